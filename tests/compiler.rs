@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use lightbench_core::toolchain::{Surroundings, Toolchain, discover};
+use lightbench_core::toolchain::{HostEnvironment, Toolchain, discover};
 
 /// A compiler and the folders of the tools that go with it.
 pub(crate) struct Found {
@@ -50,10 +50,10 @@ fn ask_the_doctor() -> Option<Found> {
     let mut program_folders: Vec<PathBuf> =
         tools.filter_map(|tool| tool.parent().map(Path::to_owned)).collect();
     program_folders.dedup();
-    let surroundings = Surroundings {
+    let surroundings = HostEnvironment {
         explicit: Some(library),
         path: program_folders.clone(),
-        ..Surroundings::default()
+        ..HostEnvironment::default()
     };
     let toolchain = discover(&surroundings).into_toolchain().unwrap();
     Some(Found { toolchain, program_folders })

@@ -14,7 +14,7 @@ use lightbench_core::evaluate::{Bench as Devices, Evaluation, PolicyUse};
 use lightbench_core::nsight::metric::set;
 use lightbench_core::nsight::{Order, Profiler, hardware};
 use lightbench_core::project::Project;
-use lightbench_core::toolchain::{Libraries, NsightProgram, Surroundings, nsight};
+use lightbench_core::toolchain::{HostEnvironment, Libraries, NsightProgram, nsight};
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::stations::Stations;
 use lightbench_core::verify::verdict::{Failure, TimingUse};
@@ -103,7 +103,7 @@ fn a_request_is_judged_before_anything_is_looked_for() {
 #[test]
 fn first_the_profiler_is_looked_for_and_then_the_gpu() {
     let bench = Bench::new();
-    let machine = Surroundings { system: "/".into(), ..Surroundings::default() };
+    let machine = HostEnvironment { system: "/".into(), ..HostEnvironment::default() };
     if nsight(&machine, NsightProgram::CommandLine).is_err() {
         let told = said(&bench, bench.path(), &["--device", "cuda:31"]);
         told.expect(3, &["there is no `ncu` on PATH", "/opt/nvidia/nsight-compute", "apt install"]);

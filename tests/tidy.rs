@@ -50,7 +50,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         word: "thread::Builder",
         allowed: &[
-            "app/src/clerk/",
+            "app/src/background_worker/",
             "core/models/src/agent.rs",
             "core/models/src/http/dial.rs",
             "core/src/engine/",

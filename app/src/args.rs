@@ -1,6 +1,6 @@
-//! What the user typed.
+//! Arguments of the command line.
 //!
-//! The environment is read here and in `session.rs`; everything below is told.
+//! Only this module and `session.rs` read the environment; all other code receives values.
 
 mod history;
 mod launch;
@@ -36,8 +36,9 @@ pub use self::suggest::Suggest;
 
 /// A workbench for CUDA kernels: is one correct, how fast is it, and how far from the speed of light.
 ///
-/// A project is a folder with a project.ron, which says what is computed, a reference that is right, and kernels that
-/// compute it faster. A device sheet is what is known of a GPU: `virtual:h200` plays that GPU on a machine without one.
+/// A project is a folder with a project.ron, which defines the computation, a correct reference, and kernels that
+/// compute the same faster. A device sheet lists the properties of a GPU: `virtual:h200` simulates that GPU on a
+/// machine without one.
 #[derive(Debug, Parser)]
 #[command(
     name = "lightbench",
@@ -47,7 +48,7 @@ pub use self::suggest::Suggest;
     after_help = EXAMPLES
 )]
 pub struct Arguments {
-    /// What to do; without it the window opens.
+    /// The command; without one the window opens.
     #[command(subcommand)]
     pub command: Option<Command>,
 
@@ -55,19 +56,19 @@ pub struct Arguments {
     #[arg(value_name = "PROJECT")]
     pub open: Option<PathBuf>,
 
-    /// Where things are.
+    /// Paths.
     #[command(flatten)]
     pub places: Places,
 }
 
-/// Where things are, when not in their usual place.
+/// Paths that replace the default ones.
 ///
-/// Each has a variable of the environment too: those are read by the session, because clap lists an option as given in its
-/// messages where only a variable is.
+/// Each has an environment variable too. The session reads those, because clap would report an option as given where
+/// only its variable is set.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Places")]
 pub struct Places {
-    /// Folder of a CUDA toolkit or of NVIDIA's wheels, instead of the one found [else: LIGHTBENCH_TOOLCHAIN].
+    /// Folder of a CUDA toolkit or of NVIDIA's wheels, instead of the detected one [else: LIGHTBENCH_TOOLCHAIN].
     #[arg(long, global = true, value_name = "DIR")]
     pub toolchain: Option<PathBuf>,
 
@@ -81,7 +82,7 @@ pub struct Places {
     pub state: Option<PathBuf>,
 }
 
-/// What to begin with.
+/// Examples in the help text.
 const EXAMPLES: &str = "\
 Examples:
   lightbench new scale                  begin a project: a small kernel and its reference
@@ -94,7 +95,7 @@ Examples:
 Exit status: 0 all is well, 1 a kernel is at fault, 2 the request is wrong, 3 the machine lacks something or a
 kernel was not judged, 130 interrupted.";
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 #[expect(missing_docs, reason = "the help text of each command stands at its arguments")]
 pub enum Command {
@@ -131,21 +132,20 @@ pub enum Command {
     HoldClocks(HoldClocks),
 }
 
-/// Compile kernels, and show registers, shared memory, occupancy and what the compiler says.
+/// Compile kernels, and show registers, shared memory, occupancy and compiler messages.
 ///
-/// Needs no GPU: limits are those of the device sheet. A file of a project that is not understood is named with its line,
-/// and
-/// stops no other.
+/// Needs no GPU: limits are those of the device sheet. A project file that cannot be read is reported with its line and
+/// does not stop the others.
 ///
-/// Exit status 0 if all compile, 1 if one does not or is not understood, 2 if the request is wrong, 3 if the machine lacks
-/// something.
+/// Exit status 0 if all compile, 1 if one does not compile or cannot be read, 2 if the request is wrong, 3 if the
+/// machine lacks something.
 #[derive(Debug, Args)]
 pub struct Check {
     /// A project folder, or one kernel file (.cu or .ptx).
     #[arg(default_value = ".", value_name = "PROJECT | FILE")]
     pub target: PathBuf,
 
-    /// The device sheet to compile for, by which occupancy is computed (see `lightbench devices`).
+    /// The device sheet to compile for, also used for occupancy (see `lightbench devices`).
     #[arg(long, default_value = "h200", value_name = "SHEET")]
     pub device: String,
 
@@ -157,7 +157,7 @@ pub struct Check {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, i64)>,
 
-    /// The workload whose sizes decide grids and constants [default: the first to be measured].
+    /// The workload whose sizes determine grids and constants [default: the first timed one].
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
@@ -169,39 +169,39 @@ pub struct Check {
     #[arg(long)]
     pub json: bool,
 
-    /// What to print below the facts.
+    /// Listings below the facts.
     #[command(flatten)]
     pub listings: Listings,
 }
 
-/// What to print below the facts.
+/// Listings below the facts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Listings below the facts")]
 pub struct Listings {
-    /// The machine instructions, beside the source lines they came from.
+    /// The machine instructions, with their source lines.
     #[arg(long)]
     pub sass: bool,
 
-    /// The PTX, beside the source lines it came from.
+    /// The PTX, with its source lines.
     #[arg(long)]
     pub ptx: bool,
 
-    /// Everything that was added to the kernel's text before compiling.
+    /// All text added before the kernel's source.
     #[arg(long)]
     pub show_prelude: bool,
 }
 
-/// Say which of two kernels of a project is faster.
+/// Compare the times of two kernels of a project.
 ///
-/// Both must be right. Then both run in every round, in an order that is shuffled. Each is a kernel, the number of a run
-/// (as `history` lists them), whose kernel is made again of the texts that it had, or
-/// a library that the project names as a baseline, such as `cublas`.
+/// Both must pass verification. Then both run in every round, in shuffled order. Each is a kernel, the number of a run
+/// (as `history` lists them), whose kernel is compiled again from its stored texts, or a library that the project names
+/// as a baseline, such as `cublas`.
 ///
-/// On a GPU the answer is one of three: B is faster, B is slower, or there is no measurable difference. On a virtual
+/// On a GPU the result is one of three: B is faster, B is slower, or there is no measurable difference. On a virtual
 /// device only bounds are compared, and there are no libraries.
 ///
-/// Exit status 0 if both passed, 1 if one failed, 2 if the request is wrong, 3 if the machine lacks something or one was
-/// not judged.
+/// Exit status 0 if both passed, 1 if one failed, 2 if the request is wrong, 3 if the machine lacks something or one
+/// was not judged.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lightbench compare sample-projects/rmsnorm naive warp-shuffle
@@ -211,11 +211,11 @@ pub struct Compare {
     #[arg(value_name = "PROJECT")]
     pub project: PathBuf,
 
-    /// What is compared with: a kernel, a run or a library.
+    /// The base of the comparison: a kernel, a run or a library.
     #[arg(value_name = "A")]
     pub a: String,
 
-    /// What is compared: a kernel, a run or a library.
+    /// The compared candidate: a kernel, a run or a library.
     #[arg(value_name = "B")]
     pub b: String,
 
@@ -224,19 +224,19 @@ pub struct Compare {
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
 
-    /// Only on this workload.
+    /// Only this workload.
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
-    /// The seed of all random inputs: the same number draws the same ones again [default: drawn anew].
+    /// The seed of all random inputs; the same seed gives the same inputs [default: random].
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
-    /// What tells the time of a single launch on a GPU [default: the driver's time stamps where there are any, else events].
+    /// The clock for a single launch on a GPU [default: the driver's time stamps if available, else events].
     #[arg(long, value_name = "CLOCK")]
     pub clock: Option<Clock>,
 
-    /// Under which condition both run on a GPU [default: cold].
+    /// The cache condition of both on a GPU [default: cold].
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ComparedMode>,
 
@@ -245,14 +245,14 @@ pub struct Compare {
     pub json: bool,
 }
 
-/// Verify a project's kernels, time those that are right, and say what to try next.
+/// Verify a project's kernels, time those that pass, and advise what to try next.
 ///
-/// Verified is: right results on fresh inputs, no fault, nothing left over, nothing hidden. Times are held against the
-/// speed
-/// of light: the least time that the device needs for the work. On a virtual device they are modelled, and said to be.
+/// Verification checks for correct results on fresh inputs, faults, and hidden state between launches. Times are
+/// compared with the speed of light: the least time that the device needs for the work. On a virtual device times are
+/// modelled, and marked as such.
 ///
-/// Exit status 0 if all passed, 1 if one failed, 2 if the request is wrong, 3 if the machine lacks something or a kernel
-/// was not judged.
+/// Exit status 0 if all passed, 1 if one failed, 2 if the request is wrong, 3 if the machine lacks something or a
+/// kernel was not judged.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -280,7 +280,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
-    /// A quick look at one workload: it finds much that is wrong, and says of no kernel that it is right.
+    /// Screen one workload: finds many failures quickly, but gives no verdict.
     #[arg(long)]
     pub screen: bool,
 
@@ -288,15 +288,15 @@ pub struct Run {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, i64)>,
 
-    /// The seed of all random inputs: the same number draws the same ones again [default: drawn anew].
+    /// The seed of all random inputs; the same seed gives the same inputs [default: random].
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
-    /// Only whether they are right, not how long they take.
+    /// Verify only; take no times.
     #[arg(long)]
     pub no_times: bool,
 
-    /// Keep no record of the runs in the project's history.
+    /// Do not append the runs to the project's history.
     #[arg(long)]
     pub no_history: bool,
 
@@ -304,17 +304,17 @@ pub struct Run {
     #[arg(long)]
     pub json: bool,
 
-    /// How times are taken, and what is measured besides.
+    /// Timing, and additional measurements.
     #[command(flatten)]
     pub measuring: Measuring,
 }
 
-/// Examine the checker: would a cheat pass?
+/// Audit the checker: would a cheat pass?
 ///
-/// Tried are cheats made of the project's definition, its wrong kernels and its honest ones.
+/// Evaluates cheats generated from the project's definition, the kernels that must fail and the kernels that must pass.
 ///
-/// Exit status 0 if every cheat is caught, every wrong kernel fails as it says and every honest one passes, 1 if one does
-/// not, 3 if some were not judged and none of the others is a hole.
+/// Exit status 0 if every cheat is caught, every wrong kernel fails as declared and every correct one passes, 1 if one
+/// does not, 3 if some were not judged and no cheat passed.
 #[derive(Debug, Args)]
 pub struct Audit {
     /// A project folder.
@@ -326,11 +326,11 @@ pub struct Audit {
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
 
-    /// The seed of all random inputs: the same number draws the same ones again [default: drawn anew].
+    /// The seed of all random inputs; the same seed gives the same inputs [default: random].
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
-    /// Exit with status 1 if the definition cannot see something that a wrong kernel may rely on.
+    /// Exit with status 1 if the definition leaves a gap that a wrong kernel may use.
     #[arg(long)]
     pub strict: bool,
 
@@ -339,13 +339,13 @@ pub struct Audit {
     pub json: bool,
 }
 
-/// Begin a project: a small working one, or one around an existing kernel.
+/// Create a project: a small working one, or one around an existing kernel.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lightbench new scale                    a small project in the folder `scale`
   lightbench new mine --from kernel.cu    one around a kernel that there is")]
 pub struct New {
-    /// The folder to make.
+    /// The folder to create.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 
@@ -353,7 +353,7 @@ pub struct New {
     #[arg(long, value_name = "FILE.cu")]
     pub from: Option<PathBuf>,
 
-    /// Which function, when the file has several.
+    /// The function, if the file has several.
     #[arg(long, value_name = "NAME", requires = "from")]
     pub kernel: Option<String>,
 }
@@ -365,7 +365,8 @@ pub struct Devices {
     #[arg(value_name = "SHEET", conflicts_with = "local")]
     pub sheet: Option<String>,
 
-    /// Describe the GPUs of this machine: attributes of the driver, what the sheet of the card adds, and what disagrees.
+    /// Describe the GPUs of this machine: attributes from the driver, additions from the card's sheet, and
+    /// contradictions.
     #[arg(long)]
     pub local: bool,
 
@@ -374,7 +375,7 @@ pub struct Devices {
     pub json: bool,
 }
 
-/// Say what this machine has, what is missing, and the command that fixes it.
+/// Report what this machine has, what is missing, and the command that fixes it.
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Fetch NVIDIA's compiler and disassembler with pip into the cache; `assembler` fetches
@@ -397,10 +398,10 @@ pub enum Fetch {
 }
 
 impl Arguments {
-    /// What was typed, the program's name first.
+    /// Parses the arguments; the first one is the program's name.
     ///
     /// # Errors
-    /// It is no request that there is; also help, where somebody asks for it.
+    /// The arguments are invalid, or request the help text.
     pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
         if let Some(said) = words.get(1).and_then(|word| no_command(word)) {
@@ -410,7 +411,7 @@ impl Arguments {
     }
 }
 
-/// What is said of a first word that is no command and cannot be a project: neither a file nor written as a path.
+/// The error for a first argument that is neither a command nor a path.
 fn no_command(word: &OsStr) -> Option<String> {
     let text = word.to_str()?;
     let is_word = text.chars().all(|letter| letter.is_alphanumeric() || letter == '-');
@@ -426,7 +427,7 @@ fn no_command(word: &OsStr) -> Option<String> {
     Some(format!("`{text}` is no command, and there is no such folder{meant}"))
 }
 
-/// A whole number, in words that say what is expected.
+/// Parses a whole number; errors state what is expected.
 fn whole<Number: TryFrom<u64>>(text: &str) -> Result<Number, String> {
     let number: u64 = match text.trim().parse::<u64>() {
         Ok(number) => number,

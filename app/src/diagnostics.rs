@@ -1,4 +1,4 @@
-//! Problems and compiler messages below the source line that they are about.
+//! Problems and compiler messages below the source lines they refer to.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use lightbench_core::project::read::read_file;
 use crate::report::Sources;
 
 /// A message of the compiler or the assembler.
-pub fn of_compiler(diagnostic: &Diagnostic, sources: &Sources<'_>) -> String {
+pub fn compiler_message(diagnostic: &Diagnostic, sources: &Sources<'_>) -> String {
     let level = match diagnostic.severity {
         Severity::Fatal | Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -42,8 +42,8 @@ pub fn of_compiler(diagnostic: &Diagnostic, sources: &Sources<'_>) -> String {
     rendered(&[group])
 }
 
-/// An include that must not be compiled.
-pub fn of_refusal(refusal: &Refusal, sources: &Sources<'_>) -> String {
+/// An include that is refused.
+pub fn include_refusal(refusal: &Refusal, sources: &Sources<'_>) -> String {
     let place = SourcePlace {
         file: refusal.place.file.clone(),
         line: refusal.place.line,
@@ -59,8 +59,8 @@ pub fn of_refusal(refusal: &Refusal, sources: &Sources<'_>) -> String {
     )])
 }
 
-/// Something that a kernel did or is, by the word of its kind; notes stand below the line.
-pub fn of_fault(
+/// A fault or evidence with the word for its kind; notes follow the source line.
+pub fn fault(
     (kind, message): (&str, &str),
     place: Option<&SourcePlace>,
     notes: &[String],
@@ -78,15 +78,15 @@ pub fn of_fault(
     rendered(&[group])
 }
 
-/// Something wrong with a project.
-pub fn of_problem(problem: &Problem, root: &Path) -> String {
+/// A problem of a project.
+pub fn project_problem(problem: &Problem, root: &Path) -> String {
     let title = if problem.field.is_empty() {
         problem.found.clone()
     } else {
         format!("{}: {}", problem.field, problem.found)
     };
     let path = root.join(&problem.file);
-    // What has no text is not read again: it may be anything.
+    // A problem without a text range is not quoted: its file may be anything.
     let has_text = problem.length > 0;
     let text = has_text.then(|| read_file(&path).ok()).flatten().unwrap_or_default();
     let shown = visible(&path.display().to_string()).into_owned();
@@ -108,7 +108,7 @@ pub fn of_problem(problem: &Problem, root: &Path) -> String {
     rendered(&[group])
 }
 
-/// The folder that the problems' files are relative to: that of the file, if the target is one.
+/// The folder that the problems' files are relative to: the parent if the target is a file.
 pub fn root_of(target: &Path, problems: &[Problem]) -> PathBuf {
     let is_there = |root: &Path| problems.iter().any(|problem| root.join(&problem.file).is_file());
     let mut folder = target;
@@ -131,7 +131,7 @@ fn note(note: &Note) -> Message {
     Message { text: visible_lines(&note.message) + &place.unwrap_or_default() }
 }
 
-/// The last line of the kernel file, which is where something is missing.
+/// Points to the last line of the kernel file, where something is missing.
 fn end_of<'a>(group: Group<'a>, sources: &Sources<'_>) -> Group<'a> {
     let Some(main) = sources.main() else {
         return group.element(Level::NOTE.message("at the end of the file"));
@@ -142,7 +142,7 @@ fn end_of<'a>(group: Group<'a>, sources: &Sources<'_>) -> Group<'a> {
         .element(Level::NOTE.message("at the end of the file"))
 }
 
-/// Texts given by us are quoted; of all others only what the compiler itself printed is.
+/// Quotes texts that are available here; of others only what the compiler printed.
 fn placed<'a>(group: Group<'a>, place: &SourcePlace, sources: &Sources<'_>) -> Group<'a> {
     let own = if place.foreign { None } else { sources.get(&place.file) };
     let line = own.and_then(|_| sources.line(&place.file, place.line)).map(str::to_owned);
@@ -167,13 +167,13 @@ fn placed<'a>(group: Group<'a>, place: &SourcePlace, sources: &Sources<'_>) -> G
     }
 }
 
-/// The characters of the word that begins at `column`; at least one.
+/// The length of the word at `column`, in characters; at least one.
 fn word_length(line: &str, column: usize) -> usize {
     let is_word = |character: &char| character.is_alphanumeric() || *character == '_';
     line.chars().skip(column.saturating_sub(1)).take_while(is_word).count().max(1)
 }
 
-/// One line with a stretch of it marked: line, column and length, the latter two in characters.
+/// One line with a marked range: line, column and length, the latter two in characters.
 fn excerpt<'a>(
     line: &str,
     (number, column, length): (usize, usize, usize),
@@ -190,7 +190,7 @@ fn excerpt<'a>(
         .annotation(annotation.label(label))
 }
 
-/// The bytes of a stretch of characters, cut off at the end of the line.
+/// The bytes of a range of characters, cut at the end of the line.
 fn span(line: &str, column: usize, length: usize) -> std::ops::Range<usize> {
     let byte = |character: usize| {
         line.char_indices().nth(character).map_or(line.len(), |(offset, _)| offset)

@@ -1,7 +1,12 @@
-//! The program around the core: the command line and the window.
+//! The `lightbench` program: its command line and its window.
+
+#![allow(
+    missing_docs,
+    reason = "internal items of the program, which no other crate documents against"
+)]
 
 pub mod args;
-mod clerk;
+mod background_worker;
 pub mod commands;
 pub mod diagnostics;
 pub mod outcome;

@@ -9,14 +9,14 @@ use lightbench::commands;
 use lightbench::outcome::{Outcome, Status};
 use lightbench::session::{Display, Session, display};
 use lightbench::table;
-use lightbench::window::Starting;
+use lightbench::window::StartOptions;
 
 fn main() -> ExitCode {
     let arguments = Arguments::read(env::args_os()).unwrap_or_else(|error| error.exit());
     if let Some(columns) = terminal_columns() {
         table::fit_terminal(columns);
     }
-    let session = Session::of_process(&arguments.places);
+    let session = Session::for_process(&arguments.places);
     let outcome = match &arguments.command {
         None => return window(session, arguments.open),
         Some(Command::Worker) => return commands::worker::run(),
@@ -47,36 +47,36 @@ fn main() -> ExitCode {
         Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),
         Some(Command::Models(models)) => commands::models::run(&session, models),
     };
-    shown(&outcome)
+    show(&outcome)
 }
 
-/// How wide the terminal is that the results go to, if they go to one.
+/// The width of the terminal on standard output, if it is one.
 fn terminal_columns() -> Option<usize> {
     let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(std::io::stdout())?;
     (columns > 0).then_some(usize::from(columns))
 }
 
-/// Opens the window; where there is no display, that is said, and the tour is taken instead.
+/// Opens the window; without a display, reports that and runs the tour instead.
 fn window(session: Session, open: Option<PathBuf>) -> ExitCode {
     if display() == Display::None {
         let tour = Tour { project: open, device: None, output: None };
         let mut outcome = commands::tour::run(&session, &tour);
         let note = "There is no display for a window, so here is the tour; `lightbench --help` lists everything else\n\n";
         outcome.output.insert_str(0, note);
-        return shown(&outcome);
+        return show(&outcome);
     }
-    match lightbench::window::run(Starting { session, open }) {
+    match lightbench::window::run(StartOptions { session, open }) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let message = format!(
                 "no window can be opened ({error}); `lightbench tour` does the main job without one"
             );
-            shown(&Outcome::failed(Status::Environment, message))
+            show(&Outcome::failed(Status::Environment, message))
         }
     }
 }
 
-fn shown(outcome: &Outcome) -> ExitCode {
+fn show(outcome: &Outcome) -> ExitCode {
     match outcome.show() {
         Ok(()) => outcome.status.into(),
         Err(_) => ExitCode::FAILURE,

@@ -1,22 +1,22 @@
-//! What a command has to say, and the exit status that says it to a script.
+//! The result of a command: its texts and its exit status.
 
 use std::io;
 use std::process::ExitCode;
 
 use crate::style::ERROR;
 
-/// The exit statuses of the command line, the better ones first.
+/// Exit statuses of the command line, in ascending severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// Everything asked for was done and is well.
+    /// Everything requested was done, without failures.
     Passed,
-    /// A kernel is at fault.
+    /// A kernel failed.
     KernelFailed,
-    /// The request itself is wrong: arguments, a project, a file.
+    /// The request is wrong: arguments, a project, a file.
     BadRequest,
     /// The machine cannot do it: no compiler, no space, no device.
     Environment,
-    /// Ctrl-C.
+    /// Interrupted by Ctrl-C.
     Interrupted,
 }
 
@@ -39,30 +39,30 @@ pub struct Outcome {
     pub output: String,
     /// For standard error.
     pub errors: String,
-    /// For the script that called us.
+    /// The exit status.
     pub status: Status,
 }
 
 impl Outcome {
-    /// A result without complaints.
+    /// A successful result.
     pub fn passed(output: String) -> Self {
         Self { output, errors: String::new(), status: Status::Passed }
     }
 
-    /// Nothing was asked: how to ask.
-    pub fn explained(help: String) -> Self {
+    /// The usage text, for a command without arguments.
+    pub fn usage(help: String) -> Self {
         Self { output: String::new(), errors: help, status: Status::BadRequest }
     }
 
-    /// One message, and nothing on standard output.
+    /// One error message, and nothing on standard output.
     pub fn failed(status: Status, message: impl std::fmt::Display) -> Self {
         let errors = format!("{}error{}: {message}\n", ERROR.render(), ERROR.render_reset());
         Self { output: String::new(), errors, status }
     }
 
-    /// Writes both texts; a reader that stopped listening is not an error.
+    /// Writes both texts; a closed pipe is not an error.
     pub fn show(&self) -> io::Result<()> {
-        // Errors come last, where somebody looks first.
+        // Errors come last, next to the prompt.
         let shown = write_all(&mut anstream::stdout().lock(), &self.output)
             .and_then(|()| write_all(&mut anstream::stderr().lock(), &self.errors));
         match shown {

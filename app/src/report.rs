@@ -1,4 +1,4 @@
-//! Errors as people and scripts get them, in one form for all commands.
+//! Errors as text and JSON, in one form for all commands.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -19,50 +19,48 @@ pub struct Sources<'a> {
     main: Option<String>,
 }
 
-/// A text, and where its file is for somebody who stands in the working directory.
+/// A text with its path relative to the working directory.
 #[derive(Debug)]
 pub struct Quoted<'a> {
-    /// The path to click on.
     pub path: String,
-    /// The whole text.
     pub text: &'a str,
 }
 
 impl<'a> Sources<'a> {
-    /// Adds a text under the name that the compiler's messages have for it.
+    /// Adds a text under the compiler's name for it.
     pub fn add(&mut self, name: String, path: &Path, text: &'a str) {
         self.texts.insert(name, Quoted { path: path.display().to_string(), text });
     }
 
-    /// Adds the kernel file itself.
+    /// Adds the kernel file.
     pub fn add_main(&mut self, name: String, path: &Path, text: &'a str) {
         self.main = Some(name.clone());
         self.add(name, path, text);
     }
 
-    /// The kernel file itself.
+    /// The kernel file.
     pub fn main(&self) -> Option<&Quoted<'a>> {
         self.get(self.main.as_ref()?)
     }
 
-    /// The text of that name.
+    /// The text with this name.
     pub fn get(&self, name: &str) -> Option<&Quoted<'a>> {
         self.texts.get(name)
     }
 
-    /// One line of a text, counted from 1.
+    /// A line of a text, numbered from 1.
     pub fn line(&self, name: &str, number: u32) -> Option<&'a str> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
         self.get(name)?.text.lines().nth(index)
     }
 }
 
-/// `error: …`, with what may come from files made visible.
+/// `error: …`, with control characters from files made visible.
 pub fn error(message: &str) -> String {
     format!("{ERROR}error{ERROR:#}: {}\n", visible_lines(message))
 }
 
-/// Lines for what did not stop the work.
+/// Notices, one line each.
 pub fn notices(notices: &[String]) -> String {
     notices
         .iter()
@@ -70,7 +68,7 @@ pub fn notices(notices: &[String]) -> String {
         .collect()
 }
 
-/// Messages of the compiler that no rule understood; nothing that it says is lost.
+/// Unrecognised compiler messages, unchanged.
 pub fn other_messages(text: &str) -> String {
     if text.trim().is_empty() {
         String::new()
@@ -79,7 +77,7 @@ pub fn other_messages(text: &str) -> String {
     }
 }
 
-/// A request that names something unknown.
+/// A wrong request.
 pub fn request(error: &impl Display, as_json: bool) -> Outcome {
     failed(Status::BadRequest, &error.to_string(), json!({ "kind": "request" }), as_json)
 }
@@ -89,7 +87,7 @@ pub fn environment(message: &impl Display, as_json: bool) -> Outcome {
     failed(Status::Environment, &message.to_string(), json!({ "kind": "environment" }), as_json)
 }
 
-/// A project that cannot be used: every problem below the line that it is about.
+/// A project that cannot be used: every problem below the line it refers to.
 pub fn project_error(error: &ProjectError, target: &Path, as_json: bool) -> Outcome {
     let ProjectError::Problems { problems } = error else {
         return request(error, as_json);
@@ -99,7 +97,7 @@ pub fn project_error(error: &ProjectError, target: &Path, as_json: bool) -> Outc
     Outcome { errors: problems_text(problems, target), ..outcome }
 }
 
-/// A kernel of a project that was asked for and is not understood: it is at fault, and nothing ran.
+/// A requested kernel whose file cannot be read: it failed, and nothing ran.
 pub fn broken_kernel(broken: &BrokenFile, project: &Project, as_json: bool) -> Outcome {
     let file = project.root.join(&broken.file);
     let message = format!("{} is not understood", file.display());
@@ -108,13 +106,13 @@ pub fn broken_kernel(broken: &BrokenFile, project: &Project, as_json: bool) -> O
     Outcome { errors: broken_text(broken, project) + "\n" + &error(&message), ..outcome }
 }
 
-/// What is wrong with a file that is not understood, below the lines that it is about.
+/// The problems of a broken file, below the lines they refer to.
 pub fn broken_text(broken: &BrokenFile, project: &Project) -> String {
     let text = below_lines(&broken.problems, &project.root);
     text.trim_end().to_owned() + "\n"
 }
 
-/// Files of a project that are not understood, for scripts.
+/// The broken files of a project, for JSON.
 pub fn broken_json<'a>(files: impl IntoIterator<Item = &'a BrokenFile>) -> Value {
     let value = |broken: &BrokenFile| {
         json!({
@@ -125,7 +123,7 @@ pub fn broken_json<'a>(files: impl IntoIterator<Item = &'a BrokenFile>) -> Value
     files.into_iter().map(value).collect()
 }
 
-/// Kernels that a command leaves out because their files are not understood.
+/// Notices about kernels that a command skips because their files are broken.
 pub fn left_out(project: &Project) -> Vec<String> {
     let kernels = project.broken.iter().filter(|broken| broken.part == Part::Kernel);
     let notice =
@@ -134,7 +132,7 @@ pub fn left_out(project: &Project) -> Vec<String> {
 }
 
 fn below_lines(problems: &[Problem], root: &Path) -> String {
-    problems.iter().map(|problem| diagnostics::of_problem(problem, root) + "\n").collect()
+    problems.iter().map(|problem| diagnostics::project_problem(problem, root) + "\n").collect()
 }
 
 fn problems_text(problems: &[Problem], target: &Path) -> String {
@@ -144,7 +142,7 @@ fn problems_text(problems: &[Problem], target: &Path) -> String {
     text + &error(&format!("{count} {noun} in {}", target.display()))
 }
 
-/// A failure of any status, as text and, if asked for, as a document.
+/// A failure with any status, as text and optionally as JSON.
 pub fn failed(status: Status, message: &str, mut details: Value, as_json: bool) -> Outcome {
     let mut outcome = Outcome { output: String::new(), errors: error(message), status };
     if as_json {

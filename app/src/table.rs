@@ -1,27 +1,27 @@
-//! Aligned columns without rules: a terminal's table, in the room that the terminal has.
+//! Aligned text tables that fit the width of the terminal.
 
 use std::fmt;
 use std::sync::OnceLock;
 
 use unicode_width::UnicodeWidthStr as _;
 
-/// Between columns.
+/// Spaces between columns.
 const GAP: usize = 2;
 
-/// The least room in which the last column is wrapped.
+/// Minimum width at which the last column is wrapped.
 const LEAST_ROOM: usize = 20;
 
-/// The columns of the terminal that tables are written to: set once by the program, never where the output goes to a file
-/// or another program, which get all of every table.
+/// The width of the terminal that receives the tables. The program sets it once, unless the output is a file or a pipe,
+/// which receive whole tables.
 static TERMINAL: OnceLock<usize> = OnceLock::new();
 
-/// Tells all tables how wide the terminal is that they are written to.
+/// Sets the terminal width for all tables.
 pub fn fit_terminal(columns: usize) {
-    // The first to say so is right.
+    // The first call wins.
     let _known = TERMINAL.set(columns);
 }
 
-/// Rows of cells under headings; numbers are aligned to the right.
+/// Rows of cells under titles; numbers are right-aligned.
 #[derive(Debug)]
 pub struct Table {
     headings: Vec<Heading>,
@@ -41,7 +41,7 @@ enum Alignment {
     Right,
 }
 
-/// The columns that are shown, and how wide each is.
+/// The shown columns and their widths.
 struct Fit {
     columns: Vec<usize>,
     widths: Vec<usize>,
@@ -49,7 +49,7 @@ struct Fit {
 }
 
 impl Table {
-    /// A table with these headings; one that starts with `>` has its column aligned to the right.
+    /// A table with these titles; `>` at the start of a title right-aligns its column.
     pub fn new(headings: &[&str]) -> Self {
         let headings = headings.iter().map(|heading| match heading.strip_prefix('>') {
             Some(text) => Heading { text: text.to_owned(), alignment: Alignment::Right },
@@ -58,7 +58,7 @@ impl Table {
         Self { headings: headings.collect(), rows: Vec::new(), spare: &[] }
     }
 
-    /// The columns that a narrow terminal leaves out first, in this order; then those on the right.
+    /// Sets the columns that a narrow terminal omits first, in this order; after them the rightmost ones.
     pub fn spare(self, spare: &'static [&'static str]) -> Self {
         Self { spare, ..self }
     }
@@ -68,7 +68,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The table in so many columns of a terminal, or whole.
+    /// The table for a terminal of this width, or whole.
     fn text(&self, room: Option<usize>) -> String {
         let fit = self.fit(room);
         let headings: Vec<&str> =
@@ -110,7 +110,7 @@ impl Table {
         }
     }
 
-    /// Which of these columns is left out next: never the first, which says what a row is about.
+    /// The column to omit next: never the first, which names the row.
     fn next_spare(&self, columns: &[usize]) -> usize {
         let named = |name: &&str| {
             let found = columns.iter().position(|column| self.headings[*column].text == **name);
@@ -147,7 +147,7 @@ impl Table {
     }
 }
 
-/// The lines of a text, broken between words; a word that is wider has a line of its own.
+/// Wraps a text at word boundaries; a longer word gets its own line.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_inclusive(' ') {

@@ -1,4 +1,4 @@
-//! The one way in which tests show something: fonts and a theme in place, drawn on the processor.
+//! Rendering for tests: fonts and theme installed, drawn on the processor.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ impl TestRenderer for OnProcessor {
     }
 }
 
-/// Shows something that has a state.
+/// A harness around a user interface with state.
 pub(crate) fn harness<'a, State>(
     theme: ThemeName,
     size: impl Into<Vec2>,
@@ -43,7 +43,7 @@ pub(crate) fn harness<'a, State>(
     harness
 }
 
-/// Draws what is shown, keeps it under `target/pictures` for people to look at, and insists that something is there.
+/// Renders the interface, stores the picture under `target/pictures`, and checks that it is not blank.
 pub(crate) fn picture<State>(harness: &mut Harness<'_, State>, name: &str) -> RgbaImage {
     let image = harness.render().expect("the processor draws everything");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/pictures");
@@ -55,12 +55,12 @@ pub(crate) fn picture<State>(harness: &mut Harness<'_, State>, name: &str) -> Rg
     image
 }
 
-/// How far a channel of a pixel may lie from the stored one: systems round curves and the edges of letters otherwise.
+/// Tolerance of a colour channel: systems differ in the antialiasing of curves and glyphs.
 const NEAR: u8 = 48;
-/// The part of all pixels that may lie further.
+/// Maximum fraction of pixels beyond the tolerance.
 const MOST_FAR: f64 = 0.003;
 
-/// Draws what is shown and holds it against the picture of that name in `tests/data/pictures`.
+/// Renders the interface and compares it with the stored picture in `tests/data/pictures`.
 pub(crate) fn as_stored<State>(harness: &mut Harness<'_, State>, name: &str) {
     let image = picture(harness, name);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/pictures");
@@ -74,7 +74,7 @@ pub(crate) fn as_stored<State>(harness: &mut Harness<'_, State>, name: &str) {
     assert!(share <= MOST_FAR, "{name}: {:.2} % of all pixels are others; {look}", share * 100.0);
 }
 
-/// The part of all pixels of two pictures that lie far from each other.
+/// The fraction of pixels that differ beyond the tolerance.
 fn far(one: &RgbaImage, other: &RgbaImage) -> f64 {
     let is_far = |(one, other): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
         one.0.iter().zip(other.0).any(|(one, other)| one.abs_diff(other) > NEAR)

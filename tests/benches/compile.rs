@@ -21,7 +21,7 @@ use lightbench_core::compile::{
 };
 use lightbench_core::device::{ComputeCapability, DeviceSheet};
 use lightbench_core::project::Project;
-use lightbench_core::toolchain::{Surroundings, Toolchain, discover, user_cache};
+use lightbench_core::toolchain::{HostEnvironment, Toolchain, discover, user_cache};
 use lightbench_core::worker::command::WorkerCommand;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -49,7 +49,8 @@ fn main() {
 
 /// As the program finds it.
 fn toolchain() -> Option<Toolchain> {
-    let surroundings = Surroundings::from_variables(&|name| std::env::var_os(name), user_cache());
+    let surroundings =
+        HostEnvironment::from_variables(&|name| std::env::var_os(name), user_cache());
     discover(&surroundings).into_toolchain().ok()
 }
 

@@ -1,8 +1,12 @@
-//! Draws what egui lays out, on the processor: pictures of the window without a display, a GPU or OpenGL.
+//! A software rasteriser for egui's output: pictures of the window without a display, a GPU or OpenGL.
 //!
-//! egui gives textured triangles with premultiplied colours, which are blended in gamma space. This is all that is needed
-//! to see them; callbacks that paint by themselves are left out, because nothing here uses them. A crate of its own, so
-//! that it is optimised also where the program around it is not.
+//! egui outputs textured triangles with premultiplied colours, blended in gamma space. Paint callbacks are skipped,
+//! because the window uses none. This is a crate of its own so that it can be optimised when the program is not.
+
+#![allow(
+    missing_docs,
+    reason = "internal items of the program, which no other crate documents against"
+)]
 
 mod textures;
 mod triangle;
@@ -14,19 +18,19 @@ use image::RgbaImage;
 use textures::Textures;
 use triangle::{Canvas, Clip};
 
-/// Keeps the textures that egui hands out, and draws frames with them.
+/// Stores egui's textures and draws frames with them.
 #[derive(Debug, Default)]
 pub struct Painter {
     textures: Textures,
 }
 
 impl Painter {
-    /// Takes over new, changed and freed textures; what is taken over is removed from the delta.
+    /// Applies new, changed and freed textures, and removes them from the delta.
     pub fn update(&mut self, delta: &mut TexturesDelta) {
         self.textures.update(delta);
     }
 
-    /// One frame over a background, in physical pixels.
+    /// Draws one frame over a background, in physical pixels.
     #[must_use]
     pub fn frame(&self, context: &Context, output: &FullOutput, background: Color32) -> RgbaImage {
         let scale = output.pixels_per_point;

@@ -1,10 +1,10 @@
-//! Textures: fonts and images, as egui hands them out.
+//! Textures: the fonts and images that egui supplies.
 
 use std::collections::BTreeMap;
 
 use egui::{Color32, ImageData, TextureId, TexturesDelta};
 
-/// A picture that triangles are filled with.
+/// An image that fills triangles.
 #[derive(Clone, Debug)]
 pub(crate) struct Texture {
     width: usize,
@@ -12,7 +12,7 @@ pub(crate) struct Texture {
     pixels: Vec<Color32>,
 }
 
-/// All textures that are alive.
+/// All current textures.
 #[derive(Debug, Default)]
 pub(crate) struct Textures {
     by_id: BTreeMap<TextureId, Texture>,
@@ -24,7 +24,7 @@ impl Textures {
     }
 
     pub(crate) fn update(&mut self, delta: &mut TexturesDelta) {
-        // Each texture by itself: the order between them does not matter, that of one's patches does.
+        // Texture by texture: only the order of patches within one texture matters.
         let set = std::mem::take(&mut delta.set);
         set.into_iter().for_each(|(id, patches)| {
             for patch in patches {
@@ -58,7 +58,7 @@ impl Texture {
         }
     }
 
-    /// The colour at a place from 0 to 1 in both directions, between the four nearest pixels; premultiplied, 0 to 255.
+    /// The bilinearly interpolated colour at a position from 0 to 1 in both directions; premultiplied, 0 to 255.
     #[inline]
     pub(crate) fn sample(&self, u: f32, v: f32) -> [f32; 4] {
         let (last_x, last_y) = (self.width - 1, self.height - 1);

@@ -1,4 +1,4 @@
-//! Triangles onto pixels: edge functions, the top-left rule, premultiplied blending in gamma space.
+//! Triangle rasterisation: edge functions, the top-left rule, premultiplied blending in gamma space.
 
 use egui::epaint::Vertex;
 use egui::{Color32, Rect};
@@ -6,7 +6,7 @@ use image::RgbaImage;
 
 use crate::textures::Texture;
 
-/// The picture while it is drawn.
+/// The picture being drawn.
 #[derive(Debug)]
 pub(crate) struct Canvas {
     width: u32,
@@ -15,7 +15,7 @@ pub(crate) struct Canvas {
     pixels: Vec<[f32; 4]>,
 }
 
-/// The pixels that may be touched: from, and up to but not including.
+/// The writable pixel range: lower bound inclusive, upper bound exclusive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clip {
     left: i32,
@@ -37,15 +37,15 @@ impl Clip {
     }
 }
 
-/// A place in pixels.
+/// A position in pixels.
 type Place = (f32, f32);
 
-/// Twice the area of a triangle, positive on one side of the line from `from` to `to`.
+/// Twice the signed area of a triangle, positive on one side of the line from `from` to `to`.
 fn edge(from: Place, to: Place, at: Place) -> f32 {
     (to.0 - from.0) * (at.1 - from.1) - (to.1 - from.1) * (at.0 - from.0)
 }
 
-/// Whether a pixel exactly on this edge belongs to the triangle, so that two triangles that share it draw it once.
+/// Whether a pixel exactly on this edge belongs to the triangle, so that triangles sharing an edge draw it once.
 fn owns_its_line(from: Place, to: Place) -> bool {
     let (along, down) = (to.0 - from.0, to.1 - from.1);
     down < 0.0 || (down == 0.0 && along > 0.0)
@@ -57,7 +57,7 @@ impl Canvas {
         Self { width, height, pixels: vec![pixel; width as usize * height as usize] }
     }
 
-    /// Draws a triangle; without a texture it has the colours of its corners.
+    /// Draws a triangle; without a texture it takes the colours of its corners.
     pub(crate) fn triangle(
         &mut self,
         mut corners: [Vertex; 3],
@@ -121,12 +121,12 @@ impl Canvas {
     }
 }
 
-/// What a triangle is filled with.
+/// The fill of a triangle.
 struct Shade<'a> {
     colors: [[f32; 4]; 3],
     places: [(f32, f32); 3],
     texture: Option<&'a Texture>,
-    /// The one colour of all pixels, where there is only one: most of what a window consists of.
+    /// The colour of all pixels, if it is constant, as for most of a window.
     flat: Option<[f32; 4]>,
 }
 

@@ -1,4 +1,4 @@
-//! What the user typed about runs that are kept.
+//! Arguments of the history commands.
 
 use std::path::PathBuf;
 
@@ -9,23 +9,23 @@ use super::whole;
 
 /// List the runs of a project, the newest first.
 ///
-/// Runs that this machine did not make, imported ones and those that came with the project, are `recorded`: they are
-/// shown, and never best, previous or baseline.
+/// Runs of other machines, imported or included with the project, are `recorded`: they are shown, but are never best,
+/// previous or baseline.
 #[derive(Debug, Args)]
 pub struct History {
     /// A project folder.
     #[arg(default_value = ".", value_name = "PROJECT")]
     pub project: PathBuf,
 
-    /// In which order.
+    /// The order.
     #[arg(long, value_name = "ORDER", default_value = "newest")]
     pub sort: Sort,
 
-    /// Compare times with this run from now on; it must have passed everything on this machine.
+    /// Make this run the baseline of comparisons; it must have passed fully on this machine.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "kernel", "verdict"], value_parser = whole::<i64>)]
     pub choose_baseline: Option<i64>,
 
-    /// Give a run a label, the words after its number; without words it has none any more.
+    /// Set the label of a run to the words after its number; without words the label is removed.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "choose_baseline"], value_parser = whole::<i64>)]
     pub set_label: Option<i64>,
 
@@ -41,12 +41,12 @@ pub struct History {
     #[arg(long)]
     pub csv: bool,
 
-    /// Which runs.
+    /// The selection of runs.
     #[command(flatten)]
     pub selection: Selection,
 }
 
-/// Which runs of a history.
+/// The selection of runs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which runs")]
 pub struct Selection {
@@ -54,7 +54,7 @@ pub struct Selection {
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 
-    /// Only runs on this device, as it was named then.
+    /// Only runs on this device, by its recorded name.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
 
@@ -66,26 +66,26 @@ pub struct Selection {
     #[arg(long, value_name = "WORDS")]
     pub label: Option<String>,
 
-    /// The newest so many of them.
+    /// At most this many, the newest first.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<usize>)]
     pub limit: usize,
 }
 
-/// In which order runs are listed.
+/// The order of listed runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Sort {
     /// The newest first.
     Newest,
-    /// The fastest first, those without a time last.
+    /// The fastest first, runs without a time last.
     Fastest,
     /// By the name of the kernel.
     Kernel,
 }
 
-/// Write runs as traces that other benches read.
+/// Write runs as traces for other benchmark suites.
 ///
-/// Their schema is that of SOL-ExecBench and FlashInfer-Bench. What the schema has no place for is left out, and counted on
-/// standard error; docs/traces.md lists it.
+/// Their schema is that of SOL-ExecBench and FlashInfer-Bench. Runs that the schema cannot represent are omitted, and
+/// counted on standard error; docs/traces.md lists them.
 #[derive(Debug, Args)]
 pub struct Export {
     /// A project folder.
@@ -96,15 +96,15 @@ pub struct Export {
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Which runs.
+    /// The selection of runs.
     #[command(flatten)]
     pub selection: Selection,
 }
 
-/// Read traces of other benches into a project's history, as recorded runs.
+/// Read traces of other benchmark suites into a project's history, as recorded runs.
 ///
-/// Their schema is that of SOL-ExecBench and FlashInfer-Bench. All of a file or nothing; what is there already is left
-/// alone.
+/// Their schema is that of SOL-ExecBench and FlashInfer-Bench. A file is imported completely or not at all; runs that
+/// are already there are unchanged.
 #[derive(Debug, Args)]
 pub struct Import {
     /// A file with one trace a line.
@@ -115,7 +115,7 @@ pub struct Import {
     #[arg(default_value = ".", value_name = "PROJECT")]
     pub project: PathBuf,
 
-    /// Whose runs they are said to be [default: the name of the file].
+    /// The author of the runs [default: the name of the file].
     #[arg(long, value_name = "NAME")]
     pub author: Option<String>,
 
@@ -126,8 +126,8 @@ pub struct Import {
 
 /// Write a project's runs as one page: `--html` or `--markdown`.
 ///
-/// It has kernels, times, verdicts and what they were made with. The HTML file asks for nothing from anywhere and can be
-/// printed; the Markdown tables are for a pull request.
+/// It lists kernels, times, verdicts and the environment of each run. The HTML file needs no other files and can be
+/// printed; the Markdown tables suit a pull request.
 #[derive(Debug, Args)]
 pub struct Report {
     /// A project folder.
@@ -146,7 +146,7 @@ pub struct Report {
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Which runs.
+    /// The selection of runs.
     #[command(flatten)]
     pub selection: Selection,
 }

@@ -1,4 +1,4 @@
-//! What the user typed about one launch of one kernel.
+//! Arguments of `launch`.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub struct Launch {
     #[arg(value_name = "FILE.cu | FILE.ptx")]
     pub file: PathBuf,
 
-    /// Which kernel, where the file has several; `name<256>` instantiates a template.
+    /// The kernel, if the file has several; `name<256>` instantiates a template.
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 
@@ -51,7 +51,7 @@ pub struct Launch {
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = whole::<u32>)]
     pub shared: u32,
 
-    /// All blocks are on the device at once, so that `grid.sync()` works.
+    /// Make all blocks resident at once, so that `grid.sync()` works.
     #[arg(long)]
     pub cooperative: bool,
 
@@ -59,7 +59,7 @@ pub struct Launch {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, i64)>,
 
-    /// For a kernel of a project: the workload whose sizes its compile-time constants have [default: the first].
+    /// For a kernel of a project: the workload whose sizes set its compile-time constants [default: the first].
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
@@ -67,8 +67,8 @@ pub struct Launch {
     #[arg(long = "arg", value_name = "SPEC", allow_hyphen_values = true)]
     pub arguments: Vec<String>,
 
-    /// What a `__constant__` or `__device__` variable of the module holds when the kernel begins: the variable's name in
-    /// the PTX and a SPEC with a value (`scale=f32:2.5`, `limits=buf:i32[4]=1,2,3,4`); may be repeated.
+    /// The initial value of a `__constant__` or `__device__` variable: the variable's name in the PTX and a SPEC with a
+    /// value (`scale=f32:2.5`, `limits=buf:i32[4]=1,2,3,4`); may be repeated.
     #[arg(long = "var", value_name = "NAME=SPEC", allow_hyphen_values = true)]
     pub variables: Vec<String>,
 
@@ -76,7 +76,7 @@ pub struct Launch {
     #[arg(long, default_value = "virtual:h200", value_name = "DEVICE")]
     pub device: String,
 
-    /// What is looked for beyond bounds, alignment and writes to inputs, which always are [default: all].
+    /// Checks besides bounds, alignment and writes to inputs, which are always on [default: all].
     #[arg(long, value_name = "WHICH")]
     pub checks: Option<CheckSet>,
 
@@ -84,22 +84,22 @@ pub struct Launch {
     #[arg(long)]
     pub as_written: bool,
 
-    /// In which order threads go: `deterministic`, `parallel` or `adversarial:SEED` [default: deterministic].
+    /// The order of threads: `deterministic`, `parallel` or `adversarial:SEED` [default: deterministic].
     #[arg(long, value_name = "ORDER", value_parser = schedule)]
     pub schedule: Option<Order>,
 
-    /// Count instructions and memory accesses, in total and for each source line, and model from them the time that
-    /// the launch needs at least on the device.
+    /// Count instructions and memory accesses, in total and per source line, and model the least time of the launch on
+    /// the device.
     #[arg(long)]
     pub counters: bool,
 
-    /// Also show the time of every pipe and level by itself, and what the modelled time assumes; with `--counters`.
+    /// With `--counters`: also show the time of each pipe and memory level, and the assumptions of the model.
     #[arg(long, requires = "counters")]
     pub assumptions: bool,
 
-    /// Where each result of an approximate function (`sin.approx`, `ex2.approx`, division in `--use_fast_math`) lies in
-    /// the interval that the PTX ISA documents: at the exact value, or at its lower or upper end, to see whether a
-    /// kernel relies on more than is promised [default: nearest].
+    /// The result of approximate functions (`sin.approx`, `ex2.approx`, division in `--use_fast_math`) within the
+    /// interval that the PTX ISA documents: the exact value, or the lower or upper end, to test whether a kernel relies
+    /// on more accuracy than documented [default: nearest].
     #[arg(long, value_name = "WHERE")]
     pub approximations: Option<Approximations>,
 
@@ -107,12 +107,12 @@ pub struct Launch {
     #[arg(long = "print", value_name = "INDEX")]
     pub prints: Vec<usize>,
 
-    /// In which order blocks start: `ascending`, `descending` or `random:SEED`; the other orders also number
+    /// The order in which blocks start: `ascending`, `descending` or `random:SEED`; the latter two also number
     /// multiprocessors and warps differently [default: ascending].
     #[arg(long, value_name = "ORDER", value_parser = block_order)]
     pub block_order: Option<Blocks>,
 
-    /// Blocks that run at once, if fewer than the device holds.
+    /// Maximum number of resident blocks, if lower than the device's.
     #[arg(long, value_name = "N")]
     pub resident_blocks: Option<NonZeroU32>,
 
@@ -124,7 +124,7 @@ pub struct Launch {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<Duration>,
 
-    /// What random buffers begin from.
+    /// The seed of random buffers.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub seed: u64,
 
@@ -133,20 +133,20 @@ pub struct Launch {
     pub json: bool,
 }
 
-/// What is looked for while a kernel runs.
+/// Checks while a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckSet {
-    /// Values that nothing wrote, and data races by the rules that CUDA code relies on.
+    /// Uninitialised values, and data races by the rules that CUDA code relies on.
     All,
-    /// The same with the rules of the PTX memory model alone (the strict mode of `docs/races.md`).
+    /// Uninitialised values, and data races by the PTX memory model alone (the strict mode of `docs/races.md`).
     Strict,
-    /// Values that nothing wrote.
+    /// Uninitialised values.
     Memory,
     /// Nothing more.
     None,
 }
 
-/// Where results of approximate functions lie in their documented interval.
+/// The result of approximate functions within their documented interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Approximations {
     /// The value nearest to the exact one.
@@ -157,29 +157,29 @@ pub enum Approximations {
     High,
 }
 
-/// In which order threads go.
+/// The order of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Always the same.
+    /// A fixed order.
     Deterministic,
     /// Blocks on all processors of the host.
     Parallel,
-    /// As a seed decides.
+    /// A random order from a seed.
     Adversarial(u64),
 }
 
-/// In which order blocks start.
+/// The order in which blocks start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// By their number.
+    /// Ascending block number.
     Ascending,
     /// The highest number first.
     Descending,
-    /// As a seed decides.
+    /// A random order from a seed.
     Random(u64),
 }
 
-/// What sizes are.
+/// The error for wrong sizes.
 const EXPECTED: &str =
     "expected one to three whole numbers of at most 4294967295, such as 128 or 16,16";
 

@@ -1,4 +1,4 @@
-//! What the user typed about taking a kernel home.
+//! Arguments of `launcher`.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use clap::Args;
 
 use super::parameter;
 
-/// Write a kernel as one CUDA C++ file with a function that launches it, to take it home.
+/// Export a kernel as one CUDA C++ file with a function that launches it.
 ///
-/// The file needs nothing but CUDA's own headers: included files are in it, parameters are numbers, and the launch block
-/// has become a function of the task's tensors and sizes that runs on a stream of yours. Sizes that the kernel was not made
-/// for are refused when it is called. What the history knows of the kernel stands at the top.
+/// The file needs only CUDA's own headers: included files are inlined, parameters are constants, and the launch block
+/// becomes a function of the task's tensors and sizes that runs on a given stream. The function refuses sizes that the
+/// kernel does not support. A comment at the top lists the results from the history.
 #[derive(Debug, Args)]
 pub struct Launcher {
     /// A project folder, or a kernel file of one.
@@ -21,7 +21,7 @@ pub struct Launcher {
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 
-    /// The workload whose sizes choose parameters and constants [default: the first that is for measuring].
+    /// The workload whose sizes determine parameters and constants [default: the first timed one].
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
@@ -29,7 +29,7 @@ pub struct Launcher {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, i64)>,
 
-    /// The device sheet whose facts parameters may depend on (see `lightbench devices`).
+    /// The device sheet that parameters may depend on (see `lightbench devices`).
     #[arg(long, default_value = "h200", value_name = "SHEET")]
     pub device: String,
 

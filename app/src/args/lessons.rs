@@ -1,4 +1,4 @@
-//! What the user typed about lessons and memory accesses.
+//! Arguments of `lesson` and `access`.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::whole;
 
-/// Show a lesson, and prove that its goals are neither reached at first nor out of reach.
+/// Show a lesson, and check that its goals are reachable but not reached at first.
 ///
-/// Its kernel must not reach them, and its solutions must. For whoever writes one: everything runs on the virtual GPU where
-/// there is no other.
+/// The initial kernel must not reach them, and the solutions must. This is for authors of lessons; it runs on the
+/// virtual GPU unless a GPU is named.
 #[derive(Debug, Args)]
 pub struct Lesson {
     /// A project folder with a lesson.ron.
@@ -20,7 +20,7 @@ pub struct Lesson {
     #[arg(long, default_value = "virtual:h200", value_name = "DEVICE")]
     pub device: String,
 
-    /// The seed of all random inputs: the same number draws the same ones again.
+    /// The seed of all random inputs; the same seed gives the same inputs.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u64>)]
     pub seed: u64,
 
@@ -29,7 +29,7 @@ pub struct Lesson {
     pub json: bool,
 }
 
-/// Show what the lanes of a warp touch at a line of a kernel: addresses, sectors of memory, banks.
+/// Show the memory accesses of a warp at a line of a kernel: addresses, sectors, banks.
 ///
 /// Needs no GPU: the virtual GPU runs the kernel on the inputs of a small workload.
 #[derive(Debug, Args)]
@@ -46,27 +46,27 @@ pub struct Access {
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub line: Option<u32>,
 
-    /// Which warp of the block.
+    /// The warp within the block.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u32>)]
     pub warp: u32,
 
-    /// Which block of the grid, such as 3 or 1,2,0.
+    /// The block within the grid, such as 3 or 1,2,0.
     #[arg(long, default_value = "0", value_name = "X[,Y[,Z]]", value_parser = block)]
     pub block: [u32; 3],
 
-    /// Which of the times that the warp comes to the line, from 1.
+    /// Which execution of the line by the warp, from 1.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<usize>)]
     pub execution: usize,
 
-    /// The workload [default: the largest that is for verifying].
+    /// The workload [default: the largest one for verification].
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
-    /// The device sheet that is played (see `lightbench devices`).
+    /// The device sheet that the virtual GPU uses (see `lightbench devices`).
     #[arg(long, default_value = "h200", value_name = "SHEET")]
     pub device: String,
 
-    /// The seed of all random inputs: the same number draws the same ones again.
+    /// The seed of all random inputs; the same seed gives the same inputs.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u64>)]
     pub seed: u64,
 

@@ -1,36 +1,36 @@
-//! What the user typed about how times are taken.
+//! Arguments about timing.
 
 use clap::{Args, ValueEnum};
 use lightbench_core::measure::{Besides, ClockUse, Mode};
 
-/// How times are taken, and what is measured besides.
+/// Timing, and additional measurements.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Times on a GPU")]
 pub struct Measuring {
-    /// What tells the time of a single launch on a GPU [default: the driver's time stamps where there are any, else events].
+    /// The clock for a single launch on a GPU [default: the driver's time stamps if available, else events].
     #[arg(long, value_name = "CLOCK")]
     pub clock: Option<Clock>,
 
-    /// Take times under this condition too, beside cold and warm ones.
+    /// Also take times under this condition, besides cold and warm.
     #[arg(long, value_name = "MODE", conflicts_with_all = ["screen", "no_times"])]
     pub mode: Option<ExtraMode>,
 
-    /// Measure what an execution costs in energy too, when all times are taken: four seconds for each workload.
+    /// Also measure the energy of an execution, when all times are taken: four seconds per workload.
     #[arg(long, conflicts_with_all = ["screen", "no_times"])]
     pub energy: bool,
 
-    /// Lock the clock of the GPU's multiprocessors meanwhile, which mostly only an administrator may; it is let go of
-    /// however this ends. Times are labelled with it.
+    /// Lock the multiprocessor clock of the GPU during the run and release it afterwards in any case; usually only an
+    /// administrator may. Times are labelled with the clock.
     #[arg(long, value_name = "MHZ", conflicts_with_all = ["screen", "no_times"], value_parser = clap::value_parser!(u32).range(100..=5000))]
     pub lock_clocks: Option<u32>,
 }
 
-/// What tells the time of a single launch on a GPU.
+/// The clock for a single launch on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Clock {
-    /// CUDA events, less what they add.
+    /// CUDA events, minus their overhead.
     Events,
-    /// The driver's own time stamps; where libcupti is missing or another profiler holds it, events.
+    /// The driver's own time stamps; events if libcupti is missing or another profiler uses it.
     Cupti,
 }
 
@@ -43,25 +43,25 @@ impl From<Clock> for ClockUse {
     }
 }
 
-/// Conditions of times, beside cold and warm.
+/// Cache conditions of times, besides cold and warm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExtraMode {
-    /// A graph of one execution, replayed again and again: what lies between two replays counts.
+    /// Back-to-back replays of a CUDA graph of one execution, including the gap between replays.
     Graph,
-    /// Executions that arrive at random, after pauses in which the GPU does nothing.
+    /// Executions at random times, after idle periods of the GPU.
     Server,
 }
 
-/// Conditions under which two are compared.
+/// Cache conditions of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ComparedMode {
-    /// Caches hold nothing of the work: the score.
+    /// Caches hold none of the data: the scored condition.
     Cold,
-    /// The same work again and again on the same buffers.
+    /// Repeated executions on the same buffers.
     Warm,
-    /// A graph of one execution, replayed again and again: what lies between two replays counts.
+    /// Back-to-back replays of a CUDA graph of one execution, including the gap between replays.
     Graph,
-    /// Executions that arrive at random, after pauses in which the GPU does nothing.
+    /// Executions at random times, after idle periods of the GPU.
     Server,
 }
 

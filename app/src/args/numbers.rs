@@ -1,17 +1,18 @@
-//! What the user typed about numbers: their ceilings, their meaning, the tour through all of them.
+//! Arguments of `calibrate`, `explain` and `tour`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Measure what your GPU reaches at best: its memories, its pipes.
+/// Measure the ceilings of your GPU: its memories and pipes.
 ///
-/// Times are then held against that, beside the data sheet.
+/// Times are then compared with these, in addition to the data sheet.
 ///
-/// Kernels of our own keep one memory or one pipe busy; each is verified and timed like everybody's. What was measured is
-/// kept for this very GPU in the state folder, with date, driver and clocks.
+/// Benchmark kernels saturate one memory level or one pipe each; they are verified and timed like all kernels. The
+/// results are stored for this GPU in the state folder, with date, driver and clocks.
 ///
-/// Exit status 0 if it was measured and kept, 2 if the device is a virtual one, 3 if the machine lacks something.
+/// Exit status 0 if the ceilings were measured and stored, 2 if the device is a virtual one, 3 if the machine lacks
+/// something.
 #[derive(Debug, Args)]
 pub struct Calibrate {
     /// `cuda:` and a number.
@@ -23,10 +24,10 @@ pub struct Calibrate {
     pub json: bool,
 }
 
-/// Say what a number means.
+/// Explain a number.
 ///
-/// What it counts, its unit and formula, what is good, which technique speaks of it.
-/// Any name that a command shows will do, and those of Nsight Compute. Without a name all of them are listed.
+/// Shows what it counts, its unit and formula, which values are good, and techniques that concern it. Accepts any name
+/// that a command shows, and those of Nsight Compute. Without a name all are listed.
 #[derive(Debug, Args)]
 pub struct Explain {
     /// A number, as `check`, `run` or `launch --counters` name it.
@@ -38,12 +39,12 @@ pub struct Explain {
     pub json: bool,
 }
 
-/// Take a project through everything, from its first kernel to its best.
+/// Present a project from its first kernel to its best.
 ///
-/// Each kernel is verified and timed; then what changed from one to the next, the roofline, and a report.
-/// On the first GPU, or on a virtual one where there is none. The runs are kept in the project's history.
+/// Verifies and times each kernel, and shows the changes between them, the roofline, and a report. Runs on the first
+/// GPU, or on a virtual device if there is none. The runs are appended to the project's history.
 ///
-/// Exit status 0 if all kernels are right, 1 if one is not, 2 if the request is wrong, 3 if the machine lacks something.
+/// Exit status 0 if all kernels passed, 1 if one did not, 2 if the request is wrong, 3 if the machine lacks something.
 #[derive(Debug, Args)]
 pub struct Tour {
     /// A project folder [default: sample-projects/rmsnorm, else the current folder].

@@ -1,13 +1,13 @@
-//! What the user typed about a picture of the window.
+//! Arguments of `picture`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Draw the window into a PNG, without a display or a GPU.
+/// Render the window as a PNG, without a display or a GPU.
 #[derive(Debug, Args)]
 pub struct Picture {
-    /// The file to write, then nothing else is; a project before it is opened first.
+    /// The file to write; a project before it is opened first.
     #[arg(value_name = "[PROJECT] OUT.png", num_args = 1..=2, required = true)]
     pub paths: Vec<PathBuf>,
 
@@ -27,11 +27,11 @@ pub struct Picture {
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x800", value_parser = size)]
     pub size: [f32; 2],
 
-    /// Pixels in a point.
+    /// Pixels per point.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
     pub scale: f32,
 
-    /// The kernel that is worked on [default: the first].
+    /// The current kernel [default: the first].
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 
@@ -43,7 +43,7 @@ pub struct Picture {
     #[arg(long)]
     pub run_all: bool,
 
-    /// Have Nsight Compute profile the kernel on the GPU first, and show where its warps wait beside the lines.
+    /// Profile the kernel with Nsight Compute on the GPU first, and show stall samples beside the lines.
     #[arg(long)]
     pub profile: bool,
 }

@@ -1,4 +1,4 @@
-//! What the user typed about hardware counters.
+//! Arguments of `profile` and its hidden helper commands.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,12 @@ use super::{parameter, whole};
 
 /// Measure hardware counters of a kernel with Nsight Compute, on a GPU.
 ///
-/// Every check comes first: a kernel that is wrong is not profiled. Then Nsight Compute (`ncu`) runs one launch on
-/// the declared inputs of one workload, once for each pass: with clocks as they are, and caches flushed before each pass.
-/// Its
-/// times are its own: `lightbench run` has those that count.
+/// The kernel is verified first: a kernel that fails is not profiled. Then Nsight Compute (`ncu`) runs one launch on
+/// the declared inputs of one workload, once per pass, with clocks as they are and caches flushed before each pass. Its
+/// times are not comparable with those of `lightbench run`.
 ///
-/// Exit status 0 if counters were measured, 1 if the kernel is wrong, 2 if the request is wrong, 3 if the machine lacks
-/// something
-/// or the counters may not be read.
+/// Exit status 0 if counters were measured, 1 if the kernel failed, 2 if the request is wrong, 3 if the machine lacks
+/// something or the counters may not be read.
 #[derive(Debug, Args)]
 pub struct Profile {
     /// A project folder, or a kernel file of one.
@@ -26,7 +24,7 @@ pub struct Profile {
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 
-    /// The workload [default: the first that is for measuring].
+    /// The workload [default: the first timed one].
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
@@ -38,15 +36,15 @@ pub struct Profile {
     #[arg(long, default_value = "cuda:0", value_name = "DEVICE")]
     pub device: String,
 
-    /// Which metrics: `overview`, `memory`, `stalls` or `compute`.
+    /// The set of metrics: `overview`, `memory`, `stalls` or `compute`.
     #[arg(long, default_value = "overview", value_name = "NAME")]
     pub set: String,
 
-    /// The seed of all random inputs: the same number draws the same ones again [default: drawn anew].
+    /// The seed of all random inputs; the same seed gives the same inputs [default: random].
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
-    /// Also write everything that Nsight Compute can measure into a new report, for its own window.
+    /// Also write all metrics of Nsight Compute to a new report for its own window.
     #[arg(long, value_name = "FILE.ncu-rep")]
     pub report: Option<PathBuf>,
 
@@ -59,7 +57,7 @@ pub struct Profile {
     pub json: bool,
 }
 
-/// Carry out one order of a parent process, for a profiler around it.
+/// Carry out one order of a parent process, observed by a profiler.
 #[derive(Debug, Args)]
 pub struct LaunchOnce {
     /// The order.
@@ -67,14 +65,14 @@ pub struct LaunchOnce {
     pub order: PathBuf,
 }
 
-/// Hold the clocks of a GPU until standard input ends.
+/// Lock the clocks of a GPU until standard input ends.
 #[derive(Debug, Args)]
 pub struct HoldClocks {
     /// The GPU's identity, 32 hexadecimal digits.
     #[arg(value_name = "UUID")]
     pub uuid: String,
 
-    /// What the clock of its multiprocessors is locked at.
+    /// The multiprocessor clock to lock.
     #[arg(value_name = "MHZ", value_parser = whole::<u32>)]
     pub megahertz: u32,
 }

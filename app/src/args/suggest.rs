@@ -1,4 +1,4 @@
-//! What the user typed about changes to a kernel.
+//! Arguments of `suggest`.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,14 @@ use super::whole;
 
 /// List the rewrite rules that apply to a project's kernels, or ask a model.
 ///
-/// Those that do not apply are listed with what is missing.
-/// A rule edits the source: it compiles, and computes the same up to rounding, which `run` then judges. Reasons, tiers and
-/// expected gains are those of the playbook. Nothing is written without `--write`.
+/// Rules that do not apply are listed with the missing precondition. A rule edits the source: the result compiles and
+/// computes the same up to rounding, which `run` then verifies. Reasons, tiers and expected gains are from the
+/// playbook. Nothing is written without `--write`.
 ///
-/// With `--model` a language model of your settings is asked once, and with `--print-prompt` what it would be told is
-/// printed
-/// and nobody is asked.
+/// With `--model` a language model from your settings is asked once; `--print-prompt` prints the prompt and asks no
+/// model.
 ///
-/// Exit status 0 if rules were listed or one was written, 1 if a model had no answer that can be used, 2 if the request is
+/// Exit status 0 if rules were listed or one was written, 1 if a model gave no usable answer, 2 if the request is
 /// wrong.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("source").args(["rule", "model", "print_prompt"])))]
@@ -38,23 +37,23 @@ pub struct Suggest {
     #[arg(long)]
     pub diff: bool,
 
-    /// Print exactly what a model would be told, and ask nobody.
+    /// Print the exact prompt, without asking a model.
     #[arg(long)]
     pub print_prompt: bool,
 
-    /// Ask this model or agent of your settings (see `lightbench models`) for one kernel.
+    /// Ask this model or agent from your settings (see `lightbench models`) for one kernel.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
 
-    /// The technique of the playbook that a model is to apply [default: the choice is the model's].
+    /// The playbook technique that the model must apply [default: the model chooses].
     #[arg(long, value_name = "ID", conflicts_with = "rule", requires = "source")]
     pub technique: Option<String>,
 
-    /// Who does what for a model: `proposer`, `coder-and-judge` or `planner-then-coder`.
+    /// The roles of the model: `proposer`, `coder-and-judge` or `planner-then-coder`.
     #[arg(long, value_name = "ROLES", default_value = "proposer", conflicts_with = "rule")]
     pub roles: Roles,
 
-    /// The device that a model is told of: a device sheet (see `lightbench devices`).
+    /// The device in the prompt: a device sheet (see `lightbench devices`).
     #[arg(long, value_name = "DEVICE", default_value = "h200", conflicts_with = "rule")]
     pub device: String,
 
@@ -62,7 +61,7 @@ pub struct Suggest {
     #[arg(long, value_name = "NAME", requires = "source", conflicts_with = "print_prompt")]
     pub write: Option<String>,
 
-    /// Which of the rule's places to write, counted from 1.
+    /// Which application site of the rule to write, counted from 1.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "rule", value_parser = whole::<usize>)]
     pub place: usize,
 

@@ -1,4 +1,4 @@
-//! `lightbench access`: which addresses, sectors or banks the lanes of a warp touch.
+//! `lightbench access`: the addresses, sectors or banks that the threads of a warp access.
 
 use lightbench_core::access::{
     AccessError, Picture, Recording, Site, Units, Wanted, record, usual_workload,
@@ -14,12 +14,12 @@ use crate::report;
 use crate::session::Session;
 use crate::table::Table;
 
-/// Runs the kernel and shows what a warp touched.
+/// Runs the kernel on the virtual GPU and prints the accesses of one warp.
 pub fn run(session: &Session, arguments: &args::Access) -> Outcome {
-    shown(session, arguments).unwrap_or_else(|outcome| outcome)
+    trace(session, arguments).unwrap_or_else(|outcome| outcome)
 }
 
-fn shown(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome> {
+fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
     let lacks = "no inputs; `lightbench launch` takes some";

@@ -1,4 +1,4 @@
-//! `lightbench audit`: the checker itself, examined for one project.
+//! `lightbench audit`: the catch matrix of the checker for one project.
 
 use std::fmt::{Display, Write as _};
 
@@ -10,16 +10,16 @@ use lightbench_core::project::{Kernel, Project};
 use lightbench_core::verify::verdict::TimingUse;
 use serde_json::json;
 
-use super::bench::{self, Chosen};
-use super::desk::Desk;
-use super::run::{Asked, evaluated_run};
+use super::engine_client::EngineClient;
+use super::evaluation_setup::{self, ChosenDevice};
+use super::run::{EvaluationInput, evaluated_run};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::Session;
 use crate::style::{DIM, ERROR, GOOD, NOTE};
 
-/// Tries every cheat and reports.
+/// Evaluates every cheat and prints the matrix.
 pub fn run(session: &Session, arguments: &args::Audit) -> Outcome {
     audited(session, arguments).unwrap_or_else(|outcome| outcome)
 }
@@ -30,12 +30,15 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
         .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
+        None => {
+            evaluation_setup::fresh_seed().map_err(|error| report::environment(&error, as_json))?
+        }
     };
-    let (desk, chosen) = bench::desk(session, arguments.device.as_deref(), as_json)?;
-    let mut asked = Asked::everything(&project, &chosen, seed);
+    let (desk, chosen) =
+        evaluation_setup::engine_client(session, arguments.device.as_deref(), as_json)?;
+    let mut asked = EvaluationInput::evaluate_all_workloads(&project, &chosen, seed);
     asked.conditions.timing = TimingUse::Skip;
-    let mut bar = Bar { desk, asked };
+    let mut bar = CandidateChecker { desk, asked };
     let matrix = audit(&project, &mut bar).map_err(|error| failed(&error, as_json))?;
     let status = match (matrix.holes(), matrix.not_judged()) {
         (0, 0) if arguments.strict && !matrix.gaps.is_empty() => Status::KernelFailed,
@@ -60,23 +63,23 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
     Ok(Outcome { output, errors: report::notices(&bar.desk.notices()), status })
 }
 
-/// The engine, before which every cheat is brought.
-struct Bar<'a> {
-    desk: Desk<'a>,
-    asked: Asked,
+/// Evaluates each kernel of the audit with the engine.
+struct CandidateChecker<'a> {
+    desk: EngineClient<'a>,
+    asked: EvaluationInput,
 }
 
-impl Court for Bar<'_> {
+impl Court for CandidateChecker<'_> {
     fn verdict(
         &mut self,
         name: &str,
         kernel: &Kernel,
         policy: PolicyUse,
     ) -> Result<Run, EvaluateError> {
-        let (work, mut conditions) = self.asked.of(kernel);
+        let (work, mut conditions) = self.asked.for_kernel(kernel);
         conditions.policy = policy;
         let seed = conditions.seed;
-        evaluated_run(self.desk.ending(name, Request::Evaluate(work, conditions)), seed)
+        evaluated_run(self.desk.wait_for_ending(name, Request::Evaluate(work, conditions)), seed)
     }
 }
 
@@ -91,7 +94,7 @@ fn failed(error: &AuditError, as_json: bool) -> Outcome {
     }
 }
 
-fn text(project: &Project, chosen: &Chosen, seed: u64, matrix: &Matrix) -> String {
+fn text(project: &Project, chosen: &ChosenDevice, seed: u64, matrix: &Matrix) -> String {
     let mut text = format!("{} · {}\n", project.definition.title, chosen.title);
     section(&mut text, "cheats, each must be caught", &matrix.cheats);
     section(&mut text, "kernels under wrong/, each must fail as it says", &matrix.wrong);

@@ -1,4 +1,4 @@
-//! `lightbench devices`: the virtual devices, or all of one with its sources; `--local`: the GPUs of this machine.
+//! `lightbench devices`: the virtual devices, or one of them with its sources; `--local`: the GPUs of this machine.
 
 mod local;
 
@@ -13,14 +13,14 @@ use crate::outcome::{Outcome, Status, document};
 use crate::session::Session;
 use crate::table::Table;
 
-/// Shows all virtual devices, one, or the GPUs of this machine.
+/// Shows all virtual devices, one of them, or the GPUs of this machine.
 pub fn run(session: &Session, arguments: &Devices) -> Outcome {
     if arguments.local {
         return local::run(session, arguments.json);
     }
     let shown = match &arguments.sheet {
         None => all(arguments.json),
-        Some(name) => DeviceSheet::named(name).map(|sheet| one(sheet, arguments.json)),
+        Some(name) => DeviceSheet::named(name).map(|sheet| sheet_text(sheet, arguments.json)),
     };
     match shown {
         Ok(text) => Outcome::passed(text),
@@ -71,7 +71,7 @@ fn peak(sheet: &DeviceSheet, pipe: Pipe) -> String {
     found.map_or_else(|| "unknown".to_owned(), |(_, peak)| peak.to_string())
 }
 
-fn one(sheet: &DeviceSheet, json: bool) -> String {
+fn sheet_text(sheet: &DeviceSheet, json: bool) -> String {
     if json {
         return document(&json!({ "schema": "lightbench.device/1", "device": sheet }));
     }

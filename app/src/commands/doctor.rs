@@ -1,4 +1,4 @@
-//! `lightbench doctor`: what this machine has, what is missing, and the one command that fixes it.
+//! `lightbench doctor`: what the machine offers, what is missing, and the command that fixes it.
 
 use std::fmt::{self, Write as _};
 
@@ -11,7 +11,7 @@ use crate::outcome::{Outcome, Status};
 use crate::session::Session;
 use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
 
-/// Fetches if asked to, examines the machine, and reports; a failed fetch does not stop the report.
+/// Fetches packages if requested, examines the machine, and reports; a failed fetch does not stop the report.
 pub fn run(session: &Session, arguments: &Doctor) -> Outcome {
     let fetched = match arguments.fetch {
         None => Ok(()),
@@ -21,16 +21,16 @@ pub fn run(session: &Session, arguments: &Doctor) -> Outcome {
     if let Err(FetchError::Cancelled) = fetched {
         return Outcome::failed(Status::Interrupted, FetchError::Cancelled);
     }
-    let report = examine(&session.surroundings);
+    let report = examine(&session.host);
     let outcome = match fetched {
         Ok(()) if report.can_compile => Outcome::passed(String::new()),
         Ok(()) => Outcome { status: Status::Environment, ..Outcome::passed(String::new()) },
         Err(error) => Outcome::failed(Status::Environment, error),
     };
-    Outcome { output: shown(&report, arguments.json), ..outcome }
+    Outcome { output: report_text(&report, arguments.json), ..outcome }
 }
 
-fn shown(report: &Report, json: bool) -> String {
+fn report_text(report: &Report, json: bool) -> String {
     if json {
         return crate::outcome::document(report);
     }
@@ -40,7 +40,7 @@ fn shown(report: &Report, json: bool) -> String {
     text
 }
 
-/// Width of the column with the state, and of the one with the topic.
+/// Widths of the columns for state and topic.
 const STATE_WIDTH: usize = 7;
 const TOPIC_WIDTH: usize = 17;
 
@@ -87,16 +87,16 @@ fn write_finding(finding: &Finding, output: &mut String) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use lightbench_core::toolchain::Surroundings;
+    use lightbench_core::toolchain::HostEnvironment;
 
     use super::*;
 
     fn check(json: bool, expected: &[&str]) {
         let root = tempfile::tempdir().unwrap();
-        let surroundings = Surroundings {
+        let surroundings = HostEnvironment {
             cache: Some(root.path().join("cache\u{1b}[31m")),
             system: root.path().to_path_buf(),
-            ..Surroundings::default()
+            ..HostEnvironment::default()
         };
         let outcome = run(&Session::new(surroundings), &Doctor { fetch: None, json });
         assert_eq!(outcome.status, Status::Environment, "nothing can be compiled");

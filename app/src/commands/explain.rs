@@ -1,4 +1,4 @@
-//! `lightbench explain`: what a number means.
+//! `lightbench explain`: the meaning of a number.
 
 use std::fmt::Write as _;
 
@@ -11,13 +11,13 @@ use crate::report;
 use crate::style::{DIM, STRONG};
 use crate::table::Table;
 
-/// Columns that sentences are broken at.
+/// Line width of sentences, in columns.
 const WIDTH: usize = 96;
 
-/// Columns before the sentences of a card.
+/// Indentation of a card's sentences, in columns.
 const INDENT: usize = 10;
 
-/// Explains a number, or lists them all.
+/// Explains a number, or lists all of them.
 pub fn run(arguments: &args::Explain) -> Outcome {
     let Some(name) = &arguments.metric else {
         return Outcome::passed(if arguments.json { documents() } else { list() });
@@ -77,7 +77,7 @@ fn capital(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A text in lines of so many characters, broken between words.
+/// Wraps a text at word boundaries.
 fn broken(words: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words.split_whitespace() {

@@ -1,4 +1,4 @@
-//! A fault as people and programs read it: below the source line that committed it.
+//! A fault as text and JSON, with the source line that caused it.
 
 use lightbench_core::compile::diagnostics::SourcePlace;
 use lightbench_core::compile::signature::with_readable_names;
@@ -7,20 +7,19 @@ use lightbench_core::verify::fault_report::{CodePlace, FaultReport, OtherReport}
 use crate::diagnostics;
 use crate::report::Sources;
 
-/// Letters of a source line that a note quotes.
+/// Maximum number of quoted characters of a source line.
 const MOST_SOURCE: usize = 80;
 
-/// What stands beside a fault.
+/// The texts that a fault quotes.
 pub(super) struct Quoted<'a> {
-    /// The texts that are quoted.
     pub(super) sources: Sources<'a>,
-    /// The kernel file, as the compiler is told to call it.
+    /// The kernel file, by its name for the compiler.
     pub(super) main: String,
-    /// The PTX, where its lines are quoted too: not where it is the file itself.
+    /// The PTX, if its lines are quoted too: not if it is the launched file itself.
     pub(super) ptx: Option<&'a str>,
 }
 
-/// A fault as a person reads it.
+/// A fault as text.
 pub(super) fn text(fault: &FaultReport, quoted: &Quoted<'_>) -> String {
     let name = with_readable_names(&fault.kernel);
     let mut notes = Vec::new();
@@ -36,22 +35,21 @@ pub(super) fn text(fault: &FaultReport, quoted: &Quoted<'_>) -> String {
     }
     notes.extend(fault.other.as_ref().map(|other| quoted.other_side(other)));
     let details = with_readable_names(&fault.details);
-    diagnostics::of_fault((&word(fault), &details), place.as_ref(), &notes, &quoted.sources)
+    diagnostics::fault((&word(fault), &details), place.as_ref(), &notes, &quoted.sources)
 }
 
-/// The word for the rule that was broken.
+/// The name of the violated rule.
 pub(super) fn word(fault: &FaultReport) -> String {
     let kind = serde_json::to_value(fault.kind).unwrap_or_default();
     kind.as_str().unwrap_or_default().to_owned()
 }
 
-/// `(3, 0, 0)`
 pub(super) fn position([x, y, z]: [u32; 3]) -> String {
     format!("({x}, {y}, {z})")
 }
 
 impl Quoted<'_> {
-    /// Where it is quoted from, if the source says.
+    /// The quoted location, if the source is known.
     pub(super) fn place(&self, place: &CodePlace) -> Option<SourcePlace> {
         let (file, line, column) = place.source.as_ref()?;
         Some(SourcePlace {

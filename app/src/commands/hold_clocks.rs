@@ -1,5 +1,5 @@
-//! The hidden command `hold-clocks`: the process that holds the clocks of a GPU while its parent lives, and the parent's end
-//! of it.
+//! The hidden command `hold-clocks`: a process that locks the clocks of a GPU while its parent lives, and its handle in
+//! the parent.
 
 use std::io::{self, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -12,7 +12,7 @@ use lightbench_core::device::cuda::NvmlClocks;
 use crate::args::HoldClocks;
 use crate::session::Session;
 
-/// Signals that end a program: this one ends with its parent and not before.
+/// Termination signals: the process ends with its parent and not earlier.
 #[cfg(unix)]
 const SIGNALS: [i32; 3] = {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -21,7 +21,7 @@ const SIGNALS: [i32; 3] = {
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
 
-/// Holds the clocks until standard input ends.
+/// Locks the clocks until standard input ends.
 #[must_use]
 pub fn run(arguments: &HoldClocks) -> ExitCode {
     for signal in SIGNALS {
@@ -40,18 +40,18 @@ pub fn run(arguments: &HoldClocks) -> ExitCode {
     if held.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Clocks that are held while this lives.
-pub(super) struct Keeper {
+/// Holds the clocks of a GPU until it is dropped.
+pub(super) struct ClockHolder {
     process: Child,
-    /// Starts another one, should this one be killed: that locks them once more, and lets go.
+    /// Starts a replacement if the process was killed: it locks the clocks again and releases them.
     again: Command,
 }
 
-impl Keeper {
-    /// Locks the clocks of the GPU with this identity.
+impl ClockHolder {
+    /// Locks the clocks of the GPU with this UUID.
     ///
     /// # Errors
-    /// The machine does not permit it, or the GPU cannot do it.
+    /// The machine does not permit it, or the GPU does not support it.
     pub(super) fn start(session: &Session, uuid: &str, megahertz: u32) -> Result<Self, LockError> {
         let no_keeper = |error: io::Error| LockError::NoKeeper(error.to_string());
         let own = session.hold_clocks_command().map_err(no_keeper)?;
@@ -59,7 +59,7 @@ impl Keeper {
             let mut command = Command::new(&own.program);
             command.args(&own.arguments).arg(uuid).arg(megahertz.to_string());
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-            // Ctrl-C is not for it.
+            // A new process group, so that Ctrl-C does not reach it.
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
             command
@@ -77,9 +77,9 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for ClockHolder {
     fn drop(&mut self) {
-        // The end of its input is what it waits for.
+        // The process waits for the end of its input.
         drop(self.process.stdin.take());
         let ended = self.process.wait();
         if !ended.is_ok_and(|status| status.success()) {

@@ -1,4 +1,4 @@
-//! The hidden command `launch-once`: the process that a profiler looks at.
+//! The hidden command `launch-once`: the process that a profiler observes.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use lightbench_core::nsight::launch_once;
 
 use crate::args::LaunchOnce;
 
-/// Carries out the order; standard output is the profiler's.
+/// Carries out the order; standard output belongs to the profiler.
 #[must_use]
 pub fn run(arguments: &LaunchOnce) -> ExitCode {
     match launch_once(&arguments.order) {

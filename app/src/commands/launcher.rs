@@ -1,4 +1,4 @@
-//! `lightbench launcher`: a kernel as one CUDA C++ file with a function that launches it.
+//! `lightbench launcher`: exports a kernel as one CUDA C++ file with a launch function.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -22,7 +22,7 @@ use crate::outcome::Outcome;
 use crate::report;
 use crate::session::Session;
 
-/// How many of a kernel's newest runs are looked through for what is known of this text of it.
+/// Maximum number of runs searched for results of the exported text.
 const LOOKED_THROUGH: usize = 200;
 
 /// Writes the file, or prints it.
@@ -46,7 +46,7 @@ fn written(session: &Session, arguments: &args::Launcher) -> Result<Outcome, Out
     let choice =
         Choice { project: &project, kernel: &kernel, parameters, facts: device_facts(sheet) };
     let candidate = choice.candidate(&workload)?;
-    // Runs are kept by the candidate of the first workload.
+    // The history stores runs under the candidate of the first workload.
     let first = project.workloads.first().unwrap_or(&workload);
     let known = choice.candidate(first)?;
     let provenance = provenance(session, &project, &known, &workload.name)
@@ -65,12 +65,12 @@ fn written(session: &Session, arguments: &args::Launcher) -> Result<Outcome, Out
     )))
 }
 
-/// A file that was not there before.
+/// Creates a file that does not exist yet.
 fn create(path: &Path, text: &str) -> std::io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// A kernel with what was asked of its parameters.
+/// A kernel with the requested parameters.
 struct Choice<'a> {
     project: &'a Project,
     kernel: &'a Kernel,
@@ -79,7 +79,7 @@ struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// What is compiled of it for a workload.
+    /// The candidate for a workload.
     fn candidate(&self, workload: &Workload) -> Result<Candidate, Outcome> {
         let environment = self.project.environment(workload);
         let selection = self.kernel.launch.select(&environment, &self.parameters, &self.facts);
@@ -91,7 +91,7 @@ impl Choice<'_> {
     }
 }
 
-/// What the newest run of a candidate on this machine found.
+/// The results of the candidate's latest run on this machine.
 fn provenance(
     session: &Session,
     project: &Project,

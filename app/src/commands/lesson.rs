@@ -1,4 +1,4 @@
-//! `lightbench lesson`: what a lesson asks for, and whether it can be reached.
+//! `lightbench lesson`: checks whether the goals of a lesson can be reached.
 
 use lightbench_core::engine::Request;
 use lightbench_core::evaluate::Run;
@@ -7,14 +7,14 @@ use lightbench_core::lesson::{Judged, Lesson};
 use lightbench_core::project::{Project, ProjectError};
 use serde_json::{Value, json};
 
-use super::bench;
-use super::run::{Asked, evaluated_run, failed};
+use super::evaluation_setup;
+use super::run::{EvaluationInput, evaluated_run, failed};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::Session;
 
-/// Reads the lesson, runs its kernels, and reports.
+/// Reads the lesson, evaluates its kernels, and reports.
 pub fn run(session: &Session, arguments: &args::Lesson) -> Outcome {
     proven(session, arguments).unwrap_or_else(|outcome| outcome)
 }
@@ -29,13 +29,14 @@ fn proven(session: &Session, arguments: &args::Lesson) -> Result<Outcome, Outcom
         return Err(report::request(&message, as_json));
     };
     let lesson = lesson.map_err(|problems| refused(ProjectError::Problems { problems }))?;
-    let (mut desk, chosen) = bench::desk(session, Some(&arguments.device), as_json)?;
-    let asked = Asked::everything(&project, &chosen, arguments.seed);
+    let (mut desk, chosen) =
+        evaluation_setup::engine_client(session, Some(&arguments.device), as_json)?;
+    let asked = EvaluationInput::evaluate_all_workloads(&project, &chosen, arguments.seed);
     let mut runs: Vec<(&str, Run)> = Vec::new();
     for name in kernels(&lesson) {
         let kernel = project.kernel(name).map_err(|error| report::request(&error, as_json))?;
-        let (work, conditions) = asked.of(kernel);
-        let ending = desk.ending(name, Request::Evaluate(work, conditions));
+        let (work, conditions) = asked.for_kernel(kernel);
+        let ending = desk.wait_for_ending(name, Request::Evaluate(work, conditions));
         let run = evaluated_run(ending, arguments.seed);
         runs.push((name, run.map_err(|error| failed(&error, as_json))?));
     }
@@ -63,12 +64,17 @@ fn to_text(lesson: &Lesson, device: &str, proofs: &[Proof]) -> String {
         let Some(proof) = proofs.iter().find(|proof| proof.step == number) else { continue };
         for (goal, start, solution) in &proof.goals {
             text.push_str(&format!("  goal: {}\n", goal.words()));
-            text.push_str(&format!("    {} {}: {}\n", tick(start), lesson.kernel, told(start)));
+            text.push_str(&format!(
+                "    {} {}: {}\n",
+                tick(start),
+                lesson.kernel,
+                judgement_text(start)
+            ));
             text.push_str(&format!(
                 "    {} {}: {}\n",
                 tick(solution),
                 proof.solution,
-                told(solution)
+                judgement_text(solution)
             ));
         }
         let verdict = match proof.is_sound() {
@@ -93,7 +99,7 @@ fn tick(judged: &Judged) -> &'static str {
     if judged.is_met() { "✓" } else { "✗" }
 }
 
-fn told(judged: &Judged) -> String {
+fn judgement_text(judged: &Judged) -> String {
     match judged.source {
         Some(source) => format!("{} ({})", judged.now, source.word()),
         None => "not known".to_owned(),

@@ -1,14 +1,14 @@
-//! Headless commands, one file each.
+//! The commands of the command line, one file or folder each.
 
 pub mod access;
 pub mod audit;
-pub(crate) mod bench;
 pub mod calibrate;
 pub mod check;
 pub mod compare;
-mod desk;
 pub mod devices;
 pub mod doctor;
+mod engine_client;
+pub(crate) mod evaluation_setup;
 pub mod explain;
 mod fault;
 pub mod history;

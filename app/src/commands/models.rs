@@ -1,4 +1,4 @@
-//! `lightbench models`: which models the user's settings name, whether they have their keys, whether one answers.
+//! `lightbench models`: lists the models of the settings and their keys, and checks whether one answers.
 
 mod add;
 mod check;
@@ -13,16 +13,16 @@ use lightbench_core::models::{Count, KeyState, Kind, Listed, Reply, Roster};
 use serde_json::json;
 
 use crate::args::{Models, ModelsAction};
-use crate::clerk::files::SETTINGS;
+use crate::background_worker::files::SETTINGS;
 use crate::outcome::{Outcome, Status, document};
 use crate::session::Session;
 use crate::table::Table;
 use crate::workbench::settings::Settings;
 
-/// Lists them, and asks one if that is wanted.
+/// Lists the models, or checks one.
 pub fn run(session: &Session, arguments: &Models) -> Outcome {
     if let Some(ModelsAction::Add(wanted)) = &arguments.action {
-        return add::added(session, wanted).unwrap_or_else(|outcome| outcome);
+        return add::run(session, wanted).unwrap_or_else(|outcome| outcome);
     }
     let roster = match roster(session) {
         Ok(roster) => roster,
@@ -32,7 +32,7 @@ pub fn run(session: &Session, arguments: &Models) -> Outcome {
     let listed = roster.list(&access);
     let answer = match &arguments.check {
         None => None,
-        Some(name) => match check::checked(session, &roster, &access, name) {
+        Some(name) => match check::run(session, &roster, &access, name) {
             Ok(reply) => Some(reply),
             Err(outcome) => return outcome,
         },
@@ -49,7 +49,7 @@ fn settings_file(session: &Session) -> Option<PathBuf> {
     Some(session.state.as_ref()?.join(SETTINGS))
 }
 
-/// The models of the settings; none where there are no settings.
+/// The models of the settings; empty if there are no settings.
 pub(super) fn roster(session: &Session) -> Result<Roster, String> {
     let Some(path) = settings_file(session) else { return Ok(Roster::default()) };
     let shown = visible(&path.to_string_lossy()).into_owned();

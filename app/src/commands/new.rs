@@ -1,4 +1,4 @@
-//! `lightbench new`: a project to start from.
+//! `lightbench new`: creates a project.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,17 +11,17 @@ use lightbench_core::project::scaffold::{self, Plan, ScaffoldError, Written};
 use crate::args::New;
 use crate::outcome::{Outcome, Status};
 
-/// The largest kernel file that is read; the project format allows no larger one.
+/// Maximum size of a kernel file in the project format.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Writes a project and says what to do next.
+/// Writes a project and reports the next steps.
 pub fn run(arguments: &New) -> Outcome {
     let written = match &arguments.from {
         None => scaffold::write_default(&arguments.folder).map_err(|error| error.to_string()),
         Some(source) => from_kernel(arguments, source),
     };
     match written {
-        Ok(written) => Outcome::passed(told(&written)),
+        Ok(written) => Outcome::passed(report(&written)),
         Err(message) => Outcome::failed(Status::BadRequest, visible_lines(&message)),
     }
 }
@@ -41,7 +41,7 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other("not a regular file"));
     }
     let mut text = String::new();
-    // One byte more than allowed tells a file that is too large from one that just fits.
+    // One byte more than allowed distinguishes a file that is too large from one that just fits.
     file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_BYTES {
         let size = metadata.len();
@@ -50,7 +50,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Errors about the source say where in it; those about the folder name the folder.
+/// Errors about the source name the line; errors about the folder name the folder.
 fn placed(source: &str, error: &ScaffoldError) -> String {
     match error {
         ScaffoldError::NotEmpty { .. }
@@ -76,7 +76,7 @@ fn placed(source: &str, error: &ScaffoldError) -> String {
     }
 }
 
-fn told(written: &Written) -> String {
+fn report(written: &Written) -> String {
     let folder = written.folder.display().to_string();
     let mut text = format!("wrote {}\n", visible(&folder));
     for file in &written.plan.files {

@@ -1,4 +1,4 @@
-//! `lightbench picture`: the window as a PNG, without a display or a GPU.
+//! `lightbench picture`: renders the window as a PNG, without a display or a GPU.
 
 use std::fmt::Display;
 
@@ -7,11 +7,11 @@ use crate::outcome::Outcome;
 use crate::report;
 use crate::session::Session;
 use crate::theme::ThemeName;
+use crate::window::headless::HeadlessError;
 use crate::window::picture::{Profiling, Runs, Subject, picture};
-use crate::window::studio::StudioError;
 use crate::workbench::panel::{LayoutName, Panel};
 
-/// Draws and writes.
+/// Renders and writes the picture.
 pub fn run(session: Session, arguments: &Picture) -> Outcome {
     let subject = match subject(arguments) {
         Ok(subject) => subject,
@@ -29,8 +29,8 @@ pub fn run(session: Session, arguments: &Picture) -> Outcome {
                 report::environment(&message, false)
             }
         },
-        Err(StudioError::Project(message)) => report::request(&message, false),
-        Err(error @ (StudioError::Start(_) | StudioError::TooLong { .. })) => {
+        Err(HeadlessError::Project(message)) => report::request(&message, false),
+        Err(error @ (HeadlessError::Start(_) | HeadlessError::TooLong { .. })) => {
             report::environment(&error, false)
         }
     }
@@ -61,7 +61,7 @@ fn subject(arguments: &Picture) -> Result<Subject, String> {
     })
 }
 
-/// The one of that name, however blanks and large letters are written.
+/// The item with this title, regardless of spaces and case.
 fn chosen<T: Copy>(
     name: &str,
     what: &str,

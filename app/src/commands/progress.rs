@@ -1,17 +1,17 @@
-//! One line on a terminal that is written over while something goes on.
+//! The progress line of a terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Replaces the line; elsewhere than on a terminal nothing is written.
+/// Replaces the progress line; writes nothing unless standard error is a terminal.
 pub(super) fn show(line: &str) {
     let mut terminal = io::stderr();
     if terminal.is_terminal() {
-        // Erasing is no colour, so that it is done without colours too. A terminal that is gone does not stop the work.
+        // Erasing also works without colours. A closed terminal does not stop the work.
         write!(terminal, "\r\x1b[K{line}").unwrap_or_default();
     }
 }
 
-/// Leaves the line empty.
+/// Erases the progress line.
 pub(super) fn clear() {
     show("");
 }

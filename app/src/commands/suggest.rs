@@ -1,7 +1,6 @@
-//! `lightbench suggest`: which rewrite rules apply to kernels, which do not and why, and one of them carried out; or what one
-//! model proposes.
+//! `lightbench suggest`: lists applicable rewrite rules with reasons, applies one of them, or asks one model.
 
-mod asked;
+mod model_question;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -27,13 +26,13 @@ use crate::style::{DIM, GOOD, STRONG};
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
 
-/// Lists, or writes one.
+/// Lists the rules, or writes a changed kernel.
 pub fn run(session: &Session, arguments: &args::Suggest) -> Outcome {
     suggested(session, arguments).unwrap_or_else(|outcome| outcome)
 }
 
-/// What came of a rule for a kernel.
-struct Tried<'a> {
+/// The result of a rule for a kernel.
+struct RuleResult<'a> {
     rule: &'static Rule,
     kernel: &'a Kernel,
     found: Result<Vec<Rewrite>, NotApplicable>,
@@ -46,7 +45,7 @@ fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Ou
     let (project, kernel) = target::project(&arguments.project, lacks, as_json)?;
     let name = arguments.kernel.as_ref().or(kernel.as_ref());
     if arguments.print_prompt || arguments.model.is_some() {
-        return asked::asked(session, arguments, project, name.map(String::as_str));
+        return model_question::run(session, arguments, project, name.map(String::as_str));
     }
     let kernels: Vec<&Kernel> = match name {
         Some(name) => vec![project.kernel(name).map_err(|error| refuse(&error))?],
@@ -56,11 +55,11 @@ fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Ou
         Some(id) => vec![rule(id).ok_or_else(|| refuse(&unknown(id)))?],
         None => rules().iter().collect(),
     };
-    let tried: Vec<Tried<'_>> = kernels
+    let tried: Vec<RuleResult<'_>> = kernels
         .into_iter()
         .flat_map(|kernel| {
             let subject = Subject::of(&project, kernel);
-            chosen.iter().map(move |rule| Tried {
+            chosen.iter().map(move |rule| RuleResult {
                 rule,
                 kernel,
                 found: subject
@@ -84,7 +83,7 @@ fn unknown(id: &str) -> String {
     format!("no rule is called `{}`; expected one of {}", visible(id), known.join(", "))
 }
 
-fn text(tried: &[Tried<'_>], diff: bool) -> String {
+fn text(tried: &[RuleResult<'_>], diff: bool) -> String {
     let mut text = String::new();
     let mut kernel: Option<&Kernel> = None;
     for each in tried {
@@ -96,12 +95,12 @@ fn text(tried: &[Tried<'_>], diff: bool) -> String {
                 visible(&each.kernel.launch.title)
             );
         }
-        text += &one(each, diff);
+        text += &rule_text(each, diff);
     }
     text + "\n`lightbench suggest PROJECT --kernel NAME --rule ID --write NEW` writes a rewrite as kernels/NEW.cu\n"
 }
 
-fn one(tried: &Tried<'_>, diff: bool) -> String {
+fn rule_text(tried: &RuleResult<'_>, diff: bool) -> String {
     let Rule { id, title, reason, .. } = tried.rule;
     let rewrites = match &tried.found {
         Err(why) => return format!("  {DIM}– {id}: {}{DIM:#}\n", visible_lines(&why.to_string())),
@@ -122,7 +121,7 @@ fn one(tried: &Tried<'_>, diff: bool) -> String {
     text
 }
 
-/// Tier and gain, as the playbook has them.
+/// Tier and expected gain from the playbook.
 fn expected(rule: &Rule) -> String {
     let of = |technique: &Technique| {
         format!(" {DIM}· {} · {}{DIM:#}", tier(technique.tier), gain(&technique.gain))
@@ -154,19 +153,19 @@ fn unified(kernel: &Kernel, rewrite: &Rewrite) -> String {
     changes(kernel, &rewrite.apply(&kernel.source))
 }
 
-/// What is changed in a kernel file.
+/// The changes to a kernel file.
 fn changes(kernel: &Kernel, after: &str) -> String {
     let name = kernel.file.display().to_string();
     let diff = TextDiff::from_lines(kernel.source.as_str(), after);
     diff.unified_diff().context_radius(CONTEXT).header(&name, &name).to_string()
 }
 
-fn json_of(tried: &[Tried<'_>], diff: bool) -> String {
+fn json_of(tried: &[RuleResult<'_>], diff: bool) -> String {
     let all: Vec<Value> = tried.iter().map(|each| value(each, diff)).collect();
     document(&json!({ "schema": "lightbench.suggest/1", "rules": all }))
 }
 
-fn value(tried: &Tried<'_>, diff: bool) -> Value {
+fn value(tried: &RuleResult<'_>, diff: bool) -> Value {
     let technique = tried.rule.playbook();
     let mut value = json!({
         "kernel": tried.kernel.name,
@@ -202,7 +201,7 @@ fn value(tried: &Tried<'_>, diff: bool) -> Value {
 
 fn write(
     project: &Project,
-    tried: &[Tried<'_>],
+    tried: &[RuleResult<'_>],
     name: &str,
     arguments: &args::Suggest,
 ) -> Result<Outcome, Outcome> {
@@ -259,7 +258,7 @@ fn may_be_called(project: &Project, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A new file; what is there stays.
+/// Creates a file that does not exist yet.
 fn create(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }

@@ -1,10 +1,10 @@
-//! The hidden command `worker`: the process that compiles for another one of this program.
+//! The hidden command `worker`: the process that compiles for its parent.
 
 use std::process::ExitCode;
 
 use lightbench_core::worker::server;
 
-/// Serves the parent at the other end of the standard streams.
+/// Serves the parent on standard input and output.
 #[must_use]
 pub fn run() -> ExitCode {
     match server::serve() {

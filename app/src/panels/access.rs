@@ -1,4 +1,5 @@
-//! What a warp accesses at one line: its lanes as a row, and the sectors or banks that they fall into as a grid.
+//! Panel of the memory accesses of a warp at one source line: its threads as a row, and the accessed sectors or banks
+//! as a grid.
 
 use egui::{
     Align2, ComboBox, DragValue, EventFilter, FontId, Grid, Key, Rect, Response, RichText, Role,
@@ -7,27 +8,27 @@ use egui::{
 use lightbench_core::access::{Banks, Picture, Recording, Sectors, Site, Units};
 use lightbench_core::project::Purpose;
 
-use super::empty;
+use super::placeholder;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::access::{Seen, Wanted};
+use crate::workbench::access::{TraceState, WarpSelection};
 use crate::workbench::command::Command;
 
-/// How accesses are looked at.
+/// View state of the panel.
 #[derive(Debug, Default)]
 pub(super) struct AccessView {
-    /// Which of the places that access memory.
+    /// Index of the access site.
     site: usize,
-    /// Which time that the warp came there, from 0.
+    /// Index of the execution of that site by the warp, from 0.
     execution: usize,
-    /// The lane that is talked about.
+    /// The highlighted thread of the warp.
     lane: Option<usize>,
     form: Form,
-    /// Where the cursor was in the text.
+    /// The editor line of the previous frame.
     cursor: Option<usize>,
-    /// What is typed into the fields, until it is looked at.
-    wanted: Option<Wanted>,
+    /// The edited selection, until it is requested.
+    wanted: Option<WarpSelection>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,13 +38,13 @@ enum Form {
     Table,
 }
 
-/// A word of four bytes in the picture.
+/// Width of a four-byte word, in points.
 const WORD: f32 = 4.0;
-/// The height of a row of the grid.
+/// Height of a grid row, in points.
 const ROW: f32 = 16.0;
-/// What stands above and below the banks.
+/// Height around the banks, in points.
 const BESIDE_BANKS: f32 = 90.0;
-/// What stands before a sector.
+/// Width of the label of a sector, in points.
 const NUMBER: f32 = 46.0;
 
 /// Draws the panel; `cursor` is the line of the cursor in the kernel's text, from 1.
@@ -55,31 +56,39 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     let Some(opened) = &bench.opened else {
-        empty::show(ui, "No project is open", "Open one: it shows what the lanes of a warp access");
+        placeholder::show(
+            ui,
+            "No project is open",
+            "Open one: it shows what the lanes of a warp access",
+        );
         return;
     };
     controls(ui, bench, view, commands);
-    let recording = match &opened.accesses.seen {
-        Seen::Nothing => {
-            empty::show(
+    let recording = match &opened.accesses.state {
+        TraceState::Nothing => {
+            placeholder::show(
                 ui,
                 "Nobody has looked yet",
                 "Look, and the virtual GPU runs the kernel and shows which addresses each lane touches",
             );
             return;
         }
-        Seen::Looking => {
-            empty::show(ui, "Looking…", "The virtual GPU runs the kernel on a small workload");
+        TraceState::Running => {
+            placeholder::show(
+                ui,
+                "Looking…",
+                "The virtual GPU runs the kernel on a small workload",
+            );
             return;
         }
-        Seen::Failed(why) => {
-            empty::show(ui, "This cannot be seen", why);
+        TraceState::Failed(why) => {
+            placeholder::show(ui, "This cannot be seen", why);
             return;
         }
-        Seen::Recorded(recording) => recording,
+        TraceState::Recorded(recording) => recording,
     };
     if recording.sites.is_empty() {
-        empty::show(ui, "This warp accesses no memory", "Choose another warp or block");
+        placeholder::show(ui, "This warp accesses no memory", "Choose another warp or block");
         return;
     }
     view.follow(cursor, recording);
@@ -105,7 +114,7 @@ pub(super) fn show(
 }
 
 impl AccessView {
-    /// Where the cursor goes to a line that accesses memory, that line is shown.
+    /// Selects the access site of the line that the cursor moved to.
     fn follow(&mut self, cursor: Option<usize>, recording: &Recording) {
         if self.site >= recording.sites.len() {
             self.site = 0;
@@ -129,14 +138,14 @@ fn capitalised(sentence: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Which warp of which block, on which workload.
+/// Selection of workload, block and warp.
 fn controls(ui: &mut Ui, bench: &Workbench, view: &mut AccessView, commands: &mut Vec<Command>) {
     let Some(opened) = &bench.opened else { return };
-    let usual = bench.usual_accesses();
+    let usual = bench.default_warp();
     let Some(mut wanted) = view.wanted.clone().or(usual) else { return };
     wanted.kernel.clone_from(&opened.kernel);
     if opened.project.workload(&wanted.workload).is_err()
-        && let Some(usual) = bench.usual_accesses()
+        && let Some(usual) = bench.default_warp()
     {
         wanted = usual;
     }
@@ -164,7 +173,7 @@ fn controls(ui: &mut Ui, bench: &Workbench, view: &mut AccessView, commands: &mu
             .response
             .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Workload of accesses"));
         let is_old = opened.accesses.wanted.as_ref().is_some_and(|seen| *seen != wanted);
-        if is_old && !matches!(opened.accesses.seen, Seen::Nothing) {
+        if is_old && !matches!(opened.accesses.state, TraceState::Nothing) {
             ui.weak("press Look to see it");
         }
     });
@@ -176,7 +185,7 @@ fn named(response: &Response, name: &str) {
     response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, name));
 }
 
-/// Which access, and which time that the warp came there.
+/// Selection of the access site and its execution.
 fn choose(ui: &mut Ui, recording: &Recording, site: &Site, view: &mut AccessView) {
     ui.horizontal_wrapped(|ui| {
         let words = |site: &Site| match site.line {
@@ -219,7 +228,7 @@ fn choose(ui: &mut Ui, recording: &Recording, site: &Site, view: &mut AccessView
     });
 }
 
-/// Lane by lane, for people and programs that read.
+/// The accesses thread by thread, as a table for screen readers.
 fn table(ui: &mut Ui, picture: &Picture) {
     let unit = match picture.units {
         Units::Sectors(_) => "sector",
@@ -247,7 +256,7 @@ fn table(ui: &mut Ui, picture: &Picture) {
     });
 }
 
-/// The picture in so much height, if that is enough.
+/// The picture in the given height, if that is sufficient.
 fn drawn(ui: &mut Ui, picture: &Picture, view: &mut AccessView, height: f32) {
     let tokens = theme::tokens(ui);
     let hovered = lanes(ui, &tokens, picture, view);
@@ -282,7 +291,7 @@ fn about(picture: &Picture, lane: usize, address: u64) -> String {
     format!("Lane {lane} goes to byte {address} of {object}, {unit} {units}")
 }
 
-/// The row of lanes; gives the one under the pointer. Arrow keys go from lane to lane.
+/// The row of threads; returns the one under the pointer. Arrow keys move between threads.
 fn lanes(ui: &mut Ui, tokens: &Tokens, picture: &Picture, view: &mut AccessView) -> Option<usize> {
     let width = ui.available_width().min(960.0);
     let cell = width / 32.0;
@@ -348,7 +357,7 @@ fn keys(ui: &Ui, response: &Response, view: &mut AccessView) {
     }
 }
 
-/// Each sector as eight words, with the lane that asks for a word in it.
+/// Each sector as eight words, with the thread that accesses each word.
 fn grid_of_sectors(
     ui: &mut Ui,
     tokens: &Tokens,
@@ -368,7 +377,7 @@ fn grid_of_sectors(
     let word = (each - NUMBER - 12.0) / 8.0;
     let small = FontId::proportional(10.5);
     for (index, sector) in sectors.touched.iter().enumerate() {
-        // Down the columns, so that neighbours in memory stand below each other.
+        // Column by column, so that adjacent addresses are below each other.
         let (column, row) = (index / rows, index % rows);
         let corner =
             pos2(place.left() + each * column as f32, place.top() + (ROW + 3.0) * row as f32);
@@ -398,7 +407,7 @@ fn grid_of_sectors(
     }
 }
 
-/// Whether a lane asks for a word of a sector.
+/// Whether a thread accesses a word of a sector.
 fn is_of(picture: &Picture, lane: Option<usize>, sector: i64, slot: u32) -> bool {
     let start = sector * 32 + i64::from(slot) * 4;
     let address = lane.and_then(|lane| *picture.lanes.get(lane)?);
@@ -408,14 +417,14 @@ fn is_of(picture: &Picture, lane: Option<usize>, sector: i64, slot: u32) -> bool
     })
 }
 
-/// The first lane that asks for a word of a sector, and how many do.
+/// The first thread that accesses a word of a sector, and the number of such threads.
 fn lane_at(picture: &Picture, sector: i64, slot: u32) -> Option<(usize, usize)> {
     let mut lanes = (0..32).filter(|lane| is_of(picture, Some(*lane), sector, slot));
     let first = lanes.next()?;
     Some((first, 1 + lanes.count()))
 }
 
-/// Each bank as a column, with the words that it is asked for above each other.
+/// Each bank as a column of its accessed words.
 fn grid_of_banks(
     ui: &mut Ui,
     tokens: &Tokens,
@@ -445,7 +454,7 @@ fn grid_of_banks(
             let is_own = marked.is_some_and(|lane| lanes >> lane & 1 == 1);
             let fill = if is_own { tokens.accent.0 } else { tokens.accent.faded(0.28) };
             ui.painter().rect_filled(rect, 1.5, fill);
-            // Too low for letters: the row of lanes above shows which is which.
+            // Too small for labels: the row of threads above identifies them.
             if each < 11.0 {
                 continue;
             }

@@ -1,4 +1,5 @@
-//! The best variant of each kind: memory by compute, once for each way in which threads meet and tensor cores are used.
+//! Panel of the search archive: the best variant per kind, by memory and compute use, for each combination of
+//! synchronisation and tensor-core use.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use lightbench_core::search::Story;
 use lightbench_core::search::entry::Basis;
 use lightbench_core::suggest::descriptor::Descriptor;
 
-use super::{empty, sentence};
+use super::{placeholder, sentence};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -17,17 +18,17 @@ use crate::workbench::search::{SearchCommand, failed};
 
 /// Levels of each dimension.
 const LEVELS: u8 = 4;
-/// The largest that a cell is, in points.
+/// Maximum size of a cell, in points.
 const MOST: f32 = 40.0;
 
-/// The best variant of each kind, with how many times as fast as the first it is.
+/// The best variant of each kind and its speedup over the first variant.
 type Kinds = BTreeMap<[u8; 4], (usize, f64)>;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let story = bench.searches.story();
     let kinds = story.map(kinds).unwrap_or_default();
     let Some(story) = story.filter(|_| !kinds.is_empty()) else {
-        empty::show(
+        placeholder::show(
             ui,
             "No kinds yet",
             "A search sorts its variants by what their code does; the best of each kind appears here",
@@ -57,7 +58,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     });
 }
 
-/// The best of each kind among those that are right.
+/// The best correct variant of each kind.
 fn kinds(story: &Story) -> Kinds {
     let mut kinds = Kinds::new();
     for (number, variant) in story.variants.iter().enumerate() {
@@ -78,7 +79,7 @@ fn words(cell: [u8; 4]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The kind of the variant that is looked at.
+/// The kind of the selected variant.
 fn told(ui: &mut Ui, story: &Story, chosen: Option<usize>) {
     let variant = chosen.and_then(|number| Some((number, story.variants.get(number)?)));
     let kind = variant.and_then(|(number, variant)| Some((number, variant.descriptor.as_ref()?)));
@@ -92,7 +93,7 @@ fn told(ui: &mut Ui, story: &Story, chosen: Option<usize>) {
     }
 }
 
-/// Four squares of four by four, one for each way in which threads meet.
+/// Four grids of four by four cells, one per way of synchronisation.
 fn blocks(
     ui: &mut Ui,
     tokens: &Tokens,

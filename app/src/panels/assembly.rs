@@ -1,5 +1,5 @@
-//! PTX and machine code beside the source: a click on an instruction goes to its line, and the instructions of the line that the
-//! cursor is in stand out and come into view.
+//! Panel of PTX and machine code: a click on an instruction moves the cursor to its source line, and the instructions
+//! of the cursor's line are highlighted and scrolled into view.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use egui::{Button, Ui};
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::{SassFunction, SassInstruction};
 
-use super::empty;
+use super::placeholder;
 use crate::widgets::code::listing::{CodeListing, Column, Listing, Row, Side};
 use crate::widgets::code::syntax::Language;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::evaluations::{Known, Sass};
+use crate::workbench::evaluations::{KernelState, Sass};
 
-/// Which of the two is looked at, and where.
+/// View state of the panel.
 #[derive(Debug)]
 pub(super) struct AssemblyView {
     what: What,
     listing: CodeListing,
-    /// What is listed, and what it was made of.
+    /// The listing and its inputs.
     made: Option<(Made, Listing)>,
     generation: u64,
-    /// The line of the source that was followed last.
+    /// The source line that was scrolled to last.
     followed: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ enum What {
     Ptx,
 }
 
-/// What a listing was made of: the same facts and the same text of them.
+/// The inputs of a listing, to detect changes.
 #[derive(Debug)]
 struct Made {
     facts: Arc<Facts>,
@@ -60,12 +60,12 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     let Some(opened) = &bench.opened else {
-        empty::show(ui, "No project is open", "Open one to see what its kernels become");
+        placeholder::show(ui, "No project is open", "Open one to see what its kernels become");
         return;
     };
-    let known = bench.evaluations.of(&opened.kernel);
+    let known = bench.evaluations.kernel(&opened.kernel);
     let Some((known, facts)) = known.and_then(|known| Some((known, known.facts.as_ref()?))) else {
-        empty::absent(ui, &bench.without_code());
+        placeholder::absent(ui, &bench.without_code());
         return;
     };
     ui.horizontal(|ui| {
@@ -95,7 +95,7 @@ pub(super) fn show(
     let answer = view.listing.show(ui, listing, cursor);
     let source = answer.chosen.and_then(|row| listing.rows.get(row)?.source);
     if let Some(line) = source {
-        // The instruction that was clicked stays where it is, though the cursor goes to its line.
+        // The clicked instruction must not scroll when the cursor moves to its line.
         view.followed = Some(line);
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         commands.push(Command::GoTo(kernel.file.clone(), line, 1));
@@ -103,8 +103,14 @@ pub(super) fn show(
 }
 
 impl AssemblyView {
-    /// Makes what is listed, once for each compile; whether there is something to list.
-    fn prepare(&mut self, ui: &mut Ui, known: &Known, facts: &Arc<Facts>, file: &str) -> bool {
+    /// Creates the listing once per compile; returns whether there is one.
+    fn prepare(
+        &mut self,
+        ui: &mut Ui,
+        known: &KernelState,
+        facts: &Arc<Facts>,
+        file: &str,
+    ) -> bool {
         let is_made =
             |(made, _): &(Made, Listing)| Arc::ptr_eq(&made.facts, facts) && made.what == self.what;
         if self.made.as_ref().is_some_and(is_made) {
@@ -115,11 +121,11 @@ impl AssemblyView {
             (What::Sass, Sass::Read(functions)) => sass(functions, facts, file),
             (What::Sass, Sass::Unread) => return false,
             (What::Sass, Sass::Reading) => {
-                empty::show(ui, "Being disassembled", "It takes a moment");
+                placeholder::show(ui, "Being disassembled", "It takes a moment");
                 return false;
             }
             (What::Sass, Sass::Unreadable(why)) => {
-                empty::show(ui, "It cannot be disassembled", why);
+                placeholder::show(ui, "It cannot be disassembled", why);
                 return false;
             }
         };
@@ -188,7 +194,7 @@ fn sass(functions: &[SassFunction], facts: &Facts, file: &str) -> Listing {
                     hover: String::new(),
                 });
             }
-            rows.push(of_instruction(instruction, file));
+            rows.push(instruction_row(instruction, file));
         }
     }
     Listing {
@@ -200,7 +206,7 @@ fn sass(functions: &[SassFunction], facts: &Facts, file: &str) -> Listing {
     }
 }
 
-fn of_instruction(instruction: &SassInstruction, file: &str) -> Row {
+fn instruction_row(instruction: &SassInstruction, file: &str) -> Row {
     let source =
         instruction.source.iter().find(|line| &*line.file == file).map(|line| line.line as usize);
     let mut hover = String::new();
@@ -218,7 +224,7 @@ fn of_instruction(instruction: &SassInstruction, file: &str) -> Row {
     }
 }
 
-/// An instruction as it is written.
+/// An instruction in assembly syntax.
 fn text(instruction: &SassInstruction) -> String {
     let predicate =
         instruction.predicate.as_ref().map(|name| format!("@{name} ")).unwrap_or_default();

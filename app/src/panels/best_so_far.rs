@@ -1,17 +1,18 @@
-//! What a search found over its evaluations: every variant a dot, the best as stairs, failures below the axis.
+//! Panel of a search's progress: every variant as a point over evaluations, the best time as steps, failures below the
+//! axis.
 
 use egui::Ui;
 use lightbench_core::figure::{Came, Emphasis, Figure, Found, Origin, Undrawable, best_so_far};
 use lightbench_core::search::entry::Basis;
 use lightbench_core::search::{Decision, Story};
 
-use super::{empty, figures};
+use super::{figures, placeholder};
 use crate::widgets::figure::{FigureView, show as show_figure};
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::search::{SearchCommand, failed};
 
-/// How it is looked at.
+/// View state of the panel.
 #[derive(Debug, Default)]
 pub(super) struct BestSoFarView {
     figure: FigureView,
@@ -24,7 +25,7 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     let Some(story) = bench.searches.story().filter(|story| !story.variants.is_empty()) else {
-        empty::show(
+        placeholder::show(
             ui,
             "Nothing was searched yet",
             "F9 searches from the kernel in the editor; every variant appears here",
@@ -35,7 +36,7 @@ pub(super) fn show(
     let figure = match drawn(story, chosen) {
         Ok(figure) => figure,
         Err(error) => {
-            empty::show(ui, "These variants cannot be drawn", &error.to_string());
+            placeholder::show(ui, "These variants cannot be drawn", &error.to_string());
             return;
         }
     };
@@ -47,7 +48,7 @@ pub(super) fn show(
     commands.extend(shown.export.map(|what| figures::export("best-so-far", what)));
 }
 
-/// Where times of a search come from, as figures say it.
+/// The origin of a search's times, for figures.
 pub(super) const fn origin(basis: Option<Basis>) -> Origin {
     match basis {
         Some(Basis::Measured) => Origin::Measured,
@@ -56,7 +57,7 @@ pub(super) const fn origin(basis: Option<Basis>) -> Origin {
 }
 
 fn drawn(story: &Story, chosen: Option<usize>) -> Result<Figure, Undrawable> {
-    // Failures have no time; they ran where the first one did.
+    // Failures have no time; they take the first variant's basis.
     let usual = origin(story.basis(0));
     let mut evaluations = 0;
     let mut found = Vec::new();
@@ -67,7 +68,7 @@ fn drawn(story: &Story, chosen: Option<usize>) -> Result<Figure, Undrawable> {
             (Some(_), _) => Came::Failure,
             (None, Some(factor)) if was_best => Came::Best(factor),
             (None, Some(factor)) => Came::Time(factor),
-            // Nothing is known yet.
+            // No result yet.
             (None, None) => continue,
         };
         let why = failed(variant).map(|failed| ("Failed".to_owned(), failed.sentence.clone()));

@@ -1,4 +1,4 @@
-//! What the checker catches here: the catch matrix of the project that is open.
+//! The catch matrix of the open project.
 
 use std::fmt::Display;
 
@@ -10,40 +10,40 @@ use super::sentence;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::catches::Catches;
+use crate::workbench::audit::AuditState;
 use crate::workbench::command::Command;
 
-/// Whether somebody asked for it.
+/// Whether an audit was requested.
 pub(super) fn is_known(bench: &Workbench) -> bool {
-    bench.opened.as_ref().is_some_and(|opened| match opened.catches {
-        Catches::Unknown => false,
-        Catches::Trying(_) | Catches::Known(_) | Catches::Failed(_) => true,
+    bench.opened.as_ref().is_some_and(|opened| match opened.audit {
+        AuditState::Unknown => false,
+        AuditState::Running(_) | AuditState::Done(_) | AuditState::Failed(_) => true,
     })
 }
 
-/// Draws it, or what asks for it.
+/// Draws the matrix, or the button that requests it.
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let Some(opened) = &bench.opened else { return };
     let tokens = theme::tokens(ui);
-    match &opened.catches {
-        Catches::Unknown => ask(ui, "Try the checker", commands),
-        Catches::Trying(_) => {
+    match &opened.audit {
+        AuditState::Unknown => ask(ui, "Try the checker", commands),
+        AuditState::Running(_) => {
             ui.horizontal(|ui| {
                 Icon::Dot.show(ui, tokens.status.running.0);
                 ui.label("Every cheat is tried…");
                 if ui.button("Stop trying").clicked() {
-                    commands.push(Command::StopTrying);
+                    commands.push(Command::StopAudit);
                 }
             });
         }
-        Catches::Failed(why) => {
+        AuditState::Failed(why) => {
             ui.horizontal_wrapped(|ui| {
                 Icon::Warning.show(ui, tokens.status.warning.0);
                 ui.label(sentence(why));
             });
             ask(ui, "Try again", commands);
         }
-        Catches::Known(matrix) => {
+        AuditState::Done(matrix) => {
             known(ui, &tokens, matrix);
             ask(ui, "Try again", commands);
         }
@@ -55,7 +55,7 @@ fn ask(ui: &mut Ui, title: &str, commands: &mut Vec<Command>) {
     let hover =
         "Kernels that cheat are made of this task: each must be caught, and honest ones must pass";
     if button.on_hover_text(hover).clicked() {
-        commands.push(Command::TryChecker);
+        commands.push(Command::AuditChecker);
     }
 }
 

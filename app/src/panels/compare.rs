@@ -1,10 +1,9 @@
-//! A or B, or more than two: what runs have in common and what not, number by number; and two of them line by line, as
-//! they were written or as the machine code that came of it.
+//! Panel of the comparison: numbers of two or more runs, and a diff of source or machine code for two of them.
 
 use egui::{RichText, ScrollArea, Ui};
 use lightbench_core::history::StoredRun;
 
-use super::{compare_matrix, empty};
+use super::{compare_matrix, placeholder};
 use crate::theme::{self, GAP};
 use crate::widgets::code::diff::Diff;
 use crate::widgets::code::diff::DiffView;
@@ -12,32 +11,31 @@ use crate::widgets::code::syntax::Language;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::comparison::{Code, Compared, conditions};
+use crate::workbench::comparison::{ComparedRun, MachineCode, conditions};
 
-/// Where somebody is in the texts.
+/// View state of the panel.
 #[derive(Debug, Default)]
 pub(super) struct CompareView {
-    what: What,
-    shown: Option<Texts>,
+    what: CompareMode,
+    shown: Option<ShownDiff>,
 }
 
-/// Which texts are held against each other.
+/// Which texts are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum What {
-    /// As somebody wrote it.
+enum CompareMode {
+    /// The source.
     #[default]
     Source,
-    /// What the compiler made of it.
     Machine,
 }
 
-struct Texts {
-    of: ([i64; 2], What),
+struct ShownDiff {
+    of: ([i64; 2], CompareMode),
     diff: Diff,
     view: DiffView,
 }
 
-impl std::fmt::Debug for Texts {
+impl std::fmt::Debug for ShownDiff {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Texts").field("of", &self.of).finish_non_exhaustive()
     }
@@ -50,7 +48,7 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     let Some(runs) = bench.compared() else {
-        empty::show(
+        placeholder::show(
             ui,
             "Nothing to compare yet",
             "Choose a run in the history and press Ctrl+D: it is held against the pinned one, or the one before",
@@ -67,7 +65,7 @@ pub(super) fn show(
         });
     }
     ui.add_space(GAP);
-    // More runs are held against each other by their numbers, two by their texts as well.
+    // Two runs also compare texts; more runs compare numbers only.
     let share = if runs.len() > 2 { 0.68 } else { 0.5 };
     ScrollArea::both()
         .id_salt("numbers")
@@ -101,15 +99,17 @@ fn texts(ui: &mut Ui, bench: &Workbench, view: &mut CompareView, commands: &mut 
     let [Some(a), Some(b)] = &bench.selection.sides else { return };
     let (Some(one), Some(other)) = (&a.run, &b.run) else { return };
     ui.horizontal(|ui| {
-        for (what, name) in [(What::Source, "Source"), (What::Machine, "Machine code")] {
+        for (what, name) in
+            [(CompareMode::Source, "Source"), (CompareMode::Machine, "Machine code")]
+        {
             ui.selectable_value(&mut view.what, what, name);
         }
         ui.weak("of A and B");
     });
     ui.add_space(GAP);
     let found = match view.what {
-        What::Source => sources(a, b),
-        What::Machine => machine_code(a, b, commands),
+        CompareMode::Source => sources(a, b),
+        CompareMode::Machine => machine_code(a, b, commands),
     };
     let [old, new] = match found {
         Ok(texts) => texts,
@@ -121,18 +121,20 @@ fn texts(ui: &mut Ui, bench: &Workbench, view: &mut CompareView, commands: &mut 
     let of = ([a.number.0, b.number.0], view.what);
     if view.shown.as_ref().is_none_or(|shown| shown.of != of) {
         let (diff, name, language) = match view.what {
-            What::Source => (Diff::of_texts(old, new), "Comparison of sources", Language::Cuda),
-            What::Machine => {
-                (Diff::of_sass(old, new), "Comparison of machine code", Language::Sass)
+            CompareMode::Source => {
+                (Diff::from_texts(old, new), "Comparison of sources", Language::Cuda)
+            }
+            CompareMode::Machine => {
+                (Diff::from_sass(old, new), "Comparison of machine code", Language::Sass)
             }
         };
-        view.shown = Some(Texts { of, diff, view: DiffView::new(name, language) });
+        view.shown = Some(ShownDiff { of, diff, view: DiffView::new(name, language) });
     }
-    let Some(Texts { diff, view, .. }) = &mut view.shown else { return };
+    let Some(ShownDiff { diff, view, .. }) = &mut view.shown else { return };
     view.show(ui, diff, [&title(one), &title(other)]);
 }
 
-fn sources<'a>(a: &'a Compared, b: &'a Compared) -> Result<[&'a str; 2], String> {
+fn sources<'a>(a: &'a ComparedRun, b: &'a ComparedRun) -> Result<[&'a str; 2], String> {
     match (&a.source, &b.source) {
         (Some(old), Some(new)) => Ok([old, new]),
         (None, _) => Err(format!("The text of run {} is not on record", a.number)),
@@ -140,30 +142,34 @@ fn sources<'a>(a: &'a Compared, b: &'a Compared) -> Result<[&'a str; 2], String>
     }
 }
 
-/// The machine code of both; what nobody has asked for yet is asked for.
+/// The machine code of both runs; requests what is missing.
 fn machine_code<'a>(
-    a: &'a Compared,
-    b: &'a Compared,
+    a: &'a ComparedRun,
+    b: &'a ComparedRun,
     commands: &mut Vec<Command>,
 ) -> Result<[&'a str; 2], String> {
     for side in [a, b] {
-        if let Code::Unread = side.code {
+        if let MachineCode::Unread = side.code {
             commands.push(Command::DisassembleRun(side.number));
         }
     }
     for side in [a, b] {
         match &side.code {
-            Code::Unread | Code::Reading => {
+            MachineCode::Unread | MachineCode::Reading => {
                 return Err("Being compiled and disassembled; it takes a moment".to_owned());
             }
-            Code::Unreadable(why) => return Err(format!("Run {}: {why}", side.number)),
-            Code::Read(_) => {}
+            MachineCode::Unreadable(why) => return Err(format!("Run {}: {why}", side.number)),
+            MachineCode::Read(_) => {}
         }
     }
     match (&a.code, &b.code) {
-        (Code::Read(old), Code::Read(new)) => Ok([old, new]),
-        (Code::Unread | Code::Reading | Code::Unreadable(_) | Code::Read(_), _) => {
-            Err(String::new())
-        }
+        (MachineCode::Read(old), MachineCode::Read(new)) => Ok([old, new]),
+        (
+            MachineCode::Unread
+            | MachineCode::Reading
+            | MachineCode::Unreadable(_)
+            | MachineCode::Read(_),
+            _,
+        ) => Err(String::new()),
     }
 }

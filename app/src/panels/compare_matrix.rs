@@ -1,4 +1,4 @@
-//! Runs as columns and their numbers as rows, with the best of each row marked.
+//! Table of run numbers: runs as columns, the best cell of each row marked.
 
 use egui::{FontFamily, Grid, RichText, Ui, vec2};
 use lightbench_core::history::StoredRun;
@@ -9,12 +9,12 @@ use lightbench_core::speed_of_light::than::Than;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::command::{Command, Side};
-use crate::workbench::matrix::{Cell, LETTERS, Matrix, MatrixRow, Rank};
+use crate::workbench::matrix::{Cell, LETTERS, MatrixRow, Rank, RunMatrix};
 
-/// Draws the numbers; two runs have their difference beside them.
+/// Draws the table; two runs also have a column of differences.
 pub(super) fn show(ui: &mut Ui, runs: &[&StoredRun], workload: &str, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
-    let matrix = Matrix::of(runs, workload);
+    let matrix = RunMatrix::from_runs(runs, workload);
     let pair = if let [a, b] = runs { Some([*a, *b]) } else { None };
     let columns = runs.len() + 1 + usize::from(pair.is_some());
     let grid = Grid::new("matrix").num_columns(columns).striped(true).spacing(vec2(5.0 * GAP, 3.0));
@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, runs: &[&StoredRun], workload: &str, commands: &
         for row in &matrix.rows {
             ui.label(RichText::new(&row.name).color(tokens.text.weak.0)).on_hover_text(row.means);
             for (cell, title) in row.cells.iter().zip(&matrix.heads) {
-                let room = if runs.len() > 3 { Room::Little } else { Room::Enough };
+                let room = if runs.len() > 3 { Spacing::Little } else { Spacing::Enough };
                 number(ui, &tokens, row, (cell, title, room));
             }
             if let Some([a, b]) = pair {
@@ -42,7 +42,7 @@ pub(super) fn show(ui: &mut Ui, runs: &[&StoredRun], workload: &str, commands: &
     });
 }
 
-/// A run's name; what can be done with it is one click away.
+/// The title of a run, with its commands.
 fn head(ui: &mut Ui, (run, title, at): (&StoredRun, &str, usize), commands: &mut Vec<Command>) {
     let strong = RichText::new(title).family(FontFamily::Name(theme::STRONG.into()));
     ui.menu_button(strong, |ui| {
@@ -60,19 +60,24 @@ fn head(ui: &mut Ui, (run, title, at): (&StoredRun, &str, usize), commands: &mut
         if at > 1 {
             entry("Text and machine code as A", Command::Compare(Side::A, number));
             entry("Text and machine code as B", Command::Compare(Side::B, number));
-            entry("Leave out", Command::CompareToo(Some(number)));
+            entry("Leave out", Command::AddToComparison(Some(number)));
         }
     });
 }
 
-/// Whether there is room for intervals beside times.
+/// Whether intervals are shown beside times.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Room {
+enum Spacing {
     Enough,
     Little,
 }
 
-fn number(ui: &mut Ui, tokens: &Tokens, row: &MatrixRow, (cell, title, room): (&Cell, &str, Room)) {
+fn number(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    row: &MatrixRow,
+    (cell, title, room): (&Cell, &str, Spacing),
+) {
     if cell.text.is_empty() {
         ui.label(RichText::new("not known").color(tokens.text.weak.0));
         return;
@@ -99,7 +104,7 @@ fn number(ui: &mut Ui, tokens: &Tokens, row: &MatrixRow, (cell, title, room): (&
             Rank::Best => drop(Icon::Star.show(ui, tokens.status.good.0)),
             Rank::Other => {}
         }
-        if room == Room::Enough && !cell.interval.is_empty() {
+        if room == Spacing::Enough && !cell.interval.is_empty() {
             ui.label(RichText::new(&cell.interval).small().color(tokens.text.weak.0));
         }
         if cell.how == "modelled" {
@@ -108,7 +113,7 @@ fn number(ui: &mut Ui, tokens: &Tokens, row: &MatrixRow, (cell, title, room): (&
     });
 }
 
-/// B against A, in the words of every verdict.
+/// B compared with A, with the verdict's wording.
 fn change(ui: &mut Ui, tokens: &Tokens, than: Option<Than>) {
     let Some(than) = than else {
         ui.label("");
@@ -129,5 +134,5 @@ fn change(ui: &mut Ui, tokens: &Tokens, than: Option<Than>) {
     });
 }
 
-/// The most runs that stand beside each other.
+/// Maximum number of compared runs.
 pub(super) const MOST: usize = LETTERS.len();

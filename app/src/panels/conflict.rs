@@ -1,4 +1,4 @@
-//! A text that was changed here and on disk: both beside each other, until one of them is chosen.
+//! Panel of a conflict: the editor's text and the text on disk side by side, until the user selects one.
 
 use egui::Ui;
 
@@ -6,7 +6,7 @@ use crate::widgets::code::diff::{Diff, DiffView};
 use crate::widgets::code::syntax::Language;
 use crate::workbench::documents::Document;
 
-/// Both texts as they were last held against each other.
+/// The compared texts of the last frame.
 #[derive(Default)]
 pub(super) struct ConflictView {
     shown: Option<Shown>,
@@ -18,12 +18,12 @@ struct Shown {
     view: DiffView,
 }
 
-/// Draws both; what was typed since is to the right.
+/// Draws both texts; the editor's is on the right.
 pub(super) fn show(ui: &mut Ui, document: &Document, theirs: &str, view: &mut ConflictView) {
     let is_shown = |shown: &Shown| shown.texts == [theirs, document.text.as_str()];
     if !view.shown.as_ref().is_some_and(is_shown) {
         let texts = [theirs.to_owned(), document.text.clone()];
-        let diff = Diff::of_texts(theirs, &document.text);
+        let diff = Diff::from_texts(theirs, &document.text);
         let view_of = DiffView::new("Both texts", Language::Cuda);
         view.shown = Some(Shown { texts, diff, view: view_of });
     }

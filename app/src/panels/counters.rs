@@ -1,4 +1,4 @@
-//! What was counted, each with what it means: by hardware, where somebody had it profiled, and by the virtual GPU.
+//! Panel of counters with explanations: of the hardware, if profiled, and of the virtual GPU.
 
 use egui::{Grid, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, vec2};
 use lightbench_core::history::RunNumber;
@@ -7,7 +7,7 @@ use lightbench_core::speed_of_light::situation::{CountedAt, Profile};
 use lightbench_core::verify::verdict::WorkloadTiming;
 use lightbench_core::virtual_gpu::cost::{Metric, metrics};
 
-use super::{against, empty, hardware};
+use super::{hardware, pinned_column, placeholder};
 use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -15,27 +15,27 @@ use crate::workbench::command::Command;
 use crate::workbench::matrix::place;
 use crate::workbench::pinned::recorded;
 
-/// Which counters are looked for.
+/// View state of the panel.
 #[derive(Debug, Default)]
 pub(super) struct CountersView {
     filter: String,
 }
 
-/// What a virtual GPU counted of the run that panels show.
-enum Told<'a> {
-    /// In this window: everything.
+/// The virtual GPU's counters of the shown run.
+enum CounterSource<'a> {
+    /// From a verdict of this window: all counters.
     Newest(&'a WorkloadTiming, &'a Profile),
-    /// Before: what the history keeps.
+    /// From the history: the stored counters.
     Recorded(RunNumber, &'a RecordedCounts),
 }
 
-fn told(bench: &Workbench) -> Option<Told<'_>> {
+fn counter_source(bench: &Workbench) -> Option<CounterSource<'_>> {
     let Some(evaluated) = bench.shown_verdict() else {
         let (run, numbers) = bench.recorded_numbers()?;
-        return Some(Told::Recorded(run.number, numbers.counted.as_ref()?));
+        return Some(CounterSource::Recorded(run.number, numbers.counted.as_ref()?));
     };
-    let timing = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
-    Some(Told::Newest(timing, timing.profile.as_ref().ok()?))
+    let timing = bench.summary_timing(&evaluated.run.verdict.as_ref().ok()?.timings)?;
+    Some(CounterSource::Newest(timing, timing.profile.as_ref().ok()?))
 }
 
 pub(super) fn show(
@@ -44,9 +44,9 @@ pub(super) fn show(
     view: &mut CountersView,
     commands: &mut Vec<Command>,
 ) {
-    let told = told(bench);
+    let told = counter_source(bench);
     if told.is_none() && !hardware::is_known(bench) {
-        empty::absent(ui, &bench.without_counts());
+        placeholder::absent(ui, &bench.without_counts());
         ui.add_space(2.0 * GAP);
         ui.vertical_centered(|ui| hardware::ask(ui, commands));
         return;
@@ -70,7 +70,7 @@ pub(super) fn show(
     });
 }
 
-impl Told<'_> {
+impl CounterSource<'_> {
     fn place(&self) -> CountedIn {
         match self {
             Self::Newest(_, profile) => CountedIn::of(&profile.at),
@@ -98,8 +98,8 @@ impl Told<'_> {
     }
 }
 
-/// What the virtual GPU counted, beside what it counted of the pinned run.
-fn modelled(ui: &mut Ui, bench: &Workbench, told: &Told<'_>, filter: &str) {
+/// The virtual GPU's counters, with differences to the pinned run.
+fn modelled(ui: &mut Ui, bench: &Workbench, told: &CounterSource<'_>, filter: &str) {
     let tokens = theme::tokens(ui);
     ui.horizontal_wrapped(|ui| {
         Icon::Ring.show(ui, tokens.origin.modelled.0);
@@ -108,14 +108,14 @@ fn modelled(ui: &mut Ui, bench: &Workbench, told: &Told<'_>, filter: &str) {
     });
     ui.add_space(GAP);
     let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
-    let (pinned, at) = (bench.held_against(), told.place());
+    let (pinned, at) = (bench.comparison_base(), told.place());
     let grid = Grid::new("counters").num_columns(4).striped(true).spacing(vec2(5.0 * GAP, 2.0));
     grid.show(ui, |ui| {
         if let Some(pinned) = pinned {
             ui.label("");
             ui.label("");
             ui.label("");
-            against::head(ui, bench, pinned);
+            pinned_column::head(ui, bench, pinned);
             ui.end_row();
         }
         for metric in metrics().filter(|metric| metric.name.contains(filter)) {
@@ -128,14 +128,19 @@ fn modelled(ui: &mut Ui, bench: &Workbench, told: &Told<'_>, filter: &str) {
             ui.weak(if metric.unit == "1" { "" } else { metric.unit });
             if let Some(pinned) = pinned {
                 let beside = pinned.beside(workload, metric, (value, &at));
-                against::cell(ui, (metric.name, pinned), beside, against::counter(beside));
+                pinned_column::cell(
+                    ui,
+                    (metric.name, pinned),
+                    beside,
+                    pinned_column::counter(beside),
+                );
             }
             ui.end_row();
         }
     });
 }
 
-/// What a counter is.
+/// The explanation of a counter.
 fn card(ui: &mut Ui, metric: &Metric) {
     ui.set_max_width(380.0);
     ui.strong(metric.name);
@@ -145,7 +150,7 @@ fn card(ui: &mut Ui, metric: &Metric) {
     }
 }
 
-/// A count with its thousands apart, a ratio with its digits.
+/// A count with separated thousands, or a ratio.
 pub(super) fn number(value: f64) -> String {
     if value.fract() != 0.0 {
         return format!("{value:.3}");

@@ -1,21 +1,21 @@
-//! The device: what it did while the kernel was timed, and what its sheet says, each number with its source.
+//! Panel of the device: its state while the kernel was timed, and its sheet with sources.
 
 use egui::{Grid, RichText, ScrollArea, Ui, vec2};
 
-use super::{empty, measurements};
+use super::{measurements, placeholder};
 use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::evaluations::Machine;
+use crate::workbench::evaluations::MachineState;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
     let Some(device) = bench.device() else {
         match &bench.evaluations.machine {
-            Machine::Unable(why) => {
-                empty::show(ui, "Nothing can run on this machine yet", &super::sentence(why));
+            MachineState::Unusable(why) => {
+                placeholder::show(ui, "Nothing can run on this machine yet", &super::sentence(why));
             }
-            Machine::Looking | Machine::Known(_) => {
-                empty::show(ui, "No device is known yet", "It is being looked for");
+            MachineState::Detecting | MachineState::Known(_) => {
+                placeholder::show(ui, "No device is known yet", "It is being looked for");
             }
         }
         return;
@@ -49,7 +49,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
     });
 }
 
-/// What is particular of the device, and what contradicts its description.
+/// Particular properties of the device, and contradictions to its description.
 fn remarks(ui: &mut Ui, remarks: &[String]) {
     if remarks.is_empty() {
         return;
@@ -61,11 +61,11 @@ fn remarks(ui: &mut Ui, remarks: &[String]) {
     }
 }
 
-/// What it did while the run that is shown was timed, and what that cost.
+/// State and energy of the device while the shown run was timed.
 fn meanwhile(ui: &mut Ui, bench: &Workbench) {
     let Some(measured) = bench.measurements() else { return };
     let mut lines: Vec<(&str, String)> =
-        measured.conditions.iter().flat_map(measurements::of_device).collect();
+        measured.conditions.iter().flat_map(measurements::device_state).collect();
     if let Some(Ok(energy)) = &measured.energy {
         lines.push(("energy of an execution", energy.each.to_string()));
         lines.push(("power while it repeats", energy.power.to_string()));

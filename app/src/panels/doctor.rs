@@ -1,9 +1,9 @@
-//! What the machine has, what is missing, and what to do about it.
+//! Panel of the doctor's report: what is available, what is missing, and the remedy.
 
 use egui::{RichText, ScrollArea, Ui};
 use lightbench_core::toolchain::doctor::{Finding, Fix, State};
 
-use super::empty;
+use super::placeholder;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -11,10 +11,10 @@ use crate::workbench::command::Command;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let Some(report) = &bench.examined else {
-        empty::show(ui, "This machine was not examined", "It takes a moment");
+        placeholder::show(ui, "This machine was not examined", "It takes a moment");
         ui.vertical_centered(|ui| {
             if ui.button("Examine this machine").clicked() {
-                commands.push(Command::Examine);
+                commands.push(Command::RunDoctor);
             }
         });
         return;
@@ -23,7 +23,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     ui.horizontal(|ui| {
         ui.weak(&report.system);
         if ui.button("Examine again").clicked() {
-            commands.push(Command::Examine);
+            commands.push(Command::RunDoctor);
         }
     });
     ui.add_space(GAP);

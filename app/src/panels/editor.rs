@@ -1,4 +1,4 @@
-//! Open texts as tabs, the one in front to be edited.
+//! Panel of open texts: tabs, and the editor of the text in front.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use egui::{Align, Button, Layout, Rect, RichText, ScrollArea, Ui, WidgetInfo, sc
 use lightbench_core::lesson::locked::locked;
 
 use super::conflict::{self, ConflictView};
-use super::{empty, heat};
+use super::{heat, placeholder};
 use crate::theme::{self, GAP};
 use crate::widgets::code::completion::Word;
 use crate::widgets::code::editor::{self, CodeEditor, Place};
@@ -19,19 +19,19 @@ use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, EditCommand};
 use crate::workbench::documents::{Document, Documents};
-use crate::workbench::notices::Weight;
+use crate::workbench::notices::NoticeLevel;
 use crate::workbench::problem::{Problem, Severity};
 use crate::workbench::settings::Heat;
 
-/// How texts are looked at: one editor for each, so that its cursor and its history stay while another is in front.
+/// View state: one editor per text, so that cursor and undo history persist.
 #[derive(Default)]
 pub struct EditorView {
-    editors: BTreeMap<PathBuf, Opened>,
-    orders: Vec<Order>,
+    editors: BTreeMap<PathBuf, OpenEditor>,
+    orders: Vec<PendingAction>,
     conflict: ConflictView,
-    /// The text whose tab was last brought into view.
+    /// The text whose tab was scrolled into view last.
     front: Option<PathBuf>,
-    /// The project whose texts these are: files of another one have the same names and another history.
+    /// The project of these texts: files of another project may have the same names.
     folder: Option<PathBuf>,
 }
 
@@ -44,42 +44,42 @@ impl std::fmt::Debug for EditorView {
     }
 }
 
-/// Something for the text in front, when it is drawn the next time.
-enum Order {
+/// An action for the text in front, carried out when it is drawn next.
+enum PendingAction {
     Edit(EditCommand),
     GoTo(u32, u32),
     Replace(String),
 }
 
-struct Opened {
+struct OpenEditor {
     editor: CodeEditor,
     marks: Marks,
-    /// What the marks were made of.
-    made_of: MadeOf,
-    /// The text whose locked lines are known, as the editor and as the document count changes.
+    /// The inputs of the marks.
+    made_of: MarkInputs,
+    /// The text for which locked lines are known: revisions of the editor and of the document.
     locked_at: Option<(Revision, u64)>,
-    /// Revisions at which the text was saved, and what it was then.
+    /// Revisions at which the text was saved.
     saved: Vec<(Revision, u64)>,
 }
 
-/// What marks are made of: the text that was looked at, what is wrong with it, and what its lines did.
+/// The inputs of the marks: the checked text, its problems and its heat.
 #[derive(Debug, Default)]
-struct MadeOf {
+struct MarkInputs {
     checked: String,
     problems: Vec<Problem>,
-    /// Of which verdict, and which counter.
+    /// The verdict and the metric.
     heat: Option<(usize, Heat)>,
 }
 
 impl EditorView {
-    /// Does something with the text in front.
+    /// Queues an editing command for the text in front.
     pub fn ask(&mut self, edit: EditCommand) {
-        self.orders.push(Order::Edit(edit));
+        self.orders.push(PendingAction::Edit(edit));
     }
 
-    /// Shows a place.
+    /// Queues a cursor movement.
     pub fn go_to(&mut self, line: u32, column: u32) {
-        self.orders.push(Order::GoTo(line, column));
+        self.orders.push(PendingAction::GoTo(line, column));
     }
 
     /// Line and column of the cursor in an open text.
@@ -89,9 +89,9 @@ impl EditorView {
         Some((place.line, place.column))
     }
 
-    /// Replaces the text, so that it can be undone.
+    /// Queues a replacement of the text, which undo reverts.
     pub fn replace(&mut self, text: String) {
-        self.orders.push(Order::Replace(text));
+        self.orders.push(PendingAction::Replace(text));
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn show(
     }
     tabs(ui, bench, view, commands);
     let words = words(bench);
-    let heat = heat::of(bench);
+    let heat = heat::from_workbench(bench);
     let size = bench.settings.editor.font_size;
     let lesson = lesson_file(bench);
     if let Some((document, theirs)) = bench.contrasted() {
@@ -117,7 +117,7 @@ pub(super) fn show(
         return;
     }
     let Some(document) = bench.documents.front_mut() else {
-        empty::show(ui, "No text is open", "Choose a kernel in the project");
+        placeholder::show(ui, "No text is open", "Choose a kernel in the project");
         return;
     };
     let opened = view.editors.entry(document.file.clone()).or_insert_with(|| open(&document.file));
@@ -137,20 +137,20 @@ pub(super) fn show(
     if edited.refused && is_lesson {
         let line = opened.editor.cursor(&document.text).line;
         let text = why_locked(&document.text, line);
-        bench.notices.say(Weight::Note, text, now);
+        bench.notices.add(NoticeLevel::Note, text, now);
     }
 }
 
-/// The file of the lesson's kernel, where a lesson is open.
+/// The file of the lesson's kernel, if a lesson is open.
 fn lesson_file(bench: &Workbench) -> Option<PathBuf> {
-    let kernel = &bench.taught()?.lesson.kernel;
+    let kernel = &bench.open_lesson()?.lesson.kernel;
     Some(bench.opened.as_ref()?.project.kernel(kernel).ok()?.file.clone())
 }
 
 /// Why the locked lines around a line are locked.
 fn why_locked(text: &str, line: usize) -> String {
     let (locked, _) = locked(text);
-    // An edit from outside reaches the nearest ones.
+    // An edit next to locked lines refers to the nearest ones.
     let distance = |region: &&lightbench_core::lesson::Locked| {
         if region.lines.contains(&line) {
             0
@@ -165,25 +165,30 @@ fn why_locked(text: &str, line: usize) -> String {
     }
 }
 
-fn open(file: &Path) -> Opened {
+fn open(file: &Path) -> OpenEditor {
     let language = match file.extension().and_then(|extension| extension.to_str()) {
         Some("cu" | "cuh" | "h" | "hpp") => Language::Cuda,
         Some("ptx") => Language::Ptx,
         Some("ron") => Language::Ron,
         Some(_) | None => Language::Plain,
     };
-    Opened {
+    OpenEditor {
         editor: CodeEditor::new(file.display().to_string(), language),
         marks: Marks::default(),
-        made_of: MadeOf::default(),
+        made_of: MarkInputs::default(),
         locked_at: None,
         saved: Vec::new(),
     }
 }
 
-fn carry_out(editor: &mut CodeEditor, document: &mut Document, order: Order, now: Duration) {
+fn carry_out(
+    editor: &mut CodeEditor,
+    document: &mut Document,
+    order: PendingAction,
+    now: Duration,
+) {
     match order {
-        Order::Edit(edit) => editor.order(match edit {
+        PendingAction::Edit(edit) => editor.order(match edit {
             EditCommand::Undo => editor::Command::Undo,
             EditCommand::Redo => editor::Command::Redo,
             EditCommand::Find => editor::Command::Find,
@@ -191,19 +196,19 @@ fn carry_out(editor: &mut CodeEditor, document: &mut Document, order: Order, now
             EditCommand::GoToLine => editor::Command::GoToLine,
             EditCommand::ToggleComment => editor::Command::Comment,
         }),
-        Order::GoTo(line, column) => {
+        PendingAction::GoTo(line, column) => {
             let place = Place { line: line.max(1) as usize, column: column.max(1) as usize };
             editor.go_to(&document.text, place);
         }
-        Order::Replace(text) => {
+        PendingAction::Replace(text) => {
             document.text = text;
             document.touch(now);
         }
     }
 }
 
-impl Opened {
-    /// Locks the lines that the lesson marks, in the text as it is now.
+impl OpenEditor {
+    /// Locks the lines that the lesson marks in the present text.
     fn lock(&mut self, document: &Document) {
         if self.locked_at == Some((self.editor.revision(), document.version)) {
             return;
@@ -214,10 +219,10 @@ impl Opened {
         self.locked_at = Some((self.editor.revision(), document.version));
     }
 
-    /// Takes in what is known of the text, once for each time that it changes.
-    fn mark(&mut self, document: &Document, words: Vec<Word>, heat: Option<heat::Lines>) {
+    /// Updates the marks when their inputs change.
+    fn mark(&mut self, document: &Document, words: Vec<Word>, heat: Option<heat::LineHeat>) {
         self.marks.words = words;
-        // What the text is now is what it is marked with later, when somebody has looked at it.
+        // Marks of this text arrive later, after its evaluation.
         let revision = self.editor.revision();
         if self.saved.last().is_none_or(|known| known.0 != revision) {
             self.saved.push((revision, hash(&document.text)));
@@ -240,7 +245,7 @@ impl Opened {
         self.marks.problems = document.problems.iter().filter_map(problem).collect();
         self.marks.generation += 1;
         let (checked, problems) = (document.checked.clone(), document.problems.clone());
-        self.made_of = MadeOf { checked, problems, heat: shown };
+        self.made_of = MarkInputs { checked, problems, heat: shown };
     }
 }
 
@@ -264,7 +269,7 @@ fn problem(problem: &Problem) -> Option<marks::Problem> {
     })
 }
 
-/// The project's own names, offered beside those of CUDA.
+/// The project's names for completion, in addition to CUDA's.
 fn words(bench: &Workbench) -> Vec<Word> {
     let Some(opened) = &bench.opened else { return Vec::new() };
     let definition = &opened.project.definition;
@@ -291,11 +296,10 @@ fn words(bench: &Workbench) -> Vec<Word> {
     axes.chain(parameters).chain(tensors).collect()
 }
 
-/// Points of a tab and what the column beside the lines shows, beside each other.
+/// Width of the heat selector and one tab side by side, in points.
 const ROOM_FOR_HEAT: f32 = 260.0;
 
-/// Texts that are open, and what the column beside the lines shows. Where there is no room for all tabs they scroll, and where
-/// there is hardly room for one it has all of it.
+/// The tabs and the heat selector. Tabs scroll if they do not fit; if even one hardly fits, it takes the whole width.
 fn tabs(ui: &mut Ui, bench: &Workbench, view: &mut EditorView, commands: &mut Vec<Command>) {
     let Some(front) = bench.documents.front().map(|document| &document.file) else { return };
     let is_new = view.front.as_ref() != Some(front);
@@ -324,7 +328,7 @@ fn tabs(ui: &mut Ui, bench: &Workbench, view: &mut EditorView, commands: &mut Ve
     });
 }
 
-/// One tab, and what closes it where it is in front. Gives its place.
+/// One tab, with a close button if it is in front. Returns its position.
 fn tab(
     ui: &mut Ui,
     bench: &Workbench,

@@ -1,5 +1,5 @@
-//! Plots of what is open: what they are made of, and what is done with them. What they look like is up to the panels of
-//! the same names.
+//! Panels of figures: builds their models from the workbench and carries out their actions. The panels of the same
+//! names draw them.
 
 use egui::Ui;
 use lightbench_core::figure::{
@@ -21,35 +21,35 @@ use super::roofline::{RooflineAction, RooflineModel, RooflineRun, RooflineView};
 use super::speed_of_light::{SpeedOfLightAction, SpeedOfLightModel, SpeedOfLightView};
 use super::timing::{TimingAction, TimingModel, TimingView};
 use super::workloads::{SizedAxis, WorkloadsAction, WorkloadsModel, WorkloadsView};
-use super::{empty, measurements, roofline, speed_of_light, timing, workloads};
+use super::{measurements, placeholder, roofline, speed_of_light, timing, workloads};
 use crate::theme::GAP;
 use crate::widgets::figure::Export;
 use crate::workbench::Workbench;
 use crate::workbench::absence::Absence;
 use crate::workbench::command::Command;
-use crate::workbench::lesson::{Panels, Taught};
+use crate::workbench::lesson::{OpenLesson, PanelSet};
 use crate::workbench::measurements::TimeOfMode;
-use crate::workbench::opened::Opened;
-use crate::workbench::runs::{Row, RowTime, TimeSource};
+use crate::workbench::open_project::OpenProject;
+use crate::workbench::runs::{RowTime, RunRow, TimeSource};
 
-/// Runs in a roofline: more could not be told from each other.
+/// Maximum number of runs in a roofline; more would not be distinguishable.
 const MOST_MARKS: usize = 400;
 
-/// How plots are looked at.
+/// View state of the figures.
 #[derive(Debug)]
 pub(super) struct FiguresView {
     roofline: RooflineView,
     speed_of_light: SpeedOfLightView,
     timing: TimingView,
-    /// Which condition's samples are shown.
+    /// The cache condition of the shown samples.
     mode: Mode,
     workloads: WorkloadsView,
-    task: Option<Task>,
+    task: Option<RooflineTask>,
 }
 
-/// What a workload needs, and what the device gives: the same until something else is chosen.
+/// The work of the selected workload and the ceilings of the device; constant until the selection changes.
 #[derive(Debug)]
-struct Task {
+struct RooflineTask {
     made_of: (String, String, u64, usize, Vec<u64>),
     ceilings: Ceilings,
     work: MinimalWork,
@@ -71,14 +71,15 @@ impl Default for FiguresView {
 }
 
 impl FiguresView {
-    /// What is drawn about the workload and the device that are chosen.
-    fn task(&mut self, bench: &Workbench) -> Option<&Task> {
+    /// The roofline model for the selected workload and device.
+    fn task(&mut self, bench: &Workbench) -> Option<&RooflineTask> {
         let (opened, device) = (bench.opened.as_ref()?, bench.device()?);
-        // Another project has another address, as the old one is there until the new one is.
+        // A changed project has a new address, because the old one lives until the new one is stored.
         let project = std::sync::Arc::as_ptr(&opened.project).addr();
         let workload = &opened.workload;
-        let guess = bench.taught().and_then(Taught::guess).map(|(_, guess)| guess.to_bits());
-        let recorded = bench.taught().map(|taught| taught.lesson.recorded.len() as u64);
+        let guess =
+            bench.open_lesson().and_then(OpenLesson::guess).map(|(_, guess)| guess.to_bits());
+        let recorded = bench.open_lesson().map(|taught| taught.lesson.recorded.len() as u64);
         let lesson = guess.into_iter().chain(recorded).collect();
         let (name, version) = (device.name.to_string(), bench.runs.version());
         let made_of = (workload.clone(), name, version, project, lesson);
@@ -89,9 +90,9 @@ impl FiguresView {
             let basis = if calibration.is_some() { Basis::Measured } else { Basis::Sheet };
             let ceilings = Ceilings::of(device.sheet, calibration, basis);
             let bound = PhysicalBound::of(&work, &ceilings, CacheState::Cold);
-            let mut runs = of_lesson(bench, &work);
+            let mut runs = lesson_runs(bench, &work);
             runs.extend(marks(bench, &opened.workload, &made_of.1));
-            self.task = Some(Task { made_of, ceilings, work, bound, runs });
+            self.task = Some(RooflineTask { made_of, ceilings, work, bound, runs });
         }
         self.task.as_ref()
     }
@@ -105,10 +106,10 @@ const fn origin(source: TimeSource) -> Origin {
     }
 }
 
-/// The newest runs on a device with a time for a workload, the oldest first.
+/// The latest runs on a device with a time for a workload, the oldest first.
 fn marks(bench: &Workbench, workload: &str, device: &str) -> Vec<RooflineRun> {
-    let timed = |row: &&Row| *row.device == *device && row.time(workload).is_some();
-    let mark = |row: &Row| {
+    let timed = |row: &&RunRow| *row.device == *device && row.time(workload).is_some();
+    let mark = |row: &RunRow| {
         let time = row.time(workload)?;
         Some(RooflineRun {
             number: row.number,
@@ -125,9 +126,11 @@ fn marks(bench: &Workbench, workload: &str, device: &str) -> Vec<RooflineRun> {
     marks
 }
 
-/// What a lesson adds: the guess, and runs that come with it. They are no runs of the history, and have no number of it.
-fn of_lesson(bench: &Workbench, work: &MinimalWork) -> Vec<RooflineRun> {
-    let (Some(taught), Some(opened)) = (bench.taught(), &bench.opened) else { return Vec::new() };
+/// Additional marks of a lesson: the guess and the recorded runs. They are not in the history and have no number there.
+fn lesson_runs(bench: &Workbench, work: &MinimalWork) -> Vec<RooflineRun> {
+    let (Some(taught), Some(opened)) = (bench.open_lesson(), &bench.opened) else {
+        return Vec::new();
+    };
     let run = |kernel: String, time: Seconds, origin: Origin| RooflineRun {
         number: RunNumber(0),
         kernel,
@@ -169,7 +172,7 @@ pub(super) fn roofline(
     commands: &mut Vec<Command>,
 ) {
     if bench.opened.is_none() || view.task(bench).is_none() {
-        empty::show(
+        placeholder::show(
             ui,
             "No project is open",
             "Open one: its kernels are drawn against the roofs of the device",
@@ -177,7 +180,7 @@ pub(super) fn roofline(
         return;
     }
     let FiguresView { roofline: view, task: Some(task), .. } = view else { return };
-    let taught = bench.taught().filter(|taught| taught.panels == Panels::OfLesson);
+    let taught = bench.open_lesson().filter(|taught| taught.panels == PanelSet::OfLesson);
     view.restrict(taught.map(|taught| &taught.lesson.roofs));
     let model = RooflineModel {
         ceilings: Some(&task.ceilings),
@@ -185,10 +188,10 @@ pub(super) fn roofline(
         runs: &task.runs,
         chosen: bench.shown_run().map(|row| row.number),
         pinned: bench.pinned(),
-        absence: &bench.without_time().unwrap_or_else(|| of_another_task(bench)),
+        absence: &bench.without_time().unwrap_or_else(|| other_task_absence(bench)),
     };
     match roofline::show(ui, &model, view) {
-        // A guess is no run that could be looked at.
+        // A guess is not a run that could be selected.
         Some(RooflineAction::Choose(RunNumber(..=0))) => {}
         Some(RooflineAction::Choose(number)) => commands.push(Command::SelectRun(number)),
         Some(RooflineAction::Export(what)) => commands.push(export("roofline", what)),
@@ -196,16 +199,16 @@ pub(super) fn roofline(
     }
 }
 
-/// Runs have times, and none of this workload on this device.
-fn of_another_task(bench: &Workbench) -> Absence {
+/// The placeholder if no run has a time for this workload on this device.
+fn other_task_absence(bench: &Workbench) -> Absence {
     let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
     let device = bench.device().map(|device| device.title.as_str()).unwrap_or_default();
     let what = format!("No run of {workload} on {device} yet");
     Absence::new(what, "Press F5, or choose another workload or device at the top")
 }
 
-/// The run that is shown with its time of the workload, where it has one.
-fn shown<'a>(bench: &'a Workbench, opened: &Opened) -> Option<(&'a Row, &'a RowTime)> {
+/// The shown run with its time of the workload, if it has one.
+fn shown<'a>(bench: &'a Workbench, opened: &OpenProject) -> Option<(&'a RunRow, &'a RowTime)> {
     let row = bench.shown_run()?;
     Some((row, row.time(&opened.workload).or_else(|| row.times.first())?))
 }
@@ -230,18 +233,18 @@ pub(super) fn speed_of_light(
     }
 }
 
-/// There is a time, and nothing to hold it against.
+/// The placeholder for a time without a bound.
 fn without_bound(bench: &Workbench, view: &mut FiguresView) -> Absence {
     match view.task(bench).map(|task| &task.bound) {
         Some(Err(why)) => {
             Absence::new("This workload has no bound on this device", why.to_string())
         }
-        Some(Ok(_)) | None => of_another_task(bench),
+        Some(Ok(_)) | None => other_task_absence(bench),
     }
 }
 
-/// How near the run that is shown is to its bound, and how busy units are.
-fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&Row>) -> Vec<Busy> {
+/// The fraction of the bound of the shown run, and the utilisation of units.
+fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&RunRow>) -> Vec<Busy> {
     let Some(opened) = &bench.opened else { return Vec::new() };
     let Some((row, time)) = shown(bench, opened) else { return Vec::new() };
     let other = pinned.and_then(|pinned| pinned.time(&time.workload));
@@ -253,18 +256,19 @@ fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&Row>) -> Vec
     share.into_iter().chain(units).collect()
 }
 
-/// How busy units are: as counted where that is known of the run that is shown, else as its bound says.
+/// Utilisation of units: from counters of the shown run, else from its bound.
 fn busy_units(
     bench: &Workbench,
     view: &mut FiguresView,
-    (row, time): (&Row, &RowTime),
+    (row, time): (&RunRow, &RowTime),
     pinned: Option<&RowTime>,
 ) -> Vec<Busy> {
-    let evaluated = bench.evaluations.of(&row.kernel).and_then(|known| known.evaluated.as_ref());
+    let evaluated =
+        bench.evaluations.kernel(&row.kernel).and_then(|known| known.evaluated.as_ref());
     let newest = evaluated.filter(|evaluated| evaluated.number == Some(row.number));
     let timings =
         newest.and_then(|newest| newest.run.verdict.as_ref().ok()).map(|passed| &passed.timings);
-    let counted = timings.and_then(|timings| bench.told(timings)?.profile.as_ref().ok());
+    let counted = timings.and_then(|timings| bench.summary_timing(timings)?.profile.as_ref().ok());
     let counted = counted.filter(|profile| profile.at == CountedAt::There);
     if let Some(profile) = counted.filter(|profile| !profile.units.is_empty() && pinned.is_none()) {
         return units_of_counts(&profile.units, time.median);
@@ -295,7 +299,7 @@ pub(super) fn timing(
     }
 }
 
-/// There is a time, and it has no samples that could be shown.
+/// The placeholder for a time without samples.
 fn without_samples(bench: &Workbench) -> Absence {
     let is_modelled = |time: &TimeOfMode| time.source == TimeSource::Modelled;
     match bench.measurements() {
@@ -310,11 +314,11 @@ fn without_samples(bench: &Workbench) -> Absence {
     }
 }
 
-/// The samples of the newest verdict on the kernel that is worked on, where that is shown; cold ones where there are none under
-/// that condition.
+/// The samples of the latest verdict on the current kernel, if it is shown; with a cold cache if the selected condition
+/// has none.
 fn sampled(bench: &Workbench, mode: Mode) -> Option<Sampled> {
     let evaluated = bench.shown_verdict()?;
-    let told = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
+    let told = bench.summary_timing(&evaluated.run.verdict.as_ref().ok()?.timings)?;
     let under = |mode: Mode| told.timings.iter().find(move |timing| timing.mode == mode);
     let timing = under(mode).or_else(|| under(Mode::Cold))?;
     let TimingBasis::Samples { rounds, .. } = &timing.basis else { return None };
@@ -339,7 +343,7 @@ pub(super) fn workloads(
 ) {
     let times = times(bench);
     let axes = axes(bench);
-    let absence = bench.without_time().unwrap_or_else(|| of_another_task(bench));
+    let absence = bench.without_time().unwrap_or_else(|| other_task_absence(bench));
     let model = WorkloadsModel { times: &times, axes: &axes, absence: &absence };
     match workloads::show(ui, &model, &mut view.workloads) {
         Some(WorkloadsAction::Choose(id)) => {
@@ -352,7 +356,7 @@ pub(super) fn workloads(
     }
 }
 
-/// The times of the run that is shown, in the order of the project.
+/// The times of the shown run, in the project's order.
 fn times(bench: &Workbench) -> Vec<WorkloadTime> {
     let (Some(opened), Some(row)) = (&bench.opened, bench.shown_run()) else { return Vec::new() };
     let pinned = bench.pinned().and_then(|number| bench.runs.get(number));
@@ -382,7 +386,7 @@ fn times(bench: &Workbench) -> Vec<WorkloadTime> {
     opened.project.workloads.iter().zip(0..).filter_map(time).collect()
 }
 
-/// Axes along which the run that is shown was measured with at least two sizes, the others being equal.
+/// Axes along which the shown run has times for at least two sizes, with all other sizes equal.
 fn axes(bench: &Workbench) -> Vec<SizedAxis> {
     let (Some(opened), Some(row)) = (&bench.opened, bench.shown_run()) else { return Vec::new() };
     let project = &opened.project;

@@ -1,4 +1,4 @@
-//! What a GPU's own counters said of the kernel, by a profiler; measured, and never to be taken for what a model counted.
+//! Hardware counters measured by the profiler, kept apart from modelled counters.
 
 use egui::{Align, Button, Grid, Layout, RichText, Ui, vec2};
 use lightbench_core::nsight::metric::Group;
@@ -12,26 +12,26 @@ use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, MeasureCommand};
-use crate::workbench::profiling::{Age, Counted, Profiling, State};
+use crate::workbench::profiling::{Age, ProfiledRun, Profiling, ProfilingState};
 
-/// Lines that are shown: the others hardly matter.
+/// Maximum number of shown lines.
 const MOST_LINES: usize = 8;
-/// Points of the columns of numbers.
+/// Width of a column of numbers, in points.
 const WIDTH_OF_VALUE: f32 = 84.0;
 const WIDTH_OF_SHARE: f32 = 50.0;
 
-/// What is known of the kernel that is worked on.
+/// The profile of the current kernel.
 fn known(bench: &Workbench) -> Option<&Profiling> {
     let opened = bench.opened.as_ref()?;
-    bench.evaluations.of(&opened.kernel).map(|known| &known.profiling)
+    bench.evaluations.kernel(&opened.kernel).map(|known| &known.profiling)
 }
 
-/// Whether there is something to show: numbers, or why there are none.
+/// Whether there is a profile, or a reason for a missing one.
 pub(super) fn is_known(bench: &Workbench) -> bool {
-    known(bench).is_some_and(|known| known.counted.is_some() || known.state != State::Idle)
+    known(bench).is_some_and(|known| known.counted.is_some() || known.state != ProfilingState::Idle)
 }
 
-/// Draws the numbers that a filter lets pass, and how it stands with the profiler.
+/// Draws the counters that pass the filter, and the profiler's state.
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, filter: &str, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
     state(ui, bench, &tokens, commands);
@@ -62,12 +62,12 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, filter: &str, commands: &mut 
     }
 }
 
-/// What became of the newest request.
+/// State of the latest request.
 fn state(ui: &mut Ui, bench: &Workbench, tokens: &Tokens, commands: &mut Vec<Command>) {
     let Some(known) = known(bench) else { return };
     match &known.state {
-        State::Idle => return,
-        State::Running(_) => {
+        ProfilingState::Idle => return,
+        ProfilingState::Running(_) => {
             ui.horizontal(|ui| {
                 Icon::Dot.show(ui, tokens.status.running.0);
                 ui.label("Every check, then Nsight Compute…");
@@ -76,7 +76,7 @@ fn state(ui: &mut Ui, bench: &Workbench, tokens: &Tokens, commands: &mut Vec<Com
                 }
             });
         }
-        State::Failed(why) => {
+        ProfilingState::Failed(why) => {
             ui.horizontal_wrapped(|ui| {
                 Icon::Warning.show(ui, tokens.status.warning.0);
                 ui.label(sentence(why));
@@ -86,7 +86,7 @@ fn state(ui: &mut Ui, bench: &Workbench, tokens: &Tokens, commands: &mut Vec<Com
     ui.add_space(GAP);
 }
 
-/// What asks for it, where nothing else is there.
+/// The button that requests a profile, if the panel is otherwise empty.
 pub(super) fn ask(ui: &mut Ui, commands: &mut Vec<Command>) {
     let button = Button::new("Profile on the GPU").shortcut_text("Ctrl+F5");
     if ui.add(button).on_hover_text("Nsight Compute counts what the hardware does").clicked() {
@@ -119,7 +119,7 @@ fn numbers(ui: &mut Ui, tokens: &Tokens, (number, launch): (i32, &ProfiledLaunch
     });
 }
 
-/// A value as a cell says it: a count with its thousands apart.
+/// A value as cell text; counts have separated thousands.
 fn shown(quantity: &Quantity) -> String {
     match quantity {
         Quantity::Count(count) => number(count.round()),
@@ -131,7 +131,7 @@ fn shown(quantity: &Quantity) -> String {
     }
 }
 
-/// A number that ends where those above and below it do.
+/// A right-aligned number.
 fn to_the_right(ui: &mut Ui, tokens: &Tokens, width: f32, text: &str) {
     let place = vec2(width, ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(place, Layout::right_to_left(Align::Center), |ui| {
@@ -139,8 +139,8 @@ fn to_the_right(ui: &mut Ui, tokens: &Tokens, width: f32, text: &str) {
     });
 }
 
-/// The lines with the most waiting; a click goes there.
-fn lines(ui: &mut Ui, tokens: &Tokens, counted: &Counted, commands: &mut Vec<Command>) {
+/// The lines with most stall samples; a click moves the cursor there.
+fn lines(ui: &mut Ui, tokens: &Tokens, counted: &ProfiledRun, commands: &mut Vec<Command>) {
     let stalls = match &counted.hardware.stalls {
         Ok(stalls) => stalls,
         Err(why) => {
@@ -182,7 +182,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What is waited for most, and what next.
+/// The two most frequent stall reasons.
 fn reasons(line: &StalledLine) -> String {
     let part = |count: u64| count as f64 / line.samples as f64 * 100.0;
     let named = line.reasons.iter().take(2);

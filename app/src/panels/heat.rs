@@ -1,5 +1,4 @@
-//! The column beside the lines of a kernel: how much of something each line did, as the virtual GPU counted it, or how many
-//! of the warps that waited did so there, as a profiler saw it on a GPU.
+//! The column beside the source lines: a counter of the virtual GPU per line, or the profiler's stall samples per line.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,63 +12,63 @@ use lightbench_core::virtual_gpu::cost::Counts;
 use crate::widgets::code::marks;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::profiling::{Age, Counted};
+use crate::workbench::profiling::{Age, ProfiledRun};
 use crate::workbench::settings::Heat;
 
-/// What lines of a file did.
-pub(super) struct Lines {
-    /// Below the project's folder.
+/// The metric per line of a file.
+pub(super) struct LineHeat {
+    /// Relative to the project's folder.
     pub(super) file: PathBuf,
-    /// Another number for another verdict or profile.
+    /// Identifies the verdict or profile.
     pub(super) verdict: usize,
-    /// What is shown.
+    /// The selected metric.
     pub(super) which: Heat,
-    seen: Seen,
+    seen: HeatSource,
 }
 
-/// Where numbers of lines come from.
-enum Seen {
-    /// A virtual GPU counted them in this run, on the inputs of a workload.
+/// The source of the numbers.
+enum HeatSource {
+    /// Counted by the virtual GPU in this run on the inputs of a workload.
     Modelled(Arc<Run>, String),
-    /// A profiler took samples.
-    Measured(Arc<Counted>),
+    /// Sampled by the profiler.
+    Measured(Arc<ProfiledRun>),
 }
 
-/// What the lines of the current kernel did, where that was counted and somebody wants to see it.
-pub(super) fn of(bench: &Workbench) -> Option<Lines> {
+/// The selected metric of the current kernel's lines, if it is available.
+pub(super) fn from_workbench(bench: &Workbench) -> Option<LineHeat> {
     let which = bench.settings.editor.heat;
     let opened = bench.opened.as_ref().filter(|_| which != Heat::Off)?;
     if which == Heat::Stalls {
         let (counted, age) = bench.counted()?;
         let counted = Some(counted).filter(|_| age == Age::Current)?;
-        return Some(Lines {
+        return Some(LineHeat {
             file: counted.kernel.file.clone(),
             verdict: Arc::as_ptr(counted).addr(),
             which,
-            seen: Seen::Measured(Arc::clone(counted)),
+            seen: HeatSource::Measured(Arc::clone(counted)),
         });
     }
-    let evaluated = bench.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
-    let told = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
+    let evaluated = bench.evaluations.kernel(&opened.kernel)?.evaluated.as_ref()?;
+    let told = bench.summary_timing(&evaluated.run.verdict.as_ref().ok()?.timings)?;
     told.profile.as_ref().ok()?;
-    Some(Lines {
+    Some(LineHeat {
         file: evaluated.kernel.file.clone(),
         verdict: Arc::as_ptr(&evaluated.run).addr(),
         which,
-        seen: Seen::Modelled(Arc::clone(&evaluated.run), told.workload.clone()),
+        seen: HeatSource::Modelled(Arc::clone(&evaluated.run), told.workload.clone()),
     })
 }
 
-impl Lines {
-    /// A mark for each line that did anything, as a share of the line that did most.
+impl LineHeat {
+    /// A mark per line, as a fraction of the highest value.
     pub(super) fn marks(&self) -> Vec<marks::Heat> {
         match &self.seen {
-            Seen::Modelled(run, workload) => self.counts(run, workload),
-            Seen::Measured(counted) => self.samples(counted),
+            HeatSource::Modelled(run, workload) => self.counts(run, workload),
+            HeatSource::Measured(counted) => self.samples(counted),
         }
     }
 
-    fn samples(&self, counted: &Counted) -> Vec<marks::Heat> {
+    fn samples(&self, counted: &ProfiledRun) -> Vec<marks::Heat> {
         let Ok(stalls) = &counted.hardware.stalls else { return Vec::new() };
         let own = stalls.lines.iter().filter(|line| Path::new(&line.file) == self.file);
         let most = own.clone().map(|line| line.samples).max().unwrap_or(1);
@@ -127,7 +126,7 @@ impl Lines {
     }
 }
 
-/// Reasons that are told of a line.
+/// Maximum number of stall reasons in a tooltip.
 const MOST_REASONS: usize = 4;
 
 /// Threads of a warp.
@@ -160,7 +159,7 @@ const fn word(heat: Heat) -> &'static str {
     }
 }
 
-/// Chooses what the column shows.
+/// The selector of the metric.
 pub(super) fn choose(ui: &mut Ui, current: Heat, commands: &mut Vec<Command>) {
     let all = [
         Heat::Off,

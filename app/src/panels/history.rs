@@ -1,5 +1,5 @@
-//! Every run, the newest first: filtered by words, sorted, in families where somebody wants that, with the difference to
-//! the pinned one. Only lines in view are laid out, so that their number does not matter.
+//! Panel of the history: every run with filter, order, grouping and the difference to the pinned run. Only visible
+//! lines are laid out, so the number of runs does not matter.
 
 use egui::style::ScrollAnimation;
 use egui::{
@@ -9,55 +9,55 @@ use egui::{
 use lightbench_core::history::RunNumber;
 use lightbench_core::history::label::MOST_CHARACTERS;
 
-use super::history_line::{self, Columns};
-use super::{empty, history_head};
+use super::history_row::{self, Columns};
+use super::{history_head, placeholder};
 use crate::theme::{self, ROW};
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::groups::{Line, Shown};
-use crate::workbench::runs::{Grouping, Row, Sort, View};
+use crate::workbench::groups::{GroupedRuns, HistoryLine};
+use crate::workbench::runs::{Grouping, RunFilter, RunRow, Sort};
 
-/// How the history is looked at.
+/// View state of the history.
 #[derive(Debug, Default)]
 pub(super) struct HistoryView {
-    view: View,
-    shown: Shown,
-    /// Whether runs differ from runs before them.
+    view: RunFilter,
+    shown: GroupedRuns,
+    /// Whether any run can be compared with an earlier one.
     has_earlier: bool,
-    /// What both were made of.
-    made_of: Option<(u64, View)>,
-    label: Option<Asked>,
+    /// The inputs of both.
+    made_of: Option<(u64, RunFilter)>,
+    label: Option<LabelField>,
 }
 
-/// What a run is to be called, while somebody types it.
+/// The field for a run's label.
 #[derive(Debug)]
-struct Asked {
+struct LabelField {
     of: RunNumber,
     kernel: String,
     words: String,
     field: Field,
 }
 
-/// Whether the field for a label was shown already.
+/// Whether the label field was already drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     New,
     Shown,
 }
 
-/// Points beside the controls, of order and families, and of a filter that can be read.
+/// Widths of the margin, the selectors and a legible filter field, in points.
 const MARGIN: f32 = 8.0;
 const BESIDE: f32 = 176.0;
 const LEAST_FILTER: f32 = 60.0;
 
-/// Where a line is, and the room that it has.
-pub(super) struct Place {
+/// The position of a line.
+pub(super) struct RowPlacement {
     pub(super) rect: Rect,
     pub(super) response: Response,
 }
 
 impl HistoryView {
-    /// Families stand together from now on, or all runs are one list again.
+    /// Toggles the grouping of runs.
     pub(super) fn group(&mut self) {
         self.view.grouping = match self.view.grouping {
             Grouping::None => Grouping::Lineage,
@@ -65,9 +65,9 @@ impl HistoryView {
         };
     }
 
-    /// Asks what a run is to be called.
-    pub(super) fn ask_for_label(&mut self, row: &Row) {
-        self.label = Some(Asked {
+    /// Opens the label field for a run.
+    pub(super) fn ask_for_label(&mut self, row: &RunRow) {
+        self.label = Some(LabelField {
             of: row.number,
             kernel: row.kernel.to_string(),
             words: row.label.as_deref().unwrap_or_default().to_owned(),
@@ -83,7 +83,7 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     if bench.runs.rows().is_empty() {
-        empty::show(ui, "No runs yet", "Save a kernel, or press F5: every run is kept here");
+        placeholder::show(ui, "No runs yet", "Save a kernel, or press F5: every run is kept here");
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -98,7 +98,7 @@ pub(super) fn show(
         view.made_of = Some(made_of);
     }
     if view.shown.lines.is_empty() {
-        empty::show(
+        placeholder::show(
             ui,
             "No run fits",
             "The filter looks for words in labels, kernels, devices and verdicts",
@@ -112,7 +112,7 @@ fn lines(ui: &mut Ui, bench: &Workbench, view: &mut HistoryView, commands: &mut 
     let tokens = theme::tokens(ui);
     let HistoryView { view, shown, has_earlier, .. } = view;
     let indent = history_head::indent(view.grouping);
-    let mut columns = Columns::of(ui, indent);
+    let mut columns = Columns::new(ui, indent);
     if !*has_earlier && bench.pinned().is_none() {
         columns.leave_out_differences();
     }
@@ -124,13 +124,15 @@ fn lines(ui: &mut Ui, bench: &Workbench, view: &mut HistoryView, commands: &mut 
             let Some(line) = shown.lines.get(at) else { continue };
             let width = ui.available_width();
             let (rect, _) = ui.allocate_exact_size(vec2(width, ROW), Sense::hover());
-            let place =
-                Place { rect, response: ui.interact(rect, id(shown, *line), Sense::click()) };
+            let place = RowPlacement {
+                rect,
+                response: ui.interact(rect, id(shown, *line), Sense::click()),
+            };
             let next = next(ui, &place.response, shown, at);
             match *line {
-                Line::Run(row) => {
+                HistoryLine::Run(row) => {
                     if let Some(row) = bench.runs.rows().get(row as usize) {
-                        history_line::show(
+                        history_row::show(
                             ui,
                             bench,
                             row,
@@ -140,7 +142,7 @@ fn lines(ui: &mut Ui, bench: &Workbench, view: &mut HistoryView, commands: &mut 
                         );
                     }
                 }
-                Line::Head(group) => {
+                HistoryLine::Head(group) => {
                     if let Some(group) = shown.groups.get(group as usize)
                         && history_head::show(ui, bench, group, (&tokens, &columns), place)
                             .is_some()
@@ -164,25 +166,25 @@ fn lines(ui: &mut Ui, bench: &Workbench, view: &mut HistoryView, commands: &mut 
     }
 }
 
-/// A line's own name, so that arrow keys find it again wherever it stands.
-fn id(shown: &Shown, line: Line) -> Id {
+/// A stable id of a line, so that arrow keys find it at any position.
+fn id(shown: &GroupedRuns, line: HistoryLine) -> Id {
     match line {
-        Line::Run(place) => Id::unique(("run of the history", place)),
-        Line::Head(at) => {
+        HistoryLine::Run(place) => Id::unique(("run of the history", place)),
+        HistoryLine::Head(at) => {
             let family = shown.groups.get(at as usize).map(|group| group.family);
             Id::unique(("family of the history", family))
         }
     }
 }
 
-/// The line that arrow keys go to.
-fn next(ui: &Ui, response: &Response, shown: &Shown, at: usize) -> Option<usize> {
+/// The line that an arrow key selects.
+fn next(ui: &Ui, response: &Response, shown: &GroupedRuns, at: usize) -> Option<usize> {
     if !response.has_focus() {
         return None;
     }
     let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-    // The line that had the key uses it up: the next one looks only in the next frame.
+    // Consumes the key: the selected line must not handle it in the same frame.
     let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     if pressed(Key::ArrowDown) {
         Some(at + 1).filter(|next| *next < shown.lines.len())
@@ -193,19 +195,25 @@ fn next(ui: &Ui, response: &Response, shown: &Shown, at: usize) -> Option<usize>
     }
 }
 
-/// Arrow keys choose the run that they go to.
-fn look_at(ui: &Ui, bench: &Workbench, shown: &Shown, at: usize, commands: &mut Vec<Command>) {
+/// Selects the run that arrow keys move to.
+fn look_at(
+    ui: &Ui,
+    bench: &Workbench,
+    shown: &GroupedRuns,
+    at: usize,
+    commands: &mut Vec<Command>,
+) {
     let Some(line) = shown.lines.get(at) else { return };
     ui.memory_mut(|memory| memory.request_focus(id(shown, *line)));
-    if let Line::Run(place) = line
+    if let HistoryLine::Run(place) = line
         && let Some(row) = bench.runs.rows().get(*place as usize)
     {
         commands.push(Command::SelectRun(row.number));
     }
 }
 
-/// The filter with order and families beside it; below it in a narrow panel.
-fn controls(ui: &mut Ui, view: &mut View) {
+/// The filter, with order and grouping beside it; below it in a narrow panel.
+fn controls(ui: &mut Ui, view: &mut RunFilter) {
     let room = ui.available_width() - 2.0 * MARGIN;
     if room >= BESIDE + LEAST_FILTER {
         ui.horizontal(|ui| {
@@ -226,13 +234,13 @@ fn controls(ui: &mut Ui, view: &mut View) {
     });
 }
 
-fn filter(ui: &mut Ui, view: &mut View, width: f32) {
+fn filter(ui: &mut Ui, view: &mut RunFilter, width: f32) {
     let field = TextEdit::singleline(&mut view.filter).hint_text("Filter");
     let field = ui.add(field.desired_width(width.max(0.0)));
     field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter runs"));
 }
 
-fn order(ui: &mut Ui, view: &mut View) {
+fn order(ui: &mut Ui, view: &mut RunFilter) {
     let word = |sort: Sort| match sort {
         Sort::Newest => "newest",
         Sort::Fastest => "fastest",
@@ -255,8 +263,8 @@ fn order(ui: &mut Ui, view: &mut View) {
     view.grouping = if together { Grouping::Lineage } else { Grouping::None };
 }
 
-/// Asks what a run is to be called, as long as somebody types it.
-fn label_field(ui: &mut Ui, label: &mut Option<Asked>, commands: &mut Vec<Command>) {
+/// The label field, while it is open.
+fn label_field(ui: &mut Ui, label: &mut Option<LabelField>, commands: &mut Vec<Command>) {
     let Some(asked) = label else { return };
     let mut done = false;
     ui.horizontal(|ui| {

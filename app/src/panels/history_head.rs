@@ -1,20 +1,20 @@
-//! The head of a family in the history: what it began with, how many runs it has, and the best of them.
+//! The header of a candidate family in the history: its first kernel, its number of runs and the best of them.
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align2, FontFamily, FontId, Rect, Role, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use super::history::Place;
-use super::history_line::{Columns, origin};
+use super::history::RowPlacement;
+use super::history_row::{Columns, origin};
 use crate::theme::{self, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::groups::{Fold, Group};
+use crate::workbench::groups::{CandidateGroup, Fold};
 use crate::workbench::runs::Grouping;
 
-/// Somebody wants the other of open and closed.
+/// A click on the fold button of a header.
 pub(super) struct Toggled;
 
-/// How far lines of runs stand from the left, below heads or without.
+/// The indentation of run lines, with and without headers.
 pub(super) const fn indent(grouping: Grouping) -> f32 {
     match grouping {
         Grouping::None => 0.0,
@@ -22,13 +22,13 @@ pub(super) const fn indent(grouping: Grouping) -> f32 {
     }
 }
 
-/// Draws a head.
+/// Draws a header.
 pub(super) fn show(
     ui: &Ui,
     bench: &Workbench,
-    group: &Group,
+    group: &CandidateGroup,
     (tokens, columns): (&Tokens, &Columns),
-    Place { rect, response }: Place,
+    RowPlacement { rect, response }: RowPlacement,
 ) -> Option<Toggled> {
     let best = group.best.and_then(|place| bench.runs.rows().get(place as usize));
     let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn show(
 
 fn title(
     ui: &Ui,
-    group: &Group,
+    group: &CandidateGroup,
     count: &str,
     (tokens, font): (&Tokens, &FontId),
     (left, right, middle): (f32, f32, f32),

@@ -1,4 +1,4 @@
-//! A lesson: what the step says, what to guess, what has to hold, help, and what others measured.
+//! Panel of a lesson: text of the step, question, goals, hints and recorded measurements.
 
 use egui::{
     Align, Color32, CornerRadius, Frame, Grid, Layout, Margin, Rect, RichText, Role, ScrollArea,
@@ -9,27 +9,27 @@ use lightbench_core::lesson::goal::State;
 use lightbench_core::lesson::recorded::RecordedKind;
 use lightbench_core::lesson::{Judged, Lesson, Nearness, Prediction, Step};
 
-use super::empty;
+use super::placeholder;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::code::diff::{Diff, DiffView};
 use crate::widgets::code::syntax::Language;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::lesson::{LessonCommand, Panels, Solution, Taught, Teaching};
+use crate::workbench::lesson::{LessonCommand, LessonState, OpenLesson, PanelSet, Solution};
 use crate::workbench::problem::Problem;
 
-/// How a lesson is looked at.
+/// View state of the lesson.
 #[derive(Default)]
 pub(super) struct LessonView {
     markdown: CommonMarkCache,
-    /// What is about to be guessed, and in which step.
+    /// The step and the guess being entered.
     guess: Option<(usize, f64)>,
-    solution: Option<Compared>,
+    solution: Option<SolutionDiff>,
 }
 
-/// The own text beside the solution.
-struct Compared {
+/// The student's text beside the solution.
+struct SolutionDiff {
     own: String,
     name: String,
     diff: Diff,
@@ -42,7 +42,7 @@ impl std::fmt::Debug for LessonView {
     }
 }
 
-/// The widest that text is read well.
+/// Maximum text width, in points.
 const READABLE: f32 = 620.0;
 
 pub(super) fn show(
@@ -51,14 +51,14 @@ pub(super) fn show(
     view: &mut LessonView,
     commands: &mut Vec<Command>,
 ) {
-    match bench.opened.as_ref().map(|opened| &opened.teaching) {
-        None | Some(Teaching::Nothing) => empty::show(
+    match bench.opened.as_ref().map(|opened| &opened.lesson) {
+        None | Some(LessonState::Nothing) => placeholder::show(
             ui,
             "No lesson is open",
             "Lessons are projects with steps: choose one on the start page, or open its folder",
         ),
-        Some(Teaching::Broken(problems)) => broken(ui, problems, commands),
-        Some(Teaching::Lesson(taught)) => {
+        Some(LessonState::Broken(problems)) => broken(ui, problems, commands),
+        Some(LessonState::Lesson(taught)) => {
             head(ui, taught, commands);
             if taught.solution == Solution::Shown {
                 if ui.button("Back to the lesson").clicked() {
@@ -106,8 +106,8 @@ fn broken(ui: &mut Ui, problems: &[Problem], commands: &mut Vec<Command>) {
     });
 }
 
-/// What it is called, how far somebody is, and the way to other steps.
-fn head(ui: &mut Ui, taught: &Taught, commands: &mut Vec<Command>) {
+/// The title, the progress, and the buttons to other steps.
+fn head(ui: &mut Ui, taught: &OpenLesson, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
     let Lesson { title, order, steps, .. } = &*taught.lesson;
     ui.horizontal(|ui| {
@@ -132,8 +132,8 @@ fn head(ui: &mut Ui, taught: &Taught, commands: &mut Vec<Command>) {
     ui.add_space(3.0 * GAP);
 }
 
-/// One dash for each step: done, here, to come.
-fn dashes(ui: &mut Ui, tokens: &Tokens, taught: &Taught) {
+/// A dash per step: done, current or open.
+fn dashes(ui: &mut Ui, tokens: &Tokens, taught: &OpenLesson) {
     let count = taught.lesson.steps.len().max(1);
     let (place, _) = ui.allocate_exact_size(vec2(ui.available_width(), 3.0), Sense::hover());
     let each = place.width() / count as f32;
@@ -155,7 +155,7 @@ fn dashes(ui: &mut Ui, tokens: &Tokens, taught: &Taught) {
 fn body(
     ui: &mut Ui,
     bench: &Workbench,
-    taught: &Taught,
+    taught: &OpenLesson,
     step: &Step,
     view: &mut LessonView,
     commands: &mut Vec<Command>,
@@ -205,10 +205,10 @@ fn amount(value: f64, unit: &str) -> String {
     format!("{number} {unit}")
 }
 
-/// The question, the guess, and what came of it.
+/// The question, the guess and the answer.
 fn predict(
     ui: &mut Ui,
-    taught: &Taught,
+    taught: &OpenLesson,
     prediction: &Prediction,
     view: &mut LessonView,
     commands: &mut Vec<Command>,
@@ -217,11 +217,11 @@ fn predict(
     small_head(ui, "Predict");
     let question = ui.label(strong(&prediction.question));
     ui.add_space(GAP);
-    let here = taught.here();
+    let here = taught.step_progress();
     let at = taught.progress.step;
     let Some(guess) = here.guess else {
         let (from, to) = prediction.range;
-        // Nobody has said anything yet: a number to begin with would be a hint.
+        // Without a guess the field is empty: an initial number would be a hint.
         let guessed = view.guess.filter(|(step, _)| *step == at).map(|(_, value)| value);
         let mut value = guessed.unwrap_or(from);
         ui.horizontal_wrapped(|ui| {
@@ -296,10 +296,10 @@ fn sentence(nearness: Nearness) -> String {
     }
 }
 
-fn goals(ui: &mut Ui, bench: &Workbench, taught: &Taught, step: &Step) {
+fn goals(ui: &mut Ui, bench: &Workbench, taught: &OpenLesson, step: &Step) {
     let tokens = theme::tokens(ui);
     let judged = bench.judged();
-    small_head(ui, if taught.here().done { "Goals, reached" } else { "Goals" });
+    small_head(ui, if taught.step_progress().done { "Goals, reached" } else { "Goals" });
     for (goal, judged) in step.goals.iter().zip(&judged) {
         goal_row(ui, &tokens, &goal.words(), judged);
     }
@@ -335,13 +335,13 @@ fn goal_row(ui: &mut Ui, tokens: &Tokens, words: &str, judged: &Judged) {
 fn actions(
     ui: &mut Ui,
     bench: &Workbench,
-    taught: &Taught,
+    taught: &OpenLesson,
     step: &Step,
     commands: &mut Vec<Command>,
 ) {
     let tokens = theme::tokens(ui);
     let mut push = |command| commands.push(Command::Lesson(command));
-    let known = bench.evaluations.of(taught.measured());
+    let known = bench.evaluations.kernel(taught.measured());
     let is_running = known.is_some_and(|known| known.running.is_some());
     ui.horizontal_wrapped(|ui| {
         let can_measure = !taught.waits_for_guess() && !is_running;
@@ -359,28 +359,28 @@ fn actions(
             push(LessonCommand::Measure);
         }
         let hints = step.hints.len();
-        let shown = taught.here().hints;
+        let shown = taught.step_progress().hints;
         if shown < hints && ui.button(format!("Hint {} of {hints}", shown + 1)).clicked() {
             push(LessonCommand::Hint);
         }
         if step.solution.is_some() {
-            let done = taught.here().done;
+            let done = taught.step_progress().done;
             let button = egui::Button::new("Compare with the solution");
             let response = ui.add_enabled(done, button);
             if response.on_disabled_hover_text("When every goal was reached once").clicked() {
                 push(LessonCommand::Solution);
             }
         }
-        let everything = taught.panels == Panels::Everything;
+        let everything = taught.panels == PanelSet::Everything;
         if ui.selectable_label(everything, "Show everything").clicked() {
             push(LessonCommand::Everything);
         }
     });
 }
 
-fn hints(ui: &mut Ui, taught: &Taught, step: &Step) {
+fn hints(ui: &mut Ui, taught: &OpenLesson, step: &Step) {
     let tokens = theme::tokens(ui);
-    for (hint, number) in step.hints.iter().take(taught.here().hints).zip(1..) {
+    for (hint, number) in step.hints.iter().take(taught.step_progress().hints).zip(1..) {
         ui.horizontal_top(|ui| {
             ui.label(RichText::new(format!("Hint {number}")).color(tokens.accent.0));
             ui.add(egui::Label::new(coded(hint, &tokens)).wrap());
@@ -389,7 +389,7 @@ fn hints(ui: &mut Ui, taught: &Taught, step: &Step) {
     }
 }
 
-/// What stands between backticks in the letters of code.
+/// A text with code between backticks in the code font.
 fn coded(text: &str, tokens: &Tokens) -> egui::text::LayoutJob {
     let mut job = egui::text::LayoutJob::default();
     for (index, part) in text.split('`').enumerate() {
@@ -408,8 +408,8 @@ fn coded(text: &str, tokens: &Tokens) -> egui::text::LayoutJob {
     job
 }
 
-/// What others measured.
-fn recorded(ui: &mut Ui, bench: &Workbench, taught: &Taught) {
+/// Measurements recorded with the lesson.
+fn recorded(ui: &mut Ui, bench: &Workbench, taught: &OpenLesson) {
     if taught.lesson.recorded.is_empty() {
         return;
     }
@@ -436,8 +436,8 @@ fn recorded(ui: &mut Ui, bench: &Workbench, taught: &Taught) {
     });
 }
 
-/// The own text beside the solution of the step.
-fn solution(ui: &mut Ui, bench: &Workbench, taught: &Taught, view: &mut LessonView) {
+/// The student's text beside the solution of the step.
+fn solution(ui: &mut Ui, bench: &Workbench, taught: &OpenLesson, view: &mut LessonView) {
     let Some(opened) = &bench.opened else { return };
     let name = taught.step().and_then(|step| step.solution.clone()).unwrap_or_default();
     let (Ok(own), Ok(other)) =
@@ -446,15 +446,15 @@ fn solution(ui: &mut Ui, bench: &Workbench, taught: &Taught, view: &mut LessonVi
         return;
     };
     let text = bench.documents.get(&own.file).map_or(&own.source, |document| &document.text);
-    let is_shown = |known: &Compared| known.own == *text && known.name == name;
+    let is_shown = |known: &SolutionDiff| known.own == *text && known.name == name;
     if !view.solution.as_ref().is_some_and(is_shown) {
-        view.solution = Some(Compared {
+        view.solution = Some(SolutionDiff {
             own: text.clone(),
             name: name.clone(),
-            diff: Diff::of_texts(text, &other.source),
+            diff: Diff::from_texts(text, &other.source),
             view: DiffView::new("Your kernel beside the solution", Language::Cuda),
         });
     }
-    let Some(Compared { diff, view, .. }) = &mut view.solution else { return };
+    let Some(SolutionDiff { diff, view, .. }) = &mut view.solution else { return };
     view.show(ui, diff, ["Yours", &name]);
 }

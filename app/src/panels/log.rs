@@ -1,17 +1,17 @@
-//! Everything that was said, the newest first.
+//! Panel of all notices, the newest first.
 
 use std::time::Duration;
 
 use egui::{RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 
-use super::empty;
+use super::placeholder;
 use crate::theme;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::notices::Weight;
+use crate::workbench::notices::NoticeLevel;
 
-/// What is looked for.
+/// View state of the log.
 #[derive(Debug, Default)]
 pub(super) struct LogView {
     filter: String,
@@ -25,7 +25,11 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     if bench.notices.newest().next().is_none() {
-        empty::show(ui, "Nothing happened yet", "What is noticed in the background stands here");
+        placeholder::show(
+            ui,
+            "Nothing happened yet",
+            "What is noticed in the background stands here",
+        );
         return;
     }
     let tokens = theme::tokens(ui);
@@ -43,10 +47,10 @@ pub(super) fn show(
             bench.notices.newest().filter(|notice| notice.text.to_lowercase().contains(&wanted))
         {
             let (icon, color) = match notice.weight {
-                Weight::Good => (Icon::Check, tokens.status.good.0),
-                Weight::Note => (Icon::Dot, tokens.text.weak.0),
-                Weight::Warning => (Icon::Warning, tokens.status.warning.0),
-                Weight::Error => (Icon::Cross, tokens.status.bad.0),
+                NoticeLevel::Good => (Icon::Check, tokens.status.good.0),
+                NoticeLevel::Note => (Icon::Dot, tokens.text.weak.0),
+                NoticeLevel::Warning => (Icon::Warning, tokens.status.warning.0),
+                NoticeLevel::Error => (Icon::Cross, tokens.status.bad.0),
             };
             ui.horizontal_top(|ui| {
                 icon.show(ui, color);

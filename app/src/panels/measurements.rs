@@ -1,4 +1,4 @@
-//! Times under each condition, energy, and what the device did meanwhile, in words.
+//! Times under each condition, energy and device state, as text.
 
 use egui::{Grid, RichText, Ui, vec2};
 use lightbench_core::measure::{Conditions, Energy, Mode, NoEnergy};
@@ -9,10 +9,10 @@ use crate::widgets::icon::Icon;
 use crate::workbench::measurements::{Measurements, TimeOfMode};
 use crate::workbench::runs::TimeSource;
 
-/// Points that a time with its condition needs.
+/// Width of a time with its condition, in points.
 const WIDTH: f32 = 196.0;
 
-/// A time for each condition, of which one is chosen, and energy: side by side, so that they leave room for the samples.
+/// The times per condition, one of them selected, and the energy, side by side above the samples.
 pub(super) fn times(ui: &mut Ui, measured: &Measurements, chosen: &mut Mode) {
     let tokens = theme::tokens(ui);
     let columns = ((ui.available_width() / WIDTH) as usize).clamp(1, 3);
@@ -23,7 +23,7 @@ pub(super) fn times(ui: &mut Ui, measured: &Measurements, chosen: &mut Mode) {
         }
         if let Some(energy) = &measured.energy {
             new_row(ui, measured.times.len(), columns);
-            ui.horizontal(|ui| of_energy(ui, &tokens, energy));
+            ui.horizontal(|ui| energy_text(ui, &tokens, energy));
         }
     });
 }
@@ -77,7 +77,7 @@ const fn meaning(mode: Mode) -> &'static str {
     }
 }
 
-fn of_energy(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, NoEnergy>) {
+fn energy_text(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, NoEnergy>) {
     match energy {
         Ok(energy) => {
             let Energy { each, interval: (low, high), power, idle, .. } = energy;
@@ -99,8 +99,8 @@ fn of_energy(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, NoEnergy>) {
     }
 }
 
-/// What the device did, number by number.
-pub(super) fn of_device(conditions: &Conditions) -> Vec<(&'static str, String)> {
+/// The device state as pairs of name and value.
+pub(super) fn device_state(conditions: &Conditions) -> Vec<(&'static str, String)> {
     let Conditions { sm_clock, power, celsius, power_capped, other_processes, locked, memory } =
         conditions;
     let mut all = Vec::new();

@@ -1,7 +1,6 @@
-//! Panels: each draws from the workbench and gives back commands. One file for each; this is the list of them.
+//! The panels, one file each: a panel draws from the workbench and returns commands.
 
 mod access;
-mod against;
 mod archive;
 mod assembly;
 mod best_so_far;
@@ -13,28 +12,29 @@ mod counters;
 mod device;
 mod doctor;
 pub mod editor;
-mod empty;
 mod figures;
 mod hardware;
 mod heat;
 mod history;
 mod history_head;
-mod history_line;
+mod history_row;
 mod lesson;
 mod log;
 mod measurements;
+mod pinned_column;
+mod placeholder;
 mod problems;
 mod project;
 mod resources;
 mod result;
 pub mod roofline;
 mod search;
-mod search_rows;
 pub mod speed_of_light;
 #[cfg(test)]
 mod tests;
 pub mod timing;
 mod variant;
+mod variant_rows;
 pub mod workloads;
 
 use std::time::Duration;
@@ -44,12 +44,11 @@ use egui::Ui;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::panel::Panel;
-use crate::workbench::runs::Row;
+use crate::workbench::runs::RunRow;
 
-/// What panels remember of how they are looked at.
+/// View state of all panels.
 #[derive(Debug, Default)]
 pub struct Views {
-    /// The editor's.
     pub editor: editor::EditorView,
     history: history::HistoryView,
     assembly: assembly::AssemblyView,
@@ -66,18 +65,18 @@ pub struct Views {
 }
 
 impl Views {
-    /// Has families of runs stand together, or all runs in one list.
+    /// Toggles the grouping of runs.
     pub(crate) fn group_runs(&mut self) {
         self.history.group();
     }
 
-    /// Asks what a run is to be called.
-    pub(crate) fn ask_for_label(&mut self, row: &Row) {
+    /// Opens the label field for a run.
+    pub(crate) fn ask_for_label(&mut self, row: &RunRow) {
         self.history.ask_for_label(row);
     }
 }
 
-/// What a panel's tab says now.
+/// The present title of a panel's tab.
 #[must_use]
 pub fn title(panel: Panel, bench: &Workbench) -> String {
     let plain = panel.title().to_owned();
@@ -119,7 +118,7 @@ pub fn title(panel: Panel, bench: &Workbench) -> String {
     }
 }
 
-/// The space around a panel's content, in points; texts reach to the edge.
+/// The margin around a panel's content, in points; text panels have none.
 #[must_use]
 pub const fn inset(panel: Panel) -> i8 {
     match panel {
@@ -146,7 +145,7 @@ pub const fn inset(panel: Panel) -> i8 {
     }
 }
 
-/// Draws a panel. Only the editor changes something by itself: the text.
+/// Draws a panel. Only the editor changes the workbench directly: the text.
 pub fn show(
     panel: Panel,
     ui: &mut Ui,
@@ -187,14 +186,14 @@ pub fn show(
     }
 }
 
-/// A text as a sentence begins; one that begins with a sign stays as it is.
+/// A text with a capital first letter, unless it begins with a sign.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// The line of the cursor in the text of the kernel that is worked on.
+/// The line of the cursor in the current kernel's text.
 fn cursor(bench: &Workbench, views: &Views) -> Option<usize> {
     let opened = bench.opened.as_ref()?;
     let kernel = opened.project.kernel(&opened.kernel).ok()?;

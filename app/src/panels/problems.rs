@@ -1,19 +1,19 @@
-//! What is wrong: with the project, with what the compiler says, with what a device saw. A click goes to the place.
+//! Panel of problems: of the project, the compiler and the device. A click moves the cursor there.
 
 use egui::{Button, RichText, ScrollArea, Ui, vec2};
 
-use super::empty;
+use super::placeholder;
 use crate::theme;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::problem::{Problem, Severity};
 
-/// All problems, those of the current kernel after those of the project.
+/// All problems: those of the project, then those of the current kernel.
 fn all(bench: &Workbench) -> Vec<Problem> {
     let Some(opened) = &bench.opened else { return Vec::new() };
     let mut problems = opened.problems.clone();
-    if let Some(known) = bench.evaluations.of(&opened.kernel) {
+    if let Some(known) = bench.evaluations.kernel(&opened.kernel) {
         problems.extend(known.problems());
     }
     problems
@@ -23,10 +23,10 @@ pub(super) fn count(bench: &Workbench) -> usize {
     all(bench).len()
 }
 
-/// The kernel that is worked on, where neither a compiler nor a check has said anything about it.
+/// The current kernel, if it was neither compiled nor checked.
 fn nobody_looked(bench: &Workbench) -> Option<&str> {
     let kernel = &bench.opened.as_ref()?.kernel;
-    let known = bench.evaluations.of(kernel);
+    let known = bench.evaluations.kernel(kernel);
     let looked = known.is_some_and(|known| known.facts.is_some() || known.evaluated.is_some());
     (!looked).then_some(kernel)
 }
@@ -35,12 +35,12 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     let problems = all(bench);
     if problems.is_empty() {
         match nobody_looked(bench) {
-            Some(kernel) => empty::show(
+            Some(kernel) => placeholder::show(
                 ui,
                 &format!("Nobody has looked at {kernel} since the window opened"),
                 "Save it, or press F5: what the compiler and the checks say stands here",
             ),
-            None => empty::show(
+            None => placeholder::show(
                 ui,
                 "No problems",
                 "What the compiler, the checks and the project say stands here",

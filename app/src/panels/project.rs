@@ -1,21 +1,21 @@
-//! The project: what it computes, and its kernels with what is known of each.
+//! Panel of the project: its task, and its kernels with their results.
 
 use egui::{Button, Label, RichText, ScrollArea, Ui, vec2};
 use lightbench_core::audit::gaps_of_definition;
 use lightbench_core::project::{BrokenFile, Kernel, Part, Purpose};
 use lightbench_core::verify::not_judged::NotPassed;
 
-use super::{empty, sentence};
+use super::{placeholder, sentence};
 use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::opened::Opened;
+use crate::workbench::open_project::OpenProject;
 use crate::workbench::problem;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let Some(opened) = &bench.opened else {
-        empty::show(ui, "No project is open", "Open a folder with a project.ron");
+        placeholder::show(ui, "No project is open", "Open a folder with a project.ron");
         return;
     };
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -28,8 +28,8 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     });
 }
 
-/// What the definition cannot see, with the lines that close it.
-fn gaps(ui: &mut Ui, opened: &Opened) {
+/// Checks that the definition does not cover, with the lines that would add them.
+fn gaps(ui: &mut Ui, opened: &OpenProject) {
     let gaps = gaps_of_definition(&opened.project);
     if gaps.is_empty() {
         return;
@@ -47,9 +47,9 @@ fn gaps(ui: &mut Ui, opened: &Opened) {
     });
 }
 
-/// By name, those that are not understood in their places: a kernel that is being written does not move.
-fn kernels(ui: &mut Ui, bench: &Workbench, opened: &Opened, commands: &mut Vec<Command>) {
-    let mut broken = of_part(opened, Part::Kernel).peekable();
+/// Kernels by name, including broken files, so that a kernel keeps its place while it is edited.
+fn kernels(ui: &mut Ui, bench: &Workbench, opened: &OpenProject, commands: &mut Vec<Command>) {
+    let mut broken = broken_files(opened, Part::Kernel).peekable();
     for kernel in &opened.project.kernels {
         while let Some(before) = broken.next_if(|broken| broken.file < kernel.file) {
             broken_row(ui, before, opened.kernel == before.name(), commands);
@@ -61,8 +61,8 @@ fn kernels(ui: &mut Ui, bench: &Workbench, opened: &Opened, commands: &mut Vec<C
     }
 }
 
-fn wrong(ui: &mut Ui, opened: &Opened, commands: &mut Vec<Command>) {
-    let count = opened.project.wrong.len() + of_part(opened, Part::Wrong).count();
+fn wrong(ui: &mut Ui, opened: &OpenProject, commands: &mut Vec<Command>) {
+    let count = opened.project.wrong.len() + broken_files(opened, Part::Wrong).count();
     if count == 0 {
         return;
     }
@@ -71,19 +71,19 @@ fn wrong(ui: &mut Ui, opened: &Opened, commands: &mut Vec<Command>) {
         for kernel in &opened.project.wrong {
             file(ui, &kernel.name, &kernel.file, commands);
         }
-        for broken in of_part(opened, Part::Wrong) {
+        for broken in broken_files(opened, Part::Wrong) {
             broken_row(ui, broken, false, commands);
         }
     });
 }
 
-fn of_part(opened: &Opened, part: Part) -> impl Iterator<Item = &BrokenFile> {
+fn broken_files(opened: &OpenProject, part: Part) -> impl Iterator<Item = &BrokenFile> {
     opened.project.broken.iter().filter(move |broken| broken.part == part)
 }
 
-/// A file that is not understood, with what is wrong with it; a click goes there.
+/// A broken file with its first problem; a click moves the cursor there.
 fn broken_row(ui: &mut Ui, broken: &BrokenFile, chosen: bool, commands: &mut Vec<Command>) {
-    let Some(first) = broken.problems.first().map(problem::of_reader) else { return };
+    let Some(first) = broken.problems.first().map(problem::from_project_problem) else { return };
     let tokens = theme::tokens(ui);
     let place = first.place.as_ref().map_or((1, 1), |place| (place.line, place.column));
     ui.horizontal(|ui| {
@@ -111,12 +111,12 @@ fn heading(ui: &mut Ui, text: &str) {
 fn row(
     ui: &mut Ui,
     bench: &Workbench,
-    opened: &Opened,
+    opened: &OpenProject,
     kernel: &Kernel,
     commands: &mut Vec<Command>,
 ) {
     let tokens = theme::tokens(ui);
-    let known = bench.evaluations.of(&kernel.name);
+    let known = bench.evaluations.kernel(&kernel.name);
     let verdict = known.and_then(|known| known.evaluated.as_ref()).map(|each| &each.run.verdict);
     let running = known.is_some_and(|known| known.running.is_some());
     let (icon, color) = match (running, verdict) {
@@ -147,7 +147,7 @@ fn row(
     });
 }
 
-fn task(ui: &mut Ui, opened: &Opened, commands: &mut Vec<Command>) {
+fn task(ui: &mut Ui, opened: &OpenProject, commands: &mut Vec<Command>) {
     let project = &opened.project;
     heading(ui, "Task");
     for tensor in &project.definition.tensors {
@@ -167,7 +167,7 @@ fn task(ui: &mut Ui, opened: &Opened, commands: &mut Vec<Command>) {
     ));
     file(ui, "project.ron", std::path::Path::new("project.ron"), commands);
     file(ui, "reference", &project.reference.file, commands);
-    for broken in of_part(opened, Part::Include) {
+    for broken in broken_files(opened, Part::Include) {
         broken_row(ui, broken, false, commands);
     }
 }

@@ -1,4 +1,4 @@
-//! Registers, shared memory, and how many blocks fit; with sliders to see what would be gained.
+//! Panel of resources: registers, shared memory and occupancy, with sliders to explore changes.
 
 use egui::{Grid, RichText, ScrollArea, Slider, Ui, vec2};
 use lightbench_core::compile::facts::LaunchFacts;
@@ -8,21 +8,21 @@ use lightbench_core::history::StoredRun;
 use lightbench_core::history::numbers::RecordedNumbers;
 use lightbench_core::units::{Bytes, Fraction};
 
-use super::{against, empty};
+use super::{pinned_column, placeholder};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::pinned::{Beside, Pinned};
+use crate::workbench::pinned::{Pinned, PinnedDifference};
 
-/// What somebody tries out.
+/// View state: the explored demand.
 #[derive(Debug, Default)]
 pub(super) struct ResourcesView {
-    tried: Option<Tried>,
+    tried: Option<TrialDemand>,
 }
 
 #[derive(Debug)]
-struct Tried {
-    /// What it was tried on: another kernel or another compile begins anew.
+struct TrialDemand {
+    /// The actual demand; a change of it resets the sliders.
     of: BlockDemand,
     demand: BlockDemand,
 }
@@ -31,17 +31,17 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, view: &mut ResourcesView) {
     let facts = bench
         .opened
         .as_ref()
-        .and_then(|opened| bench.evaluations.of(&opened.kernel))
+        .and_then(|opened| bench.evaluations.kernel(&opened.kernel))
         .and_then(|known| known.facts.as_ref());
     let tokens = theme::tokens(ui);
-    // A run of the history is shown, and not the text as it was compiled.
+    // The selected run is from the history and may differ from the compiled text.
     let asked = bench.selection.run.is_some() && bench.shown_verdict().is_none();
     if let Some((run, numbers)) = bench.recorded_numbers().filter(|_| asked || facts.is_none()) {
         of_record(ui, bench, run, numbers);
         return;
     }
     let (Some(facts), Some(device)) = (facts.filter(|_| !asked), bench.device()) else {
-        empty::absent(ui, &bench.without_resources());
+        placeholder::absent(ui, &bench.without_resources());
         return;
     };
     let against = against(bench);
@@ -59,16 +59,16 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, view: &mut ResourcesView) {
     });
 }
 
-/// The pinned run and what is on record of it.
-type Against<'a> = (&'a Pinned, Option<&'a RecordedNumbers>);
+/// The pinned run and its recorded numbers.
+type PinnedColumn<'a> = (&'a Pinned, Option<&'a RecordedNumbers>);
 
-fn against(bench: &Workbench) -> Option<Against<'_>> {
-    let (pinned, opened) = (bench.held_against()?, bench.opened.as_ref()?);
+fn against(bench: &Workbench) -> Option<PinnedColumn<'_>> {
+    let (pinned, opened) = (bench.comparison_base()?, bench.opened.as_ref()?);
     Some((pinned, pinned.numbers(&opened.workload)))
 }
 
-/// One number, and what a record has of it.
-struct Line {
+/// A number, and how to read it from a record.
+struct ResourceLine {
     name: &'static str,
     text: String,
     value: Option<f64>,
@@ -76,8 +76,8 @@ struct Line {
     amount: fn(f64) -> String,
 }
 
-impl Line {
-    /// A number that no record has.
+impl ResourceLine {
+    /// A number that records do not store.
     fn plain(name: &'static str, text: String) -> Self {
         Self { name, text, value: None, other: |_| None, amount: |_| String::new() }
     }
@@ -124,13 +124,19 @@ fn bytes_of(bytes: f64) -> String {
     Bytes(bytes as u64).to_string()
 }
 
-fn grid(ui: &mut Ui, id: &str, bench: &Workbench, against: Option<Against<'_>>, lines: &[Line]) {
+fn grid(
+    ui: &mut Ui,
+    id: &str,
+    bench: &Workbench,
+    against: Option<PinnedColumn<'_>>,
+    lines: &[ResourceLine],
+) {
     let columns = Grid::new(("resources", id)).num_columns(3).spacing(vec2(6.0 * GAP, 2.0));
     columns.show(ui, |ui| {
         if let Some((pinned, _)) = against {
             ui.label("");
             ui.label("");
-            against::head(ui, bench, pinned);
+            pinned_column::head(ui, bench, pinned);
             ui.end_row();
         }
         for line in lines {
@@ -138,27 +144,29 @@ fn grid(ui: &mut Ui, id: &str, bench: &Workbench, against: Option<Against<'_>>, 
             ui.label(&line.text);
             if let (Some((pinned, numbers)), Some(value)) = (against, line.value) {
                 let other = numbers.and_then(line.other);
-                let beside = other.map_or(Beside::NotRecorded, |other| Beside::of(value, other));
-                against::cell(ui, (line.name, pinned), beside, line.amount);
+                let beside = other.map_or(PinnedDifference::NotRecorded, |other| {
+                    PinnedDifference::between(value, other)
+                });
+                pinned_column::cell(ui, (line.name, pinned), beside, line.amount);
             }
             ui.end_row();
         }
     });
 }
 
-/// What the history keeps of a run.
+/// The recorded resources of a run.
 fn of_record(ui: &mut Ui, bench: &Workbench, run: &StoredRun, numbers: &RecordedNumbers) {
     let title = format!("#{} {}", run.number, run.record.kernel);
     ui.label(RichText::new(title).family(egui::FontFamily::Name(theme::STRONG.into())));
     ui.weak("What the history keeps of it; press F5 for the rest");
     ui.add_space(GAP);
     let lines = [
-        numbers.registers.map(Line::registers),
-        numbers.shared.map(|bytes| Line::shared(bytes.to_string(), bytes)),
-        numbers.spilled.map(|bytes| Line::spilled(bytes.to_string(), bytes)),
-        numbers.occupancy.map(Line::occupancy),
+        numbers.registers.map(ResourceLine::registers),
+        numbers.shared.map(|bytes| ResourceLine::shared(bytes.to_string(), bytes)),
+        numbers.spilled.map(|bytes| ResourceLine::spilled(bytes.to_string(), bytes)),
+        numbers.occupancy.map(ResourceLine::occupancy),
     ];
-    let lines: Vec<Line> = lines.into_iter().flatten().collect();
+    let lines: Vec<ResourceLine> = lines.into_iter().flatten().collect();
     grid(ui, "recorded", bench, against(bench), &lines);
 }
 
@@ -167,7 +175,7 @@ fn one(
     tokens: &Tokens,
     bench: &Workbench,
     launch: &LaunchFacts,
-    against: Option<Against<'_>>,
+    against: Option<PinnedColumn<'_>>,
 ) {
     ui.label(
         RichText::new(&launch.planned.name_expression)
@@ -185,15 +193,15 @@ fn one(
     }
 }
 
-fn lines(launch: &LaunchFacts) -> Vec<Line> {
+fn lines(launch: &LaunchFacts) -> Vec<ResourceLine> {
     let three = |size: [u32; 3]| match size {
         [x, 1, 1] => x.to_string(),
         [x, y, 1] => format!("{x} x {y}"),
         [x, y, z] => format!("{x} x {y} x {z}"),
     };
     let mut lines = vec![
-        Line::plain("grid", three(launch.planned.grid)),
-        Line::plain("block", three(launch.planned.block)),
+        ResourceLine::plain("grid", three(launch.planned.grid)),
+        ResourceLine::plain("block", three(launch.planned.block)),
     ];
     if let Some(own) = &launch.kernel.resources {
         let (stored, loaded) = (own.spill_stores, own.spill_loads);
@@ -202,18 +210,21 @@ fn lines(launch: &LaunchFacts) -> Vec<Line> {
         let part =
             if dynamic == Bytes(0) { String::new() } else { format!(", {dynamic} of it dynamic") };
         let stack = own.stack.map_or_else(|| "unknown".to_owned(), |stack| stack.to_string());
-        lines.push(Line::registers(own.registers));
-        lines.push(Line::shared(format!("{shared}{part}"), shared));
-        lines.push(Line::plain("stack", stack));
-        lines.push(Line::spilled(format!("{stored} stored, {loaded} loaded"), stored + loaded));
+        lines.push(ResourceLine::registers(own.registers));
+        lines.push(ResourceLine::shared(format!("{shared}{part}"), shared));
+        lines.push(ResourceLine::plain("stack", stack));
+        lines.push(ResourceLine::spilled(
+            format!("{stored} stored, {loaded} loaded"),
+            stored + loaded,
+        ));
     }
     if let Some(Occupancy::Resident(resident)) = &launch.occupancy {
-        lines.push(Line::occupancy(resident.fraction()));
+        lines.push(ResourceLine::occupancy(resident.fraction()));
     }
     lines
 }
 
-/// How many warps fit, and what keeps more from fitting.
+/// The resident warps, and the resource that limits them.
 fn bar(ui: &mut Ui, tokens: &Tokens, occupancy: &Occupancy) {
     match occupancy {
         Occupancy::Resident(resident) => {
@@ -253,7 +264,7 @@ fn what_if(
 ) {
     let tried = match view.tried.take() {
         Some(tried) if tried.of == demand => tried,
-        Some(_) | None => Tried { of: demand, demand },
+        Some(_) | None => TrialDemand { of: demand, demand },
     };
     let tried = view.tried.insert(tried);
     ui.label(RichText::new("What if").family(egui::FontFamily::Name(theme::STRONG.into())));

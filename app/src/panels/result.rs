@@ -1,4 +1,4 @@
-//! The newest verdict on the kernel, with its evidence: what was checked, or what is wrong and where.
+//! Panel of the latest verdict with its evidence: the passed checks, or the failure and its location.
 
 use egui::{Color32, Grid, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 use lightbench_core::tensors::compare::{ErrorMap, Mismatch, Wrongness};
@@ -6,7 +6,7 @@ use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Wrong};
 
-use super::{catches, empty};
+use super::{catches, placeholder};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -17,7 +17,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     let evaluated = bench
         .opened
         .as_ref()
-        .and_then(|opened| bench.evaluations.of(&opened.kernel))
+        .and_then(|opened| bench.evaluations.kernel(&opened.kernel))
         .and_then(|known| known.evaluated.as_ref());
     let Some(evaluated) = evaluated else {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -36,9 +36,9 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     let tokens = theme::tokens(ui);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         match &evaluated.run.verdict {
-            Ok(passed) => of_passed(ui, &tokens, evaluated, passed),
+            Ok(passed) => passed_checks(ui, &tokens, evaluated, passed),
             Err(NotPassed::Failed(failure)) => {
-                of_failure(ui, &tokens, evaluated, failure, commands);
+                failed(ui, &tokens, evaluated, failure, commands);
             }
             Err(NotPassed::NotJudged(reason)) => {
                 let text = sentence::not_judged(&evaluated.kernel.name, reason);
@@ -50,15 +50,19 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     });
 }
 
-/// Nobody looked since the window opened: what the history says, where it says anything.
+/// The placeholder without a verdict: the result from the history, if there is one.
 fn no_verdict(ui: &mut Ui, bench: &Workbench) {
     match bench.shown_run() {
         Some(row) => {
             let said = row.sentence.as_deref().unwrap_or("it was right");
             let what = format!("Run #{}: {said}", row.number);
-            empty::show(ui, &what, "From the history; press F5 to look again, with the evidence");
+            placeholder::show(
+                ui,
+                &what,
+                "From the history; press F5 to look again, with the evidence",
+            );
         }
-        None => empty::show(ui, "No verdict yet", "Save the kernel, or press F5"),
+        None => placeholder::show(ui, "No verdict yet", "Save the kernel, or press F5"),
     }
 }
 
@@ -70,7 +74,7 @@ fn headline(ui: &mut Ui, (icon, color): (Icon, Color32), text: &str) {
     ui.add_space(GAP);
 }
 
-fn of_passed(ui: &mut Ui, tokens: &Tokens, evaluated: &Evaluated, passed: &Passed) {
+fn passed_checks(ui: &mut Ui, tokens: &Tokens, evaluated: &Evaluated, passed: &Passed) {
     let text = sentence::verdict(&evaluated.kernel.name, &evaluated.run.verdict);
     headline(ui, (Icon::Check, tokens.status.good.0), &text);
     checks(ui, tokens, &passed.checks);
@@ -133,7 +137,7 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
     ui.weak(costs.join(", "));
 }
 
-fn of_failure(
+fn failed(
     ui: &mut Ui,
     tokens: &Tokens,
     evaluated: &Evaluated,
@@ -147,7 +151,7 @@ fn of_failure(
         return;
     }
     let problems =
-        crate::workbench::problem::of_failure(failure, &evaluated.kernel, &evaluated.project);
+        crate::workbench::problem::from_failure(failure, &evaluated.kernel, &evaluated.project);
     for problem in problems {
         let place = problem.place;
         let at = place.as_ref().map(|place| format!("{}:{}  ", place.file.display(), place.line));
@@ -209,7 +213,7 @@ fn row(ui: &mut Ui, which: &str, mismatch: &Mismatch) {
     ui.end_row();
 }
 
-/// Where in the tensor wrong elements are: the last dimension across, the others down.
+/// The error map of a tensor: the last dimension horizontally, the others vertically.
 fn map(ui: &mut Ui, tokens: &Tokens, name: &str, map: &ErrorMap) {
     if map.columns == 0 || map.counts.len() < 2 {
         return;

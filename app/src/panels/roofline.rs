@@ -1,4 +1,5 @@
-//! Where runs of a workload lie under the roofs of a device; a task that computes nothing has its bandwidth instead.
+//! Panel of the roofline: runs of a workload below the device's roofs; for a task without arithmetic, the bandwidth
+//! instead.
 
 use egui::Ui;
 use lightbench_core::device::Pipe;
@@ -12,52 +13,49 @@ use lightbench_core::speed_of_light::minimal_work::MinimalWork;
 use lightbench_core::speed_of_light::roofline::{Level, NoPoint, Traffic};
 use lightbench_core::units::{Bytes, Seconds};
 
-use super::empty;
+use super::placeholder;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
 use crate::workbench::absence::Absence;
 
-/// What is shown.
+/// The selected metric.
 #[derive(Clone, Copy, Debug)]
 pub struct RooflineModel<'a> {
-    /// The device; none where nobody knows its ceilings.
+    /// The ceilings of the device, if known.
     pub ceilings: Option<&'a Ceilings>,
-    /// What the workload needs at least.
+    /// The least work of the workload.
     pub work: &'a MinimalWork,
     /// Runs of the workload on the device, the oldest first.
     pub runs: &'a [RooflineRun],
-    /// What is talked about.
+    /// The selected run.
     pub chosen: Option<RunNumber>,
-    /// What others are held against.
+    /// The pinned run.
     pub pinned: Option<RunNumber>,
-    /// Why there are no runs, where there are none.
+    /// The placeholder if there are no runs.
     pub absence: &'a Absence,
 }
 
 /// A run with a time.
 #[derive(Clone, Debug)]
 pub struct RooflineRun {
-    /// Its number.
     pub number: RunNumber,
-    /// Its kernel.
     pub kernel: String,
-    /// How long it took.
     pub time: Seconds,
-    /// From, to.
+    /// Lower and upper end.
     pub interval: Option<(Seconds, Seconds)>,
-    /// Where the time comes from; a guess is a run, too.
+    /// The source of the time; a guess is a run, too.
     pub origin: Origin,
-    /// What it moved, where that was counted; else what any correct kernel moves.
+    /// Counted traffic, else the least traffic of any correct kernel.
     pub traffic: Vec<(Level, Bytes, Traffic)>,
 }
 
-/// How it is looked at.
+/// View state of the panel.
 #[derive(Clone, Debug)]
 pub struct RooflineView {
     figure: FigureView,
     which: Which,
     trail: Trail,
     l2: Roof,
-    /// Pipes with a roof; those that the task is about, where nobody chose.
+    /// Pipes with a roof; `None` shows those that the task uses.
     pipes: Option<Vec<Pipe>>,
     /// The roofs that a lesson names.
     lesson: Option<LessonRoofs>,
@@ -65,27 +63,27 @@ pub struct RooflineView {
     pub hovered: Option<RunNumber>,
 }
 
-/// Which runs are there.
+/// Which runs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
     All,
-    /// What is talked about, and what it is held against.
+    /// The selected and the pinned run.
     Chosen,
 }
 
-/// Whether a roof is there.
+/// Whether a roof is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Roof {
     Shown,
     Hidden,
 }
 
-/// What is to be done.
+/// An action of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RooflineAction {
-    /// This run was chosen.
+    /// A run was selected.
     Choose(RunNumber),
-    /// This leaves the window.
+    /// An export was requested.
     Export(Export),
 }
 
@@ -104,7 +102,7 @@ impl Default for RooflineView {
 }
 
 impl RooflineView {
-    /// Shows only the roofs that a lesson names, or all of them again.
+    /// Restricts the roofs to those of a lesson, or shows all.
     pub fn restrict(&mut self, roofs: Option<&LessonRoofs>) {
         if self.lesson.as_ref() != roofs {
             self.lesson = roofs.cloned();
@@ -112,9 +110,9 @@ impl RooflineView {
     }
 }
 
-/// Runs before the last few are there as a background.
+/// Older runs than these are drawn in the background.
 const RECENT: usize = 3;
-/// Older ones would be a cloud in which nobody finds anything.
+/// Maximum number of runs; more would not be distinguishable.
 const MOST: usize = 500;
 
 /// Draws the panel.
@@ -124,7 +122,7 @@ pub fn show(
     view: &mut RooflineView,
 ) -> Option<RooflineAction> {
     let Some(ceilings) = model.ceilings else {
-        empty::show(
+        placeholder::show(
             ui,
             "This device has no ceilings",
             "No sheet describes it; calibrate the device to measure them",
@@ -132,14 +130,14 @@ pub fn show(
         return None;
     };
     if model.runs.is_empty() {
-        empty::absent(ui, model.absence);
+        placeholder::absent(ui, model.absence);
         return None;
     }
     let drawn = drawn(model, ceilings, view);
     let figure = match drawn {
         Ok(figure) => figure,
         Err(error) => {
-            empty::show(ui, "These runs have no place in a roofline", &error.to_string());
+            placeholder::show(ui, "These runs have no place in a roofline", &error.to_string());
             return None;
         }
     };
@@ -183,7 +181,7 @@ fn drawn(
     }
 }
 
-/// The runs on their way into the picture: what is talked about stands out and has a label.
+/// The runs with their styles; the selected one is highlighted and labelled.
 fn runs(model: &RooflineModel<'_>, view: &RooflineView) -> Vec<RunPoint> {
     let last = model.runs.len();
     let is_chosen = |run: &RooflineRun| Some(run.number) == model.chosen;
@@ -226,7 +224,7 @@ fn runs(model: &RooflineModel<'_>, view: &RooflineView) -> Vec<RunPoint> {
     .collect()
 }
 
-/// What is there: runs, the trail, roofs.
+/// The selectors of runs, trail and roofs.
 fn controls(ui: &mut Ui, model: &RooflineModel<'_>, ceilings: &Ceilings, view: &mut RooflineView) {
     ui.menu_button("Show", |ui| {
         let all = if model.runs.len() > MOST {

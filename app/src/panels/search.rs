@@ -1,4 +1,4 @@
-//! A search: what the next one is like, how far the running one is, and its variants as a tree.
+//! Panel of a search: the plan of the next one, the state of the running one, and its variants as a tree.
 
 use std::time::Duration;
 
@@ -10,22 +10,23 @@ use lightbench_core::search::{Forecasting, Pace, Story, foresight};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::model::Roles;
 
-use super::{empty, search_rows, sentence};
+use super::{placeholder, sentence, variant_rows};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::search::{
-    Current, Failures, Plan, SearchCommand, Stage, Taking, Writer, ended, failed, tree,
+    ActiveSearch, FailureVisibility, JournalOrigin, Participation, SearchCommand, SearchPlan,
+    SearchStage, ended, failed, tree,
 };
 
-/// How a search is looked at.
+/// View state of the search.
 #[derive(Debug, Default)]
 pub(super) struct SearchView {
     /// The variant that the list was last scrolled to.
     seen: Option<usize>,
-    /// The plan while somebody drags one of its numbers.
-    dragged: Option<Plan>,
+    /// The plan while one of its numbers is dragged.
+    dragged: Option<SearchPlan>,
 }
 
 pub(super) fn show(
@@ -36,7 +37,11 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     let Some(opened) = &bench.opened else {
-        empty::show(ui, "No project is open", "A search proposes variants of one of its kernels");
+        placeholder::show(
+            ui,
+            "No project is open",
+            "A search proposes variants of one of its kernels",
+        );
         return;
     };
     let tokens = theme::tokens(ui);
@@ -54,10 +59,10 @@ pub(super) fn show(
         list_head(ui, bench, story, &mut said);
         list(ui, bench, story, view, &mut said);
     } else if searches.running().is_some() {
-        empty::show(ui, "The search begins", "Its first variant is the kernel as it is");
+        placeholder::show(ui, "The search begins", "Its first variant is the kernel as it is");
     } else {
         let names = "F9 starts one: rewrite rules and tuning propose variants, every check decides, and your text stays as it is";
-        empty::show(ui, "Nothing was searched yet", names);
+        placeholder::show(ui, "Nothing was searched yet", names);
     }
     commands.extend(said.into_iter().map(Command::Search));
 }
@@ -66,7 +71,7 @@ fn strong(text: impl Into<String>) -> RichText {
     RichText::new(text).family(egui::FontFamily::Name(theme::STRONG.into()))
 }
 
-/// Seconds as people read a clock.
+/// Seconds as minutes and seconds.
 fn clock(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
@@ -76,20 +81,20 @@ fn clock(seconds: f64) -> String {
     }
 }
 
-/// State, time and budget of the search that runs, and what holds it back.
+/// State, time and budget of the running search, and what it waits for.
 fn running(
     ui: &mut Ui,
     tokens: &Tokens,
     bench: &Workbench,
-    (current, now): (&Current, Duration),
+    (current, now): (&ActiveSearch, Duration),
     said: &mut Vec<SearchCommand>,
 ) {
     let (word, icon, color) = match current.stage {
-        Stage::Starting => ("Starting", Icon::Ring, tokens.status.running.0),
-        Stage::Running => ("Running", Icon::Play, tokens.status.running.0),
-        Stage::Paused => ("Paused", Icon::Equal, tokens.status.warning.0),
-        Stage::Stopping => ("Stopping", Icon::Stop, tokens.status.warning.0),
-        Stage::Ended => ("Ended", Icon::Stop, tokens.text.weak.0),
+        SearchStage::Starting => ("Starting", Icon::Ring, tokens.status.running.0),
+        SearchStage::Running => ("Running", Icon::Play, tokens.status.running.0),
+        SearchStage::Paused => ("Paused", Icon::Equal, tokens.status.warning.0),
+        SearchStage::Stopping => ("Stopping", Icon::Stop, tokens.status.warning.0),
+        SearchStage::Ended => ("Ended", Icon::Stop, tokens.text.weak.0),
     };
     ui.horizontal(|ui| {
         icon.show(ui, color);
@@ -97,18 +102,21 @@ fn running(
         ui.label(clock(current.seconds(now)));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             pace(ui, bench.settings.search.pace, said);
-            let can_stop = current.stage != Stage::Stopping;
+            let can_stop = current.stage != SearchStage::Stopping;
             if ui.add_enabled(can_stop, Button::new("Stop")).clicked() {
                 said.push(SearchCommand::Stop);
             }
             match current.stage {
-                Stage::Paused => {
+                SearchStage::Paused => {
                     if ui.button("Go on").clicked() {
-                        said.push(SearchCommand::GoOn);
+                        said.push(SearchCommand::Resume);
                     }
                 }
-                Stage::Starting | Stage::Running | Stage::Stopping | Stage::Ended => {
-                    let can_pause = current.stage == Stage::Running;
+                SearchStage::Starting
+                | SearchStage::Running
+                | SearchStage::Stopping
+                | SearchStage::Ended => {
+                    let can_pause = current.stage == SearchStage::Running;
                     if ui.add_enabled(can_pause, Button::new("Pause")).clicked() {
                         said.push(SearchCommand::Pause);
                     }
@@ -124,11 +132,11 @@ fn running(
         ui.add(egui::Label::new(text).truncate());
     }
     if bench.searches.read.is_some() && ui.button("Look at the running search").clicked() {
-        said.push(SearchCommand::LookBack);
+        said.push(SearchCommand::ShowCurrent);
     }
 }
 
-/// What is searched, how.
+/// The searched kernel and the method.
 fn subject(ui: &mut Ui, story: &Story) {
     let header = &story.header;
     let operators = header.operators.join(" and ");
@@ -140,8 +148,8 @@ fn subject(ui: &mut Ui, story: &Story) {
     ui.add(egui::Label::new(RichText::new(text).weak()).truncate());
 }
 
-/// What is used up and what is left.
-fn budget(ui: &mut Ui, current: &Current, story: &Story, now: Duration) {
+/// The used and the remaining budget.
+fn budget(ui: &mut Ui, current: &ActiveSearch, story: &Story, now: Duration) {
     let used = story.spent.evaluations;
     let (part, text) = match current.budget.evaluations {
         Some(most) => {
@@ -162,7 +170,7 @@ fn budget(ui: &mut Ui, current: &Current, story: &Story, now: Duration) {
     });
 }
 
-/// How much is used up; the words beside it say the same.
+/// A bar of the used fraction; the text beside it has the same content.
 fn bar(ui: &mut Ui, part: f32) {
     let tokens = theme::tokens(ui);
     let width = (ui.available_width() * 0.4).min(220.0);
@@ -192,7 +200,7 @@ fn pace(ui: &mut Ui, pace: Pace, said: &mut Vec<SearchCommand>) {
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, &name));
 }
 
-/// What the next search is like.
+/// The plan of the next search.
 fn next(
     ui: &mut Ui,
     bench: &Workbench,
@@ -228,7 +236,7 @@ fn next(
     if plan == *kept {
         return;
     }
-    // Each change is written to the settings: a number that is being dragged is not one yet.
+    // Changes are stored in the settings; a number is stored when the drag ends.
     if ui.input(|input| input.pointer.any_down()) {
         view.dragged = Some(plan);
     } else {
@@ -236,7 +244,7 @@ fn next(
     }
 }
 
-/// What a row of the plan is about, as wide in every row, so that what follows stands in columns.
+/// The label of a row of the plan, with the same width in every row.
 fn row_name(ui: &mut Ui, name: &str) {
     let size =
         vec2(ui.text_style_height(&egui::TextStyle::Body) * 3.4, ui.spacing().interact_size.y);
@@ -247,7 +255,7 @@ fn row_name(ui: &mut Ui, name: &str) {
     });
 }
 
-fn strategy(ui: &mut Ui, plan: &mut Plan) {
+fn strategy(ui: &mut Ui, plan: &mut SearchPlan) {
     row_name(ui, "Strategy");
     let chosen = plan.strategy.to_string();
     let shown = ComboBox::from_id_salt("strategy").selected_text(&chosen).show_ui(ui, |ui| {
@@ -261,7 +269,7 @@ fn strategy(ui: &mut Ui, plan: &mut Plan) {
     });
 }
 
-fn tuner(ui: &mut Ui, plan: &mut Plan) {
+fn tuner(ui: &mut Ui, plan: &mut SearchPlan) {
     ui.label("Tuner");
     let chosen = plan.tuner.to_string();
     let shown = ComboBox::from_id_salt("tuner").selected_text(&chosen).show_ui(ui, |ui| {
@@ -275,14 +283,14 @@ fn tuner(ui: &mut Ui, plan: &mut Plan) {
     });
 }
 
-fn taking(ui: &mut Ui, name: &str, taking: &mut Taking) {
-    let mut takes_part = *taking == Taking::Part;
+fn taking(ui: &mut Ui, name: &str, taking: &mut Participation) {
+    let mut takes_part = *taking == Participation::Included;
     if ui.add(Checkbox::new(&mut takes_part, name)).changed() {
-        *taking = if takes_part { Taking::Part } else { Taking::NoPart };
+        *taking = if takes_part { Participation::Included } else { Participation::Excluded };
     }
 }
 
-fn forecast(ui: &mut Ui, plan: &mut Plan) {
+fn forecast(ui: &mut Ui, plan: &mut SearchPlan) {
     let mut is_on = !plan.forecast.is_off();
     let what = "Looks only at variants that are promising or uncertain by a forecast of their time; the others stay in the list as predicted";
     if ui.add(Checkbox::new(&mut is_on, "Forecast")).on_hover_text(what).changed() {
@@ -290,8 +298,8 @@ fn forecast(ui: &mut Ui, plan: &mut Plan) {
     }
 }
 
-/// Which models of the settings propose, how, and what they may cost.
-fn models(ui: &mut Ui, bench: &Workbench, plan: &mut Plan) {
+/// The proposing models, their roles and their budget.
+fn models(ui: &mut Ui, bench: &Workbench, plan: &mut SearchPlan) {
     let settings = &bench.settings.models;
     let known: Vec<&String> = settings.servers.keys().chain(settings.agents.keys()).collect();
     if known.is_empty() {
@@ -335,7 +343,7 @@ fn models(ui: &mut Ui, bench: &Workbench, plan: &mut Plan) {
     });
 }
 
-fn roles(ui: &mut Ui, plan: &mut Plan) {
+fn roles(ui: &mut Ui, plan: &mut SearchPlan) {
     let chosen = plan.roles.to_string();
     let shown = ComboBox::from_id_salt("roles").selected_text(&chosen).show_ui(ui, |ui| {
         for each in Roles::ALL {
@@ -347,12 +355,12 @@ fn roles(ui: &mut Ui, plan: &mut Plan) {
     });
 }
 
-/// The number before a unit that somebody typed or left standing.
+/// The number before a unit in typed text.
 fn leading_number(text: &str) -> Option<f64> {
     text.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == ' ').parse().ok()
 }
 
-fn limits(ui: &mut Ui, plan: &mut Plan) {
+fn limits(ui: &mut Ui, plan: &mut SearchPlan) {
     let mut evaluations = plan.budget.evaluations.unwrap_or_default();
     let field = DragValue::new(&mut evaluations).range(1..=100_000).suffix(" evaluations");
     let field = ui.add(field).on_hover_text("Candidates and configurations that are looked at");
@@ -371,7 +379,7 @@ fn limits(ui: &mut Ui, plan: &mut Plan) {
     }
 }
 
-/// Searches on disk.
+/// The search journals on disk.
 fn earlier(ui: &mut Ui, bench: &Workbench, said: &mut Vec<SearchCommand>) {
     let listed = &bench.searches.listed;
     if listed.is_empty() {
@@ -387,7 +395,7 @@ fn earlier(ui: &mut Ui, bench: &Workbench, said: &mut Vec<SearchCommand>) {
                     header.kernel, header.strategy, header.device_title
                 );
                 if ui.button(name).clicked() {
-                    said.push(SearchCommand::Look(header.id.clone()));
+                    said.push(SearchCommand::OpenJournal(header.id.clone()));
                     ui.close();
                 }
             }
@@ -395,7 +403,7 @@ fn earlier(ui: &mut Ui, bench: &Workbench, said: &mut Vec<SearchCommand>) {
     });
 }
 
-/// A search that does not run: what it was, why it ended, and whether it can go on.
+/// A search that does not run: its subject, why it ended, and whether it can be resumed.
 fn about(
     ui: &mut Ui,
     tokens: &Tokens,
@@ -405,7 +413,7 @@ fn about(
 ) {
     ui.separator();
     let searches = &bench.searches;
-    let writer = searches.read.as_ref().map_or(Writer::Own, |read| read.writer);
+    let writer = searches.read.as_ref().map_or(JournalOrigin::Own, |read| read.writer);
     ui.horizontal_wrapped(|ui| {
         let why = match &story.ended {
             Some(why) => sentence(&ended(why)),
@@ -419,16 +427,16 @@ fn about(
         let spent = format!("{} in {}", story.spent.looked(), clock(seconds));
         ui.label(RichText::new(spent).weak());
         match writer {
-            Writer::Own if searches.running().is_none() => {
+            JournalOrigin::Own if searches.running().is_none() => {
                 let again = ui.button("Go on with it");
                 let what =
                     "It goes on from its journal, with as much budget again where that is used up";
                 if again.on_hover_text(what).clicked() {
-                    said.push(SearchCommand::GoOn);
+                    said.push(SearchCommand::Resume);
                 }
             }
-            Writer::Own => {}
-            Writer::Foreign => {
+            JournalOrigin::Own => {}
+            JournalOrigin::Foreign => {
                 Icon::Square.show(ui, tokens.origin.recorded.0);
                 ui.label("Written by another machine, for looking only");
             }
@@ -447,7 +455,7 @@ fn list_head(ui: &mut Ui, bench: &Workbench, story: &Story, said: &mut Vec<Searc
     let failures = story.variants.iter().filter(|variant| failed(variant).is_some()).count();
     ui.horizontal(|ui| {
         ui.label(strong(format!("{} variants", story.variants.len())));
-        let mut is_shown = bench.searches.failures == Failures::Shown;
+        let mut is_shown = bench.searches.failures == FailureVisibility::Shown;
         let name = format!("Show {failures} failed");
         if ui.add_enabled(failures > 0, Checkbox::new(&mut is_shown, name)).changed() {
             said.push(SearchCommand::ToggleFailures);
@@ -455,7 +463,7 @@ fn list_head(ui: &mut Ui, bench: &Workbench, story: &Story, said: &mut Vec<Searc
     });
 }
 
-/// The variants, a row each; arrow keys go from row to row.
+/// The variants, one row each; arrow keys move between rows.
 fn list(
     ui: &mut Ui,
     bench: &Workbench,
@@ -477,12 +485,13 @@ fn list(
         for place in range {
             let Some(row) = rows.get(place) else { continue };
             let rejection = story.variants[row.variant].turned_down.as_deref();
-            let near = search_rows::Near {
+            let near = variant_rows::Neighbours {
                 before: place.checked_sub(1).and_then(|before| Some(rows.get(before)?.variant)),
                 after: rows.get(place + 1).map(|row| row.variant),
             };
-            let marked = search_rows::Marked { is_chosen: chosen == Some(row.variant), rejection };
-            said.extend(search_rows::line(ui, story, row, (marked, near)));
+            let marked =
+                variant_rows::RowState { is_chosen: chosen == Some(row.variant), rejection };
+            said.extend(variant_rows::line(ui, story, row, (marked, near)));
         }
     });
 }

@@ -1,35 +1,35 @@
-//! How near each unit of the device is to its best, beside a run that is held against it.
+//! Panel of the speed of light: achieved fraction per unit of the device, beside those of the pinned run.
 
 use egui::Ui;
 use lightbench_core::figure::{self, Busy};
 
-use super::empty;
+use super::placeholder;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
 use crate::workbench::absence::Absence;
 
-/// What is shown.
+/// The selected metric.
 #[derive(Clone, Copy, Debug)]
 pub struct SpeedOfLightModel<'a> {
     /// The units, the busiest first.
     pub units: &'a [Busy],
-    /// What the run is called that they are held against.
+    /// The title of the pinned run.
     pub pinned: Option<&'a str>,
-    /// Why there is none, where there is none.
+    /// The placeholder if there are no units.
     pub absence: &'a Absence,
 }
 
-/// How it is looked at.
+/// View state of the panel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpeedOfLightView {
     figure: FigureView,
 }
 
-/// What is to be done.
+/// An action of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SpeedOfLightAction {
-    /// This unit was chosen, by its place in the model.
+    /// A unit was selected, by index.
     Explain(usize),
-    /// This leaves the window.
+    /// An export was requested.
     Export(Export),
 }
 
@@ -40,13 +40,13 @@ pub fn show(
     view: &mut SpeedOfLightView,
 ) -> Option<SpeedOfLightAction> {
     if model.units.is_empty() {
-        empty::absent(ui, model.absence);
+        placeholder::absent(ui, model.absence);
         return None;
     }
     let figure = match figure::speed_of_light(model.units, model.pinned) {
         Ok(figure) => figure,
         Err(error) => {
-            empty::show(ui, "These shares cannot be drawn", &error.to_string());
+            placeholder::show(ui, "These shares cannot be drawn", &error.to_string());
             return None;
         }
     };

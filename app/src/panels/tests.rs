@@ -1,4 +1,5 @@
-//! Panels of figures by label and key, and how they look, with times of an H200 (`docs/times-on-h200.md`).
+//! Tests of figure panels by label and keyboard, and of their pictures, with times of an H200
+//! (`docs/times-on-h200.md`).
 
 use egui::{Key, Ui};
 use egui_kittest::Harness;
@@ -29,7 +30,7 @@ use crate::workbench::absence::Absence;
 const WIDE: [f32; 2] = [640.0, 420.0];
 const NARROW: [f32; 2] = [300.0, 320.0];
 
-/// A panel with what it remembers and what it said.
+/// A panel with its view state and its actions.
 struct State<View, Action> {
     view: View,
     said: Vec<Action>,
@@ -46,7 +47,7 @@ fn shown<View: Default + 'static, Action: 'static>(
     })
 }
 
-/// In every theme and at both widths.
+/// Pictures in every theme at two widths.
 fn pictures<View: Default + 'static, Action: 'static>(
     name: &str,
     panel: impl Fn(&mut Ui, &mut View) -> Option<Action> + Clone + 'static,
@@ -59,7 +60,7 @@ fn pictures<View: Default + 'static, Action: 'static>(
     testing::picture(&mut harness, &format!("panel-{name}-narrow"));
 }
 
-/// The second mark of a figure, by keys alone.
+/// Selects the second mark of a figure by keyboard.
 fn choose_second<View, Action>(harness: &mut Harness<'_, State<View, Action>>, figure: &str) {
     harness.get_by_label(figure).focus();
     harness.run();
@@ -84,7 +85,7 @@ fn ceilings() -> Ceilings {
     ceilings
 }
 
-/// RMSNorm, llama-70b-prefill: from the first try to the fastest, and what somebody predicted of the next.
+/// Runs of RMSNorm, llama-70b-prefill, from the first version to the fastest, and a prediction of the next.
 fn runs() -> Vec<RooflineRun> {
     let run = |number: i64, kernel: &str, time: f64, origin| RooflineRun {
         number: RunNumber(number),
@@ -149,7 +150,7 @@ fn roofs_are_chosen_in_a_menu() {
     assert!(csv.contains("registers #31") && csv.contains("BF16 tensor ceiling"), "{csv}");
 }
 
-/// A sum of integers has no roofline.
+/// An integer sum has no roofline.
 fn show_bandwidth(ui: &mut Ui, view: &mut RooflineView) -> Option<RooflineAction> {
     let (ceilings, runs) = (ceilings(), runs());
     let work = MinimalWork { operations: Vec::new(), ..work("rmsnorm", "llama-70b-prefill") };
@@ -207,7 +208,7 @@ fn a_unit_is_explained() {
     pictures("speed-of-light", show_speed);
 }
 
-/// Samples as a GPU gives them: ticks of the clock, a tail, now and then an outlier.
+/// Samples with the properties of a GPU clock: ticks, a tail and occasional outliers.
 fn sampled(run: i64, name: &str, time: f64, wide: f64) -> Sampled {
     let rounds: Vec<Vec<Seconds>> = (0..24_u32)
         .map(|round| {
@@ -297,7 +298,7 @@ fn workloads_and_their_scaling_are_shown() {
     pictures("workloads", show_workloads);
 }
 
-/// Why there is nothing, in panels that have nothing.
+/// The placeholder of empty panels.
 fn absence() -> Absence {
     Absence::new("Run #12 failed", "Only what passed is measured")
 }

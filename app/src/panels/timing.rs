@@ -1,23 +1,23 @@
-//! How the samples of a run lie, and those of another below them.
+//! Panel of the timing samples of a run, with those of another run below.
 
 use egui::Ui;
 use lightbench_core::figure::{self, Sampled};
 use lightbench_core::history::RunNumber;
 
-use super::empty;
+use super::placeholder;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
 use crate::workbench::absence::Absence;
 
-/// What is shown.
+/// The selected metric.
 #[derive(Clone, Copy, Debug)]
 pub struct TimingModel<'a> {
-    /// One run, or two of which the first is what the second is held against.
+    /// One run, or the base of comparison and a run.
     pub runs: &'a [Sampled],
-    /// Why there is none, where there is none.
+    /// The placeholder if there are no units.
     pub absence: &'a Absence,
 }
 
-/// How it is looked at.
+/// View state of the panel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimingView {
     figure: FigureView,
@@ -25,25 +25,25 @@ pub struct TimingView {
     pub hovered: Option<RunNumber>,
 }
 
-/// What is to be done.
+/// An action of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TimingAction {
-    /// This run was chosen.
+    /// A run was selected.
     Choose(RunNumber),
-    /// This leaves the window.
+    /// An export was requested.
     Export(Export),
 }
 
 /// Draws the panel.
 pub fn show(ui: &mut Ui, model: &TimingModel<'_>, view: &mut TimingView) -> Option<TimingAction> {
     if model.runs.is_empty() {
-        empty::absent(ui, model.absence);
+        placeholder::absent(ui, model.absence);
         return None;
     }
     let figure = match figure::distribution(model.runs) {
         Ok(figure) => figure,
         Err(error) => {
-            empty::show(ui, "These samples cannot be drawn", &error.to_string());
+            placeholder::show(ui, "These samples cannot be drawn", &error.to_string());
             return None;
         }
     };

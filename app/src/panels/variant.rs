@@ -1,31 +1,31 @@
-//! One variant of a search, from who made it to what became of it; or one suggested change of the current kernel.
+//! Panel of one search variant with its provenance and results, or of one suggested change of the current kernel.
 
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Stroke, TextEdit, Ui, vec2};
 use lightbench_core::search::entry::{Basis, Failed, Talk};
 use lightbench_core::search::story::{Came, Variant};
 use lightbench_core::search::{Course, Decision, Foresight, Look, Story, Verdict, WorkloadTime};
 
-use super::{empty, sentence};
+use super::{placeholder, sentence};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::code::diff::{Diff, DiffView};
 use crate::widgets::code::syntax::Language;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::search::{SearchCommand, Suggested, Suggestion};
+use crate::workbench::search::{SearchCommand, ShownSuggestion, Suggestion};
 
-/// The width of what stands before each line of what came of a variant.
+/// Width of the labels of stages, in points.
 const HEADS: f32 = 84.0;
 
-/// How a variant is looked at.
+/// View state of the panel.
 #[derive(Default)]
 pub(super) struct VariantView {
-    /// The reason that is being written, and of which variant.
+    /// The variant and the rejection reason being entered.
     reason: Option<(usize, String)>,
-    shown: Option<Texts>,
+    shown: Option<ShownDiff>,
 }
 
-struct Texts {
+struct ShownDiff {
     old: String,
     new: String,
     diff: Diff,
@@ -49,7 +49,7 @@ pub(super) fn show(
     match (&searches.suggestion, searches.story(), searches.shown()) {
         (Suggestion::Shown(suggested), ..) => suggestion(ui, suggested, view, &mut said),
         (Suggestion::Nothing(why), ..) => {
-            empty::show(ui, "Nothing to suggest", why);
+            placeholder::show(ui, "Nothing to suggest", why);
             ui.vertical_centered(|ui| {
                 if ui.button("Dismiss").clicked() {
                     said.push(SearchCommand::DismissSuggestion);
@@ -60,7 +60,7 @@ pub(super) fn show(
             variant(ui, story, shown, view, &mut said);
         }
         (Suggestion::None, ..) => {
-            empty::show(
+            placeholder::show(
                 ui,
                 "No variant is looked at",
                 "Search with F9 and choose a variant, or press Ctrl+Shift+G for one change of the current kernel",
@@ -74,10 +74,10 @@ fn strong(text: impl Into<String>) -> RichText {
     RichText::new(text).family(egui::FontFamily::Name(theme::STRONG.into()))
 }
 
-/// A change of the current kernel, why it may help, and what to do about it.
+/// A suggested change of the current kernel, its reason, and its buttons.
 fn suggestion(
     ui: &mut Ui,
-    suggested: &Suggested,
+    suggested: &ShownSuggestion,
     view: &mut VariantView,
     said: &mut Vec<SearchCommand>,
 ) {
@@ -145,7 +145,7 @@ fn variant(
     }
 }
 
-/// What it is, who made it of what, why then, and what it is worth.
+/// The title, the operator and parent, the reason for its selection, and its speedup.
 fn head(ui: &mut Ui, tokens: &Tokens, story: &Story, (number, variant): (usize, &Variant)) {
     let proposal = &variant.proposal;
     ui.add(egui::Label::new(strong(sentence(&proposal.what)).color(tokens.text.strong.0)).wrap());
@@ -188,7 +188,7 @@ fn orders(
             said.push(SearchCommand::KeepAsBranch);
         }
         let is_writing = matches!(&view.reason, Some((of, _)) if *of == number);
-        // The first is what all others are held against.
+        // The first variant is the base of comparison.
         if number > 0 && ui.selectable_label(is_writing, "Reject…").clicked() {
             view.reason = if is_writing { None } else { Some((number, String::new())) };
         }
@@ -211,7 +211,7 @@ fn orders(
     }
 }
 
-/// Each stage with what came of it.
+/// Each stage with its result.
 fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
     let good = (Icon::Check, tokens.status.good.0);
     let bad = (Icon::Cross, tokens.status.bad.0);
@@ -261,7 +261,7 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
     }
 }
 
-/// What was foreseen, in words.
+/// The prediction, as text.
 fn foreseen(foresight: &Foresight) -> String {
     let expected = foresight.expected.map(|expected| {
         let (factor, off) = (expected.speedup(), expected.deviation.exp());
@@ -297,7 +297,7 @@ fn told(times: &[WorkloadTime]) -> String {
     if told.is_empty() { "right, not timed".to_owned() } else { told }
 }
 
-/// What was tried with it, and nothing came of.
+/// Failed attempts from this variant.
 fn in_vain(ui: &mut Ui, tokens: &Tokens, story: &Story, number: usize) {
     for (index, attempt) in story.attempts.iter().enumerate() {
         let Came::Nothing { why, talk: talked } = &attempt.came else { continue };
@@ -312,7 +312,7 @@ fn in_vain(ui: &mut Ui, tokens: &Tokens, story: &Story, number: usize) {
     }
 }
 
-/// What a model was told and said.
+/// A model's prompt and answer.
 fn talk(ui: &mut Ui, talk: &Talk) {
     for (title, text) in [
         (format!("Prompt to {}", talk.model), &talk.prompt),
@@ -332,17 +332,17 @@ fn talk(ui: &mut Ui, talk: &Talk) {
     }
 }
 
-/// Both texts side by side; the same comparison as long as both are the same.
+/// A diff of both texts, recomputed only when they change.
 fn texts(ui: &mut Ui, view: &mut VariantView, (old, new): (&str, &str), titles: [&str; 2]) {
     if view.shown.as_ref().is_none_or(|shown| shown.old != old || shown.new != new) {
-        view.shown = Some(Texts {
+        view.shown = Some(ShownDiff {
             old: old.to_owned(),
             new: new.to_owned(),
-            diff: Diff::of_texts(old, new),
+            diff: Diff::from_texts(old, new),
             view: DiffView::new("Variant against its parent", Language::Cuda),
         });
     }
-    if let Some(Texts { diff, view, .. }) = &mut view.shown {
+    if let Some(ShownDiff { diff, view, .. }) = &mut view.shown {
         view.show(ui, diff, titles);
     }
 }

@@ -1,33 +1,32 @@
-//! The times of all workloads, and how they grow with the sizes of a task.
+//! Panel of the times of all workloads, and their scaling with the task's sizes.
 
 use egui::Ui;
 use lightbench_core::figure::{self, Figure, Scaled, Size, Undrawable, WorkloadTime};
 
-use super::empty;
+use super::placeholder;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
 use crate::workbench::absence::Absence;
 
-/// What is shown.
+/// The selected metric.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkloadsModel<'a> {
     /// The workloads in the project's order.
     pub times: &'a [WorkloadTime],
-    /// Axes of the task along which there are at least two sizes.
+    /// Axes of the task with at least two sizes.
     pub axes: &'a [SizedAxis],
-    /// Why there are no times, where there are none.
+    /// The placeholder if there are no times.
     pub absence: &'a Absence,
 }
 
 /// An axis of a task.
 #[derive(Clone, Debug)]
 pub struct SizedAxis {
-    /// What it is called.
     pub name: String,
     /// Workloads along it.
     pub sizes: Vec<Size>,
 }
 
-/// How it is looked at.
+/// View state of the panel.
 #[derive(Clone, Debug, Default)]
 pub struct WorkloadsView {
     times: FigureView,
@@ -35,22 +34,20 @@ pub struct WorkloadsView {
     subject: Subject,
 }
 
-/// What is looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Subject {
-    /// Every workload.
     #[default]
     Workloads,
-    /// Sizes along the axis of this name.
+    /// Sizes along the axis with this name.
     Scaling(String, Scaled),
 }
 
-/// What is to be done.
+/// An action of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkloadsAction {
-    /// This workload was chosen, by the id that the model gives it.
+    /// A workload was selected, by its id in the model.
     Choose(i64),
-    /// This leaves the window.
+    /// An export was requested.
     Export(Export),
 }
 
@@ -61,17 +58,17 @@ pub fn show(
     view: &mut WorkloadsView,
 ) -> Option<WorkloadsAction> {
     if model.times.is_empty() {
-        empty::absent(ui, model.absence);
+        placeholder::absent(ui, model.absence);
         return None;
     }
-    // An axis that is gone is no longer looked at.
+    // The selected axis no longer exists.
     if drawn(model, &view.subject).is_none() {
         view.subject = Subject::Workloads;
     }
     let figure = match drawn(model, &view.subject)? {
         Ok(figure) => figure,
         Err(error) => {
-            empty::show(ui, "These times cannot be drawn", &error.to_string());
+            placeholder::show(ui, "These times cannot be drawn", &error.to_string());
             return None;
         }
     };
@@ -83,7 +80,7 @@ pub fn show(
     };
     let shown = show_figure(ui, &figure, looked_at, height, |ui| controls(ui, model, &mut subject));
     if subject != view.subject {
-        // Other axes, other limits.
+        // Another axis has other limits.
         view.scaling = FigureView::default();
         view.subject = subject;
     }
@@ -101,7 +98,7 @@ fn drawn(model: &WorkloadsModel<'_>, subject: &Subject) -> Option<Result<Figure,
     })
 }
 
-/// What is looked at; with a single axis or none there is little to choose.
+/// The selector of the subject; hidden if there is only one.
 fn controls(ui: &mut Ui, model: &WorkloadsModel<'_>, subject: &mut Subject) {
     if model.axes.is_empty() {
         return;

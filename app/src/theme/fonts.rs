@@ -1,13 +1,13 @@
-//! IBM Plex: one family for text and code whose figures all have the same width, so that columns of numbers stand still.
+//! IBM Plex: one family for text and code with equal digit widths, so that columns of numbers do not move.
 //!
-//! Marks such as arrows and stars are drawn (`widgets::icon`), not typed: fonts do not agree on them. Text of other
-//! scripts comes from the system's fonts.
+//! Marks such as arrows and stars are drawn (`widgets::icon`), because fonts render them differently. Text in other
+//! scripts uses the system's fonts.
 
 use std::sync::Arc;
 
 use egui::{Context, FontData, FontDefinitions, FontFamily};
 
-/// The family for what must stand out.
+/// The font family for emphasis.
 pub const STRONG: &str = "strong";
 
 const REGULAR: &str = "plex-sans";

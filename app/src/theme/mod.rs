@@ -1,4 +1,4 @@
-//! The look of the window: tokens from `assets/themes`, fonts, sizes and spacing, handed to egui in one place.
+//! The themes of the window: tokens from `assets/themes`, fonts, sizes and spacing, applied to egui in one place.
 
 mod fonts;
 mod style;
@@ -16,7 +16,7 @@ pub use fonts::STRONG;
 pub use style::{GAP, RADIUS, ROW};
 pub use tokens::{Base, Color, Tokens};
 
-/// The themes that there are.
+/// The themes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThemeName {
@@ -25,15 +25,13 @@ pub enum ThemeName {
     Dark,
     /// Dark on light.
     Light,
-    /// For a wall.
+    /// High contrast for projectors.
     Projector,
 }
 
 impl ThemeName {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::Projector];
 
-    /// Its colours.
     #[must_use]
     pub fn tokens(self) -> Arc<Tokens> {
         let all = &*EMBEDDED;
@@ -75,24 +73,24 @@ fn embedded(name: &str, text: &str) -> Arc<Tokens> {
     }
 }
 
-/// Where egui keeps the tokens in force.
+/// The key under which egui stores the current tokens.
 fn place() -> Id {
     Id::unique("tokens of the theme")
 }
 
-/// Puts fonts in place, once for each context.
+/// Installs the fonts, once per context.
 pub fn install(context: &Context) {
     fonts::install(context);
 }
 
-/// Puts a theme in force.
+/// Applies a theme.
 pub fn apply(context: &Context, theme: ThemeName) {
     let tokens = theme.tokens();
     style::apply(context, &tokens, theme);
     context.data_mut(|data| data.insert_temp(place(), tokens));
 }
 
-/// The tokens in force.
+/// The current tokens.
 #[must_use]
 pub fn tokens(ui: &Ui) -> Arc<Tokens> {
     let found = ui.data(|data| data.get_temp::<Arc<Tokens>>(place()));

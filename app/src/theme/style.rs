@@ -1,4 +1,4 @@
-//! Sizes, spacing and egui's own visuals, from tokens.
+//! Sizes, spacing and egui's visuals, derived from tokens.
 
 use egui::style::{Selection, WidgetVisuals, Widgets};
 use egui::{
@@ -9,11 +9,11 @@ use egui::{
 use super::ThemeName;
 use super::tokens::{Base, Color, Tokens};
 
-/// The distance that others are multiples of, in points.
+/// The base distance, in points.
 pub const GAP: f32 = 4.0;
-/// Corners of buttons and frames, in points.
+/// Corner radius of buttons and frames, in points.
 pub const RADIUS: u8 = 4;
-/// A row of a table or list, in points.
+/// Height of a row of a table or list, in points.
 pub const ROW: f32 = 22.0;
 
 pub(super) fn apply(context: &Context, tokens: &Tokens, theme: ThemeName) {
@@ -25,9 +25,9 @@ pub(super) fn apply(context: &Context, tokens: &Tokens, theme: ThemeName) {
     let mut style = Style { visuals: visuals(tokens), ..Style::default() };
     text(&mut style, zoom);
     spacing(&mut style);
-    // A window that is left alone does nothing; a quick fade is all that moves.
+    // Short fades only, so that an idle window does not repaint.
     style.animation_time = 0.08;
-    // Whatever the system prefers: the person has chosen.
+    // The user's theme overrides the system's preference.
     context.set_theme(side);
     context.set_style_of(Theme::Dark, style.clone());
     context.set_style_of(Theme::Light, style);

@@ -1,8 +1,8 @@
-//! Every theme can be read: contrast as WCAG 2.2 asks, and no two origins alike.
+//! Tests of the themes: contrast per WCAG 2.2, and distinct colours of origins.
 
 use super::{Color, ThemeName, Tokens};
 
-/// What must be told from what, and how well at least.
+/// Pairs of colours and their minimum contrast.
 fn pairs(tokens: &Tokens) -> Vec<(&'static str, Color, Color, f64)> {
     let (surface, text) = (tokens.surface, tokens.text);
     let mut pairs = vec![("on the accent", text.on_accent, tokens.accent, 4.5)];

@@ -1,4 +1,4 @@
-//! Design tokens: what colours are for. Code names a purpose, never a colour.
+//! Design tokens: colours named by purpose.
 
 use egui::Color32;
 use serde::{Deserialize, Deserializer};
@@ -7,23 +7,23 @@ use serde::{Deserialize, Deserializer};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tokens {
-    /// What it is close to.
+    /// Whether the theme is light or dark.
     pub base: Base,
-    /// What things stand on.
+    /// Backgrounds.
     pub surface: Surface,
-    /// What separates things.
+    /// Lines and borders.
     pub line: Line,
-    /// What is read.
+    /// Text.
     pub text: Text,
-    /// What can be acted on, and what is chosen.
+    /// Interactive and selected elements.
     pub accent: Color,
-    /// How something went.
+    /// Results.
     pub status: Status,
-    /// Where a number comes from; none of them may look like another.
+    /// Sources of numbers, each with its own colour.
     pub origin: Origin,
-    /// Things side by side in one plot.
+    /// Series of a plot.
     pub series: Vec<Color>,
-    /// From nothing to most.
+    /// The heat scale, from lowest to highest.
     pub heat: Vec<Color>,
     /// Source text.
     pub syntax: Syntax,
@@ -39,7 +39,7 @@ pub enum Base {
     Light,
 }
 
-/// What things stand on.
+/// Backgrounds.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Surface {
@@ -51,65 +51,63 @@ pub struct Surface {
     pub raised: Color,
     /// Under the pointer.
     pub hovered: Color,
-    /// Under a pressed button.
+    /// Pressed buttons.
     pub pressed: Color,
-    /// Text that can be edited.
+    /// Text fields.
     pub sunken: Color,
-    /// What is chosen.
+    /// Selected elements.
     pub selected: Color,
 }
 
-/// What separates things.
+/// Lines and borders.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// Grids of plots.
     pub faint: Color,
-    /// Edges of panels.
+    /// Borders of panels.
     pub normal: Color,
-    /// Axes, and what has the focus.
+    /// Axes, and the focus outline.
     pub strong: Color,
 }
 
-/// What is read.
+/// Text.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Text {
-    /// Numbers that matter, titles.
+    /// Important numbers, titles.
     pub strong: Color,
-    /// Text.
     pub normal: Color,
-    /// Labels, units, what is not known.
+    /// Labels, units, unknown values.
     pub weak: Color,
-    /// On the accent.
+    /// Text on the accent colour.
     pub on_accent: Color,
 }
 
-/// How something went.
+/// Results.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
-    /// It passed, it is faster.
+    /// Passed, or faster.
     pub good: Color,
-    /// It should be looked at.
+    /// Warnings.
     pub warning: Color,
-    /// It failed, it is slower.
+    /// Failed, or slower.
     pub bad: Color,
-    /// It goes on.
     pub running: Color,
 }
 
-/// Where a number comes from.
+/// The source of a number.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// A clock of a device.
+    /// Measured by a clock of a device.
     pub measured: Color,
-    /// A model of a device.
+    /// Computed by a performance model.
     pub modelled: Color,
-    /// A guess, a student's or a program's.
+    /// Predicted by a user or the program.
     pub predicted: Color,
-    /// Another machine.
+    /// Recorded on another machine.
     pub recorded: Color,
 }
 
@@ -150,13 +148,13 @@ impl Color {
         Some(Self(Color32::from_rgb(channel(0)?, channel(2)?, channel(4)?)))
     }
 
-    /// The same colour, seen through.
+    /// The colour with reduced opacity.
     #[must_use]
     pub fn faded(self, opacity: f32) -> Color32 {
         self.0.gamma_multiply(opacity)
     }
 
-    /// How much light it gives, from 0 to 1 (WCAG 2.2, relative luminance).
+    /// The relative luminance from 0 to 1 (WCAG 2.2).
     #[must_use]
     pub fn luminance(self) -> f64 {
         let [red, green, blue, _] = self.0.to_array();
@@ -167,7 +165,7 @@ impl Color {
         0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
     }
 
-    /// How well one is told from the other, from 1 to 21 (WCAG 2.2, contrast ratio).
+    /// The contrast ratio from 1 to 21 (WCAG 2.2).
     #[must_use]
     pub fn contrast(self, other: Self) -> f64 {
         let (one, other) = (self.luminance() + 0.05, other.luminance() + 0.05);

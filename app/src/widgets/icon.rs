@@ -1,4 +1,4 @@
-//! Marks that are drawn, not typed: they look alike in every font and at every size.
+//! Icons, drawn rather than typed: fonts render such characters differently.
 
 use egui::{
     Color32, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2,
@@ -6,51 +6,37 @@ use egui::{
 
 use crate::theme;
 
-/// What a mark says.
+/// An icon by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
-    /// Passed.
     Check,
-    /// Failed, close.
     Cross,
-    /// Look at this.
     Warning,
-    /// Start.
     Play,
-    /// Stop.
     Stop,
     /// Best, or pinned.
     Star,
     /// Not pinned.
     StarOutline,
-    /// Faster, more.
+    /// Faster, or more.
     Up,
-    /// Slower, less.
+    /// Slower, or less.
     Down,
-    /// Unfold.
     Right,
     /// No measurable difference.
     Equal,
-    /// Measured.
     Dot,
-    /// Modelled or predicted.
     Ring,
-    /// Predicted.
     Diamond,
-    /// Recorded elsewhere.
     Square,
-    /// More.
     Plus,
-    /// Find.
     Search,
-    /// Undo, again.
     Reload,
-    /// A bell: notices.
     Bell,
 }
 
 impl Icon {
-    /// Draws it in the middle of a place.
+    /// Draws the icon centred in a rectangle.
     pub fn paint(self, painter: &Painter, place: Rect, color: Color32) {
         let side = place.width().min(place.height());
         let unit = side / 2.0;
@@ -127,7 +113,7 @@ impl Icon {
         }
     }
 
-    /// A label that is a mark.
+    /// An icon as a label.
     pub fn show(self, ui: &mut Ui, color: Color32) -> Response {
         let side = ui.text_style_height(&egui::TextStyle::Body) * 0.8;
         let (place, response) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
@@ -135,7 +121,7 @@ impl Icon {
         response
     }
 
-    /// A button with nothing but the mark; its name is for keyboards, tests and people who do not see it.
+    /// An icon button; its name is for keyboard navigation, tests and screen readers.
     pub fn button(self, ui: &mut Ui, name: &str) -> Response {
         let side = ui.spacing().interact_size.y;
         let (place, response) = ui.allocate_exact_size(vec2(side, side), Sense::click());
@@ -169,14 +155,14 @@ impl Icon {
     }
 }
 
-/// A star of five points.
+/// A five-pointed star.
 fn star(painter: &Painter, at: &impl Fn(f32, f32) -> Pos2, fill: Color32, line: Option<Stroke>) {
     let corner = |index: usize| {
         let angle = std::f32::consts::PI * (index as f32 / 5.0 - 0.5);
         let far = if index.is_multiple_of(2) { 0.9 } else { 0.38 };
         at(far * angle.cos(), far * angle.sin())
     };
-    // Not convex as a whole: five triangles around a pentagon.
+    // Not convex: five triangles around a pentagon.
     let corners: Vec<Pos2> = (0..10).map(corner).collect();
     if let Some(line) = line {
         painter.add(Shape::closed_line(corners, line));
@@ -190,7 +176,7 @@ fn star(painter: &Painter, at: &impl Fn(f32, f32) -> Pos2, fill: Color32, line: 
     }
 }
 
-/// A part of a circle, clockwise from an angle.
+/// An arc, clockwise from an angle.
 fn arc(center: Pos2, radius: f32, from: f32, length: f32) -> Vec<Pos2> {
     let steps = 16;
     let point = |step: i32| {

@@ -1,4 +1,4 @@
-//! Parts that panels are made of. They draw what they are given, and say what was done with them.
+//! Widgets of the panels. They draw the data they are given and return what the user did.
 
 pub mod code;
 pub mod figure;

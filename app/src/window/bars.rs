@@ -1,4 +1,4 @@
-//! What stands above and below the panels: stages, the sentence, the state of the device; and questions.
+//! The bars around the panels: stages, verdict line and device state; and questions to the user.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use lightbench_core::measure::{Besides, EnergyUse};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
+use crate::workbench::background_task::DeviceChoice;
 use crate::workbench::command::{Command, MeasureCommand, Recovery, Resolution};
-use crate::workbench::errand::DeviceChoice;
-use crate::workbench::evaluations::Machine;
-use crate::workbench::progress::{Stage, State};
+use crate::workbench::evaluations::MachineState;
+use crate::workbench::progress::{Stage, StageState};
 use crate::workbench::settings::{Measuring, Mode, Settings};
 use crate::workbench::verdict::Tone;
 
@@ -24,7 +24,7 @@ pub(super) fn bar(fill: Color32) -> Frame {
     Frame::new().fill(fill).inner_margin(Margin::symmetric(10, 5))
 }
 
-/// Makes rows as high as the buttons in them, so that all of a row stands on one line.
+/// Gives rows the height of their buttons, so that everything in a row is aligned.
 pub(super) fn level(ui: &mut Ui) {
     let padding = 2.0 * ui.spacing().button_padding.y;
     ui.spacing_mut().interact_size.y = ui.text_style_height(&TextStyle::Button).ceil() + padding;
@@ -34,7 +34,7 @@ pub(super) fn named(name: &str, value: &str) -> egui::WidgetInfo {
     egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("{name}: {value}"))
 }
 
-/// Run, stop, how far to go by itself, and how far it is.
+/// The strip with run, stop, mode and progress.
 pub(super) fn strip(ui: &mut Ui, bench: &Workbench, now: Duration, commands: &mut Vec<Command>) {
     let Some(opened) = &bench.opened else { return };
     let tokens = theme::tokens(ui);
@@ -43,7 +43,7 @@ pub(super) fn strip(ui: &mut Ui, bench: &Workbench, now: Duration, commands: &mu
         |ui| {
             level(ui);
             ui.horizontal(|ui| {
-                let known = bench.evaluations.of(&opened.kernel);
+                let known = bench.evaluations.kernel(&opened.kernel);
                 let busy = bench.evaluations.is_busy();
                 if primary(ui, &tokens, Icon::Play, "Run", "F5").clicked() {
                     commands.push(Command::Run);
@@ -60,7 +60,7 @@ pub(super) fn strip(ui: &mut Ui, bench: &Workbench, now: Duration, commands: &mu
                         Some(known) => {
                             (known.progress.state(stage).clone(), known.progress.took(stage, now))
                         }
-                        None => (State::Waiting, Duration::ZERO),
+                        None => (StageState::Waiting, Duration::ZERO),
                     };
                     show_stage(ui, &tokens, stage, &state, took, now);
                 }
@@ -97,7 +97,7 @@ fn mode(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>) {
         .widget_info(|| named("On save", current.words()));
 }
 
-/// What is measured beside cold and warm times.
+/// The menu of additional measurements, besides cold and warm times.
 fn measuring(ui: &mut Ui, measuring: Measuring, commands: &mut Vec<Command>) {
     let modes = [
         (Besides::Graph, "times of a replayed graph too"),
@@ -117,7 +117,7 @@ fn measuring(ui: &mut Ui, measuring: Measuring, commands: &mut Vec<Command>) {
     }
 }
 
-/// The one button that stands out.
+/// The primary button.
 fn primary(ui: &mut Ui, tokens: &Tokens, icon: Icon, text: &str, keys: &str) -> egui::Response {
     let label = RichText::new(format!("     {text}")).color(tokens.text.on_accent.0);
     let response = ui
@@ -137,19 +137,19 @@ fn show_stage(
     ui: &mut Ui,
     tokens: &Tokens,
     stage: Stage,
-    state: &State,
+    state: &StageState,
     took: Duration,
     now: Duration,
 ) {
     let (icon, color) = match state {
-        State::Waiting | State::Skipped => (Icon::Ring, tokens.text.weak.0),
-        State::Running { .. } => (Icon::Dot, tokens.status.running.0),
-        State::Done => (Icon::Check, tokens.status.good.0),
-        State::Failed => (Icon::Cross, tokens.status.bad.0),
+        StageState::Waiting | StageState::Skipped => (Icon::Ring, tokens.text.weak.0),
+        StageState::Running { .. } => (Icon::Dot, tokens.status.running.0),
+        StageState::Done => (Icon::Check, tokens.status.good.0),
+        StageState::Failed => (Icon::Cross, tokens.status.bad.0),
     };
     let front = match state {
-        State::Waiting | State::Skipped => tokens.text.weak.0,
-        State::Running { .. } | State::Done | State::Failed => tokens.text.normal.0,
+        StageState::Waiting | StageState::Skipped => tokens.text.weak.0,
+        StageState::Running { .. } | StageState::Done | StageState::Failed => tokens.text.normal.0,
     };
     let inner = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
@@ -158,7 +158,7 @@ fn show_stage(
         if took > Duration::ZERO {
             ui.colored_label(front, seconds(took));
         }
-        if let State::Running { what, expected, since } = state {
+        if let StageState::Running { what, expected, since } = state {
             let mut text = what.clone();
             if let Some(expected) = expected {
                 text += &format!(
@@ -171,17 +171,17 @@ fn show_stage(
         }
     });
     let word = match state {
-        State::Waiting => "has not begun",
-        State::Skipped => "was not asked for",
-        State::Running { .. } => "goes on",
-        State::Done => "done",
-        State::Failed => "failed",
+        StageState::Waiting => "has not begun",
+        StageState::Skipped => "was not asked for",
+        StageState::Running { .. } => "goes on",
+        StageState::Done => "done",
+        StageState::Failed => "failed",
     };
     inner.response.on_hover_text(format!("{}: {word}", stage.word()));
     ui.add_space(2.0 * GAP);
 }
 
-/// A duration as people say it.
+/// A duration with a unit.
 pub(crate) fn seconds(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds < 0.01 {
@@ -193,7 +193,7 @@ pub(crate) fn seconds(duration: Duration) -> String {
     }
 }
 
-/// The sentence, always in the same place.
+/// The verdict line.
 pub(super) fn verdict(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
     let line = bench.verdict_line();
@@ -219,7 +219,7 @@ pub(super) fn verdict(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command
     });
 }
 
-/// What the device is, and what a person has not read.
+/// The device state, and the unread notices.
 pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
     Panel::bottom("status").frame(bar(tokens.surface.window.0)).show_separator_line(false).show(
@@ -227,8 +227,8 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
         |ui| {
             ui.horizontal(|ui| {
                 match &bench.evaluations.machine {
-                    Machine::Looking => drop(ui.weak("Looking at this machine…")),
-                    Machine::Known(found) => {
+                    MachineState::Detecting => drop(ui.weak("Looking at this machine…")),
+                    MachineState::Known(found) => {
                         ui.weak(&found.compiler);
                         if let Some(device) = bench.device() {
                             ui.weak(format!("{} ({})", device.title, device.name));
@@ -238,13 +238,13 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
                             ui.weak("no GPU here").on_hover_text(why);
                         }
                     }
-                    Machine::Unable(_) => {
+                    MachineState::Unusable(_) => {
                         ui.colored_label(tokens.status.bad.0, "No compiler was found");
                         if ui.button("Fetch it with pip").clicked() {
                             commands.push(Command::FetchCompiler);
                         }
                         if ui.button("Examine this machine").clicked() {
-                            commands.push(Command::Examine);
+                            commands.push(Command::RunDoctor);
                         }
                     }
                 }
@@ -265,10 +265,10 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
     );
 }
 
-/// Points that a number needs which can be left out, beside what stands to the right.
+/// Width below which optional numbers are omitted, in points.
 const LEAST_ROOM: f32 = 300.0;
 
-/// What the device did while the run that is shown was timed; of a virtual one what its sheet says it has.
+/// The state of the device while the shown run was timed; for a virtual device, properties from its sheet.
 fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
     let memory = device.sheet.dram.get().filter(|_| ui.available_width() > LEAST_ROOM);
     if let (DeviceName::Virtual(_), Some(memory)) = (&device.name, memory) {
@@ -298,7 +298,7 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
     }
 }
 
-/// What a person must decide: texts that changed on both sides, and texts that were not saved the last time.
+/// Questions to the user: texts in conflict, and texts that were unsaved when the program ended.
 pub(super) fn questions(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
     let conflicts = bench.documents.all().filter(|document| document.theirs.is_some());
@@ -345,7 +345,7 @@ pub(super) fn questions(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Comma
     );
 }
 
-/// What a person says before leaving.
+/// The answer to the question before closing.
 pub(super) enum Answer {
     Wait,
     Stay,
@@ -353,7 +353,7 @@ pub(super) enum Answer {
     Save,
 }
 
-/// Asks before something is lost.
+/// Asks before unsaved texts are discarded.
 pub(super) fn before_leaving(ui: &Ui, bench: &Workbench) -> Answer {
     let mut answer = Answer::Wait;
     let modal = egui::Modal::new(egui::Id::unique("leaving")).show(ui.ctx(), |ui| {

@@ -1,14 +1,15 @@
-//! Keys to commands. Those with more modifiers are looked for first, so that Ctrl+Shift+S is not taken for Ctrl+S.
+//! Mapping of keys to commands. Shortcuts with more modifiers are matched first, so that Ctrl+Shift+S is not taken for
+//! Ctrl+S.
 
 use egui::{Key, KeyboardShortcut, Modifiers, Ui};
 
 use crate::workbench::command::{self, Command, EditCommand, Shortcut, entries};
 
-/// Commands whose keys were pressed; the keys are used up.
+/// Commands whose keys were pressed; consumes the keys.
 pub(super) fn pressed(ui: &Ui, somebody_types: bool) -> Vec<Command> {
     let mut known: Vec<(KeyboardShortcut, Command)> = Vec::new();
     for entry in entries() {
-        // The editor undoes and redoes by itself, and a search field wants these keys as well.
+        // The editor handles undo and redo itself, and text fields need these keys too.
         if matches!(entry.command, Command::Edit(EditCommand::Undo | EditCommand::Redo)) {
             continue;
         }

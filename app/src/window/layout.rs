@@ -1,4 +1,4 @@
-//! How panels are arranged: four arrangements by name, each can be changed, taken back and reset.
+//! Layouts of panels: four by name, which the user can change, undo and reset.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,24 +7,24 @@ use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 
 use crate::workbench::Workbench;
-use crate::workbench::lesson::Panels;
+use crate::workbench::lesson::PanelSet;
 use crate::workbench::panel::{LayoutName, Panel};
 
-/// The schema that is written.
+/// The schema version that is written.
 const SCHEMA: u32 = 1;
-/// Changes that can be taken back.
+/// Maximum number of undo steps.
 const MOST_UNDONE: usize = 50;
 
-/// A panel as files name it; a name that nobody knows is left out when the file is read.
+/// A panel by its stored name; unknown names are skipped when the file is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pane(String);
 
 impl Pane {
-    fn of(panel: Panel) -> Self {
+    fn new(panel: Panel) -> Self {
         Self(name(panel))
     }
 
-    /// The panel.
+    /// The panel, if the name is known.
     pub(crate) fn panel(&self) -> Option<Panel> {
         Panel::ALL.into_iter().find(|panel| name(*panel) == self.0)
     }
@@ -34,17 +34,17 @@ fn name(panel: Panel) -> String {
     panel.title().to_lowercase().replace(' ', "_")
 }
 
-/// All arrangements, and the one in force.
+/// All layouts, and the current one.
 #[derive(Debug)]
 pub(crate) struct Layouts {
     current: LayoutName,
     trees: BTreeMap<LayoutName, Tree<Pane>>,
     earlier: Vec<(LayoutName, Tree<Pane>)>,
-    /// The one that was in force when a lesson began.
+    /// The current layout when a lesson began.
     before_lesson: Option<LayoutName>,
 }
 
-/// What is on disk.
+/// The stored form.
 #[derive(Serialize, Deserialize)]
 struct Written {
     schema: u32,
@@ -63,10 +63,10 @@ impl Default for Layouts {
 }
 
 impl Layouts {
-    /// Reads what was kept; what is missing there is as at first.
+    /// Reads stored layouts; missing ones take their defaults.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence.
+    /// The problem, in a sentence.
     pub(crate) fn from_ron(text: &str) -> Result<Self, String> {
         let written: Written = ron::from_str(text).map_err(|error| error.to_string())?;
         if written.schema != SCHEMA {
@@ -91,33 +91,33 @@ impl Layouts {
         Ok(layouts)
     }
 
-    /// What is to be kept.
+    /// The stored form as text.
     pub(crate) fn to_ron(&self) -> Result<String, ron::Error> {
         let (current, before_lesson) = (self.current, self.before_lesson);
         let written = Written { schema: SCHEMA, current, before_lesson, trees: self.trees.clone() };
         ron::ser::to_string_pretty(&written, ron::ser::PrettyConfig::default())
     }
 
-    /// Which arrangement is in force.
+    /// The current layout.
     pub(crate) const fn current(&self) -> LayoutName {
         self.current
     }
 
-    /// Puts another arrangement in force.
+    /// Selects a layout.
     pub(crate) const fn choose(&mut self, name: LayoutName) {
         self.current = name;
     }
 
-    /// A lesson begins.
-    pub(crate) fn teach(&mut self) {
+    /// Selects the layout of a lesson.
+    pub(crate) fn enter_lesson(&mut self) {
         if self.current != LayoutName::Teach {
             self.before_lesson = Some(self.current);
             self.current = LayoutName::Teach;
         }
     }
 
-    /// No lesson is open any more: what was in force before one is again, unless somebody chose otherwise meanwhile.
-    pub(crate) fn after_lesson(&mut self) -> Change {
+    /// Restores the layout from before the lesson, unless the user selected another one meanwhile.
+    pub(crate) fn leave_lesson(&mut self) -> Change {
         match self.before_lesson.take() {
             Some(before) if self.current == LayoutName::Teach => {
                 self.current = before;
@@ -127,13 +127,13 @@ impl Layouts {
         }
     }
 
-    /// The arrangement in force, taken out while it is drawn.
+    /// Takes the current layout out while it is drawn.
     pub(crate) fn take(&mut self) -> Tree<Pane> {
         let current = self.current;
         self.trees.remove(&current).unwrap_or_else(|| original(current))
     }
 
-    /// Puts back what was taken out; `before` is what it was if it was changed.
+    /// Puts the layout back; `before` is its state before a change, for undo.
     pub(crate) fn put_back(&mut self, tree: Tree<Pane>, before: Option<Tree<Pane>>) {
         self.trees.insert(self.current, tree);
         if let Some(before) = before {
@@ -148,7 +148,7 @@ impl Layouts {
         self.earlier.push((self.current, before));
     }
 
-    /// As panels were arranged before. Gives whether anything changed.
+    /// Undoes the latest change. Returns whether there was one.
     pub(crate) fn undo(&mut self) -> Change {
         let Some((name, tree)) = self.earlier.pop() else { return Change::None };
         self.trees.insert(name, tree);
@@ -156,14 +156,14 @@ impl Layouts {
         Change::Made
     }
 
-    /// As this arrangement was at first.
+    /// Reset the current layout to its default.
     pub(crate) fn reset(&mut self) {
         let before = self.take();
         self.remember(before);
         self.trees.insert(self.current, original(self.current));
     }
 
-    /// Brings a panel to the front, and adds it where it is missing.
+    /// Brings a panel to the front; adds it if it is missing.
     pub(crate) fn show(&mut self, panel: Panel) {
         let mut tree = self.take();
         let is_there =
@@ -184,15 +184,15 @@ impl Layouts {
     }
 }
 
-/// The panels that the open lesson names; none where there is no lesson, or everything is shown.
+/// The panels that the open lesson names; `None` without a lesson, or if all are shown.
 pub(crate) fn panels_of_lesson(bench: &Workbench) -> Option<Vec<Panel>> {
-    let taught = bench.taught().filter(|taught| taught.panels == Panels::OfLesson)?;
+    let taught = bench.open_lesson().filter(|taught| taught.panels == PanelSet::OfLesson)?;
     let named = &taught.lesson.panels;
     let own = named.iter().map(|panel| Panel::from(*panel)).chain([Panel::Lesson]);
     (!named.is_empty()).then(|| own.collect())
 }
 
-/// Shows only these panels of an arrangement, or all of them where there are none.
+/// Shows only these panels of a layout; `None` shows all.
 pub(crate) fn reveal(tree: &mut Tree<Pane>, shown: Option<&[Panel]>) {
     let has = |tree: &Tree<Pane>, panel: Panel| {
         tree.tiles
@@ -204,28 +204,28 @@ pub(crate) fn reveal(tree: &mut Tree<Pane>, shown: Option<&[Panel]>) {
             add(tree, *panel);
         }
     }
-    let mut seen: HashMap<TileId, Sight> = HashMap::new();
+    let mut seen: HashMap<TileId, TabVisibility> = HashMap::new();
     let ids: Vec<TileId> = tree.tiles.tile_ids().collect();
     for id in &ids {
         let sight = sight(tree, *id, shown, &mut seen);
-        tree.set_visible(*id, sight == Sight::Seen);
+        tree.set_visible(*id, sight == TabVisibility::Seen);
     }
 }
 
-/// Whether a part of an arrangement is seen.
+/// Whether a part of a layout is visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sight {
+enum TabVisibility {
     Seen,
     Hidden,
 }
 
-/// A group is seen if anything in it is.
+/// Updates visibility; a group is visible if any of its children is.
 fn sight(
     tree: &Tree<Pane>,
     id: TileId,
     shown: Option<&[Panel]>,
-    known: &mut HashMap<TileId, Sight>,
-) -> Sight {
+    known: &mut HashMap<TileId, TabVisibility>,
+) -> TabVisibility {
     if let Some(sight) = known.get(&id) {
         return *sight;
     }
@@ -235,13 +235,13 @@ fn sight(
         }
         Some(Tile::Container(container)) => {
             let children: Vec<TileId> = container.children().copied().collect();
-            // All of them, so that each is known.
+            // Collected, so that every child is updated.
             let seen = children.into_iter().map(|child| sight(tree, child, shown, known));
-            seen.filter(|sight| *sight == Sight::Seen).count() > 0
+            seen.filter(|sight| *sight == TabVisibility::Seen).count() > 0
         }
         None => false,
     };
-    let sight = if is_seen { Sight::Seen } else { Sight::Hidden };
+    let sight = if is_seen { TabVisibility::Seen } else { TabVisibility::Hidden };
     known.insert(id, sight);
     sight
 }
@@ -249,15 +249,13 @@ fn sight(
 /// Whether something changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// It did.
     Made,
-    /// It did not.
     None,
 }
 
-/// Adds a panel to the first group of tabs that has no editor, else beside everything.
+/// Adds a panel to the first group of tabs without an editor, else beside everything.
 fn add(tree: &mut Tree<Pane>, panel: Panel) {
-    let id = tree.tiles.insert_pane(Pane::of(panel));
+    let id = tree.tiles.insert_pane(Pane::new(panel));
     let holds_editor = |children: &[TileId]| {
         children.iter().any(|child| {
             let pane = tree.tiles.get_pane(child).and_then(Pane::panel);
@@ -287,13 +285,13 @@ fn add(tree: &mut Tree<Pane>, panel: Panel) {
     }
 }
 
-/// A group of panels as tabs; one alone has a tab too, which says what it is.
+/// A group of panels as tabs; a single panel has a tab too, with its title.
 fn tabs(tiles: &mut Tiles<Pane>, panels: &[Panel]) -> TileId {
-    let children = panels.iter().map(|panel| tiles.insert_pane(Pane::of(*panel))).collect();
+    let children = panels.iter().map(|panel| tiles.insert_pane(Pane::new(*panel))).collect();
     tiles.insert_tab_tile(children)
 }
 
-/// Parts beside or above each other, with the share that each has.
+/// Parts side by side or above each other, with their shares.
 fn split(tiles: &mut Tiles<Pane>, direction: LinearDir, parts: &[(TileId, f32)]) -> TileId {
     let mut linear = Linear::new(direction, parts.iter().map(|(id, _)| *id).collect());
     for (id, share) in parts {
@@ -302,7 +300,7 @@ fn split(tiles: &mut Tiles<Pane>, direction: LinearDir, parts: &[(TileId, f32)])
     tiles.insert_new(Tile::Container(Container::Linear(linear)))
 }
 
-/// An arrangement as it is at first.
+/// The default of a layout.
 fn original(name: LayoutName) -> Tree<Pane> {
     use LinearDir::{Horizontal, Vertical};
     let mut tiles = Tiles::default();
@@ -346,7 +344,7 @@ fn original(name: LayoutName) -> Tree<Pane> {
             let editor = tabs(t, &[Panel::Editor]);
             let access = tabs(t, &[Panel::Access, Panel::Counters, Panel::Problems]);
             let roofline = tabs(t, &[Panel::Roofline, Panel::SpeedOfLight]);
-            // The guess beside where it lands, the code beside what it touches.
+            // The guess beside the roofline where it appears, the code beside its accesses.
             let left = split(t, Vertical, &[(lesson, 0.58), (roofline, 0.42)]);
             let right = split(t, Vertical, &[(editor, 0.5), (access, 0.5)]);
             split(t, Horizontal, &[(left, 0.4), (right, 0.6)])
@@ -377,12 +375,12 @@ mod tests {
         let mut layouts = Layouts::default();
         layouts.choose(LayoutName::Compare);
         layouts.show(Panel::Doctor);
-        layouts.teach();
+        layouts.enter_lesson();
         let mut read = Layouts::from_ron(&layouts.to_ron().unwrap()).unwrap();
         for layouts in [&mut read, &mut layouts] {
             assert_eq!(layouts.current(), LayoutName::Teach);
-            assert_eq!(layouts.after_lesson(), Change::Made);
-            assert_eq!(layouts.after_lesson(), Change::None);
+            assert_eq!(layouts.leave_lesson(), Change::Made);
+            assert_eq!(layouts.leave_lesson(), Change::None);
         }
         assert_eq!(read.current(), LayoutName::Compare);
         assert_eq!(panels(&read.take()), panels(&layouts.take()));

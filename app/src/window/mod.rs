@@ -1,9 +1,10 @@
-//! The window: egui around the workbench. It turns keys and clicks into commands, and draws what the workbench says.
+//! The window: egui around the workbench. It maps keys and clicks to commands, and draws the workbench.
 //!
-//! `logic` hears of everything that happened elsewhere, also while nothing is drawn; `frame` draws and collects commands,
-//! which are carried out after it. Nothing here waits.
+//! `logic` handles pending results and events, also while nothing is drawn; `frame` draws and collects commands, which
+//! are carried out afterwards. Nothing here blocks.
 
 mod bars;
+pub mod headless;
 mod keys;
 mod layout;
 mod palette;
@@ -11,7 +12,6 @@ mod path_field;
 pub mod picture;
 mod program;
 mod start;
-pub mod studio;
 #[cfg(test)]
 mod tests;
 mod tiles;
@@ -22,37 +22,37 @@ use std::time::Duration;
 
 use egui::{CentralPanel, Context, Frame, Ui, ViewportCommand};
 
-pub use self::program::{Starting, run};
+pub use self::program::{StartOptions, run};
 
 use self::layout::{Change, Layouts};
 use self::palette::Palette;
 use self::path_field::PathField;
 use crate::panels::{self, Views};
 use crate::theme::{self, ThemeName};
+use crate::workbench::background_task::BackgroundTask;
 use crate::workbench::command::{Command, MeasureCommand};
-use crate::workbench::errand::Errand;
 use crate::workbench::lesson::LessonCommand;
-use crate::workbench::notices::Weight;
+use crate::workbench::notices::NoticeLevel;
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::search::SearchCommand;
-use crate::workbench::{Wish, Workbench};
+use crate::workbench::{UiEffect, Workbench};
 
-/// Everything that is drawn.
+/// The window: the workbench and the view state.
 pub struct Window {
-    /// What is shown.
+    /// The selected metric.
     pub(crate) bench: Workbench,
     layouts: Layouts,
     views: Views,
     palette: Option<Palette>,
     path: Option<PathField>,
-    leaving: Leaving,
-    /// What egui was last told of the look.
+    leaving: QuitState,
+    /// The theme and zoom that egui was last given.
     applied: Option<(ThemeName, f32)>,
 }
 
-/// Whether somebody is asked before the window closes.
+/// Progress of closing the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leaving {
+enum QuitState {
     No,
     Asked,
     Yes,
@@ -74,20 +74,20 @@ impl Window {
             views: Views::default(),
             palette: None,
             path: None,
-            leaving: Leaving::No,
+            leaving: QuitState::No,
             applied: None,
         }
     }
 
-    /// Takes over how panels were arranged the last time; a file that makes no sense is said, and left alone.
+    /// Reads stored layouts; returns the problem of an unreadable file, which is left unchanged.
     pub(crate) fn arrange(&mut self, text: &str) -> Result<(), String> {
         self.layouts = Layouts::from_ron(text)?;
         Ok(())
     }
 
-    /// Hears of everything that happened, whether or not anything is drawn.
+    /// Handles pending results and events, whether or not anything is drawn.
     pub(crate) fn logic(&mut self, context: &Context, now: Duration) {
-        self.bench.hear(now);
+        self.bench.poll(now);
         let look = (self.bench.settings.theme, self.bench.settings.zoom);
         if self.applied != Some(look) {
             theme::apply(context, look.0);
@@ -95,14 +95,14 @@ impl Window {
             self.applied = Some(look);
         }
         let closing = context.input(|input| input.viewport().close_requested());
-        if closing && self.bench.documents.any_changed() && self.leaving != Leaving::Yes {
+        if closing && self.bench.documents.any_changed() && self.leaving != QuitState::Yes {
             context.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.leaving = Leaving::Asked;
+            self.leaving = QuitState::Asked;
         }
         self.wake_when_something_changes(context, now);
     }
 
-    /// A window that is left alone is drawn again only when what it shows changes by itself.
+    /// Requests a repaint when shown content changes by itself; an idle window is not repainted.
     fn wake_when_something_changes(&self, context: &Context, now: Duration) {
         let busy = self.bench.evaluations.is_busy() || self.bench.searches.is_busy();
         let running = busy.then_some(Duration::from_millis(500));
@@ -113,7 +113,7 @@ impl Window {
         }
     }
 
-    /// Draws everything, and does what was asked for.
+    /// Draws the window and carries out the user's commands.
     pub(crate) fn frame(&mut self, ui: &mut Ui, now: Duration) {
         let typing = self.palette.is_some() || self.path.is_some();
         let mut commands = keys::pressed(ui, typing);
@@ -147,10 +147,10 @@ impl Window {
         for command in commands {
             self.carry_out(command, now);
         }
-        self.grant(ui.ctx());
+        self.apply_effect(ui.ctx());
     }
 
-    /// The field for a path, as long as somebody types one.
+    /// The path field, while it is open.
     fn path(&mut self, ui: &Ui, commands: &mut Vec<Command>) {
         let Some(browsing) = &self.bench.selection.browsing else {
             self.path = None;
@@ -160,7 +160,7 @@ impl Window {
         path.show(ui, browsing, commands);
     }
 
-    /// Draws one panel in all the room that there is, and does what was asked for.
+    /// Draws one panel in the whole window and carries out the user's commands.
     pub(crate) fn only(&mut self, panel: Panel, ui: &mut Ui, now: Duration) {
         let mut commands = Vec::new();
         let tokens = theme::tokens(ui);
@@ -172,7 +172,7 @@ impl Window {
         for command in commands {
             self.carry_out(command, now);
         }
-        self.grant(ui.ctx());
+        self.apply_effect(ui.ctx());
     }
 
     fn tiles(&mut self, ui: &mut Ui, now: Duration, commands: &mut Vec<Command>) {
@@ -192,11 +192,11 @@ impl Window {
 
     fn keep_layouts(&self) {
         if let Ok(text) = self.layouts.to_ron() {
-            self.bench.hand(Errand::KeepLayouts(text));
+            self.bench.submit(BackgroundTask::SaveLayouts(text));
         }
     }
 
-    /// What concerns the window itself happens here, everything else in the workbench.
+    /// Carries out commands of the window itself; passes others to the workbench.
     pub(crate) fn carry_out(&mut self, command: Command, now: Duration) {
         if let Command::Show(panel) = &command {
             if layout::panels_of_lesson(&self.bench).is_some_and(|shown| !shown.contains(panel)) {
@@ -215,9 +215,9 @@ impl Window {
                 self.keep_layouts();
             }
         } else if command == Command::Palette {
-            self.palette = Some(Palette::of_commands());
+            self.palette = Some(Palette::with_commands());
         } else if command == Command::QuickOpen {
-            self.palette = Some(Palette::of_kernels());
+            self.palette = Some(Palette::with_kernels());
         } else if let Command::Edit(edit) = &command {
             self.views.editor.ask(*edit);
         } else if command == Command::GroupRuns {
@@ -232,7 +232,7 @@ impl Window {
                 }
                 None => {
                     let text = "run a kernel first: there is no run to label";
-                    self.bench.notices.say(Weight::Note, text, now);
+                    self.bench.notices.add(NoticeLevel::Note, text, now);
                 }
             }
         } else if command == Command::CompareSelected {
@@ -243,53 +243,53 @@ impl Window {
             self.layouts.show(Panel::Variant);
         } else if command == Command::Measure(MeasureCommand::Profile) {
             self.layouts.show(Panel::Counters);
-        } else if command == Command::TryChecker {
+        } else if command == Command::AuditChecker {
             self.layouts.show(Panel::Result);
-        } else if command == Command::Examine {
+        } else if command == Command::RunDoctor {
             self.layouts.show(Panel::Doctor);
         }
         self.bench.carry_out(command, now);
     }
 
-    /// Does what only the window can do.
-    fn grant(&mut self, context: &Context) {
-        for wish in self.bench.take_wishes() {
+    /// Carries out the workbench's pending effects.
+    fn apply_effect(&mut self, context: &Context) {
+        for wish in self.bench.take_effects() {
             match wish {
-                Wish::Copy(text) => context.copy_text(text),
-                Wish::GoTo(line, column) => {
+                UiEffect::Copy(text) => context.copy_text(text),
+                UiEffect::GoTo(line, column) => {
                     self.layouts.show(Panel::Editor);
                     self.views.editor.go_to(line, column);
                 }
-                Wish::Replace(text) => self.views.editor.replace(text),
-                Wish::Teach => {
-                    self.layouts.teach();
+                UiEffect::Replace(text) => self.views.editor.replace(text),
+                UiEffect::EnterLessonLayout => {
+                    self.layouts.enter_lesson();
                     self.keep_layouts();
                 }
-                Wish::LeaveLesson => {
-                    if self.layouts.after_lesson() == layout::Change::Made {
+                UiEffect::RestoreLayout => {
+                    if self.layouts.leave_lesson() == layout::Change::Made {
                         self.keep_layouts();
                     }
                 }
-                Wish::Quit => {
-                    self.leaving = Leaving::Yes;
+                UiEffect::Quit => {
+                    self.leaving = QuitState::Yes;
                     context.send_viewport_cmd(ViewportCommand::Close);
                 }
-                Wish::AskBeforeQuitting => self.leaving = Leaving::Asked,
+                UiEffect::ConfirmQuit => self.leaving = QuitState::Asked,
             }
         }
     }
 
     fn ask_before_leaving(&mut self, ui: &Ui, commands: &mut Vec<Command>) {
-        if self.leaving != Leaving::Asked {
+        if self.leaving != QuitState::Asked {
             return;
         }
         let answer = bars::before_leaving(ui, &self.bench);
         match answer {
             bars::Answer::Wait => {}
-            bars::Answer::Stay => self.leaving = Leaving::No,
+            bars::Answer::Stay => self.leaving = QuitState::No,
             bars::Answer::Discard => commands.push(Command::QuitAnyway),
             bars::Answer::Save => {
-                self.leaving = Leaving::No;
+                self.leaving = QuitState::No;
                 commands.push(Command::SaveAll);
             }
         }

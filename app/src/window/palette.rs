@@ -1,4 +1,4 @@
-//! Type a part of a name, choose with the arrows, press Enter.
+//! The command palette: filter by typing, select with arrow keys, confirm with Enter.
 
 use egui::{
     Align2, Area, Frame, Id, Key, Modifiers, Order, RichText, ScrollArea, TextEdit, Ui, vec2,
@@ -8,21 +8,21 @@ use crate::theme;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, entries};
 
-/// What is typed, and what is chosen.
+/// The typed text and the selection.
 #[derive(Debug)]
 pub(super) struct Palette {
-    what: What,
+    what: PaletteContent,
     typed: String,
     chosen: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum PaletteContent {
     Commands,
     Kernels,
 }
 
-/// What came of a frame.
+/// The result of a frame.
 #[derive(Debug)]
 pub(super) enum Answer {
     Open,
@@ -30,7 +30,7 @@ pub(super) enum Answer {
     Chosen(Command),
 }
 
-/// Something to choose.
+/// An entry of the palette.
 struct Choice {
     title: String,
     detail: String,
@@ -38,12 +38,12 @@ struct Choice {
 }
 
 impl Palette {
-    pub(super) const fn of_commands() -> Self {
-        Self { what: What::Commands, typed: String::new(), chosen: 0 }
+    pub(super) const fn with_commands() -> Self {
+        Self { what: PaletteContent::Commands, typed: String::new(), chosen: 0 }
     }
 
-    pub(super) const fn of_kernels() -> Self {
-        Self { what: What::Kernels, typed: String::new(), chosen: 0 }
+    pub(super) const fn with_kernels() -> Self {
+        Self { what: PaletteContent::Kernels, typed: String::new(), chosen: 0 }
     }
 
     pub(super) fn show(&mut self, ui: &Ui, bench: &Workbench) -> Answer {
@@ -88,8 +88,8 @@ impl Palette {
 
     fn list(&mut self, ui: &mut Ui, found: &[Choice]) -> Option<Command> {
         let hint = match self.what {
-            What::Commands => "Type a command",
-            What::Kernels => "Type a kernel, a file or a project",
+            PaletteContent::Commands => "Type a command",
+            PaletteContent::Kernels => "Type a kernel, a file or a project",
         };
         let field =
             TextEdit::singleline(&mut self.typed).hint_text(hint).desired_width(f32::INFINITY);
@@ -122,23 +122,23 @@ impl Palette {
         command
     }
 
-    /// What fits what is typed, the best first.
+    /// Matching entries, the best first.
     fn found(&self, bench: &Workbench) -> Vec<Choice> {
         let choices = match self.what {
-            What::Commands => of_commands(),
-            What::Kernels => of_kernels(bench),
+            PaletteContent::Commands => command_choices(),
+            PaletteContent::Kernels => kernel_choices(bench),
         };
         let mut scored: Vec<(i32, Choice)> = choices
             .into_iter()
             .filter_map(|choice| Some((score(&self.typed, &choice.title)?, choice)))
             .collect();
-        // Equals stay in the order of the menus.
+        // A stable sort: equal scores keep the menu order.
         scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         scored.into_iter().map(|(_, choice)| choice).collect()
     }
 }
 
-fn of_commands() -> Vec<Choice> {
+fn command_choices() -> Vec<Choice> {
     let choice = |entry: &crate::workbench::command::Entry| Choice {
         detail: entry.shortcuts.first().map(|keys| keys.words()).unwrap_or_default(),
         title: entry.title.clone(),
@@ -147,8 +147,8 @@ fn of_commands() -> Vec<Choice> {
     entries().iter().map(choice).collect()
 }
 
-fn of_kernels(bench: &Workbench) -> Vec<Choice> {
-    let Some(opened) = &bench.opened else { return of_projects(bench) };
+fn kernel_choices(bench: &Workbench) -> Vec<Choice> {
+    let Some(opened) = &bench.opened else { return project_choices(bench) };
     let project = &opened.project;
     let kernel = |kernel: &lightbench_core::project::Kernel| Choice {
         title: kernel.name.clone(),
@@ -169,8 +169,8 @@ fn of_kernels(bench: &Workbench) -> Vec<Choice> {
     choices
 }
 
-/// Projects that were open before, and those to begin with.
-fn of_projects(bench: &Workbench) -> Vec<Choice> {
+/// Recently opened projects, and the sample projects.
+fn project_choices(bench: &Workbench) -> Vec<Choice> {
     let mut paths: Vec<&std::path::PathBuf> =
         bench.settings.recent.iter().chain(&bench.samples.projects).collect();
     let mut seen = std::collections::BTreeSet::new();
@@ -190,8 +190,8 @@ fn of_projects(bench: &Workbench) -> Vec<Choice> {
     paths.into_iter().map(choice).chain(lessons).collect()
 }
 
-/// How well letters typed fit a title; none where they do not stand in it in this order. Letters that follow each other
-/// and that begin words count more.
+/// The match of typed letters with a title; `None` unless they occur in this order. Consecutive letters and word starts
+/// score higher.
 fn score(typed: &str, title: &str) -> Option<i32> {
     let mut wanted = typed
         .chars()

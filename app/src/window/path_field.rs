@@ -1,4 +1,4 @@
-//! A path to type where no dialog is at hand: folders are completed, and what cannot be opened is answered with a sentence.
+//! The path field, for desktops without a file dialog: completes folders, and shows why a path cannot be opened.
 
 use egui::{
     Align2, Area, Button, Frame, Id, Key, Modifiers, Order, RichText, Role, ScrollArea, TextEdit,
@@ -7,21 +7,21 @@ use egui::{
 
 use crate::theme;
 use crate::workbench::Workbench;
-use crate::workbench::browsing::{Browsing, Entry, Kind, split};
 use crate::workbench::command::Command;
+use crate::workbench::path_browser::{Entry, Kind, PathBrowser, split};
 
-/// What is typed.
+/// The completed text.
 #[derive(Debug)]
 pub(super) struct PathField {
     typed: String,
-    /// Which folder of those that fit was gone to with the arrows.
+    /// The completion selected with arrow keys.
     chosen: Option<usize>,
-    /// The folder that was asked for last.
+    /// The folder that was listed last.
     asked: Option<String>,
     caret: Caret,
 }
 
-/// Which arrow key was pressed in this frame.
+/// The arrow key pressed in this frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     None,
@@ -32,14 +32,14 @@ enum Step {
 /// Where the caret goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caret {
-    /// Where the person puts it.
+    /// Unchanged.
     Free,
-    /// Behind what was completed.
+    /// To the end of the completed text.
     End,
 }
 
 impl PathField {
-    /// Begins beside the project that is open, or was the last time.
+    /// Starts at the parent of the open project, or of the most recent one.
     pub(super) fn new(bench: &Workbench) -> Self {
         let root = bench.opened.as_ref().map(|opened| &opened.project.root);
         let known = root.or(bench.settings.recent.first()).and_then(|root| root.parent());
@@ -50,8 +50,8 @@ impl PathField {
         Self { typed, chosen: None, asked: None, caret: Caret::End }
     }
 
-    /// Draws it; `browsing` is what is known of folders by now.
-    pub(super) fn show(&mut self, ui: &Ui, browsing: &Browsing, commands: &mut Vec<Command>) {
+    /// Draws the field; `browsing` holds the latest listing.
+    pub(super) fn show(&mut self, ui: &Ui, browsing: &PathBrowser, commands: &mut Vec<Command>) {
         let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         let (up, down) = (pressed(Key::ArrowUp), pressed(Key::ArrowDown));
         let (enter, tab, escape) = (pressed(Key::Enter), pressed(Key::Tab), pressed(Key::Escape));
@@ -72,9 +72,9 @@ impl PathField {
             (false, true, Some(Entry { name, kind: Kind::Folder })) => self.complete(name),
             (false, true, Some(Entry { name, kind: Kind::Project })) => {
                 self.complete(name);
-                commands.push(Command::OpenTyped(self.typed.clone()));
+                commands.push(Command::OpenPath(self.typed.clone()));
             }
-            (false, true, None) => commands.push(Command::OpenTyped(self.typed.clone())),
+            (false, true, None) => commands.push(Command::OpenPath(self.typed.clone())),
             (false, false, _) => {}
         }
         let area = Area::new(Id::unique("path"))
@@ -136,7 +136,7 @@ impl PathField {
         }
     }
 
-    fn answer(&self, ui: &mut Ui, browsing: &Browsing) {
+    fn answer(&self, ui: &mut Ui, browsing: &PathBrowser) {
         let tokens = theme::tokens(ui);
         ui.add_space(4.0);
         match browsing.wrong(&self.typed) {
@@ -176,7 +176,7 @@ impl PathField {
         if let Some(entry) = clicked {
             self.complete(&entry.name);
             match entry.kind {
-                Kind::Project => commands.push(Command::OpenTyped(self.typed.clone())),
+                Kind::Project => commands.push(Command::OpenPath(self.typed.clone())),
                 Kind::Folder => {}
             }
         }

@@ -1,4 +1,4 @@
-//! A picture of the window with what it would show, drawn on the processor.
+//! Renders a picture of the window on the processor.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,54 +6,53 @@ use std::time::Duration;
 use image::RgbaImage;
 use lightbench_picture::Painter;
 
-use super::studio::{Scene, Studio, StudioError};
+use super::headless::{HeadlessError, HeadlessWindow, Scene};
 use crate::session::Session;
 use crate::theme::ThemeName;
 use crate::workbench::Workbench;
-use crate::workbench::access::Seen;
+use crate::workbench::access::TraceState;
 use crate::workbench::command::{Command, MeasureCommand};
-use crate::workbench::evaluations::{Known, Machine};
-use crate::workbench::opened::HistoryRead;
+use crate::workbench::evaluations::{KernelState, MachineState};
+use crate::workbench::open_project::HistoryState;
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::search::SearchCommand;
 use crate::workbench::settings::{Heat, Settings};
 
-/// How long a project, its history and the machine may take to be read.
+/// Time limit for reading a project and its history and detecting the machine.
 const READY_WITHIN: Duration = Duration::from_secs(60);
-/// How long a kernel may take that is run first.
+/// Time limit for a kernel that is run first.
 const RUN_WITHIN: Duration = Duration::from_secs(600);
-/// Frames after everything is there: sizes settle over a few.
+/// Frames drawn after loading, because layout settles over several frames.
 const SETTLING: usize = 6;
 
-/// What is drawn.
+/// The content of the picture.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// The project, or a kernel file of it; none for the page that the window starts with.
+    /// The project, or one of its kernel files; `None` renders the start page.
     pub project: Option<PathBuf>,
-    /// Which kernel is worked on; none for the first.
+    /// The current kernel; `None` takes the first.
     pub kernel: Option<String>,
-    /// Only this panel; none for the whole window.
+    /// A single panel; `None` renders the whole window.
     pub panel: Option<Panel>,
-    /// How panels are arranged.
     pub layout: LayoutName,
-    /// The look.
+    /// Select the theme.
     pub theme: ThemeName,
     /// Width and height in points.
     pub size: [f32; 2],
-    /// Pixels in a point.
+    /// Pixels per point.
     pub scale: f32,
     /// Kernels that are run first.
     pub run: Runs,
-    /// Whether a profiler runs the kernel first.
+    /// Whether the kernel is profiled first.
     pub profiling: Profiling,
 }
 
-/// Whether a profiler runs the kernel before the picture is taken.
+/// Whether the kernel is profiled before the picture is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profiling {
-    /// Nobody asked.
+    /// Not requested.
     NotAsked,
-    /// It does, and lines show where warps waited.
+    /// Profile, and show stall samples beside the lines.
     Asked,
 }
 
@@ -62,33 +61,33 @@ pub enum Profiling {
 pub enum Runs {
     /// Nothing: the history is shown.
     None,
-    /// The kernel that is worked on.
+    /// The current kernel.
     One,
     /// Every kernel.
     All,
 }
 
-/// Draws the window with what it would show: in the layout Compare two runs, in Search the newest
-/// search, in Teach what a warp accesses.
+/// Renders the window with typical content: two compared runs in Compare, the newest search in Search, the accesses of
+/// a warp in Teach.
 ///
 /// # Errors
-/// The project cannot be opened, or something takes too long.
-pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, StudioError> {
+/// The project cannot be opened, or a step exceeds its time limit.
+pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, HeadlessError> {
     let settings = Settings { theme: subject.theme, ..Settings::default() };
-    let mut studio = Studio::new(session, settings, subject.size, subject.scale)?;
+    let mut studio = HeadlessWindow::new(session, settings, subject.size, subject.scale)?;
     if let Some(project) = &subject.project {
-        studio.order(Command::Open(project.clone()));
-        studio.until("the project with its history", READY_WITHIN, |bench| {
-            bench.opened.as_ref().is_some_and(|opened| opened.history == HistoryRead::Whole)
+        studio.carry_out(Command::Open(project.clone()));
+        studio.run_until("the project with its history", READY_WITHIN, |bench| {
+            bench.opened.as_ref().is_some_and(|opened| opened.history == HistoryState::Whole)
         })?;
     }
-    // A lesson arranges panels when it opens; a picture is of what was asked for.
-    studio.order(Command::Layout(subject.layout));
-    studio.until("what this machine has", READY_WITHIN, |bench| {
-        !matches!(bench.evaluations.machine, Machine::Looking)
+    // A lesson changes the layout when it opens; the picture shows the requested one.
+    studio.carry_out(Command::Layout(subject.layout));
+    studio.run_until("what this machine has", READY_WITHIN, |bench| {
+        !matches!(bench.evaluations.machine, MachineState::Detecting)
     })?;
     if let Some(kernel) = &subject.kernel {
-        studio.order(Command::ChooseKernel(kernel.clone()));
+        studio.carry_out(Command::ChooseKernel(kernel.clone()));
     }
     run(&mut studio, subject.run)?;
     if subject.profiling == Profiling::Asked {
@@ -103,73 +102,73 @@ pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, StudioE
     Ok(take(&mut studio, subject))
 }
 
-fn run(studio: &mut Studio, what: Runs) -> Result<(), StudioError> {
-    studio.order(match what {
+fn run(studio: &mut HeadlessWindow, what: Runs) -> Result<(), HeadlessError> {
+    studio.carry_out(match what {
         Runs::None => return Ok(()),
         Runs::One => Command::Run,
         Runs::All => Command::RunAll,
     });
-    let recorded = |(_, known): (&String, &Known)| {
+    let recorded = |(_, known): (&String, &KernelState)| {
         known.evaluated.as_ref().is_none_or(|each| each.number.is_some())
     };
     let is_over =
         |bench: &Workbench| !bench.evaluations.is_busy() && bench.evaluations.all().all(recorded);
-    studio.until("the verdict", RUN_WITHIN, is_over)
+    studio.run_until("the verdict", RUN_WITHIN, is_over)
 }
 
-fn profile(studio: &mut Studio) -> Result<(), StudioError> {
-    studio.order(Command::Measure(MeasureCommand::Profile));
-    studio.order(Command::SetHeat(Heat::Stalls));
-    studio.until("what hardware counts", RUN_WITHIN, |bench| !bench.evaluations.is_busy())?;
-    // To the line with the most waiting.
+fn profile(studio: &mut HeadlessWindow) -> Result<(), HeadlessError> {
+    studio.carry_out(Command::Measure(MeasureCommand::Profile));
+    studio.carry_out(Command::SetHeat(Heat::Stalls));
+    studio.run_until("what hardware counts", RUN_WITHIN, |bench| !bench.evaluations.is_busy())?;
+    // To the line with the most stall samples.
     let hottest = studio.bench().counted().and_then(|(counted, _)| {
         let lines = &counted.hardware.stalls.as_ref().ok()?.lines;
         let own = lines.iter().find(|line| Path::new(&line.file) == counted.kernel.file)?;
         Some((counted.kernel.file.clone(), own.line))
     });
     if let Some((file, line)) = hottest {
-        studio.order(Command::GoTo(file, line, 1));
+        studio.carry_out(Command::GoTo(file, line, 1));
     }
     Ok(())
 }
 
-/// Puts the run that is shown beside another one, where there is another.
-fn compare(studio: &mut Studio) -> Result<(), StudioError> {
-    studio.order(Command::CompareSelected);
+/// Compares the shown run with another one, if there is one.
+fn compare(studio: &mut HeadlessWindow) -> Result<(), HeadlessError> {
+    studio.carry_out(Command::CompareSelected);
     if studio.bench().selection.sides.iter().any(Option::is_none) {
         return Ok(());
     }
-    studio.until("both runs", READY_WITHIN, |bench| bench.compared().is_some())
+    studio.run_until("both runs", READY_WITHIN, |bench| bench.compared().is_some())
 }
 
-fn look_at_newest_search(studio: &mut Studio) -> Result<(), StudioError> {
+fn look_at_newest_search(studio: &mut HeadlessWindow) -> Result<(), HeadlessError> {
     let newest = studio.bench().searches.listed.first().map(|header| header.id.clone());
     let Some(newest) = newest else { return Ok(()) };
-    studio.order(Command::Search(SearchCommand::Look(newest)));
-    studio.until("the newest search", READY_WITHIN, |bench| bench.searches.read.is_some())
+    studio.carry_out(Command::Search(SearchCommand::OpenJournal(newest)));
+    studio.run_until("the newest search", READY_WITHIN, |bench| bench.searches.read.is_some())
 }
 
-/// Has the first warp of a lesson's kernel looked at, where something can run.
-fn look_at_warp(studio: &mut Studio) -> Result<(), StudioError> {
-    if studio.bench().taught().is_none() || studio.bench().device().is_none() {
+/// Records the accesses of the first warp of a lesson's kernel, if the machine can evaluate.
+fn look_at_warp(studio: &mut HeadlessWindow) -> Result<(), HeadlessError> {
+    if studio.bench().open_lesson().is_none() || studio.bench().device().is_none() {
         return Ok(());
     }
-    studio.order(Command::Trace(None));
-    studio.until("what a warp accesses", RUN_WITHIN, |bench| {
-        let seen = bench.opened.as_ref().map(|opened| &opened.accesses.seen);
-        !matches!(seen, Some(Seen::Nothing | Seen::Looking))
+    studio.carry_out(Command::Trace(None));
+    studio.run_until("what a warp accesses", RUN_WITHIN, |bench| {
+        let seen = bench.opened.as_ref().map(|opened| &opened.accesses.state);
+        !matches!(seen, Some(TraceState::Nothing | TraceState::Running))
     })
 }
 
-fn take(studio: &mut Studio, subject: &Subject) -> RgbaImage {
-    // Notices that a person would have read by now.
-    studio.order(Command::DismissNotices);
+fn take(studio: &mut HeadlessWindow, subject: &Subject) -> RgbaImage {
+    // A user would have read these notices by now.
+    studio.carry_out(Command::DismissNotices);
     let scene = subject.panel.map_or(Scene::Window, Scene::Panel);
     let mut painter = Painter::default();
     for _ in 0..SETTLING {
         let mut output = studio.frame(scene, Vec::new());
         painter.update(&mut output.textures_delta);
-        studio.rest(Duration::from_millis(30));
+        studio.wait_for_wake(Duration::from_millis(30));
     }
     let mut output = studio.frame(scene, Vec::new());
     painter.update(&mut output.textures_delta);

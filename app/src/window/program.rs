@@ -1,4 +1,4 @@
-//! The window as a program: eframe, what was kept from the last time, and what is dropped onto it.
+//! The window as a program: eframe integration, stored settings and layouts, and dropped files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use egui::{Context, Ui, ViewportBuilder};
 use lightbench_core::lesson::heading;
 
 use super::Window;
-use crate::clerk::files::{LAYOUTS, SETTINGS};
-use crate::clerk::{Desk, Wake};
+use crate::background_worker::files::{LAYOUTS, SETTINGS};
+use crate::background_worker::{Wake, WorkerHandle};
 use crate::session::Session;
 use crate::theme;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::notices::Weight;
+use crate::workbench::notices::NoticeLevel;
 use crate::workbench::samples::Samples;
 use crate::workbench::settings::Settings;
 
-/// What a window begins with.
+/// Options for the start of the window.
 #[derive(Debug)]
-pub struct Starting {
-    /// Places, and how workers are started.
+pub struct StartOptions {
+    /// The session.
     pub session: Session,
-    /// A project to open, or a kernel of it.
+    /// A project to open, or a kernel file of it.
     pub open: Option<PathBuf>,
 }
 
@@ -33,7 +33,7 @@ pub struct Starting {
 ///
 /// # Errors
 /// There is no display, or it cannot be drawn to.
-pub fn run(starting: Starting) -> eframe::Result {
+pub fn run(starting: StartOptions) -> eframe::Result {
     let viewport = ViewportBuilder::default()
         .with_title("Lightbench")
         .with_app_id("lightbench")
@@ -53,22 +53,22 @@ struct Program {
 }
 
 impl Program {
-    fn new(context: &Context, starting: Starting) -> std::io::Result<Self> {
+    fn new(context: &Context, starting: StartOptions) -> std::io::Result<Self> {
         theme::install(context);
         let woken = context.clone();
         let wake: Wake = Arc::new(move || woken.request_repaint());
         let state = starting.session.state.clone();
         let mut messages = Vec::new();
         let settings = kept(state.as_deref(), SETTINGS, Settings::from_ron, &mut messages);
-        let clerk = Desk::start(starting.session, wake)?;
-        let mut bench = Workbench::new(settings.unwrap_or_default(), Box::new(clerk));
+        let worker = WorkerHandle::start(starting.session, wake)?;
+        let mut bench = Workbench::new(settings.unwrap_or_default(), Box::new(worker));
         bench.samples = samples();
         let mut window = Window::new(bench);
         let arrange = |text: &str| window.arrange(text);
         kept(state.as_deref(), LAYOUTS, arrange, &mut messages);
         let began = Instant::now();
         for message in messages {
-            window.bench.notices.say(Weight::Warning, message, began.elapsed());
+            window.bench.notices.add(NoticeLevel::Warning, message, began.elapsed());
         }
         if let Some(path) = starting.open {
             window.carry_out(Command::Open(path), began.elapsed());
@@ -77,7 +77,7 @@ impl Program {
     }
 }
 
-/// What was kept in a file; one that makes no sense stays beside a new one, and that is said.
+/// Reads a stored file; an unreadable one is renamed and reported.
 fn kept<T>(
     state: Option<&Path>,
     name: &str,
@@ -90,7 +90,7 @@ fn kept<T>(
         Ok(found) => Some(found),
         Err(why) => {
             let aside = path.with_extension("ron.old");
-            // Where even that fails it is written over, and its content was of no use.
+            // If the rename fails, the unreadable file is overwritten later.
             fs::rename(&path, &aside).ok();
             messages.push(format!(
                 "{name} cannot be used and was put aside as {}: {why}",
@@ -101,7 +101,7 @@ fn kept<T>(
     }
 }
 
-/// The sample projects beside where the program was started, or beside where it was built.
+/// The sample projects below the working directory, or below the source directory of the build.
 pub(super) fn samples() -> Samples {
     static FOUND: OnceLock<Samples> = OnceLock::new();
     let find = || {
@@ -115,7 +115,7 @@ pub(super) fn samples() -> Samples {
     FOUND.get_or_init(find).clone()
 }
 
-/// Projects directly in a folder.
+/// Projects directly below a folder.
 fn projects(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries

@@ -1,4 +1,4 @@
-//! What is shown while nothing is open: projects of before, where to begin, and whether the machine is ready.
+//! The start page: recent projects, samples and lessons, and the state of the machine.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::evaluations::Machine;
+use crate::workbench::evaluations::MachineState;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
@@ -69,7 +69,7 @@ fn projects(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     });
 }
 
-/// One line for each lesson: its number, its title, what it is good for.
+/// A line per lesson: number, title and goal.
 fn lessons(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     if bench.samples.lessons.is_empty() {
         return;
@@ -110,11 +110,11 @@ fn entry(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
 fn machine(ui: &mut Ui, bench: &Workbench) {
     let tokens = theme::tokens(ui);
     match &bench.evaluations.machine {
-        Machine::Looking => drop(ui.weak("Looking at this machine…")),
-        Machine::Unable(why) => {
+        MachineState::Detecting => drop(ui.weak("Looking at this machine…")),
+        MachineState::Unusable(why) => {
             ui.colored_label(tokens.status.bad.0, why);
         }
-        Machine::Known(found) => {
+        MachineState::Known(found) => {
             let device = bench.device().map(|device| device.title.clone()).unwrap_or_default();
             ui.horizontal(|ui| {
                 Icon::Check.show(ui, tokens.status.good.0);

@@ -1,4 +1,4 @@
-//! The whole window as a person uses it: by labels and keys, and how it looks in every theme.
+//! Tests of the whole window by labels and keys, and of its pictures in every theme.
 
 mod catches;
 mod comparing;
@@ -24,10 +24,10 @@ use lightbench_core::verify::verdict::{Failure, Step};
 use super::Window;
 use crate::testing;
 use crate::theme::ThemeName;
+use crate::workbench::background_task::{BackgroundTask, HistoryPart, TaskResult};
 use crate::workbench::command::Command;
-use crate::workbench::errand::{Errand, Finding, Part};
 use crate::workbench::panel::{LayoutName, Panel};
-use crate::workbench::problem::{Place, Problem, Severity, Source};
+use crate::workbench::problem::{Problem, ProblemSource, Severity, SourceLocation};
 use crate::workbench::tests::{
     NOW, Script, WORKLOAD, evaluations, folder, opened, passed, project, stored,
 };
@@ -37,7 +37,7 @@ struct State {
     now: Duration,
 }
 
-/// The window on RMSNorm with a few runs.
+/// The window with the RMSNorm sample and a few runs.
 fn shown(theme: ThemeName, size: [f32; 2]) -> (Harness<'static, State>, Script) {
     let (mut bench, script) = opened();
     bench.settings.theme = theme;
@@ -48,7 +48,7 @@ fn shown(theme: ThemeName, size: [f32; 2]) -> (Harness<'static, State>, Script) 
         (4, "vector16", Some(1.31e-4)),
     ];
     let runs = runs.map(|(number, kernel, seconds)| stored(number, kernel, 0, seconds));
-    script.find(Finding::History(folder(), runs.into(), Part::Last));
+    script.find(TaskResult::History(folder(), runs.into(), HistoryPart::Last));
     let state = State { window: Window::new(bench), now: NOW };
     let harness = testing::harness(theme, size, state, |ui, state: &mut State| {
         state.window.logic(ui.ctx(), state.now);
@@ -113,22 +113,22 @@ fn a_person_types_saves_and_sees_the_verdict() {
     harness.run();
     assert!(harness.state().window.bench.documents.any_changed());
     press(&mut harness, Modifiers::COMMAND, Key::S);
-    let mut saved = script.handed().into_iter().filter_map(|errand| {
-        if let Errand::Save { text, .. } = errand { Some(text) } else { None }
+    let mut saved = script.handed().into_iter().filter_map(|task| {
+        if let BackgroundTask::Save { text, .. } = task { Some(text) } else { None }
     });
     let text = saved.next().expect("Ctrl+S saves");
     assert!(text.contains("// more"));
-    script.find(Finding::Saved(file.clone(), text.clone(), Ok(())));
+    script.find(TaskResult::Saved(file.clone(), text.clone(), Ok(())));
     let mut read = project();
     read.kernels.iter_mut().find(|kernel| kernel.file == file).unwrap().source = text;
-    script.find(Finding::Project(folder(), Box::new(Ok(read))));
+    script.find(TaskResult::Project(folder(), Box::new(Ok(read))));
     harness.run();
     let kernel = harness.state().window.bench.opened.as_ref().unwrap().kernel.clone();
     settled(&mut harness, |seed| Ending::Evaluated(Box::new(passed(seed, 1.2e-4))), &script);
     let (_, _, seed) = evaluations(&script).pop().unwrap();
     let line = "Correct: 120 µs ± 1 µs cold, measured by CUDA events, 8.4 % faster than the best.";
     let run = Box::new(stored(5, &kernel, seed, Some(1.2e-4)));
-    script.find(Finding::Recorded(folder(), run, vec![(WORKLOAD.to_owned(), line.to_owned())]));
+    script.find(TaskResult::Recorded(folder(), run, vec![(WORKLOAD.to_owned(), line.to_owned())]));
     harness.run();
     harness.get_by_label(line);
     assert_eq!(harness.state().window.bench.shown_run().unwrap().number, RunNumber(5));
@@ -140,16 +140,16 @@ fn a_problem_is_one_key_away() {
     let (mut harness, _) = shown(ThemeName::Light, SIZE);
     let bench = &mut harness.state_mut().window.bench;
     let document = bench.documents.front_mut().unwrap();
-    let place = Place { file: document.file.clone(), line: 12, column: 5, length: 3 };
+    let place = SourceLocation { file: document.file.clone(), line: 12, column: 5, length: 3 };
     let problem = Problem {
         severity: Severity::Error,
         place: Some(place),
         message: "identifier \"rwo\" is undefined".to_owned(),
-        source: Source::Compiler,
+        source: ProblemSource::Compiler,
     };
     document.problems = vec![problem.clone()];
     let kernel = bench.opened.as_ref().unwrap().kernel.clone();
-    bench.evaluations.of_mut(&kernel).compile_problems = vec![problem];
+    bench.evaluations.kernel_mut(&kernel).compile_problems = vec![problem];
     harness.run();
     press(&mut harness, Modifiers::NONE, Key::F8);
     let file = harness.state().window.bench.documents.front().unwrap().file.clone();
@@ -195,7 +195,7 @@ fn a_worker_that_hung_is_a_notice() {
     assert!(notices.newest().any(|notice| notice.text.contains("killed")));
     let bench = &harness.state().window.bench;
     let kernel = &bench.opened.as_ref().unwrap().kernel;
-    assert_eq!(bench.evaluations.of(kernel).unwrap().running, None);
+    assert_eq!(bench.evaluations.kernel(kernel).unwrap().running, None);
     testing::picture(&mut harness, "flow-hung");
 }
 
@@ -211,7 +211,7 @@ fn nothing_is_lost_without_asking() {
     let file = harness.state().window.bench.documents.front().unwrap().file.clone();
     let kernel = read.kernels.iter_mut().find(|kernel| kernel.file == file).unwrap();
     kernel.source.push_str("// theirs\n");
-    script.find(Finding::Project(folder(), Box::new(Ok(read))));
+    script.find(TaskResult::Project(folder(), Box::new(Ok(read))));
     harness.run();
     testing::picture(&mut harness, "flow-conflict");
     harness.get_by_label("Compare both").click();
@@ -234,7 +234,7 @@ fn nothing_is_lost_without_asking() {
 #[test]
 fn a_window_that_is_left_alone_is_not_drawn_again() {
     let (mut harness, _) = shown(ThemeName::Dark, SIZE);
-    // `run` fails where frames are asked for without end.
+    // `run` fails if the window requests frames endlessly.
     harness.run();
     assert!(harness.run() <= 2);
 }
@@ -243,7 +243,7 @@ fn a_window_that_is_left_alone_is_not_drawn_again() {
 fn many_runs_scroll_as_few_do() {
     let (mut harness, script) = shown(ThemeName::Dark, SIZE);
     let runs: Vec<_> = (5..3_000).map(|number| stored(number, "naive", 0, Some(1e-4))).collect();
-    script.find(Finding::History(folder(), runs, Part::Last));
+    script.find(TaskResult::History(folder(), runs, HistoryPart::Last));
     harness.run();
     let rows = harness.query_all_by_label_contains("naive passed").count();
     assert!(rows < 60, "{rows} rows are laid out");

@@ -1,4 +1,4 @@
-//! Panels in their places: what egui_tiles asks of us.
+//! The panels' tiles: our implementation of egui_tiles' behaviour.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::theme;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 
-/// Draws panels and hears of changes.
+/// Draws panels and observes changes of the layout.
 pub(super) struct Behavior<'a> {
     bench: &'a mut Workbench,
     views: &'a mut Views,
@@ -38,7 +38,7 @@ impl<'a> Behavior<'a> {
         Self { bench, views, commands, now, edit: Edit::None }
     }
 
-    /// Whether panels are arranged otherwise than before.
+    /// Whether the layout was changed.
     pub(super) fn is_edited(&self) -> bool {
         self.edit == Edit::Made
     }

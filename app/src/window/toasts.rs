@@ -1,4 +1,4 @@
-//! Notices that are shown by themselves for a while, above everything, in a corner.
+//! Toasts: recent notices above the window's content, in a corner.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use egui::{Align2, Area, Frame, Id, Margin, Order, Stroke, Ui, vec2};
 use crate::theme;
 use crate::widgets::icon::Icon;
 use crate::workbench::command::Command;
-use crate::workbench::notices::{Notices, Weight};
+use crate::workbench::notices::{NoticeLevel, Notices};
 
-/// Notices that are shown at once.
+/// Maximum number of simultaneous toasts.
 const MOST_SHOWN: usize = 4;
 
 pub(super) fn show(ui: &Ui, notices: &Notices, now: Duration, commands: &mut Vec<Command>) {
@@ -25,10 +25,10 @@ pub(super) fn show(ui: &Ui, notices: &Notices, now: Duration, commands: &mut Vec
         ui.set_width(380.0);
         for notice in fresh {
             let (icon, color) = match notice.weight {
-                Weight::Good => (Icon::Star, tokens.status.good.0),
-                Weight::Note => (Icon::Dot, tokens.status.running.0),
-                Weight::Warning => (Icon::Warning, tokens.status.warning.0),
-                Weight::Error => (Icon::Cross, tokens.status.bad.0),
+                NoticeLevel::Good => (Icon::Star, tokens.status.good.0),
+                NoticeLevel::Note => (Icon::Dot, tokens.status.running.0),
+                NoticeLevel::Warning => (Icon::Warning, tokens.status.warning.0),
+                NoticeLevel::Error => (Icon::Cross, tokens.status.bad.0),
             };
             let frame = Frame::popup(ui.style())
                 .stroke(Stroke::new(1.0, tokens.line.strong.0))

@@ -1,7 +1,7 @@
-//! The bar at the top: menus, layouts, and what is worked on.
+//! The top bar: menus, layouts, project, workload and device.
 //!
-//! In a narrow window the project's name gives way first, then the names of layouts become a menu, then the choices of
-//! workload and device become narrow. Nothing lies over anything else, and nothing that can be chosen goes away.
+//! In a narrow window the project's name is omitted first, then the layout names become a menu, then the workload and
+//! device selectors shrink. Nothing overlaps, and every selector remains.
 
 use egui::{
     Align, Button, ComboBox, Label, Layout, Panel, RichText, Sense, Stroke, TextStyle, Ui,
@@ -13,62 +13,57 @@ use super::bars::{bar, level, named};
 use crate::theme::{self, GAP, Tokens};
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, Menu, entries};
-use crate::workbench::evaluations::Machine;
-use crate::workbench::opened::Opened;
+use crate::workbench::evaluations::MachineState;
+use crate::workbench::open_project::OpenProject;
 use crate::workbench::panel::LayoutName;
 
-/// Points between layouts and what stands beside them.
+/// Distance between layouts and their neighbours, in points.
 const APART: f32 = 6.0 * GAP;
-/// Points of a name that is still worth reading.
+/// Minimum width of the project's name, in points.
 const LEAST_NAME: f32 = 56.0;
-/// Points of the choices of workload and device: as many as the words need, but not more than this, and not fewer.
+/// Width limits of the workload and device selectors, in points.
 const WIDEST: f32 = 240.0;
 const NARROWEST: f32 = 64.0;
 
-/// How layouts are offered.
+/// The form of the layout selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Offer {
+enum LayoutPicker {
     Names,
     Menu,
 }
 
-/// What there is room for, in points.
+/// The elements that fit, with widths in points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Fit {
-    layouts: Offer,
-    /// Of the project's name; none where there is no room for it.
+struct BarLayout {
+    layouts: LayoutPicker,
+    /// Width of the project's name; `None` if it does not fit.
     name: Option<f32>,
     workload: f32,
     device: f32,
 }
 
-/// What everything would take, in points.
+/// Natural widths of all elements, in points.
 #[derive(Clone, Copy, Debug)]
-struct Wanted {
-    /// The names of layouts side by side.
+struct BarWidths {
     layouts: f32,
-    /// The menu of layouts.
     menu: f32,
-    /// The project's name.
     name: f32,
-    /// The choices of workload and device.
     workload: f32,
     device: f32,
-    /// Between two of them.
     gap: f32,
 }
 
-impl Fit {
+impl BarLayout {
     /// What fits beside the menus.
-    fn of(room: f32, wanted: &Wanted) -> Self {
-        let Wanted { layouts, menu, name, workload, device, gap } = *wanted;
+    fn fit(room: f32, wanted: &BarWidths) -> Self {
+        let BarWidths { layouts, menu, name, workload, device, gap } = *wanted;
         let choices = workload + device + gap;
         let beside = |layouts: f32| room - APART - layouts - gap - choices - gap;
         let least = name.min(LEAST_NAME);
         let (layouts, left, taken) = if beside(layouts) >= least {
-            (Offer::Names, beside(layouts), layouts)
+            (LayoutPicker::Names, beside(layouts), layouts)
         } else {
-            (Offer::Menu, beside(menu), menu)
+            (LayoutPicker::Menu, beside(menu), menu)
         };
         let shown = (left >= least).then(|| left.min(name));
         // Without a name its gap is free as well.
@@ -79,7 +74,7 @@ impl Fit {
     }
 }
 
-/// Menus, layouts, and what is worked on.
+/// Draws the bar.
 pub(super) fn show(
     ui: &mut Ui,
     bench: &Workbench,
@@ -93,11 +88,11 @@ pub(super) fn show(
             level(ui);
             ui.horizontal(|ui| {
                 menus(ui, commands);
-                let fit = Fit::of(ui.available_width(), &wanted(ui, bench, layout));
+                let fit = BarLayout::fit(ui.available_width(), &wanted(ui, bench, layout));
                 apart(ui, &tokens);
                 match fit.layouts {
-                    Offer::Names => layouts(ui, &tokens, layout, commands),
-                    Offer::Menu => menu_of_layouts(ui, layout, commands),
+                    LayoutPicker::Names => layouts(ui, &tokens, layout, commands),
+                    LayoutPicker::Menu => menu_of_layouts(ui, layout, commands),
                 }
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     subject(ui, bench, fit, commands);
@@ -107,7 +102,7 @@ pub(super) fn show(
     );
 }
 
-/// What is chosen here is not what is done there: a line between both.
+/// A separator between menus and selectors.
 fn apart(ui: &mut Ui, tokens: &Tokens) {
     let place = vec2(APART - 2.0 * ui.spacing().item_spacing.x, ui.spacing().interact_size.y);
     let (place, _) = ui.allocate_exact_size(place, Sense::hover());
@@ -117,7 +112,7 @@ fn apart(ui: &mut Ui, tokens: &Tokens) {
 
 fn menus(ui: &mut Ui, commands: &mut Vec<Command>) {
     let all = entries();
-    // Menus stand closer to each other than what is not one of them.
+    // Menus are closer to each other than other elements.
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
         for menu in Menu::ALL {
@@ -135,7 +130,7 @@ fn menus(ui: &mut Ui, commands: &mut Vec<Command>) {
     });
 }
 
-fn wanted(ui: &Ui, bench: &Workbench, layout: LayoutName) -> Wanted {
+fn wanted(ui: &Ui, bench: &Workbench, layout: LayoutName) -> BarWidths {
     let width = |text: WidgetText| {
         let galley = text.into_galley(ui, None, f32::INFINITY, TextStyle::Button);
         galley.size().x.ceil() + 1.0
@@ -147,7 +142,7 @@ fn wanted(ui: &Ui, bench: &Workbench, layout: LayoutName) -> Wanted {
     let opens = ui.spacing().icon_width + ui.spacing().icon_spacing;
     let choice = |chosen: &str| (width(chosen.into()) + padding + opens).min(WIDEST);
     let workload = bench.opened.as_ref().map(|opened| choice(&opened.workload));
-    Wanted {
+    BarWidths {
         layouts: names.iter().sum::<f32>() + between,
         menu: width(layout.to_string().into()) + padding + opens,
         name: name.unwrap_or_default(),
@@ -187,10 +182,10 @@ fn menu_of_layouts(ui: &mut Ui, layout: LayoutName, commands: &mut Vec<Command>)
         .widget_info(|| named("Layout", &layout.to_string()));
 }
 
-/// The project, the workload and the device: from right to left.
-fn subject(ui: &mut Ui, bench: &Workbench, fit: Fit, commands: &mut Vec<Command>) {
+/// The project, workload and device, from right to left.
+fn subject(ui: &mut Ui, bench: &Workbench, fit: BarLayout, commands: &mut Vec<Command>) {
     let Some(opened) = &bench.opened else { return };
-    if let Machine::Known(found) = &bench.evaluations.machine {
+    if let MachineState::Known(found) = &bench.evaluations.machine {
         let current = bench.device().map(|device| device.title.as_str()).unwrap_or_default();
         choice(ui, ("Device", current), fit.device, |ui| {
             for device in &found.devices {
@@ -214,7 +209,7 @@ fn subject(ui: &mut Ui, bench: &Workbench, fit: Fit, commands: &mut Vec<Command>
     }
 }
 
-/// A choice that is never wider than that, however long what was chosen is called.
+/// A selector with a fixed width, whatever the length of its value.
 fn choice(ui: &mut Ui, (what, chosen): (&str, &str), width: f32, list: impl FnOnce(&mut Ui)) {
     let place = vec2(width, ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(place, Layout::right_to_left(Align::Center), |ui| {
@@ -229,7 +224,7 @@ fn choice(ui: &mut Ui, (what, chosen): (&str, &str), width: f32, list: impl FnOn
     });
 }
 
-fn name_of(opened: &Opened) -> RichText {
+fn name_of(opened: &OpenProject) -> RichText {
     let name = &opened.project.definition.name;
     RichText::new(name).family(egui::FontFamily::Name(theme::STRONG.into()))
 }
@@ -242,22 +237,23 @@ mod tests {
     fn the_name_gives_way_first_then_layouts_then_choices() {
         const DEVICE: f32 = 158.0;
         let (workload, device) = (138.0, DEVICE);
-        let wanted = Wanted { layouts: 220.0, menu: 90.0, name: 120.0, workload, device, gap: 8.0 };
-        let check = |room: f32, layouts: Offer, name: Option<f32>, device: f32| {
-            let fit = Fit::of(room, &wanted);
+        let wanted =
+            BarWidths { layouts: 220.0, menu: 90.0, name: 120.0, workload, device, gap: 8.0 };
+        let check = |room: f32, layouts: LayoutPicker, name: Option<f32>, device: f32| {
+            let fit = BarLayout::fit(room, &wanted);
             assert_eq!((fit.layouts, fit.name, fit.device), (layouts, name, device), "{room}");
             let parts = [Some(APART), fit.name, Some(fit.workload), Some(fit.device)];
             let taken: f32 = parts.into_iter().flatten().sum();
             let gaps = if fit.name.is_some() { 24.0 } else { 16.0 };
-            let layouts = if layouts == Offer::Names { 220.0 } else { 90.0 };
+            let layouts = if layouts == LayoutPicker::Names { 220.0 } else { 90.0 };
             assert!(taken + gaps + layouts <= room + 0.01, "{room}: {fit:?}");
         };
-        check(900.0, Offer::Names, Some(120.0), DEVICE);
-        check(684.0, Offer::Names, Some(120.0), DEVICE);
-        check(620.0, Offer::Names, Some(56.0), DEVICE);
-        check(619.0, Offer::Menu, Some(120.0), DEVICE);
-        check(492.0, Offer::Menu, Some(58.0), DEVICE);
-        check(426.0, Offer::Menu, None, DEVICE);
-        check(278.0, Offer::Menu, None, DEVICE / 2.0);
+        check(900.0, LayoutPicker::Names, Some(120.0), DEVICE);
+        check(684.0, LayoutPicker::Names, Some(120.0), DEVICE);
+        check(620.0, LayoutPicker::Names, Some(56.0), DEVICE);
+        check(619.0, LayoutPicker::Menu, Some(120.0), DEVICE);
+        check(492.0, LayoutPicker::Menu, Some(58.0), DEVICE);
+        check(426.0, LayoutPicker::Menu, None, DEVICE);
+        check(278.0, LayoutPicker::Menu, None, DEVICE / 2.0);
     }
 }

@@ -1,24 +1,23 @@
-//! Why a panel has nothing to show of the run that it is about, and what to do: a run that failed, one that nobody timed, one
-//! that another machine recorded, or none at all are not the same.
+//! The explanation that a panel shows instead of numbers: the kernel failed, was not timed, was recorded on another
+//! machine, or never ran.
 
 use lightbench_core::history::StoredRun;
 use lightbench_core::history::record::{FailureWord, Outcome};
 
 use super::Workbench;
-use super::evaluations::{Known, Machine};
-use super::runs::Row;
+use super::evaluations::{KernelState, MachineState};
+use super::runs::RunRow;
 
-/// Why something is not there.
+/// A missing number, with its reason or remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absence {
     /// What is missing.
     pub what: String,
-    /// What to do, or why.
+    /// The reason, or what the user can do.
     pub advice: String,
 }
 
 impl Absence {
-    /// Of both.
     #[must_use]
     pub fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { what: what.into(), advice: advice.into() }
@@ -26,7 +25,7 @@ impl Absence {
 }
 
 impl Workbench {
-    /// Why the run that panels show has no time; none where it has one.
+    /// Why the shown run has no time; `None` if it has one.
     #[must_use]
     pub fn without_time(&self) -> Option<Absence> {
         let Some(row) = self.shown_run() else { return Some(self.without_run()) };
@@ -36,14 +35,15 @@ impl Workbench {
         Some(self.failed(row).unwrap_or_else(|| self.untimed(row)))
     }
 
-    /// Why nobody counted what the run does that panels show.
+    /// Why the shown run has no counters.
     #[must_use]
     pub fn without_counts(&self) -> Absence {
         let Some(row) = self.shown_run() else { return self.without_run() };
         let evaluated = self.shown_verdict();
         let timings =
             evaluated.and_then(|evaluated| Some(&evaluated.run.verdict.as_ref().ok()?.timings));
-        let uncounted = timings.and_then(|timings| self.told(timings)?.profile.as_ref().err());
+        let uncounted =
+            timings.and_then(|timings| self.summary_timing(timings)?.profile.as_ref().err());
         match (self.failed(row), uncounted) {
             (Some(failed), _) => failed,
             (None, Some(why)) => {
@@ -56,14 +56,14 @@ impl Workbench {
         }
     }
 
-    /// Why the kernel that is worked on is not compiled.
+    /// Why the current kernel has no compiled code.
     #[must_use]
     pub fn without_code(&self) -> Absence {
         let Some(kernel) = self.opened.as_ref().map(|opened| &opened.kernel) else {
             return self.without_run();
         };
-        let known = self.evaluations.of(kernel);
-        let is_refused = |known: &Known| {
+        let known = self.evaluations.kernel(kernel);
+        let is_refused = |known: &KernelState| {
             let verdict = known.evaluated.as_ref().map(|evaluated| &evaluated.run.verdict);
             let failure = verdict.and_then(|verdict| verdict.as_ref().err());
             failure.and_then(FailureWord::of) == Some(FailureWord::Compile)
@@ -81,7 +81,7 @@ impl Workbench {
         }
     }
 
-    /// Why nobody knows what the run that panels show needs.
+    /// Why the resource use of the shown run is unknown.
     #[must_use]
     pub fn without_resources(&self) -> Absence {
         match self.selection.run.and_then(|number| self.runs.get(number)) {
@@ -95,20 +95,20 @@ impl Workbench {
         }
     }
 
-    /// Why there is no run of the kernel that is worked on.
+    /// Why the current kernel has no run.
     fn without_run(&self) -> Absence {
         let Some(kernel) = self.opened.as_ref().map(|opened| &opened.kernel) else {
             return Absence::new("No project is open", "Open one to begin");
         };
-        if let Machine::Unable(why) = &self.evaluations.machine {
+        if let MachineState::Unusable(why) = &self.evaluations.machine {
             return Absence::new("Nothing can run on this machine yet", why);
         }
-        match self.evaluations.of(kernel) {
+        match self.evaluations.kernel(kernel) {
             Some(known) if known.running.is_some() => Absence::new(
                 format!("{kernel} is being looked at"),
                 "The stages at the top say how far it is",
             ),
-            Some(Known { obstacle: Some(why), .. }) => {
+            Some(KernelState { obstacle: Some(why), .. }) => {
                 Absence::new(format!("Nobody could look at {kernel}"), why)
             }
             Some(known) if known.facts.is_some() => Absence::new(
@@ -121,7 +121,7 @@ impl Workbench {
         }
     }
 
-    fn failed(&self, row: &Row) -> Option<Absence> {
+    fn failed(&self, row: &RunRow) -> Option<Absence> {
         row.failure?;
         let what = format!("Run #{} failed", row.number);
         let why = row.sentence.as_deref().unwrap_or(row.verdict());
@@ -136,11 +136,11 @@ impl Workbench {
         ))
     }
 
-    fn untimed(&self, row: &Row) -> Absence {
+    fn untimed(&self, row: &RunRow) -> Absence {
         let number = row.number;
         let timings = self.shown_verdict().and_then(|shown| {
             let timings = &shown.run.verdict.as_ref().ok()?.timings;
-            self.told(timings)?.withheld.clone()
+            self.summary_timing(timings)?.withheld.clone()
         });
         let read = self.selection.read.as_deref().filter(|run| run.number == number);
         match timings.or_else(|| withheld(read?, &self.opened.as_ref()?.workload)) {
@@ -153,7 +153,7 @@ impl Workbench {
     }
 }
 
-/// Why a run of the history has no time in a workload.
+/// Why a recorded run has no time for a workload.
 fn withheld(run: &StoredRun, workload: &str) -> Option<String> {
     match &run.record.outcome {
         Outcome::Passed { withheld, .. } => {

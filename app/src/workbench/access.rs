@@ -1,4 +1,4 @@
-//! What a warp of the kernel accesses: what was asked for, and what was seen.
+//! Memory accesses of one warp: the requested warp, and the state of the request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,101 +9,92 @@ use lightbench_core::project::{Kernel, Project};
 use lightbench_core::virtual_gpu::machine::WarpId;
 
 use super::Workbench;
-use super::errand::Errand;
-use super::notices::Weight;
+use super::background_task::BackgroundTask;
+use super::notices::NoticeLevel;
 
-/// What somebody wants to see.
+/// A warp of a kernel, on the inputs of one workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// Of which kernel.
+pub struct WarpSelection {
     pub kernel: String,
-    /// On which workload's inputs.
     pub workload: String,
-    /// Which warp.
     pub warp: WarpId,
 }
 
-/// What is handed over to be looked at.
+/// A request to record the accesses of a warp.
 #[derive(Clone, Debug)]
-pub struct Tracing {
-    /// What is wanted.
-    pub wanted: Wanted,
-    /// The project as it is.
+pub struct TraceRequest {
+    pub wanted: WarpSelection,
     pub project: Arc<Project>,
-    /// The kernel as it is.
     pub kernel: Arc<Kernel>,
-    /// The device that is played.
+    /// The device sheet that the virtual GPU uses.
     pub sheet: &'static DeviceSheet,
 }
 
-/// What is known of accesses.
+/// The latest request for a warp's accesses and its state.
 #[derive(Clone, Debug, Default)]
-pub struct Accesses {
-    /// What was asked for last.
-    pub wanted: Option<Wanted>,
-    /// What came of it.
-    pub seen: Seen,
+pub struct WarpAccesses {
+    pub wanted: Option<WarpSelection>,
+    pub state: TraceState,
 }
 
-/// What came of looking.
+/// State of the latest request.
 #[derive(Clone, Debug, Default)]
-pub enum Seen {
-    /// Nobody looked.
+pub enum TraceState {
+    /// No request yet.
     #[default]
     Nothing,
-    /// The kernel is running.
-    Looking,
-    /// Here it is.
+    /// The virtual GPU runs the kernel.
+    Running,
     Recorded(Arc<Recording>),
-    /// It could not be seen.
+    /// The accesses could not be recorded, for this reason.
     Failed(String),
 }
 
 impl Workbench {
-    /// What is looked at where nobody said: the first warp, on the largest workload that is for verifying.
+    /// The default selection: the first warp, on the largest verification workload.
     #[must_use]
-    pub fn usual_accesses(&self) -> Option<Wanted> {
+    pub fn default_warp(&self) -> Option<WarpSelection> {
         let opened = self.opened.as_ref()?;
         let workload = usual_workload(&opened.project)?.name.clone();
         let warp = WarpId { block: [0; 3], warp: 0 };
-        Some(Wanted { kernel: opened.kernel.clone(), workload, warp })
+        Some(WarpSelection { kernel: opened.kernel.clone(), workload, warp })
     }
 
-    /// Has a warp looked at.
-    pub(super) fn trace(&mut self, wanted: Option<Wanted>, now: Duration) {
-        let Some(wanted) = wanted.or_else(|| self.usual_accesses()) else { return };
+    /// Requests the accesses of a warp.
+    pub(super) fn trace(&mut self, wanted: Option<WarpSelection>, now: Duration) {
+        let Some(wanted) = wanted.or_else(|| self.default_warp()) else { return };
         let Some(sheet) = self.device().map(|device| device.sheet) else {
             let text = "nothing can be looked at before the machine is known";
-            self.notices.say(Weight::Note, text.to_owned(), now);
+            self.notices.add(NoticeLevel::Note, text.to_owned(), now);
             return;
         };
         let Some(opened) = &mut self.opened else { return };
         let Ok(kernel) = opened.project.kernel(&wanted.kernel) else { return };
-        let tracing = Tracing {
+        let tracing = TraceRequest {
             wanted: wanted.clone(),
             project: Arc::clone(&opened.project),
             kernel: Arc::new(kernel.clone()),
             sheet,
         };
-        opened.accesses = Accesses { wanted: Some(wanted), seen: Seen::Looking };
-        self.hand(Errand::Trace(Box::new(tracing)));
+        opened.accesses = WarpAccesses { wanted: Some(wanted), state: TraceState::Running };
+        self.submit(BackgroundTask::Trace(Box::new(tracing)));
     }
 
-    /// Looks again after a kernel was changed, if somebody was looking.
-    pub(super) fn trace_again(&mut self, kernel: &str, now: Duration) {
+    /// Repeats the latest request after its kernel changed.
+    pub(super) fn retrace(&mut self, kernel: &str, now: Duration) {
         let wanted = self.opened.as_ref().and_then(|opened| opened.accesses.wanted.clone());
         if let Some(wanted) = wanted.filter(|wanted| wanted.kernel == kernel) {
             self.trace(Some(wanted), now);
         }
     }
 
-    /// Takes in what was seen; what was asked for before is of no interest any more.
-    pub(super) fn traced(&mut self, wanted: &Wanted, seen: Result<Recording, String>) {
+    /// Stores the result of a request; results of superseded requests are dropped.
+    pub(super) fn handle_trace(&mut self, wanted: &WarpSelection, seen: Result<Recording, String>) {
         let Some(opened) = &mut self.opened else { return };
         if opened.accesses.wanted.as_ref() == Some(wanted) {
-            opened.accesses.seen = match seen {
-                Ok(recording) => Seen::Recorded(Arc::new(recording)),
-                Err(why) => Seen::Failed(why),
+            opened.accesses.state = match seen {
+                Ok(recording) => TraceState::Recorded(Arc::new(recording)),
+                Err(why) => TraceState::Failed(why),
             };
         }
     }

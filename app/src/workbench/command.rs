@@ -1,4 +1,4 @@
-//! All that a person can do in the window: menu, shortcuts, palette and tests come from this one list.
+//! Every command of the window. The menu, the shortcuts, the command palette and the tests use this one list.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -8,253 +8,221 @@ use lightbench_core::history::RunNumber;
 use lightbench_core::measure::{Besides, EnergyUse};
 use lightbench_core::search::Pace;
 
-use super::access::Wanted;
+use super::access::WarpSelection;
 use super::lesson::LessonCommand;
 use super::panel::{LayoutName, Panel};
 use super::search::SearchCommand;
 use super::settings::{Heat, Mode};
 use crate::theme::ThemeName;
 
-/// All that a person can do.
+/// A command of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Ask for a project folder.
+    /// Show the dialog that selects a project folder.
     OpenFolder,
-    /// Ask for the path of a project, to be typed.
+    /// Show the field for the path of a project.
     AskForPath,
-    /// What folders there are in a folder that was typed.
+    /// List the subfolders of a typed folder.
     ListFolders(String),
-    /// Open the project at a path that was typed.
-    OpenTyped(String),
-    /// No path is to be typed any more.
+    /// Open the project at a typed path.
+    OpenPath(String),
+    /// Close the path field.
     LeavePath,
-    /// Open a project, or the project that a kernel file belongs to.
     Open(PathBuf),
-    /// Close the project.
     CloseProject,
-    /// Write the current text to its file, and start what follows from it.
+    /// Write the current text to its file; the evaluation that the mode asks for follows.
     Save,
     /// Write every changed text to its file.
     SaveAll,
-    /// Leave.
+    /// Close the window; asks first if texts are unsaved.
     Quit,
-    /// Leave, whatever was not saved.
+    /// Close the window and discard unsaved texts.
     QuitAnyway,
 
-    /// Find out about the current kernel as far as the mode says, or all of it where the mode is off.
+    /// Evaluate the current kernel as far as the mode says; fully if the mode is off.
     Run,
-    /// The same for every kernel of the project.
+    /// Evaluate every kernel of the project.
     RunAll,
-    /// Something that is measured besides a verdict.
+    /// A measurement besides the verdict.
     Measure(MeasureCommand),
-    /// Find out what the checker catches in this project.
-    TryChecker,
-    /// Nobody wants to know that any more.
-    StopTrying,
-    /// Not wanted any more.
+    /// Audit the checker on this project.
+    AuditChecker,
+    /// Cancel the audit of the checker.
+    StopAudit,
+    /// Cancel all evaluations.
     Stop,
-    /// How far to go by itself after a save.
+    /// Set how far an evaluation goes after a save.
     SetMode(Mode),
-    /// Where to run.
+    /// Select the device.
     ChooseDevice(String),
-    /// Which workload numbers are shown for.
+    /// Select the workload whose numbers are shown.
     ChooseWorkload(String),
 
-    /// Show a kernel's text, and what is known of it.
+    /// Show the text and the results of a kernel.
     ChooseKernel(String),
-    /// Show a line of a file of the project.
+    /// Show a position in a file of the project.
     GoTo(PathBuf, u32, u32),
-    /// Bring an open text to the front.
     Front(PathBuf),
-    /// Close a text; one that was not saved stays open.
+    /// Close a text; an unsaved text stays open.
     CloseText(PathBuf),
-    /// To the next problem in the text.
     NextProblem,
-    /// To the problem before.
     PreviousProblem,
-    /// What to do about a text that somebody else changed on disk.
+    /// Resolve a conflict between the editor and the file on disk.
     Resolve(PathBuf, Resolution),
-    /// Put back what was not saved when the program ended, or forget it.
+    /// Restore or discard a text that was unsaved when the program ended.
     Recover(PathBuf, Recovery),
-    /// Something of the text in front.
+    /// A command for the text in front.
     Edit(EditCommand),
 
-    /// Look at a run.
+    /// Show a run.
     SelectRun(RunNumber),
-    /// Compare everything with this run from now on; with none again where it is that run already.
+    /// Pin a run as the base of comparison, or unpin it.
     Pin(RunNumber),
-    /// Have families of runs stand together, or all runs in one list.
+    /// Group runs by candidate lineage, or show one list.
     GroupRuns,
-    /// Ask what a run is to be called; the one that is looked at where none is named.
+    /// Show the field for a run's label; for the shown run if none is given.
     AskForLabel(Option<RunNumber>),
-    /// Call a run so from now on; an empty text takes its label away.
+    /// Set the label of a run; an empty text removes it.
     Label(RunNumber, String),
     /// Put a run on one side of the comparison.
     Compare(Side, RunNumber),
-    /// Compare the run that is looked at with the pinned one, or with the one before.
+    /// Compare the shown run with the pinned run, or with the previous run.
     CompareSelected,
-    /// Hold one more run beside those that are compared, or leave it out again; the one that is looked at where none is
-    /// named.
-    CompareToo(Option<RunNumber>),
-    /// Make the machine code of a run that is compared.
+    /// Add a run to the comparison, or remove it; the shown run if none is given.
+    AddToComparison(Option<RunNumber>),
+    /// Disassemble the machine code of a compared run.
     DisassembleRun(RunNumber),
-    /// Exchange the sides of the comparison.
     SwapSides,
-    /// Write a run's source into the editor as the kernel's text; it can be undone.
+    /// Replace the kernel's text by the source of a run; undo restores it.
     TakeSource(RunNumber),
-    /// The sentence of the verdict.
+    /// Copy the verdict line.
     CopyVerdict,
-    /// The comparison as a table.
+    /// Copy the comparison as a Markdown table.
     CopyComparison,
 
-    /// Show a panel.
     Show(Panel),
-    /// Arrange panels for something else.
+    /// Select a layout.
     Layout(LayoutName),
-    /// As this arrangement was at first.
+    /// Reset the current layout to its default.
     ResetLayout,
-    /// As panels were arranged before.
+    /// Undo the latest change of the layout.
     UndoLayout,
-    /// The look.
+    /// Select the theme.
     Theme(ThemeName),
-    /// Everything larger.
     ZoomIn,
-    /// Everything smaller.
     ZoomOut,
-    /// As large as at first.
     ZoomReset,
-    /// All commands, to type and choose from.
+    /// Show the command palette.
     Palette,
-    /// All kernels and files, to type and choose from.
+    /// Show the list of kernels and files.
     QuickOpen,
-    /// Notices were read.
+    /// Mark all notices as read.
     DismissNotices,
-    /// Examine the machine.
-    Examine,
-    /// Fetch the compiler, with the machine's own package manager.
+    /// Run the doctor.
+    RunDoctor,
+    /// Fetch the compiler with pip.
     FetchCompiler,
-    /// Show a kernel's machine code as text.
+    /// Disassemble the machine code of a kernel.
     Disassemble(String),
-    /// Put a text where other programs find it.
+    /// Copy a text to the clipboard.
     Copy(String),
-    /// Write something that a person asked for where they say.
+    /// Save bytes to a file that the user selects.
     Export(String, Vec<u8>),
-    /// Write a figure as a picture where a person says.
+    /// Save a figure as a picture to a file that the user selects.
     ExportPicture(String, Box<Figure>),
-    /// What the column beside the lines shows.
+    /// Select the metric in the column beside the source lines.
     SetHeat(Heat),
-    /// Begin a lesson, in the folder of its project.
+    /// Open a lesson.
     OpenLesson(PathBuf),
-    /// Something of the lesson that is open.
+    /// A command of the open lesson.
     Lesson(LessonCommand),
-    /// Something of searches.
+    /// A command about searches.
     Search(SearchCommand),
-    /// Look at what a warp accesses; the first one where nobody says which.
-    Trace(Option<Wanted>),
+    /// Record the accesses of a warp; the default warp if none is given.
+    Trace(Option<WarpSelection>),
 }
 
-/// Something that is measured besides a verdict.
+/// A measurement besides the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeasureCommand {
-    /// Have a profiler count what hardware does when the current kernel runs.
+    /// Profile the current kernel with Nsight Compute.
     Profile,
-    /// Under which condition times are taken too, beside cold and warm ones.
+    /// Set the additional cache condition of timings, besides cold and warm.
     Besides(Besides),
-    /// Whether energy is measured, when all times are taken.
+    /// Set whether full evaluations measure energy.
     Energy(EnergyUse),
 }
 
-/// Something to do with the text in front.
+/// A command for the text in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditCommand {
-    /// Take the last change back.
     Undo,
-    /// Make it again.
     Redo,
-    /// Look for a text.
     Find,
-    /// Put another text in its place.
     Replace,
-    /// To a line by its number.
     GoToLine,
-    /// Make lines comments, or code again.
     ToggleComment,
 }
 
-/// What to do about a text that was changed here and on disk.
+/// Resolution of a text that changed both in the editor and on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// What stands here stays; saving writes over the file.
+    /// Keep the editor's text; saving overwrites the file.
     KeepMine,
-    /// What stands on disk replaces what stands here; it can be undone.
+    /// Take the text on disk; undo restores the editor's text.
     TakeTheirs,
-    /// Show both beside each other, or the text alone again.
+    /// Show both texts side by side, or the editor alone.
     Compare,
 }
 
-/// What to do about a text that was not saved when the program ended.
+/// What to do with a text that was unsaved when the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// Into the editor.
+    /// Open it in the editor.
     Restore,
-    /// Away.
+    /// Discard it.
     Forget,
 }
 
 /// A side of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first.
     A,
-    /// The second.
     B,
 }
 
-/// Keys that do something. `control` is the command key on a Mac.
+/// A keyboard shortcut. `control` is the command key on macOS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortcut {
-    /// Which modifiers.
     pub modifiers: Modifiers,
-    /// The key by its name: `S`, `F5`, `Enter`, `Slash`.
+    /// The name of the key: `S`, `F5`, `Enter`, `Slash`.
     pub key: &'static str,
 }
 
 /// Modifiers of a shortcut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modifiers {
-    /// None.
     None,
-    /// Control.
     Control,
-    /// Shift.
     Shift,
-    /// Both.
     ControlShift,
 }
 
-/// Under which menu a command stands.
+/// The menu that contains a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Menu {
-    /// Projects and files.
     File,
-    /// Text.
     Edit,
-    /// Work.
     Run,
-    /// Arrangement and look.
     View,
-    /// Runs and comparison.
     History,
-    /// Searches and suggestions.
     Search,
-    /// Lessons.
     Teach,
-    /// About this.
     Help,
 }
 
 impl Menu {
-    /// All of them, from left to right.
+    /// All menus, from left to right.
     pub const ALL: [Self; 8] = [
         Self::File,
         Self::Edit,
@@ -266,7 +234,6 @@ impl Menu {
         Self::Help,
     ];
 
-    /// Its title.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -282,16 +249,12 @@ impl Menu {
     }
 }
 
-/// A command that needs nothing more to be known: it stands in a menu and in the palette.
+/// A command without parameters, as menus and the palette show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The command.
     pub command: Command,
-    /// What it is called.
     pub title: String,
-    /// Where it stands.
     pub menu: Menu,
-    /// Keys for it.
     pub shortcuts: Vec<Shortcut>,
 }
 
@@ -311,10 +274,10 @@ const fn control_shift(key: &'static str) -> Shortcut {
     Shortcut { modifiers: Modifiers::ControlShift, key }
 }
 
-/// Every command that needs nothing more to be known, in the order of the menus.
+/// Every command without parameters, in menu order.
 #[must_use]
 pub fn entries() -> &'static [Entry] {
-    // Asked for in every frame, and always the same.
+    // Read in every frame, and constant.
     static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(listed);
     &ENTRIES
 }
@@ -347,8 +310,8 @@ fn listed() -> Vec<Entry> {
     add(Menu::Edit, Command::PreviousProblem, "Previous problem", &[shift("F8")]);
     add(Menu::Run, Command::Run, "Run", &[plain("F5"), control("Enter")]);
     add(Menu::Run, Command::RunAll, "Run every kernel", &[control_shift("Enter")]);
-    add(Menu::Run, Command::TryChecker, "Try the checker", &[]);
-    add(Menu::Run, Command::StopTrying, "Stop trying the checker", &[]);
+    add(Menu::Run, Command::AuditChecker, "Try the checker", &[]);
+    add(Menu::Run, Command::StopAudit, "Stop trying the checker", &[]);
     add(Menu::Run, Command::Stop, "Stop", &[shift("F5")]);
     for mode in Mode::ALL {
         add(Menu::Run, Command::SetMode(mode), &format!("After a save: {}", mode.words()), &[]);
@@ -392,13 +355,13 @@ fn listed() -> Vec<Entry> {
     }
     add(Menu::Teach, Command::Trace(None), "Look at memory accesses", &[plain("F4")]);
     add(Menu::Help, Command::Palette, "All commands…", &[control_shift("P")]);
-    add(Menu::Help, Command::Examine, "Examine this machine", &[]);
+    add(Menu::Help, Command::RunDoctor, "Examine this machine", &[]);
     add(Menu::Help, Command::FetchCompiler, "Fetch the compiler", &[]);
     add(Menu::Help, Command::DismissNotices, "Dismiss notices", &[]);
     entries
 }
 
-/// What is measured besides a verdict.
+/// Commands for measurements besides the verdict.
 const OF_MEASURING: [(MeasureCommand, &str, &[Shortcut]); 6] = [
     (MeasureCommand::Profile, "Profile on the GPU", &[control("F5")]),
     (MeasureCommand::Besides(Besides::Nothing), "Take times: cold and warm", &[]),
@@ -408,7 +371,7 @@ const OF_MEASURING: [(MeasureCommand, &str, &[Shortcut]); 6] = [
     (MeasureCommand::Energy(EnergyUse::Skip), "Measure no energy", &[]),
 ];
 
-/// What needs nothing more to be known about lessons.
+/// Lesson commands without parameters.
 const OF_LESSONS: [(LessonCommand, &str, &[Shortcut]); 6] = [
     (LessonCommand::Next, "Next step", &[plain("F7")]),
     (LessonCommand::Previous, "Previous step", &[shift("F7")]),
@@ -418,10 +381,10 @@ const OF_LESSONS: [(LessonCommand, &str, &[Shortcut]); 6] = [
     (LessonCommand::Everything, "Show everything", &[]),
 ];
 
-/// What needs nothing more to be known about runs.
+/// Run commands without parameters.
 const OF_RUNS: [(Command, &str, &[Shortcut]); 7] = [
     (Command::CompareSelected, "Compare", &[control("D")]),
-    (Command::CompareToo(None), "Add to comparison", &[control_shift("D")]),
+    (Command::AddToComparison(None), "Add to comparison", &[control_shift("D")]),
     (Command::SwapSides, "Swap sides", &[]),
     (Command::GroupRuns, "Families of runs, or one list", &[]),
     (Command::AskForLabel(None), "Label run…", &[plain("F2")]),
@@ -429,11 +392,11 @@ const OF_RUNS: [(Command, &str, &[Shortcut]); 7] = [
     (Command::CopyComparison, "Copy comparison as Markdown", &[]),
 ];
 
-/// What needs nothing more to be known about searches.
+/// Search commands without parameters.
 const OF_SEARCHES: [(SearchCommand, &str, &[Shortcut]); 12] = [
     (SearchCommand::Start, "Search from this kernel", &[plain("F9")]),
     (SearchCommand::Pause, "Pause search", &[]),
-    (SearchCommand::GoOn, "Go on with search", &[]),
+    (SearchCommand::Resume, "Go on with search", &[]),
     (SearchCommand::Stop, "Stop search", &[shift("F9")]),
     (SearchCommand::Pace(Pace::Full), "Search at full pace", &[]),
     (SearchCommand::Pace(Pace::Gentle), "Search at a gentle pace", &[]),
@@ -446,7 +409,7 @@ const OF_SEARCHES: [(SearchCommand, &str, &[Shortcut]); 12] = [
 ];
 
 impl Shortcut {
-    /// As it is written in menus.
+    /// The shortcut as menus show it.
     #[must_use]
     pub fn words(self) -> String {
         let modifiers = match self.modifiers {

@@ -1,4 +1,4 @@
-//! Runs that are compared: what differs between them besides their kernels, and all of it as a table for a pull request.
+//! The compared runs: differences in their conditions, and the comparison as a Markdown table.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,56 +9,52 @@ use lightbench_core::history::record::Outcome;
 use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 
+use super::background_task::BackgroundTask;
 use super::command::Side;
-use super::errand::Errand;
-use super::matrix::{LETTERS, Matrix, place};
+use super::matrix::{LETTERS, RunMatrix, place};
 use super::measurements::HIGHEST_CLOCK;
-use super::notices::Weight;
-use super::{Selection, Wish, Workbench};
+use super::notices::NoticeLevel;
+use super::{Selection, UiEffect, Workbench};
 
 /// A side of the comparison.
 #[derive(Clone, Debug)]
-pub struct Compared {
-    /// Which run.
+pub struct ComparedRun {
     pub number: RunNumber,
-    /// What is on record, once it was read.
+    /// The stored run, once it is read.
     pub run: Option<Arc<StoredRun>>,
-    /// The text of the kernel, once it was read.
+    /// The source of the kernel, once it is read.
     pub source: Option<Arc<str>>,
-    /// What the compiler made of it.
-    pub code: Code,
+    pub code: MachineCode,
 }
 
-/// The machine code of a run as text.
+/// Disassembled machine code of a run.
 #[derive(Clone, Debug, Default)]
-pub enum Code {
-    /// Nobody asked for it.
+pub enum MachineCode {
+    /// Not requested.
     #[default]
     Unread,
-    /// It is being made.
     Reading,
-    /// It is there.
     Read(Arc<str>),
-    /// It cannot be made, for this reason.
+    /// The code is unavailable, for this reason.
     Unreadable(String),
 }
 
-impl Compared {
-    /// One that is not read yet.
-    const fn unread(number: RunNumber) -> Self {
-        Self { number, run: None, source: None, code: Code::Unread }
+impl ComparedRun {
+    /// A run that is not read yet.
+    const fn new(number: RunNumber) -> Self {
+        Self { number, run: None, source: None, code: MachineCode::Unread }
     }
 }
 
 impl Selection {
-    /// Every run that is compared.
-    pub(super) fn all_compared(&mut self) -> impl Iterator<Item = &mut Compared> {
+    /// All compared runs.
+    pub(super) fn all_compared(&mut self) -> impl Iterator<Item = &mut ComparedRun> {
         self.sides.iter_mut().flatten().chain(&mut self.others)
     }
 }
 
 impl Workbench {
-    /// The runs that are compared, as far as they were read; none unless there are two.
+    /// The compared runs that are read; empty below two.
     #[must_use]
     pub fn compared(&self) -> Option<Vec<&StoredRun>> {
         let [a, b] = &self.selection.sides;
@@ -67,7 +63,7 @@ impl Workbench {
         Some(runs)
     }
 
-    /// The letter of a run that is compared.
+    /// The letter of a compared run.
     #[must_use]
     pub fn letter(&self, number: RunNumber) -> Option<&'static str> {
         let sides = self.selection.sides.iter().map(|side| side.as_ref().map(|side| side.number));
@@ -76,10 +72,14 @@ impl Workbench {
         LETTERS.get(at).copied()
     }
 
-    /// Adds a run to those that are compared, or leaves it out again; the first two become the sides.
-    pub(super) fn compare_too(&mut self, number: Option<RunNumber>, now: Duration) {
+    /// Adds a run to the comparison, or removes it; the first two become the sides.
+    pub(super) fn add_compared(&mut self, number: Option<RunNumber>, now: Duration) {
         let Some(number) = number.or_else(|| self.shown_run().map(|row| row.number)) else {
-            self.notices.say(Weight::Note, "run a kernel first: there is nothing to compare", now);
+            self.notices.add(
+                NoticeLevel::Note,
+                "run a kernel first: there is nothing to compare",
+                now,
+            );
             return;
         };
         let selection = &mut self.selection;
@@ -90,19 +90,19 @@ impl Workbench {
         let mut sides = selection.sides.iter();
         if sides.any(|side| side.as_ref().is_some_and(|side| side.number == number)) {
             let text = format!("run {number} is compared already");
-            self.notices.say(Weight::Note, text, now);
+            self.notices.add(NoticeLevel::Note, text, now);
             return;
         }
         match selection.sides {
             [None, _] => self.compare(Side::A, number),
             [_, None] => self.compare(Side::B, number),
             [Some(_), Some(_)] if selection.others.len() + 2 < LETTERS.len() => {
-                selection.others.push(Compared::unread(number));
+                selection.others.push(ComparedRun::new(number));
                 self.read_compared(number);
             }
             [Some(_), Some(_)] => {
                 let text = format!("at most {} runs stand beside each other", LETTERS.len());
-                self.notices.say(Weight::Note, text, now);
+                self.notices.add(NoticeLevel::Note, text, now);
             }
         }
     }
@@ -113,38 +113,46 @@ impl Workbench {
             Side::A => 0,
             Side::B => 1,
         };
-        // Whoever was there goes where this one came from.
+        // The run that was on this side moves to the place of the new one.
         if let Some(other) = self.selection.others.iter().position(|other| other.number == number) {
             let moved = self.selection.others.remove(other);
             let before = self.selection.sides[at].replace(moved);
             self.selection.others.extend(before);
             return;
         }
-        self.selection.sides[at] = Some(Compared::unread(number));
+        self.selection.sides[at] = Some(ComparedRun::new(number));
         self.read_compared(number);
     }
 
     fn read_compared(&self, number: RunNumber) {
         if let Some(opened) = &self.opened {
-            self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
+            self.background.submit(BackgroundTask::ReadRun(opened.project.root.clone(), number));
         }
     }
 
-    /// Calls a run so.
+    /// Sets the label of a run.
     pub(super) fn label(&mut self, number: RunNumber, words: &str, now: Duration) {
         let Some(opened) = &self.opened else { return };
         match Label::typed(words) {
             Ok(label) => {
-                self.clerk.hand(Errand::Label(opened.project.root.clone(), number, label));
+                self.background.submit(BackgroundTask::Label(
+                    opened.project.root.clone(),
+                    number,
+                    label,
+                ));
             }
-            Err(error) => self.notices.say(Weight::Warning, error.to_string(), now),
+            Err(error) => self.notices.add(NoticeLevel::Warning, error.to_string(), now),
         }
     }
 
-    /// Compares the run that is looked at with the pinned one, or one before.
+    /// Compares the shown run with the pinned run, or with the previous run.
     pub(super) fn compare_selected(&mut self, now: Duration) {
         let Some(row) = self.shown_run() else {
-            self.notices.say(Weight::Note, "run a kernel first: there is nothing to compare", now);
+            self.notices.add(
+                NoticeLevel::Note,
+                "run a kernel first: there is nothing to compare",
+                now,
+            );
             return;
         };
         let number = row.number;
@@ -155,14 +163,14 @@ impl Workbench {
             .or_else(|| self.runs.best_like(row).filter(|best| best.number != number))
             .or_else(|| self.runs.rows().iter().rev().find(|known| known.number != number));
         let Some(other) = other.map(|other| other.number) else {
-            self.notices.say(Weight::Note, "there is only one run so far", now);
+            self.notices.add(NoticeLevel::Note, "there is only one run so far", now);
             return;
         };
         self.compare(Side::A, other);
         self.compare(Side::B, number);
     }
 
-    /// Writes the source of a run that is compared into the editor.
+    /// Writes the source of a compared run into the editor.
     pub(super) fn take_source(&mut self, number: RunNumber) {
         let sides = self.selection.sides.iter().flatten().chain(&self.selection.others);
         let found = sides.filter(|side| side.number == number).find_map(|side| {
@@ -170,21 +178,22 @@ impl Workbench {
         });
         if let Some((kernel, source)) = found {
             self.choose_kernel(&kernel);
-            self.wishes.push(Wish::Replace(source.to_string()));
+            self.effects.push(UiEffect::Replace(source.to_string()));
         }
     }
 
-    /// Has the machine code of a run made that is compared, once.
+    /// Requests the machine code of a compared run, once.
     pub(super) fn disassemble_run(&mut self, number: RunNumber) {
         let Some(opened) = &self.opened else { return };
         let (project, workload) = (Arc::clone(&opened.project), opened.workload.clone());
         for side in self.selection.all_compared() {
-            if let (true, Some(run), Code::Unread) = (side.number == number, &side.run, &side.code)
+            if let (true, Some(run), MachineCode::Unread) =
+                (side.number == number, &side.run, &side.code)
             {
                 let (project, run, workload) =
                     (Arc::clone(&project), Arc::clone(run), workload.clone());
-                self.clerk.hand(Errand::DisassembleRun { project, run, workload });
-                side.code = Code::Reading;
+                self.background.submit(BackgroundTask::DisassembleRun { project, run, workload });
+                side.code = MachineCode::Reading;
             }
         }
     }
@@ -192,20 +201,20 @@ impl Workbench {
     pub(super) fn copy_comparison(&mut self, now: Duration) {
         let workload = self.opened.as_ref().map(|opened| opened.workload.as_str());
         match self.compared().map(|runs| markdown(&runs, workload.unwrap_or_default())) {
-            Some(text) => self.wishes.push(Wish::Copy(text)),
-            None => self.notices.say(Weight::Note, "choose two runs to compare first", now),
+            Some(text) => self.effects.push(UiEffect::Copy(text)),
+            None => self.notices.add(NoticeLevel::Note, "choose two runs to compare first", now),
         }
     }
 }
 
-/// Clocks that lie closer together than this part of them are the same.
+/// Clocks within this relative difference count as equal.
 const SAME_CLOCK: f64 = 0.01;
 
-/// What differs between runs besides their kernels: what makes their times hard to compare.
+/// Differences between runs besides their kernels that make their times hard to compare.
 #[must_use]
 pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
     let mut differences = Vec::new();
-    // What a run does not have, it does not have otherwise than others.
+    // A condition that only some runs recorded is not reported as a difference.
     let mut compare = |what: &str, of: &dyn Fn(&StoredRun) -> Option<String>| {
         let mut known: Vec<(String, Vec<&str>)> = Vec::new();
         for (run, letter) in runs.iter().zip(LETTERS) {
@@ -256,7 +265,7 @@ pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
     differences
 }
 
-/// The highest clocks of the multiprocessors, where they are not the same.
+/// The highest multiprocessor clocks, if they differ.
 fn highest_clocks(runs: &[&StoredRun]) -> Option<String> {
     let clocks: Option<Vec<f64>> = runs
         .iter()
@@ -270,7 +279,7 @@ fn highest_clocks(runs: &[&StoredRun]) -> Option<String> {
         .then(|| format!("clock of the multiprocessors: {:.0} to {:.0} MHz", low / 1e6, high / 1e6))
 }
 
-/// A clock in words.
+/// A clock rate as text.
 #[must_use]
 pub fn clock(clock: &Clock) -> String {
     match clock {
@@ -281,7 +290,7 @@ pub fn clock(clock: &Clock) -> String {
 }
 
 fn markdown(runs: &[&StoredRun], workload: &str) -> String {
-    let mut text = Matrix::of(runs, workload).markdown();
+    let mut text = RunMatrix::from_runs(runs, workload).markdown();
     if let [a, b] = runs {
         for name in b.record.timings().iter().filter(|timing| timing.mode == Mode::Cold) {
             if let Some(than) = than(&b.record, a, &name.workload) {

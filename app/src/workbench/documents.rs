@@ -1,4 +1,4 @@
-//! Open texts: what stands in the editor, what stands on disk, and whether the two are the same.
+//! Open texts: the editor's text, the text on disk, and conflicts between the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,29 +6,29 @@ use std::time::Duration;
 
 use super::problem::Problem;
 
-/// How long after the last change a text goes into the journal.
+/// Delay between the last change of a text and its journal entry.
 const JOURNAL_AFTER: Duration = Duration::from_secs(2);
 
-/// One open text.
+/// An open text.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The file, below the project's folder.
+    /// The file, relative to the project's folder.
     pub file: PathBuf,
-    /// What stands in the editor.
+    /// The editor's text.
     pub text: String,
-    /// What stood on disk when both were last the same.
+    /// The text on disk when both were last equal.
     pub on_disk: String,
-    /// What somebody else wrote to the file while something was changed here.
+    /// The text that another program wrote while the editor's text was changed.
     pub theirs: Option<String>,
-    /// What is wrong with it, in places of `checked`.
+    /// Problems, with positions in `checked`.
     pub problems: Vec<Problem>,
-    /// The text that problems speak of.
+    /// The text that the problems refer to.
     pub checked: String,
-    /// Changes so far: another number means another text.
+    /// Incremented by each change.
     pub version: u64,
-    /// When it was last changed here.
+    /// The time of the latest change in the editor.
     changed_at: Option<Duration>,
-    /// The version that the journal has.
+    /// The version that the journal holds.
     journalled: u64,
 }
 
@@ -47,19 +47,19 @@ impl Document {
         }
     }
 
-    /// Whether something stands here that is not on disk.
+    /// Whether the editor's text differs from the file.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.text != self.on_disk
     }
 
-    /// Whether the journal has something of this text that was written since it was opened.
+    /// Whether the journal holds a version of this text since it was opened.
     #[must_use]
     pub const fn has_journal(&self) -> bool {
         self.journalled != 0
     }
 
-    /// What the journal has stands here again.
+    /// Replaces the text by the journal's version.
     pub fn restore(&mut self, text: String) {
         self.text = text;
         self.version += 1;
@@ -67,45 +67,45 @@ impl Document {
         self.changed_at = None;
     }
 
-    /// Something was typed.
+    /// Records a change made at `now`.
     pub const fn touch(&mut self, now: Duration) {
         self.version += 1;
         self.changed_at = Some(now);
     }
 }
 
-/// All open texts, and which one is in front.
+/// All open texts, and the one in front.
 #[derive(Clone, Debug, Default)]
 pub struct Documents {
     all: BTreeMap<PathBuf, Document>,
     front: Option<PathBuf>,
-    /// Texts of other projects that were not saved when these were left: by folder and file.
+    /// Texts of projects closed in this window that were unsaved, by folder and file.
     aside: BTreeSet<(PathBuf, PathBuf)>,
 }
 
-/// What the journal must learn.
+/// A change to the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JournalEntry {
-    /// This stands in the editor and not on disk.
+    /// Store this text.
     Keep(PathBuf, String),
-    /// Nothing is to be kept any more.
+    /// Delete the entry of this file.
     Forget(PathBuf),
 }
 
 impl Documents {
-    /// Shows a text; one that was open already stays as it is.
+    /// Opens a text; a text that is already open is unchanged.
     pub fn open(&mut self, file: &Path, text: &str) {
         let make = || Document::new(file.to_owned(), text.to_owned());
         self.all.entry(file.to_owned()).or_insert_with(make);
         self.front = Some(file.to_owned());
     }
 
-    /// No text is open.
+    /// Closes all texts.
     pub fn clear(&mut self) {
         *self = Self { aside: std::mem::take(&mut self.aside), ..Self::default() };
     }
 
-    /// The project is left: what must be kept of it, as nobody saved it.
+    /// Closes the project's texts and returns those that are unsaved, with their files.
     pub fn put_aside(&mut self, folder: &Path) -> Vec<(PathBuf, String)> {
         let changed = self.all.values().filter(|document| document.is_changed());
         let kept: Vec<_> =
@@ -115,19 +115,17 @@ impl Documents {
         kept
     }
 
-    /// Whether a text was not saved when its project was left in this window; asked once.
+    /// Whether a text was unsaved when its project was closed in this window; true once per text.
     pub fn was_put_aside(&mut self, folder: &Path, file: &Path) -> bool {
         self.aside.remove(&(folder.to_owned(), file.to_owned()))
     }
 
-    /// Brings an open text to the front.
     pub fn bring_to_front(&mut self, file: &Path) {
         if self.all.contains_key(file) {
             self.front = Some(file.to_owned());
         }
     }
 
-    /// Closes a text.
     pub fn close(&mut self, file: &Path) {
         self.all.remove(file);
         if self.front.as_deref() == Some(file) {
@@ -135,46 +133,40 @@ impl Documents {
         }
     }
 
-    /// The text in front.
     #[must_use]
     pub fn front(&self) -> Option<&Document> {
         self.all.get(self.front.as_ref()?)
     }
 
-    /// The text in front, to be changed.
     pub fn front_mut(&mut self) -> Option<&mut Document> {
         self.all.get_mut(self.front.as_ref()?)
     }
 
-    /// A text by its file.
     #[must_use]
     pub fn get(&self, file: &Path) -> Option<&Document> {
         self.all.get(file)
     }
 
-    /// A text by its file, to be changed.
     pub fn get_mut(&mut self, file: &Path) -> Option<&mut Document> {
         self.all.get_mut(file)
     }
 
-    /// All of them, by name.
     pub fn all(&self) -> impl Iterator<Item = &Document> {
         self.all.values()
     }
 
-    /// All of them, to be changed.
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Document> {
         self.all.values_mut()
     }
 
-    /// Whether something would be lost.
+    /// Whether a text is unsaved.
     #[must_use]
     pub fn any_changed(&self) -> bool {
         self.all.values().any(Document::is_changed)
     }
 
-    /// What a file holds on disk now. An unchanged text follows; a changed one waits for a decision.
-    pub fn heard_of_disk(&mut self, file: &Path, text: &str) {
+    /// Handles new content of a file on disk: an unchanged text follows, a changed text becomes a conflict.
+    pub fn update_from_disk(&mut self, file: &Path, text: &str) {
         let Some(document) = self.all.get_mut(file) else { return };
         if document.on_disk == text {
             document.theirs = None;
@@ -188,7 +180,7 @@ impl Documents {
         }
     }
 
-    /// A text was written to its file.
+    /// Records that a text was written to its file.
     pub fn saved(&mut self, file: &Path, text: &str) {
         if let Some(document) = self.all.get_mut(file) {
             text.clone_into(&mut document.on_disk);
@@ -196,7 +188,7 @@ impl Documents {
         }
     }
 
-    /// What the journal must learn now.
+    /// Journal changes that are due.
     pub fn journal(&mut self, now: Duration) -> Vec<JournalEntry> {
         let mut entries = Vec::new();
         for document in self.all.values_mut() {
@@ -217,7 +209,7 @@ impl Documents {
         entries
     }
 
-    /// How long until the journal has something to learn.
+    /// Time until the next journal change is due.
     #[must_use]
     pub fn journal_due(&self, now: Duration) -> Option<Duration> {
         let due =
@@ -251,7 +243,7 @@ mod tests {
             if mine != "old" {
                 typed(&mut documents, mine, 0);
             }
-            documents.heard_of_disk(Path::new(FILE), theirs);
+            documents.update_from_disk(Path::new(FILE), theirs);
             let document = documents.front().unwrap();
             assert_eq!(
                 (document.text.as_str(), document.theirs.as_deref()),

@@ -1,4 +1,4 @@
-//! What is being found out about kernels, and what was.
+//! Evaluations: running requests, and the results for each kernel.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,84 +17,75 @@ use lightbench_core::project::{Kernel, Project};
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 
-use super::errand::{DeviceChoice, Evaluator, Found};
+use super::background_task::{DetectedMachine, DeviceChoice, Evaluator};
 use super::problem::{self, Problem};
 use super::profiling::{self, Profiling};
 use super::progress::{Progress, Stage};
 use super::settings::Mode;
 
-/// The machine that evaluates, as far as it is known.
+/// State of the evaluating machine.
 #[derive(Debug, Default)]
-pub enum Machine {
-    /// It is being looked at.
+pub enum MachineState {
     #[default]
-    Looking,
-    /// It is known.
-    Known(Found),
-    /// It cannot evaluate anything, for this reason.
-    Unable(String),
+    Detecting,
+    Known(DetectedMachine),
+    /// The machine cannot evaluate, for this reason.
+    Unusable(String),
 }
 
-/// What is being found out, and what was, by kernel.
+/// Running requests, and the results for each kernel.
 #[derive(Debug, Default)]
 pub struct Evaluations {
-    /// What evaluates.
-    pub machine: Machine,
+    pub machine: MachineState,
     jobs: BTreeMap<RequestId, Job>,
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, KernelState>,
 }
 
-/// What is known of a kernel.
+/// The results for a kernel.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// What compiling told, of the text that it was.
+pub struct KernelState {
+    /// Facts from compiling the kernel's text at that time.
     pub facts: Option<Arc<Facts>>,
-    /// Its machine code as text, where somebody wanted to see it.
+    /// Disassembled machine code.
     pub sass: Sass,
-    /// What compiling alone found wrong.
+    /// Problems that the compiler alone found.
     pub compile_problems: Vec<Problem>,
-    /// The newest verdict.
+    /// The latest verdict.
     pub evaluated: Option<Evaluated>,
-    /// How far the newest request is, or came.
+    /// Progress of the latest request.
     pub progress: Progress,
-    /// The request that is not over.
+    /// The request that is still running.
     pub running: Option<RequestId>,
-    /// How many others come before it.
+    /// Number of requests queued before this one.
     pub ahead: usize,
-    /// Why there is no verdict, where that is not the kernel's fault.
+    /// Why there is no verdict, for a reason other than the kernel.
     pub obstacle: Option<String>,
-    /// What a profiler counted.
+    /// Results of the hardware profiler.
     pub profiling: Profiling,
 }
 
-/// Machine code as text.
+/// Disassemble machine code.
 #[derive(Clone, Debug, Default)]
 pub enum Sass {
-    /// Nobody wanted to see it.
+    /// Not requested.
     #[default]
     Unread,
-    /// It is being made.
     Reading,
-    /// Here it is.
     Read(Arc<Vec<SassFunction>>),
-    /// It could not be made.
+    /// The code could not be disassembled, for this reason.
     Unreadable(String),
 }
 
-/// A verdict with what it is about.
+/// A verdict with the project, kernel and device it applies to.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
-    /// What came of it.
     pub run: Arc<Run>,
-    /// The project as it was.
     pub project: Arc<Project>,
-    /// The kernel as it was.
     pub kernel: Arc<Kernel>,
-    /// What it ran on.
     pub device: DeviceChoice,
-    /// Its place in the history, once it is there.
+    /// Its number in the history, once it is stored.
     pub number: Option<RunNumber>,
-    /// The sentence of each workload that was measured, held against the runs before, once those were read.
+    /// One sentence for each measured workload that compares it with earlier runs, once they are read.
     pub lines: Vec<(String, String)>,
 }
 
@@ -105,99 +96,92 @@ struct Job {
     device: DeviceChoice,
 }
 
-/// What is asked about a kernel.
+/// A request to evaluate a kernel.
 #[derive(Clone, Debug)]
-pub struct Question {
-    /// The project as it is.
+pub struct EvaluationRequest {
     pub project: Arc<Project>,
-    /// The kernel as it is.
     pub kernel: Arc<Kernel>,
-    /// Where.
     pub device: DeviceChoice,
-    /// Whose sizes decide what is compiled alone.
+    /// The workload that decides sizes when only compiling.
     pub workload: String,
-    /// How far to go.
+    /// How far the evaluation goes.
     pub mode: Mode,
-    /// How times are taken.
     pub protocol: Protocol,
-    /// What all inputs come from.
+    /// The seed of all inputs.
     pub seed: u64,
 }
 
-/// What the workbench must know of an event.
+/// An engine event as the workbench uses it.
 #[derive(Clone, Debug)]
-pub enum Heard {
-    /// There are facts of a kernel.
+pub enum EvaluationEvent {
     Facts(String),
-    /// There is a verdict on a kernel.
     Verdict(String, Box<Evaluated>),
-    /// A profiler came to its end, in a sentence.
+    /// A profile ended, described in a sentence.
     Profiled(String),
-    /// Something to be said.
+    /// A notice for the user.
     Notice(String),
-    /// A defect of ours.
+    /// A defect of Lightbench.
     Defect(String),
 }
 
 impl Evaluations {
-    /// What is known of a kernel.
+    /// The results for a kernel.
     #[must_use]
-    pub fn of(&self, kernel: &str) -> Option<&Known> {
+    pub fn kernel(&self, kernel: &str) -> Option<&KernelState> {
         self.known.get(kernel)
     }
 
-    /// What is known of a kernel, to be changed.
-    pub fn of_mut(&mut self, kernel: &str) -> &mut Known {
+    pub fn kernel_mut(&mut self, kernel: &str) -> &mut KernelState {
         self.known.entry(kernel.to_owned()).or_default()
     }
 
-    /// What is known of the kernel that these facts are of, unless it was compiled again meanwhile.
-    pub fn of_facts(&mut self, facts: &Arc<Facts>) -> Option<&mut Known> {
-        let is_of = |known: &&mut Known| {
+    /// The results of the kernel with these facts; `None` if it was compiled again meanwhile.
+    pub fn kernel_with_facts(&mut self, facts: &Arc<Facts>) -> Option<&mut KernelState> {
+        let is_of = |known: &&mut KernelState| {
             known.facts.as_ref().is_some_and(|known| Arc::ptr_eq(known, facts))
         };
         self.known.values_mut().find(is_of)
     }
 
-    /// Kernels of which something is known.
-    pub fn all(&self) -> impl Iterator<Item = (&String, &Known)> {
+    /// All kernels with results.
+    pub fn all(&self) -> impl Iterator<Item = (&String, &KernelState)> {
         self.known.iter()
     }
 
-    /// Whether anything is not over.
+    /// Whether a request is running.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         !self.jobs.is_empty()
     }
 
-    /// Nothing is known any more: another project.
+    /// Forgets all results, because another project opens.
     pub fn clear(&mut self) {
         self.stop_all();
         self.known.clear();
         self.jobs.clear();
     }
 
-    /// The compiler's name and version, as far as they are known.
+    /// The compiler's name and version, if known.
     #[must_use]
     pub fn compiler(&self) -> &str {
         match &self.machine {
-            Machine::Known(found) => &found.compiler,
-            Machine::Looking | Machine::Unable(_) => "",
+            MachineState::Known(found) => &found.compiler,
+            MachineState::Detecting | MachineState::Unusable(_) => "",
         }
     }
 
     fn evaluator(&self) -> Option<&dyn Evaluator> {
         match &self.machine {
-            Machine::Known(found) => Some(found.evaluator.as_ref()),
-            Machine::Looking | Machine::Unable(_) => None,
+            MachineState::Known(found) => Some(found.evaluator.as_ref()),
+            MachineState::Detecting | MachineState::Unusable(_) => None,
         }
     }
 
-    /// Asks about a kernel.
+    /// Submits an evaluation.
     ///
     /// # Errors
-    /// Why nothing will come of it.
-    pub fn ask(&mut self, question: &Question) -> Result<(), String> {
+    /// Why the request was refused.
+    pub fn ask(&mut self, question: &EvaluationRequest) -> Result<(), String> {
         let last = match question.mode {
             Mode::Off => return Ok(()),
             Mode::Compile => Stage::Compile,
@@ -218,7 +202,7 @@ impl Evaluations {
             });
             self.asked(Request::Evaluate(work, conditions), question)?
         };
-        let known = self.of_mut(&question.kernel.name);
+        let known = self.kernel_mut(&question.kernel.name);
         known.running = Some(running);
         known.progress = Progress::until(last);
         known.obstacle = None;
@@ -228,7 +212,7 @@ impl Evaluations {
     pub(super) fn asked(
         &mut self,
         request: Request,
-        question: &Question,
+        question: &EvaluationRequest,
     ) -> Result<RequestId, String> {
         let Some(evaluator) = self.evaluator() else {
             return Err("nothing can run before the machine is known".to_owned());
@@ -239,25 +223,25 @@ impl Evaluations {
         Ok(id)
     }
 
-    /// Nothing that was asked for is wanted any more.
+    /// Cancels all requests.
     pub fn stop_all(&self) {
         let Some(evaluator) = self.evaluator() else { return };
         for id in self.jobs.keys() {
-            // Refused only where it has ended meanwhile, which is what is wanted.
+            // Refused only if the request has ended meanwhile, which is the intended state.
             drop(evaluator.ask(Request::Cancel(*id)));
         }
     }
 
-    /// Hears everything that was said since the last time.
-    pub fn hear(&mut self, now: Duration) -> Vec<Heard> {
+    /// Handles all pending engine events.
+    pub fn poll(&mut self, now: Duration) -> Vec<EvaluationEvent> {
         let mut heard = Vec::new();
         while let Some(event) = self.evaluator().and_then(Evaluator::next_event) {
-            heard.extend(self.heard(event, now));
+            heard.extend(self.handle_event(event, now));
         }
         heard
     }
 
-    fn heard(&mut self, event: Event, now: Duration) -> Option<Heard> {
+    fn handle_event(&mut self, event: Event, now: Duration) -> Option<EvaluationEvent> {
         match event {
             Event::Queued { request, ahead } => {
                 if let Some(known) = self.running(request) {
@@ -273,20 +257,25 @@ impl Evaluations {
                 None
             }
             Event::Finished { request, ending } => self.finished(request, ending, now),
-            Event::Noticed(notice) => Some(Heard::Notice(notice.to_string())),
+            Event::Noticed(notice) => Some(EvaluationEvent::Notice(notice.to_string())),
         }
     }
 
-    /// What is known of the kernel whose newest request this is.
-    fn running(&mut self, request: RequestId) -> Option<&mut Known> {
+    /// The kernel whose latest request this is.
+    fn running(&mut self, request: RequestId) -> Option<&mut KernelState> {
         self.known.values_mut().find(|known| known.running == Some(request))
     }
 
-    fn finished(&mut self, request: RequestId, ending: Ending, now: Duration) -> Option<Heard> {
+    fn finished(
+        &mut self,
+        request: RequestId,
+        ending: Ending,
+        now: Duration,
+    ) -> Option<EvaluationEvent> {
         let job = self.jobs.remove(&request)?;
         let name = job.kernel.name.clone();
         let known = self.known.entry(name.clone()).or_default();
-        if known.profiling.state == profiling::State::Running(request) {
+        if known.profiling.state == profiling::ProfilingState::Running(request) {
             return known.profiled(ending, &job.kernel, &job.device.title);
         }
         let is_newest = known.running == Some(request);
@@ -312,14 +301,14 @@ impl Evaluations {
                     lines: Vec::new(),
                 };
                 known.evaluated = Some(evaluated.clone());
-                Some(Heard::Verdict(name, Box::new(evaluated)))
+                Some(EvaluationEvent::Verdict(name, Box::new(evaluated)))
             }
             Ending::Impossible(error) => {
                 if is_newest {
                     known.progress.fail(now);
                 }
                 known.obstacle = Some(error.to_string());
-                Some(Heard::Notice(format!("{name}: {error}")))
+                Some(EvaluationEvent::Notice(format!("{name}: {error}")))
             }
             Ending::Cancelled { because, .. } => {
                 if is_newest {
@@ -331,7 +320,7 @@ impl Evaluations {
             }
             Ending::Panicked { message } => {
                 known.progress.fail(now);
-                Some(Heard::Defect(format!("{name}: a defect of Lightbench: {message}")))
+                Some(EvaluationEvent::Defect(format!("{name}: a defect of Lightbench: {message}")))
             }
             Ending::Screened(_)
             | Ending::Examined(_)
@@ -342,8 +331,8 @@ impl Evaluations {
     }
 }
 
-impl Question {
-    /// What is worked on, for the person who asks.
+impl EvaluationRequest {
+    /// The work of this request, at interactive priority.
     pub(super) fn work(&self) -> Work {
         Work {
             project: Arc::clone(&self.project),
@@ -353,7 +342,7 @@ impl Question {
         }
     }
 
-    /// Where it runs, on all workloads.
+    /// Conditions on this device, for all workloads.
     pub(super) fn conditions(&self, timing: TimingUse) -> Conditions {
         Conditions {
             device: self.device.name.clone(),
@@ -367,17 +356,17 @@ impl Question {
     }
 }
 
-impl Known {
+impl KernelState {
     fn compiled(
         &mut self,
         compiled: Result<Facts, FactsError>,
         is_newest: bool,
         job: &Job,
         now: Duration,
-    ) -> Heard {
+    ) -> EvaluationEvent {
         match compiled {
             Ok(facts) => {
-                self.compile_problems = problem::of_compiler(&facts.artifact.diagnostics);
+                self.compile_problems = problem::from_diagnostics(&facts.artifact.diagnostics);
                 self.facts = Some(Arc::new(facts));
                 self.sass = Sass::Unread;
                 if is_newest {
@@ -385,16 +374,16 @@ impl Known {
                 }
             }
             Err(error) => {
-                self.compile_problems = problem::of_facts(&error);
+                self.compile_problems = problem::from_facts_error(&error);
                 if is_newest {
                     self.progress.fail(now);
                 }
             }
         }
-        Heard::Facts(job.kernel.name.clone())
+        EvaluationEvent::Facts(job.kernel.name.clone())
     }
 
-    /// Everything that is known to be wrong: what the verdict says, and what the compiler warns of.
+    /// All known problems: from the verdict and from compiler warnings.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = self.compile_problems.clone();
@@ -402,7 +391,7 @@ impl Known {
         if let Some((evaluated, Err(NotPassed::Failed(failure)))) =
             evaluated.map(|each| (each, &each.run.verdict))
         {
-            let found = problem::of_failure(failure, &evaluated.kernel, &evaluated.project);
+            let found = problem::from_failure(failure, &evaluated.kernel, &evaluated.project);
             if !matches!(failure, Failure::Compile(_)) || problems.is_empty() {
                 problems.extend(found);
             }

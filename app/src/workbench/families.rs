@@ -1,6 +1,6 @@
-//! Which candidates descend from which: runs whose candidates go back to the same one are a family.
+//! Lineage of candidates: runs whose candidates derive from the same ancestor form a family.
 //!
-//! A history is read part by part, the newest runs first, so that an ancestor may become known after its descendants.
+//! A history is read in parts, the newest runs first, so an ancestor may become known after its descendants.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -8,25 +8,25 @@ use std::sync::Arc;
 
 use lightbench_core::history::{RunNumber, StoredRun};
 
-/// A candidate, by a number of this window's own.
+/// A candidate, numbered within this window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Descent(u32);
 
-/// A family: the candidate that all of it goes back to, as far as that is known.
+/// A family, named by its oldest known ancestor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Family(pub(super) u32);
 
-/// All candidates, with what each was made from.
+/// All candidates and their parents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Families {
-    /// By a hash of the candidate's name: 64 bits tell as many apart as anybody has.
+    /// Keyed by a 64-bit hash of the candidate's name.
     known: BTreeMap<u64, u32>,
     candidates: Vec<Candidate>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Candidate {
-    /// Its oldest run so far: what that one says of its parent counts, because somebody may come back to a text.
+    /// The oldest known run; its parent counts, because a later run may return to an earlier text.
     first: Option<RunNumber>,
     parent: Option<u32>,
     /// The kernel of that run.
@@ -34,7 +34,7 @@ struct Candidate {
 }
 
 impl Families {
-    /// Takes in a run; one whose candidate could not be made descends from what its parent descends from.
+    /// Adds a run; a run without a compiled candidate belongs to its parent's family.
     pub(super) fn add(&mut self, run: &StoredRun, kernel: &Arc<str>) -> Descent {
         let record = &run.record;
         let parent = record.parent.as_deref().map(|name| self.named(name));
@@ -64,7 +64,7 @@ impl Families {
         number
     }
 
-    /// The family of every candidate, by its number.
+    /// The family of every candidate, by number.
     pub(super) fn resolved(&self) -> Vec<Family> {
         const UNKNOWN: u32 = u32::MAX;
         let mut found = vec![Family(UNKNOWN); self.candidates.len()];
@@ -76,7 +76,8 @@ impl Families {
                     break found[at];
                 }
                 path.push(at);
-                // While it is looked for, a candidate is its own: so a circle, which only a file from elsewhere says, ends.
+                // A candidate under resolution counts as its own ancestor, so that a cycle, possible only in an
+                // imported file, terminates.
                 found[at] = Family(u32::try_from(at).unwrap_or(UNKNOWN));
                 match self.candidates[at].parent {
                     Some(parent) => at = parent as usize,
@@ -88,12 +89,12 @@ impl Families {
         found
     }
 
-    /// The family of a candidate, among those that were resolved.
-    pub(super) fn of(resolved: &[Family], descent: Descent) -> Option<Family> {
+    /// The family of a candidate, from resolved families.
+    pub(super) fn family_of(resolved: &[Family], descent: Descent) -> Option<Family> {
         resolved.get(descent.0 as usize).copied()
     }
 
-    /// The kernel that a family began with, where a run of that is known.
+    /// The kernel of a family's oldest candidate, if a run of it is known.
     pub(super) fn kernel(&self, family: Family) -> Option<&Arc<str>> {
         self.candidates.get(family.0 as usize)?.kernel.as_ref()
     }
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
     use crate::workbench::tests::stored;
 
-    /// Runs as `number candidate parent`, read in that order: each run's candidate, and which it goes back to.
+    /// Takes runs as `number candidate parent` in reading order; checks the root of each run's candidate.
     fn check(runs: &[(i64, &str, &str)], expected: &[i64]) {
         let mut families = Families::default();
         let descents: Vec<Descent> = runs
@@ -120,7 +121,7 @@ mod tests {
         let found: Vec<i64> = descents
             .into_iter()
             .map(|descent| {
-                let family = Families::of(&resolved, descent).unwrap();
+                let family = Families::family_of(&resolved, descent).unwrap();
                 families.kernel(family).map_or(0, |kernel| kernel[1..].parse().unwrap())
             })
             .collect();
@@ -132,7 +133,7 @@ mod tests {
         check(&[(1, "a", ""), (2, "b", "a"), (3, "c", "b"), (4, "d", "")], &[1, 1, 1, 4]);
         // Read from the newest to the oldest.
         check(&[(3, "c", "b"), (2, "b", "a"), (1, "a", "")], &[1, 1, 1]);
-        // The parent never ran here.
+        // The parent has no run here.
         check(&[(5, "c", "b"), (6, "d", "b")], &[0, 0]);
     }
 

@@ -1,4 +1,4 @@
-//! The history's rows in families, each below a head that says what came of it; or all of them in one list.
+//! The rows of the history, grouped into families with a header each, or as one list.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,96 +6,89 @@ use std::sync::Arc;
 use lightbench_core::history::better;
 
 use super::families::{Families, Family};
-use super::runs::{BasisNumber, Grouping, Row, Runs, View};
+use super::runs::{BasisNumber, Grouping, RunFilter, RunRow, Runs};
 
-/// What is shown, from top to bottom.
+/// The visible lines and the groups that their headers describe.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
-    /// One after the other.
-    pub lines: Vec<Line>,
-    /// What heads speak of.
-    pub groups: Vec<Group>,
+pub struct GroupedRuns {
+    pub lines: Vec<HistoryLine>,
+    pub groups: Vec<CandidateGroup>,
 }
 
-/// One line.
+/// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
-    /// The head of a group, by its place among them.
+pub enum HistoryLine {
+    /// The header of a group, by index in `groups`.
     Head(u32),
-    /// A run, by its place among all rows.
+    /// A run, by row index.
     Run(u32),
 }
 
-/// Runs of one family, as far as the filter lets them through.
+/// The runs of one family that pass the filter.
 #[derive(Clone, Debug)]
-pub struct Group {
-    /// Which family.
+pub struct CandidateGroup {
     pub family: Family,
-    /// The kernel that it began with.
+    /// The kernel of the oldest candidate.
     pub name: Arc<str>,
-    /// How many runs.
     pub runs: usize,
-    /// How many of them passed.
     pub passed: usize,
-    /// The place of the fastest among those that may be compared with its newest one.
+    /// Row index of the fastest run that is comparable with the newest one.
     pub best: Option<u32>,
-    /// Whether its runs are shown.
     pub fold: Fold,
 }
 
-/// Whether the runs of a group are shown.
+/// Whether the runs of a group are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// They are.
     Open,
-    /// Only the head is.
     Closed,
 }
 
 impl Runs {
-    /// What is shown, in order. Groups come in the order of their first rows.
+    /// The visible lines, in order. Groups are ordered by their first rows.
     #[must_use]
-    pub fn lines(&self, view: &View) -> Shown {
-        let places = self.shown(view);
+    pub fn lines(&self, view: &RunFilter) -> GroupedRuns {
+        let places = self.filtered(view);
         match view.grouping {
-            Grouping::None => {
-                Shown { lines: places.into_iter().map(Line::Run).collect(), groups: Vec::new() }
-            }
+            Grouping::None => GroupedRuns {
+                lines: places.into_iter().map(HistoryLine::Run).collect(),
+                groups: Vec::new(),
+            },
             Grouping::Lineage => self.grouped(view, &places),
         }
     }
 
-    fn grouped(&self, view: &View, places: &[u32]) -> Shown {
+    fn grouped(&self, view: &RunFilter, places: &[u32]) -> GroupedRuns {
         let mut members: Vec<(Family, Vec<u32>)> = Vec::new();
         let mut known: BTreeMap<Family, usize> = BTreeMap::new();
         let resolved = self.families().resolved();
         for place in places {
             let Some(row) = self.rows().get(*place as usize) else { continue };
-            let Some(family) = Families::of(&resolved, row.descent) else { continue };
+            let Some(family) = Families::family_of(&resolved, row.descent) else { continue };
             let at = *known.entry(family).or_insert_with(|| {
                 members.push((family, Vec::new()));
                 members.len() - 1
             });
             members[at].1.push(*place);
         }
-        let mut shown = Shown::default();
+        let mut shown = GroupedRuns::default();
         for ((family, places), at) in members.into_iter().zip(0..) {
             let group = self.group(view, family, &places);
-            shown.lines.push(Line::Head(at));
+            shown.lines.push(HistoryLine::Head(at));
             if group.fold == Fold::Open {
-                shown.lines.extend(places.into_iter().map(Line::Run));
+                shown.lines.extend(places.into_iter().map(HistoryLine::Run));
             }
             shown.groups.push(group);
         }
         shown
     }
 
-    fn group(&self, view: &View, family: Family, places: &[u32]) -> Group {
+    fn group(&self, view: &RunFilter, family: Family, places: &[u32]) -> CandidateGroup {
         let rows =
             || places.iter().filter_map(|place| Some((*place, self.rows().get(*place as usize)?)));
         let oldest = rows().min_by_key(|(place, _)| *place).map(|(_, row)| &row.kernel);
         let name = self.families().kernel(family).or(oldest);
-        Group {
+        CandidateGroup {
             family,
             name: name.map_or_else(|| "".into(), Arc::clone),
             runs: places.len(),
@@ -106,8 +99,8 @@ impl Runs {
     }
 }
 
-/// The fastest of those that may be compared with the newest one: times of another task or device say nothing of it.
-fn best<'a>(rows: impl Iterator<Item = (u32, &'a Row)> + Clone) -> Option<u32> {
+/// The fastest run that is comparable with the newest one; times of another task or device are excluded.
+fn best<'a>(rows: impl Iterator<Item = (u32, &'a RunRow)> + Clone) -> Option<u32> {
     let scored = rows.filter_map(|(place, row)| {
         let (seconds, basis) = row.standard_score()?;
         Some((place, (seconds, row.number), basis))
@@ -146,16 +139,16 @@ mod tests {
         runs
     }
 
-    /// Heads as `name runs passed best`, runs by their numbers.
-    fn check(runs: &Runs, view: &View, expected: &[&str]) {
+    /// Checks headers as `name runs passed best` and runs by number.
+    fn check(runs: &Runs, view: &RunFilter, expected: &[&str]) {
         let shown = runs.lines(view);
         let number = |place: u32| runs.rows()[place as usize].number;
         let told: Vec<String> = shown
             .lines
             .iter()
             .map(|line| match line {
-                Line::Run(place) => number(*place).to_string(),
-                Line::Head(at) => {
+                HistoryLine::Run(place) => number(*place).to_string(),
+                HistoryLine::Head(at) => {
                     let group = &shown.groups[*at as usize];
                     let best = group
                         .best
@@ -179,7 +172,7 @@ mod tests {
             }
             let best: Vec<_> = runs.rows().iter().filter(|row| runs.is_best(row)).collect();
             assert_eq!(best.iter().map(|row| row.number.0).collect::<Vec<_>>(), [2], "{order:?}");
-            let view = View { grouping: Grouping::Lineage, ..View::default() };
+            let view = RunFilter { grouping: Grouping::Lineage, ..RunFilter::default() };
             check(&runs, &view, &["naive 3 3 2", "3", "2", "1"]);
         }
     }
@@ -187,15 +180,15 @@ mod tests {
     #[test]
     fn families_stand_together_below_their_best() {
         let runs = runs();
-        let view = View { grouping: Grouping::Lineage, ..View::default() };
+        let view = RunFilter { grouping: Grouping::Lineage, ..RunFilter::default() };
         check(&runs, &view, &["warp 3 3 2", "6", "5", "2", "naive 3 3 3", "4", "3", "1"]);
-        let sorted = View { sort: Sort::Fastest, ..view.clone() };
+        let sorted = RunFilter { sort: Sort::Fastest, ..view.clone() };
         check(&runs, &sorted, &["warp 3 3 2", "6", "2", "5", "naive 3 3 3", "3", "1", "4"]);
-        let filtered = View { filter: "naive-3".to_owned(), ..view.clone() };
+        let filtered = RunFilter { filter: "naive-3".to_owned(), ..view.clone() };
         check(&runs, &filtered, &["naive 1 1 none", "4"]);
         let family = runs.lines(&view).groups[0].family;
-        let folded = View { folded: [family].into(), ..view };
+        let folded = RunFilter { folded: [family].into(), ..view };
         check(&runs, &folded, &["warp 3 3 2", "naive 3 3 3", "4", "3", "1"]);
-        check(&runs, &View::default(), &["6", "5", "4", "3", "2", "1"]);
+        check(&runs, &RunFilter::default(), &["6", "5", "4", "3", "2", "1"]);
     }
 }

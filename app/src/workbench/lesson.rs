@@ -1,4 +1,4 @@
-//! The lesson of the open project: which step, what was guessed, what came of it, which goals were reached.
+//! The lesson of the open project: current step, guesses, answers and reached goals.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,96 +10,90 @@ use lightbench_core::lesson::{Judged, Lesson, Prediction, Step, judge};
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
 use serde::{Deserialize, Serialize};
 
+use super::background_task::BackgroundTask;
 use super::command::Command;
-use super::errand::Errand;
 use super::problem::{self, Problem};
 use super::settings::Mode;
-use super::{Wish, Workbench};
+use super::{UiEffect, Workbench};
 
-/// What the open project teaches.
+/// The lesson of the open project, if it has one.
 #[derive(Clone, Debug, Default)]
-pub enum Teaching {
-    /// It is no lesson, as far as anybody knows.
+pub enum LessonState {
+    /// The project is not known to be a lesson.
     #[default]
     Nothing,
-    /// It is one, and something is wrong with it.
+    /// The lesson has errors.
     Broken(Vec<Problem>),
-    /// It is one.
-    Lesson(Box<Taught>),
+    Lesson(Box<OpenLesson>),
 }
 
-/// A lesson, and how far somebody came.
+/// A lesson with the user's progress.
 #[derive(Clone, Debug)]
-pub struct Taught {
-    /// What it says.
+pub struct OpenLesson {
     pub lesson: Arc<Lesson>,
-    /// How far somebody came.
-    pub progress: Progress,
-    /// Which panels there are.
-    pub panels: Panels,
-    /// Whether the solution stands beside the student's text.
+    /// The user's progress.
+    pub progress: LessonProgress,
+    pub panels: PanelSet,
     pub solution: Solution,
 }
 
-/// Which panels there are in a lesson.
+/// Panels that a lesson shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Panels {
-    /// Those that it names.
+pub enum PanelSet {
+    /// The panels that the lesson names.
     #[default]
     OfLesson,
-    /// All of them, and all roofs.
+    /// All panels and all roofs.
     Everything,
 }
 
 /// Whether the solution is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solution {
-    /// It is not.
     #[default]
     Hidden,
-    /// It is.
     Shown,
 }
 
-/// How far somebody came: kept in our state folder.
+/// Progress in a lesson, stored in the state folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Progress {
-    /// The step that is looked at, from 0.
+pub struct LessonProgress {
+    /// The current step, from 0.
     pub step: usize,
-    /// What happened in each step.
+    /// Progress in each step.
     pub steps: Vec<StepProgress>,
 }
 
-/// What happened in a step.
+/// Progress in one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepProgress {
-    /// Hints that were shown.
+    /// Number of hints shown.
     pub hints: usize,
-    /// What somebody committed to, in the unit of the question.
+    /// The user's guess, in the unit of the question.
     pub guess: Option<f64>,
-    /// What it is, and who says so.
-    pub answer: Option<(f64, Told)>,
-    /// Whether all goals were reached once.
+    /// The answer and its source.
+    pub answer: Option<(f64, AnswerSource)>,
+    /// Whether all goals were reached at least once.
     pub done: bool,
 }
 
-/// Who says what an answer is, as it is kept.
+/// Source of an answer, in its stored form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
-    /// A clock of a device.
+pub enum AnswerSource {
+    /// Measured by a clock of a device.
     Measured,
-    /// A model of a device.
+    /// Computed by a performance model.
     Modelled,
-    /// The virtual GPU counted it.
+    /// Counted by the virtual GPU.
     Counted,
-    /// It is read from the code.
+    /// Read from the compiled code.
     Read,
 }
 
-impl Told {
+impl AnswerSource {
     const fn by(source: Source) -> Self {
         match source {
             Source::Measured => Self::Measured,
@@ -109,7 +103,7 @@ impl Told {
         }
     }
 
-    /// In a word.
+    /// The source as one word.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -121,48 +115,43 @@ impl Told {
     }
 }
 
-/// All that a person can do in a lesson.
+/// A command of a lesson.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LessonCommand {
-    /// To the next step.
     Next,
-    /// To the step before.
     Previous,
-    /// Commit to a number.
+    /// Commit to a guess.
     Guess(f64),
-    /// Run what the step is about.
+    /// Measure the kernel of the step.
     Measure,
-    /// Show another hint.
     Hint,
-    /// Show the solution beside the own text, or no longer.
     Solution,
-    /// Show all panels and roofs, or only those of the lesson.
     Everything,
 }
 
-/// What was read of a lesson.
+/// A lesson as read from its folder.
 #[derive(Clone, Debug)]
-pub struct LessonRead {
-    /// The lesson, or what is wrong with it.
+pub struct LoadedLesson {
+    /// The lesson, or its errors.
     pub lesson: Result<Lesson, Vec<lightbench_core::project::Problem>>,
-    /// How far somebody came, where that is known.
-    pub progress: Option<Progress>,
+    /// The stored progress, if there is one.
+    pub progress: Option<LessonProgress>,
 }
 
-impl Taught {
-    /// The step that is looked at.
+impl OpenLesson {
+    /// The current step.
     #[must_use]
     pub fn step(&self) -> Option<&Step> {
         self.lesson.steps.get(self.progress.step)
     }
 
-    /// What happened in it.
+    /// Progress in the current step.
     #[must_use]
-    pub fn here(&self) -> StepProgress {
+    pub fn step_progress(&self) -> StepProgress {
         self.progress.steps.get(self.progress.step).cloned().unwrap_or_default()
     }
 
-    fn here_mut(&mut self) -> &mut StepProgress {
+    fn step_progress_mut(&mut self) -> &mut StepProgress {
         let at = self.progress.step;
         if self.progress.steps.len() <= at {
             self.progress.steps.resize_with(at + 1, StepProgress::default);
@@ -170,27 +159,28 @@ impl Taught {
         &mut self.progress.steps[at]
     }
 
-    /// Whether a guess is asked for and nobody committed to one.
+    /// Whether the step asks for a guess and has none.
     #[must_use]
     pub fn waits_for_guess(&self) -> bool {
-        self.step().is_some_and(|step| step.prediction.is_some()) && self.here().guess.is_none()
+        self.step().is_some_and(|step| step.prediction.is_some())
+            && self.step_progress().guess.is_none()
     }
 
     /// The kernel that the step measures.
     #[must_use]
     pub fn measured(&self) -> &str {
-        let here = self.here();
+        let here = self.step_progress();
         match self.step().and_then(|step| step.prediction.as_ref()) {
-            // A question about another kernel is answered first.
+            // An unanswered question about another kernel comes first.
             Some(prediction) if here.answer.is_none() => &prediction.kernel,
             Some(_) | None => &self.lesson.kernel,
         }
     }
 
-    /// The guess of this step with its question, once somebody committed to it.
+    /// The question of this step with the user's guess, once there is one.
     #[must_use]
     pub fn guess(&self) -> Option<(&Prediction, f64)> {
-        Some((self.step()?.prediction.as_ref()?, self.here().guess?))
+        Some((self.step()?.prediction.as_ref()?, self.step_progress().guess?))
     }
 
     fn go(&mut self, step: usize) {
@@ -198,10 +188,10 @@ impl Taught {
         self.solution = Solution::Hidden;
     }
 
-    /// Takes in a verdict on one of its kernels.
+    /// Updates answers and goals from a verdict on one of the lesson's kernels.
     fn learn(&mut self, kernel: &str, run: &Run, work: impl Fn(&str) -> Option<MinimalWork>) {
         let Some(step) = self.step().cloned() else { return };
-        let here = self.here();
+        let here = self.step_progress();
         if let Some(prediction) = &step.prediction
             && here.guess.is_some()
             && here.answer.is_none()
@@ -209,47 +199,47 @@ impl Taught {
             && let Some(work) = work(&prediction.workload)
         {
             let answer = prediction.answer(run, &work);
-            self.here_mut().answer = answer.map(|answer| (answer.value, Told::by(answer.source)));
+            self.step_progress_mut().answer =
+                answer.map(|answer| (answer.value, AnswerSource::by(answer.source)));
         }
         let reached = |goal: &lightbench_core::lesson::Goal| {
             judge(goal, Some(run), &self.lesson.workload).is_met()
         };
         if kernel == self.lesson.kernel && !step.goals.is_empty() && step.goals.iter().all(reached)
         {
-            self.here_mut().done = true;
+            self.step_progress_mut().done = true;
         }
     }
 }
 
 impl Workbench {
-    /// The lesson that is open.
     #[must_use]
-    pub fn taught(&self) -> Option<&Taught> {
-        match &self.opened.as_ref()?.teaching {
-            Teaching::Lesson(taught) => Some(taught),
-            Teaching::Nothing | Teaching::Broken(_) => None,
+    pub fn open_lesson(&self) -> Option<&OpenLesson> {
+        match &self.opened.as_ref()?.lesson {
+            LessonState::Lesson(taught) => Some(taught),
+            LessonState::Nothing | LessonState::Broken(_) => None,
         }
     }
 
-    fn taught_mut(&mut self) -> Option<&mut Taught> {
-        match &mut self.opened.as_mut()?.teaching {
-            Teaching::Lesson(taught) => Some(taught),
-            Teaching::Nothing | Teaching::Broken(_) => None,
+    fn open_lesson_mut(&mut self) -> Option<&mut OpenLesson> {
+        match &mut self.opened.as_mut()?.lesson {
+            LessonState::Lesson(taught) => Some(taught),
+            LessonState::Nothing | LessonState::Broken(_) => None,
         }
     }
 
-    /// The goals of the step with what they are now.
+    /// The goals of the step, with their current state.
     #[must_use]
     pub fn judged(&self) -> Vec<Judged> {
-        let Some(taught) = self.taught() else { return Vec::new() };
-        let known = self.evaluations.of(&taught.lesson.kernel);
+        let Some(taught) = self.open_lesson() else { return Vec::new() };
+        let known = self.evaluations.kernel(&taught.lesson.kernel);
         let run = known.and_then(|known| known.evaluated.as_ref()).map(|each| &*each.run);
         let goals = taught.step().map(|step| step.goals.as_slice()).unwrap_or_default();
         goals.iter().map(|goal| judge(goal, run, &taught.lesson.workload)).collect()
     }
 
-    /// Takes in what was read of the open project's lesson.
-    pub(super) fn read_lesson(&mut self, folder: &Path, read: LessonRead, now: Duration) {
+    /// Stores the lesson of the open project.
+    pub(super) fn read_lesson(&mut self, folder: &Path, read: LoadedLesson, now: Duration) {
         let Some(opened) = self.opened.as_mut().filter(|opened| opened.project.root == folder)
         else {
             return;
@@ -257,54 +247,55 @@ impl Workbench {
         let lesson = match read.lesson {
             Ok(lesson) => lesson,
             Err(problems) => {
-                let problems: Vec<Problem> = problems.iter().map(problem::of_reader).collect();
-                opened.teaching = Teaching::Broken(problems);
+                let problems: Vec<Problem> =
+                    problems.iter().map(problem::from_project_problem).collect();
+                opened.lesson = LessonState::Broken(problems);
                 return;
             }
         };
-        if let Teaching::Lesson(taught) = &mut opened.teaching {
+        if let LessonState::Lesson(taught) = &mut opened.lesson {
             taught.lesson = Arc::new(lesson);
             let step = taught.progress.step;
             taught.go(step);
             return;
         }
-        let mut taught = Taught {
+        let mut taught = OpenLesson {
             lesson: Arc::new(lesson),
             progress: read.progress.unwrap_or_default(),
-            panels: Panels::default(),
+            panels: PanelSet::default(),
             solution: Solution::default(),
         };
         let step = taught.progress.step;
         taught.go(step);
         opened.workload.clone_from(&taught.lesson.workload);
         let kernel = taught.lesson.kernel.clone();
-        opened.teaching = Teaching::Lesson(Box::new(taught));
-        self.wishes.push(Wish::Teach);
+        opened.lesson = LessonState::Lesson(Box::new(taught));
+        self.effects.push(UiEffect::EnterLessonLayout);
         let chosen = self.opened.as_ref().map(|opened| opened.kernel.clone());
         if chosen.is_some_and(|chosen| chosen != kernel) {
-            // The text that was opened first is no part of the lesson.
+            // The text opened first does not belong to the lesson.
             if let Some(front) = self.documents.front().map(|front| front.file.clone()) {
                 self.carry_out(Command::CloseText(front), now);
             }
             self.carry_out(Command::ChooseKernel(kernel), now);
         }
-        self.begin_at_open_lines();
+        self.go_to_open_lines();
     }
 
-    /// Puts the cursor where there is something to do.
-    fn begin_at_open_lines(&mut self) {
-        let Some(taught) = self.taught() else { return };
+    /// Moves the cursor to the first editable line.
+    fn go_to_open_lines(&mut self) {
+        let Some(taught) = self.open_lesson() else { return };
         let end = taught.lesson.locked.first().map(|locked| locked.lines.end);
         let lines = self.documents.front().map_or(0, |front| front.text.lines().count());
         if let Some(line) = end.filter(|line| *line <= lines).and_then(|end| end.try_into().ok()) {
-            self.wishes.push(Wish::GoTo(line, 1));
+            self.effects.push(UiEffect::GoTo(line, 1));
         }
     }
 
-    /// Takes in a verdict.
+    /// Updates the lesson from a verdict.
     pub(super) fn learn(&mut self, kernel: &str, run: &Run) {
         let Some(opened) = &mut self.opened else { return };
-        let Teaching::Lesson(taught) = &mut opened.teaching else { return };
+        let LessonState::Lesson(taught) = &mut opened.lesson else { return };
         let project = &opened.project;
         let work = |workload: &str| {
             let workload = project.workload(workload).ok()?;
@@ -317,9 +308,9 @@ impl Workbench {
         }
     }
 
-    /// Does what a person wants in a lesson.
-    pub(super) fn teach(&mut self, command: LessonCommand, now: Duration) {
-        let Some(taught) = self.taught_mut() else { return };
+    /// Carries out a command of a lesson.
+    pub(super) fn carry_out_lesson(&mut self, command: LessonCommand, now: Duration) {
+        let Some(taught) = self.open_lesson_mut() else { return };
         let before = taught.progress.clone();
         match command {
             LessonCommand::Next => taught.go(taught.progress.step.saturating_add(1)),
@@ -327,17 +318,17 @@ impl Workbench {
             LessonCommand::Guess(guess) => {
                 let range = taught.step().and_then(|step| step.prediction.as_ref());
                 let range = range.map(|prediction| prediction.range);
-                // Who committed to something stays with it.
+                // A committed guess is kept.
                 if let Some((from, to)) = range.filter(|_| taught.waits_for_guess()) {
-                    taught.here_mut().guess = Some(guess.clamp(from, to));
+                    taught.step_progress_mut().guess = Some(guess.clamp(from, to));
                 }
             }
             LessonCommand::Hint => {
                 let most = taught.step().map_or(0, |step| step.hints.len());
-                let here = taught.here_mut();
+                let here = taught.step_progress_mut();
                 here.hints = (here.hints + 1).min(most);
             }
-            LessonCommand::Solution if taught.here().done => {
+            LessonCommand::Solution if taught.step_progress().done => {
                 taught.solution = match taught.solution {
                     Solution::Hidden => Solution::Shown,
                     Solution::Shown => Solution::Hidden,
@@ -346,8 +337,8 @@ impl Workbench {
             LessonCommand::Solution => {}
             LessonCommand::Everything => {
                 taught.panels = match taught.panels {
-                    Panels::OfLesson => Panels::Everything,
-                    Panels::Everything => Panels::OfLesson,
+                    PanelSet::OfLesson => PanelSet::Everything,
+                    PanelSet::Everything => PanelSet::OfLesson,
                 };
             }
             LessonCommand::Measure if taught.waits_for_guess() => {}
@@ -357,12 +348,12 @@ impl Workbench {
                 return;
             }
         }
-        if self.taught().is_some_and(|taught| taught.progress != before) {
+        if self.open_lesson().is_some_and(|taught| taught.progress != before) {
             self.keep_progress();
         }
     }
 
-    /// Saves what was changed, which has it measured, or measures what stands on disk.
+    /// Saves a changed kernel, which starts its measurement, or measures the text on disk.
     fn measure(&mut self, kernel: &str, now: Duration) {
         let front = self.documents.front();
         let is_changed = front.is_some_and(super::documents::Document::is_changed);
@@ -378,8 +369,8 @@ impl Workbench {
     }
 
     fn keep_progress(&self) {
-        let (Some(opened), Some(taught)) = (&self.opened, self.taught()) else { return };
+        let (Some(opened), Some(taught)) = (&self.opened, self.open_lesson()) else { return };
         let progress = taught.progress.clone();
-        self.hand(Errand::KeepProgress(opened.project.root.clone(), progress));
+        self.submit(BackgroundTask::SaveProgress(opened.project.root.clone(), progress));
     }
 }

@@ -1,7 +1,7 @@
-//! More than two runs side by side: a row for each number, a column for each run, and the best of a row where there is one.
+//! Runs side by side: one row per number, one column per run, and the best cells of each row.
 //!
-//! A number is the best only among numbers of one kind. Times that cannot be told from each other are all best, and where
-//! that is everybody, nobody is. What is neither better nor worse by itself, such as registers, has no best.
+//! Numbers are compared only within one kind. Times whose intervals overlap the best are all best; if that holds for
+//! every run, none is marked. Numbers without a better direction, such as registers, have no best.
 
 #[cfg(test)]
 mod tests;
@@ -15,51 +15,47 @@ use lightbench_core::units::{Bytes, grouped};
 
 use super::comparison::clock;
 
-/// Runs side by side.
+/// Numbers of several runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
-    /// What each column is headed with.
+pub struct RunMatrix {
+    /// Column titles.
     pub heads: Vec<String>,
-    /// The numbers.
     pub rows: Vec<MatrixRow>,
 }
 
-/// One number of every run.
+/// One number, for every run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixRow {
-    /// What it is.
     pub name: String,
-    /// What it is good for to know, for whoever asks.
+    /// What the number tells the user.
     pub means: &'static str,
-    /// The workload that it is the time of, where it is a time.
+    /// The workload of a time.
     pub workload: Option<WorkloadName>,
-    /// One for each run.
+    /// One cell per run.
     pub cells: Vec<Cell>,
 }
 
 /// One number of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// As it is shown; empty where nobody knows it.
+    /// The formatted number; empty if unknown.
     pub text: String,
-    /// Where it comes from, where that is not the same for every number.
+    /// The source of the number, if it differs within the row.
     pub how: String,
-    /// Between which times a median lies; empty for other numbers.
+    /// The confidence interval of a median; empty for other numbers.
     pub interval: String,
-    /// Whether it is the best of its row.
     pub rank: Rank,
 }
 
-/// Whether a number is the best of its row.
+/// Whether a cell is the best of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rank {
-    /// It is, or cannot be told from the best.
+    /// The best, or not distinguishable from it.
     Best,
-    /// It is not, or there is none.
     Other,
 }
 
-/// Which of two numbers is better.
+/// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Better {
     Less,
@@ -67,30 +63,30 @@ enum Better {
     Neither,
 }
 
-/// A number before it is held against others.
+/// A number before comparison.
 struct Value {
     text: String,
     how: String,
-    /// Where the number may lie.
+    /// The interval that contains the number.
     between: (f64, f64),
-    /// Numbers of different kinds are not held against each other.
+    /// Only numbers of the same kind are compared.
     kind: String,
 }
 
-/// A letter for each run, from left to right.
+/// Column letters, from left to right.
 pub const LETTERS: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
-impl Matrix {
-    /// The numbers of runs: times of every workload, everything else of one.
+impl RunMatrix {
+    /// The numbers of runs: times of every workload, everything else of `workload`.
     #[must_use]
-    pub fn of(runs: &[&StoredRun], workload: &str) -> Self {
+    pub fn from_runs(runs: &[&StoredRun], workload: &str) -> Self {
         let mut names: Vec<&WorkloadName> = Vec::new();
-        for name in runs.iter().flat_map(|run| told(run)) {
+        for name in runs.iter().flat_map(|run| recorded_workloads(run)) {
             if !names.contains(&name) {
                 names.push(name);
             }
         }
-        // The workload that numbers are shown for comes first.
+        // The selected workload comes first.
         names.sort_by_key(|name| name.as_str() != workload);
         let mut rows = vec![verdicts(runs)];
         for name in &names {
@@ -108,7 +104,7 @@ impl Matrix {
         Self { heads: heads.map(head).collect(), rows }
     }
 
-    /// A table for a pull request; the best of a row is bold.
+    /// The matrix as a Markdown table; best cells are bold.
     #[must_use]
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
@@ -137,8 +133,8 @@ impl Matrix {
     }
 }
 
-/// The workloads of which a run tells anything.
-fn told(run: &StoredRun) -> Vec<&WorkloadName> {
+/// The workloads with recorded numbers.
+fn recorded_workloads(run: &StoredRun) -> Vec<&WorkloadName> {
     match &run.record.outcome {
         Outcome::Passed { timings, withheld, numbers, .. } => {
             let timed = timings.iter().filter(|timing| timing.mode == Mode::Cold);
@@ -194,15 +190,15 @@ fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
     row
 }
 
-/// Times are of one kind if one clock on one device told them, of one task.
+/// The kind of a time: clock, device and task must agree.
 fn kind(run: &StoredRun, clock: &Clock) -> String {
     let record = &run.record;
     format!("{:?} {:?} {:?} {clock:?}", run.provenance, record.device, record.definition)
 }
 
-/// Everything that is known of a workload besides its time.
+/// All numbers of a workload besides its time.
 fn numbers(runs: &[&StoredRun], workload: &WorkloadName) -> Vec<MatrixRow> {
-    let row = |name: &str, means, better, value: OfRun<'_>| {
+    let row = |name: &str, means, better, value: ReadValue<'_>| {
         let values = runs.iter().map(|run| value(run));
         ranked(name.to_owned(), means, better, values.collect())
     };
@@ -212,18 +208,14 @@ fn numbers(runs: &[&StoredRun], workload: &WorkloadName) -> Vec<MatrixRow> {
     rows
 }
 
-type OfRun<'a> = &'a dyn Fn(&StoredRun) -> Option<Value>;
-type MakesRow<'a> = &'a dyn Fn(&str, &'static str, Better, OfRun<'_>) -> MatrixRow;
+type ReadValue<'a> = &'a dyn Fn(&StoredRun) -> Option<Value>;
+type MakeRow<'a> = &'a dyn Fn(&str, &'static str, Better, ReadValue<'_>) -> MatrixRow;
 
-/// The time against the speed of light.
-fn against_bound(
-    row: MakesRow<'_>,
-    runs: &[&StoredRun],
-    workload: &WorkloadName,
-) -> Vec<MatrixRow> {
+/// The time relative to its bound.
+fn against_bound(row: MakeRow<'_>, runs: &[&StoredRun], workload: &WorkloadName) -> Vec<MatrixRow> {
     let bound = row("bound", "The time that no correct kernel beats", Better::Neither, &|run| {
         let of = |run: &StoredRun| Some(cold(run, workload)?.standing.as_ref()?.bound.seconds());
-        // It is the task's on a device: of a run without a time it is that of another.
+        // The bound belongs to task and device: a run without a time takes that of another run.
         let alike = |other: &&&StoredRun| {
             let (own, other) = (&run.record, &other.record);
             (&own.device, &own.definition) == (&other.device, &other.definition)
@@ -235,7 +227,7 @@ fn against_bound(
     let reached = row("of the speed of light", means, Better::More, &|run| {
         let timing = cold(run, workload)?;
         let (standing, share) = timing.standing.as_ref().zip(timing.share())?;
-        // It is told apart from another one as the times are.
+        // Its interval follows from the interval of the time.
         let (middle, median) = (share.middle.0, timing.median.seconds());
         let between = reaches(timing).map_or((middle, middle), |(low, high)| {
             (middle * (median / high).0, middle * (median / low).0)
@@ -250,8 +242,8 @@ fn against_bound(
     vec![bound, reached, limiter]
 }
 
-/// What the compiled kernel needs.
-fn needs(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
+/// Resource use of the compiled kernel.
+fn needs(row: MakeRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
     let of = |run: &StoredRun| run.record.numbers(workload).cloned();
     let neither = Better::Neither;
     vec![
@@ -275,8 +267,8 @@ fn needs(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
     ]
 }
 
-/// What was counted.
-fn counts(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
+/// Counters.
+fn counts(row: MakeRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
     type Number = fn(&RecordedCounts) -> Option<(f64, String)>;
     let rows: [(&str, &'static str, Better, Number); 6] = [
         (
@@ -305,7 +297,7 @@ fn counts(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
         }),
     ];
     let at = |run: &StoredRun| Some(run.record.numbers(workload)?.counted.as_ref()?.at.clone());
-    // A small workload beside a GPU counts less than what was timed, which nobody should take for the same.
+    // Counters of a small workload must not be read as those of the timed workload.
     let place_row = row("counted", "Where the counts below are from", Better::Neither, &|run| {
         Some(plain(place(&at(run)?), 0.0))
     });
@@ -320,7 +312,7 @@ fn counts(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
     std::iter::once(place_row).chain(made).collect()
 }
 
-/// Where something was counted, in words.
+/// Where counters come from, as text.
 #[must_use]
 pub fn place(at: &CountedIn) -> String {
     match at {

@@ -1,4 +1,4 @@
-//! What was measured of the run that panels show: times under each condition, energy, and what the device did meanwhile.
+//! Measurements of the shown run: times under each condition, energy, and the state of the device.
 
 use lightbench_core::history::StoredRun;
 use lightbench_core::history::timing as kept;
@@ -7,49 +7,47 @@ use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::Workbench;
-use super::errand::Errand;
+use super::background_task::BackgroundTask;
 use super::evaluations::Evaluated;
 use super::runs::TimeSource;
 
-/// What a record calls the clock of the multiprocessors.
+/// The recorded name of the lowest multiprocessor clock.
 pub(crate) const LOWEST_CLOCK: &str = "sm, lowest";
 pub(crate) const HIGHEST_CLOCK: &str = "sm, highest";
 
-/// What was measured on the workload that numbers are shown for.
+/// Measurements on the selected workload.
 #[derive(Clone, Debug)]
 pub struct Measurements {
-    /// One for each condition, the score first.
+    /// One per condition, the scored one first.
     pub times: Vec<TimeOfMode>,
-    /// What an execution costs, or why nobody can say; none where nobody asked.
+    /// Energy per execution, or why it is unknown; `None` if it was not requested.
     pub energy: Option<Result<Energy, NoEnergy>>,
-    /// What the device did; of a run of the history its clock, where that was recorded.
+    /// State of the device; for a recorded run its clock, if recorded.
     pub conditions: Option<Conditions>,
-    /// What nobody recorded of that, in words.
+    /// Which conditions were not recorded, as text.
     pub unrecorded: Option<&'static str>,
 }
 
 /// The time under one condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeOfMode {
-    /// The condition; none where whoever recorded it did not say.
+    /// The condition; `None` if the record does not name it.
     pub mode: Option<Mode>,
-    /// The median.
     pub median: Seconds,
-    /// Where the median is 95 times in 100; of a model the band that is expected.
+    /// The 95 % confidence interval of the median; for a modelled time the expected band.
     pub interval: Option<(Seconds, Seconds)>,
-    /// Where it comes from.
     pub source: TimeSource,
-    /// What speaks against it, in sentences.
+    /// Reasons not to trust the time, as sentences.
     pub taint: Vec<String>,
 }
 
 impl Workbench {
-    /// What was measured of the run that panels show.
+    /// Measurements of the shown run.
     #[must_use]
     pub fn measurements(&self) -> Option<Measurements> {
         let live = self.shown_verdict().and_then(|evaluated| {
             let timings = &evaluated.run.verdict.as_ref().ok()?.timings;
-            self.told(timings).map(Measurements::of_verdict)
+            self.summary_timing(timings).map(Measurements::of_verdict)
         });
         live.or_else(|| {
             let read = self.selection.read.as_ref();
@@ -59,7 +57,7 @@ impl Workbench {
         })
     }
 
-    /// Has the run that panels show read, once: rows hold no more than its score.
+    /// Requests the stored record of the shown run, once; rows hold only its score.
     pub(super) fn read_shown(&mut self) {
         let shown = self.shown_run().map(|row| row.number);
         if shown == self.selection.asked || self.shown_verdict().is_some() {
@@ -67,15 +65,15 @@ impl Workbench {
         }
         self.selection.asked = shown;
         if let (Some(number), Some(opened)) = (shown, &self.opened) {
-            self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
+            self.background.submit(BackgroundTask::ReadRun(opened.project.root.clone(), number));
         }
     }
 
-    /// The newest verdict, where that is what panels show.
+    /// The latest verdict, if panels show it.
     #[must_use]
     pub fn shown_verdict(&self) -> Option<&Evaluated> {
         let opened = self.opened.as_ref()?;
-        let evaluated = self.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
+        let evaluated = self.evaluations.kernel(&opened.kernel)?.evaluated.as_ref()?;
         let chosen = self.selection.run;
         (chosen.is_none() || chosen == evaluated.number).then_some(evaluated)
     }
@@ -143,7 +141,7 @@ impl TimeOfMode {
             },
             median: timing.median.seconds(),
             interval: timing.spread.map(|spread| both(spread.interval)),
-            source: TimeSource::of(&timing.clock, run.provenance),
+            source: TimeSource::from_clock(&timing.clock, run.provenance),
             taint: timing.taint.clone(),
         }
     }

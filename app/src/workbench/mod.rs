@@ -1,26 +1,26 @@
-//! The model of the window: what is open, what is known, what goes on. It knows no toolkit, does no I/O and starts no
-//! threads; what takes long goes to a [`errand::Clerk`] and an [`errand::Evaluator`], and is heard of later.
+//! The model of the window: the open project, its results and running work. It has no toolkit, does no I/O and starts
+//! no threads; long work goes to a [`background_task::BackgroundWorker`] and an [`background_task::Evaluator`], whose
+//! results [`Workbench::poll`] handles.
 //!
-//! Panels draw from `&Workbench` and give back [`command::Command`]s; [`Workbench::carry_out`] is where they happen.
+//! Panels draw from `&Workbench` and return [`command::Command`]s; [`Workbench::carry_out`] executes them.
 
 pub mod absence;
 pub mod access;
-pub mod browsing;
-pub mod catches;
+pub mod audit;
+pub mod background_task;
 pub mod command;
 pub mod comparison;
 pub mod documents;
-pub mod errand;
 pub mod evaluations;
 pub mod families;
-mod findings;
 pub mod groups;
 pub mod lesson;
 pub mod matrix;
 pub mod measurements;
 pub mod notices;
-pub mod opened;
+pub mod open_project;
 pub mod panel;
+pub mod path_browser;
 pub mod pinned;
 pub mod problem;
 pub mod profiling;
@@ -29,6 +29,7 @@ pub mod runs;
 pub mod samples;
 pub mod search;
 pub mod settings;
+mod task_results;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unsaved;
@@ -43,86 +44,77 @@ use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::project::{BrokenFile, NoKernel, Part};
 use lightbench_core::toolchain::doctor::Report;
 
-use self::browsing::Browsing;
+use self::background_task::{BackgroundTask, BackgroundWorker, DeviceChoice};
 use self::command::Command;
-use self::comparison::Compared;
+use self::comparison::ComparedRun;
 use self::documents::{Documents, JournalEntry};
-use self::errand::{Clerk, DeviceChoice, Errand};
-use self::evaluations::{Evaluations, Heard, Machine, Question};
-use self::notices::{Notices, Weight};
-use self::opened::Opened;
+use self::evaluations::{EvaluationEvent, EvaluationRequest, Evaluations, MachineState};
+use self::notices::{NoticeLevel, Notices};
+use self::open_project::OpenProject;
+use self::path_browser::PathBrowser;
 use self::pinned::Pinned;
 use self::runs::Runs;
 use self::search::Searches;
 use self::settings::{Mode, Settings};
 
-/// Everything that the window shows.
+/// The state of the window.
 pub struct Workbench {
-    /// What a person prefers.
     pub settings: Settings,
-    /// The project.
-    pub opened: Option<Opened>,
-    /// Open texts.
+    pub opened: Option<OpenProject>,
     pub documents: Documents,
-    /// What is being found out.
     pub evaluations: Evaluations,
-    /// Every run of the project.
     pub runs: Runs,
-    /// Searches of the project.
     pub searches: Searches,
-    /// What is looked at.
     pub selection: Selection,
-    /// What a person should hear of.
     pub notices: Notices,
-    /// What the machine has, where somebody asked.
+    /// The doctor's report, if it was requested.
     pub examined: Option<Report>,
-    /// Projects to begin with.
+    /// Sample projects and lessons.
     pub samples: samples::Samples,
-    /// What only the window itself can do.
-    wishes: Vec<Wish>,
-    clerk: Box<dyn Clerk>,
+    /// Effects that only the window can carry out.
+    effects: Vec<UiEffect>,
+    background: Box<dyn BackgroundWorker>,
 }
 
-/// What is looked at.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// The run that panels show; the newest of the kernel where none is chosen.
+    /// The selected run; `None` shows the newest run of the kernel.
     pub run: Option<RunNumber>,
-    /// The run that panels show with everything that is kept of it, once it was read.
+    /// The stored record of the shown run, once it is read.
     pub read: Option<Arc<StoredRun>>,
-    /// The run that was last asked for, so that it is read.
+    /// The run whose record was requested last.
     pub asked: Option<RunNumber>,
-    /// The run that everything is compared with.
+    /// The pinned run.
     pub pinned: Option<Pinned>,
-    /// The sides of the comparison, as far as they were read.
-    pub sides: [Option<Compared>; 2],
-    /// More runs beside them.
-    pub others: Vec<Compared>,
-    /// A text that was changed here and on disk, both of which are shown.
+    /// The sides of the comparison.
+    pub sides: [Option<ComparedRun>; 2],
+    /// Further compared runs.
+    pub others: Vec<ComparedRun>,
+    /// A text with a conflict whose two versions are shown side by side.
     pub contrasted: Option<PathBuf>,
-    /// Folders on the way to a project, while somebody types its path.
-    pub browsing: Option<Browsing>,
-    /// Texts that were not saved when the program ended.
+    /// The path field, while it is open.
+    pub browsing: Option<PathBrowser>,
+    /// Texts that were unsaved when the program ended.
     pub lost: Vec<(PathBuf, String)>,
 }
 
-/// What only the window itself can do.
+/// Effects that only the window can carry out.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
-    /// Put a text where other programs find it.
+pub enum UiEffect {
+    /// Copy a text to the clipboard.
     Copy(String),
-    /// Show a place in the text in front.
+    /// Move the cursor of the text in front to this line and column.
     GoTo(u32, u32),
-    /// Replace the text in front, so that it can be undone.
+    /// Replace the text in front; undo restores it.
     Replace(String),
-    /// Arrange panels for a lesson.
-    Teach,
-    /// Arrange panels as they were before a lesson.
-    LeaveLesson,
-    /// Leave.
+    /// Apply the layout of a lesson.
+    EnterLessonLayout,
+    /// Restore the layout from before the lesson.
+    RestoreLayout,
+    /// Close the window; asks first if texts are unsaved.
     Quit,
-    /// Ask whether to leave although something was not saved.
-    AskBeforeQuitting,
+    /// Ask whether to close although texts are unsaved.
+    ConfirmQuit,
 }
 
 impl std::fmt::Debug for Workbench {
@@ -132,10 +124,10 @@ impl std::fmt::Debug for Workbench {
 }
 
 impl Workbench {
-    /// Nothing is open; what the machine has is being looked at.
+    /// A workbench without a project; it starts detecting the machine.
     #[must_use]
-    pub fn new(settings: Settings, clerk: Box<dyn Clerk>) -> Self {
-        clerk.hand(Errand::FindMachine);
+    pub fn new(settings: Settings, worker: Box<dyn BackgroundWorker>) -> Self {
+        worker.submit(BackgroundTask::DetectMachine);
         Self {
             settings,
             opened: None,
@@ -147,72 +139,74 @@ impl Workbench {
             notices: Notices::default(),
             examined: None,
             samples: samples::Samples::default(),
-            wishes: Vec::new(),
-            clerk,
+            effects: Vec::new(),
+            background: worker,
         }
     }
 
-    /// Has something done elsewhere.
-    pub fn hand(&self, errand: Errand) {
-        self.clerk.hand(errand);
+    /// Submits a background task.
+    pub fn submit(&self, task: BackgroundTask) {
+        self.background.submit(task);
     }
 
-    /// What only the window itself can do, since the last time.
-    pub fn take_wishes(&mut self) -> Vec<Wish> {
-        std::mem::take(&mut self.wishes)
+    /// Takes the pending effects.
+    pub fn take_effects(&mut self) -> Vec<UiEffect> {
+        std::mem::take(&mut self.effects)
     }
 
-    /// Hears of everything that happened elsewhere.
-    pub fn hear(&mut self, now: Duration) {
-        while let Some(finding) = self.clerk.next() {
-            self.found(finding, now);
+    /// Handles all pending results and events.
+    pub fn poll(&mut self, now: Duration) {
+        while let Some(finding) = self.background.next_result() {
+            self.handle_result(finding, now);
         }
-        for heard in self.evaluations.hear(now) {
-            self.heard(heard, now);
+        for heard in self.evaluations.poll(now) {
+            self.handle_evaluation(heard, now);
         }
-        self.hear_search(now);
+        self.poll_search(now);
         self.read_shown();
         let Some(opened) = &self.opened else { return };
         for entry in self.documents.journal(now) {
-            self.clerk.hand(match entry {
+            self.background.submit(match entry {
                 JournalEntry::Keep(file, text) => {
-                    Errand::KeepJournal(opened.project.root.clone(), file, text)
+                    BackgroundTask::SaveJournal(opened.project.root.clone(), file, text)
                 }
                 JournalEntry::Forget(file) => {
-                    Errand::ForgetJournal(opened.project.root.clone(), file)
+                    BackgroundTask::DeleteJournal(opened.project.root.clone(), file)
                 }
             });
         }
     }
 
-    fn heard(&mut self, heard: Heard, now: Duration) {
+    fn handle_evaluation(&mut self, heard: EvaluationEvent, now: Duration) {
         match heard {
-            Heard::Facts(kernel) => self.mark_problems(&kernel),
-            Heard::Verdict(kernel, evaluated) => {
+            EvaluationEvent::Facts(kernel) => self.mark_problems(&kernel),
+            EvaluationEvent::Verdict(kernel, evaluated) => {
                 self.mark_problems(&kernel);
                 self.learn(&kernel, &evaluated.run);
                 let compiler = self.evaluations.compiler().to_owned();
-                self.clerk.hand(Errand::Record(Box::new(errand::Recording {
-                    project: evaluated.project,
-                    kernel: evaluated.kernel,
-                    run: evaluated.run,
-                    device: evaluated.device,
-                    compiler,
-                    workload: None,
-                    origin: Origin::Person,
-                    parent: None,
-                })));
+                self.background.submit(BackgroundTask::Record(Box::new(
+                    background_task::Recording {
+                        project: evaluated.project,
+                        kernel: evaluated.kernel,
+                        run: evaluated.run,
+                        device: evaluated.device,
+                        compiler,
+                        workload: None,
+                        origin: Origin::Person,
+                        parent: None,
+                    },
+                )));
             }
-            Heard::Profiled(text) => self.notices.say(Weight::Good, text, now),
-            Heard::Notice(text) => self.notices.say(Weight::Warning, text, now),
-            Heard::Defect(text) => self.notices.say(Weight::Error, text, now),
+            EvaluationEvent::Profiled(text) => self.notices.add(NoticeLevel::Good, text, now),
+            EvaluationEvent::Notice(text) => self.notices.add(NoticeLevel::Warning, text, now),
+            EvaluationEvent::Defect(text) => self.notices.add(NoticeLevel::Error, text, now),
         }
     }
 
-    /// Problems of a kernel go to the text that they speak of.
+    /// Copies a kernel's problems to its open text.
     fn mark_problems(&mut self, kernel: &str) {
         let Some(opened) = &self.opened else { return };
-        let Some(known) = self.evaluations.of(kernel) else { return };
+        let Some(known) = self.evaluations.kernel(kernel) else { return };
         let Ok(of) = opened.project.kernel(kernel) else { return };
         if let Some(document) = self.documents.get_mut(&of.file) {
             let here = |problem: &problem::Problem| {
@@ -223,33 +217,37 @@ impl Workbench {
         }
     }
 
-    /// Does what a person wants.
+    /// Carries out a command.
     pub fn carry_out(&mut self, command: Command, now: Duration) {
         match command {
-            Command::OpenFolder => self.clerk.hand(Errand::AskForFolder),
-            Command::AskForPath => self.selection.browsing = Some(Browsing::default()),
-            Command::ListFolders(folder) => self.clerk.hand(Errand::ListFolders(folder)),
-            Command::OpenTyped(typed) => self.clerk.hand(Errand::OpenTyped(typed)),
+            Command::OpenFolder => self.background.submit(BackgroundTask::ShowFolderDialog),
+            Command::AskForPath => self.selection.browsing = Some(PathBrowser::default()),
+            Command::ListFolders(folder) => {
+                self.background.submit(BackgroundTask::ListFolders(folder))
+            }
+            Command::OpenPath(typed) => self.background.submit(BackgroundTask::OpenPath(typed)),
             Command::LeavePath => self.selection.browsing = None,
             Command::Open(path) | Command::OpenLesson(path) => self.open(path),
-            Command::Lesson(command) => self.teach(command, now),
+            Command::Lesson(command) => self.carry_out_lesson(command, now),
             Command::Search(command) => self.search(command, now),
             Command::Trace(wanted) => self.trace(wanted, now),
             Command::CloseProject => self.close(now),
             Command::Save => self.save_front(now),
             Command::SaveAll => self.save_all(),
             Command::Quit if self.documents.any_changed() => {
-                self.wishes.push(Wish::AskBeforeQuitting);
+                self.effects.push(UiEffect::ConfirmQuit);
             }
-            Command::Quit | Command::QuitAnyway => self.wishes.push(Wish::Quit),
+            Command::Quit | Command::QuitAnyway => self.effects.push(UiEffect::Quit),
             Command::Run => self.run_current(now),
             Command::RunAll => self.run_all(now),
-            Command::Measure(command) => self.measure_besides(command, now),
-            Command::TryChecker => self.try_checker(now),
-            Command::StopTrying => self.stop_trying(),
+            Command::Measure(command) => self.carry_out_measuring(command, now),
+            Command::AuditChecker => self.audit_checker(now),
+            Command::StopAudit => self.stop_audit(),
             Command::Stop => self.evaluations.stop_all(),
-            Command::SetMode(mode) => self.prefer(|settings| settings.mode = mode),
-            Command::ChooseDevice(name) => self.prefer(|settings| settings.device = Some(name)),
+            Command::SetMode(mode) => self.change_settings(|settings| settings.mode = mode),
+            Command::ChooseDevice(name) => {
+                self.change_settings(|settings| settings.device = Some(name))
+            }
             Command::ChooseWorkload(name) => {
                 if let Some(opened) = &mut self.opened {
                     opened.workload = name;
@@ -271,31 +269,33 @@ impl Workbench {
             Command::Label(number, words) => self.label(number, &words, now),
             Command::Compare(side, number) => self.compare(side, number),
             Command::CompareSelected => self.compare_selected(now),
-            Command::CompareToo(number) => self.compare_too(number, now),
+            Command::AddToComparison(number) => self.add_compared(number, now),
             Command::DisassembleRun(number) => self.disassemble_run(number),
             Command::SwapSides => self.selection.sides.swap(0, 1),
             Command::TakeSource(number) => self.take_source(number),
-            Command::CopyVerdict => self.wishes.push(Wish::Copy(self.verdict_line().text)),
+            Command::CopyVerdict => self.effects.push(UiEffect::Copy(self.verdict_line().text)),
             Command::CopyComparison => self.copy_comparison(now),
-            Command::Theme(theme) => self.prefer(|settings| settings.theme = theme),
+            Command::Theme(theme) => self.change_settings(|settings| settings.theme = theme),
             Command::ZoomIn => self.zoom(1.1),
             Command::ZoomOut => self.zoom(1.0 / 1.1),
-            Command::ZoomReset => self.prefer(|settings| settings.zoom = 1.0),
+            Command::ZoomReset => self.change_settings(|settings| settings.zoom = 1.0),
             Command::DismissNotices => self.notices.dismiss(),
-            Command::Examine => self.clerk.hand(Errand::Examine),
+            Command::RunDoctor => self.background.submit(BackgroundTask::RunDoctor),
             Command::FetchCompiler => {
-                self.evaluations.machine = Machine::Looking;
-                self.clerk.hand(Errand::FetchCompiler);
+                self.evaluations.machine = MachineState::Detecting;
+                self.background.submit(BackgroundTask::FetchCompiler);
             }
             Command::Disassemble(kernel) => self.disassemble(&kernel),
-            Command::Copy(text) => self.wishes.push(Wish::Copy(text)),
+            Command::Copy(text) => self.effects.push(UiEffect::Copy(text)),
             Command::ExportPicture(name, figure) => {
                 let theme = self.settings.theme;
-                self.clerk.hand(Errand::ExportPicture { name, figure, theme });
+                self.background.submit(BackgroundTask::ExportPicture { name, figure, theme });
             }
-            Command::Export(name, bytes) => self.clerk.hand(Errand::Export { name, bytes }),
+            Command::Export(name, bytes) => {
+                self.background.submit(BackgroundTask::Export { name, bytes })
+            }
             Command::SetHeat(heat) => self.choose_heat(heat, now),
-            // What the window itself does before it comes here.
+            // The window handles these before they get here.
             Command::Edit(_)
             | Command::Show(_)
             | Command::AskForLabel(_)
@@ -309,23 +309,23 @@ impl Workbench {
     }
 
     fn zoom(&mut self, factor: f32) {
-        self.prefer(|settings| settings.set_zoom(settings.zoom * factor));
+        self.change_settings(|settings| settings.set_zoom(settings.zoom * factor));
     }
 
-    /// Changes what a person prefers, for the next time too.
-    fn prefer(&mut self, change: impl FnOnce(&mut Settings)) {
+    /// Changes the settings and stores them.
+    fn change_settings(&mut self, change: impl FnOnce(&mut Settings)) {
         change(&mut self.settings);
-        self.clerk.hand(Errand::KeepSettings(Box::new(self.settings.clone())));
+        self.background.submit(BackgroundTask::SaveSettings(Box::new(self.settings.clone())));
     }
 
     fn open(&mut self, mut path: PathBuf) {
-        // A kernel file stands two folders below its project.
+        // A kernel file lies two folders below its project.
         if path.extension().is_some() {
             let above =
                 path.ancestors().skip(1).take(2).find(|folder| !folder.ends_with("kernels"));
             path = above.unwrap_or(&path).to_owned();
         }
-        self.clerk.hand(Errand::Open(path));
+        self.background.submit(BackgroundTask::Open(path));
     }
 
     fn close(&mut self, now: Duration) {
@@ -339,7 +339,7 @@ impl Workbench {
             let file = document.file.clone();
             self.save(&file);
         } else {
-            // Nothing to write: what is known may still be of another mode.
+            // The text is unchanged, but the mode may have changed since its evaluation.
             self.run_as(self.settings.mode, now);
         }
     }
@@ -355,17 +355,17 @@ impl Workbench {
         let (Some(opened), Some(document)) = (&self.opened, self.documents.get(file)) else {
             return;
         };
-        self.clerk.hand(Errand::Save {
+        self.background.submit(BackgroundTask::Save {
             folder: opened.project.root.clone(),
             file: file.to_owned(),
             text: document.text.clone(),
         });
     }
 
-    /// The device in force.
+    /// The selected device; the best one if none is selected.
     #[must_use]
     pub fn device(&self) -> Option<&DeviceChoice> {
-        let Machine::Known(found) = &self.evaluations.machine else { return None };
+        let MachineState::Known(found) = &self.evaluations.machine else { return None };
         let wanted = self.settings.device.as_deref();
         let chosen = found.devices.iter().find(|device| Some(&*device.name.to_string()) == wanted);
         chosen.or_else(|| found.devices.first())
@@ -391,19 +391,19 @@ impl Workbench {
         self.ask(&kernel, mode, now);
     }
 
-    /// Asks about a kernel as it stands on disk.
+    /// Submits an evaluation of a kernel as it is on disk.
     pub(crate) fn ask(&mut self, kernel: &str, mode: Mode, now: Duration) {
         let Some(opened) = &self.opened else { return };
         let Some(device) = self.device().cloned() else {
-            if let Machine::Unable(why) = &self.evaluations.machine {
-                self.notices.say(Weight::Error, why.clone(), now);
+            if let MachineState::Unusable(why) = &self.evaluations.machine {
+                self.notices.add(NoticeLevel::Error, why.clone(), now);
             }
             return;
         };
         let kernel = match opened.project.kernel(kernel) {
             Ok(kernel) => kernel,
             Err(error @ NoKernel::Broken(_)) => {
-                self.notices.say(Weight::Error, error.to_string(), now);
+                self.notices.add(NoticeLevel::Error, error.to_string(), now);
                 return;
             }
             Err(NoKernel::Unknown(_)) => return,
@@ -411,11 +411,11 @@ impl Workbench {
         let seed = match getrandom::u64() {
             Ok(seed) => seed,
             Err(error) => {
-                self.notices.say(Weight::Error, format!("no random numbers: {error}"), now);
+                self.notices.add(NoticeLevel::Error, format!("no random numbers: {error}"), now);
                 return;
             }
         };
-        let question = Question {
+        let question = EvaluationRequest {
             project: Arc::clone(&opened.project),
             kernel: Arc::new(kernel.clone()),
             device,
@@ -425,7 +425,7 @@ impl Workbench {
             seed,
         };
         if let Err(refused) = self.evaluations.ask(&question) {
-            self.notices.say(Weight::Error, refused, now);
+            self.notices.add(NoticeLevel::Error, refused, now);
         }
     }
 
@@ -438,7 +438,7 @@ impl Workbench {
         };
         name.clone_into(&mut opened.kernel);
         self.selection.run = None;
-        // What is no text has nothing to edit; the list of kernels says what is wrong with it.
+        // A file that is not text cannot be edited; the list of kernels shows its problem.
         let Some(source) = source else { return };
         self.documents.open(&file, &source);
         let name = name.to_owned();
@@ -446,7 +446,7 @@ impl Workbench {
         self.mark_broken();
     }
 
-    /// The kernel that is worked on is the one whose text is in front.
+    /// Selects the kernel whose text is in front.
     fn follow_front(&mut self) {
         let (Some(opened), Some(front)) = (&mut self.opened, self.documents.front()) else {
             return;
@@ -465,7 +465,7 @@ impl Workbench {
     fn close_text(&mut self, file: &std::path::Path, now: Duration) {
         if self.documents.get(file).is_some_and(documents::Document::is_changed) {
             let text = format!("{} was not saved; save it first, or undo", file.display());
-            self.notices.say(Weight::Warning, text, now);
+            self.notices.add(NoticeLevel::Warning, text, now);
             return;
         }
         self.documents.close(file);
@@ -480,7 +480,7 @@ impl Workbench {
         }
         self.documents.open(file, &text);
         self.mark_broken();
-        self.wishes.push(Wish::GoTo(line, column));
+        self.effects.push(UiEffect::GoTo(line, column));
     }
 
     fn step_problem(&mut self, by: i32) {
@@ -501,19 +501,19 @@ impl Workbench {
         *at = (*at + i64::from(by)).rem_euclid(count);
         let found = usize::try_from(*at).ok().and_then(|at| lines.get(at));
         if let Some((line, column)) = found {
-            self.wishes.push(Wish::GoTo(*line, *column));
+            self.effects.push(UiEffect::GoTo(*line, *column));
         }
     }
 
     /// The run that panels show.
     #[must_use]
-    pub fn shown_run(&self) -> Option<&runs::Row> {
+    pub fn shown_run(&self) -> Option<&runs::RunRow> {
         if let Some(number) = self.selection.run {
             return self.runs.get(number);
         }
         let opened = self.opened.as_ref()?;
         let evaluated =
-            self.evaluations.of(&opened.kernel).and_then(|known| known.evaluated.as_ref());
+            self.evaluations.kernel(&opened.kernel).and_then(|known| known.evaluated.as_ref());
         if let Some(number) = evaluated.and_then(|evaluated| evaluated.number) {
             return self.runs.get(number);
         }

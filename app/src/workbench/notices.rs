@@ -1,36 +1,30 @@
-//! What a person should hear of and did not ask for: shown for a while, and kept in a list.
+//! Notices: shown for some seconds, then kept in the log.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How long a notice is shown by itself.
+/// How long a notice stays visible.
 const SHOWN_FOR: Duration = Duration::from_secs(8);
-/// Notices that are kept.
+/// Maximum number of kept notices.
 const MOST_KEPT: usize = 500;
 
-/// How much it matters.
+/// Severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    /// Good news.
+pub enum NoticeLevel {
     Good,
-    /// To know.
     Note,
-    /// Something is not as it should be.
     Warning,
-    /// Something could not be done.
     Error,
 }
 
-/// One notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// How much it matters.
-    pub weight: Weight,
-    /// In a sentence.
+    /// Severity of a notice.
+    pub weight: NoticeLevel,
     pub text: String,
-    /// When, since the window opened.
+    /// The time since the window opened.
     pub at: Duration,
-    /// How often it was said.
+    /// Number of repetitions.
     pub count: u32,
 }
 
@@ -38,13 +32,13 @@ pub struct Notice {
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
     all: VecDeque<Notice>,
-    /// How many of the newest were not read.
+    /// Number of unread notices.
     unread: usize,
 }
 
 impl Notices {
-    /// Says something; what was just said is only counted.
-    pub fn say(&mut self, weight: Weight, text: impl Into<String>, at: Duration) {
+    /// Adds a notice; a repetition of the latest one increments its count.
+    pub fn add(&mut self, weight: NoticeLevel, text: impl Into<String>, at: Duration) {
         let text = text.into();
         self.unread = (self.unread + 1).min(MOST_KEPT);
         if let Some(last) = self.all.back_mut().filter(|last| last.text == text) {
@@ -58,30 +52,30 @@ impl Notices {
         self.all.push_back(Notice { weight, text, at, count: 1 });
     }
 
-    /// All of them, the newest first.
+    /// All notices, the newest first.
     pub fn newest(&self) -> impl Iterator<Item = &Notice> {
         self.all.iter().rev()
     }
 
-    /// Those to be shown by themselves now.
+    /// The notices to show now.
     pub fn fresh(&self, now: Duration) -> impl Iterator<Item = &Notice> {
         let unread = self.unread;
         self.newest().take(unread).take_while(move |notice| now < notice.at + SHOWN_FOR)
     }
 
-    /// How long until what is shown changes; none where nothing is.
+    /// Time until the shown notices change; `None` if none is shown.
     #[must_use]
     pub fn next_change(&self, now: Duration) -> Option<Duration> {
         self.fresh(now).map(|notice| (notice.at + SHOWN_FOR).saturating_sub(now)).min()
     }
 
-    /// How many were not read.
+    /// The number of unread notices.
     #[must_use]
     pub const fn unread(&self) -> usize {
         self.unread
     }
 
-    /// All were read.
+    /// Marks all notices as read.
     pub const fn dismiss(&mut self) {
         self.unread = 0;
     }
@@ -98,9 +92,9 @@ mod tests {
     #[test]
     fn notices_are_shown_for_a_while_and_kept() {
         let mut notices = Notices::default();
-        notices.say(Weight::Note, "one", at(0));
-        notices.say(Weight::Note, "one", at(1));
-        notices.say(Weight::Error, "two", at(5));
+        notices.add(NoticeLevel::Note, "one", at(0));
+        notices.add(NoticeLevel::Note, "one", at(1));
+        notices.add(NoticeLevel::Error, "two", at(5));
         let check = |notices: &Notices, now, expected: &[&str]| {
             let fresh: Vec<_> = notices.fresh(at(now)).map(|notice| notice.text.as_str()).collect();
             assert_eq!(fresh, expected, "after {now} s");
@@ -118,7 +112,7 @@ mod tests {
     fn the_list_is_bounded() {
         let mut notices = Notices::default();
         for number in 0..2 * MOST_KEPT {
-            notices.say(Weight::Note, number.to_string(), at(0));
+            notices.add(NoticeLevel::Note, number.to_string(), at(0));
         }
         assert_eq!(notices.newest().count(), MOST_KEPT);
     }

@@ -1,62 +1,41 @@
-//! The panels that there are, and the arrangements of them, by name.
+//! Panels and layouts, by name.
 
 use std::fmt;
 
 use lightbench_core::lesson::PanelName;
 use serde::{Deserialize, Serialize};
 
-/// A panel. Its name on disk never changes its meaning; one that is unknown there is left out.
+/// A panel. Its stored name keeps its meaning; unknown names are skipped when a layout is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Panel {
-    /// The project: what it computes, its kernels and workloads.
     Project,
-    /// The kernel's text.
     Editor,
-    /// What is wrong with it.
+    /// Problems of the latest read.
     Problems,
-    /// Every run.
     History,
-    /// The newest verdict with its evidence.
     Result,
-    /// Times against operations and bytes.
     Roofline,
-    /// Each unit against its peak.
     SpeedOfLight,
-    /// Samples.
     Timing,
-    /// Times of each workload.
     Workloads,
-    /// What was counted.
+    /// Counters.
     Counters,
-    /// PTX and machine code.
     Assembly,
-    /// Two runs side by side.
     Compare,
-    /// Registers, shared memory and what fits.
     Resources,
-    /// The device.
     Device,
-    /// What happened.
     Log,
-    /// What the machine has.
     Doctor,
-    /// A lesson, step by step.
     Lesson,
-    /// Lanes, addresses, sectors and banks.
     Access,
-    /// What a search found.
     Search,
-    /// One variant of a search, and one suggestion.
     Variant,
-    /// The best of a search over its evaluations.
     BestSoFar,
-    /// The best of each kind.
     Archive,
 }
 
 impl Panel {
-    /// All of them.
     pub const ALL: [Self; 22] = [
         Self::Project,
         Self::Editor,
@@ -82,7 +61,7 @@ impl Panel {
         Self::Archive,
     ];
 
-    /// What its tab says.
+    /// The title of its tab.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -131,25 +110,20 @@ impl From<PanelName> for Panel {
     }
 }
 
-/// An arrangement of panels.
+/// A layout of panels.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum LayoutName {
-    /// Write and look.
     #[default]
     Edit,
-    /// Two runs.
     Compare,
-    /// Let a search propose.
     Search,
-    /// Learn.
     Teach,
 }
 
 impl LayoutName {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Edit, Self::Compare, Self::Search, Self::Teach];
 }
 

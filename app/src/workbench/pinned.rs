@@ -1,4 +1,4 @@
-//! The run that everything is held against, with all that is known of it, and what the numbers of a run are beside its own.
+//! The pinned run: the base of comparison for all numbers.
 
 use std::sync::Arc;
 
@@ -10,59 +10,56 @@ use lightbench_core::speed_of_light::situation::Profile;
 use lightbench_core::virtual_gpu::cost::Metric;
 
 use super::Workbench;
-use super::errand::Errand;
+use super::background_task::BackgroundTask;
 
-/// A run that everything is held against.
+/// The pinned run.
 #[derive(Clone, Debug)]
 pub struct Pinned {
-    /// Which run.
     pub number: RunNumber,
-    /// What is on record, once it was read.
+    /// The stored run, once it is read.
     pub(super) run: Option<Arc<StoredRun>>,
-    /// All that was counted, where that was found out since the window opened: a record has less.
+    /// The full verdict, if this window evaluated it: a record holds fewer counters.
     verdict: Option<Arc<Run>>,
 }
 
-/// A number beside that of the pinned run.
+/// Difference of a number to that of the pinned run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Beside {
-    /// The two are the same.
+pub enum PinnedDifference {
     Same,
-    /// They are not.
     Differs {
-        /// How much more it is, or less.
+        /// Shown number minus pinned number.
         by: f64,
-        /// The pinned run's.
+        /// The pinned run's number.
         other: f64,
     },
-    /// Nobody knows the other.
+    /// The pinned run has no such number.
     NotRecorded,
-    /// The other is of another place.
-    Elsewhere,
+    /// The pinned number belongs to another workload or device.
+    OtherContext,
 }
 
-impl Beside {
-    /// Of two numbers.
+impl PinnedDifference {
+    /// The difference between two numbers.
     #[must_use]
-    pub fn of(mine: f64, other: f64) -> Self {
+    pub fn between(mine: f64, other: f64) -> Self {
         if mine == other { Self::Same } else { Self::Differs { by: mine - other, other } }
     }
 
-    /// In words, with a sign; `amount` says how much.
+    /// The difference as text with a sign; `amount` formats its magnitude.
     #[must_use]
-    pub fn words(self, amount: impl FnOnce(f64) -> String) -> String {
+    pub fn to_text(self, amount: impl FnOnce(f64) -> String) -> String {
         match self {
             Self::Same => "same".to_owned(),
             Self::Differs { by, .. } if by < 0.0 => format!("-{}", amount(-by)),
             Self::Differs { by, .. } => format!("+{}", amount(by)),
             Self::NotRecorded => "not recorded".to_owned(),
-            Self::Elsewhere => "counted elsewhere".to_owned(),
+            Self::OtherContext => "counted elsewhere".to_owned(),
         }
     }
 }
 
 impl Workbench {
-    /// Holds everything against a run, or against none again.
+    /// Pins a run, or unpins it.
     pub(super) fn pin(&mut self, number: RunNumber) {
         if self.selection.pinned.take().is_some_and(|pinned| pinned.number == number) {
             return;
@@ -72,26 +69,26 @@ impl Workbench {
         let verdict = live.map(|evaluated| Arc::clone(&evaluated.run));
         self.selection.pinned = Some(Pinned { number, run: None, verdict });
         if let Some(opened) = &self.opened {
-            self.hand(Errand::ReadRun(opened.project.root.clone(), number));
+            self.submit(BackgroundTask::ReadRun(opened.project.root.clone(), number));
         }
     }
 
-    /// The number of the pinned run, where it still exists.
+    /// The number of the pinned run, if the run still exists.
     #[must_use]
     pub fn pinned(&self) -> Option<RunNumber> {
         let pinned = self.selection.pinned.as_ref()?.number;
         self.runs.get(pinned).map(|_| pinned)
     }
 
-    /// The pinned run, where numbers of another one are shown.
+    /// The pinned run, if another run is shown.
     #[must_use]
-    pub fn held_against(&self) -> Option<&Pinned> {
+    pub fn comparison_base(&self) -> Option<&Pinned> {
         let pinned = self.pinned()?;
         let is_shown = self.shown_run().is_some_and(|shown| shown.number == pinned);
         self.selection.pinned.as_ref().filter(|_| !is_shown)
     }
 
-    /// What the run of the history that panels show needs and did in the workload.
+    /// Recorded numbers of the shown run for the workload.
     #[must_use]
     pub fn recorded_numbers(&self) -> Option<(&StoredRun, &RecordedNumbers)> {
         let run = self.selection.read.as_deref()?;
@@ -102,7 +99,7 @@ impl Workbench {
     }
 }
 
-/// What is on record of a run in a workload.
+/// Recorded numbers of a run for a workload.
 fn numbers<'a>(run: &'a StoredRun, workload: &str) -> Option<&'a RecordedNumbers> {
     match &run.record.outcome {
         Outcome::Passed { numbers, .. } => {
@@ -113,28 +110,33 @@ fn numbers<'a>(run: &'a StoredRun, workload: &str) -> Option<&'a RecordedNumbers
 }
 
 impl Pinned {
-    /// What it needs and did in a workload, where that is on record.
+    /// Recorded numbers for a workload.
     #[must_use]
     pub fn numbers(&self, workload: &str) -> Option<&RecordedNumbers> {
         numbers(self.run.as_deref()?, workload)
     }
 
-    /// A counter of a run beside this one's.
+    /// The difference of a counter to the shown run's value.
     #[must_use]
-    pub fn beside(&self, workload: &str, metric: &Metric, (mine, at): (f64, &CountedIn)) -> Beside {
+    pub fn beside(
+        &self,
+        workload: &str,
+        metric: &Metric,
+        (mine, at): (f64, &CountedIn),
+    ) -> PinnedDifference {
         if let Some(own) = self.profile(workload) {
             let is_there = CountedIn::of(&own.at) == *at;
             return match (metric.value)(&own.counted.total) {
-                Some(own) if is_there => Beside::of(mine, own),
-                Some(_) => Beside::Elsewhere,
-                None => Beside::NotRecorded,
+                Some(own) if is_there => PinnedDifference::between(mine, own),
+                Some(_) => PinnedDifference::OtherContext,
+                None => PinnedDifference::NotRecorded,
             };
         }
         let own = self.numbers(workload).and_then(|numbers| numbers.counted.as_ref());
         match own.and_then(|own| Some((recorded(own, metric)?, &own.at))) {
-            Some((own, there)) if there == at => Beside::of(mine, own),
-            Some(_) => Beside::Elsewhere,
-            None => Beside::NotRecorded,
+            Some((own, there)) if there == at => PinnedDifference::between(mine, own),
+            Some(_) => PinnedDifference::OtherContext,
+            None => PinnedDifference::NotRecorded,
         }
     }
 
@@ -145,7 +147,7 @@ impl Pinned {
     }
 }
 
-/// A counter that a history keeps.
+/// A counter that the history stores.
 #[must_use]
 pub fn recorded(counts: &RecordedCounts, metric: &Metric) -> Option<f64> {
     match metric.name {
@@ -189,11 +191,14 @@ mod tests {
     #[test]
     fn a_difference_has_a_sign() {
         let check = |mine: f64, other: f64, expected: &str| {
-            assert_eq!(Beside::of(mine, other).words(|by| by.to_string()), expected);
+            assert_eq!(
+                PinnedDifference::between(mine, other).to_text(|by| by.to_string()),
+                expected
+            );
         };
         check(3.0, 3.0, "same");
         check(5.0, 3.0, "+2");
         check(1.0, 3.0, "-2");
-        assert_eq!(Beside::NotRecorded.words(|by| by.to_string()), "not recorded");
+        assert_eq!(PinnedDifference::NotRecorded.to_text(|by| by.to_string()), "not recorded");
     }
 }

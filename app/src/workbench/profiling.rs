@@ -1,4 +1,4 @@
-//! What a profiler counts of a kernel on a GPU: what was asked for, and what came of it.
+//! Hardware profiles: the state of the request, and the result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,89 +14,88 @@ use lightbench_core::verify::verdict::TimingUse;
 
 use super::Workbench;
 use super::command::MeasureCommand;
-use super::evaluations::{Evaluations, Heard, Known, Machine, Question};
-use super::notices::Weight;
+use super::evaluations::{
+    EvaluationEvent, EvaluationRequest, Evaluations, KernelState, MachineState,
+};
+use super::notices::NoticeLevel;
 use super::settings::Heat;
 
-/// What is known of a kernel by a profiler.
+/// Profile of a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Profiling {
-    /// What became of the newest request.
-    pub state: State,
-    /// What was counted the last time.
-    pub counted: Option<Arc<Counted>>,
+    /// State of the latest request.
+    pub state: ProfilingState,
+    /// The latest profile.
+    pub counted: Option<Arc<ProfiledRun>>,
 }
 
-/// What became of a request.
+/// State of a profile request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum State {
-    /// Nobody asked, or what was asked for is there.
+pub enum ProfilingState {
+    /// No request is pending.
     #[default]
     Idle,
-    /// It goes on.
     Running(RequestId),
-    /// Nothing came of it, for this reason.
+    /// The request failed, for this reason.
     Failed(String),
 }
 
-/// What hardware counted.
+/// Hardware counters of a kernel.
 #[derive(Clone, Debug)]
-pub struct Counted {
-    /// The kernel as it was.
+pub struct ProfiledRun {
     pub kernel: Arc<Kernel>,
-    /// On whose inputs.
+    /// The workload whose inputs were used.
     pub workload: String,
-    /// What the GPU is called.
+    /// The name of the GPU.
     pub device: String,
-    /// The numbers.
     pub hardware: Hardware,
 }
 
 impl Workbench {
-    /// What hardware counted of the kernel that is worked on, and whether it still has that text.
+    /// The latest profile of the current kernel, and whether it is of the present text.
     #[must_use]
-    pub fn counted(&self) -> Option<(&Arc<Counted>, Age)> {
+    pub fn counted(&self) -> Option<(&Arc<ProfiledRun>, Age)> {
         let opened = self.opened.as_ref()?;
-        let counted = self.evaluations.of(&opened.kernel)?.profiling.counted.as_ref()?;
+        let counted = self.evaluations.kernel(&opened.kernel)?.profiling.counted.as_ref()?;
         let now = opened.project.kernel(&opened.kernel).ok()?;
         let same = now.source == counted.kernel.source;
         Some((counted, if same { Age::Current } else { Age::Old }))
     }
 
-    /// What the column beside the lines shows from now on.
+    /// Selects the metric in the column beside the source lines.
     pub(super) fn choose_heat(&mut self, heat: Heat, now: Duration) {
-        self.prefer(|settings| settings.editor.heat = heat);
+        self.change_settings(|settings| settings.editor.heat = heat);
         if heat == Heat::Stalls && self.counted().is_none() {
             let text =
                 "where warps wait is measured by a profiler on a GPU: profile the kernel (Ctrl+F5)";
-            self.notices.say(Weight::Note, text, now);
+            self.notices.add(NoticeLevel::Note, text, now);
         }
     }
 
-    /// Measures something besides a verdict, or takes times another way from now on.
-    pub(super) fn measure_besides(&mut self, command: MeasureCommand, now: Duration) {
+    /// Starts a measurement besides the verdict, or changes how times are taken.
+    pub(super) fn carry_out_measuring(&mut self, command: MeasureCommand, now: Duration) {
         match command {
             MeasureCommand::Profile => self.profile(now),
             MeasureCommand::Besides(besides) => {
-                self.prefer(|settings| settings.measuring.besides = besides);
+                self.change_settings(|settings| settings.measuring.besides = besides);
             }
             MeasureCommand::Energy(energy) => {
-                self.prefer(|settings| settings.measuring.energy = energy);
+                self.change_settings(|settings| settings.measuring.energy = energy);
             }
         }
     }
 
-    /// Has the kernel that is worked on profiled, or says why that cannot be.
+    /// Profiles the current kernel, or notifies why it cannot.
     fn profile(&mut self, now: Duration) {
         if let Err((weight, why)) = self.ask_for_profile() {
-            self.notices.say(weight, why, now);
+            self.notices.add(weight, why, now);
         }
     }
 
-    fn ask_for_profile(&mut self) -> Result<(), (Weight, String)> {
-        let note = |text: &str| (Weight::Note, text.to_owned());
+    fn ask_for_profile(&mut self) -> Result<(), (NoticeLevel, String)> {
+        let note = |text: &str| (NoticeLevel::Note, text.to_owned());
         let opened = self.opened.as_ref().ok_or_else(|| note("open a project first"))?;
-        let Machine::Known(found) = &self.evaluations.machine else {
+        let MachineState::Known(found) = &self.evaluations.machine else {
             return Err(note("nothing can be profiled before the machine is known"));
         };
         let device = self.device().ok_or_else(|| note("there is no device"))?.clone();
@@ -104,18 +103,18 @@ impl Workbench {
             let why = "only a GPU has hardware counters: choose one above; what a virtual one counts is there after every run";
             return Err(note(why));
         }
-        let profiler = found.profiler.clone().map_err(|why| (Weight::Warning, why))?;
-        let known = self.evaluations.of(&opened.kernel);
+        let profiler = found.profiler.clone().map_err(|why| (NoticeLevel::Warning, why))?;
+        let known = self.evaluations.kernel(&opened.kernel);
         if known.is_some_and(|known| known.running.is_some()) {
             let text =
                 format!("{} is being looked at; profile it when that is over", opened.kernel);
-            return Err((Weight::Note, text));
+            return Err((NoticeLevel::Note, text));
         }
         let kernel = opened.project.kernel(&opened.kernel);
-        let kernel = kernel.map_err(|error| (Weight::Error, error.to_string()))?;
+        let kernel = kernel.map_err(|error| (NoticeLevel::Error, error.to_string()))?;
         let seed = getrandom::u64()
-            .map_err(|error| (Weight::Error, format!("no random numbers: {error}")))?;
-        let question = Question {
+            .map_err(|error| (NoticeLevel::Error, format!("no random numbers: {error}")))?;
+        let question = EvaluationRequest {
             project: Arc::clone(&opened.project),
             kernel: Arc::new(kernel.clone()),
             device,
@@ -125,47 +124,47 @@ impl Workbench {
             seed,
         };
         let asked = self.evaluations.profile(&question, profiler);
-        asked.map_err(|refused| (Weight::Error, refused))
+        asked.map_err(|refused| (NoticeLevel::Error, refused))
     }
 }
 
-/// Whether numbers are of the text that is there now.
+/// Whether a profile is of the present text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
-    /// They are.
     Current,
-    /// They are of a text from before.
+    /// Of an earlier text.
     Old,
 }
 
 impl Evaluations {
-    /// Asks for a profile of a kernel.
+    /// Submits a profile request.
     ///
     /// # Errors
-    /// Why nothing will come of it.
+    /// Why the request was refused.
     pub(super) fn profile(
         &mut self,
-        question: &Question,
+        question: &EvaluationRequest,
         profiler: Profiler,
     ) -> Result<(), String> {
         let mut conditions = question.conditions(TimingUse::Measure(question.protocol));
         conditions.workload = Some(question.workload.clone());
         let request = Request::Profile(question.work(), conditions, Box::new(profiler));
         let request = self.asked(request, question)?;
-        self.of_mut(&question.kernel.name).profiling.state = State::Running(request);
+        self.kernel_mut(&question.kernel.name).profiling.state = ProfilingState::Running(request);
         Ok(())
     }
 }
 
-impl Known {
-    /// Takes in how a request for a profile ended.
+impl KernelState {
+    /// Handles the end of a profile request.
     pub(super) fn profiled(
         &mut self,
         ending: Ending,
         kernel: &Arc<Kernel>,
         device: &str,
-    ) -> Option<Heard> {
-        let failed = |why: String| (State::Failed(why.clone()), Some(Heard::Notice(why)));
+    ) -> Option<EvaluationEvent> {
+        let failed =
+            |why: String| (ProfilingState::Failed(why.clone()), Some(EvaluationEvent::Notice(why)));
         let name = &kernel.name;
         let (state, heard) = match ending {
             Ending::Profiled(profiled) => {
@@ -173,10 +172,10 @@ impl Known {
                 match hardware {
                     Some(hardware) => {
                         let (kernel, device) = (Arc::clone(kernel), device.to_owned());
-                        let counted = Counted { kernel, workload, device, hardware };
-                        let heard = Heard::Profiled(counted.sentence());
+                        let counted = ProfiledRun { kernel, workload, device, hardware };
+                        let heard = EvaluationEvent::Profiled(counted.sentence());
                         self.profiling.counted = Some(Arc::new(counted));
-                        (State::Idle, Some(heard))
+                        (ProfilingState::Idle, Some(heard))
                     }
                     None => {
                         let verdict = sentence::verdict(name, &run.verdict);
@@ -187,7 +186,7 @@ impl Known {
             Ending::Impossible(error) => failed(format!("{name} was not profiled: {error}")),
             Ending::Panicked { message } => {
                 let why = format!("{name}: a defect of Lightbench: {message}");
-                (State::Failed(why.clone()), Some(Heard::Defect(why)))
+                (ProfilingState::Failed(why.clone()), Some(EvaluationEvent::Defect(why)))
             }
             Ending::Cancelled { .. }
             | Ending::Evaluated(_)
@@ -195,15 +194,15 @@ impl Known {
             | Ending::Examined(_)
             | Ending::Compared(_)
             | Ending::Compiled(_)
-            | Ending::Stopped => (State::Idle, None),
+            | Ending::Stopped => (ProfilingState::Idle, None),
         };
         self.profiling.state = state;
         heard
     }
 }
 
-impl Counted {
-    /// That it is there, and where its warps wait most.
+impl ProfiledRun {
+    /// A sentence that names the line with most warp stalls.
     fn sentence(&self) -> String {
         let name = &self.kernel.name;
         let most = self.hardware.stalls.as_ref().ok().and_then(|stalls| {

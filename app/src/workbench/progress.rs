@@ -1,28 +1,25 @@
-//! How far an evaluation is: the strip of stages above the panels.
+//! Progress of an evaluation, as the strip of stages above the panels shows it.
 
 use std::time::Duration;
 
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::Step;
 
-/// A part of an evaluation as people see it.
+/// A stage of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// To machine code.
     Compile,
-    /// To right or wrong.
     Verify,
-    /// To a time.
     Time,
 }
 
 impl Stage {
-    /// All of them, in order.
+    /// All stages, in order.
     pub const ALL: [Self; 3] = [Self::Compile, Self::Verify, Self::Time];
 
-    /// The stage that a step belongs to.
+    /// The stage of a step.
     #[must_use]
-    pub const fn of(step: Step) -> Self {
+    pub const fn from_step(step: Step) -> Self {
         match step {
             Step::Compile => Self::Compile,
             Step::StaticEvidence
@@ -37,7 +34,7 @@ impl Stage {
         }
     }
 
-    /// In a word.
+    /// The source as one word.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -48,56 +45,54 @@ impl Stage {
     }
 }
 
-/// How far a stage is.
+/// State of a stage.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum State {
-    /// It did not begin.
+pub enum StageState {
+    /// Not started.
     #[default]
     Waiting,
-    /// It goes on.
     Running {
-        /// What exactly: the step, and the workload.
+        /// The step and the workload.
         what: String,
-        /// How long this step took the last time.
+        /// How long this step took last time.
         expected: Option<Duration>,
         /// When the step began.
         since: Duration,
     },
-    /// It ended, and nothing was wrong.
+    /// Ended without a failure.
     Done,
-    /// It ended with what is wrong.
     Failed,
-    /// Nobody asked for it.
+    /// Not requested.
     Skipped,
 }
 
-/// How far all stages are.
+/// State of all stages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    states: [State; 3],
+    states: [StageState; 3],
     took: [Duration; 3],
-    /// The stage in which something goes on, and since when.
+    /// The running stage, and when it started.
     current: Option<(Stage, Duration)>,
 }
 
 impl Progress {
-    /// Nothing has begun; the last stages may be none of anybody's business.
+    /// A new evaluation of the stages up to `last`.
     #[must_use]
     pub fn until(last: Stage) -> Self {
         let mut progress = Self::default();
         for stage in Stage::ALL.into_iter().filter(|stage| *stage > last) {
-            progress.states[stage as usize] = State::Skipped;
+            progress.states[stage as usize] = StageState::Skipped;
         }
         progress
     }
 
-    /// How far a stage is.
+    /// State of a stage.
     #[must_use]
-    pub const fn state(&self, stage: Stage) -> &State {
+    pub const fn state(&self, stage: Stage) -> &StageState {
         &self.states[stage as usize]
     }
 
-    /// How long a stage has taken.
+    /// Time spent in a stage.
     #[must_use]
     pub fn took(&self, stage: Stage, now: Duration) -> Duration {
         let running = match self.current {
@@ -107,7 +102,7 @@ impl Progress {
         self.took[stage as usize] + running
     }
 
-    /// A step begins.
+    /// Starts a step.
     pub fn begin(
         &mut self,
         step: Step,
@@ -115,45 +110,45 @@ impl Progress {
         expected: Option<Seconds>,
         now: Duration,
     ) {
-        let stage = Stage::of(step);
+        let stage = Stage::from_step(step);
         self.leave(now);
         for other in Stage::ALL {
             // Held-out workloads are verified after the others were timed.
-            let was_running = matches!(self.states[other as usize], State::Running { .. });
+            let was_running = matches!(self.states[other as usize], StageState::Running { .. });
             if other < stage || (other > stage && was_running) {
-                self.states[other as usize] = State::Done;
+                self.states[other as usize] = StageState::Done;
             }
         }
         let what = workload.map_or_else(|| step.to_string(), |name| format!("{step}, {name}"));
         let expected = expected.and_then(|seconds| Duration::try_from_secs_f64(seconds.0).ok());
-        self.states[stage as usize] = State::Running { what, expected, since: now };
+        self.states[stage as usize] = StageState::Running { what, expected, since: now };
         self.current = Some((stage, now));
     }
 
-    /// It ended well: everything that was asked for is done.
+    /// Ends the evaluation: everything requested has passed.
     pub fn pass(&mut self, now: Duration) {
         self.leave(now);
-        for state in self.states.iter_mut().filter(|state| **state != State::Skipped) {
-            *state = State::Done;
+        for state in self.states.iter_mut().filter(|state| **state != StageState::Skipped) {
+            *state = StageState::Done;
         }
     }
 
-    /// It ended with something wrong, in the stage where it was or in the first one.
+    /// Ends the evaluation with a failure, in the running stage or the first one.
     pub fn fail(&mut self, now: Duration) {
         let stage = self.current.map_or(Stage::Compile, |(stage, _)| stage);
         self.leave(now);
-        self.states[stage as usize] = State::Failed;
+        self.states[stage as usize] = StageState::Failed;
         for later in Stage::ALL.into_iter().filter(|later| *later > stage) {
-            self.states[later as usize] = State::Skipped;
+            self.states[later as usize] = StageState::Skipped;
         }
     }
 
-    /// It ended without an answer.
+    /// Ends the evaluation without a result.
     pub fn stop(&mut self, now: Duration) {
         self.leave(now);
         for state in &mut self.states {
-            if matches!(state, State::Running { .. } | State::Waiting) {
-                *state = State::Skipped;
+            if matches!(state, StageState::Running { .. } | StageState::Waiting) {
+                *state = StageState::Skipped;
             }
         }
     }
@@ -175,11 +170,11 @@ mod tests {
 
     fn words(progress: &Progress) -> Vec<&'static str> {
         let word = |stage| match progress.state(stage) {
-            State::Waiting => "waiting",
-            State::Running { .. } => "running",
-            State::Done => "done",
-            State::Failed => "failed",
-            State::Skipped => "skipped",
+            StageState::Waiting => "waiting",
+            StageState::Running { .. } => "running",
+            StageState::Done => "done",
+            StageState::Failed => "failed",
+            StageState::Skipped => "skipped",
         };
         Stage::ALL.map(word).to_vec()
     }
@@ -194,7 +189,7 @@ mod tests {
         assert_eq!(words(&progress), ["done", "running", "waiting"]);
         assert_eq!(progress.took(Stage::Verify, at(350)), at(250));
         progress.begin(Step::Measure, Some("w"), None, at(400));
-        // Held-out workloads come last, and are a part of verifying.
+        // Held-out workloads come last and belong to verification.
         progress.begin(Step::HeldOut, None, None, at(600));
         assert_eq!(words(&progress), ["done", "running", "done"]);
         progress.pass(at(700));

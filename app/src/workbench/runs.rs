@@ -1,4 +1,4 @@
-//! The history as the window shows it: one small row for each run, however many there are.
+//! The history as the window shows it: one small row per run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,78 +15,75 @@ use super::families::{Descent, Families, Family};
 
 /// One run.
 #[derive(Clone, Debug)]
-pub struct Row {
-    /// Its place in the history.
+pub struct RunRow {
+    /// Its number in the history.
     pub number: RunNumber,
-    /// When it ended.
+    /// When the run ended.
     pub made_at: Timestamp,
-    /// The kernel.
     pub kernel: Arc<str>,
-    /// The device by its name.
+    /// The name of the device.
     pub device: Arc<str>,
-    /// Who ran it.
+    /// Which machine ran it.
     pub provenance: Provenance,
-    /// In which way it failed; none if it passed.
+    /// The failure; `None` if the run passed.
     pub failure: Option<FailureWord>,
-    /// What came of it in one sentence, where it failed.
+    /// A sentence about the failure.
     pub sentence: Option<Box<str>>,
-    /// Cold times, one for each workload that was measured.
+    /// Times with a cold cache, one per measured workload.
     pub times: Box<[RowTime]>,
-    /// One number for all of them, and with which others it may be compared.
+    /// The score over all workloads, and the basis that makes it comparable.
     pub score: Option<(Seconds, BasisNumber)>,
-    /// The beginning of the candidate's hash.
+    /// The prefix of the candidate's hash.
     pub candidate: Option<Arc<str>>,
-    /// What the candidate descends from.
+    /// The lineage of the candidate.
     pub descent: Descent,
-    /// What somebody calls it.
+    /// The user's label.
     pub label: Option<Arc<str>>,
-    /// Whether others may be compared with it.
-    pub standing: Standing,
+    /// Whether other runs can be compared with this one.
+    pub standing: Comparability,
 }
 
-/// Whether others may be compared with a run.
+/// Whether other runs can be compared with a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// This machine verified everything, and it passed.
+pub enum Comparability {
+    /// Fully verified on this machine, and passed.
     Standard,
-    /// It failed, was screened only, or is from elsewhere.
+    /// Failed, only screened, or recorded elsewhere.
     Other,
 }
 
 /// The time of one workload.
 #[derive(Clone, Debug)]
 pub struct RowTime {
-    /// The workload.
     pub workload: Arc<str>,
-    /// The median.
     pub median: Seconds,
-    /// Where the median is 95 times in 100; of a model the band that is expected.
+    /// The 95 % confidence interval of the median; for a modelled time the expected band.
     pub interval: Option<(Seconds, Seconds)>,
-    /// Where the number comes from.
+    /// The source of the time.
     pub source: TimeSource,
-    /// The time that no correct kernel beats.
+    /// The physical bound: no correct kernel is faster.
     pub bound: Option<Seconds>,
-    /// That as a part of the time.
+    /// The fraction of the bound: bound ÷ time.
     pub share: Option<Share>,
-    /// What held the kernel back, in words.
+    /// What limits the kernel, as text.
     pub limiter: Option<Arc<str>>,
-    /// Whether something makes it not to be trusted.
+    /// Whether the time is reliable.
     pub trust: Trust,
 }
 
-/// Where a number comes from. None of them may look like another.
+/// The source of a time. The sources are formatted differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimeSource {
-    /// A clock of a device of this machine.
+    /// Measured by a device clock on this machine.
     Measured,
-    /// A model of a device.
+    /// Computed by a performance model.
     Modelled,
-    /// Another machine, or nobody knows.
+    /// Recorded elsewhere, or of unknown source.
     Recorded,
 }
 
 impl TimeSource {
-    /// How it is said.
+    /// The source as text.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -96,9 +93,9 @@ impl TimeSource {
         }
     }
 
-    /// Of a time of the history.
+    /// The source of a recorded time.
     #[must_use]
-    pub const fn of(clock: &Clock, provenance: Provenance) -> Self {
+    pub const fn from_clock(clock: &Clock, provenance: Provenance) -> Self {
         match (clock, provenance) {
             (_, Provenance::Recorded) | (Clock::Unstated, _) => Self::Recorded,
             (Clock::Measured { .. }, Provenance::Own) => Self::Measured,
@@ -107,25 +104,25 @@ impl TimeSource {
     }
 }
 
-/// Whether a number is to be trusted.
+/// Whether a time is reliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Nothing speaks against it.
+    /// No known defect.
     Sound,
-    /// The device was not itself, or the number is below the bound.
+    /// The device was disturbed, or the time is below the bound.
     Tainted,
 }
 
-/// What numbers must have in common to be compared, by a number of this window's own.
+/// A basis of comparison, numbered within this window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BasisNumber(u32);
 
 /// Every run, the newest last.
 ///
-/// A frame asks for many rows, and for what was before each: nothing that it asks looks through all of them.
+/// Each frame asks for many rows and their predecessors; no query scans all rows.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
-    rows: Vec<Row>,
+    rows: Vec<RunRow>,
     /// The newest run of each kernel.
     newest: BTreeMap<Arc<str>, RunNumber>,
     /// Runs of a kernel on a device, the newest last.
@@ -134,57 +131,55 @@ pub struct Runs {
     bases: BTreeMap<Basis, BasisNumber>,
     best: BTreeMap<BasisNumber, (Seconds, RunNumber)>,
     families: Families,
-    /// Changes so far: another number means other rows.
+    /// Incremented by each change.
     version: u64,
 }
 
-/// A run, and the beginning of its candidate's hash.
+/// A run, and the prefix of its candidate's hash.
 type Attempt = (RunNumber, Option<Arc<str>>);
 
-/// Which rows are shown.
+/// Filter, order and grouping of the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct View {
-    /// Words that must all stand in a row.
+pub struct RunFilter {
+    /// Words that must all occur in a row.
     pub filter: String,
-    /// In which order.
     pub sort: Sort,
-    /// Whether families stand together.
     pub grouping: Grouping,
-    /// Families of which only the head is shown.
+    /// Families whose runs are folded.
     pub folded: BTreeSet<Family>,
 }
 
-/// Whether rows stand together that have something in common.
+/// How rows are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
     /// One list.
     #[default]
     None,
-    /// Runs whose candidates go back to the same one.
+    /// By the oldest ancestor of the candidate.
     Lineage,
 }
 
-/// In which order rows are shown.
+/// The order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
     /// The newest first.
     #[default]
     Newest,
-    /// The fastest first, those without a time last.
+    /// The fastest first, runs without a time last.
     Fastest,
     /// By kernel, the newest of each first.
     Kernel,
 }
 
 impl Runs {
-    /// No runs: those of another project come, which nobody may take for the same.
+    /// Removes all runs, because another project opens.
     pub fn clear(&mut self) {
         *self = Self { version: self.version + 1, ..Self::default() };
     }
 
-    /// Adds runs; one that is there already is left as it is.
+    /// Adds runs; known runs are unchanged.
     pub fn add(&mut self, runs: &[StoredRun]) {
-        let mut fresh: Vec<Row> = Vec::with_capacity(runs.len());
+        let mut fresh: Vec<RunRow> = Vec::with_capacity(runs.len());
         for run in runs {
             if self.get(run.number).is_some() {
                 continue;
@@ -203,15 +198,15 @@ impl Runs {
             return;
         }
         self.remember(&fresh);
-        // Parts come whole from before or after what is known: this is one move.
+        // Parts arrive whole, before or after the known runs: this is one move.
         let at = self.rows.partition_point(|known| known.number < fresh[0].number);
         self.rows.splice(at..at, fresh);
         self.rows.sort_by_key(|row| row.number);
         self.version += 1;
     }
 
-    /// Finds runs again by their kernel, and by kernel and device; they are sorted.
-    fn remember(&mut self, fresh: &[Row]) {
+    /// Indexes runs by kernel, and by kernel and device.
+    fn remember(&mut self, fresh: &[RunRow]) {
         let mut alike: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for row in fresh {
             let newest = self.newest.entry(Arc::clone(&row.kernel)).or_insert(row.number);
@@ -227,7 +222,7 @@ impl Runs {
         }
     }
 
-    fn row(&mut self, run: &StoredRun) -> Row {
+    fn row(&mut self, run: &StoredRun) -> RunRow {
         let record = &run.record;
         let mut times = Vec::new();
         for timing in record.timings().iter().filter(|timing| timing.mode == Mode::Cold) {
@@ -239,7 +234,7 @@ impl Runs {
                     let (low, high) = spread.interval;
                     (low.seconds(), high.seconds())
                 }),
-                source: TimeSource::of(&timing.clock, run.provenance),
+                source: TimeSource::from_clock(&timing.clock, run.provenance),
                 bound: standing.map(|standing| standing.bound.seconds()),
                 share: timing.share(),
                 limiter: timing.limiter.as_ref().map(|limiter| self.name(&limiter.words)),
@@ -252,7 +247,7 @@ impl Runs {
         };
         let score = record.score().map(|score| (score.seconds, self.basis(score.basis)));
         let kernel = self.name(&record.kernel);
-        Row {
+        RunRow {
             number: run.number,
             made_at: record.made_at,
             device: self.name(&record.device.name),
@@ -267,12 +262,16 @@ impl Runs {
             }),
             descent: self.families.add(run, &kernel),
             label: run.label.as_ref().map(|label| self.name(label.as_str())),
-            standing: if run.is_standard() { Standing::Standard } else { Standing::Other },
+            standing: if run.is_standard() {
+                Comparability::Standard
+            } else {
+                Comparability::Other
+            },
             kernel,
         }
     }
 
-    /// Somebody calls a run so from now on; nothing where it has no label any more.
+    /// Sets or removes the label of a run.
     pub fn label(&mut self, number: RunNumber, label: Option<&Label>) {
         let label = label.map(|label| self.name(label.as_str()));
         let Ok(at) = self.rows.binary_search_by_key(&number, |row| row.number) else { return };
@@ -296,53 +295,53 @@ impl Runs {
 
     /// A run by its number.
     #[must_use]
-    pub fn get(&self, number: RunNumber) -> Option<&Row> {
+    pub fn get(&self, number: RunNumber) -> Option<&RunRow> {
         let at = self.rows.binary_search_by_key(&number, |row| row.number).ok()?;
         self.rows.get(at)
     }
 
-    /// Which candidates descend from which.
+    /// The lineage of candidates.
     pub(super) const fn families(&self) -> &Families {
         &self.families
     }
 
-    /// All of them, the newest last.
+    /// All rows, the newest last.
     #[must_use]
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[RunRow] {
         &self.rows
     }
 
-    /// Another number means other rows.
+    /// Changes whenever rows change.
     #[must_use]
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// Whether a run is the fastest of those that may be compared with it.
+    /// Whether a run is the fastest of all runs comparable with it.
     #[must_use]
-    pub fn is_best(&self, row: &Row) -> bool {
+    pub fn is_best(&self, row: &RunRow) -> bool {
         let best = row.score.and_then(|(_, basis)| self.best.get(&basis));
         best.is_some_and(|(_, number)| *number == row.number)
     }
 
-    /// The fastest run that may be compared with this one.
+    /// The fastest run comparable with this one.
     #[must_use]
-    pub fn best_like(&self, row: &Row) -> Option<&Row> {
+    pub fn best_like(&self, row: &RunRow) -> Option<&RunRow> {
         let (_, basis) = row.score?;
         self.get(self.best.get(&basis)?.1)
     }
 
-    /// The newest run before this one of the same kernel on the same device with another candidate.
+    /// The previous run of the same kernel on the same device with another candidate.
     #[must_use]
-    pub fn before(&self, row: &Row) -> Option<&Row> {
+    pub fn before(&self, row: &RunRow) -> Option<&RunRow> {
         let alike = self.alike.get(&(Arc::clone(&row.kernel), Arc::clone(&row.device)))?;
         let earlier = &alike[..alike.partition_point(|(number, _)| *number < row.number)];
-        // Most often the same candidate ran once or twice in a row.
+        // Usually the same candidate ran only once or twice in a row.
         let other = earlier.iter().rev().find(|(_, candidate)| *candidate != row.candidate);
         self.get(other?.0)
     }
 
-    /// Whether some run has another one before it that it can be held against.
+    /// Whether any run has a predecessor to compare with.
     #[must_use]
     pub fn has_earlier(&self) -> bool {
         let differ = |pair: &[Attempt]| pair[0].1 != pair[1].1;
@@ -351,19 +350,19 @@ impl Runs {
 
     /// The newest run of a kernel.
     #[must_use]
-    pub fn newest_of(&self, kernel: &str) -> Option<&Row> {
+    pub fn newest_of(&self, kernel: &str) -> Option<&RunRow> {
         self.get(*self.newest.get(kernel)?)
     }
 
-    /// The places of the rows that are shown, in order.
+    /// The rows that pass the filter, in order.
     #[must_use]
-    pub fn shown(&self, view: &View) -> Vec<u32> {
+    pub fn filtered(&self, view: &RunFilter) -> Vec<u32> {
         let words: Vec<String> = view.filter.split_whitespace().map(str::to_lowercase).collect();
         let mut shown: Vec<u32> = self
             .rows
             .iter()
             .zip(0..)
-            .filter(|(row, _)| words.iter().all(|word| row.says(word)))
+            .filter(|(row, _)| words.iter().all(|word| row.contains_word(word)))
             .map(|(_, place)| place)
             .collect();
         shown.reverse();
@@ -381,9 +380,9 @@ impl Runs {
     }
 }
 
-impl Row {
-    /// Whether a word in small letters stands in it.
-    fn says(&self, word: &str) -> bool {
+impl RunRow {
+    /// Whether a lower-case word occurs in the row.
+    fn contains_word(&self, word: &str) -> bool {
         let number = word.strip_prefix('#').and_then(|number| number.parse().ok());
         self.kernel.to_lowercase().contains(word)
             || self.device.contains(word)
@@ -393,12 +392,12 @@ impl Row {
             || self.label.as_ref().is_some_and(|label| label.to_lowercase().contains(word))
     }
 
-    /// Its score, where others may be compared with it.
+    /// Its score, if other runs can be compared with it.
     pub(super) fn standard_score(&self) -> Option<(Seconds, BasisNumber)> {
-        self.score.filter(|_| self.standing == Standing::Standard)
+        self.score.filter(|_| self.standing == Comparability::Standard)
     }
 
-    /// The word for what came of it.
+    /// The word for the result.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
         self.failure.map_or("passed", FailureWord::as_str)
@@ -410,8 +409,7 @@ impl Row {
         self.times.iter().find(|time| &*time.workload == workload)
     }
 
-    /// How much longer it takes than another run on a workload, as a part of the other's time; none where the two must
-    /// not be compared.
+    /// The relative time difference to another run on a workload; `None` if the times are not comparable.
     #[must_use]
     pub fn against(&self, other: &Self, workload: &str) -> Option<f64> {
         let (mine, theirs) = (self.time(workload)?, other.time(workload)?);

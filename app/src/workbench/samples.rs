@@ -1,14 +1,14 @@
-//! What there is to begin with: sample projects, and lessons in their order.
+//! Sample projects and lessons that the start page offers.
 
 use std::path::PathBuf;
 
 use lightbench_core::lesson::Heading;
 
-/// What there is to begin with.
+/// Sample projects and lessons.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// Folders of projects.
     pub projects: Vec<PathBuf>,
-    /// Folders of lessons with what they are about, the first one first.
+    /// Folders of lessons with their headings, in order.
     pub lessons: Vec<(PathBuf, Heading)>,
 }

@@ -1,15 +1,15 @@
-//! Searches of the open project: the one that runs, and one that is looked at.
+//! Searches of the open project: the running one, and one that is shown from its journal.
 //!
-//! What a search came to is core's [`Story`]: the same entries make the same story here and in a journal. One search runs at a
-//! time; it lives on a thread of its own, which a [`Searcher`] stands for, and is stopped when the project or the window closes.
+//! [`Story`] interprets entries in the same way here and when a journal is read. One search runs at a time, on its own
+//! thread behind a [`Searcher`]; it stops when the project or the window closes.
 
-mod orders;
+mod actions;
 mod plan;
+mod stored_plan;
 mod suggestion;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tree;
-mod written;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,146 +22,132 @@ use lightbench_core::search::story::Variant;
 use lightbench_core::search::{Budget, Decision, Entry, Header, Look, Pace, Story, Verdict};
 use lightbench_core::suggest::knowledge::Knowledge;
 
-pub use plan::{Beginning, Plan, SearchOrder, Taking};
-pub use suggestion::{Suggested, Suggestion};
-pub use tree::{Rail, TreeRow, tree};
+pub use plan::{Participation, SearchPlan, SearchRequest, SearchStart};
+pub use suggestion::{ShownSuggestion, Suggestion};
+pub use tree::{TreeGuide, TreeRow, tree};
 
-use super::errand::{DeviceChoice, Recording, Searcher};
+use super::background_task::{DeviceChoice, Recording, Searcher};
 
 /// Searches of the open project.
 #[derive(Debug, Default)]
 pub struct Searches {
-    /// Those on disk, the newest first.
+    /// Search journals on disk, the newest first.
     pub listed: Vec<Header>,
-    /// The one that was started or resumed here.
-    pub current: Option<Current>,
-    /// One of those on disk that is looked at instead.
-    pub read: Option<ReadSearch>,
-    /// The variant that is looked at; where nobody chose, the best.
+    /// The search started or resumed in this window.
+    pub current: Option<ActiveSearch>,
+    /// A journal that is shown instead.
+    pub read: Option<LoadedSearch>,
+    /// The selected variant; `None` shows the best one.
     pub selected: Option<usize>,
-    /// Whether failures are in the list.
-    pub failures: Failures,
-    /// One change of the current kernel.
+    pub failures: FailureVisibility,
     pub suggestion: Suggestion,
-    /// Stopped, and not yet over.
-    leaving: Vec<Current>,
+    /// Stopped searches that have not ended yet.
+    leaving: Vec<ActiveSearch>,
 }
 
-/// The search of this window.
+/// The search started or resumed in this window.
 #[derive(Debug)]
-pub struct Current {
-    /// How far it is.
-    pub stage: Stage,
-    /// What it came to; none before its first entry.
+pub struct ActiveSearch {
+    pub stage: SearchStage,
+    /// The story so far; `None` before the first entry.
     pub story: Option<Box<Story>>,
-    /// What it waits for, where that is an answer from elsewhere.
+    /// The pending answer that the search waits for.
     pub waiting: Option<Waiting>,
-    /// Its limits, which may be wider than those that it began with.
+    /// The limits, which may be wider than those at its start.
     pub budget: Budget,
     searcher: Option<Box<dyn Searcher>>,
     project: Arc<Project>,
     device: DeviceChoice,
-    clock: Clock,
+    clock: Stopwatch,
 }
 
-/// How far a search is.
+/// State of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It was asked for.
+pub enum SearchStage {
     Starting,
-    /// It runs.
     Running,
-    /// It waits until somebody lets it go on.
     Paused,
-    /// It was told to stop.
     Stopping,
-    /// It is over.
     Ended,
 }
 
-/// A search as its journal has it.
+/// A search as read from its journal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReadSearch {
-    /// What it came to.
+pub struct LoadedSearch {
     pub story: Box<Story>,
-    /// Who wrote it.
-    pub writer: Writer,
+    pub writer: JournalOrigin,
 }
 
-/// Who wrote a journal.
+/// Which machine wrote a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writer {
-    /// This machine: it can be gone on from.
+pub enum JournalOrigin {
+    /// This machine: the search can be resumed.
     Own,
-    /// Another one, or somebody changed it: it can be looked at.
+    /// Another machine, or the journal was edited: read-only.
     Foreign,
 }
 
-/// Whether failures are listed.
+/// Whether failed variants are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Failures {
-    /// With their reasons.
+pub enum FailureVisibility {
     #[default]
     Shown,
-    /// Only what other variants come from.
+    /// Only those from which other variants derive.
     Hidden,
 }
 
-/// Seconds that a search ran, pauses not counted.
+/// Running time of a search in seconds, without pauses.
 #[derive(Clone, Copy, Debug, Default)]
-struct Clock {
+struct Stopwatch {
     before: f64,
     since: Option<Duration>,
 }
 
-/// What a person can do about searches.
+/// A command about searches.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SearchCommand {
-    /// What the next one is like.
-    Plan(Plan),
-    /// Search from the kernel that is worked on, as it stands in the editor.
+    /// Change the plan of the next search.
+    Plan(SearchPlan),
+    /// Start a search from the current kernel as it is in the editor.
     Start,
-    /// It waits before its next step.
+    /// Pause before the next step.
     Pause,
-    /// The paused one goes on; the ended one is resumed from its journal.
-    GoOn,
-    /// It ends, and can be resumed.
+    /// Resume the paused search, or the ended one from its journal.
+    Resume,
+    /// End the search; it can be resumed.
     Stop,
-    /// How much of the device it takes.
+    /// Set the share of the device's time that the search uses.
     Pace(Pace),
-    /// Look at this variant.
     Select(usize),
-    /// Hide failures, or show them again.
     ToggleFailures,
-    /// The variant becomes a kernel of the project, as a text that is not saved yet.
+    /// Open the variant as a new, unsaved kernel.
     Accept,
-    /// The variant becomes a file beside the other kernels, and is not opened.
+    /// Save the variant as a file beside the other kernels, without opening it.
     KeepAsBranch,
-    /// The variant is not wanted, for this reason.
+    /// Reject the variant, for this reason.
     Reject(String),
-    /// Look at a search on disk.
-    Look(String),
-    /// Look at the search of this window again.
-    LookBack,
-    /// One change of the current kernel: what promises most.
+    /// Show a search journal.
+    OpenJournal(String),
+    /// Show the search of this window again.
+    ShowCurrent,
+    /// Suggest the most promising change of the current kernel.
     Suggest,
-    /// What promises next.
+    /// Show the next suggestion.
     NextSuggestion,
-    /// The change becomes a kernel of the project, as a text that is not saved yet.
+    /// Open the suggested change as a new, unsaved kernel.
     AcceptSuggestion,
-    /// No suggestion is wanted.
     DismissSuggestion,
 }
 
-/// What the workbench must know of a search.
+/// A search event as the workbench uses it.
 #[derive(Debug)]
-pub(super) enum SearchHeard {
+pub(super) enum SearchEvent {
     Ran(Box<Recording>),
     Ended(End, Box<Knowledge>),
     Broken(String),
 }
 
-impl Clock {
+impl Stopwatch {
     fn seconds(self, now: Duration) -> f64 {
         let running = self.since.map_or(Duration::ZERO, |since| now.saturating_sub(since));
         self.before + running.as_secs_f64()
@@ -176,46 +162,49 @@ impl Clock {
     }
 }
 
-impl Current {
+impl ActiveSearch {
     fn starting(project: Arc<Project>, device: DeviceChoice, budget: Budget) -> Self {
-        let (stage, clock) = (Stage::Starting, Clock::default());
+        let (stage, clock) = (SearchStage::Starting, Stopwatch::default());
         Self { stage, story: None, waiting: None, budget, searcher: None, project, device, clock }
     }
 
-    /// Whether something may still come of it.
+    /// Whether the search can still produce events.
     #[must_use]
     pub const fn is_alive(&self) -> bool {
         match self.stage {
-            Stage::Starting | Stage::Running | Stage::Paused | Stage::Stopping => true,
-            Stage::Ended => false,
+            SearchStage::Starting
+            | SearchStage::Running
+            | SearchStage::Paused
+            | SearchStage::Stopping => true,
+            SearchStage::Ended => false,
         }
     }
 
-    /// Seconds that it ran.
+    /// Running time in seconds, without pauses.
     #[must_use]
     pub fn seconds(&self, now: Duration) -> f64 {
         self.clock.seconds(now)
     }
 
-    fn hear(&mut self, compiler: &str, now: Duration) -> Vec<SearchHeard> {
+    fn poll(&mut self, compiler: &str, now: Duration) -> Vec<SearchEvent> {
         let mut all = Vec::new();
-        while let Some(heard) = self.searcher.as_ref().and_then(|searcher| searcher.heard()) {
-            all.extend(self.heard(heard, compiler, now));
+        while let Some(heard) = self.searcher.as_ref().and_then(|searcher| searcher.next_event()) {
+            all.extend(self.handle_event(heard, compiler, now));
         }
         all
     }
 
-    fn heard(&mut self, heard: Heard, compiler: &str, now: Duration) -> Option<SearchHeard> {
+    fn handle_event(&mut self, heard: Heard, compiler: &str, now: Duration) -> Option<SearchEvent> {
         match heard {
             Heard::Entry(entry) => {
                 self.waiting = None;
-                self.entry(*entry).err().map(SearchHeard::Broken)
+                self.entry(*entry).err().map(SearchEvent::Broken)
             }
             Heard::Waiting(waiting) => {
                 self.waiting = Some(waiting);
                 None
             }
-            Heard::Ran(kept) => Some(SearchHeard::Ran(Box::new(Recording {
+            Heard::Ran(kept) => Some(SearchEvent::Ran(Box::new(Recording {
                 project: Arc::clone(&self.project),
                 kernel: kept.kernel,
                 run: Arc::new(kept.run),
@@ -229,22 +218,22 @@ impl Current {
                 if let Some(story) = &mut self.story {
                     story.ended = Some(why.clone());
                 }
-                self.over(now);
-                Some(SearchHeard::Ended(why, learnt))
+                self.mark_ended(now);
+                Some(SearchEvent::Ended(why, learnt))
             }
             Heard::Panicked => {
-                self.over(now);
+                self.mark_ended(now);
                 let what = "the search ended by a defect of Lightbench; its journal is complete";
-                Some(SearchHeard::Broken(what.to_owned()))
+                Some(SearchEvent::Broken(what.to_owned()))
             }
         }
     }
 
-    fn over(&mut self, now: Duration) {
-        self.stage = Stage::Ended;
+    fn mark_ended(&mut self, now: Duration) {
+        self.stage = SearchStage::Ended;
         self.waiting = None;
         self.clock.stop(now);
-        // The thread has said its last word, so nothing is waited for.
+        // The thread has ended, so no further event follows.
         self.searcher = None;
     }
 
@@ -261,7 +250,6 @@ impl Current {
 }
 
 impl Searches {
-    /// What is looked at.
     #[must_use]
     pub fn story(&self) -> Option<&Story> {
         match (&self.read, &self.current) {
@@ -271,7 +259,7 @@ impl Searches {
         }
     }
 
-    /// The variant that is looked at: the chosen one, else the best, else the first.
+    /// The shown variant: the selected one, else the best, else the first.
     #[must_use]
     pub fn shown(&self) -> Option<(usize, &Variant)> {
         let story = self.story()?;
@@ -279,13 +267,13 @@ impl Searches {
         Some((number, story.variants.get(number)?))
     }
 
-    /// A search was read; the one of this window, once it is over, stays that.
-    fn show(&mut self, read: ReadSearch) {
+    /// Shows a journal; if it is of the ended search of this window, it replaces that.
+    fn show(&mut self, read: LoadedSearch) {
         let is_same = self.story().is_some_and(|story| story.header.id == read.story.header.id);
         if !is_same {
             self.selected = None;
         }
-        let id = |current: &Current| Some(current.story.as_ref()?.header.id.clone());
+        let id = |current: &ActiveSearch| Some(current.story.as_ref()?.header.id.clone());
         match &mut self.current {
             Some(current) if id(current).as_ref() == Some(&read.story.header.id) => {
                 (current.story, self.read) = (Some(read.story), None);
@@ -294,105 +282,102 @@ impl Searches {
         }
     }
 
-    /// The search of this window, as long as something may come of it.
+    /// The search of this window, while it can produce events.
     #[must_use]
-    pub fn running(&self) -> Option<&Current> {
+    pub fn running(&self) -> Option<&ActiveSearch> {
         self.current.as_ref().filter(|current| current.is_alive())
     }
 
-    /// Whether the window must look again by itself.
+    /// Whether the window must repaint by itself.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.running().is_some_and(|current| current.stage != Stage::Paused)
+        self.running().is_some_and(|current| current.stage != SearchStage::Paused)
             || !self.leaving.is_empty()
     }
 
-    /// Another project: nothing of this one is wanted any more. What runs is stopped, and can be resumed.
+    /// Stops all searches, because another project opens. A stopped search can be resumed.
     pub(super) fn clear(&mut self) {
         let mut leaving = std::mem::take(&mut self.leaving);
-        if let Some(current) = self.current.take().filter(Current::is_alive) {
+        if let Some(current) = self.current.take().filter(ActiveSearch::is_alive) {
             if let Some(searcher) = &current.searcher {
-                searcher.hold(Hold::Stop);
+                searcher.control(SearchControl::Stop);
             }
             leaving.push(current);
         }
-        // A thread that was not heard of yet is stopped when its finding comes.
+        // A search whose thread is still starting is stopped when its start is reported.
         leaving.retain(|current| current.searcher.is_some());
         *self = Self { leaving, ..Self::default() };
     }
 
-    /// Hears everything that was said since the last time.
-    pub(super) fn hear(&mut self, compiler: &str, now: Duration) -> Vec<SearchHeard> {
+    /// Handles all pending engine events.
+    pub(super) fn hear(&mut self, compiler: &str, now: Duration) -> Vec<SearchEvent> {
         let mut heard = Vec::new();
         for left in &mut self.leaving {
-            // What it found out counts, and nobody looks at it any more.
-            let said = left.hear(compiler, now).into_iter();
-            heard.extend(said.filter(|said| matches!(said, SearchHeard::Ran(_))));
+            // Its results still count, although it is not shown.
+            let said = left.poll(compiler, now).into_iter();
+            heard.extend(said.filter(|said| matches!(said, SearchEvent::Ran(_))));
         }
-        self.leaving.retain(Current::is_alive);
+        self.leaving.retain(ActiveSearch::is_alive);
         if let Some(current) = &mut self.current {
-            heard.extend(current.hear(compiler, now));
+            heard.extend(current.poll(compiler, now));
         }
         heard
     }
 }
 
-/// Holds a search back, or lets it go.
+/// A command to a running search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
-    /// It waits before its next step.
+pub enum SearchControl {
+    /// Pause before the next step.
     Pause,
-    /// It goes on.
     GoOn,
-    /// It ends.
     Stop,
-    /// How much of the device it takes.
+    /// Set the share of the device's time that the search uses.
     Pace(Pace),
 }
 
-/// What is to be said of a variant before anything else.
+/// The state of a variant, as the list shows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Standing<'a> {
-    /// Nothing was found out yet.
+pub enum VariantState<'a> {
+    /// No result yet.
     Waiting,
-    /// A quick look saw nothing wrong.
+    /// Passed the screening.
     Looked,
-    /// It is the best of all.
+    /// The best variant.
     Best,
-    /// It was the best for a time.
+    /// Was the best variant at some time.
     WasBest,
-    /// It is there to go on from.
+    /// Correct, and a possible parent.
     Kept,
-    /// It is right, and not used.
+    /// Correct, and not used.
     Rejected,
-    /// It is predicted to be slow, and was not looked at.
+    /// Predicted to be slow, and not evaluated.
     Skipped,
-    /// It is wrong.
     Failed(&'a Failed),
     /// The device or the machine ended its evaluation.
     NotJudged,
 }
 
-/// What is to be said of a variant before anything else.
+/// The state of a variant, as the list shows it.
 #[must_use]
-pub fn standing(story: &Story, number: usize) -> Option<Standing<'_>> {
+pub fn standing(story: &Story, number: usize) -> Option<VariantState<'_>> {
     let variant = story.variants.get(number)?;
     if let Some(failed) = failed(variant) {
-        return Some(Standing::Failed(failed));
+        return Some(VariantState::Failed(failed));
     }
     Some(match (&variant.decision, &variant.look) {
-        _ if story.best == Some(number) => Standing::Best,
-        (Some(Decision::Accepted { .. }), _) => Standing::WasBest,
-        (Some(Decision::Kept { .. }), _) => Standing::Kept,
-        (Some(Decision::Rejected { .. }), _) => Standing::Rejected,
-        (Some(Decision::Skipped { .. }), _) => Standing::Skipped,
-        (Some(Decision::NotJudged { .. }), _) => Standing::NotJudged,
-        (None, Some(_)) => Standing::Looked,
-        (None, None) => Standing::Waiting,
+        _ if story.best == Some(number) => VariantState::Best,
+        (Some(Decision::Accepted { .. }), _) => VariantState::WasBest,
+        (Some(Decision::Kept { .. }), _) => VariantState::Kept,
+        (Some(Decision::Rejected { .. }), _) => VariantState::Rejected,
+        (Some(Decision::Skipped { .. }), _) => VariantState::Skipped,
+        (Some(Decision::NotJudged { .. }), _) => VariantState::NotJudged,
+        (None, Some(_)) => VariantState::Looked,
+        (None, None) => VariantState::Waiting,
     })
 }
 
-/// What is wrong with a variant.
+/// What failed in a variant.
 #[must_use]
 pub fn failed(variant: &Variant) -> Option<&Failed> {
     match (&variant.verdict, &variant.look) {
@@ -402,7 +387,7 @@ pub fn failed(variant: &Variant) -> Option<&Failed> {
     }
 }
 
-/// Why a search ended, in words.
+/// Why a search ended, as text.
 #[must_use]
 pub fn ended(why: &End) -> String {
     match why {

@@ -1,4 +1,4 @@
-//! What a person prefers, kept as text that can be read and edited: `<state>/settings.ron`.
+//! The user's settings, stored as editable text in `<state>/settings.ron`.
 
 use std::path::{Path, PathBuf};
 
@@ -6,104 +6,96 @@ use lightbench_core::measure::{Besides, EnergyUse, Protocol};
 use lightbench_core::models::ModelSettings;
 use serde::{Deserialize, Serialize};
 
-use super::search::Plan;
+use super::search::SearchPlan;
 use crate::theme::ThemeName;
 
-/// What a person prefers. What a file does not say is as at first.
+/// The user's settings; missing fields take their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// How the file is to be read.
+    /// Version of the file's schema.
     pub schema: u32,
-    /// The look.
+    /// Select the theme.
     pub theme: ThemeName,
-    /// How large everything is; 1 is normal.
+    /// Zoom factor; 1 is normal.
     pub zoom: f32,
-    /// How far to go by itself after a save.
+    /// Set how far an evaluation goes after a save.
     pub mode: Mode,
-    /// The device by its name; none for the best that there is.
+    /// The name of the selected device; `None` selects the best one.
     pub device: Option<String>,
-    /// Projects that were open, the last first.
+    /// Recently opened projects, the latest first.
     pub recent: Vec<PathBuf>,
-    /// How times are taken.
     pub measuring: Measuring,
-    /// The editor.
     pub editor: EditorSettings,
-    /// What the next search is like.
-    pub search: Plan,
-    /// Language models and agent commands. Only here: a project can name no command, endpoint or host.
+    /// The plan of the next search.
+    pub search: SearchPlan,
+    /// Language models and agent commands. Only the user's settings hold them: a project can name no command, endpoint
+    /// or host.
     pub models: ModelSettings,
 }
 
-/// How times are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Measuring {
-    /// Under which condition too, beside cold and warm.
+    /// The additional cache condition, besides cold and warm.
     pub besides: Besides,
-    /// Whether energy is measured, when all times are taken.
+    /// Set whether full evaluations measure energy.
     pub energy: EnergyUse,
 }
 
 impl Measuring {
-    /// As a verdict's times are taken, with what is wanted besides.
+    /// The timing protocol of a verdict, with the additional measurements.
     #[must_use]
     pub const fn protocol(self) -> Protocol {
         Protocol { besides: self.besides, energy: self.energy, ..Protocol::FINAL }
     }
 }
 
-/// What a person prefers in the editor.
+/// Settings of the editor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EditorSettings {
-    /// The size of letters, in points.
+    /// The font size, in points.
     pub font_size: f32,
-    /// What the column beside the lines shows.
+    /// Select the metric in the column beside the source lines.
     pub heat: Heat,
 }
 
-/// What the column beside the lines shows.
+/// Select the metric in the column beside the source lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Heat {
-    /// Nothing.
     Off,
-    /// Instructions that were executed.
+    /// Executed instructions.
     #[default]
     Instructions,
     /// Sectors of global memory.
     Sectors,
-    /// Passes over shared memory that conflicts cost.
+    /// Additional shared-memory passes caused by bank conflicts.
     Conflicts,
-    /// Lanes that had nothing to do while their warp executed.
+    /// Inactive threads of executing warps.
     IdleLanes,
-    /// Branches that parted a warp.
+    /// Divergent branches.
     Divergence,
-    /// Samples of warps that waited, as a profiler saw them on a GPU.
+    /// Stall samples of the hardware profiler.
     Stalls,
 }
 
-/// How far to go by itself after a save.
+/// Set how far an evaluation goes after a save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Nothing.
     Off,
-    /// To machine code.
     Compile,
-    /// To right or wrong.
     Verify,
-    /// To a time.
     #[default]
     Full,
 }
 
 impl Mode {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Off, Self::Compile, Self::Verify, Self::Full];
 
-    /// In words.
+    /// The metric as text.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -115,11 +107,11 @@ impl Mode {
     }
 }
 
-/// The schema that is written.
+/// The schema version that is written.
 pub const SCHEMA: u32 = 1;
-/// Projects that are remembered.
+/// Maximum number of recent projects.
 const MOST_RECENT: usize = 9;
-/// Sizes that can be read and that fit.
+/// Smallest and largest zoom factor.
 const ZOOM: (f32, f32) = (0.5, 3.0);
 
 impl Default for Settings {
@@ -133,7 +125,7 @@ impl Default for Settings {
             recent: Vec::new(),
             measuring: Measuring::default(),
             editor: EditorSettings::default(),
-            search: Plan::default(),
+            search: SearchPlan::default(),
             models: ModelSettings::default(),
         }
     }
@@ -146,10 +138,10 @@ impl Default for EditorSettings {
 }
 
 impl Settings {
-    /// Reads a file's text.
+    /// Reads the settings from text.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence.
+    /// The problem, in a sentence.
     pub fn from_ron(text: &str) -> Result<Self, String> {
         let mut settings: Self = ron::from_str(text).map_err(|error| error.to_string())?;
         if settings.schema > SCHEMA {
@@ -157,7 +149,7 @@ impl Settings {
         }
         settings.set_zoom(settings.zoom);
         settings.recent.truncate(MOST_RECENT);
-        // A model that is set up no more could not be unticked.
+        // Otherwise a model that was removed from the settings could not be deselected.
         let Self { search, models, .. } = &mut settings;
         let is_known =
             |name: &String| models.servers.contains_key(name) || models.agents.contains_key(name);
@@ -165,20 +157,20 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The text of a file.
+    /// The settings as text.
     ///
     /// # Errors
-    /// A path that no text can hold.
+    /// A path is not valid Unicode.
     pub fn to_ron(&self) -> Result<String, ron::Error> {
         ron::ser::to_string_pretty(self, ron::ser::PrettyConfig::default())
     }
 
-    /// Sets how large everything is, within what can be read.
+    /// Sets the zoom factor, clamped to the allowed range.
     pub fn set_zoom(&mut self, zoom: f32) {
         self.zoom = if zoom.is_finite() { zoom.clamp(ZOOM.0, ZOOM.1) } else { 1.0 };
     }
 
-    /// A project was opened.
+    /// Adds a project to the recent ones.
     pub fn remember(&mut self, project: &Path) {
         self.recent.retain(|known| known != project);
         self.recent.insert(0, project.to_owned());

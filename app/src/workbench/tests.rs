@@ -1,4 +1,4 @@
-//! The model without a window: a clerk and an evaluator that say what a test tells them to say.
+//! Tests of the model with a scripted background worker and evaluator.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -23,19 +23,22 @@ use lightbench_core::verify::verdict::{
     Checks, Failure, Passed, SizeCheck, Step, Uncounted, WorkloadTiming,
 };
 
+use super::background_task::{
+    BackgroundTask, BackgroundWorker, DetectedMachine, DeviceChoice, Evaluator, HistoryPart,
+    TaskResult,
+};
 use super::command::Recovery;
-use super::errand::{Clerk, DeviceChoice, Errand, Evaluator, Finding, Found, Part};
-use super::verdict::{Line, Tone};
+use super::verdict::{Tone, VerdictLine};
 use super::*;
 
-/// What clerk and evaluator were told, and what they say next.
+/// Records what the background worker and the evaluator received, and scripts what they return.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script(Arc<Mutex<Scripted>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Scripted {
-    pub(crate) handed: Vec<Errand>,
-    pub(crate) findings: VecDeque<Finding>,
+    pub(crate) handed: Vec<BackgroundTask>,
+    pub(crate) findings: VecDeque<TaskResult>,
     pub(crate) asked: Vec<Request>,
     pub(crate) events: VecDeque<Event>,
 }
@@ -45,7 +48,7 @@ impl Script {
         self.0.lock().unwrap()
     }
 
-    pub(crate) fn find(&self, finding: Finding) {
+    pub(crate) fn find(&self, finding: TaskResult) {
         self.get().findings.push_back(finding);
     }
 
@@ -53,18 +56,18 @@ impl Script {
         self.get().events.push_back(event);
     }
 
-    /// What was handed over since the last time.
-    pub(crate) fn handed(&self) -> Vec<Errand> {
+    /// The tasks submitted since the last call.
+    pub(crate) fn handed(&self) -> Vec<BackgroundTask> {
         std::mem::take(&mut self.get().handed)
     }
 }
 
-impl Clerk for Script {
-    fn hand(&self, errand: Errand) {
-        self.get().handed.push(errand);
+impl BackgroundWorker for Script {
+    fn submit(&self, task: BackgroundTask) {
+        self.get().handed.push(task);
     }
 
-    fn next(&self) -> Option<Finding> {
+    fn next_result(&self) -> Option<TaskResult> {
         self.get().findings.pop_front()
     }
 }
@@ -104,16 +107,16 @@ fn device(name: &str) -> DeviceChoice {
     }
 }
 
-/// A workbench on which RMSNorm is open, and who plays the rest.
+/// A workbench with the RMSNorm sample open, and its script.
 pub(crate) fn opened() -> (Workbench, Script) {
     bench_on(&folder())
 }
 
-/// The same with another project.
+/// A workbench with the given project open.
 pub(crate) fn bench_on(folder: &Path) -> (Workbench, Script) {
     let script = Script::default();
     let mut bench = Workbench::new(Settings::default(), Box::new(script.clone()));
-    script.find(Finding::Machine(Ok(Found {
+    script.find(TaskResult::Machine(Ok(DetectedMachine {
         evaluator: Box::new(script.clone()),
         devices: vec![device("h200"), device("t4")],
         compiler: "NVRTC 13.5".to_owned(),
@@ -121,14 +124,14 @@ pub(crate) fn bench_on(folder: &Path) -> (Workbench, Script) {
         profiler: Err("Nsight Compute is not installed".to_owned()),
     })));
     let project = Project::load(folder).unwrap();
-    script.find(Finding::Project(folder.to_owned(), Box::new(Ok(project))));
-    script.find(Finding::History(folder.to_owned(), Vec::new(), Part::Last));
-    bench.hear(NOW);
+    script.find(TaskResult::Project(folder.to_owned(), Box::new(Ok(project))));
+    script.find(TaskResult::History(folder.to_owned(), Vec::new(), HistoryPart::Last));
+    bench.poll(NOW);
     script.handed();
     (bench, script)
 }
 
-/// A time of the workload that numbers are shown for.
+/// A time of the selected workload.
 pub(crate) fn timing(seconds: f64) -> Timing {
     let around = |part: f64| Seconds(seconds * part);
     let rounds = vec![(0..20).map(|index| around(1.0 + f64::from(index % 5) * 1e-3)).collect()];
@@ -168,7 +171,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
     Run { candidate: None, seed, verdict, elapsed: Duration::from_secs(2) }
 }
 
-/// A run of the history.
+/// A stored run.
 pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>) -> StoredRun {
     let project = project();
     let workload = project.workload(WORKLOAD).unwrap();
@@ -210,7 +213,7 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
     StoredRun { number: RunNumber(number), provenance: Provenance::Own, label: None, record }
 }
 
-/// What was asked about a kernel's verdict, with its seed.
+/// The verdict requests for kernels, with their seeds.
 pub(crate) fn evaluations(script: &Script) -> Vec<(RequestId, String, u64)> {
     let scripted = script.get();
     let asked = scripted.asked.iter().zip(1..);
@@ -239,18 +242,18 @@ fn from_a_save_to_a_row_of_the_history() {
     document.text.clone_from(&text);
     document.touch(NOW);
     bench.carry_out(Command::Save, NOW);
-    let Some(Errand::Save { file, text: saved, .. }) = script.handed().pop() else {
+    let Some(BackgroundTask::Save { file, text: saved, .. }) = script.handed().pop() else {
         panic!("nothing is saved")
     };
     assert_eq!(saved, text);
-    script.find(Finding::Saved(file.clone(), text.clone(), Ok(())));
-    bench.hear(NOW);
+    script.find(TaskResult::Saved(file.clone(), text.clone(), Ok(())));
+    bench.poll(NOW);
     assert!(!bench.documents.any_changed());
-    assert!(matches!(script.handed().as_slice(), [Errand::Reread(_)]));
+    assert!(matches!(script.handed().as_slice(), [BackgroundTask::ReloadProject(_)]));
     let mut read = project();
     read.kernels.iter_mut().find(|known| known.file == file).unwrap().source = text;
-    script.find(Finding::Project(folder(), Box::new(Ok(read))));
-    bench.hear(NOW);
+    script.find(TaskResult::Project(folder(), Box::new(Ok(read))));
+    bench.poll(NOW);
     let asked = evaluations(&script);
     let [(request, name, seed)] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!(*name, kernel);
@@ -260,18 +263,18 @@ fn from_a_save_to_a_row_of_the_history() {
         workload: None,
         expected: None,
     });
-    bench.hear(NOW);
+    bench.poll(NOW);
     assert!(bench.evaluations.is_busy());
     script.say(Event::Finished {
         request: *request,
         ending: Ending::Evaluated(Box::new(passed(*seed, 1e-4))),
     });
-    bench.hear(NOW);
-    assert!(script.handed().iter().any(|errand| matches!(errand, Errand::Record(_))));
+    bench.poll(NOW);
+    assert!(script.handed().iter().any(|task| matches!(task, BackgroundTask::Record(_))));
     let line = "Correct, and 3 % faster than before".to_owned();
     let run = Box::new(stored(1, &kernel, *seed, Some(1e-4)));
-    script.find(Finding::Recorded(folder(), run, vec![(WORKLOAD.to_owned(), line)]));
-    bench.hear(NOW);
+    script.find(TaskResult::Recorded(folder(), run, vec![(WORKLOAD.to_owned(), line)]));
+    bench.poll(NOW);
     assert_eq!(bench.runs.rows().len(), 1);
     assert_eq!(bench.shown_run().map(|row| row.number), Some(RunNumber(1)));
 }
@@ -291,8 +294,8 @@ fn a_kernel_that_is_half_written_stays_the_one_that_is_worked_on() {
         problems,
     });
     let hear = |bench: &mut Workbench, read: Project| {
-        script.find(Finding::Project(folder(), Box::new(Ok(read))));
-        bench.hear(NOW);
+        script.find(TaskResult::Project(folder(), Box::new(Ok(read))));
+        bench.poll(NOW);
     };
     hear(&mut bench, half);
     let opened = bench.opened.as_ref().unwrap();
@@ -322,9 +325,9 @@ fn a_newer_save_is_asked_about_and_an_older_answer_is_not_taken_for_it() {
         request: *old,
         ending: Ending::Cancelled { because, so_far: None },
     });
-    bench.hear(NOW);
+    bench.poll(NOW);
     let kernel = bench.opened.as_ref().unwrap().kernel.clone();
-    let known = bench.evaluations.of(&kernel).unwrap();
+    let known = bench.evaluations.kernel(&kernel).unwrap();
     assert_eq!(known.running, Some(*new));
 }
 
@@ -354,9 +357,9 @@ fn ends_without_a_verdict_are_said_and_nothing_hangs() {
         bench.carry_out(Command::Run, NOW);
         let (request, ..) = evaluations(&script)[0].clone();
         script.say(Event::Finished { request, ending });
-        bench.hear(NOW);
+        bench.poll(NOW);
         let kernel = bench.opened.as_ref().unwrap().kernel.clone();
-        assert_eq!(bench.evaluations.of(&kernel).unwrap().running, None, "{expected}");
+        assert_eq!(bench.evaluations.kernel(&kernel).unwrap().running, None, "{expected}");
         let said = bench.notices.newest().map(|notice| notice.text.clone()).collect::<String>();
         assert!(said.contains(expected), "{said}");
     };
@@ -387,8 +390,11 @@ fn runs_are_filtered_sorted_and_compared() {
         runs.add(&[stored(number, kernel, 0, seconds)]);
     }
     let check = |filter: &str, sort: runs::Sort, expected: &[i64]| {
-        let shown =
-            runs.shown(&runs::View { filter: filter.to_owned(), sort, ..runs::View::default() });
+        let shown = runs.filtered(&runs::RunFilter {
+            filter: filter.to_owned(),
+            sort,
+            ..runs::RunFilter::default()
+        });
         let numbers: Vec<i64> =
             shown.iter().map(|place| runs.rows()[*place as usize].number.0).collect();
         assert_eq!(numbers, expected, "{filter} {sort:?}");
@@ -415,16 +421,16 @@ fn a_history_is_read_in_parts_and_found_again_in_order() {
         let run = |number| stored(number, ["naive", "warp"][number as usize % 2], 0, Some(1e-4));
         numbers.rev().map(run).collect::<Vec<_>>()
     };
-    script.find(Finding::History(folder(), part(6..11), Part::More(RunNumber(6))));
-    bench.hear(NOW);
-    let asked = script.handed().into_iter().filter_map(|errand| {
-        if let Errand::ReadHistory(_, before) = errand { Some(before) } else { None }
+    script.find(TaskResult::History(folder(), part(6..11), HistoryPart::More(RunNumber(6))));
+    bench.poll(NOW);
+    let asked = script.handed().into_iter().filter_map(|task| {
+        if let BackgroundTask::ReadHistory(_, before) = task { Some(before) } else { None }
     });
     assert_eq!(asked.collect::<Vec<_>>(), [RunNumber(6)]);
-    // Meanwhile a run ended, and one is told twice.
-    script.find(Finding::History(folder(), part(11..12), Part::Last));
-    script.find(Finding::History(folder(), part(1..8), Part::Last));
-    bench.hear(NOW);
+    // A run ended meanwhile, so one run arrives twice.
+    script.find(TaskResult::History(folder(), part(11..12), HistoryPart::Last));
+    script.find(TaskResult::History(folder(), part(1..8), HistoryPart::Last));
+    bench.poll(NOW);
     let numbers: Vec<i64> = bench.runs.rows().iter().map(|row| row.number.0).collect();
     assert_eq!(numbers, (1..12).collect::<Vec<_>>());
     let newest = |kernel| bench.runs.newest_of(kernel).map(|row| row.number.0);
@@ -435,11 +441,18 @@ fn a_history_is_read_in_parts_and_found_again_in_order() {
 fn what_the_history_knows_of_a_kernel_is_said() {
     let (mut bench, script) = opened();
     let check = |bench: &Workbench, expected: &str| {
-        assert_eq!(bench.verdict_line(), Line { text: expected.to_owned(), tone: Tone::Quiet });
+        assert_eq!(
+            bench.verdict_line(),
+            VerdictLine { text: expected.to_owned(), tone: Tone::Quiet }
+        );
     };
     check(&bench, "Nothing is known of this kernel yet: save it, or press F5");
-    script.find(Finding::History(folder(), vec![stored(4, "naive", 7, Some(131e-6))], Part::Last));
-    bench.hear(NOW);
+    script.find(TaskResult::History(
+        folder(),
+        vec![stored(4, "naive", 7, Some(131e-6))],
+        HistoryPart::Last,
+    ));
+    bench.poll(NOW);
     check(
         &bench,
         "Run 4, the newest of this kernel, was right, 131 µs measured at llama-70b-prefill. Press F5 to look again",
@@ -450,11 +463,11 @@ fn what_the_history_knows_of_a_kernel_is_said() {
 fn a_text_that_was_not_saved_comes_back() {
     let (mut bench, script) = opened();
     let file = bench.documents.front().unwrap().file.clone();
-    script.find(Finding::Journal(folder(), file.clone(), "rescued".to_owned()));
-    bench.hear(NOW);
+    script.find(TaskResult::Journal(folder(), file.clone(), "rescued".to_owned()));
+    bench.poll(NOW);
     bench.carry_out(Command::Recover(file.clone(), Recovery::Restore), NOW);
     assert_eq!(bench.documents.get(&file).unwrap().text, "rescued");
     assert!(bench.documents.any_changed() && bench.selection.lost.is_empty());
     bench.carry_out(Command::Quit, NOW);
-    assert!(bench.take_wishes().contains(&Wish::AskBeforeQuitting));
+    assert!(bench.take_effects().contains(&UiEffect::ConfirmQuit));
 }

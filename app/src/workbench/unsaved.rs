@@ -1,25 +1,25 @@
-//! Texts that are not saved: of a project that is left, changed by somebody else too, or left over from before.
+//! Unsaved texts: of a closed project, in conflict with the disk, or restored from the journal.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::background_task::BackgroundTask;
 use super::command::{Recovery, Resolution};
 use super::documents::Document;
-use super::errand::Errand;
-use super::notices::Weight;
-use super::{Selection, Wish, Workbench};
+use super::notices::NoticeLevel;
+use super::{Selection, UiEffect, Workbench};
 
 impl Workbench {
-    /// The open project is looked at no more: what was not saved is kept for when it is opened again.
+    /// Closes the open project; unsaved texts are kept in the journal.
     pub(super) fn leave(&mut self, now: Duration) {
         if let Some(opened) = &self.opened {
             let folder = opened.project.root.clone();
             let kept = self.documents.put_aside(&folder);
             if let Some(text) = said_of_kept(&kept, &opened.project.definition.name) {
-                self.notices.say(Weight::Note, text, now);
+                self.notices.add(NoticeLevel::Note, text, now);
             }
             for (file, text) in kept {
-                self.hand(Errand::KeepJournal(folder.clone(), file, text));
+                self.submit(BackgroundTask::SaveJournal(folder.clone(), file, text));
             }
         }
         self.documents.clear();
@@ -27,7 +27,7 @@ impl Workbench {
         self.runs.clear();
         self.searches.clear();
         self.selection = Selection::default();
-        self.wishes.push(Wish::LeaveLesson);
+        self.effects.push(UiEffect::RestoreLayout);
     }
 
     pub(super) fn resolve(&mut self, file: &Path, resolution: Resolution) {
@@ -43,7 +43,7 @@ impl Workbench {
                 document.on_disk.clone_from(&theirs);
                 document.theirs = None;
                 if is_front {
-                    self.wishes.push(Wish::Replace(theirs));
+                    self.effects.push(UiEffect::Replace(theirs));
                 } else {
                     document.text = theirs;
                 }
@@ -57,7 +57,7 @@ impl Workbench {
         }
     }
 
-    /// The text in front and what stands on disk, where somebody wants to see both.
+    /// The text in front and its conflicting version on disk, while the user compares them.
     #[must_use]
     pub fn contrasted(&self) -> Option<(&Document, &str)> {
         let front = self.documents.front()?;
@@ -73,13 +73,14 @@ impl Workbench {
         let Some(opened) = &self.opened else { return };
         match recovery {
             Recovery::Forget => {
-                self.clerk.hand(Errand::ForgetJournal(opened.project.root.clone(), file));
+                self.background
+                    .submit(BackgroundTask::DeleteJournal(opened.project.root.clone(), file));
             }
             Recovery::Restore => {
                 if opened.text_of(&file).is_some() {
                     self.go_to(&file, 1, 1);
                 } else {
-                    // It never was on disk.
+                    // The file never existed on disk.
                     self.documents.open(&file, "");
                 }
                 if let Some(document) = self.documents.get_mut(&file) {
@@ -89,10 +90,10 @@ impl Workbench {
         }
     }
 
-    /// A text that was not saved is in the journal: what somebody left in this window comes back, what was left when the
-    /// program ended is offered.
+    /// Handles a journal entry: a text left unsaved in this window is restored, one left by an ended program is
+    /// offered.
     pub(super) fn journalled(&mut self, folder: &Path, file: &Path, text: String) {
-        // It stands in the editor, or did when it was written: what is there is newer.
+        // The editor holds this text or a newer one.
         let is_there = |document: &Document| document.text == text || document.has_journal();
         if self.documents.get(file).is_some_and(is_there) {
             return;
@@ -105,7 +106,7 @@ impl Workbench {
     }
 }
 
-/// What is said of texts that are kept.
+/// The notice about texts that are kept in the journal.
 fn said_of_kept(kept: &[(PathBuf, String)], project: &str) -> Option<String> {
     let (first, rest) = kept.split_first()?;
     let file = first.0.display();

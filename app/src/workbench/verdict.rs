@@ -1,53 +1,47 @@
-//! The one sentence about the kernel that is worked on, always in the same place.
+//! The verdict line: one sentence about the current kernel.
 
 use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::WorkloadTiming;
 
-use super::evaluations::{Evaluated, Machine};
-use super::runs::Row;
+use super::evaluations::{Evaluated, MachineState};
+use super::runs::RunRow;
 use super::{Workbench, problem};
 
-/// The sentence, and how it is meant.
+/// A sentence with its tone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The sentence.
+pub struct VerdictLine {
     pub text: String,
-    /// How it is meant.
     pub tone: Tone,
 }
 
-/// How a sentence is meant.
+/// Tone of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// It is right.
     Good,
-    /// It is not.
     Bad,
-    /// Nobody knows yet.
     Quiet,
-    /// Something goes on.
     Running,
 }
 
 impl Workbench {
-    /// The sentence about the kernel that is worked on.
+    /// The sentence about the current kernel.
     #[must_use]
-    pub fn verdict_line(&self) -> Line {
-        let quiet = |text: &str| Line { text: text.to_owned(), tone: Tone::Quiet };
+    pub fn verdict_line(&self) -> VerdictLine {
+        let quiet = |text: &str| VerdictLine { text: text.to_owned(), tone: Tone::Quiet };
         let Some(opened) = &self.opened else {
             return quiet("Open a project to begin");
         };
-        if let Machine::Unable(why) = &self.evaluations.machine {
-            return Line { text: why.clone(), tone: Tone::Bad };
+        if let MachineState::Unusable(why) = &self.evaluations.machine {
+            return VerdictLine { text: why.clone(), tone: Tone::Bad };
         }
         let broken = opened.project.broken_kernel(&opened.kernel);
         if let Some(problem) = broken.and_then(|broken| broken.problems.first()) {
             let (name, line) = (&opened.kernel, problem.line);
             let text = format!("{name} is not understood: line {line}: {}", problem.found);
-            return Line { text, tone: Tone::Bad };
+            return VerdictLine { text, tone: Tone::Bad };
         }
-        let known = self.evaluations.of(&opened.kernel);
+        let known = self.evaluations.kernel(&opened.kernel);
         if let Some(known) = known {
             if known.running.is_some() {
                 let before =
@@ -58,33 +52,33 @@ impl Workbench {
                         format!("{} is being looked at again; before: {line}", opened.kernel)
                     }
                 };
-                return Line { text, tone: Tone::Running };
+                return VerdictLine { text, tone: Tone::Running };
             }
             if let Some(obstacle) = &known.obstacle {
-                return Line { text: obstacle.clone(), tone: Tone::Bad };
+                return VerdictLine { text: obstacle.clone(), tone: Tone::Bad };
             }
             if let Some(evaluated) = &known.evaluated {
                 return self.evaluated_line(evaluated);
             }
             if let Some(first) = known.compile_problems.first() {
                 let text = format!("{} does not compile: {}", opened.kernel, first.message);
-                return Line { text, tone: Tone::Bad };
+                return VerdictLine { text, tone: Tone::Bad };
             }
             if known.facts.is_some() {
                 return quiet("It compiles; nobody has looked yet whether it is right");
             }
         }
         match self.runs.newest_of(&opened.kernel) {
-            Some(row) => quiet(&remembered(row, &opened.workload)),
+            Some(row) => quiet(&line_from_history(row, &opened.workload)),
             None => quiet("Nothing is known of this kernel yet: save it, or press F5"),
         }
     }
 
-    fn evaluated_line(&self, evaluated: &Evaluated) -> Line {
+    fn evaluated_line(&self, evaluated: &Evaluated) -> VerdictLine {
         let (kernel, verdict) = (evaluated.kernel.name.as_str(), &evaluated.run.verdict);
         match verdict {
             Ok(passed) => {
-                let told = self.told(&passed.timings);
+                let told = self.summary_timing(&passed.timings);
                 let against = told.and_then(|told| {
                     let line = evaluated.lines.iter().find(|(name, _)| *name == told.workload);
                     line.map(|(_, line)| line)
@@ -92,39 +86,40 @@ impl Workbench {
                 let alone = told.and_then(|told| told.standing.as_ref()).map(|told| &told.line);
                 let text = against.or(alone).cloned();
                 let text = text.unwrap_or_else(|| sentence::verdict(kernel, verdict));
-                Line { text, tone: Tone::Good }
+                VerdictLine { text, tone: Tone::Good }
             }
             Err(NotPassed::NotJudged(NotJudged::Cancelled)) => {
-                Line { text: "Stopped".to_owned(), tone: Tone::Quiet }
+                VerdictLine { text: "Stopped".to_owned(), tone: Tone::Quiet }
             }
             Err(NotPassed::NotJudged(_)) => {
-                Line { text: sentence::verdict(kernel, verdict), tone: Tone::Quiet }
+                VerdictLine { text: sentence::verdict(kernel, verdict), tone: Tone::Quiet }
             }
             Err(NotPassed::Failed(failure)) => {
                 let mut text = sentence::verdict(kernel, verdict);
-                let problems = problem::of_failure(failure, &evaluated.kernel, &evaluated.project);
+                let problems =
+                    problem::from_failure(failure, &evaluated.kernel, &evaluated.project);
                 let first = problems.iter().find(|problem| problem.place.is_some());
                 if let Some((first, place)) =
                     first.and_then(|first| Some((first, first.place.as_ref()?)))
                 {
                     text += &format!("; line {}: {}", place.line, first.message);
                 }
-                Line { text, tone: Tone::Bad }
+                VerdictLine { text, tone: Tone::Bad }
             }
         }
     }
 
-    /// The time of the workload that numbers are shown for; where it was not measured, the first that was.
+    /// The timing of the selected workload, else the first timing.
     #[must_use]
-    pub fn told<'a>(&self, timings: &'a [WorkloadTiming]) -> Option<&'a WorkloadTiming> {
+    pub fn summary_timing<'a>(&self, timings: &'a [WorkloadTiming]) -> Option<&'a WorkloadTiming> {
         let workload = self.opened.as_ref().map(|opened| opened.workload.as_str());
         let chosen = timings.iter().find(|timing| Some(timing.workload.as_str()) == workload);
         chosen.or_else(|| timings.first())
     }
 }
 
-/// What the history says of a kernel at which nobody has looked since the window was opened.
-fn remembered(row: &Row, workload: &str) -> String {
+/// The sentence for a kernel that was not evaluated since the window opened.
+fn line_from_history(row: &RunRow, workload: &str) -> String {
     let number = row.number;
     if row.failure.is_some() {
         let sentence = row.sentence.as_deref().unwrap_or("it failed");

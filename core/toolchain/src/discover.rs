@@ -7,7 +7,7 @@ use super::naming::{self, Naming};
 use super::passed_over::{Part, PassedOver, Reason};
 use super::places::{self, Place, Source, file_name};
 use super::receipt::Receipt;
-use super::{Headers, Nvrtc, Surroundings, Tool, Toolchain, ToolchainError, Version, binary};
+use super::{Headers, HostEnvironment, Nvrtc, Tool, Toolchain, ToolchainError, Version, binary};
 
 /// Everything that was found.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ pub(super) fn system_name() -> String {
 ///
 /// Reads folder entries and the first bytes of what it finds; takes a few milliseconds.
 #[must_use]
-pub fn discover(surroundings: &Surroundings) -> Discovery {
+pub fn discover(surroundings: &HostEnvironment) -> Discovery {
     match naming::native() {
         Some(naming) => discover_as(surroundings, naming),
         None => Discovery {
@@ -71,7 +71,7 @@ pub fn discover(surroundings: &Surroundings) -> Discovery {
 }
 
 /// [`discover`] with the file names of a chosen platform.
-pub(super) fn discover_as(surroundings: &Surroundings, naming: &Naming) -> Discovery {
+pub(super) fn discover_as(surroundings: &HostEnvironment, naming: &Naming) -> Discovery {
     let mut search = Search { naming, passed_over: Vec::new(), seen: Vec::new() };
     let mut places = places::all(surroundings, naming);
     places.retain(|place| search.is_trusted(place));
@@ -97,7 +97,7 @@ pub(super) fn discover_as(surroundings: &Surroundings, naming: &Naming) -> Disco
 }
 
 /// Programs that lie on `PATH` and nowhere else.
-fn search_path(surroundings: &Surroundings) -> Place {
+fn search_path(surroundings: &HostEnvironment) -> Place {
     Place {
         source: Source::SearchPath,
         root: PathBuf::new(),

@@ -1,13 +1,14 @@
 //! Finds or fetches the CUDA compiler and its tools, and says what is missing.
 //!
 //! [`discover`] looks at files only: no process is started, no library is loaded, no environment
-//! variable is read (the program hands in its [`Surroundings`] once).
+//! variable is read (the program hands in its [`HostEnvironment`] once).
 
 mod binary;
 mod discover;
 pub mod doctor;
 mod fetch;
 mod headers;
+mod host_environment;
 mod libraries;
 mod lock;
 mod naming;
@@ -17,7 +18,6 @@ mod places;
 mod profilers;
 pub mod program;
 mod receipt;
-mod surroundings;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -30,6 +30,7 @@ pub use binary::Damage;
 pub use discover::{Discovery, discover};
 pub use fetch::{DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, fetch};
 pub use headers::{HeaderError, HeaderFolder, HeaderStaging, HeaderState, HeaderTurn};
+pub use host_environment::{HostEnvironment, user_cache};
 pub use libraries::{Libraries, libraries};
 pub use lock::LockError;
 pub use passed_over::{Part, PassedOver, Reason};
@@ -38,7 +39,6 @@ pub use places::Source;
 pub use profilers::{Absent, NsightProgram, nsight};
 pub use program::ProgramError;
 pub use receipt::{FileRecord, Receipt, ReceiptProblem};
-pub use surroundings::{Surroundings, user_cache};
 pub use version::Version;
 
 /// A compiler that can be used, and the tools found with it.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Surroundings;
+use super::HostEnvironment;
 use super::naming::{self, Naming};
 use super::places::{self, Place, Source, file_name};
 
@@ -63,7 +63,7 @@ const CUPTI: Sought = Sought {
 
 /// Looks where compilers are looked for, too: the path given, CUDA toolkits, Python packages.
 #[must_use]
-pub fn libraries(surroundings: &Surroundings) -> Libraries {
+pub fn libraries(surroundings: &HostEnvironment) -> Libraries {
     let Some(naming) = naming::native() else { return Libraries::default() };
     let mut places = places::all(surroundings, naming);
     places.retain(|place| match place.source {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::Surroundings;
+use super::HostEnvironment;
 use super::naming::Naming;
 
 /// Which kind of place something was found in, in the order of preference.
@@ -52,7 +52,7 @@ pub(super) struct Place {
 }
 
 /// Every place, most preferred first, each folder once.
-pub(super) fn all(surroundings: &Surroundings, naming: &Naming) -> Vec<Place> {
+pub(super) fn all(surroundings: &HostEnvironment, naming: &Naming) -> Vec<Place> {
     let mut places = Vec::new();
     if let Some(path) = &surroundings.explicit {
         places.extend(explicit(path, naming));
@@ -70,7 +70,7 @@ pub(super) fn all(surroundings: &Surroundings, naming: &Naming) -> Vec<Place> {
 }
 
 /// Folders of finished and unfinished fetches in the cache, newest version first.
-pub(super) fn fetched_folders(surroundings: &Surroundings) -> Vec<PathBuf> {
+pub(super) fn fetched_folders(surroundings: &HostEnvironment) -> Vec<PathBuf> {
     let Some(cache) = &surroundings.cache else { return Vec::new() };
     let mut folders = expand(&cache.join("toolchain"), "*");
     folders.retain(|folder| !file_name(folder).starts_with('.'));
@@ -154,7 +154,7 @@ fn wheels(packages: &Path, source: Source, naming: &Naming) -> Vec<Place> {
 }
 
 /// The folders of CUDA toolkits, each once.
-pub(super) fn toolkit_roots(surroundings: &Surroundings) -> Vec<PathBuf> {
+pub(super) fn toolkit_roots(surroundings: &HostEnvironment) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> =
         [&surroundings.cuda_home, &surroundings.cuda_path].into_iter().flatten().cloned().collect();
     let local = surroundings.system.join("usr/local");
@@ -166,7 +166,7 @@ pub(super) fn toolkit_roots(surroundings: &Surroundings) -> Vec<PathBuf> {
     keep_first(roots)
 }
 
-fn site_packages(surroundings: &Surroundings, naming: &Naming) -> Vec<PathBuf> {
+fn site_packages(surroundings: &HostEnvironment, naming: &Naming) -> Vec<PathBuf> {
     let mut prefixes: Vec<PathBuf> = [&surroundings.virtual_env, &surroundings.conda_prefix]
         .into_iter()
         .flatten()

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Surroundings;
+use super::HostEnvironment;
 use super::places::{expand, toolkit_roots};
 
 /// A program of Nsight Compute.
@@ -48,7 +48,7 @@ fn listed(folders: &[PathBuf]) -> String {
 ///
 /// # Errors
 /// It is nowhere.
-pub fn nsight(surroundings: &Surroundings, program: NsightProgram) -> Result<PathBuf, Absent> {
+pub fn nsight(surroundings: &HostEnvironment, program: NsightProgram) -> Result<PathBuf, Absent> {
     let installs = surroundings.system.join("opt/nvidia/nsight-compute");
     let mut folders: Vec<PathBuf> = expand(&installs, "*");
     // Named also where it is not there, so that people know where one would be seen.
@@ -65,7 +65,7 @@ pub fn nsight(surroundings: &Surroundings, program: NsightProgram) -> Result<Pat
 
 /// The first file of that name on `PATH`, else in these folders.
 pub(super) fn find(
-    surroundings: &Surroundings,
+    surroundings: &HostEnvironment,
     name: &str,
     folders: &[PathBuf],
 ) -> Option<PathBuf> {

@@ -58,26 +58,26 @@ pub(super) fn tree(files: &[&str]) -> TempDir {
     root
 }
 
-pub(super) fn surroundings(root: &Path) -> Surroundings {
-    Surroundings {
+pub(super) fn surroundings(root: &Path) -> HostEnvironment {
+    HostEnvironment {
         system: root.to_path_buf(),
         home: Some(root.join("home")),
         cache: Some(root.join("cache")),
         path: vec![root.join("path")],
-        ..Surroundings::default()
+        ..HostEnvironment::default()
     }
 }
 
 struct Case {
     rule: &'static str,
     files: &'static [&'static str],
-    adjust: fn(&mut Surroundings, &Path),
+    adjust: fn(&mut HostEnvironment, &Path),
     /// Library, version and headers, paths below the root.
     chosen: Option<&'static str>,
     passed_over: &'static [&'static str],
 }
 
-const AS_IS: fn(&mut Surroundings, &Path) = |_, _| {};
+const AS_IS: fn(&mut HostEnvironment, &Path) = |_, _| {};
 
 fn check(naming: &Naming, case: &Case) {
     let root = tree(case.files);

@@ -1,8 +1,8 @@
-//! A calibration to test with.
+//! A calibration for tests.
 
 use lightbench_core::speed_of_light::calibration::Calibration;
 
-/// Of one H200; some numbers were not measured.
+/// The calibration of an H200 with some numbers missing.
 pub(in crate::commands) fn calibration() -> Calibration {
     Calibration::from_json(TEXT).unwrap()
 }

@@ -1,4 +1,4 @@
-//! `lightbench calibrate`: the ceilings of a GPU, measured and kept.
+//! `lightbench calibrate`: measures and stores the ceilings of a GPU.
 
 #[cfg(test)]
 pub(super) mod fixture;
@@ -14,14 +14,14 @@ use lightbench_core::device::DeviceName;
 use lightbench_core::evaluate::EvaluateError;
 use serde_json::{Value, json};
 
-use super::bench::{self, Chosen, Gpu};
+use super::evaluation_setup::{self, ChosenDevice, ChosenGpu};
 use super::progress;
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::Session;
 
-/// Measures, keeps and reports.
+/// Measures, stores and reports the ceilings.
 pub fn run(session: &Session, arguments: &args::Calibrate) -> Outcome {
     calibrated(session, arguments).unwrap_or_else(|outcome| outcome)
 }
@@ -49,14 +49,14 @@ fn calibrated(session: &Session, arguments: &args::Calibrate) -> Result<Outcome,
     let output = if as_json {
         document(&value(&measured, &file))
     } else {
-        text::of(&measured.calibrated, measured.chosen.sheet, &file)
+        text::report_text(&measured.calibrated, measured.chosen.sheet, &file)
     };
     Ok(Outcome::passed(output))
 }
 
-/// What was measured, and where.
+/// A calibration and its device.
 struct Measurement {
-    chosen: Chosen,
+    chosen: ChosenDevice,
     calibrated: Calibrated,
 }
 
@@ -64,8 +64,8 @@ fn measured(session: &Session, arguments: &args::Calibrate) -> Result<Measuremen
     let as_json = arguments.json;
     let environment = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
     let why = "only a GPU has ceilings to measure";
-    let (mut bench, chosen) = bench::open_gpu(session, &arguments.device, why, as_json)?;
-    let Some(Gpu { description, identity, .. }) = &chosen.gpu else {
+    let (mut bench, chosen) = evaluation_setup::open_gpu(session, &arguments.device, why, as_json)?;
+    let Some(ChosenGpu { description, identity, .. }) = &chosen.gpu else {
         return Err(failed(&CalibrateError::Virtual, as_json));
     };
     let folder = tempfile::tempdir().map_err(|error| environment(&error))?;
@@ -76,7 +76,7 @@ fn measured(session: &Session, arguments: &args::Calibrate) -> Result<Measuremen
         sheet: chosen.sheet,
         date: &Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         folder: folder.path(),
-        seed: bench::fresh_seed().map_err(|error| environment(&error))?,
+        seed: evaluation_setup::fresh_seed().map_err(|error| environment(&error))?,
     };
     let mut begun = 0;
     let calibrated = calibrate(&place, &mut bench, &session.cancellation, &mut |benchmark| {

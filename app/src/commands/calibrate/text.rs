@@ -1,4 +1,4 @@
-//! A calibration for people: each ceiling beside what the sheet says.
+//! The text report of a calibration: each ceiling next to the sheet's value.
 
 use std::fmt::{Display, Write as _};
 use std::ops::Div;
@@ -12,12 +12,12 @@ use lightbench_core::units::{BytesPerSecond, Fraction};
 use crate::style::{DIM, STRONG};
 use crate::table::Table;
 
-/// What is said of each ceiling.
+/// Column titles.
 const HEADINGS: [&str; 7] =
     ["ceiling", ">measured", ">lowest", ">highest", ">sheet", ">share", "how"];
 
 /// The whole report.
-pub(super) fn of(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> String {
+pub(super) fn report_text(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> String {
     let calibration = &calibrated.calibration;
     let clocks = &calibration.clocks;
     let control = match clocks.control {
@@ -77,7 +77,7 @@ fn table(calibrated: &Calibrated, sheet: &DeviceSheet) -> Table {
     table
 }
 
-/// What the sheet says of a way through memory.
+/// The sheet's bandwidth for a memory path.
 fn stated(path: MemoryPath, sheet: &DeviceSheet) -> Option<BytesPerSecond> {
     match path {
         MemoryPath::DramRead | MemoryPath::DramWrite | MemoryPath::DramCopy => {
@@ -126,7 +126,7 @@ mod tests {
         let left_out = vec![(Quantity::Pipe(Pipe::TensorTf32), "it is too old".to_owned())];
         let calibrated = Calibrated { calibration: calibration(), left_out };
         let sheet = DeviceSheet::named("h200").unwrap();
-        let text = of(&calibrated, sheet, Path::new("state/calibrations/00.json"));
+        let text = report_text(&calibrated, sheet, Path::new("state/calibrations/00.json"));
         for expected in [
             "driver 580.159.04, CUDA 13.0",
             "clock 1.98 GHz, as the driver sets it",

@@ -1,4 +1,4 @@
-//! Why a kernel has no facts, as a status, a word for scripts, and text for people.
+//! A kernel without facts: exit status, kind for scripts, and text.
 
 use lightbench_core::compile::CompileError;
 use lightbench_core::compile::facts::FactsError;
@@ -9,7 +9,7 @@ use crate::diagnostics;
 use crate::outcome::Status;
 use crate::report::{self, Sources};
 
-/// Whose fault it is.
+/// The exit status: kernel, request or machine.
 pub(in crate::commands) fn status(error: &FactsError) -> Status {
     match error {
         FactsError::Plan(_) => Status::BadRequest,
@@ -20,13 +20,13 @@ pub(in crate::commands) fn status(error: &FactsError) -> Status {
     }
 }
 
-/// Whose fault it is.
+/// The exit status: kernel, request or machine.
 pub(in crate::commands) fn compile_status(error: &CompileError) -> Status {
     match error {
         CompileError::Rejected(_) | CompileError::TimedOut { .. } => Status::KernelFailed,
         CompileError::Cancelled => Status::Interrupted,
         CompileError::UnknownTarget { .. } => Status::BadRequest,
-        // A compiler that crashes in two processes while it compiles was brought down by the kernel.
+        // A compiler that crashed in two processes on one kernel was crashed by that kernel.
         CompileError::Worker {
             source: WorkerError::Died { during: Stage::Call, death, oom_kills: 0, .. },
             ..
@@ -37,7 +37,7 @@ pub(in crate::commands) fn compile_status(error: &CompileError) -> Status {
     }
 }
 
-/// The word that scripts branch on.
+/// The kind that scripts branch on.
 fn kind(error: &FactsError) -> &'static str {
     match error {
         FactsError::Plan(_) => "request",
@@ -55,12 +55,11 @@ fn kind(error: &FactsError) -> &'static str {
     }
 }
 
-/// The same word as people read it.
-pub(in crate::commands) fn word(error: &FactsError) -> String {
+/// The kind as words.
+pub(in crate::commands) fn kind_words(error: &FactsError) -> String {
     kind(error).replace('_', " ")
 }
 
-/// For scripts.
 pub(in crate::commands) fn to_json(error: &FactsError) -> Value {
     let mut value = json!({ "kind": kind(error), "message": error.to_string() });
     match error {
@@ -86,7 +85,7 @@ pub(in crate::commands) fn to_json(error: &FactsError) -> Value {
     value
 }
 
-/// For people: diagnostics stand below the source lines that they are about.
+/// The text form: diagnostics below the source lines they refer to.
 pub(in crate::commands) fn to_text(
     name: &str,
     error: &FactsError,
@@ -97,13 +96,15 @@ pub(in crate::commands) fn to_text(
             let shown: Vec<_> = rejection
                 .diagnostics
                 .iter()
-                .map(|each| diagnostics::of_compiler(each, sources))
+                .map(|each| diagnostics::compiler_message(each, sources))
                 .collect();
             shown.join("\n") + &report::other_messages(&rejection.other)
         }
         FactsError::Include(refusals) => {
-            let shown: Vec<_> =
-                refusals.iter().map(|refusal| diagnostics::of_refusal(refusal, sources)).collect();
+            let shown: Vec<_> = refusals
+                .iter()
+                .map(|refusal| diagnostics::include_refusal(refusal, sources))
+                .collect();
             shown.join("\n")
         }
         FactsError::Plan(_)

@@ -1,4 +1,4 @@
-//! The facts for scripts: schema `lightbench.check/1`.
+//! The facts as JSON, schema `lightbench.check/1`.
 
 use lightbench_core::compile::facts::{Facts, LaunchFacts};
 use lightbench_core::compile::occupancy::Occupancy;
@@ -12,7 +12,7 @@ use super::listing::Listings;
 use super::project::{Checked, Row};
 use crate::report;
 
-/// What every document of this command has.
+/// Fields that every document of this command has.
 pub(super) fn head(checker: &Checker<'_>, compiler: &Compiler) -> Value {
     let nvrtc = &compiler.toolchain().nvrtc;
     json!({
@@ -24,8 +24,8 @@ pub(super) fn head(checker: &Checker<'_>, compiler: &Compiler) -> Value {
     })
 }
 
-/// The whole report on a project.
-pub(super) fn of_project(
+/// The report on a project.
+pub(super) fn project_json(
     checker: &Checker<'_>,
     compiler: &Compiler,
     checked: &Checked<'_>,
@@ -38,13 +38,13 @@ pub(super) fn of_project(
     let mut document = head(checker, compiler);
     document["project"] = json!({ "name": definition.name, "title": definition.title });
     document["workload"] = json!({ "name": checked.workload.name, "axes": axes });
-    document["kernels"] = checked.rows.iter().map(|row| of_row(row, listed)).collect();
+    document["kernels"] = checked.rows.iter().map(|row| row_json(row, listed)).collect();
     document["broken"] = report::broken_json(checked.broken);
     document["seconds"] = json!(checked.elapsed.as_secs_f64());
     document
 }
 
-fn of_row(row: &Row<'_>, listed: &[(&Row<'_>, Listings)]) -> Value {
+fn row_json(row: &Row<'_>, listed: &[(&Row<'_>, Listings)]) -> Value {
     let kernel = row.kernel;
     let mut value = json!({
         "name": kernel.name,
@@ -55,9 +55,9 @@ fn of_row(row: &Row<'_>, listed: &[(&Row<'_>, Listings)]) -> Value {
         Err(error) => value["failure"] = failure::to_json(error),
         Ok(facts) => {
             value["candidate"] = json!(format!("{:#}", facts.candidate.hash));
-            value["parameters"] = of_parameters(facts);
-            value["origin"] = of_origin(facts.origin);
-            value["launches"] = facts.launches.iter().map(of_launch).collect();
+            value["parameters"] = parameters_json(facts);
+            value["origin"] = origin_json(facts.origin);
+            value["launches"] = facts.launches.iter().map(launch_json).collect();
             value["warnings"] = json!(facts.artifact.diagnostics);
             value["other"] = json!(facts.artifact.other);
         }
@@ -68,12 +68,12 @@ fn of_row(row: &Row<'_>, listed: &[(&Row<'_>, Listings)]) -> Value {
     value
 }
 
-fn of_parameters(facts: &Facts) -> Value {
+fn parameters_json(facts: &Facts) -> Value {
     let parameters = facts.candidate.selection.parameters.iter();
     parameters.map(|(name, value)| (name.clone(), json!(value))).collect()
 }
 
-pub(super) fn of_origin(origin: Origin) -> Value {
+pub(super) fn origin_json(origin: Origin) -> Value {
     match origin {
         Origin::Cache => json!({ "kind": "cache" }),
         Origin::Assembler => json!({ "kind": "assembler" }),
@@ -83,21 +83,21 @@ pub(super) fn of_origin(origin: Origin) -> Value {
     }
 }
 
-fn of_launch(launch: &LaunchFacts) -> Value {
+fn launch_json(launch: &LaunchFacts) -> Value {
     let planned = &launch.planned;
-    let mut value = of_kernel(&launch.kernel);
+    let mut value = kernel_json(&launch.kernel);
     value["grid"] = json!(planned.grid);
     value["block"] = json!(planned.block);
     value["dynamic_shared_bytes"] = json!(planned.shared_bytes);
     value["cluster"] = json!(planned.cluster);
     value["cooperative"] = json!(planned.cooperative);
-    value["occupancy"] = launch.occupancy.as_ref().map_or(Value::Null, of_occupancy);
+    value["occupancy"] = launch.occupancy.as_ref().map_or(Value::Null, occupancy_json);
     value["cannot_launch"] = launch.problems.iter().map(ToString::to_string).collect();
     value
 }
 
-/// One compiled kernel; a number that is not known is null.
-pub(super) fn of_kernel(kernel: &KernelFacts) -> Value {
+/// A compiled kernel; unknown numbers are null.
+pub(super) fn kernel_json(kernel: &KernelFacts) -> Value {
     let mut value = json!({
         "kernel": kernel.expression,
         "name": function_name(&kernel.symbol).unwrap_or_else(|| kernel.symbol.clone()),
@@ -123,7 +123,7 @@ pub(super) fn of_kernel(kernel: &KernelFacts) -> Value {
     value
 }
 
-pub(super) fn of_occupancy(occupancy: &Occupancy) -> Value {
+pub(super) fn occupancy_json(occupancy: &Occupancy) -> Value {
     match occupancy {
         Occupancy::Resident(resident) => json!({
             "blocks_per_sm": resident.blocks,
@@ -139,7 +139,7 @@ pub(super) fn of_occupancy(occupancy: &Occupancy) -> Value {
     }
 }
 
-/// Everything of an artifact that has no launch.
-pub(super) fn of_artifact(artifact: &Artifact) -> Value {
+/// An artifact without launch information.
+pub(super) fn artifact_json(artifact: &Artifact) -> Value {
     json!({ "warnings": artifact.diagnostics, "other": artifact.other })
 }

@@ -1,4 +1,4 @@
-//! One file that belongs to no project: every kernel in it, at several block sizes.
+//! A kernel file outside any project: all kernels in it, at several block sizes.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::report::{self, Sources};
 use crate::style::{DIM, STRONG};
 use crate::table::Table;
 
-/// Block sizes that people try first.
+/// Common block sizes.
 const BLOCKS: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 
 /// Compiles the file and reports on its kernels.
@@ -54,7 +54,7 @@ pub(super) fn check(
         Ok(kernels) => kernels,
         Err(message) => return report::request(&message, as_json),
     };
-    let listings = match listing::of(checker, compiler, &candidate, &compiled.artifact) {
+    let listings = match listing::new(checker, compiler, &candidate, &compiled.artifact) {
         Ok(listings) => listings,
         Err(error) => return failed(&FactsError::Compile(error)),
     };
@@ -79,7 +79,7 @@ pub(in crate::commands) fn no_kernel(kernel: &StandaloneKernel) -> String {
     )
 }
 
-/// Files from elsewhere often have their host code beside the kernel.
+/// A hint for files that contain host code beside the kernel.
 pub(in crate::commands) fn host_hint(error: &FactsError, kernel: &StandaloneKernel) -> String {
     let rejected = matches!(error, FactsError::Compile(CompileError::Rejected(_)));
     let has_host_code = [" main(", "<<<", "<iostream>", "<vector>", "cudaMalloc"]
@@ -113,7 +113,7 @@ fn compile(
     Ok((candidate, compiled))
 }
 
-/// Without a project there are no sizes; names without parameters can still be asked for.
+/// The kernel selection for a file without a project: names, but no sizes.
 pub(in crate::commands) fn selection(kernel: &StandaloneKernel) -> Selection {
     let launched = kernel.launch.iter().flat_map(|launch| launch.kernels());
     let plain = launched.filter(|name| !name.is_template());
@@ -142,7 +142,7 @@ fn wanted<'a>(
     Ok(found)
 }
 
-/// Whether somebody who says this name means this kernel.
+/// Whether a name denotes this kernel.
 pub(in crate::commands) fn is_named(kernel: &KernelFacts, wanted: &str) -> bool {
     kernel.symbol == wanted
         || kernel.expression.as_deref() == Some(wanted)
@@ -191,7 +191,7 @@ fn cells(kernel: &KernelFacts) -> Vec<String> {
     cells
 }
 
-/// A launch is not stated, so the common block sizes stand side by side.
+/// Occupancy at the common block sizes, because no launch is known.
 fn occupancies(checker: &Checker<'_>, kernels: &[&KernelFacts]) -> String {
     let headings: Vec<String> = BLOCKS.iter().map(|block| format!(">{block}")).collect();
     let headings: Vec<&str> = ["occupancy at block size"]
@@ -231,15 +231,15 @@ fn to_json(
 ) -> Value {
     let mut value = json::head(checker, compiler);
     value["file"] = json!(kernel.file);
-    value["origin"] = json::of_origin(compiled.origin);
-    value["messages"] = json::of_artifact(&compiled.artifact);
+    value["origin"] = json::origin_json(compiled.origin);
+    value["messages"] = json::artifact_json(&compiled.artifact);
     value["kernels"] = kernels
         .iter()
         .map(|kernel| {
-            let mut value = json::of_kernel(kernel);
+            let mut value = json::kernel_json(kernel);
             let fits = BLOCKS.iter().filter_map(|&block| {
                 let fit = at(checker, kernel, block)?;
-                Some((block.to_string(), json::of_occupancy(&fit)))
+                Some((block.to_string(), json::occupancy_json(&fit)))
             });
             value["occupancy_by_block"] = fits.collect();
             value

@@ -1,4 +1,4 @@
-//! SASS and PTX beside the source lines they came from, and what was added to the kernel's text.
+//! Listings: SASS and PTX beside their source lines, and the text added before the kernel.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use super::Checker;
 use crate::report::Sources;
 use crate::style::{DIM, STRONG};
 
-/// The listings that were asked for.
+/// The requested listings.
 #[derive(Debug, Default)]
 pub(super) struct Listings {
     sass: Option<Vec<SassFunction>>,
@@ -22,15 +22,15 @@ pub(super) struct Listings {
     prelude: Option<Vec<(String, String)>>,
 }
 
-/// A line and the source line that it came from.
+/// A line and its source line.
 #[derive(Debug)]
 struct Line {
     text: String,
     source: Option<(String, u32)>,
 }
 
-/// The listings of an artifact, as far as they were asked for.
-pub(super) fn of(
+/// Creates the requested listings of an artifact.
+pub(super) fn new(
     checker: &Checker<'_>,
     compiler: &mut Compiler,
     candidate: &Candidate,
@@ -52,7 +52,7 @@ pub(super) fn of(
     Ok(listings)
 }
 
-/// The prelude, parameters and stand-ins that were put before the kernel's text.
+/// The prelude, parameters and stand-ins before the kernel's text.
 fn prelude(candidate: &Candidate, job: &CompileJob) -> Vec<(String, String)> {
     match &job.source {
         Source::Ptx { .. } => Vec::new(),
@@ -93,7 +93,7 @@ fn ptx(artifact: &Artifact) -> Vec<Line> {
 }
 
 impl Listings {
-    /// Everything that was asked for, for people.
+    /// The listings as text.
     pub(super) fn to_text(&self, name: &str, sources: &Sources<'_>) -> String {
         let mut text = String::new();
         for (header, content) in self.prelude.iter().flatten() {
@@ -111,7 +111,7 @@ impl Listings {
         text
     }
 
-    /// Adds what was asked for to a kernel's document.
+    /// Adds the listings to a kernel's document.
     pub(super) fn add_to(&self, document: &mut Value) {
         if let Some(prelude) = &self.prelude {
             document["prelude"] =
@@ -130,7 +130,7 @@ impl Listings {
     }
 }
 
-/// Instructions under the source line that they came from, with the line itself where it is ours.
+/// Instructions grouped by source line, with the text of lines from the project.
 fn sass_text(function: &SassFunction, sources: &Sources<'_>) -> String {
     let mut text = String::new();
     let mut source = None;

@@ -1,4 +1,4 @@
-//! `lightbench check`: compile facts of a project's kernels, or of one file, with no GPU.
+//! `lightbench check`: compile facts of a project's kernels or of one file, without a GPU.
 
 pub(super) mod failure;
 mod json;
@@ -44,7 +44,7 @@ pub fn run(session: &Session, arguments: &Check) -> Outcome {
     Outcome { errors: report::notices(&notices) + &outcome.errors, ..outcome }
 }
 
-/// What both kinds of target need.
+/// The inputs that both kinds of target need.
 struct Checker<'a> {
     session: &'a Session,
     arguments: &'a Check,
@@ -67,7 +67,7 @@ impl Checker<'_> {
     }
 }
 
-/// The worst of several statuses decides the exit status.
+/// The worst status, as the exit status.
 fn worst(statuses: impl IntoIterator<Item = Status>) -> Status {
     statuses.into_iter().max().unwrap_or(Status::Passed)
 }

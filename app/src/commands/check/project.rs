@@ -1,4 +1,4 @@
-//! The kernels of a project: one row each, or one in detail.
+//! The kernels of a project: one row each, or one kernel in detail.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use lightbench_core::compile::{CompileError, Compiler};
 use lightbench_core::engine::{AskedBy, CompileFor, Ending, Request, Work};
 use lightbench_core::project::{BrokenFile, Kernel, NoKernel, Project, Purpose, Workload};
 
-use super::super::desk::Desk;
-use super::super::{bench, run};
+use super::super::engine_client::EngineClient;
+use super::super::{evaluation_setup, run};
 use super::{Checker, failure, json, listing, text, worst};
 use crate::outcome::{Outcome, Status, document};
 use crate::report::{self, Sources};
 
-/// One kernel and what became of it.
+/// A kernel and its facts or error.
 pub(super) struct Row<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) result: Result<Facts, FactsError>,
@@ -32,7 +32,7 @@ impl Row<'_> {
     }
 }
 
-/// Whether a block of it fits on the device at all; unknown numbers forbid nothing.
+/// Whether a block fits on the device; unknown numbers count as fitting.
 pub(super) fn can_launch(launch: &LaunchFacts) -> bool {
     let fits = match &launch.occupancy {
         Some(Occupancy::CannotLaunch(_)) => false,
@@ -41,17 +41,17 @@ pub(super) fn can_launch(launch: &LaunchFacts) -> bool {
     fits && launch.problems.is_empty()
 }
 
-/// What was checked, for both forms of the report.
+/// The results of the check, for text and JSON.
 pub(super) struct Checked<'a> {
     pub(super) project: &'a Project,
     pub(super) workload: &'a Workload,
     pub(super) rows: Vec<Row<'a>>,
-    /// Files that are not understood: what is wrong with each is in it.
+    /// Files that could not be read, with their problems.
     pub(super) broken: &'a [BrokenFile],
     pub(super) elapsed: Duration,
 }
 
-/// Compiles the kernels, or the one asked for, and reports.
+/// Compiles all kernels, or the requested one, and reports.
 pub(super) fn check(
     checker: &Checker<'_>,
     compiler: &mut Compiler,
@@ -73,7 +73,7 @@ pub(super) fn check(
         return report::request(&message, as_json);
     }
     let started = Instant::now();
-    let mut desk = match bench::compiling_desk(checker.session, as_json) {
+    let mut desk = match evaluation_setup::compiling_client(checker.session, as_json) {
         Ok(desk) => desk,
         Err(outcome) => return outcome,
     };
@@ -82,7 +82,7 @@ pub(super) fn check(
     let (rows, elapsed) = (Vec::new(), Duration::ZERO);
     let mut checked = Checked { project, workload, rows, broken, elapsed };
     for kernel in kernels {
-        // Over a whole project, a parameter is for the kernels that have it.
+        // For a whole project, a parameter applies to the kernels that declare it.
         let mut chosen = parameters.clone();
         chosen.retain(|name, _| has_parameter(kernel, name));
         let (project, asked_by) = (Arc::clone(&shared), AskedBy::Person);
@@ -94,7 +94,7 @@ pub(super) fn check(
         let row = Row { kernel, result };
         let status = row.status();
         checked.rows.push(row);
-        // What the machine cannot do for one kernel it cannot do for the next.
+        // A problem of the machine would repeat for the next kernel.
         if matches!(status, Status::Interrupted | Status::Environment) {
             break;
         }
@@ -104,17 +104,17 @@ pub(super) fn check(
     Outcome { errors: report::notices(&desk.notices()) + &outcome.errors, ..outcome }
 }
 
-/// What the engine finds out about a kernel.
+/// The facts of a kernel, from the engine.
 fn facts(
     checker: &Checker<'_>,
-    desk: &mut Desk<'_>,
+    desk: &mut EngineClient<'_>,
     work: Work,
     workload: &Workload,
 ) -> Result<Result<Facts, FactsError>, Outcome> {
     let (sheet, build) = (checker.sheet, checker.build());
     let for_what = CompileFor { sheet, workload: workload.name.clone(), build };
     let name = work.kernel.name.clone();
-    match desk.ending(&name, Request::Compile(work, for_what)) {
+    match desk.wait_for_ending(&name, Request::Compile(work, for_what)) {
         Ending::Compiled(result) => Ok(*result),
         Ending::Cancelled { .. } => Ok(Err(FactsError::Compile(CompileError::Cancelled))),
         other @ (Ending::Evaluated(_)
@@ -144,10 +144,10 @@ fn chosen<'a>(
     Ok((workload, kernels))
 }
 
-/// The first to be measured: its sizes are those that matter.
+/// The first timed workload.
 fn default_workload(project: &Project) -> &Workload {
     let measured = |workload: &&Workload| workload.purpose == Purpose::Measure;
-    // A checked project has at least one workload.
+    // A loaded project has at least one workload.
     project.workloads.iter().find(measured).unwrap_or(&project.workloads[0])
 }
 
@@ -185,7 +185,7 @@ fn outcome(
     let mut listed = Vec::new();
     for row in &checked.rows {
         let Ok(facts) = &row.result else { continue };
-        match listing::of(checker, compiler, &facts.candidate, &facts.artifact) {
+        match listing::new(checker, compiler, &facts.candidate, &facts.artifact) {
             Ok(listings) => listed.push((row, listings)),
             Err(error) => {
                 let (status, error) = (failure::compile_status(&error), FactsError::Compile(error));
@@ -195,9 +195,9 @@ fn outcome(
         }
     }
     let output = if checker.arguments.json {
-        document(&json::of_project(checker, compiler, checked, &listed))
+        document(&json::project_json(checker, compiler, checked, &listed))
     } else {
-        let mut text = text::of_project(checker, compiler, checked, detailed);
+        let mut text = text::project_text(checker, compiler, checked, detailed);
         for (row, listings) in &listed {
             let sources = sources(checked.project, row.kernel);
             text.push_str(&listings.to_text(&row.kernel.name, &sources));

@@ -1,4 +1,4 @@
-//! What the user pointed at: a project, a kernel of one, or a file that belongs to none.
+//! Resolves the path argument: a project, one of its kernels, or a file outside any project.
 
 use std::path::{Path, PathBuf};
 
@@ -10,34 +10,34 @@ use lightbench_core::project::{
 use crate::outcome::Outcome;
 use crate::report;
 
-/// What is checked.
+/// A resolved path argument.
 pub(in crate::commands) enum Target {
-    /// A project, or only one of its kernels.
+    /// A project, or one of its kernels.
     Project {
-        /// The project.
         project: Box<Project>,
-        /// The kernel that the file is.
+        /// The kernel, if the path is a kernel file.
         kernel: Option<String>,
     },
-    /// A file of its own.
+    /// A file outside any project.
     File(Box<StandaloneKernel>),
 }
 
-/// A folder is a project, and so is the `project.ron` in it; a file in its `kernels/` or `wrong/`, or its reference, is one of its kernels.
+/// Resolves a path. A folder or its `project.ron` is a project; a file in `kernels/` or `wrong/`, or the reference, is
+/// one of its kernels.
 pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
     let is_kernel =
         path.extension().is_some_and(|extension| extension == "cu" || extension == "ptx");
     let is_manifest = path.is_file() && path.file_name().is_some_and(|name| name == "project.ron");
     if is_manifest || !path.is_file() && (path.is_dir() || !is_kernel) {
-        let folder = if is_manifest { above(path) } else { path.to_owned() };
+        let folder = if is_manifest { parent_of(path) } else { path.to_owned() };
         let project = Box::new(Project::load(&folder)?);
         return Ok(Target::Project { project, kernel: None });
     }
-    if let Some((root, file)) = project_of(path) {
+    if let Some((root, file)) = containing_project(path) {
         let project = Box::new(Project::load(&root)?);
         let kernel = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let broken = project.broken.iter().find(|broken| broken.file == file);
-        // Its name may be that of another kernel, which is not the one that is meant.
+        // A broken file may share its name with another kernel, which must not be taken instead.
         return match broken.filter(|broken| project.kernel(&broken.name()).is_ok()) {
             Some(broken) => Err(ProjectError::Problems { problems: broken.problems.clone() }),
             None => Ok(Target::Project { project, kernel }),
@@ -46,7 +46,8 @@ pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
     Ok(Target::File(Box::new(Kernel::load_standalone(path)?)))
 }
 
-/// The project that is meant, and the kernel where it is one of its files. `lacks` says what a file on its own has not.
+/// The project, and the kernel if the path is one of its files. `lacks` names what a file outside any project is
+/// missing.
 pub(in crate::commands) fn project(
     path: &Path,
     lacks: &str,
@@ -62,7 +63,7 @@ pub(in crate::commands) fn project(
     }
 }
 
-/// The kernel of that name, or the first.
+/// The kernel with this name, or the first.
 pub(in crate::commands) fn kernel(
     project: &Project,
     wanted: Option<String>,
@@ -72,7 +73,7 @@ pub(in crate::commands) fn kernel(
     project.kernel(&name).cloned().map_err(|error| error.to_string())
 }
 
-/// The workload of that name, or the one that is usually measured; never a held-out one.
+/// The workload with this name, or the default one; never a held-out one.
 pub(in crate::commands) fn workload(
     project: &Project,
     wanted: Option<&str>,
@@ -87,10 +88,10 @@ pub(in crate::commands) fn workload(
     }
 }
 
-/// The project that a kernel file is in, and the file below it.
-fn project_of(file: &Path) -> Option<(PathBuf, PathBuf)> {
+/// The project that contains a kernel file, and the file relative to it.
+fn containing_project(file: &Path) -> Option<(PathBuf, PathBuf)> {
     let folder = match file.parent()? {
-        // A bare name: the working directory may be the project's `kernels/`.
+        // A bare file name: the working directory may be the project's `kernels/`.
         folder if folder.as_os_str().is_empty() => Path::new("."),
         folder => folder,
     };
@@ -98,7 +99,7 @@ fn project_of(file: &Path) -> Option<(PathBuf, PathBuf)> {
     let named = |name: &str| real.file_name().is_some_and(|folder| folder == name);
     let name = Path::new(file.file_name()?);
     let (root, below) = if named("kernels") || named("wrong") {
-        (above(folder), Path::new(real.file_name()?).join(name))
+        (parent_of(folder), Path::new(real.file_name()?).join(name))
     } else if name == Path::new("reference.cu") {
         (folder.to_owned(), name.to_owned())
     } else {
@@ -107,8 +108,8 @@ fn project_of(file: &Path) -> Option<(PathBuf, PathBuf)> {
     root.join("project.ron").is_file().then_some((root, below))
 }
 
-/// The folder above, spelled as the user would: `project` of `project/kernels`, `..` of `.`.
-fn above(folder: &Path) -> PathBuf {
+/// The parent folder in the user's spelling: `project` for `project/kernels`, `..` for `.`.
+fn parent_of(folder: &Path) -> PathBuf {
     match (folder.parent(), folder.file_name()) {
         (Some(parent), Some(_)) if !parent.as_os_str().is_empty() => parent.to_owned(),
         (Some(_), Some(_)) => PathBuf::from("."),

@@ -16,7 +16,7 @@ use crate::report::{self, Sources};
 use crate::style::{DIM, ERROR, STRONG};
 use crate::table::Table;
 
-/// What is said of each kernel; `lightbench explain` knows each of them.
+/// Column titles; `lightbench explain` describes each.
 const HEADINGS: [&str; 11] = [
     "kernel",
     "parameters",
@@ -31,11 +31,11 @@ const HEADINGS: [&str; 11] = [
     "limited by",
 ];
 
-/// What a narrow terminal leaves out first.
+/// Columns that a narrow terminal omits first.
 const SPARE: [&str; 5] = ["stack", "grid", "blocks/SM", "block", "spills"];
 
-/// The whole report on a project.
-pub(super) fn of_project(
+/// The report on a project.
+pub(super) fn project_text(
     checker: &Checker<'_>,
     compiler: &Compiler,
     checked: &Checked<'_>,
@@ -57,7 +57,6 @@ pub(super) fn of_project(
     text + &summary(checked)
 }
 
-/// `llama-8b: rows 16384, cols 8192`
 fn workload(project: &Project, workload: &Workload) -> String {
     let axes = project.definition.axes.iter().zip(&workload.axes);
     let axes: Vec<_> = axes.map(|(axis, value)| format!("{} {value}", axis.name)).collect();
@@ -74,7 +73,7 @@ fn table(checked: &Checked<'_>) -> String {
                 }
             }
             Err(error) => {
-                let failed = format!("failed: {}", failure::word(error));
+                let failed = format!("failed: {}", failure::kind_words(error));
                 table.row([row.kernel.name.clone(), failed]);
             }
         }
@@ -108,7 +107,6 @@ fn cells(row: &Row<'_>, facts: &Facts, launch: &LaunchFacts, index: usize) -> Ve
     cells
 }
 
-/// `256`, `16×16`
 pub(in crate::commands) fn dimensions(sizes: [u32; 3]) -> String {
     let used = sizes.iter().rposition(|&size| size != 1).map_or(1, |last| last + 1);
     sizes[..used].iter().map(u32::to_string).collect::<Vec<_>>().join("×")
@@ -142,14 +140,14 @@ fn occupancy(launch: &LaunchFacts) -> [String; 3] {
     }
 }
 
-/// Blocks, percentage of warps, and what allows no more.
+/// Blocks, occupancy in percent, and the limiting resource.
 pub(super) fn resident_cells(resident: &Resident) -> [String; 3] {
     let limiters: Vec<_> = resident.limiters().map(|limiter| limiter.to_string()).collect();
     let percent = format!("{:.0} %", resident.fraction().0 * 100.0);
     [resident.blocks.to_string(), percent, limiters.join(", ")]
 }
 
-/// One kernel as a page: its parameters, its memory, and what would make room for another block.
+/// One kernel as a page: parameters, memory, and advice for one more resident block.
 fn page(checker: &Checker<'_>, facts: &Facts) -> String {
     let mut text = String::new();
     for launch in &facts.launches {
@@ -207,10 +205,13 @@ fn advice(checker: &Checker<'_>, launch: &LaunchFacts) -> Option<String> {
     next_block(&limits, &launch.demand?).map(|next| next.to_string())
 }
 
-/// Warnings, and messages that no rule understood.
+/// Warnings and unrecognised compiler messages.
 pub(in crate::commands) fn warnings(artifact: &Artifact, sources: &Sources<'_>) -> String {
-    let shown: Vec<_> =
-        artifact.diagnostics.iter().map(|each| diagnostics::of_compiler(each, sources)).collect();
+    let shown: Vec<_> = artifact
+        .diagnostics
+        .iter()
+        .map(|each| diagnostics::compiler_message(each, sources))
+        .collect();
     shown.join("\n") + &report::other_messages(&artifact.other)
 }
 

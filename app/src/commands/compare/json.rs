@@ -1,4 +1,4 @@
-//! A comparison for programs.
+//! A comparison as JSON.
 
 use lightbench_core::evaluate::Unfit;
 use lightbench_core::evaluate::compare::{ComparedWorkload, Outcome};
@@ -6,26 +6,25 @@ use lightbench_core::measure::Timing;
 use lightbench_core::verify::sentence;
 use serde_json::{Value, json};
 
-use super::{Found, Told, text};
+use super::{ComparisonReport, SideResult, text};
 use crate::commands::run::times;
 
-/// The document.
-pub(super) fn of(told: &Told<'_>) -> Value {
+pub(super) fn report_json(told: &ComparisonReport<'_>) -> Value {
     json!({
         "schema": "lightbench.compare/3",
         "device": told.chosen.device.to_string(),
         "device_title": told.chosen.title,
-        "instead_of_gpu": told.chosen.instead,
+        "instead_of_gpu": told.chosen.virtual_reason,
         "mode": told.mode.word(),
         "sides": [side(told, 0), side(told, 1)],
         "workloads": told.done.workloads.iter().flatten().map(workload).collect::<Vec<_>>(),
     })
 }
 
-fn side(told: &Told<'_>, side: usize) -> Value {
+fn side(told: &ComparisonReport<'_>, side: usize) -> Value {
     let title = told.sides[side].title();
     match &told.done.found[side] {
-        Found::Kernel(run) => json!({
+        SideResult::Kernel(run) => json!({
             "kernel": title,
             "run": told.sides[side].number().map(|number| number.0),
             "not_as_when_it_ran": told.since(side),
@@ -41,7 +40,7 @@ fn side(told: &Told<'_>, side: usize) -> Value {
                 Err(reason) => reason.status(),
             },
         }),
-        Found::Library(asked) => {
+        SideResult::Library(asked) => {
             let (verdict, sentence) = match asked {
                 None => ("not_asked", None),
                 Some(Ok(times)) => ("passed", Some(text::library(times))),
@@ -75,7 +74,7 @@ fn workload(each: &ComparedWorkload) -> Value {
     value
 }
 
-/// A time, and where it stands.
+/// A time, and its fraction of the bound.
 fn time(each: &ComparedWorkload, timing: &Timing) -> Value {
     let mut value = times::timing(timing);
     match each.standing(timing) {

@@ -1,4 +1,4 @@
-//! `lightbench compare`: which of two is faster: kernels, runs of the history, or a library beside one of them.
+//! `lightbench compare`: compares two kernels, recorded runs, or a library with one of them.
 
 mod json;
 mod side;
@@ -15,11 +15,11 @@ use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::verify::verification::library::LibraryTimes;
 
 use self::side::{LIBRARY, Side};
-use super::bench::{self, Chosen};
 use super::check::target;
-use super::desk::Desk;
-use super::history::Refused;
-use super::run::{self, Asked};
+use super::engine_client::EngineClient;
+use super::evaluation_setup::{self, ChosenDevice};
+use super::history::HistoryCommandError;
+use super::run::{self, EvaluationInput};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
@@ -32,25 +32,28 @@ pub fn run(session: &Session, arguments: &args::Compare) -> Outcome {
 
 fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
-    let refused = |refused: Refused| refused.outcome(as_json);
+    let refused = |refused: HistoryCommandError| refused.outcome(as_json);
     let lacks = "no definition of what is right";
     let (project, _) = target::project(&arguments.project, lacks, as_json)?;
-    let named = |name| Side::named(session, &project, name).map_err(refused);
+    let named = |name| Side::parse(session, &project, name).map_err(refused);
     let sides = [named(&arguments.a)?, named(&arguments.b)?];
     if let Some(name) = &arguments.workload {
         measured(&project, name).map_err(refused)?;
     }
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
+        None => {
+            evaluation_setup::fresh_seed().map_err(|error| report::environment(&error, as_json))?
+        }
     };
-    let (mut desk, chosen) = bench::desk(session, arguments.device.as_deref(), as_json)?;
+    let (mut desk, chosen) =
+        evaluation_setup::engine_client(session, arguments.device.as_deref(), as_json)?;
     let mode = arguments.mode.map_or(Mode::Cold, Into::into);
     on_a_gpu(&sides, mode, &chosen).map_err(refused)?;
-    let mut asked = Asked::everything(&project, &chosen, seed);
+    let mut asked = EvaluationInput::evaluate_all_workloads(&project, &chosen, seed);
     asked.conditions.timing = TimingUse::Skip;
     let clock = arguments.clock.map_or(Protocol::PAIRED.clock, Into::into);
-    let order = Order {
+    let order = CompareRequest {
         pair: side::pair(&sides, &asked).map_err(refused)?,
         subject: format!("{} and {}", sides[0].title(), sides[1].title()),
         conditions: asked.conditions.clone(),
@@ -58,29 +61,35 @@ fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Out
         mode,
         protocol: Protocol { clock, ..Protocol::PAIRED },
     };
-    let done = order.done(&mut desk).map_err(|error| run::failed(&error, as_json))?;
+    let done = order.run(&mut desk).map_err(|error| run::failed(&error, as_json))?;
     let compiler = desk.compiler.clone();
-    let told = Told { project: &project, chosen: &chosen, compiler, mode, sides, done };
-    let output = if as_json { document(&json::of(&told)) } else { text::of(&told) };
+    let told = ComparisonReport { project: &project, chosen: &chosen, compiler, mode, sides, done };
+    let output =
+        if as_json { document(&json::report_json(&told)) } else { text::report_text(&told) };
     let mut notices = chosen.notices();
     notices.extend(desk.notices());
     Ok(Outcome { output, errors: report::notices(&notices), status: told.status() })
 }
 
-/// Whether a workload is one of those that are timed.
-fn measured(project: &Project, name: &str) -> Result<(), Refused> {
-    let workload = project.workload(name).map_err(|error| Refused::Request(error.to_string()))?;
+/// Refuses a workload that is not timed.
+fn measured(project: &Project, name: &str) -> Result<(), HistoryCommandError> {
+    let workload =
+        project.workload(name).map_err(|error| HistoryCommandError::Request(error.to_string()))?;
     if workload.purpose == Purpose::Measure {
         return Ok(());
     }
     let measured = project.workloads.iter().filter(|each| each.purpose == Purpose::Measure);
     let names: Vec<&str> = measured.map(|each| each.name.as_str()).collect();
     let names = names.join(", ");
-    Err(Refused::Request(format!("`{name}` is not for measuring; these are: {names}")))
+    Err(HistoryCommandError::Request(format!("`{name}` is not for measuring; these are: {names}")))
 }
 
-/// Libraries run on GPUs, and a model knows cold times only.
-fn on_a_gpu(sides: &[Side; 2], mode: Mode, chosen: &Chosen) -> Result<(), Refused> {
+/// Refuses a library without a GPU, and modelled times with a warm cache.
+fn on_a_gpu(
+    sides: &[Side; 2],
+    mode: Mode,
+    chosen: &ChosenDevice,
+) -> Result<(), HistoryCommandError> {
     let needs = if sides.iter().any(|side| matches!(side, Side::Library(_))) {
         format!("{LIBRARY} runs on GPUs only")
     } else if mode != Mode::Cold {
@@ -88,83 +97,94 @@ fn on_a_gpu(sides: &[Side; 2], mode: Mode, chosen: &Chosen) -> Result<(), Refuse
     } else {
         return Ok(());
     };
-    match (&chosen.gpu, &chosen.instead) {
+    match (&chosen.gpu, &chosen.virtual_reason) {
         (Some(_), _) => Ok(()),
         (None, Some(reason)) => {
             let reason = reason.split(';').next().unwrap_or_default();
-            Err(Refused::Environment(format!("{needs}, and there is none here: {reason}")))
+            Err(HistoryCommandError::Environment(format!(
+                "{needs}, and there is none here: {reason}"
+            )))
         }
-        (None, None) => Err(Refused::Request(format!("{needs}, and {} is none", chosen.title))),
+        (None, None) => {
+            Err(HistoryCommandError::Request(format!("{needs}, and {} is none", chosen.title)))
+        }
     }
 }
 
-/// What is to be compared, and how.
-struct Order {
+/// The comparison to carry out.
+struct CompareRequest {
     pair: Pair<Work>,
-    /// What both are called.
+    /// Both names.
     subject: String,
-    /// Of the verdicts.
+    /// The conditions of both verdicts.
     conditions: Conditions,
     workload: Option<String>,
     mode: Mode,
     protocol: Protocol,
 }
 
-/// What came of a comparison.
-struct Done {
-    found: [Found; 2],
-    /// None where nobody wanted the times any more; nothing where one of both is not right.
+/// The result of a comparison.
+struct CompareResult {
+    found: [SideResult; 2],
+    /// `None` if the user cancelled before the times; empty if one of the kernels failed.
     workloads: Option<Vec<ComparedWorkload>>,
 }
 
-/// What came of one side.
-enum Found {
-    /// A verdict.
+/// The result of one side.
+enum SideResult {
     Kernel(Box<Run>),
-    /// A library, once it was asked.
+    /// A library's times, once it was run.
     Library(Option<Result<LibraryTimes, Unfit>>),
 }
 
-impl Order {
-    /// The verdicts of both, and where both are right their times beside each other.
-    fn done(self, desk: &mut Desk<'_>) -> Result<Done, EvaluateError> {
+impl CompareRequest {
+    /// Evaluates both sides and, if both pass, measures them in alternation.
+    fn run(self, desk: &mut EngineClient<'_>) -> Result<CompareResult, EvaluateError> {
         let found = match &self.pair {
             Pair::Kernels([a, b]) => [self.verdict(desk, a)?, self.verdict(desk, b)?],
             Pair::KernelAndLibrary(kernel, _) => {
-                [self.verdict(desk, kernel)?, Found::Library(None)]
+                [self.verdict(desk, kernel)?, SideResult::Library(None)]
             }
             Pair::LibraryAndKernel(_, kernel) => {
-                [Found::Library(None), self.verdict(desk, kernel)?]
+                [SideResult::Library(None), self.verdict(desk, kernel)?]
             }
         };
         if found.iter().any(|found| found.status() != Status::Passed) {
-            return Ok(Done { found, workloads: Some(Vec::new()) });
+            return Ok(CompareResult { found, workloads: Some(Vec::new()) });
         }
         self.timed(desk, found)
     }
 
-    fn verdict(&self, desk: &mut Desk<'_>, work: &Work) -> Result<Found, EvaluateError> {
+    fn verdict(
+        &self,
+        desk: &mut EngineClient<'_>,
+        work: &Work,
+    ) -> Result<SideResult, EvaluateError> {
         let request = Request::Evaluate(work.clone(), self.conditions.clone());
-        let ending = desk.ending(&work.kernel.name, request);
+        let ending = desk.wait_for_ending(&work.kernel.name, request);
         let run = run::evaluated_run(ending, self.conditions.seed)?;
-        Ok(Found::Kernel(Box::new(run)))
+        Ok(SideResult::Kernel(Box::new(run)))
     }
 
-    fn timed(self, desk: &mut Desk<'_>, mut found: [Found; 2]) -> Result<Done, EvaluateError> {
+    fn timed(
+        self,
+        desk: &mut EngineClient<'_>,
+        mut found: [SideResult; 2],
+    ) -> Result<CompareResult, EvaluateError> {
         let Self { pair, subject, conditions, workload, mode, protocol } = self;
         let timing = TimingUse::Measure(protocol);
         let conditions = Conditions { timing, workload, ..conditions };
         let contest = Box::new(Contest { pair, mode });
-        match desk.ending(&subject, Request::Compare(contest, conditions)) {
+        match desk.wait_for_ending(&subject, Request::Compare(contest, conditions)) {
             Ending::Compared(Compared { library, workloads }) => {
                 for each in &mut found {
-                    if let Found::Library(asked) = each {
+                    if let SideResult::Library(asked) = each {
                         asked.clone_from(&library);
                     }
                 }
-                Ok(Done { found, workloads: Some(workloads) })
+                Ok(CompareResult { found, workloads: Some(workloads) })
             }
-            Ending::Cancelled { .. } => Ok(Done { found, workloads: None }),
+            Ending::Cancelled { .. } => Ok(CompareResult { found, workloads: None }),
             other @ (Ending::Evaluated(_)
             | Ending::Screened(_)
             | Ending::Examined(_)
@@ -177,7 +197,7 @@ impl Order {
     }
 }
 
-impl Found {
+impl SideResult {
     fn status(&self) -> Status {
         match self {
             Self::Kernel(run) => run::status(&run.verdict),
@@ -188,31 +208,31 @@ impl Found {
     }
 }
 
-/// What is told.
-struct Told<'a> {
+/// The inputs of the report.
+struct ComparisonReport<'a> {
     project: &'a Project,
-    chosen: &'a Chosen,
+    chosen: &'a ChosenDevice,
     compiler: String,
     mode: Mode,
     sides: [Side; 2],
-    done: Done,
+    done: CompareResult,
 }
 
-impl Told<'_> {
+impl ComparisonReport<'_> {
     fn status(&self) -> Status {
-        let all = self.done.found.iter().map(Found::status);
+        let all = self.done.found.iter().map(SideResult::status);
         let cancelled = self.done.workloads.is_none().then_some(Status::Interrupted);
         all.chain(cancelled).max().unwrap_or(Status::Passed)
     }
 
-    /// What is not as it was when the run of a side was made.
+    /// Differences between now and the recorded run of a side.
     fn since(&self, side: usize) -> Vec<String> {
         match &self.done.found[side] {
-            Found::Kernel(run) => {
+            SideResult::Kernel(run) => {
                 let now = (&**run, self.chosen, self.compiler.as_str());
-                self.sides[side].since(self.project, now)
+                self.sides[side].differences_since_run(self.project, now)
             }
-            Found::Library(_) => Vec::new(),
+            SideResult::Library(_) => Vec::new(),
         }
     }
 }

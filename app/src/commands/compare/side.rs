@@ -1,4 +1,4 @@
-//! What the user named to compare: a kernel, a run of the history, or a library that the project names as a baseline.
+//! The sides of a comparison: a kernel, a recorded run, or a library that the project names as a baseline.
 
 use std::sync::Arc;
 
@@ -11,53 +11,59 @@ use lightbench_core::project::library::{Gemm, Library};
 use lightbench_core::project::policy::Baseline;
 use lightbench_core::project::{Kernel, Project};
 
-use crate::commands::bench::Chosen;
-use crate::commands::history::{Refused, existing};
-use crate::commands::run::Asked;
+use crate::commands::evaluation_setup::ChosenDevice;
+use crate::commands::history::{HistoryCommandError, existing};
+use crate::commands::run::EvaluationInput;
 use crate::session::Session;
 
-/// One of the two that are compared.
+/// One of the two compared candidates.
 pub(super) enum Side {
-    /// A kernel as its file is.
+    /// A kernel file as it is now.
     Kernel(Box<Kernel>),
-    /// A run, whose kernel is made again of the texts that it had.
-    Run(Box<Past>),
-    /// A library.
+    /// A recorded run, whose kernel is compiled again from its stored texts.
+    Run(Box<RecordedRun>),
     Library(Gemm),
 }
 
-/// A run of the history.
-pub(super) struct Past {
+/// A stored run.
+pub(super) struct RecordedRun {
     run: StoredRun,
     project: Arc<Project>,
     kernel: Arc<Kernel>,
 }
 
-/// What cuBLAS is called wherever it is named.
+/// The title of cuBLAS.
 pub(super) const LIBRARY: &str = "cuBLAS";
 
 impl Side {
-    /// What somebody means by a name: a kernel first, then a run's number, then a library.
-    pub(super) fn named(session: &Session, project: &Project, name: &str) -> Result<Self, Refused> {
+    /// Resolves a name: a kernel first, then the number of a run, then a library.
+    pub(super) fn parse(
+        session: &Session,
+        project: &Project,
+        name: &str,
+    ) -> Result<Self, HistoryCommandError> {
         let unknown = match project.kernel(name) {
             Ok(kernel) if kernel.name == project.reference.name => {
                 let text = "both sides are held against the reference; name two kernels";
-                return Err(Refused::Request(text.to_owned()));
+                return Err(HistoryCommandError::Request(text.to_owned()));
             }
             Ok(kernel) => return Ok(Self::Kernel(Box::new(kernel.clone()))),
             Err(unknown) => unknown,
         };
         if let Ok(number) = name.parse() {
-            return past(session, project, RunNumber(number)).map(|past| Self::Run(Box::new(past)));
+            return read_run(session, project, RunNumber(number))
+                .map(|past| Self::Run(Box::new(past)));
         }
         library(project, name).unwrap_or_else(|| {
             let libraries = libraries(project).map(|library| format!(", or {}", library.name()));
             let more = libraries.collect::<String>();
-            Err(Refused::Request(format!("{unknown}; the number of a run is taken too{more}")))
+            Err(HistoryCommandError::Request(format!(
+                "{unknown}; the number of a run is taken too{more}"
+            )))
         })
     }
 
-    /// What it is called in a table.
+    /// The title in tables.
     pub(super) fn title(&self) -> String {
         match self {
             Self::Kernel(kernel) => kernel.name.clone(),
@@ -66,7 +72,7 @@ impl Side {
         }
     }
 
-    /// The run that it is.
+    /// The run's number.
     pub(super) fn number(&self) -> Option<RunNumber> {
         match self {
             Self::Run(past) => Some(past.run.number),
@@ -74,10 +80,10 @@ impl Side {
         }
     }
 
-    /// What is to be evaluated; nothing of a library.
-    fn work(&self, asked: &Asked) -> Result<Work, &Gemm> {
+    /// The work to evaluate; a library has none.
+    fn work(&self, asked: &EvaluationInput) -> Result<Work, &Gemm> {
         match self {
-            Self::Kernel(kernel) => Ok(asked.of(kernel).0),
+            Self::Kernel(kernel) => Ok(asked.for_kernel(kernel).0),
             Self::Run(past) => Ok(Work {
                 project: Arc::clone(&past.project),
                 kernel: Arc::clone(&past.kernel),
@@ -88,11 +94,11 @@ impl Side {
         }
     }
 
-    /// What is not as it was when the run was made; nothing of others.
-    pub(super) fn since(
+    /// Differences between now and the recorded run; empty for other sides.
+    pub(super) fn differences_since_run(
         &self,
         project: &Project,
-        (run, chosen, compiler): (&Run, &Chosen, &str),
+        (run, chosen, compiler): (&Run, &ChosenDevice, &str),
     ) -> Vec<String> {
         let Self::Run(past) = self else { return Vec::new() };
         let record = &past.run.record;
@@ -120,28 +126,36 @@ impl Side {
     }
 }
 
-/// What the engine is to hold against each other.
-pub(super) fn pair([a, b]: &[Side; 2], asked: &Asked) -> Result<Pair<Work>, Refused> {
+/// The pair that the engine compares.
+pub(super) fn pair(
+    [a, b]: &[Side; 2],
+    asked: &EvaluationInput,
+) -> Result<Pair<Work>, HistoryCommandError> {
     match (a.work(asked), b.work(asked)) {
         (Ok(a), Ok(b)) => Ok(Pair::Kernels([a, b])),
         (Ok(kernel), Err(gemm)) => Ok(Pair::KernelAndLibrary(kernel, gemm.clone())),
         (Err(gemm), Ok(kernel)) => Ok(Pair::LibraryAndKernel(gemm.clone(), kernel)),
-        (Err(_), Err(_)) => {
-            Err(Refused::Request("one of the two is to be a kernel or a run".to_owned()))
-        }
+        (Err(_), Err(_)) => Err(HistoryCommandError::Request(
+            "one of the two is to be a kernel or a run".to_owned(),
+        )),
     }
 }
 
-/// The run of that number, with its kernel as it was.
-fn past(session: &Session, project: &Project, number: RunNumber) -> Result<Past, Refused> {
+/// Reads the run with this number, and its kernel from the stored texts.
+fn read_run(
+    session: &Session,
+    project: &Project,
+    number: RunNumber,
+) -> Result<RecordedRun, HistoryCommandError> {
     let Some(Opened { store, .. }) = existing(session, &project.root)? else {
         return Err(HistoryError::NoSuchRun(number).into());
     };
     let run = store.run(number)?.ok_or(HistoryError::NoSuchRun(number))?;
     let restored = store.restored(project, &run.record);
-    let (project, kernel) = restored
-        .map_err(|lost| Refused::Request(format!("run {number} cannot be repeated: {lost}")))?;
-    Ok(Past { run, project: Arc::new(project), kernel: Arc::new(kernel) })
+    let (project, kernel) = restored.map_err(|lost| {
+        HistoryCommandError::Request(format!("run {number} cannot be repeated: {lost}"))
+    })?;
+    Ok(RecordedRun { run, project: Arc::new(project), kernel: Arc::new(kernel) })
 }
 
 /// The libraries that a project names.
@@ -152,8 +166,8 @@ fn libraries(project: &Project) -> impl Iterator<Item = &Library> {
     })
 }
 
-/// The library of that name; nothing if no library is called so.
-fn library(project: &Project, name: &str) -> Option<Result<Side, Refused>> {
+/// The library with this name; `None` if there is no such library.
+fn library(project: &Project, name: &str) -> Option<Result<Side, HistoryCommandError>> {
     let is_meant = |library: &&Library| library.name().eq_ignore_ascii_case(name);
     let refused = match libraries(project).find(is_meant) {
         Some(Library::CublasGemm(gemm)) => return Some(Ok(Side::Library(gemm.clone()))),
@@ -168,5 +182,5 @@ fn library(project: &Project, name: &str) -> Option<Result<Side, Refused>> {
         }
         None => return None,
     };
-    Some(Err(Refused::Request(refused)))
+    Some(Err(HistoryCommandError::Request(refused)))
 }

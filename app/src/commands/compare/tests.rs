@@ -1,4 +1,4 @@
-//! What is said of libraries and of runs, and what is refused.
+//! Tests of compared libraries and runs, and of refused requests.
 
 use lightbench_core::device::{DeviceName, DeviceSheet, LibraryUsed};
 use lightbench_core::evaluate::compare::Outcome as Between;
@@ -9,27 +9,27 @@ use lightbench_core::speed_of_light::minimal_work::MinimalWork;
 use lightbench_core::units::Seconds;
 
 use super::*;
-use crate::commands::run::Asked;
+use crate::commands::run::EvaluationInput;
 
 fn sample(name: &str) -> Box<Project> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects");
     Box::new(Project::load(&root.join(name)).unwrap())
 }
 
-fn chosen(instead: Option<&str>) -> Chosen {
+fn chosen(instead: Option<&str>) -> ChosenDevice {
     let sheet = DeviceSheet::named("h200").unwrap();
     let (device, title) = (DeviceName::Virtual(sheet), "virtual H200".to_owned());
-    Chosen { device, sheet, title, instead: instead.map(str::to_owned), gpu: None }
+    ChosenDevice { device, sheet, title, virtual_reason: instead.map(str::to_owned), gpu: None }
 }
 
-fn words(refused: &Refused) -> (Status, String) {
+fn words(refused: &HistoryCommandError) -> (Status, String) {
     match refused {
-        Refused::Request(message) => (Status::BadRequest, message.clone()),
-        Refused::Environment(message) => (Status::Environment, message.clone()),
+        HistoryCommandError::Request(message) => (Status::BadRequest, message.clone()),
+        HistoryCommandError::Environment(message) => (Status::Environment, message.clone()),
     }
 }
 
-fn check_refused<Found>(found: Result<Found, Refused>, status: Status, parts: &[&str]) {
+fn check_refused<Found>(found: Result<Found, HistoryCommandError>, status: Status, parts: &[&str]) {
     let Err(refused) = found else { panic!("it is taken") };
     let (found, message) = words(&refused);
     assert_eq!(found, status, "{message}");
@@ -38,15 +38,15 @@ fn check_refused<Found>(found: Result<Found, Refused>, status: Status, parts: &[
     }
 }
 
-/// A session that has no history anywhere.
+/// A session without any history.
 fn session() -> Session {
-    Session::new(lightbench_core::toolchain::Surroundings::default())
+    Session::new(lightbench_core::toolchain::HostEnvironment::default())
 }
 
 #[test]
 fn a_side_is_a_kernel_a_run_or_a_library() {
     let (sgemm, session) = (sample("sgemm"), session());
-    let named = |name| Side::named(&session, &sgemm, name);
+    let named = |name| Side::parse(&session, &sgemm, name);
     assert_eq!(named("naive").ok().unwrap().title(), "naive");
     for spelling in ["cublas", "cuBLAS", "CUBLAS"] {
         assert_eq!(named(spelling).ok().unwrap().title(), "cuBLAS");
@@ -56,15 +56,15 @@ fn a_side_is_a_kernel_a_run_or_a_library() {
     check_refused(named("7"), Status::BadRequest, &["7"]);
     let other = sample("softmax");
     let expected = ["names no cuBLAS", "project-format.md"];
-    check_refused(Side::named(&session, &other, "cublas"), Status::BadRequest, &expected);
+    check_refused(Side::parse(&session, &other, "cublas"), Status::BadRequest, &expected);
 }
 
 #[test]
 fn the_order_of_two_is_kept_and_one_is_a_kernel() {
     let (sgemm, session) = (sample("sgemm"), session());
-    let asked = Asked::everything(&sgemm, &chosen(None), 1);
+    let asked = EvaluationInput::evaluate_all_workloads(&sgemm, &chosen(None), 1);
     let pair = |a, b| {
-        let named = |name| Side::named(&session, &sgemm, name).ok().unwrap();
+        let named = |name| Side::parse(&session, &sgemm, name).ok().unwrap();
         side::pair(&[named(a), named(b)], &asked)
     };
     assert!(matches!(pair("naive", "register-tile"), Ok(Pair::Kernels(_))));
@@ -76,7 +76,7 @@ fn the_order_of_two_is_kept_and_one_is_a_kernel() {
 #[test]
 fn what_needs_a_gpu_says_so_elsewhere() {
     let (sgemm, session) = (sample("sgemm"), session());
-    let sides = |b| ["naive", b].map(|name| Side::named(&session, &sgemm, name).ok().unwrap());
+    let sides = |b| ["naive", b].map(|name| Side::parse(&session, &sgemm, name).ok().unwrap());
     let (kernels, library) = (sides("register-tile"), sides("cublas"));
     let check = |sides: &[Side; 2], mode, instead, status, parts: &[&str]| {
         check_refused(on_a_gpu(sides, mode, &chosen(instead)), status, parts);

@@ -1,4 +1,4 @@
-//! A comparison for people.
+//! A comparison as text.
 
 use lightbench_core::evaluate::compare::{ComparedWorkload, Outcome};
 use lightbench_core::measure::{Comparison, Conclusion, Timing};
@@ -10,17 +10,17 @@ use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verification::library::LibraryTimes;
 
-use super::{Found, LIBRARY, Told};
+use super::{ComparisonReport, LIBRARY, SideResult};
 use crate::commands::run::times;
 use crate::style::{ERROR, GOOD};
 
-/// What the two are called.
+/// Names of the sides.
 const LETTERS: [&str; 2] = ["A", "B"];
 
-/// What both are, what came of each, and which is faster.
-pub(super) fn of(told: &Told<'_>) -> String {
+/// Both sides, both results, and which is faster.
+pub(super) fn report_text(told: &ComparisonReport<'_>) -> String {
     let mut text = format!("{} · {}", told.project.definition.title, told.chosen.title);
-    if let Some(reason) = &told.chosen.instead {
+    if let Some(reason) = &told.chosen.virtual_reason {
         text += &format!(" ({})", reason.split(';').next().unwrap_or_default());
     }
     text += "\n\n";
@@ -39,10 +39,10 @@ pub(super) fn of(told: &Told<'_>) -> String {
     text
 }
 
-fn verdict(told: &Told<'_>, side: usize, letter: &str) -> String {
+fn verdict(told: &ComparisonReport<'_>, side: usize, letter: &str) -> String {
     let title = told.sides[side].title();
     let (is_right, sentence) = match &told.done.found[side] {
-        Found::Kernel(run) => {
+        SideResult::Kernel(run) => {
             let is_right = match &run.verdict {
                 Ok(_) => Some(true),
                 Err(NotPassed::Failed(_)) => Some(false),
@@ -50,9 +50,9 @@ fn verdict(told: &Told<'_>, side: usize, letter: &str) -> String {
             };
             (is_right, sentence::verdict(&title, &run.verdict))
         }
-        Found::Library(None) => (None, format!("{title} was not asked")),
-        Found::Library(Some(Ok(times))) => (Some(true), library(times)),
-        Found::Library(Some(Err(unfit))) => (Some(false), format!("{title}: {unfit}")),
+        SideResult::Library(None) => (None, format!("{title} was not asked")),
+        SideResult::Library(Some(Ok(times))) => (Some(true), library(times)),
+        SideResult::Library(Some(Err(unfit))) => (Some(false), format!("{title}: {unfit}")),
     };
     let mut text = match is_right {
         Some(true) => format!("{letter}  {GOOD}✓{GOOD:#} {sentence}\n"),
@@ -65,7 +65,7 @@ fn verdict(told: &Told<'_>, side: usize, letter: &str) -> String {
     text
 }
 
-/// One sentence: which library, that it is right, how it was asked.
+/// A sentence about the library: name, correctness and configuration.
 pub(super) fn library(times: &LibraryTimes) -> String {
     let error = Fraction(times.worst_error);
     match &times.used {
@@ -77,7 +77,7 @@ pub(super) fn library(times: &LibraryTimes) -> String {
     }
 }
 
-/// Both times of a workload, and what follows from them.
+/// Both times of a workload, and the conclusion.
 pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
     let told = |(letter, timing): (&str, &Timing)| format!("{letter}  {}", time(each, timing));
     let mut lines: Vec<String> = each.bound().map(bound).into_iter().collect();
@@ -107,15 +107,14 @@ pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
     lines
 }
 
-/// `no correct kernel takes less than 97.6 µs (DRAM, sheet)`.
 fn bound(physical: &PhysicalBound) -> String {
     let Bound { time, limit, basis, .. } = physical.bound();
     format!("no correct kernel takes less than {time} ({limit}, {basis})")
 }
 
-/// A time, and how near it is to that.
+/// A time, and its fraction of the bound.
 fn time(each: &ComparedWorkload, timing: &Timing) -> String {
-    let words = times::one(timing);
+    let words = times::time_text(timing);
     match each.standing(timing) {
         Ok(standing) => match standing.best() {
             Some(best) => format!("{words}, {}", verdict_line::of_light(&best.share, timing)),
@@ -126,7 +125,7 @@ fn time(each: &ComparedWorkload, timing: &Timing) -> String {
     }
 }
 
-/// One sentence: which is faster, by how much, how sure. No clock tells apart what takes as long as an empty kernel.
+/// A sentence: which is faster, by how much and with what certainty. Times at the launch floor cannot be distinguished.
 pub(super) fn conclusion(comparison: &Comparison, timings: &[Timing; 2]) -> String {
     let Comparison { ratio, interval: (low, high), rounds, conclusion } = comparison;
     let sure = format!("99 % interval {} to {}, {rounds} rounds", share(*low), share(*high));
@@ -144,7 +143,7 @@ pub(super) fn conclusion(comparison: &Comparison, timings: &[Timing; 2]) -> Stri
     }
 }
 
-/// Per cent with a digit more than times have, as small differences are what is looked for.
+/// A percentage with one digit more than other times have, because small differences matter here.
 fn share(ratio: Fraction) -> String {
     let percent = 100.0 * ratio.0;
     if percent < 10.0 { format!("{percent:.3} %") } else { format!("{percent:.2} %") }

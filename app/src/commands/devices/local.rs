@@ -1,4 +1,4 @@
-//! `lightbench devices --local`: the GPUs of this machine as their drivers describe them, and what contradicts that.
+//! `lightbench devices --local`: the GPUs of this machine as the driver describes them, and contradictions to it.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use lightbench_core::speed_of_light::confirmation::PeakEvidence;
 use serde_json::{Value, json};
 
 use super::fields;
-use crate::commands::bench::calibrated;
+use crate::commands::evaluation_setup::load_calibration;
 use crate::outcome::{Outcome, document};
 use crate::report;
 use crate::session::Session;
@@ -17,12 +17,12 @@ struct Local {
     name: String,
     attributes: DriverAttributes,
     described: Described,
-    /// Where its calibration exceeds a stated peak, and why a calibration is not used.
+    /// Stated peaks that its calibration exceeds, and why a calibration is not used.
     evidence: PeakEvidence,
     notice: Option<String>,
 }
 
-/// Describes every GPU that the driver lists; no kernel runs.
+/// Describes every GPU that the driver lists; runs no kernel.
 pub(super) fn run(session: &Session, as_json: bool) -> Outcome {
     let all = match cuda::local_gpus() {
         Ok(all) => all,
@@ -34,7 +34,7 @@ pub(super) fn run(session: &Session, as_json: bool) -> Outcome {
             Ok(described) => described,
             Err(error) => return report::environment(&error, as_json),
         };
-        let (calibration, notice) = calibrated(session.state.as_deref(), &uuid);
+        let (calibration, notice) = load_calibration(session.state.as_deref(), &uuid);
         let evidence = PeakEvidence::of(&described.sheet, calibration.as_deref());
         found.push(Local {
             name: format!("cuda:{ordinal}"),

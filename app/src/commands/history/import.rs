@@ -1,4 +1,4 @@
-//! `lightbench import`: traces as recorded runs.
+//! `lightbench import`: reads traces as recorded runs.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -12,32 +12,32 @@ use lightbench_core::history::trace::{self, Import};
 use lightbench_core::units::counted;
 use serde_json::json;
 
-use super::{Refused, begun, project_folder};
+use super::{HistoryCommandError, open_or_create, project_folder};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::Session;
 
-/// The largest file that is read, in bytes.
+/// Maximum size of an imported file, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Reads a file of traces into a project's history.
+/// Imports a file of traces into a project's history.
 pub fn run(session: &Session, arguments: &args::Import) -> Outcome {
     imported(session, arguments).unwrap_or_else(|refused| refused.outcome(arguments.json))
 }
 
-fn imported(session: &Session, arguments: &args::Import) -> Result<Outcome, Refused> {
+fn imported(session: &Session, arguments: &args::Import) -> Result<Outcome, HistoryCommandError> {
     let root = project_folder(&arguments.project)?;
     let shown = arguments.file.display();
     let text = read(&arguments.file)
-        .map_err(|error| Refused::Request(format!("cannot read {shown}: {error}")))?;
+        .map_err(|error| HistoryCommandError::Request(format!("cannot read {shown}: {error}")))?;
     let author = match &arguments.author {
         Some(author) => author.clone(),
         None => arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
     let read = trace::import(&text, &author)
-        .map_err(|error| Refused::Request(format!("{shown}: {error}")))?;
-    let mut opened = begun(session, &root, Suspicion::None)?;
+        .map_err(|error| HistoryCommandError::Request(format!("{shown}: {error}")))?;
+    let mut opened = open_or_create(session, &root, Suspicion::None)?;
     let stored = opened.store.import(&read.runs, &Texts::default())?;
     let notices: Vec<String> = opened.notices.iter().map(ToString::to_string).collect();
     let output = if arguments.json {
@@ -49,12 +49,12 @@ fn imported(session: &Session, arguments: &args::Import) -> Result<Outcome, Refu
             "invalid_references": read.invalid_references,
         }))
     } else {
-        told(&read, stored, &shown.to_string())
+        report(&read, stored, &shown.to_string())
     };
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
 }
 
-fn told(read: &Import, stored: Imported, file: &str) -> String {
+fn report(read: &Import, stored: Imported, file: &str) -> String {
     let (new, file) = (stored.added as u64, visible(file));
     let new = counted(new, "recorded run is new", "recorded runs are new");
     let mut text = format!("{new}, from {file}\n");
@@ -76,7 +76,7 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other("not a regular file"));
     }
     let mut text = String::new();
-    // One byte more than allowed tells a file that is too large from one that just fits.
+    // One byte more than allowed distinguishes a file that is too large from one that just fits.
     file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MOST_BYTES {
         return Err(io::Error::other(format!("at most {MOST_BYTES} bytes are read")));

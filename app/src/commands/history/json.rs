@@ -1,13 +1,13 @@
-//! Runs for scripts.
+//! Runs as JSON.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Shown;
+use super::ListedRuns;
 
-/// The runs that were asked for; none where the project has no history.
-pub(super) fn of(root: &Path, shown: Option<&Shown>) -> Value {
+/// The listed runs; `None` if the project has no history.
+pub(super) fn runs_json(root: &Path, shown: Option<&ListedRuns>) -> Value {
     let runs: Vec<Value> = shown
         .into_iter()
         .flat_map(|shown| shown.listing.runs.iter().map(move |run| (shown, run)))

@@ -1,4 +1,4 @@
-//! `lightbench history`: the runs of a project.
+//! `lightbench history`: lists the runs of a project.
 
 pub mod export;
 pub mod import;
@@ -23,68 +23,74 @@ use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::Session;
 
-/// Lists runs, or chooses one to compare with.
+/// Lists runs, or sets the baseline.
 pub fn run(session: &Session, arguments: &args::History) -> Outcome {
     listed(session, arguments).unwrap_or_else(|refused| refused.outcome(arguments.json))
 }
 
-fn listed(session: &Session, arguments: &args::History) -> Result<Outcome, Refused> {
+fn listed(session: &Session, arguments: &args::History) -> Result<Outcome, HistoryCommandError> {
     let root = project_folder(&arguments.project)?;
-    let shown = |store: &Store| Shown::of(store, &arguments.selection, order(arguments.sort));
+    let shown =
+        |store: &Store| ListedRuns::from_store(store, &arguments.selection, order(arguments.sort));
     let Some((Opened { mut store, mut notices }, mut listing)) = read(session, &root, shown)?
     else {
         if let Some(number) = arguments.choose_baseline.or(arguments.set_label) {
             return Err(HistoryError::NoSuchRun(RunNumber(number)).into());
         }
-        return told(arguments, &root, None, &[]);
+        return report(arguments, &root, None, &[]);
     };
     if let Some(number) = arguments.choose_baseline {
         store.choose_baseline(RunNumber(number))?;
     }
     if let Some(number) = arguments.set_label {
         let words = arguments.words.as_deref().unwrap_or_default();
-        let label = Label::typed(words).map_err(|error| Refused::Request(error.to_string()))?;
+        let label =
+            Label::typed(words).map_err(|error| HistoryCommandError::Request(error.to_string()))?;
         store.label(RunNumber(number), label.as_ref())?;
     }
     if arguments.choose_baseline.or(arguments.set_label).is_some() {
         listing = shown(&store)?;
     }
     let shown = listing;
-    // It is said once in this command, and not with every run.
+    // Shown once for this command instead of with every run.
     notices
         .retain(|notice| !matches!(notice, Notice::FromElsewhere { .. }) || shown.has_recorded());
-    told(arguments, &root, Some(&shown), &notices)
+    report(arguments, &root, Some(&shown), &notices)
 }
 
-fn told(
+fn report(
     arguments: &args::History,
     root: &Path,
-    shown: Option<&Shown>,
+    shown: Option<&ListedRuns>,
     notices: &[Notice],
-) -> Result<Outcome, Refused> {
+) -> Result<Outcome, HistoryCommandError> {
     let output = if arguments.json {
-        document(&json::of(root, shown))
+        document(&json::runs_json(root, shown))
     } else if arguments.csv {
         table::csv(shown.into_iter().flat_map(|shown| &shown.listing.runs))
-            .map_err(|error| Refused::Environment(error.to_string()))?
+            .map_err(|error| HistoryCommandError::Environment(error.to_string()))?
     } else {
-        text::of(shown)
+        text::runs_text(shown)
     };
     let notices: Vec<String> = notices.iter().map(ToString::to_string).collect();
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
 }
 
-/// Runs, and which of them others are compared with.
-struct Shown {
+/// The listed runs, the best ones and the baseline.
+struct ListedRuns {
     listing: Listing,
-    /// How many runs there are in all.
+    /// The number of all runs.
     count: u64,
     best: Vec<RunNumber>,
     baseline: Option<RunNumber>,
 }
 
-impl Shown {
-    fn of(store: &Store, selection: &Selection, order: Order) -> Result<Self, HistoryError> {
+impl ListedRuns {
+    fn from_store(
+        store: &Store,
+        selection: &Selection,
+        order: Order,
+    ) -> Result<Self, HistoryError> {
         let listing = store.newest(&filter(selection), order, selection.limit)?;
         let mut best = Vec::new();
         let mut bases = Vec::new();
@@ -125,15 +131,15 @@ fn filter(selection: &Selection) -> Filter {
     }
 }
 
-/// Why a command about a history cannot be carried out.
-pub(in crate::commands) enum Refused {
+/// Why a history command cannot be carried out.
+pub(in crate::commands) enum HistoryCommandError {
     /// The request is wrong.
     Request(String),
     /// The machine lacks something.
     Environment(String),
 }
 
-impl Refused {
+impl HistoryCommandError {
     pub(in crate::commands) fn outcome(&self, as_json: bool) -> Outcome {
         match self {
             Self::Request(message) => report::request(message, as_json),
@@ -142,7 +148,7 @@ impl Refused {
     }
 }
 
-impl From<HistoryError> for Refused {
+impl From<HistoryError> for HistoryCommandError {
     fn from(error: HistoryError) -> Self {
         let message = error.to_string();
         match error {
@@ -165,32 +171,38 @@ impl From<HistoryError> for Refused {
     }
 }
 
-/// A text where the user wants it: in a file, whose name is then said, or on standard output.
-fn delivered(text: String, path: Option<&Path>, what: &str) -> Result<String, Refused> {
+/// Writes a text to a file and reports its path, or prints it.
+fn write_or_print(
+    text: String,
+    path: Option<&Path>,
+    what: &str,
+) -> Result<String, HistoryCommandError> {
     let Some(path) = path else { return Ok(text) };
     let shown = path.display();
     match fs::write(path, text) {
         Ok(()) => Ok(format!("{what} in {shown}\n")),
-        Err(error) => Err(Refused::Environment(format!("cannot write {shown}: {error}"))),
+        Err(error) => {
+            Err(HistoryCommandError::Environment(format!("cannot write {shown}: {error}")))
+        }
     }
 }
 
-/// The folder of a project, which need not be free of mistakes for its history to be read.
-fn project_folder(path: &Path) -> Result<PathBuf, Refused> {
+/// The folder of a project; the project may have errors, its history can still be read.
+fn project_folder(path: &Path) -> Result<PathBuf, HistoryCommandError> {
     if path.join("project.ron").is_file() {
         return Ok(path.to_owned());
     }
     let shown = path.display();
-    Err(Refused::Request(format!("{shown} is no project: it has no project.ron")))
+    Err(HistoryCommandError::Request(format!("{shown} is no project: it has no project.ron")))
 }
 
-/// The history of a project, if it has one; nothing is made.
+/// Opens the history of a project, if it has one; creates nothing.
 pub(crate) fn existing(session: &Session, root: &Path) -> Result<Option<Opened>, HistoryError> {
     Ok(read(session, root, |_store| Ok(()))?.map(|(opened, ())| opened))
 }
 
-/// The history of a project and what is read from it, if it has one; nothing is made. Where reading meets damage, what can
-/// be read is copied to a new file, and read from there.
+/// Opens the history of a project, if it has one, and reads from it; creates nothing. If the file is damaged, the
+/// readable part is copied to a new file and read from there.
 pub(crate) fn read<T>(
     session: &Session,
     root: &Path,
@@ -202,8 +214,8 @@ pub(crate) fn read<T>(
     open_and_read(&place, &machine, read).map(Some)
 }
 
-/// The history of a project, begun if it has none.
-pub(crate) fn begun(
+/// Opens the history of a project, or creates it.
+pub(crate) fn open_or_create(
     session: &Session,
     root: &Path,
     suspicion: Suspicion,

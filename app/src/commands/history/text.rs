@@ -1,4 +1,4 @@
-//! Runs for people.
+//! Runs as text.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, StoredRun};
 use lightbench_core::units::grouped;
 
-use super::Shown;
+use super::ListedRuns;
 use crate::table::Table;
 
-/// The longest sentence of a line, in characters.
+/// Maximum length of a sentence, in characters.
 const SENTENCE: usize = 60;
 
-/// A line for each run; none where the project has no history.
-pub(super) fn of(shown: Option<&Shown>) -> String {
+/// One line per run; `None` if the project has no history.
+pub(super) fn runs_text(shown: Option<&ListedRuns>) -> String {
     let Some(shown) = shown else {
         return none(0);
     };
@@ -48,7 +48,7 @@ pub(super) fn of(shown: Option<&Shown>) -> String {
     text + &damaged(&shown.listing)
 }
 
-/// The damaged rows, counted and named.
+/// The number of damaged rows, and their names.
 fn damaged(listing: &Listing) -> String {
     let rows = &listing.damaged;
     let mut text = match rows.len() {
@@ -62,7 +62,7 @@ fn damaged(listing: &Listing) -> String {
     text
 }
 
-/// Why there is no line: nothing was run, or nothing of it is what was asked for.
+/// The message for an empty list: no run exists, or none passes the filter.
 pub(super) fn none(count: u64) -> String {
     match count {
         0 => "no runs yet: `lightbench run` makes some\n".to_owned(),
@@ -71,13 +71,13 @@ pub(super) fn none(count: u64) -> String {
     }
 }
 
-/// Whether the time of a run is made of several.
+/// Whether the time of a run is a mean over several workloads.
 fn is_mean(run: &StoredRun) -> bool {
     let cold = run.record.timings().iter().filter(|timing| timing.mode == Mode::Cold);
     run.record.score().is_some() && cold.count() > 1
 }
 
-fn cells(shown: &Shown, run: &StoredRun) -> [String; 8] {
+fn cells(shown: &ListedRuns, run: &StoredRun) -> [String; 8] {
     let record = &run.record;
     [
         run.number.to_string(),
@@ -91,7 +91,7 @@ fn cells(shown: &Shown, run: &StoredRun) -> [String; 8] {
     ]
 }
 
-/// The time that scores, and what it was read from.
+/// The scored time and its source.
 fn time(run: &StoredRun) -> String {
     let Some(score) = run.record.score() else { return String::new() };
     let cold = run.record.timings().iter().find(|timing| timing.mode == Mode::Cold);
@@ -101,7 +101,7 @@ fn time(run: &StoredRun) -> String {
     }
 }
 
-fn remark(shown: &Shown, run: &StoredRun) -> String {
+fn remark(shown: &ListedRuns, run: &StoredRun) -> String {
     let mut words: Vec<String> = run.label.iter().map(|label| format!("“{label}”")).collect();
     match run.provenance {
         Provenance::Own => {}

@@ -1,4 +1,4 @@
-//! What is launched: a file, compiled for the device or taken as it is.
+//! The code to launch: a CUDA file, compiled for the device, or PTX.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,34 +24,34 @@ use crate::outcome::{Outcome, Status};
 use crate::report::{self, Sources};
 use crate::session::Session;
 
-/// A file before it is compiled.
-pub(super) struct File {
+/// A file before compilation.
+pub(super) struct LaunchedFile {
     kernel: StandaloneKernel,
-    /// The project that it is part of.
-    project: Option<Membership>,
+    /// The project that contains the file.
+    project: Option<ProjectKernel>,
 }
 
-/// A project and which of its kernels a file is.
-struct Membership {
+/// A project, and the kernel that a file is in it.
+struct ProjectKernel {
     project: Box<Project>,
     name: String,
 }
 
 /// A compiled file.
-pub(super) struct Code {
+pub(super) struct CompiledCode {
     pub(super) file: StandaloneKernel,
-    /// From lines of PTX to those of the file.
+    /// Maps lines of PTX to lines of the file.
     pub(super) origins: Origins,
-    project: Option<Membership>,
+    project: Option<ProjectKernel>,
     pub(super) artifact: Artifact,
-    /// The compiler, where one was needed.
+    /// The compiler, if one was used.
     pub(super) compiler: Option<String>,
-    /// What did not stop the compiler.
+    /// Warnings of the compiler.
     pub(super) notices: String,
 }
 
-impl File {
-    /// A kernel of a project has that project's includes, parameters and constants.
+impl LaunchedFile {
+    /// Reads the file; a kernel of a project uses that project's includes, parameters and constants.
     pub(super) fn read(arguments: &Launch) -> Result<Self, Outcome> {
         let unreadable = |error| report::project_error(&error, &arguments.file, arguments.json);
         let found = match arguments.file.is_file() {
@@ -77,18 +77,18 @@ impl File {
                     source: kernel.source.clone(),
                     launch: Some(kernel.launch.clone()),
                 };
-                Ok(Self { kernel, project: Some(Membership { project, name }) })
+                Ok(Self { kernel, project: Some(ProjectKernel { project, name }) })
             }
         }
     }
 
-    /// Compiles CUDA; PTX is what a device reads, unless it is too new for the driver of a GPU.
+    /// Compiles CUDA for the device. PTX is passed on, unless it is too new for the driver of a GPU.
     pub(super) fn compile(
         self,
         session: &Session,
         arguments: &Launch,
         device: &Description,
-    ) -> Result<Code, Outcome> {
+    ) -> Result<CompiledCode, Outcome> {
         match self.kernel.language {
             Language::Ptx if !self.is_too_new_for_the_driver(device) => {
                 self.take_ptx(arguments, device)
@@ -97,7 +97,7 @@ impl File {
         }
     }
 
-    /// Whether the assembler must make machine code of the PTX, because the driver of the device does not.
+    /// Whether the PTX must be assembled here, because the device's driver does not support its version.
     fn is_too_new_for_the_driver(&self, device: &Description) -> bool {
         match &device.kind {
             DeviceKind::Virtual => false,
@@ -112,7 +112,7 @@ impl File {
         session: &Session,
         arguments: &Launch,
         device: &Description,
-    ) -> Result<Code, Outcome> {
+    ) -> Result<CompiledCode, Outcome> {
         let mut compiler = session.compiler().map_err(|failure| failure.outcome(arguments.json))?;
         let candidate = self.candidate(arguments, device)?;
         let compiled = compile(session, &mut compiler, &candidate, arguments, device);
@@ -124,7 +124,7 @@ impl File {
         Ok(self.code(file, artifact, compiler, notices))
     }
 
-    fn take_ptx(self, arguments: &Launch, device: &Description) -> Result<Code, Outcome> {
+    fn take_ptx(self, arguments: &Launch, device: &Description) -> Result<CompiledCode, Outcome> {
         artifact::check_header(&self.kernel.source, device.capability)
             .map_err(|said| self.rejected(&CompileError::Rejected(said).into(), arguments))?;
         let name = kernel_file::shown_name(&self.kernel);
@@ -140,20 +140,27 @@ impl File {
         artifact: Artifact,
         compiler: Option<String>,
         notices: String,
-    ) -> Code {
+    ) -> CompiledCode {
         let origins = Origins {
             file,
             language: self.kernel.language,
             names: artifact.names.clone(),
             lines: artifact.module.line_map.clone(),
         };
-        Code { file: self.kernel, origins, project: self.project, artifact, compiler, notices }
+        CompiledCode {
+            file: self.kernel,
+            origins,
+            project: self.project,
+            artifact,
+            compiler,
+            notices,
+        }
     }
 
-    /// All that is compiled, with the parameters and constants that are asked for.
+    /// The candidate with the requested parameters and constants.
     fn candidate(&self, arguments: &Launch, device: &Description) -> Result<Candidate, Outcome> {
         let refused = |refusals| self.rejected(&FactsError::Include(refusals), arguments);
-        let Some(Membership { project, name }) = &self.project else {
+        let Some(ProjectKernel { project, name }) = &self.project else {
             let selection = instantiating(kernel_file::selection(&self.kernel), arguments);
             return Candidate::standalone(&self.kernel, selection).map_err(refused);
         };
@@ -168,7 +175,7 @@ impl File {
         Candidate::of(project, kernel, instantiating(selection, arguments)).map_err(refused)
     }
 
-    /// What does not compile cannot be launched: a wrong request, whoever wrote the kernel.
+    /// A compile error is a wrong request here, because there is nothing to launch.
     fn rejected(&self, error: &FactsError, arguments: &Launch) -> Outcome {
         let status = match failure::status(error) {
             Status::Passed | Status::KernelFailed | Status::BadRequest => Status::BadRequest,
@@ -183,7 +190,7 @@ impl File {
     }
 }
 
-/// Options that only a kernel of a project has an answer to.
+/// Refuses options that only apply to a project's kernel.
 fn needs_project(arguments: &Launch) -> Result<(), Outcome> {
     let message = match (arguments.parameters.first(), &arguments.workload) {
         (Some((name, _)), _) => format!(
@@ -197,7 +204,7 @@ fn needs_project(arguments: &Launch) -> Result<(), Outcome> {
     Err(report::request(&message, arguments.json))
 }
 
-/// The workload that gives compile-time constants their values: the one asked for, else the first.
+/// The workload that determines compile-time constants: the requested one, else the first.
 fn workload<'a>(project: &'a Project, arguments: &Launch) -> Result<&'a Workload, String> {
     let is_visible = |workload: &&Workload| workload.purpose != Purpose::HeldOut;
     let Some(name) = &arguments.workload else {
@@ -209,7 +216,7 @@ fn workload<'a>(project: &'a Project, arguments: &Launch) -> Result<&'a Workload
     visible.ok_or_else(|| format!("`{name}` is held out: nobody sees anything of it"))
 }
 
-/// The numbers of the device.
+/// The device's sheet.
 fn sheet(device: &Description) -> Result<&'static DeviceSheet, SheetError> {
     match &device.kind {
         DeviceKind::Virtual => DeviceSheet::named(&device.name),
@@ -223,7 +230,7 @@ fn build(arguments: &Launch) -> Build {
     if arguments.as_written { Build::AsWritten } else { Build::Optimised }
 }
 
-/// A template is instantiated by naming it.
+/// Adds the requested template instantiation to a selection.
 fn instantiating(mut selection: Selection, arguments: &Launch) -> Selection {
     for name in arguments.kernel.iter().filter(|name| name.contains('<')) {
         if !selection.name_expressions.contains(name) {
@@ -245,11 +252,11 @@ pub(super) fn compile(
     Ok(compiler.compile(&job, limit, &session.cancellation)?.artifact)
 }
 
-/// The texts that can be quoted, by the names that the compiler has for them.
-fn sources<'a>(file: &'a StandaloneKernel, project: Option<&'a Membership>) -> Sources<'a> {
+/// The texts that can be quoted, by the compiler's names for them.
+fn sources<'a>(file: &'a StandaloneKernel, project: Option<&'a ProjectKernel>) -> Sources<'a> {
     let mut sources = Sources::default();
     let main = match project {
-        Some(Membership { project, name }) => {
+        Some(ProjectKernel { project, name }) => {
             for include in &project.includes {
                 let name = include.file.strip_prefix("include").unwrap_or(&include.file);
                 let path = project.root.join(&include.file);
@@ -266,7 +273,7 @@ fn sources<'a>(file: &'a StandaloneKernel, project: Option<&'a Membership>) -> S
     sources
 }
 
-impl Code {
+impl CompiledCode {
     /// The texts that can be quoted.
     pub(super) fn sources(&self) -> Sources<'_> {
         sources(&self.file, self.project.as_ref())
@@ -276,7 +283,7 @@ impl Code {
         text::warnings(&self.artifact, &self.sources())
     }
 
-    /// The kernel that is meant: the one of that name, or the only one.
+    /// The requested kernel, or the only one.
     pub(super) fn kernel(&self, arguments: &Launch) -> Result<&KernelFacts, Outcome> {
         let kernels = &self.artifact.kernels;
         let known = || {
@@ -301,7 +308,7 @@ impl Code {
         Err(refused("kernel", &message, arguments))
     }
 
-    /// What each parameter is called: as in the source, where its grammar is understood.
+    /// Parameter names from the source, where the signature can be parsed.
     pub(super) fn parameter_names(&self, kernel: &KernelFacts) -> Vec<String> {
         let count = kernel.parameters.len();
         let readable = kernel_file::readable(kernel);

@@ -1,6 +1,6 @@
-//! What the virtual GPU counted: in total, and beside each source line.
+//! Counters of the virtual GPU: totals, and values per source line.
 //!
-//! One row for each kind of access of a line, so that what a request costs stands beside what it was for.
+//! A line has one row for each kind of memory access, so that the cost of a request appears next to its purpose.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,24 +10,24 @@ use lightbench_core::units::grouped;
 use lightbench_core::virtual_gpu::cost::{Counters, Counts};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::code::Code;
+use super::code::CompiledCode;
 use crate::style::{DIM, STRONG};
 use crate::table::Table;
 
-/// Columns of the whole table.
+/// Width of the table, in columns.
 const WIDTH: usize = 118;
 
-/// Lines without counts between lines with counts that are still shown.
+/// Gaps of up to this many lines without counts are still shown.
 const GAP: u32 = 3;
 
-/// What is said of each source line.
+/// Column titles.
 const HEADINGS: [&str; 8] =
     [">instructions", ">lanes", "access", ">requests", ">each costs", ">useful", ">line", "source"];
 
-/// Bytes of a sector, the smallest piece of memory that moves.
+/// Bytes of a sector, the unit of memory transfer.
 const SECTOR: u64 = 32;
 
-pub(super) fn of(counters: &Counters, code: &Code) -> String {
+pub(super) fn counters_text(counters: &Counters, code: &CompiledCode) -> String {
     let mut text =
         format!("{STRONG}counted by the virtual GPU{STRONG:#}{DIM}, at PTX level{DIM:#}\n");
     text.push_str(&total(counters));
@@ -35,11 +35,11 @@ pub(super) fn of(counters: &Counters, code: &Code) -> String {
     text + &lines(&by_line(counters, code), code)
 }
 
-/// Counts of each line of the launched file; those of no line under 0.
-pub(super) fn by_line(counters: &Counters, code: &Code) -> BTreeMap<u32, Counts> {
+/// Counts per line of the launched file; counts without a line are under 0.
+pub(super) fn by_line(counters: &Counters, code: &CompiledCode) -> BTreeMap<u32, Counts> {
     let mut lines: BTreeMap<u32, Counts> = BTreeMap::new();
     for (ptx_line, counts) in &counters.ptx_lines {
-        let line = code.own_line(*ptx_line).map_or(0, |own| own.line);
+        let line = code.source_line(*ptx_line).map_or(0, |own| own.line);
         lines.entry(line).or_default().add(counts);
     }
     lines
@@ -96,14 +96,14 @@ fn total(counters: &Counters) -> String {
     text
 }
 
-/// One kind of access: how often, what each time cost, and how much of that was of use.
+/// One kind of access: number of requests, cost per request, and the used fraction.
 struct Access {
     name: &'static str,
     total_name: &'static str,
     requests: u64,
-    /// What is paid for, and its name.
+    /// The cost and its unit.
     paid: Option<(u64, &'static str)>,
-    /// Useful part of the whole.
+    /// Used and transferred bytes.
     useful: Option<(u64, u64)>,
 }
 
@@ -153,7 +153,6 @@ fn accesses(counts: &Counts) -> Vec<Access> {
 }
 
 impl Access {
-    /// `32.0 sectors`
     fn each(&self) -> String {
         self.paid.map_or_else(String::new, |(paid, unit)| {
             format!("{:.1} {unit}", paid as f64 / self.requests as f64)
@@ -183,7 +182,7 @@ impl Access {
     }
 }
 
-fn lines(lines: &BTreeMap<u32, Counts>, code: &Code) -> String {
+fn lines(lines: &BTreeMap<u32, Counts>, code: &CompiledCode) -> String {
     let mut table = Table::new(&HEADINGS).spare(&["lanes", "each costs", "requests"]);
     let source: Vec<&str> = code.file.source.lines().collect();
     let text_of = |line: u32| {
@@ -235,7 +234,7 @@ fn access_cells(access: &Access) -> [String; 4] {
     [access.name.to_owned(), compact(access.requests), access.each(), access.percent()]
 }
 
-/// Spaces at the beginning of all lines that have any text.
+/// The common indentation of all nonblank lines.
 fn common_indent<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
     lines
         .filter(|line| !line.trim().is_empty())
@@ -247,7 +246,7 @@ fn common_indent<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
         .unwrap_or(0)
 }
 
-/// The table with lines that fit.
+/// The table with lines cut to the width.
 fn cut(table: &str) -> String {
     let mut text = String::new();
     for line in table.lines() {

@@ -1,4 +1,4 @@
-//! Faults of a launch: with the names of the launched file, and those that say the same together.
+//! Faults of a launch, with source names and locations, and with repetitions grouped.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use lightbench_core::project::launch::expectation::FaultKind;
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport};
 use lightbench_core::virtual_gpu::module::SourceLine;
 
-use super::code::Code;
+use super::code::CompiledCode;
 use crate::commands::fault::Quoted;
 use crate::diagnostics;
 
-/// A fault with the places and names that people gave.
-pub(super) fn settled(fault: &LaunchFault, code: &Code) -> FaultReport {
+/// A fault with source locations and parameter names.
+pub(super) fn resolve(fault: &LaunchFault, code: &CompiledCode) -> FaultReport {
     let mut fault = FaultReport::from(fault.clone());
     fault.settle(&code.origins);
     name_constant_store(&mut fault, &code.origins.file, &constant_stores(&code.warnings()));
     fault
 }
 
-/// What NVRTC warns of where it replaces a store to constant memory by a trap.
+/// The NVRTC warning about a store to constant memory, which the compiler replaces by a trap.
 const CONSTANT_STORE: &str = "Cannot store to pointer that points to constant memory space";
 
-/// The lines of the stores to constant memory that the compiler warned of.
+/// Lines of stores to constant memory, from the compiler's warnings.
 fn constant_stores(warnings: &str) -> BTreeSet<u32> {
     let line = |text: &str| {
         let (before, _) = text.split_once(CONSTANT_STORE)?;
@@ -33,7 +33,7 @@ fn constant_stores(warnings: &str) -> BTreeSet<u32> {
     warnings.lines().filter_map(line).collect()
 }
 
-/// A trap that no line of the source has is the compiler's own: the store that it replaced is what went wrong.
+/// Attributes a trap without a source statement to the store that the compiler replaced by it.
 fn name_constant_store(fault: &mut FaultReport, file: &str, lines: &BTreeSet<u32>) {
     let Some(seen) = &mut fault.seen else { return };
     if fault.kind != FaultKind::Trap || seen.place.source.is_some() || lines.is_empty() {
@@ -51,8 +51,8 @@ fn name_constant_store(fault: &mut FaultReport, file: &str, lines: &BTreeSet<u32
     );
 }
 
-/// What stands beside a fault of this file.
-pub(super) fn quoted(code: &Code) -> Quoted<'_> {
+/// The texts that a fault of this file quotes.
+pub(super) fn quoted(code: &CompiledCode) -> Quoted<'_> {
     let ptx = match code.file.language {
         Language::Cuda => Some(code.artifact.ptx.as_str()),
         Language::Ptx => None,
@@ -60,9 +60,11 @@ pub(super) fn quoted(code: &Code) -> Quoted<'_> {
     Quoted { sources: code.sources(), main: code.origins.file.clone(), ptx }
 }
 
-/// Faults of the same kind on the same line, or between the same two lines, say the same: the first of them, and how
-/// many others there are.
-pub(super) fn grouped<'f>(faults: &'f [FaultReport], code: &Code) -> Vec<(&'f FaultReport, usize)> {
+/// Groups faults of one kind at one line or pair of lines: the first fault, and the number of others.
+pub(super) fn grouped<'f>(
+    faults: &'f [FaultReport],
+    code: &CompiledCode,
+) -> Vec<(&'f FaultReport, usize)> {
     let line = |place: &CodePlace| match &place.source {
         Some((file, line, _)) if *file == code.origins.file => (*line, 0),
         Some(_) | None => (0, place.ptx.0),
@@ -83,12 +85,12 @@ pub(super) fn grouped<'f>(faults: &'f [FaultReport], code: &Code) -> Vec<(&'f Fa
     groups.into_iter().map(|(_, first, others)| (first, others)).collect()
 }
 
-/// Something about a line of PTX.
+/// A message at a line of PTX.
 pub(super) fn at_ptx(
     message: &str,
     (line, column): (u32, u32),
     source_line: Option<&SourceLine>,
-    code: &Code,
+    code: &CompiledCode,
 ) -> String {
     let named = source_line.map(|line| (line.file.clone(), line.line, line.column));
     let mut place = CodePlace { ptx: (line, column), source: named };
@@ -96,7 +98,7 @@ pub(super) fn at_ptx(
     let quoted = quoted(code);
     let notes: Vec<String> = quoted.instruction(line).into_iter().collect();
     let place = quoted.place(&place);
-    diagnostics::of_fault(("load", message), place.as_ref(), &notes, &quoted.sources)
+    diagnostics::fault(("load", message), place.as_ref(), &notes, &quoted.sources)
 }
 
 #[cfg(test)]

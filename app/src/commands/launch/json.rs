@@ -1,4 +1,4 @@
-//! A launch for scripts.
+//! A launch as JSON.
 
 use lightbench_core::arguments::element;
 use lightbench_core::compile::signature::with_readable_names;
@@ -10,17 +10,18 @@ use lightbench_core::virtual_gpu::machine::{Accepted, Approximation, BlockOrder}
 use lightbench_core::virtual_gpu::{Races, Schedule};
 use serde_json::{Value, json};
 
-use super::code::Code;
-use super::{Done, Printed, counters, modelled};
+use super::code::CompiledCode;
+use super::{LaunchReport, PrintedBuffer, counters, modelled};
 use crate::commands::check::kernel_file;
 use crate::commands::fault;
 
-/// Raised when a field changes its meaning.
+/// Incremented when a field changes its meaning.
 const SCHEMA: &str = "lightbench.launch/1";
 
-pub(super) fn of(done: &Done<'_>) -> Value {
-    let Done { arguments, request, description, code, kernel, outcome, modelled, printed } = done;
-    let faults: Vec<Value> = done.faults().iter().map(|fault| of_fault(fault, code)).collect();
+pub(super) fn report_json(done: &LaunchReport<'_>) -> Value {
+    let LaunchReport { arguments, request, description, code, kernel, outcome, modelled, printed } =
+        done;
+    let faults: Vec<Value> = done.faults().iter().map(|fault| fault_json(fault, code)).collect();
     let is_virtual = matches!(description.kind, DeviceKind::Virtual);
     let arguments_of: Vec<&str> = request.specs.iter().map(|spec| spec.text.as_str()).collect();
     json!({
@@ -43,11 +44,11 @@ pub(super) fn of(done: &Done<'_>) -> Value {
         "seed": arguments.seed,
         "watch": if is_virtual { watch(request) } else { Value::Null },
         "not_checked": outcome.not_checked,
-        "accepted": outcome.accepted.iter().map(|one| of_accepted(one, code)).collect::<Vec<_>>(),
+        "accepted": outcome.accepted.iter().map(|one| accepted_json(one, code)).collect::<Vec<_>>(),
         "faults": faults,
         "printed": outcome.printed,
-        "buffers": printed.iter().map(of_buffer).collect::<Vec<_>>(),
-        "counters": outcome.counters.as_ref().map(|counted| of_counters(counted, code)),
+        "buffers": printed.iter().map(buffer_json).collect::<Vec<_>>(),
+        "counters": outcome.counters.as_ref().map(|counted| counters_json(counted, code)),
         "modelled": modelled.as_ref().map(modelled::json),
     })
 }
@@ -61,7 +62,7 @@ fn driver(kind: &DeviceKind) -> Value {
     }
 }
 
-fn watch(request: &super::request::Request) -> Value {
+fn watch(request: &super::request::LaunchRequest) -> Value {
     let watch = &request.watch;
     let races = match watch.checks.races {
         Races::Ignored => "ignored",
@@ -98,7 +99,7 @@ fn watch(request: &super::request::Request) -> Value {
     })
 }
 
-fn of_fault(fault: &FaultReport, code: &Code) -> Value {
+fn fault_json(fault: &FaultReport, code: &CompiledCode) -> Value {
     let seen = fault.seen.as_ref();
     let mut value = json!({
         "kind": fault::word(fault),
@@ -109,20 +110,20 @@ fn of_fault(fault: &FaultReport, code: &Code) -> Value {
         "address": seen.and_then(|seen| seen.address).map(|address| format!("{address:#x}")),
         "buffer": fault.buffer.as_deref().map(with_readable_names),
         "details": with_readable_names(&fault.details),
-        "other": fault.other.as_ref().map(|other| of_other(other, code)),
+        "other": fault.other.as_ref().map(|other| other_json(other, code)),
     });
     add_source(&mut value, seen.map(|seen| &seen.place), code);
     value
 }
 
-/// What the memory model alone would call a race.
-fn of_accepted(accepted: &Accepted, code: &Code) -> Value {
+/// A data race by the memory model that the race rules accept.
+fn accepted_json(accepted: &Accepted, code: &CompiledCode) -> Value {
     let mut value = json!({ "rule": accepted.rule, "ptx_line": accepted.place.line });
     add_place(&mut value, accepted.place.line, code);
     value
 }
 
-fn of_other(other: &OtherReport, code: &Code) -> Value {
+fn other_json(other: &OtherReport, code: &CompiledCode) -> Value {
     let mut value = json!({
         "access": other.access,
         "block": other.block,
@@ -133,8 +134,8 @@ fn of_other(other: &OtherReport, code: &Code) -> Value {
     value
 }
 
-/// File, line and column of the launched file; null where it is not known or elsewhere.
-fn add_source(value: &mut Value, place: Option<&CodePlace>, code: &Code) {
+/// Adds file, line and column of the launched file; null if unknown or in another file.
+fn add_source(value: &mut Value, place: Option<&CodePlace>, code: &CompiledCode) {
     let source = place.and_then(|place| place.source.as_ref());
     let own = source.filter(|(file, ..)| *file == code.origins.file);
     value["file"] = json!(own.map(|_| &code.file.file));
@@ -142,16 +143,16 @@ fn add_source(value: &mut Value, place: Option<&CodePlace>, code: &Code) {
     value["column"] = json!(own.map(|(_, _, column)| *column).filter(|column| *column > 0));
 }
 
-/// File, line and column of the launched file; null where the PTX does not say.
-fn add_place(value: &mut Value, ptx_line: u32, code: &Code) {
-    let own = code.own_line(ptx_line);
+/// Adds file, line and column of the launched file; null if the PTX has no line information.
+fn add_place(value: &mut Value, ptx_line: u32, code: &CompiledCode) {
+    let own = code.source_line(ptx_line);
     value["file"] = json!(own.map(|_| &code.file.file));
     value["line"] = json!(own.map(|own| own.line));
     value["column"] = json!(own.map(|own| own.column).filter(|column| *column > 0));
 }
 
-fn of_buffer(printed: &Printed<'_>) -> Value {
-    let Printed { index, buffer, name, content } = printed;
+fn buffer_json(printed: &PrintedBuffer<'_>) -> Value {
+    let PrintedBuffer { index, buffer, name, content } = printed;
     let mut value = json!({ "index": index, "name": name, "dtype": buffer.c_type.name() });
     let content = match content {
         Ok(content) => content,
@@ -163,17 +164,17 @@ fn of_buffer(printed: &Printed<'_>) -> Value {
     let size = usize::try_from(buffer.c_type.bytes()).unwrap_or(1);
     let values = content.bytes.chunks_exact(size).enumerate().map(|(position, bytes)| {
         let range = position * size..(position + 1) * size;
-        // What nothing wrote has no value.
+        // Uninitialised elements have no value.
         let written = content.is_written(&range);
         let element = element(buffer.c_type, bytes).filter(|_| written);
-        element.map_or(Value::Null, |element| of_element(element, bytes))
+        element.map_or(Value::Null, |element| element_json(element, bytes))
     });
     value["values"] = values.collect();
     value
 }
 
-/// A number as it is; what JSON lacks with its bits.
-fn of_element(element: ScalarValue, bytes: &[u8]) -> Value {
+/// A number; values that JSON cannot represent are given as bits.
+fn element_json(element: ScalarValue, bytes: &[u8]) -> Value {
     match element {
         ScalarValue::Boolean(value) => json!(value),
         ScalarValue::Integer(value) => i64::try_from(value).map_or_else(
@@ -189,11 +190,11 @@ fn of_element(element: ScalarValue, bytes: &[u8]) -> Value {
     }
 }
 
-fn of_counters(counted: &Counters, code: &Code) -> Value {
+fn counters_json(counted: &Counters, code: &CompiledCode) -> Value {
     let lines: Vec<Value> = counters::by_line(counted, code)
         .iter()
         .map(|(line, counts)| {
-            let mut value = of_counts(counts);
+            let mut value = counts_json(counts);
             value["line"] = json!(Some(*line).filter(|line| *line > 0));
             value
         })
@@ -202,7 +203,7 @@ fn of_counters(counted: &Counters, code: &Code) -> Value {
         .ptx_lines
         .iter()
         .map(|(line, counts)| {
-            let mut value = of_counts(counts);
+            let mut value = counts_json(counts);
             value["line"] = json!(line);
             value
         })
@@ -210,7 +211,7 @@ fn of_counters(counted: &Counters, code: &Code) -> Value {
     json!({
         "by": "virtual_gpu",
         "level": "ptx",
-        "total": of_counts(&counted.total),
+        "total": counts_json(&counted.total),
         "flop": {
             "half": counted.flops.half,
             "single": counted.flops.single,
@@ -223,11 +224,11 @@ fn of_counters(counted: &Counters, code: &Code) -> Value {
     })
 }
 
-/// Every counter and ratio under its name; ratios of nothing are left out.
-fn of_counts(counts: &Counts) -> Value {
+/// Every counter and ratio by name; undefined ratios are omitted.
+fn counts_json(counts: &Counts) -> Value {
     let counted = metrics().filter_map(|metric| {
         let value = (metric.value)(counts)?;
-        // Counts are whole; what is behind a point would suggest otherwise.
+        // Counts are integers and are written without a fraction.
         let whole = value.fract() == 0.0 && metric.unit != "1" && value < 9e15;
         let value = if whole { json!(value as u64) } else { json!(value) };
         Some((metric.name.to_owned(), value))

@@ -1,13 +1,13 @@
-//! `lightbench launch`: one kernel, given buffers, any device.
+//! `lightbench launch`: launches one kernel with given buffers on any device.
 
+mod buffer_text;
 mod code;
 mod counters;
 mod faults;
 mod json;
-mod lines;
 mod modelled;
-mod print;
 mod request;
+mod source_line;
 mod text;
 mod variables;
 
@@ -26,39 +26,39 @@ use crate::args::Launch;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::{self, Session};
-use code::Code;
-use request::Request;
+use code::CompiledCode;
+use request::LaunchRequest;
 
 /// Compiles, launches and reports.
 pub fn run(session: &Session, arguments: &Launch) -> Outcome {
     launch(session, arguments).unwrap_or_else(|failed| failed)
 }
 
-/// Bytes of a pointer: all devices have addresses of 64 bits.
+/// Size of a pointer: all devices use 64-bit addresses.
 const POINTER_BYTES: usize = 8;
 
-/// Everything that came of a launch.
-struct Done<'a> {
+/// The inputs of the report on a launch.
+struct LaunchReport<'a> {
     arguments: &'a Launch,
-    request: &'a Request,
+    request: &'a LaunchRequest,
     description: &'a Description,
-    code: &'a Code,
+    code: &'a CompiledCode,
     kernel: &'a KernelFacts,
     outcome: &'a execution::Outcome,
-    /// Where it was counted.
+    /// The modelled time, if counters were requested.
     modelled: Option<Result<ModelledTime, NotModelled>>,
-    printed: Vec<Printed<'a>>,
+    printed: Vec<PrintedBuffer<'a>>,
 }
 
-impl Done<'_> {
-    /// The faults with the names and places that people gave.
+impl LaunchReport<'_> {
+    /// The faults with source names and locations.
     fn faults(&self) -> Vec<FaultReport> {
-        self.outcome.faults.iter().map(|fault| faults::settled(fault, self.code)).collect()
+        self.outcome.faults.iter().map(|fault| faults::resolve(fault, self.code)).collect()
     }
 }
 
 /// A buffer after the launch.
-struct Printed<'a> {
+struct PrintedBuffer<'a> {
     index: usize,
     buffer: &'a Buffer,
     name: &'a str,
@@ -66,8 +66,8 @@ struct Printed<'a> {
 }
 
 fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
-    let request = Request::of(arguments)?;
-    let file = code::File::read(arguments)?;
+    let request = LaunchRequest::from_arguments(arguments)?;
+    let file = code::LaunchedFile::read(arguments)?;
     let mut device = request.open(arguments)?;
     let code = file.compile(session, arguments, device.description())?;
     let kernel = code.kernel(arguments)?;
@@ -101,23 +101,23 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         buffer.map_or(Err(DeviceError::Unknown("buffer")), |buffer| device.read(buffer))
     });
     let description = device.description();
-    let done = Done {
+    let done = LaunchReport {
         arguments,
         request: &request,
         description,
         code: &code,
         kernel,
         outcome: &outcome,
-        modelled: modelled::of(arguments, &request, kernel, &outcome),
+        modelled: modelled::model_time(arguments, &request, kernel, &outcome),
         printed,
     };
     Ok(report_on(&done))
 }
 
-/// The arguments as the device takes them, and the buffers among them.
+/// Converts the argument specifications to device arguments and buffers.
 fn make(
     device: &mut dyn Device,
-    request: &Request,
+    request: &LaunchRequest,
     names: &[String],
     arguments: &Launch,
 ) -> Result<(Vec<Argument>, Vec<Option<BufferId>>), Outcome> {
@@ -138,7 +138,7 @@ fn make(
             }
             SpecKind::Null => (Argument::Bytes(vec![0; POINTER_BYTES]), None),
             SpecKind::Same(earlier) => {
-                // `match_specs` has refused what is no buffer.
+                // `match_specs` has refused references to anything but buffers.
                 let buffer = buffers.get(*earlier).copied().flatten();
                 let missing = || unlaunched(&DeviceError::Unknown("buffer"), arguments);
                 let buffer = buffer.ok_or_else(missing)?;
@@ -161,16 +161,16 @@ fn make(
     Ok((values, buffers))
 }
 
-fn report_on(done: &Done<'_>) -> Outcome {
+fn report_on(done: &LaunchReport<'_>) -> Outcome {
     let status = if done.outcome.faults.is_empty() { Status::Passed } else { Status::KernelFailed };
     let notes = done.code.notices.clone() + &done.code.warnings();
     if done.arguments.json {
-        return Outcome { output: document(&json::of(done)), errors: notes, status };
+        return Outcome { output: document(&json::report_json(done)), errors: notes, status };
     }
-    Outcome { output: text::of(done), errors: notes, status }
+    Outcome { output: text::report_text(done), errors: notes, status }
 }
 
-/// A launch that cannot be.
+/// The outcome of a refused launch.
 fn refused(kind: &str, message: &str, arguments: &Launch) -> Outcome {
     report::failed(Status::BadRequest, message, json!({ "kind": kind }), arguments.json)
 }
@@ -179,8 +179,8 @@ fn unlaunched(error: &DeviceError, arguments: &Launch) -> Outcome {
     refused("launch", &error.to_string(), arguments)
 }
 
-/// A module that the device does not take: each problem below its line of PTX.
-fn unloaded(error: &DeviceError, code: &Code, arguments: &Launch) -> Outcome {
+/// The outcome of a module that the device cannot load: each problem below its line of PTX.
+fn unloaded(error: &DeviceError, code: &CompiledCode, arguments: &Launch) -> Outcome {
     let mut outcome = refused("load", &error.to_string(), arguments);
     if let DeviceError::Load(problems) = error {
         outcome.errors = problems.iter().map(|problem| load_problem(problem, code)).collect();
@@ -188,7 +188,7 @@ fn unloaded(error: &DeviceError, code: &Code, arguments: &Launch) -> Outcome {
     outcome
 }
 
-fn load_problem(problem: &LoadError, code: &Code) -> String {
+fn load_problem(problem: &LoadError, code: &CompiledCode) -> String {
     let PtxLocation { line, column, .. } = problem.place;
     faults::at_ptx(&problem.problem.to_string(), (line, column), problem.source_line.as_ref(), code)
 }

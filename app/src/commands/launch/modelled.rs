@@ -1,4 +1,4 @@
-//! The time that a launch needs at least, modelled from what was counted: a bound and a band, with what decides it.
+//! The modelled time of a launch from its counters: bound, expected band and limiter.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use lightbench_core::device::{DeviceName, Outcome};
 use lightbench_core::virtual_gpu::cost::time::Bound;
 use serde_json::{Value, json};
 
-use super::request::Request;
+use super::request::LaunchRequest;
 use crate::args::Launch;
 use crate::style::{DIM, STRONG};
 
-/// The model's answer for a virtual device that counted.
-pub(super) fn of(
+/// The modelled time for a virtual device with counters.
+pub(super) fn model_time(
     arguments: &Launch,
-    request: &Request,
+    request: &LaunchRequest,
     kernel: &KernelFacts,
     outcome: &Outcome,
 ) -> Option<Result<ModelledTime, NotModelled>> {
@@ -74,12 +74,12 @@ pub(super) fn text(modelled: &Result<ModelledTime, NotModelled>, arguments: &Lau
 
 pub(super) fn json(modelled: &Result<ModelledTime, NotModelled>) -> Value {
     match modelled {
-        Ok(modelled) => of_bound(&modelled.bound, modelled),
+        Ok(modelled) => bound_json(&modelled.bound, modelled),
         Err(reason) => json!({ "measured": false, "withheld": reason.to_string() }),
     }
 }
 
-fn of_bound(bound: &Bound, ModelledTime { resident, .. }: &ModelledTime) -> Value {
+fn bound_json(bound: &Bound, ModelledTime { resident, .. }: &ModelledTime) -> Value {
     let (low, high) = bound.band;
     let parts = bound.parts.iter();
     let parts = parts.map(|(limit, time)| json!({ "limit": limit.to_string(), "seconds": time.0 }));

@@ -1,4 +1,4 @@
-//! What was asked for, read and held against the device.
+//! The launch request, validated against the device.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,25 +12,25 @@ use lightbench_core::virtual_gpu::machine::{Approximation, BlockOrder};
 use lightbench_core::virtual_gpu::{Checks, Races, Schedule};
 
 use super::variables::Variable;
-use super::{Printed, refused};
+use super::{PrintedBuffer, refused};
 use crate::args::{Approximations, Blocks, CheckSet, Launch, Order};
 use crate::outcome::Outcome;
 use crate::report;
 
-/// Time of a launch on a virtual device unless another limit is given: a person waits for it at a prompt.
+/// Default time limit of a launch on a virtual device.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// What was asked for.
-pub(super) struct Request {
+/// The launch request.
+pub(super) struct LaunchRequest {
     pub(super) specs: Vec<Spec>,
     pub(super) variables: Vec<Variable>,
     pub(super) device: DeviceName,
     pub(super) watch: Watch,
 }
 
-impl Request {
-    /// Reads everything that needs neither the file nor the device.
-    pub(super) fn of(arguments: &Launch) -> Result<Self, Outcome> {
+impl LaunchRequest {
+    /// Parses everything that needs neither the file nor the device.
+    pub(super) fn from_arguments(arguments: &Launch) -> Result<Self, Outcome> {
         let device = DeviceName::parse(&arguments.device)
             .map_err(|error| report::request(&error, arguments.json))?;
         let mut specs = Vec::new();
@@ -62,7 +62,6 @@ impl Request {
         Ok(request)
     }
 
-    /// Opens the device.
     pub(super) fn open(&self, arguments: &Launch) -> Result<Box<dyn Device>, Outcome> {
         self.device.open(self.watch).map_err(|error| {
             if error.is_environment() {
@@ -73,7 +72,7 @@ impl Request {
         })
     }
 
-    /// Bytes of all buffers together.
+    /// Total size of all buffers, in bytes.
     pub(super) fn buffer_bytes(&self) -> u64 {
         let size = |spec: &Spec| match &spec.kind {
             SpecKind::Buffer(buffer) => buffer.size(),
@@ -82,16 +81,16 @@ impl Request {
         self.specs.iter().fold(0, |sum, spec| sum.saturating_add(size(spec)))
     }
 
-    /// The buffers that are to be printed, with what they hold.
+    /// The buffers to print, with their contents.
     pub(super) fn prints<'a>(
         &'a self,
         arguments: &Launch,
         names: &'a [String],
         mut read: impl FnMut(usize) -> Result<Content, DeviceError>,
-    ) -> Vec<Printed<'a>> {
+    ) -> Vec<PrintedBuffer<'a>> {
         let print = |index: &usize| {
             let (buffer, name) = (self.buffer(*index)?, names.get(*index)?);
-            Some(Printed { index: *index, buffer, name, content: read(*index) })
+            Some(PrintedBuffer { index: *index, buffer, name, content: read(*index) })
         };
         arguments.prints.iter().filter_map(print).collect()
     }
@@ -113,7 +112,7 @@ impl Request {
         }
     }
 
-    /// A GPU neither counts nor watches, and saying nothing about that would look like a clean result.
+    /// Refuses counters and checks on a GPU, where their silence would look like a clean result.
     fn only_virtual(&self, arguments: &Launch) -> Result<(), Outcome> {
         let DeviceName::Cuda(_) = self.device else { return Ok(()) };
         let given = [
@@ -172,7 +171,7 @@ fn watch(arguments: &Launch) -> Watch {
     }
 }
 
-/// The bytes of a file, at most `limit` of them: a pipe or a device has no end.
+/// Reads at most `limit` bytes of a file, because a pipe or a device may be endless.
 pub(super) fn read_bytes(path: &str, limit: u64) -> Result<Vec<u8>, String> {
     let is_file = std::fs::metadata(path).map_err(|error| error.to_string())?.is_file();
     if !is_file {

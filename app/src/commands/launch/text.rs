@@ -1,4 +1,4 @@
-//! What a launch did, for people: faults first, then buffers, then what was counted.
+//! A launch as text: faults first, then buffers, then counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -6,16 +6,16 @@ use std::fmt::Write as _;
 use lightbench_core::device::DeviceKind;
 use lightbench_core::display_text::{visible, visible_lines};
 
-use super::{Done, counters, faults, modelled, print};
+use super::{LaunchReport, buffer_text, counters, faults, modelled};
 use crate::commands::check::kernel_file;
 use crate::commands::check::text::dimensions;
 use crate::commands::fault;
 use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
 
-/// Faults beyond these say the same again.
+/// Maximum number of shown faults.
 const MOST_FAULTS: usize = 20;
 
-pub(super) fn of(done: &Done<'_>) -> String {
+pub(super) fn report_text(done: &LaunchReport<'_>) -> String {
     let mut text = head(done);
     let settled = done.faults();
     let groups = faults::grouped(&settled, done.code);
@@ -38,11 +38,11 @@ pub(super) fn of(done: &Done<'_>) -> String {
         writeln!(text, "{}\n", visible_lines(done.outcome.printed.trim_end())).ok();
     }
     for printed in &done.printed {
-        text.push_str(&print::of(printed));
+        text.push_str(&buffer_text::buffer_text(printed));
         text.push('\n');
     }
     if let Some(counted) = &done.outcome.counters {
-        text.push_str(&counters::of(counted, done.code));
+        text.push_str(&counters::counters_text(counted, done.code));
         text.push('\n');
     }
     if let Some(modelled) = &done.modelled {
@@ -52,7 +52,7 @@ pub(super) fn of(done: &Done<'_>) -> String {
     text + &verdict(done)
 }
 
-fn head(done: &Done<'_>) -> String {
+fn head(done: &LaunchReport<'_>) -> String {
     let device = done.description;
     let mut text = format!(
         "{STRONG}{}{STRONG:#} · grid {} × block {}",
@@ -75,8 +75,8 @@ fn head(done: &Done<'_>) -> String {
     text
 }
 
-/// The limits of a launch on a virtual device; on a GPU there are none.
-fn limits(done: &Done<'_>) -> String {
+/// The limits of a launch on a virtual device; a GPU has none.
+fn limits(done: &LaunchReport<'_>) -> String {
     match done.description.kind {
         DeviceKind::Cuda { .. } => String::new(),
         DeviceKind::Virtual => {
@@ -87,7 +87,7 @@ fn limits(done: &Done<'_>) -> String {
     }
 }
 
-fn verdict(done: &Done<'_>) -> String {
+fn verdict(done: &LaunchReport<'_>) -> String {
     let skipped = &done.outcome.not_checked;
     let unseen = if skipped.is_empty() {
         String::new()
@@ -103,11 +103,11 @@ fn verdict(done: &Done<'_>) -> String {
     unseen + &accepted + &verdict
 }
 
-/// What the memory model alone would call a race.
-fn accepted(done: &Done<'_>) -> String {
+/// A data race by the memory model that the race rules accept.
+fn accepted(done: &LaunchReport<'_>) -> String {
     let mut lines: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
     for accepted in &done.outcome.accepted {
-        let own = done.code.own_line(accepted.place.line);
+        let own = done.code.source_line(accepted.place.line);
         lines.entry(accepted.rule).or_default().extend(own.map(|own| own.line));
     }
     let mut text = String::new();

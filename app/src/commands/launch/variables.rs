@@ -1,4 +1,4 @@
-//! Variables of the module that are filled before the launch: `--var limits=buf:i32[4]=1,2,3,4`.
+//! Module variables that are filled before the launch: `--var limits=buf:i32[4]=1,2,3,4`.
 
 use lightbench_core::arguments::{Spec, SpecKind};
 use lightbench_core::device::{Device, ModuleId};
@@ -8,7 +8,7 @@ use super::{POINTER_BYTES, refused, request, unlaunched};
 use crate::args::Launch;
 use crate::outcome::Outcome;
 
-/// A variable and what it holds when the kernel begins.
+/// A variable and its initial value.
 #[derive(Debug)]
 pub(super) struct Variable {
     /// Its name in the PTX.
@@ -17,7 +17,7 @@ pub(super) struct Variable {
 }
 
 impl Variable {
-    /// Reads `NAME=SPEC`.
+    /// Parses `NAME=SPEC`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let wrong = |reason: String| format!("`--var {text}`: {reason}");
         let (symbol, value) = text
@@ -36,7 +36,7 @@ impl Variable {
         }
     }
 
-    /// The bytes that it begins with; `position` tells random numbers of several variables apart.
+    /// The initial bytes; `position` separates the random streams of several variables.
     fn bytes(&self, seed: u64, position: u32) -> Result<Vec<u8>, String> {
         match &self.value.kind {
             SpecKind::Value { bytes, .. } | SpecKind::Bytes(bytes) => Ok(bytes.clone()),
@@ -65,7 +65,7 @@ pub(super) fn fill(
     variables: &[Variable],
     arguments: &Launch,
 ) -> Result<(), Outcome> {
-    // Behind the arguments, which count from 0.
+    // Positions after the arguments, which count from 0.
     let first = u32::try_from(arguments.arguments.len()).unwrap_or(u32::MAX);
     for (position, variable) in (first..).zip(variables) {
         let bytes = variable.bytes(arguments.seed, position).map_err(|reason| {

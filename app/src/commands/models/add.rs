@@ -1,10 +1,11 @@
-//! `lightbench models add`: an entry of the settings for a usual server or program, written and checked.
+//! `lightbench models add`: writes and checks a settings entry for a known server or program.
 //!
-//! Addresses and variables are those that each product documents: Ollama, <https://docs.ollama.com/api/openai-compatibility>;
-//! vLLM, <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>; OpenAI,
-//! <https://platform.openai.com/docs/api-reference>; Anthropic, <https://docs.anthropic.com/en/api/models-list>; Claude Code,
-//! <https://docs.anthropic.com/en/docs/claude-code/sdk/sdk-headless>; Codex,
-//! <https://developers.openai.com/codex/noninteractive>. Names of models go out of date, so that none stands here: a server
+//! Addresses and variables are those of each product's documentation: Ollama,
+//! <https://docs.ollama.com/api/openai-compatibility>; vLLM,
+//! <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>; OpenAI,
+//! <https://platform.openai.com/docs/api-reference>; Anthropic, <https://docs.anthropic.com/en/api/models-list>; Claude
+//! Code, <https://docs.anthropic.com/en/docs/claude-code/sdk/sdk-headless>; Codex,
+//! <https://developers.openai.com/codex/noninteractive>. Model names become obsolete, so none is stored here: a server
 //! lists its own.
 
 use std::fs;
@@ -19,12 +20,12 @@ use lightbench_core::models::{
 
 use super::{answered, check, settings_file};
 use crate::args::{AddModel, ModelKind};
-use crate::clerk::files::write_whole;
+use crate::background_worker::files::write_whole;
 use crate::outcome::{Outcome, Status};
 use crate::session::Session;
 use crate::workbench::settings::Settings;
 
-/// What a kind of server is usually like.
+/// Default settings of a server.
 struct Server {
     endpoint: &'static str,
     protocol: Protocol,
@@ -33,22 +34,22 @@ struct Server {
     prices: Option<Prices>,
 }
 
-/// What a program is usually like.
+/// Default settings of a program.
 struct Program {
     name: &'static str,
     arguments: &'static [&'static str],
     environment: &'static [&'static str],
 }
 
-enum Usual {
+enum DefaultSetup {
     Server(Server),
     Program(Program),
 }
 
 const FREE: Option<Prices> = Some(Prices { input: 0.0, output: 0.0 });
 
-const fn local(endpoint: &'static str) -> Usual {
-    Usual::Server(Server {
+const fn local(endpoint: &'static str) -> DefaultSetup {
+    DefaultSetup::Server(Server {
         endpoint,
         protocol: Protocol::ChatCompletions,
         key: None,
@@ -57,30 +58,30 @@ const fn local(endpoint: &'static str) -> Usual {
     })
 }
 
-const fn usual(kind: ModelKind) -> Usual {
+const fn usual(kind: ModelKind) -> DefaultSetup {
     match kind {
         ModelKind::Ollama => local("http://localhost:11434/v1"),
         ModelKind::Vllm => local("http://localhost:8000/v1"),
-        ModelKind::Openai => Usual::Server(Server {
+        ModelKind::Openai => DefaultSetup::Server(Server {
             endpoint: "https://api.openai.com/v1",
             protocol: Protocol::ChatCompletions,
             key: Some("OPENAI_API_KEY"),
             limit_name: LimitName::MaxCompletionTokens,
             prices: None,
         }),
-        ModelKind::Anthropic => Usual::Server(Server {
+        ModelKind::Anthropic => DefaultSetup::Server(Server {
             endpoint: "https://api.anthropic.com/v1",
             protocol: Protocol::Messages,
             key: Some("ANTHROPIC_API_KEY"),
             limit_name: LimitName::MaxTokens,
             prices: None,
         }),
-        ModelKind::ClaudeCode => Usual::Program(Program {
+        ModelKind::ClaudeCode => DefaultSetup::Program(Program {
             name: "claude",
             arguments: &["--print", "--output-format", "text"],
             environment: &["HOME", "PATH"],
         }),
-        ModelKind::Codex => Usual::Program(Program {
+        ModelKind::Codex => DefaultSetup::Program(Program {
             name: "codex",
             arguments: &["exec", "--skip-git-repo-check", "--sandbox", "read-only", "-"],
             environment: &["HOME", "PATH"],
@@ -99,8 +100,8 @@ const fn word(kind: ModelKind) -> &'static str {
     }
 }
 
-/// Writes the entry, then asks the model.
-pub(super) fn added(session: &Session, wanted: &AddModel) -> Result<Outcome, Outcome> {
+/// Writes the entry, then checks the model.
+pub(super) fn run(session: &Session, wanted: &AddModel) -> Result<Outcome, Outcome> {
     let path = settings_file(session)
         .ok_or_else(|| refused("there is no state folder for settings: name one with `--state`"))?;
     let name = wanted.name.clone().unwrap_or_else(|| word(wanted.kind).to_owned());
@@ -112,11 +113,11 @@ pub(super) fn added(session: &Session, wanted: &AddModel) -> Result<Outcome, Out
         )));
     }
     match usual(wanted.kind) {
-        Usual::Server(server) => {
+        DefaultSetup::Server(server) => {
             let entry = served(session, (&name, wanted), &server)?;
             settings.models.servers.insert(name.clone(), entry);
         }
-        Usual::Program(program) => {
+        DefaultSetup::Program(program) => {
             settings.models.agents.insert(name.clone(), agent(session, wanted, &program)?);
         }
     }
@@ -128,7 +129,7 @@ pub(super) fn added(session: &Session, wanted: &AddModel) -> Result<Outcome, Out
         return Ok(Outcome::passed(written));
     }
     let access = session.model_access(&roster);
-    match check::checked(session, &roster, &access, &name) {
+    match check::run(session, &roster, &access, &name) {
         Ok(reply) => Ok(Outcome::passed(written + &answered(&reply))),
         Err(outcome) => Ok(Outcome { output: written + &outcome.output, ..outcome }),
     }
@@ -138,7 +139,7 @@ fn refused(message: &str) -> Outcome {
     Outcome::failed(Status::BadRequest, message)
 }
 
-/// The settings, and their text where there is a file.
+/// Reads the settings, and their text if the file exists.
 fn read(path: &Path) -> Result<(Settings, Option<String>), Outcome> {
     let shown = visible(&path.to_string_lossy()).into_owned();
     match fs::read_to_string(path) {
@@ -156,7 +157,7 @@ fn read(path: &Path) -> Result<(Settings, Option<String>), Outcome> {
     }
 }
 
-/// Settings are written whole, as the window does; the text before, which may have comments, is kept beside them.
+/// Writes the settings; the previous text, which may contain comments, is kept in a backup file.
 fn write(path: &Path, settings: &Settings, before: Option<&str>) -> Result<(), Outcome> {
     let failed = |error: &dyn std::fmt::Display| {
         let shown = path.to_string_lossy();
@@ -179,7 +180,7 @@ fn checked(models: &ModelSettings) -> Result<Roster, Outcome> {
     })
 }
 
-/// The entry of a server; its only model where none is named.
+/// The entry of a server, with its only model if none is named.
 fn served(
     session: &Session,
     (name, wanted): (&str, &AddModel),
@@ -212,10 +213,10 @@ fn served(
     Ok(ServerSettings { model, ..entry })
 }
 
-/// Stands for a model until the server has said which there are.
+/// Placeholder until the server has listed its models.
 const UNKNOWN: &str = "unknown";
 
-/// The one model that a server has.
+/// The only model of a server.
 fn only_model(session: &Session, name: &str, entry: &ServerSettings) -> Result<String, Outcome> {
     let servers = [(name.to_owned(), entry.clone())].into();
     let roster = checked(&ModelSettings { servers, ..ModelSettings::default() })?;
@@ -244,7 +245,7 @@ fn only_model(session: &Session, name: &str, entry: &ServerSettings) -> Result<S
     }
 }
 
-/// The entry of a program, by its whole path.
+/// The entry of a program, with its absolute path.
 fn agent(session: &Session, wanted: &AddModel, usual: &Program) -> Result<AgentSettings, Outcome> {
     let of_servers = [
         ("--endpoint", wanted.endpoint.is_some()),
@@ -256,14 +257,14 @@ fn agent(session: &Session, wanted: &AddModel, usual: &Program) -> Result<AgentS
         let what = format!("`{option}` is for servers, and {} is a program", usual.name);
         return Err(refused(&what));
     }
-    let program = found(usual.name, &session.surroundings.path).ok_or_else(|| {
+    let program = found(usual.name, &session.host.path).ok_or_else(|| {
         let what = format!("there is no program `{}` in the folders of PATH", usual.name);
         Outcome::failed(Status::Environment, what)
     })?;
     let mut argv = vec![program.to_string_lossy().into_owned()];
     let mut arguments: Vec<String> = usual.arguments.iter().map(|&each| each.to_owned()).collect();
     if let Some(model) = &wanted.model {
-        // Before the last argument, which may stand for the standard input.
+        // Before the last argument, which may denote standard input.
         let place = arguments.len() - usize::from(arguments.last().is_some_and(|last| last == "-"));
         arguments.splice(place..place, ["--model".to_owned(), model.clone()]);
     }
@@ -272,7 +273,7 @@ fn agent(session: &Session, wanted: &AddModel, usual: &Program) -> Result<AgentS
     Ok(AgentSettings { environment, ..AgentSettings::new(argv) })
 }
 
-/// A program by its whole path, in the first of these folders that has it.
+/// The absolute path of a program in the first folder that contains it.
 fn found(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     let mut paths = folders.iter().map(|folder| folder.join(name));
     paths.find(|path| path.is_absolute() && path.is_file())

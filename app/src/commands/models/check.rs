@@ -1,4 +1,4 @@
-//! Whether a model answers as searches need it: a small kernel with a random name, in a fenced block.
+//! Checks whether a model answers as searches need it: with a given kernel name in a fenced code block.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use lightbench_core::models::{
 };
 use lightbench_core::suggest::model::Trial;
 
-use crate::commands::bench::fresh_seed;
+use crate::commands::evaluation_setup::fresh_seed;
 use crate::outcome::{Outcome, Status};
 use crate::session::Session;
 
-/// How long one attempt may take.
+/// Time limit of one attempt.
 const LONGEST: Duration = Duration::from_mins(2);
-/// Enough for models that think before they write.
+/// Token limit, sufficient for models that reason first.
 const MOST_TOKENS: u64 = 4096;
-/// How much of a wrong answer is shown.
+/// Maximum length of a quoted wrong answer, in characters.
 const EXCERPT: usize = 200;
 
-/// Asks once.
-pub(super) fn checked(
+/// Asks the model once and checks its answer.
+pub(super) fn run(
     session: &Session,
     roster: &Roster,
     access: &Access,

@@ -1,19 +1,19 @@
-//! Settings as people write them, and what the command says about them.
+//! Tests of the `models` command with settings as users write them.
 
 use std::path::Path;
 
-use lightbench_core::toolchain::Surroundings;
+use lightbench_core::toolchain::HostEnvironment;
 
 use super::*;
 
-/// What the command says with these settings.
+/// Runs the command with these settings.
 fn said(settings: Option<&str>, check: Option<&str>, json: bool) -> (Status, String) {
     let state = tempfile::tempdir().unwrap();
     if let Some(text) = settings {
         fs::write(state.path().join(SETTINGS), text).unwrap();
     }
     let state = Some(state.path().to_owned());
-    let session = Session { state, ..Session::new(Surroundings::default()) };
+    let session = Session { state, ..Session::new(HostEnvironment::default()) };
     let outcome = run(&session, &Models { action: None, check: check.map(str::to_owned), json });
     let text = outcome.output + &outcome.errors;
     (outcome.status, anstream::adapter::strip_str(&text).to_string())
@@ -44,7 +44,7 @@ fn what_is_set_up_is_listed() {
 
 #[test]
 fn a_key_that_is_there_is_not_shown() {
-    // Every environment has this one.
+    // `PATH` is set in every environment.
     let settings = SERVER.replace("LIGHTBENCH_NO_SUCH_KEY", "PATH");
     let path = std::env::var("PATH").unwrap();
     for json in [false, true] {
@@ -54,7 +54,7 @@ fn a_key_that_is_there_is_not_shown() {
     }
 }
 
-/// An agent that reads the kernel's name out of the question and writes the kernel.
+/// An agent that takes the kernel's name from the prompt and answers with that kernel.
 const HONEST: &str = "while read -r line; do case $line in *check_*) name=${line#*check_}; name=${name%%[!0-9a-f]*};; esac; done; \
     printf '```cuda\\nextern \\042C\\042 __global__ void check_%s(float* out) { out[0] = 1.0f; }\\n```\\n' $name";
 
@@ -72,7 +72,7 @@ fn one_is_asked() {
     check(SERVER, "local", Status::Environment, "needs a key");
     let agent = "(models: (agents: {\"cat\": (argv: [\"/bin/cat\"])}))";
     if cfg!(unix) {
-        // What repeats the question, and what says anything but the kernel, is no model that searches can use.
+        // An agent that echoes the prompt or answers with other text is unusable.
         check(agent, "cat", Status::Environment, "not in the form that searches need");
         check(&script("echo ready"), "sh", Status::Environment, "it said: ready");
         check(&script(HONEST), "sh", Status::Passed, "answers in the form that searches need");
@@ -81,7 +81,7 @@ fn one_is_asked() {
     check(&absent, "cat", Status::Environment, "cannot be started");
 }
 
-/// What `models add` says with these settings and arguments, and the settings afterwards.
+/// Runs `models add` with these settings and arguments; returns the settings afterwards.
 fn added(settings: Option<&str>, arguments: &[&str]) -> (Status, String, Option<String>) {
     let state = tempfile::tempdir().unwrap();
     let path = state.path().join(SETTINGS);
@@ -108,7 +108,7 @@ fn a_linked_file_of_settings_stays_linked() {
     assert!(fs::read_to_string(&file).unwrap().contains("coder"));
 }
 
-/// What `models add` says in a state folder.
+/// Runs `models add` in a state folder.
 fn added_to(state: &Path, arguments: &[&str]) -> (Status, String) {
     #[derive(clap::Parser)]
     struct Line {
@@ -116,7 +116,7 @@ fn added_to(state: &Path, arguments: &[&str]) -> (Status, String) {
         models: Models,
     }
     let session =
-        Session { state: Some(state.to_owned()), ..Session::new(Surroundings::default()) };
+        Session { state: Some(state.to_owned()), ..Session::new(HostEnvironment::default()) };
     let line = [&["models", "add"], arguments].concat();
     let Line { models } = clap::Parser::try_parse_from(line).unwrap();
     let outcome = run(&session, &models);

@@ -1,13 +1,13 @@
-//! A profile for scripts.
+//! A profile as JSON.
 
 use lightbench_core::nsight::{Measured, ProfiledLaunch};
 use serde_json::{Value, json};
 
-use super::viewer::Viewer;
-use super::{CONDITIONS, Report, lines};
+use super::viewer::ViewerState;
+use super::{CONDITIONS, ProfileReport, stalled_lines};
 
-pub(super) fn of(report: &Report<'_>) -> Value {
-    let Report { request, chosen, run, hardware, written } = report;
+pub(super) fn report_json(report: &ProfileReport<'_>) -> Value {
+    let ProfileReport { request, chosen, run, hardware, written } = report;
     let profile = &hardware.profile;
     let mut value = json!({
         "schema": "lightbench.profile/1",
@@ -23,19 +23,19 @@ pub(super) fn of(report: &Report<'_>) -> Value {
         "set": request.set.name,
         "launches_in_all": profile.in_all,
         "unknown_metrics": profile.unknown,
-        "launches": profile.launches.iter().map(launch).collect::<Vec<_>>(),
-        "stalls": lines::json(&hardware.stalls),
+        "launches": profile.launches.iter().map(launch_json).collect::<Vec<_>>(),
+        "stalls": stalled_lines::json(&hardware.stalls),
     });
     if let Some((file, viewer)) = written {
         value["report"] = json!({
             "file": file.display().to_string(),
-            "opened": matches!(viewer, Viewer::Started(_)),
+            "opened": matches!(viewer, ViewerState::Started(_)),
         });
     }
     value
 }
 
-fn launch(launch: &ProfiledLaunch) -> Value {
+fn launch_json(launch: &ProfiledLaunch) -> Value {
     json!({
         "kernel": launch.kernel,
         "grid": launch.grid,

@@ -1,8 +1,8 @@
-//! `lightbench profile`: hardware counters of one launch, by Nsight Compute.
+//! `lightbench profile`: hardware counters of one launch, measured by Nsight Compute.
 
 mod json;
-mod lines;
 mod request;
+mod stalled_lines;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -18,48 +18,48 @@ use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::TimingUse;
 
-use self::request::Request;
-use self::viewer::Viewer;
-use super::bench::{self, Chosen};
+use self::request::ProfileRequest;
+use self::viewer::ViewerState;
+use super::evaluation_setup::{self, ChosenDevice};
 use super::{progress, run};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::Session;
 
-/// What Nsight Compute does to what it measures.
+/// The measurement conditions that Nsight Compute sets.
 const CONDITIONS: &str = "Nsight Compute, clocks not locked, caches flushed before each pass";
 
-/// Verifies, measures and reports.
+/// Verifies, profiles and reports.
 pub fn run(session: &Session, arguments: &args::Profile) -> Outcome {
     profiled(session, arguments).unwrap_or_else(|outcome| outcome)
 }
 
-/// Everything that is reported.
-struct Report<'a> {
-    request: &'a Request,
-    chosen: &'a Chosen,
+/// The inputs of the report.
+struct ProfileReport<'a> {
+    request: &'a ProfileRequest,
+    chosen: &'a ChosenDevice,
     run: &'a Run,
     hardware: &'a Hardware,
-    /// The report that was written, and what became of showing it.
-    written: Option<(&'a Path, Viewer)>,
+    /// The report file, and whether its viewer was started.
+    written: Option<(&'a Path, ViewerState)>,
 }
 
 fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let environment = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
-    let request = Request::of(arguments)?;
-    let ncu = nsight(&session.surroundings, NsightProgram::CommandLine);
+    let request = ProfileRequest::from_arguments(arguments)?;
+    let ncu = nsight(&session.host, NsightProgram::CommandLine);
     let profiler = Profiler {
         ncu: ncu.map_err(|error| environment(&error))?,
         command: session.launch_once_command().map_err(|error| environment(&error))?,
-        path: session.surroundings.path.clone(),
+        path: session.host.path.clone(),
     };
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => bench::fresh_seed().map_err(|error| environment(&error))?,
+        None => evaluation_setup::fresh_seed().map_err(|error| environment(&error))?,
     };
-    let (chosen, looked) = looked_at(session, arguments, &request, seed)?;
+    let (chosen, looked) = prepare(session, arguments, &request, seed)?;
     let Profilable { run, order: Some(order) } = looked else {
         return Err(wrong(&request, &looked.run, as_json));
     };
@@ -74,22 +74,24 @@ fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Out
     progress::clear();
     let (hardware, written) = written.map_err(|error| failed(&error, as_json))?;
     let (request, run, hardware) = (&request, &run, &hardware);
-    let told = Report { request, chosen: &chosen, run, hardware, written };
-    let output = if as_json { document(&json::of(&told)) } else { text::of(&told) };
+    let told = ProfileReport { request, chosen: &chosen, run, hardware, written };
+    let output =
+        if as_json { document(&json::report_json(&told)) } else { text::report_text(&told) };
     let notices: Vec<String> =
         chosen.notices().into_iter().chain(text::notices(hardware)).collect();
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
 }
 
-/// The device, and what came of every check of the kernel on it.
-fn looked_at(
+/// Opens the device and verifies the kernel on it.
+fn prepare(
     session: &Session,
     arguments: &args::Profile,
-    request: &Request,
+    request: &ProfileRequest,
     seed: u64,
-) -> Result<(Chosen, Profilable), Outcome> {
+) -> Result<(ChosenDevice, Profilable), Outcome> {
     let why = "only a GPU has hardware counters; `lightbench launch --counters` has those of the virtual GPU";
-    let (mut bench, chosen) = bench::open_gpu(session, &arguments.device, why, arguments.json)?;
+    let (mut bench, chosen) =
+        evaluation_setup::open_gpu(session, &arguments.device, why, arguments.json)?;
     let evaluation = Evaluation {
         project: &request.project,
         kernel: request.kernel(),
@@ -116,20 +118,20 @@ fn looked_at(
     Ok((chosen, looked))
 }
 
-/// Writes the report, and shows it where that is asked for.
+/// Writes the report, and opens the viewer if requested.
 fn reported(
     session: &Session,
     profiler: &Profiler,
     order: &Order,
     (file, open): (&Path, bool),
-) -> Result<Viewer, ProfileError> {
+) -> Result<ViewerState, ProfileError> {
     progress::show("Nsight Compute measures everything …");
     write_report(profiler, order, file, &session.cancellation)?;
-    Ok(if open { Viewer::show(&session.surroundings, file) } else { Viewer::NotAsked })
+    Ok(if open { ViewerState::show(&session.host, file) } else { ViewerState::NotAsked })
 }
 
-/// A kernel that is wrong is not profiled.
-fn wrong(request: &Request, run: &Run, as_json: bool) -> Outcome {
+/// The outcome of a kernel that failed; it is not profiled.
+fn wrong(request: &ProfileRequest, run: &Run, as_json: bool) -> Outcome {
     if run.verdict.as_ref().is_err_and(NotPassed::is_cancelled) {
         return Outcome::failed(Status::Interrupted, "cancelled; nothing was profiled");
     }

@@ -1,4 +1,4 @@
-//! What is to be profiled, read and held against the project before anything is looked for on the machine.
+//! The profile request, validated against the project before the machine is examined.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -13,11 +13,11 @@ use crate::commands::check::{target, unknown_parameter};
 use crate::outcome::Outcome;
 use crate::report;
 
-/// What a report's file is called.
+/// File extension of a report.
 const EXTENSION: &str = "ncu-rep";
 
-/// One kernel on one workload, and the metrics.
-pub(super) struct Request {
+/// One kernel, one workload, and the metrics.
+pub(super) struct ProfileRequest {
     pub(super) project: Box<Project>,
     kernel: Kernel,
     workload: Workload,
@@ -25,8 +25,8 @@ pub(super) struct Request {
     pub(super) set: MetricSet,
 }
 
-impl Request {
-    pub(super) fn of(arguments: &args::Profile) -> Result<Self, Outcome> {
+impl ProfileRequest {
+    pub(super) fn from_arguments(arguments: &args::Profile) -> Result<Self, Outcome> {
         let as_json = arguments.json;
         let refuse = |error: &dyn Display| report::request(&error, as_json);
         let device = DeviceName::parse(&arguments.device).map_err(|error| refuse(&error))?;
@@ -63,7 +63,7 @@ impl Request {
     }
 }
 
-/// Whether a report can be written there, as far as one can see beforehand.
+/// Whether the report file can be written, as far as that can be checked in advance.
 fn writable(file: &Path) -> Result<(), String> {
     let shown = file.display();
     if file.extension().is_none_or(|extension| extension != EXTENSION) {

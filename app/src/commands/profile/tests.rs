@@ -1,4 +1,4 @@
-//! What is told of a profile that nobody had to measure.
+//! Tests of profile reports with synthetic measurements.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,18 +14,18 @@ use lightbench_core::verify::verdict::{Checks, Passed, WorkloadRun};
 use super::*;
 use crate::args::{Arguments, Command};
 
-fn request(more: &[&str]) -> Result<Request, Outcome> {
+fn request(more: &[&str]) -> Result<ProfileRequest, Outcome> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/scale");
     let words = ["lightbench", "profile", project.to_str().unwrap()];
     let arguments = Arguments::try_parse_from(words.iter().chain(more)).unwrap();
     let Some(Command::Profile(arguments)) = &arguments.command else { panic!("it is `profile`") };
-    Request::of(arguments)
+    ProfileRequest::from_arguments(arguments)
 }
 
-fn chosen() -> Chosen {
+fn chosen() -> ChosenDevice {
     let sheet = DeviceSheet::named("h200").unwrap();
     let (device, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
-    Chosen { device, sheet, title, instead: None, gpu: None }
+    ChosenDevice { device, sheet, title, virtual_reason: None, gpu: None }
 }
 
 fn verified() -> Run {
@@ -36,7 +36,7 @@ fn verified() -> Run {
     Run { candidate: None, seed: 7, verdict: Ok(passed), elapsed: Duration::ZERO }
 }
 
-/// Every metric of a set has a value, but the last one.
+/// Values for every metric of a set except the last.
 fn measured(set: &MetricSet) -> Hardware {
     let last = set.metrics.len() - 1;
     let quantity = |index: usize, unit: Unit| match unit {
@@ -61,7 +61,7 @@ fn measured(set: &MetricSet) -> Hardware {
     Hardware { profile, stalls: Ok(waited()) }
 }
 
-/// Warps that waited at two lines of the kernel, and at one of a header.
+/// Stalls at two lines of the kernel and one of a header.
 fn waited() -> Stalls {
     let names = "\"Line No\",\"Source\",\"Address\",\"Source\",\"stall_long_sb\",\"stall_wait\"";
     let line = |file: &str, line: u32, long: u64| {
@@ -73,16 +73,20 @@ fn waited() -> Stalls {
     stalls::read(&(line(own, 9, 45) + &line(own, 8, 15) + &line("/cache/x.hpp", 70, 25))).unwrap()
 }
 
-fn told<T>(name: &str, written: Option<(&Path, Viewer)>, tell: fn(&Report<'_>) -> T) -> T {
+fn told<T>(
+    name: &str,
+    written: Option<(&Path, ViewerState)>,
+    tell: fn(&ProfileReport<'_>) -> T,
+) -> T {
     let request = request(&["--set", name]).unwrap_or_else(|outcome| panic!("{outcome:?}"));
     let hardware = measured(&set(name).unwrap());
     let (chosen, run) = (chosen(), verified());
     let (request, chosen, run, hardware) = (&request, &chosen, &run, &hardware);
-    tell(&Report { request, chosen, run, hardware, written })
+    tell(&ProfileReport { request, chosen, run, hardware, written })
 }
 
 fn check(name: &str, parts: &[&str]) {
-    let text = told(name, None, text::of);
+    let text = told(name, None, text::report_text);
     println!("{text}");
     for part in parts {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -108,7 +112,7 @@ fn a_profile_says_how_it_was_measured_and_what_each_number_means() {
 
 #[test]
 fn metrics_of_a_group_stand_beside_each_other() {
-    let text = told("compute", None, text::of);
+    let text = told("compute", None, text::report_text);
     for group in ["  time ", "  work ", "  warps ", "  stalls "] {
         assert_eq!(text.matches(&format!("\n{group}")).count(), 1, "{group} in\n{text}");
     }
@@ -126,7 +130,7 @@ fn lines_at_which_warps_waited_stand_with_their_text_and_reasons() {
             "FMUL R2, R2, R4",
         ],
     );
-    let value = told("overview", None, json::of);
+    let value = told("overview", None, json::report_json);
     let first = &value["stalls"]["lines"][0];
     assert_eq!((&first["line"], &first["share"]), (&9.into(), &0.5.into()));
     assert_eq!(
@@ -141,7 +145,7 @@ fn lines_at_which_warps_waited_stand_with_their_text_and_reasons() {
 
 #[test]
 fn scripts_get_numbers_in_plain_units() {
-    let value = told("overview", None, json::of);
+    let value = told("overview", None, json::report_json);
     assert_eq!(value["schema"], "lightbench.profile/1");
     assert_eq!((&value["verdict"], &value["seed"]), (&"passed".into(), &7.into()));
     let metrics = &value["launches"][0]["metrics"];
@@ -155,13 +159,13 @@ fn scripts_get_numbers_in_plain_units() {
 #[test]
 fn a_report_that_was_written_is_named_with_what_opens_it() {
     let file = Path::new("a.ncu-rep");
-    let started = || Some((file, Viewer::Started(PathBuf::from("/opt/ncu-ui"))));
-    let text = told("overview", started(), text::of);
+    let started = || Some((file, ViewerState::Started(PathBuf::from("/opt/ncu-ui"))));
+    let text = told("overview", started(), text::report_text);
     assert!(text.contains("report: a.ncu-rep; `ncu-ui a.ncu-rep` opens it"), "{text}");
     assert!(text.contains("opened with /opt/ncu-ui"), "{text}");
-    assert_eq!(told("overview", started(), json::of)["report"]["opened"], true);
-    let absent = Some((file, Viewer::NotStarted("there is none".to_owned())));
-    assert!(told("overview", absent, text::of).contains("not opened: there is none"));
+    assert_eq!(told("overview", started(), json::report_json)["report"]["opened"], true);
+    let absent = Some((file, ViewerState::NotStarted("there is none".to_owned())));
+    assert!(told("overview", absent, text::report_text).contains("not opened: there is none"));
 }
 
 #[test]

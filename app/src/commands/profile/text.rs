@@ -1,15 +1,15 @@
-//! A profile for people: each launch with its metrics in groups, each with a sentence.
+//! A profile as text: the metrics of each launch in groups, with a sentence each.
 
 use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::display_text::visible;
 use lightbench_core::nsight::{Hardware, MOST_LAUNCHES, Measured, Profile, ProfiledLaunch};
 use lightbench_core::verify::sentence;
 
-use super::{CONDITIONS, Report, lines};
+use super::{CONDITIONS, ProfileReport, stalled_lines};
 use crate::table::Table;
 
-pub(super) fn of(report: &Report<'_>) -> String {
-    let Report { request, chosen, run, hardware, written } = report;
+pub(super) fn report_text(report: &ProfileReport<'_>) -> String {
+    let ProfileReport { request, chosen, run, hardware, written } = report;
     let Hardware { profile, stalls } = hardware;
     let title = &request.project.definition.title;
     let verdict = sentence::verdict(&request.kernel().name, &run.verdict);
@@ -20,11 +20,11 @@ pub(super) fn of(report: &Report<'_>) -> String {
     text.push_str(&format!("{CONDITIONS}; `lightbench run` has the times that count\n"));
     for (index, launch) in profile.launches.iter().enumerate() {
         text.push('\n');
-        text.push_str(&of_launch(index, profile, launch));
+        text.push_str(&launch_text(index, profile, launch));
     }
     if let Ok(stalls) = stalls {
         text.push('\n');
-        text.push_str(&lines::text(stalls, request.kernel()));
+        text.push_str(&stalled_lines::text(stalls, request.kernel()));
     }
     if let Some((file, viewer)) = written {
         let file = file.display();
@@ -35,7 +35,7 @@ pub(super) fn of(report: &Report<'_>) -> String {
     text
 }
 
-/// What did not stop the work.
+/// Notices about the profile.
 pub(super) fn notices(Hardware { profile, stalls }: &Hardware) -> Vec<String> {
     let mut all = Vec::new();
     if let Err(why) = stalls {
@@ -54,7 +54,7 @@ pub(super) fn notices(Hardware { profile, stalls }: &Hardware) -> Vec<String> {
     all
 }
 
-fn of_launch(index: usize, profile: &Profile, launch: &ProfiledLaunch) -> String {
+fn launch_text(index: usize, profile: &Profile, launch: &ProfiledLaunch) -> String {
     let ProfiledLaunch { kernel, grid, block, measured } = launch;
     let (number, in_all) = (index + 1, profile.in_all);
     let mut text = format!(
@@ -72,13 +72,13 @@ fn of_launch(index: usize, profile: &Profile, launch: &ProfiledLaunch) -> String
             quantity.as_ref().map_or_else(|| "not available".to_owned(), ToString::to_string);
         table.row([heading, metric.title.clone(), value, metric.what.clone()]);
     }
-    // The table has no headings.
+    // Skips the empty line of titles.
     let lines = table.to_string();
     text.extend(lines.lines().skip(1).map(|line| format!("  {line}\n")));
     text
 }
 
-/// Metrics of a group beside each other, groups in the order of their first metric.
+/// Metrics by group, with groups in order of their first metric.
 fn grouped(measured: &[Measured]) -> Vec<&Measured> {
     let mut groups = Vec::new();
     for each in measured {

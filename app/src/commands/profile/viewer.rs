@@ -1,33 +1,33 @@
-//! The window of Nsight Compute, started and let go.
+//! Starts the window of Nsight Compute.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lightbench_core::toolchain::{NsightProgram, Surroundings, nsight};
+use lightbench_core::toolchain::{HostEnvironment, NsightProgram, nsight};
 
-/// What became of showing a report.
-pub(super) enum Viewer {
-    /// Nobody asked.
+/// Whether the viewer was started.
+pub(super) enum ViewerState {
+    /// Not requested.
     NotAsked,
-    /// It was started, and lives on by itself.
+    /// Started; it outlives this program.
     Started(PathBuf),
-    /// Why it was not.
+    /// Not started, for this reason.
     NotStarted(String),
 }
 
-impl Viewer {
-    /// Starts the window with a report in it.
-    pub(super) fn show(surroundings: &Surroundings, file: &Path) -> Self {
+impl ViewerState {
+    /// Opens a report in the viewer.
+    pub(super) fn show(surroundings: &HostEnvironment, file: &Path) -> Self {
         let program = match nsight(surroundings, NsightProgram::Window) {
             Ok(program) => program,
             Err(absent) => return Self::NotStarted(absent.to_string()),
         };
         let mut command = Command::new(&program);
         command.arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Ctrl-C in our terminal is not for it.
+        // A new process group, so that Ctrl-C does not reach it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        // Nobody waits for it: we end first.
+        // Not awaited: the viewer outlives this program.
         match command.spawn() {
             Ok(_child) => Self::Started(program),
             Err(error) => {
@@ -36,7 +36,7 @@ impl Viewer {
         }
     }
 
-    /// In a line of its own, where there is something to say.
+    /// A line for the report, if there is something to report.
     pub(super) fn line(&self) -> Option<String> {
         match self {
             Self::NotAsked => None,

@@ -1,4 +1,4 @@
-//! The verdicts and their evidence for scripts.
+//! Verdicts and evidence as JSON.
 
 use lightbench_core::compile::facts::FactsError;
 use lightbench_core::evaluate::Run;
@@ -12,12 +12,12 @@ use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Refused, SizeCheck, Wrong};
 use serde_json::{Value, json};
 
-use super::{Report, times};
+use super::{RunReport, times};
 use crate::commands::check::failure;
 use crate::report;
 
-/// One kernel.
-pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
+/// One kernel's run.
+pub(super) fn run(report: &RunReport<'_>, kernel: &Kernel, run: &Run) -> Value {
     let mut value = json!({
         "schema": "lightbench.run/1",
         "project": report.project.definition.name,
@@ -25,7 +25,7 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
         "candidate": run.candidate.map(|hash| format!("{hash:#}")),
         "device": report.chosen.device.to_string(),
         "device_title": report.chosen.title,
-        "instead_of_gpu": report.chosen.instead,
+        "instead_of_gpu": report.chosen.virtual_reason,
         "ceilings": report.chosen.ceilings(),
         "seed": run.seed,
         "elapsed_seconds": run.elapsed.as_secs_f64(),
@@ -49,8 +49,7 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
     value
 }
 
-/// All of them.
-pub(super) fn runs(report: &Report<'_>) -> Value {
+pub(super) fn runs(report: &RunReport<'_>) -> Value {
     let runs: Vec<Value> =
         report.runs.iter().map(|(kernel, each)| run(report, kernel, each)).collect();
     json!({
@@ -107,14 +106,14 @@ pub(super) fn checks(checks: &Checks) -> Value {
     })
 }
 
-/// Which of the three outcomes it is: the value of `status`.
+/// The value of `status`: one of three outcomes.
 pub(super) fn status<Tier>(verdict: &Result<Tier, NotPassed>) -> &'static str {
     verdict.as_ref().map_or_else(NotPassed::status, |_| "passed")
 }
 
 pub(super) fn payload(reason: &NotPassed) -> Value {
     match reason {
-        NotPassed::Failed(failure) => of_failure(failure),
+        NotPassed::Failed(failure) => failure_json(failure),
         NotPassed::NotJudged(reason) => not_judged(reason),
     }
 }
@@ -130,7 +129,7 @@ fn not_judged(reason: &NotJudged) -> Value {
     }
 }
 
-fn of_failure(failure: &Failure) -> Value {
+fn failure_json(failure: &Failure) -> Value {
     match failure {
         Failure::Compile(error) => failure::to_json(error),
         Failure::Refused(refused) => refusal(refused),
@@ -264,7 +263,7 @@ fn mismatch(mismatch: &Mismatch) -> Value {
 fn number(value: ScalarValue) -> Value {
     match value {
         ScalarValue::Boolean(value) => json!(value),
-        // JSON's readers lose integers beyond 2^53: those are text.
+        // JSON readers lose precision beyond 2^53: larger integers are text.
         ScalarValue::Integer(value) => match i64::try_from(value) {
             Ok(small) if small.unsigned_abs() <= 1 << 53 => json!(small),
             Ok(_) | Err(_) => json!(value.to_string()),
@@ -273,7 +272,7 @@ fn number(value: ScalarValue) -> Value {
     }
 }
 
-/// Numbers that JSON lacks are given by name and bits.
+/// A number; values that JSON cannot represent are given by name and bits.
 fn real(value: f64) -> Value {
     if value.is_finite() {
         json!(value)

@@ -1,9 +1,9 @@
-//! `lightbench run`: a project's kernels, from candidate to verdict.
+//! `lightbench run`: evaluates a project's kernels.
 
 mod json;
-mod left_out;
 pub(crate) mod record;
-mod screened;
+mod screening;
+mod skipped_conditions;
 mod text;
 pub(super) mod times;
 
@@ -19,11 +19,11 @@ use lightbench_core::project::{BrokenFile, Kernel, NoKernel, Part, Project};
 use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::verdict::TimingUse;
 
-use self::record::{AskedFor, Keeping, Recorder};
-use super::bench::{self, Chosen};
+use self::record::{HistoryMode, Recorder, RunScope};
 use super::check::target;
 use super::check::{sources, unknown_parameter};
-use super::hold_clocks::Keeper;
+use super::evaluation_setup::{self, ChosenDevice};
+use super::hold_clocks::ClockHolder;
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
@@ -40,12 +40,12 @@ pub fn run(session: &Session, arguments: &args::Run) -> Outcome {
     evaluated(session, arguments, &project, wanted).unwrap_or_else(|outcome| outcome)
 }
 
-/// What came of each kernel.
-struct Report<'a> {
+/// The results of all kernels.
+struct RunReport<'a> {
     project: &'a Project,
-    chosen: &'a Chosen,
+    chosen: &'a ChosenDevice,
     runs: Vec<(&'a Kernel, Run)>,
-    /// Kernels that were not run, because their files are not understood.
+    /// Kernels that were not run because their files could not be read.
     broken: Vec<&'a BrokenFile>,
 }
 
@@ -78,10 +78,13 @@ fn evaluated(
     }
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
+        None => {
+            evaluation_setup::fresh_seed().map_err(|error| report::environment(&error, as_json))?
+        }
     };
-    let (mut desk, chosen) = bench::desk(session, arguments.device.as_deref(), as_json)?;
-    let mut asked = Asked::everything(project, &chosen, seed);
+    let (mut desk, chosen) =
+        evaluation_setup::engine_client(session, arguments.device.as_deref(), as_json)?;
+    let mut asked = EvaluationInput::evaluate_all_workloads(project, &chosen, seed);
     asked.parameters = parameters;
     asked.conditions.workload.clone_from(&arguments.workload);
     asked.conditions.timing = TimingUse::Measure(protocol(&arguments.measuring));
@@ -89,22 +92,22 @@ fn evaluated(
         asked.conditions.timing = TimingUse::Skip;
     }
     if arguments.screen {
-        let of = screened::Of { kernels: &kernels, broken: &broken };
-        return screened::screened(&mut desk, &asked, &chosen, of, (as_json, wanted));
+        let of = screening::ScreenedKernels { kernels: &kernels, broken: &broken };
+        return screening::screened(&mut desk, &asked, &chosen, of, (as_json, wanted));
     }
     let _held = locked(session, arguments.measuring.lock_clocks, &chosen)
         .map_err(|error| report::environment(&error, as_json))?;
     let compiler = desk.compiler.clone();
-    let asked_for = AskedFor {
+    let asked_for = RunScope {
         parameters: &arguments.parameters,
         workload: arguments.workload.as_deref(),
-        keeping: if arguments.no_history { Keeping::Nothing } else { Keeping::Records },
+        history: if arguments.no_history { HistoryMode::Discard } else { HistoryMode::Append },
     };
     let mut recorder = Recorder::new(session, project, &chosen, asked_for, compiler);
     let mut runs = Vec::new();
     for kernel in kernels {
-        let (work, conditions) = asked.of(kernel);
-        let ending = desk.ending(&kernel.name, Request::Evaluate(work, conditions));
+        let (work, conditions) = asked.for_kernel(kernel);
+        let ending = desk.wait_for_ending(&kernel.name, Request::Evaluate(work, conditions));
         let mut run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
         recorder.append(kernel, &mut run);
         let stopped = run.verdict.as_ref().is_err_and(NotPassed::is_cancelled);
@@ -117,32 +120,35 @@ fn evaluated(
     notices.extend(desk.notices());
     notices.extend(recorder.notices);
     if !arguments.no_times {
-        notices.extend(left_out::notices(protocol(&arguments.measuring).besides, &chosen, &runs));
+        notices.extend(skipped_conditions::notices(
+            protocol(&arguments.measuring).besides,
+            &chosen,
+            &runs,
+        ));
     }
-    let report = Report { project, chosen: &chosen, runs, broken };
-    Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
+    let report = RunReport { project, chosen: &chosen, runs, broken };
+    Ok(outcome(&report, &notices, OutputForm::from_flags(as_json, wanted)))
 }
 
 fn broken_kernels(project: &Project) -> impl Iterator<Item = &BrokenFile> {
     project.broken.iter().filter(|broken| broken.part == Part::Kernel)
 }
 
-/// Locks the clocks, where somebody asks for that.
+/// Locks the clocks, if requested.
 fn locked(
     session: &Session,
     megahertz: Option<u32>,
-    chosen: &Chosen,
-) -> Result<Option<Keeper>, LockError> {
+    chosen: &ChosenDevice,
+) -> Result<Option<ClockHolder>, LockError> {
     match (megahertz, &chosen.gpu) {
         (None, _) => Ok(None),
         (Some(_), None) => Err(LockError::NoGpu(chosen.title.clone())),
         (Some(megahertz), Some(gpu)) => {
-            Keeper::start(session, &gpu.identity.uuid, megahertz).map(Some)
+            ClockHolder::start(session, &gpu.identity.uuid, megahertz).map(Some)
         }
     }
 }
 
-/// How times are taken.
 fn protocol(arguments: &args::Measuring) -> Protocol {
     let usual = Protocol::FINAL;
     Protocol {
@@ -154,17 +160,20 @@ fn protocol(arguments: &args::Measuring) -> Protocol {
     }
 }
 
-/// What every kernel is asked about alike.
-pub(super) struct Asked {
+/// Inputs that all kernels of a command share.
+pub(super) struct EvaluationInput {
     project: Arc<Project>,
     parameters: BTreeMap<String, i64>,
-    /// Of each of them.
     pub(super) conditions: Conditions,
 }
 
-impl Asked {
-    /// All workloads, verified and timed, with parameters that kernels choose themselves.
-    pub(super) fn everything(project: &Project, chosen: &Chosen, seed: u64) -> Self {
+impl EvaluationInput {
+    /// Evaluates all workloads with the kernels' own parameters.
+    pub(super) fn evaluate_all_workloads(
+        project: &Project,
+        chosen: &ChosenDevice,
+        seed: u64,
+    ) -> Self {
         let conditions = Conditions {
             device: chosen.device.clone(),
             sheet: chosen.sheet,
@@ -177,17 +186,17 @@ impl Asked {
         Self { project: Arc::new(project.clone()), parameters: BTreeMap::new(), conditions }
     }
 
-    pub(super) fn of(&self, kernel: &Kernel) -> (Work, Conditions) {
+    pub(super) fn for_kernel(&self, kernel: &Kernel) -> (Work, Conditions) {
         let own = |name: &String| kernel.launch.parameters.iter().any(|own| own.name == *name);
         let mut chosen = self.parameters.clone();
-        // Over a whole project, a parameter is for the kernels that have it.
+        // For a whole project, a parameter applies to the kernels that declare it.
         chosen.retain(|name, _| own(name));
         let (project, kernel) = (Arc::clone(&self.project), Arc::new(kernel.clone()));
         (Work { project, kernel, chosen, asked_by: AskedBy::Person }, self.conditions.clone())
     }
 }
 
-/// The run that an end tells of; one that was cancelled before anything was known has nothing but that.
+/// The run of a finished evaluation; one cancelled early contains only that fact.
 pub(crate) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateError> {
     match ending {
         Ending::Evaluated(run) | Ending::Cancelled { so_far: Some(run), .. } => Ok(*run),
@@ -233,16 +242,16 @@ pub(super) fn failed(error: &EvaluateError, as_json: bool) -> Outcome {
     }
 }
 
-/// How the verdicts are told.
+/// The form of the output.
 #[derive(Clone, Copy)]
-enum Form {
+enum OutputForm {
     Text,
     OneDocument,
     Documents,
 }
 
-impl Form {
-    fn of(as_json: bool, wanted: Option<&str>) -> Self {
+impl OutputForm {
+    fn from_flags(as_json: bool, wanted: Option<&str>) -> Self {
         match (as_json, wanted) {
             (false, _) => Self::Text,
             (true, Some(_)) => Self::OneDocument,
@@ -251,20 +260,20 @@ impl Form {
     }
 }
 
-fn outcome(report: &Report<'_>, notices: &[String], form: Form) -> Outcome {
+fn outcome(report: &RunReport<'_>, notices: &[String], form: OutputForm) -> Outcome {
     let statuses = report.runs.iter().map(|(_, run)| status(&run.verdict));
     let broken = report.broken.iter().map(|_| Status::KernelFailed);
     let status = statuses.chain(broken).max().unwrap_or(Status::Passed);
     let errors = report::notices(notices);
     let output = match (form, report.runs.first()) {
-        (Form::Text, _) => text::of(report),
-        (Form::OneDocument, Some((kernel, run))) => document(&json::run(report, kernel, run)),
-        (Form::OneDocument | Form::Documents, _) => document(&json::runs(report)),
+        (OutputForm::Text, _) => text::report_text(report),
+        (OutputForm::OneDocument, Some((kernel, run))) => document(&json::run(report, kernel, run)),
+        (OutputForm::OneDocument | OutputForm::Documents, _) => document(&json::runs(report)),
     };
     Outcome { output, errors, status }
 }
 
-/// What a verdict says to a script: a kernel that was not judged is no kernel that failed.
+/// The exit status of a verdict; a kernel that was not judged did not fail.
 pub(super) fn status<Tier>(verdict: &Result<Tier, NotPassed>) -> Status {
     match verdict {
         Ok(_) => Status::Passed,
@@ -279,6 +288,6 @@ pub(super) fn status<Tier>(verdict: &Result<Tier, NotPassed>) -> Status {
 }
 
 /// The texts that evidence quotes.
-fn quoted<'a>(report: &Report<'a>, kernel: &'a Kernel) -> report::Sources<'a> {
+fn quoted<'a>(report: &RunReport<'a>, kernel: &'a Kernel) -> report::Sources<'a> {
     sources(report.project, kernel)
 }

@@ -1,4 +1,4 @@
-//! What a run leaves behind: a record in the project's history.
+//! Appends runs to the project's history.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -22,46 +22,45 @@ use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::Passed;
 
 use super::json;
-use crate::commands::bench::Chosen;
+use crate::commands::evaluation_setup::ChosenDevice;
 use crate::commands::history;
 use crate::session::Session;
 use crate::workbench::measurements::{HIGHEST_CLOCK, LOWEST_CLOCK};
 
-/// What was asked for, as far as a record says it.
+/// The restrictions of a run, as its record names them.
 #[derive(Clone, Copy)]
-pub(crate) struct AskedFor<'a> {
-    /// Parameters that kernels do not choose themselves.
+pub(crate) struct RunScope<'a> {
+    /// Parameters set on the command line.
     pub(crate) parameters: &'a [(String, i64)],
-    /// Only this workload.
+    /// The only workload, if the run was restricted to one.
     pub(crate) workload: Option<&'a str>,
-    /// Whether anything is kept.
-    pub(crate) keeping: Keeping,
+    pub(crate) history: HistoryMode,
 }
 
-/// Whether runs are kept.
+/// Whether runs are appended to the history.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keeping {
-    Records,
-    Nothing,
+pub(crate) enum HistoryMode {
+    Append,
+    Discard,
 }
 
-/// Appends runs as they end.
+/// Appends runs to the history.
 pub(crate) struct Recorder<'a> {
     session: &'a Session,
     project: &'a Project,
-    chosen: &'a Chosen,
-    asked: AskedFor<'a>,
+    chosen: &'a ChosenDevice,
+    asked: RunScope<'a>,
     compiler: String,
-    state: State,
-    /// What people should know.
+    state: RecorderState,
+    /// Notices for the user.
     pub(crate) notices: Vec<String>,
 }
 
-enum State {
-    /// Nothing was to be appended yet.
+enum RecorderState {
+    /// The history is not open yet.
     Closed,
     Open(Box<Store>),
-    /// Nobody wants records, or one could not be kept and that was said.
+    /// Disabled, or an append failed and the user was notified.
     Off,
 }
 
@@ -69,46 +68,46 @@ impl<'a> Recorder<'a> {
     pub(crate) const fn new(
         session: &'a Session,
         project: &'a Project,
-        chosen: &'a Chosen,
-        asked: AskedFor<'a>,
+        chosen: &'a ChosenDevice,
+        asked: RunScope<'a>,
         compiler: String,
     ) -> Self {
-        let state = match asked.keeping {
-            Keeping::Nothing => State::Off,
-            Keeping::Records => State::Closed,
+        let state = match asked.history {
+            HistoryMode::Discard => RecorderState::Off,
+            HistoryMode::Append => RecorderState::Closed,
         };
         Self { session, project, chosen, asked, compiler, state, notices: Vec::new() }
     }
 
-    /// Where the runs are, if any was kept.
+    /// The folder of the history, if a run was appended.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match &self.state {
-            State::Open(store) => store.path().parent(),
-            State::Closed | State::Off => None,
+            RecorderState::Open(store) => store.path().parent(),
+            RecorderState::Closed | RecorderState::Off => None,
         }
     }
 
-    /// Appends a run, and tells its times against those before. What goes wrong is a notice: the verdict stands without
-    /// its record.
+    /// Appends a run and adds the comparison with earlier runs to its lines. An error becomes a notice; the verdict
+    /// does not depend on it.
     pub(crate) fn append(&mut self, kernel: &Kernel, run: &mut Run) {
-        let Some(appended) = self.appended(kernel, run) else { return };
+        let Some(appended) = self.append_and_compare(kernel, run) else { return };
         if let Ok(passed) = &mut run.verdict {
             appended.before.tell(&appended.record, passed);
         }
     }
 
-    /// Appends a run, and gives what came before it; none where it was not kept. What goes wrong is a notice.
-    pub(crate) fn appended(&mut self, kernel: &Kernel, run: &Run) -> Option<Appended> {
-        self.appended_of(kernel, run, (Origin::Person, None))
+    /// Appends a run and returns the earlier runs; `None` if it was not appended. An error becomes a notice.
+    pub(crate) fn append_and_compare(&mut self, kernel: &Kernel, run: &Run) -> Option<AppendedRun> {
+        self.append_derived(kernel, run, (Origin::Person, None))
     }
 
-    /// The same of a candidate that somebody else made, of another one where that is known.
-    pub(crate) fn appended_of(
+    /// Appends a run with the origin and the parent of its candidate.
+    pub(crate) fn append_derived(
         &mut self,
         kernel: &Kernel,
         run: &Run,
         (origin, parent): (Origin, Option<&str>),
-    ) -> Option<Appended> {
+    ) -> Option<AppendedRun> {
         match self.try_append(kernel, run, (origin, parent)) {
             Ok(appended) => appended,
             Err(error) => {
@@ -123,32 +122,32 @@ impl<'a> Recorder<'a> {
         kernel: &Kernel,
         run: &Run,
         (origin, parent): (Origin, Option<&str>),
-    ) -> Result<Option<Appended>, HistoryError> {
+    ) -> Result<Option<AppendedRun>, HistoryError> {
         let Some((mut record, texts)) = self.record(kernel, run)? else { return Ok(None) };
         record.origin = origin;
         record.parent = parent.map(str::to_owned);
-        // After an error it stays off: the next run would meet the same, and has been warned.
-        let mut store = match mem::replace(&mut self.state, State::Off) {
-            State::Off => return Ok(None),
-            State::Open(store) => store,
-            State::Closed => self.begun(Suspicion::None)?,
+        // Stays off after an error: the next append would fail in the same way.
+        let mut store = match mem::replace(&mut self.state, RecorderState::Off) {
+            RecorderState::Off => return Ok(None),
+            RecorderState::Open(store) => store,
+            RecorderState::Closed => self.begun(Suspicion::None)?,
         };
         let appended = match append(&mut store, record.clone(), &texts) {
             Err(HistoryError::Damaged { .. }) => {
-                // Opening it with this suspicion sets it aside, says so, and begins a new one; nobody may hold it then.
+                // Reopening with this suspicion sets the file aside and creates a new one; no handle may be open then.
                 drop(store);
                 store = self.begun(Suspicion::Damage)?;
                 append(&mut store, record, &texts)?
             }
             appended => appended?,
         };
-        self.state = State::Open(store);
+        self.state = RecorderState::Open(store);
         Ok(Some(appended))
     }
 
     fn begun(&mut self, suspicion: Suspicion) -> Result<Box<Store>, HistoryError> {
-        let opened = history::begun(self.session, &self.project.root, suspicion)?;
-        // That some of it is recorded matters to those who look at it: `lightbench history` says so.
+        let opened = history::open_or_create(self.session, &self.project.root, suspicion)?;
+        // `lightbench history` reports recorded rows; they do not concern this run.
         let told =
             opened.notices.iter().filter(|each| !matches!(each, Notice::FromElsewhere { .. }));
         self.notices.extend(told.map(ToString::to_string));
@@ -159,7 +158,7 @@ impl<'a> Recorder<'a> {
         Ok(Box::new(opened.store))
     }
 
-    /// The record of a run with its texts; none of one that somebody cancelled.
+    /// The record of a run with its texts; `None` if the user cancelled it.
     fn record(
         &self,
         kernel: &Kernel,
@@ -207,7 +206,7 @@ impl<'a> Recorder<'a> {
         Ok(Some((record, texts)))
     }
 
-    /// What came of it; none of one that somebody cancelled.
+    /// The recorded outcome; `None` if the user cancelled.
     fn outcome(
         &self,
         kernel: &Kernel,
@@ -282,25 +281,23 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// A run that is in the history now.
-pub(crate) struct Appended {
-    /// Its place.
+/// A run in the history.
+pub(crate) struct AppendedRun {
     pub(crate) number: RunNumber,
-    /// What is there.
     pub(crate) record: RunRecord,
-    /// What was there before.
+    /// The earlier runs.
     pub(crate) before: Before,
 }
 
-/// Appends a record below the candidate that this kernel was before.
+/// Appends a record after those of the kernel's previous candidate.
 fn append(
     store: &mut Store,
     mut record: RunRecord,
     texts: &Texts,
-) -> Result<Appended, HistoryError> {
+) -> Result<AppendedRun, HistoryError> {
     let before = store.before(&record)?;
     let previous = before.previous.as_ref().and_then(|run| run.record.candidate.clone());
     record.parent = record.parent.take().or(previous);
     let number = store.append(&record, texts)?;
-    Ok(Appended { number, record, before })
+    Ok(AppendedRun { number, record, before })
 }

@@ -1,4 +1,4 @@
-//! The verdicts and their evidence for people.
+//! Verdicts and evidence as text.
 
 use std::fmt::Write as _;
 
@@ -16,22 +16,22 @@ use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, DomainInputs, Failure, Fault, Refused, Wrong};
 
-use super::{Report, quoted, times};
+use super::{RunReport, quoted, times};
 use crate::commands::check::failure;
 use crate::commands::fault::{self, Quoted};
 use crate::diagnostics;
 use crate::report;
 use crate::style::{DIM, ERROR, GOOD, NOTE};
 
-/// Faults that are shown; the sentence counts them all.
+/// Maximum number of shown faults; the sentence counts all.
 const MOST_FAULTS: usize = 3;
 
-/// Everything.
-pub(super) fn of(report: &Report<'_>) -> String {
+/// The whole report.
+pub(super) fn report_text(report: &RunReport<'_>) -> String {
     let mut text = heading(report);
     let mut seeds = Vec::new();
     for (kernel, run) in &report.runs {
-        text.push_str(&one(report, kernel, run));
+        text.push_str(&kernel_text(report, kernel, run));
         seeds.push(run.seed);
     }
     text.push_str(&broken(report));
@@ -41,8 +41,8 @@ pub(super) fn of(report: &Report<'_>) -> String {
     text
 }
 
-/// Kernels that were not run, each with what is wrong with its file.
-pub(super) fn broken(report: &Report<'_>) -> String {
+/// Kernels that were not run, with the problems of their files.
+pub(super) fn broken(report: &RunReport<'_>) -> String {
     let one = |broken: &&BrokenFile| {
         let name = visible(&broken.name()).into_owned();
         let problems = indented(&report::broken_text(broken, report.project));
@@ -51,11 +51,11 @@ pub(super) fn broken(report: &Report<'_>) -> String {
     report.broken.iter().map(one).collect()
 }
 
-/// What runs where.
-pub(super) fn heading(report: &Report<'_>) -> String {
+/// The device and the compiler.
+pub(super) fn heading(report: &RunReport<'_>) -> String {
     let mut text = format!("{} · {}", report.project.definition.title, report.chosen.title);
-    if let Some(reason) = &report.chosen.instead {
-        // The rest says what to do about it, which was done.
+    if let Some(reason) = &report.chosen.virtual_reason {
+        // The rest of the reason proposes what has already been done.
         let reason = reason.split(';').next().unwrap_or_default();
         let _infallible = write!(text, " ({reason})");
     }
@@ -69,7 +69,7 @@ pub(super) fn how_to_repeat(seed: u64) -> String {
     format!("\nseed {seed}: `--seed {seed}` draws the same inputs again\n")
 }
 
-fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
+fn kernel_text(report: &RunReport<'_>, kernel: &Kernel, run: &Run) -> String {
     let sentence = sentence::verdict(&kernel.name, &run.verdict);
     let seconds = run.elapsed.as_secs_f64();
     let sentence = with_readable_names(&sentence);
@@ -88,9 +88,9 @@ fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
     }
 }
 
-/// A sentence with the mark of its outcome, and the evidence of a failure below it.
+/// The sentence of an outcome with its mark, and the evidence of a failure below.
 pub(super) fn not_passed(
-    report: &Report<'_>,
+    report: &RunReport<'_>,
     kernel: &Kernel,
     reason: &NotPassed,
     sentence: &str,
@@ -104,12 +104,12 @@ pub(super) fn not_passed(
     }
 }
 
-/// What shows a failure, below its sentence.
-fn evidence_below(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> String {
+/// The evidence of a failure.
+fn evidence_below(report: &RunReport<'_>, kernel: &Kernel, failure: &Failure) -> String {
     indented(&evidence_of(report, kernel, failure))
 }
 
-/// What was done beside the plain results, and what was not.
+/// Checks beyond the plain comparison, and omitted checks.
 fn checks(checks: &Checks) -> Vec<String> {
     let mut lines = Vec::new();
     if checks.precision_probed > 0 {
@@ -147,7 +147,7 @@ fn checks(checks: &Checks) -> Vec<String> {
     lines
 }
 
-/// Workloads with one reason in common, as a list of names for each reason.
+/// Workloads grouped by reason.
 fn by_reason<'a>(
     workloads: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> impl Iterator<Item = (String, &'a str)> {
@@ -161,7 +161,7 @@ fn by_reason<'a>(
     reasons.into_iter().map(|(reason, names)| (names.join(", "), reason))
 }
 
-/// What the code shows and the policy does not refuse: one line for each kind and for each whose code it is.
+/// Code evidence that the policy does not refuse: one line per kind and origin of the code.
 fn shown_evidence(all: &[evidence::Found]) -> Vec<String> {
     let mut groups: Vec<(String, usize)> = Vec::new();
     for found in all {
@@ -184,7 +184,7 @@ fn shown_evidence(all: &[evidence::Found]) -> Vec<String> {
         .collect()
 }
 
-fn evidence_of(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> String {
+fn evidence_of(report: &RunReport<'_>, kernel: &Kernel, failure: &Failure) -> String {
     let sources = quoted(report, kernel);
     match failure {
         Failure::Compile(error) | Failure::Refused(Refused::Build(error)) => {
@@ -204,7 +204,7 @@ fn evidence_of(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> Strin
     }
 }
 
-fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &Report<'_>) -> String {
+fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &RunReport<'_>) -> String {
     let place = found.source.last().map(|place| SourcePlace {
         file: kernel.file.display().to_string(),
         line: place.line,
@@ -215,10 +215,10 @@ fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &Report<'_>
     let kind = serde_json::to_value(found.evidence).unwrap_or_default();
     let kind = kind.as_str().unwrap_or_default().to_owned();
     let notes = [format!("PTX line {}: {}", found.ptx_line, found.instruction)];
-    diagnostics::of_fault((&kind, &found.what), place.as_ref(), &notes, &quoted(report, kernel))
+    diagnostics::fault((&kind, &found.what), place.as_ref(), &notes, &quoted(report, kernel))
 }
 
-fn faults(faults: &Fault, kernel: &Kernel, report: &Report<'_>) -> String {
+fn faults(faults: &Fault, kernel: &Kernel, report: &RunReport<'_>) -> String {
     let shown = faults.faults.iter().take(MOST_FAULTS);
     let quoted = quoted_places(kernel, report);
     let mut text: String = shown.map(|each| fault::text(each, &quoted)).collect();
@@ -229,7 +229,7 @@ fn faults(faults: &Fault, kernel: &Kernel, report: &Report<'_>) -> String {
     text + &inputs(&faults.workload, faults.recipe)
 }
 
-fn quoted_places<'a>(kernel: &'a Kernel, report: &Report<'a>) -> Quoted<'a> {
+fn quoted_places<'a>(kernel: &'a Kernel, report: &RunReport<'a>) -> Quoted<'a> {
     let (sources, main) = (quoted(report, kernel), kernel.file.display().to_string());
     Quoted { sources, main, ptx: None }
 }
@@ -268,7 +268,7 @@ fn output(name: &str, wrong: &Wrongness) -> String {
     text + &map(&wrong.map)
 }
 
-/// Where in the tensor: a dot for a cell without a wrong element, then the share of wrong ones in tenths.
+/// The error map: a dot for a cell without wrong elements, else the fraction of wrong ones in tenths.
 fn map(map: &ErrorMap) -> String {
     if map.columns == 0 || map.counts.len() < 2 {
         return String::new();
@@ -285,7 +285,7 @@ fn map(map: &ErrorMap) -> String {
     rows.collect()
 }
 
-/// The class of values that the first input has, which names the round.
+/// The value class of the first input, which names the round.
 fn domain_draw(draw: DomainDraw) -> String {
     let class = Class::ALL.get(usize::from(draw.round)).map_or("values", |class| class.name());
     let along = match draw.along {
@@ -302,7 +302,7 @@ fn domain_draw(draw: DomainDraw) -> String {
     }
 }
 
-/// How to have the same inputs again.
+/// How to reproduce the inputs.
 fn inputs(workload: &str, recipe: Recipe) -> String {
     let draw = serde_json::to_value(recipe.draw).unwrap_or_default();
     let draw = match recipe.draw {

@@ -1,4 +1,4 @@
-//! How long a candidate takes, for people and for scripts. Measured and modelled times never look alike.
+//! Times as text and JSON. Measured and modelled times are formatted differently.
 
 use lightbench_core::device::LibraryUsed;
 use lightbench_core::measure::{Basis, Clock, Energy, Mode, Timing};
@@ -12,13 +12,13 @@ use lightbench_core::verify::verdict::{WorkloadStanding, WorkloadTiming};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-/// A paragraph for each workload: the sentence about it, and the times that the sentence leaves out.
+/// A paragraph for each workload: its sentence, and the times that the sentence omits.
 pub(super) fn lines(all: &[WorkloadTiming]) -> Vec<String> {
     let width = all.iter().map(|each| each.workload.width()).max().unwrap_or(0);
     all.iter()
         .flat_map(|each| {
             let padding = " ".repeat(width.saturating_sub(each.workload.width()));
-            let mut said = said(each).into_iter();
+            let mut said = additional_times(each).into_iter();
             let first = said.next().unwrap_or_default();
             let rest = said.map(|line| format!("{}  {line}", " ".repeat(width)));
             let first = format!("{}{padding}  {first}", each.workload);
@@ -27,11 +27,11 @@ pub(super) fn lines(all: &[WorkloadTiming]) -> Vec<String> {
         .collect()
 }
 
-fn said(of: &WorkloadTiming) -> Vec<String> {
+fn additional_times(of: &WorkloadTiming) -> Vec<String> {
     let sentence = of.standing.as_ref().map(|standing| standing.line.clone());
     let in_sentence = |timing: &&Timing| sentence.is_some() && timing.mode == Mode::Cold;
     let others: Vec<String> =
-        of.timings.iter().filter(|timing| !in_sentence(timing)).map(one).collect();
+        of.timings.iter().filter(|timing| !in_sentence(timing)).map(time_text).collect();
     let others = (!others.is_empty()).then(|| others.join(" · "));
     let stamps = without_stamps(&of.timings);
     let more = energy(of).into_iter().chain(stamps).chain(grounds(of));
@@ -39,7 +39,7 @@ fn said(of: &WorkloadTiming) -> Vec<String> {
     sentence.into_iter().chain(others).chain(more).chain(baselines).collect()
 }
 
-/// What an execution costs in energy, or why nobody can say.
+/// Energy per execution, or why it is unknown.
 fn energy(of: &WorkloadTiming) -> Option<String> {
     Some(match of.energy.as_ref()? {
         Ok(Energy { each, interval: (low, high), power, idle, executions, .. }) => format!(
@@ -49,7 +49,7 @@ fn energy(of: &WorkloadTiming) -> Option<String> {
     })
 }
 
-/// Why events told the time, where something else was to.
+/// Why times were taken with events instead of device time stamps.
 pub(in crate::commands) fn without_stamps(timings: &[Timing]) -> Option<String> {
     let reason = timings.iter().find_map(|timing| match timing.clock {
         Clock::Events { without, .. } => without,
@@ -58,7 +58,7 @@ pub(in crate::commands) fn without_stamps(timings: &[Timing]) -> Option<String> 
     reason.map(|reason| format!("CUDA events told the time: {reason}"))
 }
 
-/// What something else takes for the same work.
+/// The time of a baseline.
 fn baseline(of: &BaselineTiming) -> String {
     let name = &of.name;
     match &of.outcome {
@@ -67,7 +67,7 @@ fn baseline(of: &BaselineTiming) -> String {
             format!("{name}: {seconds}, recorded elsewhere ({source})")
         }
         BaselineOutcome::Measured(measured) => {
-            let times: Vec<String> = measured.timings.iter().map(one).collect();
+            let times: Vec<String> = measured.timings.iter().map(time_text).collect();
             let score = match &measured.score {
                 Some(Ok(score)) => format!("; score {:.3}", score.value()),
                 Some(Err(reason)) => format!("; no score, {reason}"),
@@ -78,7 +78,7 @@ fn baseline(of: &BaselineTiming) -> String {
     }
 }
 
-/// How it is known what holds back a kernel that was not counted where it was timed.
+/// The basis of the limiter for a kernel whose counters are from another workload.
 fn grounds(of: &WorkloadTiming) -> Option<String> {
     let Limiter { bottleneck, counted_at, evidence, .. } = &of.standing.as_ref()?.limiter;
     let has_grounds =
@@ -86,8 +86,8 @@ fn grounds(of: &WorkloadTiming) -> Option<String> {
     (has_grounds && !evidence.is_empty()).then(|| evidence.join("; "))
 }
 
-/// A time in words.
-pub(in crate::commands) fn one(timing: &Timing) -> String {
+/// A time as text.
+pub(in crate::commands) fn time_text(timing: &Timing) -> String {
     let (low, high) = timing.summary.interval;
     match (&timing.basis, timing.clock) {
         (Basis::Model { bound, limit, .. }, _) => {
@@ -119,7 +119,7 @@ pub(in crate::commands) fn one(timing: &Timing) -> String {
     }
 }
 
-/// Every number, without the raw samples.
+/// Every number except the raw samples.
 pub(super) fn document(all: &[WorkloadTiming]) -> Vec<Value> {
     all.iter()
         .map(|each| {
@@ -138,7 +138,7 @@ pub(super) fn document(all: &[WorkloadTiming]) -> Vec<Value> {
         .collect()
 }
 
-/// What an execution costs in energy.
+/// Energy per execution.
 fn joules(energy: &Energy) -> Value {
     let Energy { each, interval: (low, high), power, idle, executions, elapsed } = energy;
     json!({
@@ -151,7 +151,7 @@ fn joules(energy: &Energy) -> Value {
     })
 }
 
-/// What something else takes for the same work.
+/// The time of a baseline.
 fn baseline_document(of: &BaselineTiming) -> Value {
     let name = &of.name;
     match &of.outcome {
@@ -176,7 +176,7 @@ fn baseline_document(of: &BaselineTiming) -> Value {
     }
 }
 
-/// Where a workload stands.
+/// The speed of light of a workload.
 fn standing(of: &WorkloadStanding) -> Value {
     let (share, finding) = match &of.standing {
         Some(Ok(standing)) => (standing.best().map(|best| best.share), None),
@@ -197,7 +197,7 @@ fn standing(of: &WorkloadStanding) -> Value {
     })
 }
 
-/// A bound with all that it rests on.
+/// A bound with its basis.
 pub(in crate::commands) fn bound(of: &Bound) -> Value {
     json!({
         "seconds": of.time.0,
@@ -207,13 +207,13 @@ pub(in crate::commands) fn bound(of: &Bound) -> Value {
     })
 }
 
-/// Of both ends of a time's interval.
+/// Both ends of the interval of a fraction.
 pub(in crate::commands) fn between(share: Share) -> [f64; 2] {
     let (low, high) = share.between;
     [low.0, high.0]
 }
 
-/// A time against one kind of bound, on every basis that there is.
+/// A time relative to one kind of bound, for every basis.
 fn against(of: &WorkloadStanding, kind: fn(&Standing) -> &Vec<Against>) -> Vec<Value> {
     let stands = of.standing.iter().flatten();
     let all = stands.flat_map(kind).map(|against| {
@@ -228,7 +228,7 @@ fn against(of: &WorkloadStanding, kind: fn(&Standing) -> &Vec<Against>) -> Vec<V
     all.collect()
 }
 
-/// A time with all that it rests on.
+/// A time with its basis.
 pub(in crate::commands) fn timing(timing: &Timing) -> Value {
     let summary = &timing.summary;
     let pair = |(low, high): (Seconds, Seconds)| json!([low.0, high.0]);
@@ -282,7 +282,7 @@ mod tests {
 
     use super::*;
 
-    /// The names that a document has on its top level.
+    /// The top-level keys of a document.
     fn keys(value: &Value) -> Vec<String> {
         value.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
     }

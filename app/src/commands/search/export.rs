@@ -1,4 +1,4 @@
-//! `lightbench search --export`: what a search did, as lines of JSON.
+//! `lightbench search --export`: writes a search as lines of JSON.
 
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write as _};
@@ -9,14 +9,14 @@ use lightbench_core::search::{Entry, Journal};
 use lightbench_core::suggest::trajectory;
 use serde_json::json;
 
-use super::place;
+use super::journals;
 use crate::args;
 use crate::commands::check::target;
 use crate::outcome::{Outcome, document};
 use crate::report;
 use crate::session::Session;
 
-/// Reads the journal and writes its trajectory to a new file. Journals of other machines can be exported too.
+/// Reads the journal and writes its trajectory to a new file; accepts journals of other machines.
 pub(super) fn exported(
     session: &Session,
     arguments: &args::Searching,
@@ -27,10 +27,10 @@ pub(super) fn exported(
     let broken = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
     let lacks = "no searches";
     let (project, _) = target::project(&arguments.project, lacks, as_json)?;
-    let folder = place::folder(session, &project.root).map_err(|error| broken(&error))?;
-    let machine = place::machine(session).map_err(|error| broken(&error))?;
+    let folder = journals::folder(session, &project.root).map_err(|error| broken(&error))?;
+    let machine = journals::machine(session).map_err(|error| broken(&error))?;
     let name = arguments.resume.as_deref().unwrap_or("last");
-    let path = place::journal(&folder, name).map_err(|error| refuse(&error))?;
+    let path = journals::journal(&folder, name).map_err(|error| refuse(&error))?;
     let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
     let entries: Vec<Entry> = read.entries.into_iter().map(|(_, entry)| entry).collect();
     let unwritable =

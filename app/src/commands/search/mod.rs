@@ -1,13 +1,13 @@
-//! `lightbench search` and `lightbench sweep`: a search on the terminal, told as it happens.
+//! `lightbench search` and `lightbench sweep`: a search on the terminal with live output.
 
 mod export;
-pub(crate) mod ordered;
-pub(crate) mod place;
+mod forecast_trial;
+pub(crate) mod journals;
+pub(crate) mod options;
+pub(crate) mod prepared;
 pub(super) mod proposers;
 mod replay;
-pub(crate) mod terms;
 mod text;
-mod trial;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -18,32 +18,32 @@ use lightbench_core::search::{
     Audience, Control, Decision, EngineLaboratory, Entry, Explorer, Kept, Story,
 };
 
-use self::ordered::{Begun, Ordered};
-use super::run::record::{AskedFor, Keeping, Recorder};
-use super::{bench, progress};
+use self::prepared::{JournalState, PreparedSearch};
+use super::run::record::{HistoryMode, Recorder, RunScope};
+use super::{evaluation_setup, progress};
 use crate::args;
 use crate::outcome::{Outcome, Status};
 use crate::report;
 use crate::session::Session;
 
-/// Searches, and says how it went.
+/// Runs a search and reports.
 pub fn search(session: &Session, arguments: &args::Search) -> Outcome {
     if let Some(file) = &arguments.export {
         return export::exported(session, &arguments.common, file)
             .unwrap_or_else(|outcome| outcome);
     }
-    let wanted = Wanted::Search(arguments);
+    let wanted = SearchArguments::Search(arguments);
     searched(session, &arguments.common, &wanted).unwrap_or_else(|outcome| outcome)
 }
 
-/// Tries configurations, and says which is best.
+/// Runs a sweep of configurations and reports the best.
 pub fn sweep(session: &Session, arguments: &args::Sweep) -> Outcome {
-    let wanted = Wanted::Sweep(arguments);
+    let wanted = SearchArguments::Sweep(arguments);
     searched(session, &arguments.common, &wanted).unwrap_or_else(|outcome| outcome)
 }
 
-/// Which of both.
-pub(crate) enum Wanted<'a> {
+/// The arguments of either command.
+pub(crate) enum SearchArguments<'a> {
     Sweep(&'a args::Sweep),
     Search(&'a args::Search),
 }
@@ -51,17 +51,17 @@ pub(crate) enum Wanted<'a> {
 fn searched(
     session: &Session,
     arguments: &args::Searching,
-    wanted: &Wanted<'_>,
+    wanted: &SearchArguments<'_>,
 ) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     if let Some(name) = &arguments.replay {
         return replay::replayed(session, arguments, name, wanted);
     }
-    let Ordered { mut order, begun, repeats, conditions, engine, compiler, chosen } =
-        ordered::ordered(session, arguments, wanted)?;
+    let PreparedSearch { mut order, begun, repeats, conditions, engine, compiler, chosen } =
+        prepared::prepare(session, arguments, wanted)?;
     let control = Control::under(&session.cancellation);
     let client = engine.client();
-    let batch = ordered::batch(&chosen);
+    let batch = prepared::batch(&chosen);
     let project = std::sync::Arc::clone(&order.project);
     order.attend(&Attention {
         cancellation: session.cancellation.clone(),
@@ -69,29 +69,29 @@ fn searched(
     });
     let laboratory =
         EngineLaboratory::new(client, std::sync::Arc::clone(&project), conditions, control, batch);
-    let asked = AskedFor {
+    let asked = RunScope {
         parameters: &[],
         workload: arguments.workload.as_deref(),
-        keeping: Keeping::Records,
+        history: HistoryMode::Append,
     };
     let mut recorder = Recorder::new(session, &project, &chosen, asked, compiler);
     let audience = Audience {
-        listener: Box::new(move |entry, story| tell(entry, story, as_json)),
+        listener: Box::new(move |entry, story| print_entry(entry, story, as_json)),
         keeper: Box::new(|Kept { kernel, run, origin, parent }| {
-            recorder.appended_of(&kernel, &run, (origin, parent.as_deref()));
+            recorder.append_derived(&kernel, &run, (origin, parent.as_deref()));
         }),
     };
     let explorer = match begun {
-        Begun::New(journal) => {
+        JournalState::New(journal) => {
             if !as_json {
-                say(&text::heading(&order, &chosen));
+                print(&text::heading(&order, &chosen));
             }
             Explorer::begin(order, laboratory, Some(journal), audience)
                 .map_err(|error| report::environment(&error, as_json))?
         }
-        Begun::Before(journal, story) => {
+        JournalState::Resumed(journal, story) => {
             if !as_json {
-                say(&text::heading_again(&story, &chosen));
+                print(&text::heading_again(&story, &chosen));
             }
             Explorer::resume(order, laboratory, *story, Some(journal), audience)
         }
@@ -99,7 +99,7 @@ fn searched(
     let (story, learnt) = explorer.run();
     let mut notices = chosen.notices();
     notices.extend(recorder.notices);
-    if let Err(error) = place::learn(session, &learnt) {
+    if let Err(error) = journals::save_learnt(session, &learnt) {
         notices.push(format!("what was learnt is not kept: {error}"));
     }
     let written = written(arguments, &project.root, &story);
@@ -117,24 +117,24 @@ fn searched(
     Ok(Outcome { output, errors: report::notices(&notices), status })
 }
 
-/// What happened, as it happens. A terminal that is gone does not stop the work.
-fn tell(entry: &Entry, story: &Story, as_json: bool) {
+/// Prints an entry as it happens. A closed terminal does not stop the work.
+fn print_entry(entry: &Entry, story: &Story, as_json: bool) {
     if as_json {
         let line = serde_json::to_string(entry).unwrap_or_default();
-        say(&format!("{line}\n"));
+        print(&format!("{line}\n"));
     } else if let Some(line) = text::line(entry, story) {
-        say(&line);
+        print(&line);
     }
 }
 
-fn say(text: &str) {
+fn print(text: &str) {
     progress::clear();
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
 }
 
 fn status(story: &Story) -> Status {
-    // Only then is it the kernel: a machine that lacks something ends a search before its first verdict too.
+    // Only these ends are the kernel's fault: a machine problem also ends a search before its first verdict.
     let is_wrong = matches!(
         story.variants.first().and_then(|first| first.decision.as_ref()),
         Some(Decision::Rejected { .. })
@@ -143,7 +143,8 @@ fn status(story: &Story) -> Status {
         Some(End::Stopped) => Status::Interrupted,
         Some(End::Impossible(_)) if is_wrong => Status::KernelFailed,
         Some(End::Impossible(_)) => Status::Environment,
-        // The user named the models: a search without them is not the one that was requested, even if other operators proposed.
+        // The user named the models: a search without their proposals is not the requested one, even if other operators
+        // proposed.
         Some(End::NothingLeft | End::Budget(_)) | None if story.no_model_answered() => {
             Status::Environment
         }
@@ -151,7 +152,7 @@ fn status(story: &Story) -> Status {
     }
 }
 
-/// Writes the best kernel where somebody asked for it, and says so.
+/// Writes the best kernel to a file, if requested, and reports it.
 fn written(
     arguments: &args::Searching,
     root: &std::path::Path,

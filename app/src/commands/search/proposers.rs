@@ -1,4 +1,4 @@
-//! Who proposes in a search, by the names that were typed: rules, the tuner, models of the user's settings.
+//! The operators of a search by their names: rewrite rules, the tuner, and models from the settings.
 
 use lightbench_core::device::DeviceSheet;
 use lightbench_core::display_text::visible;
@@ -11,19 +11,19 @@ use lightbench_core::suggest::model::{Asked, ModelOperator, PREFIX, Roles};
 use crate::commands::models::roster;
 use crate::session::Session;
 
-/// What model operators need beside their names.
+/// What model operators need besides their names.
 pub(in crate::commands) struct Proposers<'a> {
     pub(in crate::commands) session: &'a Session,
     pub(in crate::commands) sheet: &'static DeviceSheet,
     pub(in crate::commands) roles: Roles,
     pub(in crate::commands) contrast: usize,
-    /// For waits between attempts.
+    /// Seed for waits between attempts.
     pub(in crate::commands) seed: u64,
-    /// What all models live on.
+    /// The budget that all models share.
     pub(in crate::commands) ledger: Ledger,
 }
 
-/// What is left for models, after what was spent before a restart.
+/// The remaining budget of models, after what was spent before a restart.
 pub(in crate::commands) fn ledger(budget: &Budget, spent: &Spent) -> Ledger {
     let limit = models::Budget {
         tokens: budget.tokens,
@@ -39,7 +39,7 @@ pub(in crate::commands) fn ledger(budget: &Budget, spent: &Spent) -> Ledger {
 }
 
 impl Proposers<'_> {
-    /// Whether parameters are tuned, and who proposes besides.
+    /// Whether parameters are tuned, and the other operators.
     pub(in crate::commands) fn operators(
         &self,
         names: &[String],
@@ -53,7 +53,7 @@ impl Proposers<'_> {
                 (_, Some(model)) => {
                     let (roster, access) = match &known {
                         Some(known) => known,
-                        None => known.insert(self.known()?),
+                        None => known.insert(self.roster_and_access()?),
                     };
                     operators.push(Box::new(self.model(model, roster, access)?));
                 }
@@ -68,14 +68,15 @@ impl Proposers<'_> {
         Ok((tunes, operators))
     }
 
-    /// One model alone.
-    pub(in crate::commands) fn one(&self, name: &str) -> Result<ModelOperator, String> {
-        let (roster, access) = self.known()?;
+    /// One model without other operators.
+    pub(in crate::commands) fn single_model(&self, name: &str) -> Result<ModelOperator, String> {
+        let (roster, access) = self.roster_and_access()?;
         self.model(name, &roster, &access)
     }
 
-    /// The models of the settings with their keys, for which a person may be asked: only where one is named.
-    fn known(&self) -> Result<(Roster, Access), String> {
+    /// The models of the settings with their keys. The system may ask the user to unlock the keyring, so this runs only
+    /// if a model is named.
+    fn roster_and_access(&self) -> Result<(Roster, Access), String> {
         let roster = roster(self.session)?;
         let access = self.session.model_access(&roster);
         Ok((roster, access))

@@ -1,4 +1,4 @@
-//! `--replay`: every tuner or strategy on a search that was written down, without a device.
+//! `--replay`: replays every tuner or strategy on a recorded search, without a device.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use lightbench_core::strategies::replay::{Goal, Replay, Spread, candidates};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use serde_json::{Value, json};
 
-use super::{Wanted, place, trial};
+use super::{SearchArguments, forecast_trial, journals};
 use crate::args;
 use crate::commands::check::target;
 use crate::outcome::{Outcome, document};
 use crate::report;
 use crate::session::Session;
 
-/// What counts as found: within this of the best of the record.
+/// A result within this fraction of the recorded best counts as found.
 const WITHIN: f64 = 0.05;
 
-/// One tuner or strategy, and what it needed.
+/// One tuner or strategy, and the evaluations it needed.
 struct Row {
     name: String,
     spread: Spread,
@@ -30,29 +30,32 @@ pub(super) fn replayed(
     session: &Session,
     arguments: &args::Searching,
     name: &str,
-    wanted: &Wanted<'_>,
+    wanted: &SearchArguments<'_>,
 ) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
     let lacks = "no searches";
     let (project, _) = target::project(&arguments.project, lacks, as_json)?;
     let project: Arc<Project> = Arc::from(project);
-    let folder = place::folder(session, &project.root)
+    let folder = journals::folder(session, &project.root)
         .map_err(|error| report::environment(&error, as_json))?;
-    let path = place::any_journal(&folder, name).map_err(|error| refuse(&error))?;
-    let machine = place::machine(session).map_err(|error| report::environment(&error, as_json))?;
+    let path = journals::any_journal(&folder, name).map_err(|error| refuse(&error))?;
+    let machine =
+        journals::machine(session).map_err(|error| report::environment(&error, as_json))?;
     let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
     let story = read.story;
     let heading = format!("{}: {}", story.header.id, story.spent.looked());
     let trial = match wanted {
-        Wanted::Search(search) if search.forecast => {
-            Some(trial::tried(session, arguments, (&project, &story))?)
+        SearchArguments::Search(search) if search.forecast => {
+            Some(forecast_trial::evaluate_forecast(session, arguments, (&project, &story))?)
         }
-        Wanted::Search(_) | Wanted::Sweep(_) => None,
+        SearchArguments::Search(_) | SearchArguments::Sweep(_) => None,
     };
     let (rows, what) = match wanted {
-        Wanted::Sweep(_) => (tuners(&project, &story, arguments.repeat), "evaluations"),
-        Wanted::Search(_) => (strategies(session, &project, story, arguments.repeat), "attempts"),
+        SearchArguments::Sweep(_) => (tuners(&project, &story, arguments.repeat), "evaluations"),
+        SearchArguments::Search(_) => {
+            (strategies(session, &project, story, arguments.repeat), "attempts")
+        }
     };
     let rows = rows.map_err(|error| refuse(&error))?;
     let mut output = if as_json {
@@ -61,7 +64,7 @@ pub(super) fn replayed(
         text(&heading, &rows, what)
     };
     if let Some(trial) = trial.as_ref().filter(|_| !as_json) {
-        output += &trial::text(trial.as_ref());
+        output += &forecast_trial::text(trial.as_ref());
     }
     Ok(Outcome::passed(output))
 }
@@ -106,7 +109,7 @@ fn strategies(
         forecast: story.header.forecast,
         budget: Budget::default(),
         seed: story.header.seed,
-        knowledge: place::knowledge(session),
+        knowledge: journals::knowledge(session),
     };
     let archive = recording::archive(order, story);
     let goal = Goal { within: WITHIN, most: archive.attempts() };
@@ -158,7 +161,7 @@ fn json(rows: &[Row], what: &str, trial: Option<Option<&Trial>>) -> String {
         "rows": rows.collect::<Vec<Value>>(),
     });
     if let Some(trial) = trial {
-        shown["forecast"] = trial::json(trial);
+        shown["forecast"] = forecast_trial::json(trial);
     }
     document(&shown)
 }

@@ -7,17 +7,17 @@ use lightbench_core::search::{
 };
 use lightbench_core::units::{Seconds, counted};
 
-use crate::commands::bench::Chosen;
+use crate::commands::evaluation_setup::ChosenDevice;
 use crate::style::{DIM, ERROR, GOOD, NOTE};
 
-/// What is about to be searched.
-pub(super) fn heading(order: &Order, chosen: &Chosen) -> String {
+/// The heading of a new search.
+pub(super) fn heading(order: &Order, chosen: &ChosenDevice) -> String {
     let title = &order.project.definition.title;
     let strategy = order
         .strategy
         .map_or_else(|| format!("sweep by {}", order.tuner), |kind| format!("search by {kind}"));
     let mut text = format!("{title} · {}", chosen.title);
-    if let Some(reason) = &chosen.instead {
+    if let Some(reason) = &chosen.virtual_reason {
         text += &format!(" ({})", reason.split(';').next().unwrap_or_default());
     }
     text + &format!(
@@ -26,8 +26,8 @@ pub(super) fn heading(order: &Order, chosen: &Chosen) -> String {
     )
 }
 
-/// What goes on.
-pub(super) fn heading_again(story: &Story, chosen: &Chosen) -> String {
+/// The heading of a resumed search.
+pub(super) fn heading_again(story: &Story, chosen: &ChosenDevice) -> String {
     format!(
         "{} · {}\nsearch {} goes on: {} and {} so far\n\n",
         story.header.project,
@@ -38,7 +38,7 @@ pub(super) fn heading_again(story: &Story, chosen: &Chosen) -> String {
     )
 }
 
-/// That a model took no part in a search.
+/// The report that a model sent no usable answer.
 pub(super) fn silence(silence: &Silence) -> String {
     let Silence { model, asked, why } = silence;
     let asked = counted(*asked as u64, "question", "questions");
@@ -48,7 +48,7 @@ pub(super) fn silence(silence: &Silence) -> String {
     )
 }
 
-/// What happened, in a line; some of it only in pictures.
+/// An entry as a line; `None` if only the window shows it.
 pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
     Some(match entry {
         Entry::Began(_) | Entry::Foreseen { .. } | Entry::Looked { .. } => return None,
@@ -120,7 +120,7 @@ fn ended(why: &End) -> String {
     }
 }
 
-/// The best, how it came to be, and what it is worth.
+/// The best variant, its origin and its speedup.
 pub(super) fn summary(story: &Story) -> String {
     let spent = &story.spent;
     let accepted = story

@@ -1,8 +1,8 @@
-//! `lightbench tour`: a project from its first kernel to its best, with no window.
+//! `lightbench tour`: presents a project from its first kernel to its best, without a window.
 
-mod order;
+mod narrative;
 mod roofline;
-mod story;
+mod steps;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,33 +12,33 @@ use lightbench_core::evaluate::Run;
 use lightbench_core::project::Project;
 use lightbench_core::verify::not_judged::NotPassed;
 
-use self::order::Step;
-use super::bench::{self, Chosen};
-use super::desk::Desk;
+use self::steps::TourStep;
+use super::engine_client::EngineClient;
+use super::evaluation_setup::{self, ChosenDevice};
 use super::history::page;
-use super::run::record::{AskedFor, Keeping, Recorder};
-use super::run::{Asked, evaluated_run, failed, status};
+use super::run::record::{HistoryMode, Recorder, RunScope};
+use super::run::{EvaluationInput, evaluated_run, failed, status};
 use crate::args::{self, Selection};
 use crate::outcome::{Outcome, Status};
 use crate::report;
 use crate::session::Session;
 
-/// The project that a tour leads through where nobody names one: it lies in every clone.
-const SAMPLE: &str = "sample-projects/rmsnorm";
+/// The default project, which every clone contains.
+const DEFAULT_PROJECT: &str = "sample-projects/rmsnorm";
 
-/// The runs that a report is made of at most.
+/// Maximum number of runs in a report.
 const REPORTED: usize = 50;
 
-/// Takes the tour and tells it.
+/// Evaluates the kernels and presents them.
 pub fn run(session: &Session, arguments: &args::Tour) -> Outcome {
     toured(session, arguments).unwrap_or_else(|outcome| outcome)
 }
 
-/// What the tour has seen.
+/// The results of a tour.
 struct Tour<'a> {
     project: &'a Project,
-    chosen: &'a Chosen,
-    steps: Vec<(Step<'a>, Run)>,
+    chosen: &'a ChosenDevice,
+    steps: Vec<(TourStep<'a>, Run)>,
 }
 
 fn toured(session: &Session, arguments: &args::Tour) -> Result<Outcome, Outcome> {
@@ -51,8 +51,9 @@ fn toured(session: &Session, arguments: &args::Tour) -> Result<Outcome, Outcome>
         let message = format!("{shown} has no kernel below kernels/ to lead through");
         return Err(report::request(&message, false));
     }
-    let (mut desk, chosen) = bench::desk(session, arguments.device.as_deref(), false)?;
-    let asked_for = AskedFor { parameters: &[], workload: None, keeping: Keeping::Records };
+    let (mut desk, chosen) =
+        evaluation_setup::engine_client(session, arguments.device.as_deref(), false)?;
+    let asked_for = RunScope { parameters: &[], workload: None, history: HistoryMode::Append };
     let compiler = desk.compiler.clone();
     let mut recorder = Recorder::new(session, &project, &chosen, asked_for, compiler);
     let steps = evaluated(&mut desk, &project, &chosen, &mut recorder)?;
@@ -61,50 +62,51 @@ fn toured(session: &Session, arguments: &args::Tour) -> Result<Outcome, Outcome>
     notices.extend(report::left_out(&project));
     notices.extend(desk.notices());
     notices.append(&mut recorder.notices);
-    // Its history is read from here on.
+    // The history is read from here on.
     drop(recorder);
     let tour = Tour { project: &project, chosen: &chosen, steps };
-    let mut output = story::of(&tour);
-    output += &roofline::of(&tour);
+    let mut output = narrative::story_text(&tour);
+    output += &roofline::roofline_text(&tour);
     match reported(session, arguments, &folder, kept.as_deref()) {
         Ok(line) => output += &format!("\n{line}"),
         Err(notice) => notices.push(notice),
     }
-    output += &story::end(&tour, &folder, began.elapsed());
+    output += &narrative::end(&tour, &folder, began.elapsed());
     let statuses = tour.steps.iter().map(|(_, run)| status(&run.verdict));
     let status = statuses.max().unwrap_or(Status::Passed);
     Ok(Outcome { output, errors: report::notices(&notices), status })
 }
 
-/// The project's folder: the named one, else the sample beside the current folder, else the current folder itself.
+/// The project's folder: the named one, else the sample below the current folder, else the current folder.
 fn folder(arguments: &args::Tour) -> Result<PathBuf, Outcome> {
     if let Some(folder) = &arguments.project {
         return Ok(folder.clone());
     }
-    let found = [SAMPLE, "."].map(PathBuf::from).into_iter();
+    let found = [DEFAULT_PROJECT, "."].map(PathBuf::from).into_iter();
     let found = found.into_iter().find(|folder| folder.join("project.ron").is_file());
     found.ok_or_else(|| {
         let message = format!(
-            "neither {SAMPLE} nor a project is in this folder; `lightbench tour PROJECT` names one, \
+            "neither {DEFAULT_PROJECT} nor a project is in this folder; `lightbench tour PROJECT` names one, \
              `lightbench new DIR` begins one"
         );
         report::request(&message, false)
     })
 }
 
-/// Every kernel from candidate to verdict, in the order of the story; fewer where somebody cancels.
+/// Evaluates the kernels in order; fewer if the user cancels.
 fn evaluated<'a>(
-    desk: &mut Desk<'_>,
+    desk: &mut EngineClient<'_>,
     project: &'a Project,
-    chosen: &Chosen,
+    chosen: &ChosenDevice,
     recorder: &mut Recorder<'_>,
-) -> Result<Vec<(Step<'a>, Run)>, Outcome> {
-    let seed = bench::fresh_seed().map_err(|error| report::environment(&error, false))?;
-    let asked = Asked::everything(project, chosen, seed);
+) -> Result<Vec<(TourStep<'a>, Run)>, Outcome> {
+    let seed =
+        evaluation_setup::fresh_seed().map_err(|error| report::environment(&error, false))?;
+    let asked = EvaluationInput::evaluate_all_workloads(project, chosen, seed);
     let mut steps = Vec::new();
-    for step in order::of(&project.kernels) {
-        let (work, conditions) = asked.of(step.kernel);
-        let ending = desk.ending(&step.kernel.name, Request::Evaluate(work, conditions));
+    for step in steps::ordered(&project.kernels) {
+        let (work, conditions) = asked.for_kernel(step.kernel);
+        let ending = desk.wait_for_ending(&step.kernel.name, Request::Evaluate(work, conditions));
         let mut run = evaluated_run(ending, seed).map_err(|error| failed(&error, false))?;
         recorder.append(step.kernel, &mut run);
         let stopped = run.verdict.as_ref().is_err_and(NotPassed::is_cancelled);
@@ -116,7 +118,7 @@ fn evaluated<'a>(
     Ok(steps)
 }
 
-/// Writes the report: one line that says where, or why there is none.
+/// Writes the report; returns a line with its path, or with the reason why it was not written.
 fn reported(
     session: &Session,
     arguments: &args::Tour,

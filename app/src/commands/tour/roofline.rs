@@ -1,4 +1,4 @@
-//! The roofline as text: what the device permits at an intensity, and where each kernel stands below it.
+//! The roofline as text: the device's roofs, and each kernel below them.
 
 use lightbench_core::measure::{Clock, Timing};
 use lightbench_core::project::Workload;
@@ -9,32 +9,32 @@ use lightbench_core::speed_of_light::permitted::named;
 use lightbench_core::speed_of_light::roofline::{Level, Point, Traffic, attainable, point, ridge};
 use lightbench_core::units::{BytesPerSecond, FlopsPerSecond, Fraction, Intensity, Seconds};
 
-use super::{Tour, story};
+use super::{Tour, narrative};
 use crate::style::{DIM, STRONG};
 use crate::table::Table;
 
-/// Columns of the picture, without its scale.
+/// Width of the plot without its scale, in columns.
 const COLUMNS: usize = 60;
 
-/// Its rows.
+/// Height of the plot, in rows.
 const ROWS: usize = 14;
 
-/// Marks of kernels, in the order of the story; further ones have the last.
+/// Kernel marks in tour order; further kernels share the last.
 const MARKS: &[u8] = b"123456789+";
 
-/// What is said of each kernel.
+/// Column titles.
 const HEADINGS: [&str; 6] =
     ["", "kernel", ">bytes a second", ">of the roof", ">FLOP a second", "how"];
 
-/// The picture with its legend; nothing where no kernel was timed or the device's memory has no known rate.
-pub(super) fn of(tour: &Tour<'_>) -> String {
-    let Some(workload) = story::workload(tour) else { return String::new() };
+/// The plot with its legend; empty if no kernel was timed or the memory bandwidth is unknown.
+pub(super) fn roofline_text(tour: &Tour<'_>) -> String {
+    let Some(workload) = narrative::workload(tour) else { return String::new() };
     let calibration = tour.chosen.calibration().map(AsRef::as_ref);
     let basis = if calibration.is_some() { Basis::Measured } else { Basis::Sheet };
     let ceilings = Ceilings::of(tour.chosen.sheet, calibration, basis);
     let work = MinimalWork::of(&tour.project.definition, workload);
     let Some(memory) = ceilings.dram.as_ref().map(|rate| rate.value) else { return String::new() };
-    let stands: Vec<Stand> = stands(tour, &work);
+    let stands: Vec<KernelPoint> = stands(tour, &work);
     let mut text = format!("\n{STRONG}roofline{STRONG:#} · {}\n", heading(tour, workload));
     let kind = match work.count(OperationKind::Contraction).0 > 0.0 {
         true => OperationKind::Contraction,
@@ -45,7 +45,7 @@ pub(super) fn of(tour: &Tour<'_>) -> String {
     let points: Vec<(u8, Point)> =
         stands.iter().filter_map(|stand| Some((stand.mark, stand.point?))).collect();
     if let (Some((name, pipe)), false) = (&pipe, points.is_empty()) {
-        text += &Picture::of(*pipe, memory, &points).text(name, basis);
+        text += &AsciiPlot::new(*pipe, memory, &points).text(name, basis);
     }
     if points.is_empty() && stands.iter().any(|stand| stand.bandwidth.is_some()) {
         text += "no picture: the task has no floating-point operation, and only bytes count\n\n";
@@ -62,19 +62,19 @@ fn heading(tour: &Tour<'_>, workload: &Workload) -> String {
 }
 
 /// A kernel on the roofline.
-struct Stand {
+struct KernelPoint {
     mark: u8,
     name: String,
     point: Option<Point>,
     bandwidth: Option<BytesPerSecond>,
-    /// How the time was found out, or why there is none.
+    /// The source of the time, or why there is none.
     how: String,
 }
 
-fn stands(tour: &Tour<'_>, work: &MinimalWork) -> Vec<Stand> {
-    let stand = |(index, (step, run)): (usize, &(super::Step<'_>, _))| {
+fn stands(tour: &Tour<'_>, work: &MinimalWork) -> Vec<KernelPoint> {
+    let stand = |(index, (step, run)): (usize, &(super::TourStep<'_>, _))| {
         let mark = MARKS[index.min(MARKS.len() - 1)];
-        let timed = story::told(run);
+        let timed = narrative::summary_timing(run);
         let time = timed.and_then(|timed| timed.cold()).map(time);
         let moved = (work.moved(), Traffic::Compulsory);
         let withheld = timed.and_then(|timed| timed.withheld.clone());
@@ -85,12 +85,12 @@ fn stands(tour: &Tour<'_>, work: &MinimalWork) -> Vec<Stand> {
             }
             None => (None, None, short(&withheld.unwrap_or_else(|| "it is not right".to_owned()))),
         };
-        Stand { mark, name: step.kernel.name.clone(), point, bandwidth, how }
+        KernelPoint { mark, name: step.kernel.name.clone(), point, bandwidth, how }
     };
     tour.steps.iter().enumerate().map(stand).collect()
 }
 
-/// The time that stands on the roofline, and how it is known: of a model the middle of what it expects.
+/// The plotted time and its source; for a modelled time the middle of its band.
 fn time(timing: &Timing) -> (Seconds, &'static str) {
     let how = match timing.clock {
         Clock::Events { .. } | Clock::Cupti { .. } => "measured",
@@ -99,13 +99,13 @@ fn time(timing: &Timing) -> (Seconds, &'static str) {
     (timing.summary.median, how)
 }
 
-/// The part of a reason before its details.
+/// A reason without its details.
 fn short(reason: &str) -> String {
     let first = reason.split([':', ';']).next().unwrap_or_default();
     format!("no time: {first}")
 }
 
-fn legend(stands: &[Stand], memory: BytesPerSecond) -> Table {
+fn legend(stands: &[KernelPoint], memory: BytesPerSecond) -> Table {
     let mut table = Table::new(&HEADINGS);
     for stand in stands {
         let share = stand.bandwidth.map(|rate| Fraction(rate.0 / memory.0).to_string());
@@ -121,19 +121,19 @@ fn legend(stands: &[Stand], memory: BytesPerSecond) -> Table {
     table
 }
 
-/// Points below a roof, both axes logarithmic.
-struct Picture<'a> {
+/// A plot of points below a roof with logarithmic axes.
+struct AsciiPlot<'a> {
     pipe: FlopsPerSecond,
     memory: BytesPerSecond,
     points: &'a [(u8, Point)],
-    /// Logarithms of the intensities at the left and at the right end.
+    /// Logarithms of the lowest and highest intensity.
     across: (f64, f64),
-    /// Logarithms of the rates at the lower and at the upper end.
+    /// Logarithms of the lowest and highest rate.
     up: (f64, f64),
 }
 
-impl<'a> Picture<'a> {
-    fn of(pipe: FlopsPerSecond, memory: BytesPerSecond, points: &'a [(u8, Point)]) -> Self {
+impl<'a> AsciiPlot<'a> {
+    fn new(pipe: FlopsPerSecond, memory: BytesPerSecond, points: &'a [(u8, Point)]) -> Self {
         let ridge = ridge(pipe, memory).0.log10();
         let intensities = points.iter().map(|(_, point)| point.intensity.0.log10());
         let rates = points.iter().map(|(_, point)| point.rate.0.log10());
@@ -171,7 +171,7 @@ impl<'a> Picture<'a> {
         text + &self.scale() + &self.roofs(pipe, basis)
     }
 
-    /// The intensities below the picture.
+    /// The intensity scale below the plot.
     fn scale(&self) -> String {
         let (left, right) =
             (self.intensity(0).to_string(), self.intensity(COLUMNS - 1).to_string());
@@ -180,7 +180,7 @@ impl<'a> Picture<'a> {
         format!("{:15}{DIM}└{line}{DIM:#}\n{:16}{left:<gap$}{right}\n", "", "")
     }
 
-    /// What the roofs are, and which of them is above the task.
+    /// The roofs, and which of them limits the task.
     fn roofs(&self, pipe: &str, basis: Basis) -> String {
         let by = match basis {
             Basis::Sheet => "the sheet",
@@ -217,10 +217,10 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// The cell of so many at a part of the way; what lies outside is at an end.
+/// The cell at a fraction of the axis; values outside are clamped.
 fn nearest(part: f64, cells: usize) -> usize {
     let last = cells - 1;
-    // A cast saturates: what is no number is at the beginning.
+    // The cast saturates: NaN maps to the first cell.
     ((part * last as f64).round() as usize).min(last)
 }
 
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn points_lie_below_the_roof_and_the_better_one_higher() {
         let points = [(b'1', at(1.0, 1e11)), (b'2', at(1.0, 4e12))];
-        let picture = Picture::of(FlopsPerSecond(6.7e13), BytesPerSecond(4.8e12), &points);
+        let picture = AsciiPlot::new(FlopsPerSecond(6.7e13), BytesPerSecond(4.8e12), &points);
         let text = picture.text("FP32", Basis::Sheet);
         let row =
             |mark: char| text.lines().position(|line| line.contains(&format!("{mark}"))).unwrap();

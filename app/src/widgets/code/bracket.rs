@@ -1,10 +1,10 @@
-//! Which bracket belongs to which.
+//! Matching of brackets.
 
 const PAIRS: [(u8, u8); 3] = [(b'(', b')'), (b'[', b']'), (b'{', b'}')];
 
-/// The bracket at a cursor (before it, else behind it) and the one that belongs to it.
+/// The bracket at a cursor (before it, else after it) and its partner.
 ///
-/// `is_code` says of a byte whether it counts: brackets in comments and strings belong to nobody.
+/// `is_code` tells whether a byte is code: brackets in comments and strings do not match.
 #[must_use]
 pub fn matching(
     text: &str,
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn brackets_find_each_other() {
         let check = |text: &str, cursor: usize, expected: Option<(usize, usize)>| {
-            // Lower-case letters stand for code, `"` begins what is none.
+            // Text up to the first `"` is code, the rest is not.
             let quote = text.find('"').unwrap_or(text.len());
             assert_eq!(matching(text, cursor, |at| at < quote), expected, "{text} at {cursor}");
         };

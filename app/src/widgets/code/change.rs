@@ -1,16 +1,16 @@
-//! Changes of a text: what stood where, and what stands there now.
+//! Changes of a text, and selections.
 
-/// What is selected, in bytes; a cursor where both ends are the same.
+/// A selection, in bytes; a cursor if both ends are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Where it began.
+    /// The fixed end.
     pub anchor: usize,
-    /// Where the cursor is.
+    /// The end with the cursor.
     pub head: usize,
 }
 
 impl Selection {
-    /// A cursor.
+    /// An empty selection.
     #[must_use]
     pub const fn at(offset: usize) -> Self {
         Self { anchor: offset, head: offset }
@@ -22,26 +22,26 @@ impl Selection {
         self.anchor.min(self.head)
     }
 
-    /// Behind the last byte.
+    /// The end, exclusive.
     #[must_use]
     pub fn end(self) -> usize {
         self.anchor.max(self.head)
     }
 
-    /// Whether it is a cursor.
+    /// Whether the selection is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.anchor == self.head
     }
 
-    /// The nearest one that a text has.
+    /// The selection, moved to character boundaries within a text.
     #[must_use]
     pub fn within(self, text: &str) -> Self {
         Self { anchor: floor(text, self.anchor), head: floor(text, self.head) }
     }
 }
 
-/// The last boundary of a character that is not behind an offset.
+/// The last character boundary at or before an offset.
 #[must_use]
 pub fn floor(text: &str, offset: usize) -> usize {
     let mut offset = offset.min(text.len());
@@ -51,19 +51,19 @@ pub fn floor(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// One text in the place of another.
+/// A replacement of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Where, in bytes.
+    /// The position, in bytes.
     pub at: usize,
-    /// What stood there.
+    /// The removed text.
     pub removed: String,
-    /// What stands there now.
+    /// The inserted text.
     pub inserted: String,
 }
 
 impl Change {
-    /// The smallest change that makes one text the other; none where they are the same.
+    /// The smallest change from one text to another; `None` if they are equal.
     #[must_use]
     pub fn between(old: &str, new: &str) -> Option<Self> {
         if old == new {
@@ -83,20 +83,20 @@ impl Change {
         })
     }
 
-    /// Makes it.
+    /// Applies the change.
     pub fn apply(&self, text: &mut String) {
         let at = floor(text, self.at);
         let end = floor(text, at + self.removed.len());
         text.replace_range(at..end, &self.inserted);
     }
 
-    /// What takes it back.
+    /// The inverse change.
     #[must_use]
     pub fn inverse(&self) -> Self {
         Self { at: self.at, removed: self.inserted.clone(), inserted: self.removed.clone() }
     }
 
-    /// Where something is afterwards.
+    /// The position of an offset after the change.
     #[must_use]
     pub fn moved(&self, offset: usize) -> usize {
         if offset < self.at {
@@ -109,17 +109,17 @@ impl Change {
     }
 }
 
-/// Changes, each of what the one before it left, and what is selected after them.
+/// A sequence of changes, each relative to the result of the previous one, and the selection after them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// In the order in which they are made.
+    /// In order of application.
     pub changes: Vec<Change>,
-    /// Afterwards.
+    /// The selection afterwards.
     pub selection: Selection,
 }
 
 impl Edit {
-    /// Makes all of them.
+    /// Applies all changes.
     pub fn apply(&self, text: &mut String) {
         for change in &self.changes {
             change.apply(text);

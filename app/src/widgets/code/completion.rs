@@ -1,24 +1,24 @@
-//! Names that are offered while somebody types: CUDA's from `assets/completions.ron`, and the caller's.
+//! Completion of names: CUDA's from `assets/completions.ron`, and the caller's.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// A name, how it is used, and what it does.
+/// A name with its signature and description.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Word {
-    /// What is typed.
+    /// The completed text.
     pub name: String,
-    /// With its parameters, or what kind of thing it is.
+    /// The parameters, or the kind of the name.
     pub signature: String,
-    /// One line.
+    /// A line of the list.
     pub about: String,
 }
 
-/// CUDA's own names.
+/// CUDA's names.
 #[must_use]
-pub fn of_cuda() -> &'static [Word] {
+pub fn cuda_words() -> &'static [Word] {
     static WORDS: LazyLock<Vec<Word>> =
         LazyLock::new(|| read(include_str!("../../../../assets/completions.ron")));
     &WORDS
@@ -32,23 +32,26 @@ fn read(text: &str) -> Vec<Word> {
     }
 }
 
-/// How well a name fits, best first.
+/// How a name matches the typed text, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// It begins so.
+    /// A prefix.
     Beginning,
-    /// It begins so, but for case and leading underscores.
+    /// A prefix except for case and leading underscores.
     Alike,
-    /// A part of it begins so: `shfl` in `__shfl_sync`.
+    /// The prefix of a part: `shfl` in `__shfl_sync`.
     Part,
 }
 
-/// Names that what is typed may become; the best first, the caller's before CUDA's, and never what is already there
-/// alone.
+/// Matching names, the best first and the caller's before CUDA's; empty if the typed name is the only match.
 #[must_use]
-pub fn matching<'a>(typed: &str, of_caller: &'a [Word], of_cuda: &'a [Word]) -> Vec<&'a Word> {
+pub fn matching<'a>(
+    typed: &str,
+    caller_words: &'a [Word],
+    cuda_words: &'a [Word],
+) -> Vec<&'a Word> {
     let mut found: Vec<((Fit, usize, usize), &Word)> = Vec::new();
-    for (rank, words) in [of_caller, of_cuda].into_iter().enumerate() {
+    for (rank, words) in [caller_words, cuda_words].into_iter().enumerate() {
         let fitting = words.iter().filter_map(|word| Some((fit(typed, &word.name)?, word)));
         found.extend(fitting.map(|(fit, word)| ((fit, rank, word.name.len()), word)));
     }
@@ -83,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_word_says_what_it_does() {
-        let words = of_cuda();
+        let words = cuda_words();
         assert!(words.len() >= 150, "{}", words.len());
         let names: BTreeSet<&str> = words.iter().map(|word| word.name.as_str()).collect();
         assert_eq!(names.len(), words.len(), "a name stands there twice");

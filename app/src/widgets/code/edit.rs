@@ -1,17 +1,17 @@
-//! What keys do to lines: indent them, comment them, begin a new one.
+//! Line editing: indentation, comments, new lines.
 
 use std::ops::Range;
 
 use super::change::{Change, Edit, Selection};
 use super::line_index::LineIndex;
 
-/// Spaces that a step in is wide.
+/// Width of an indentation step, in spaces.
 pub const STEP: usize = 4;
 
-/// One step in: at a cursor up to the next stop, else every line that something is selected in.
+/// Indents: at a cursor to the next stop, else every selected line.
 #[must_use]
 pub fn indent(text: &str, selection: Selection) -> Edit {
-    let index = LineIndex::of(text);
+    let index = LineIndex::new(text);
     if selection.is_empty() {
         let (_, column) = index.place(text, selection.head);
         let spaces = " ".repeat(STEP - column % STEP);
@@ -28,10 +28,10 @@ pub fn indent(text: &str, selection: Selection) -> Edit {
     })
 }
 
-/// One step out, as far as there is space to take away.
+/// Outdents as far as there is white space.
 #[must_use]
 pub fn outdent(text: &str, selection: Selection) -> Edit {
-    let index = LineIndex::of(text);
+    let index = LineIndex::new(text);
     let lines = lines(&index, selection);
     each_line(&index, selection, lines, |range| {
         let line = &text[range.clone()];
@@ -42,10 +42,10 @@ pub fn outdent(text: &str, selection: Selection) -> Edit {
     })
 }
 
-/// Makes lines comments, or text again where all of them are.
+/// Comments lines, or uncomments them if all are comments.
 #[must_use]
 pub fn comment(text: &str, selection: Selection) -> Edit {
-    let index = LineIndex::of(text);
+    let index = LineIndex::new(text);
     let lines = lines(&index, selection);
     let full: Vec<&str> = lines
         .clone()
@@ -66,11 +66,11 @@ pub fn comment(text: &str, selection: Selection) -> Edit {
     })
 }
 
-/// Ends a line; the next begins where this one does, a step further in after an opening bracket.
+/// Inserts a line break with the indentation of the line, one step further after an opening bracket.
 #[must_use]
 pub fn new_line(text: &str, selection: Selection) -> Edit {
     let (start, end) = (selection.start(), selection.end());
-    let index = LineIndex::of(text);
+    let index = LineIndex::new(text);
     let before = &text[index.start(index.line_of(start))..start];
     let mut inserted = format!("\n{}", margin(before));
     if before.trim_end().ends_with(['{', '(', '[']) {
@@ -79,17 +79,17 @@ pub fn new_line(text: &str, selection: Selection) -> Edit {
     insert(start..end, text, &inserted)
 }
 
-/// A closing bracket that was typed first in its line goes a step out, back to where its block began.
+/// Outdents a closing bracket that begins its line to the indentation of its block.
 #[must_use]
 pub fn closed(text: &str, cursor: usize) -> Option<Edit> {
-    let index = LineIndex::of(text);
+    let index = LineIndex::new(text);
     let start = index.start(index.line_of(cursor));
     let margin = text[start..cursor].strip_suffix(['}', ')', ']'])?;
     let alone = !margin.is_empty() && margin.trim_start_matches([' ', '\t']).is_empty();
     alone.then(|| outdent(text, Selection::at(cursor)))
 }
 
-/// Puts something in the place of what is selected.
+/// Replaces the selection.
 #[must_use]
 pub fn insert(place: Range<usize>, text: &str, inserted: &str) -> Edit {
     let removed = text[place.clone()].to_owned();
@@ -106,12 +106,12 @@ fn uncommented(text: &str, range: Range<usize>) -> Option<Change> {
     rest.starts_with(mark).then(|| Change { at, removed: mark.to_owned(), inserted: String::new() })
 }
 
-/// The white space that a line begins with.
+/// The leading white space of a line.
 fn margin(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// How many bytes of white space all lines begin with.
+/// The common leading white space of lines, in bytes.
 fn common_margin(lines: &[&str]) -> usize {
     let margins: Vec<&str> = lines.iter().map(|line| margin(line)).collect();
     let Some(first) = margins.first() else { return 0 };
@@ -121,7 +121,7 @@ fn common_margin(lines: &[&str]) -> usize {
     margins.iter().map(shared).min().unwrap_or(0)
 }
 
-/// Lines that something is selected in; not one of which only the beginning is reached.
+/// The selected lines, without a last line of which only the start is reached.
 #[must_use]
 pub fn lines(index: &LineIndex, selection: Selection) -> Range<usize> {
     let (first, last) = (index.line_of(selection.start()), index.line_of(selection.end()));
@@ -129,7 +129,7 @@ pub fn lines(index: &LineIndex, selection: Selection) -> Range<usize> {
     first..if only_reached { last } else { last + 1 }
 }
 
-/// A change for each line, made from the last to the first so that none moves another.
+/// A change per line, from the last to the first so that no change moves another.
 fn each_line(
     index: &LineIndex,
     selection: Selection,
@@ -139,7 +139,7 @@ fn each_line(
     let changes: Vec<Change> = lines.rev().filter_map(|line| change(index.line(line))).collect();
     let moved = |offset: usize, is_start: bool| {
         changes.iter().fold(offset, |at, change| {
-            // The beginning of a selected line stays its beginning.
+            // A selection at the start of a line stays there.
             if is_start && at == change.at && change.removed.is_empty() {
                 at
             } else {
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// `[` and `]` around what is selected, `|` for a cursor.
+    /// Parses `[` and `]` around a selection, `|` for a cursor.
     fn read(marked: &str) -> (String, Selection) {
         let text = marked.replace(['‹', '›', '|'], "");
         let at = |mark: char| marked.find(mark);
@@ -255,7 +255,7 @@ mod tests {
 
         #[test]
         fn in_and_out_again_is_nothing(text in text()) {
-            // A blank line is not moved in, and would be moved out; out takes a tab as a whole.
+            // Blank lines are not indented but would be outdented; outdenting removes a tab as a whole.
             let lines: Vec<&str> = text.split('\n').filter(|line| !line.trim().is_empty()).collect();
             let text = lines.join("\n").replace('\t', " ");
             prop_assume!(!text.is_empty());

@@ -1,30 +1,27 @@
-//! Finding and replacing text.
+//! Find and replace in text.
 
 use std::ops::Range;
 
 use super::change::{Change, Edit, Selection};
 
-/// Whether `A` is `a`.
+/// Whether case is significant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
-    /// It is.
     #[default]
     Ignored,
-    /// It is not.
     Matched,
 }
 
-/// What is looked for.
+/// View state of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// The text, taken as it is.
+    /// The text, without wildcards.
     pub needle: String,
-    /// Whether case counts.
     pub case: Case,
 }
 
 impl Query {
-    /// Where it stands, none overlapping another.
+    /// All matches, without overlaps.
     #[must_use]
     pub fn matches(&self, text: &str) -> Vec<Range<usize>> {
         if self.needle.is_empty() {
@@ -39,7 +36,7 @@ impl Query {
         }
     }
 
-    /// Whether it stands in a text.
+    /// Whether a text contains a match.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
         !self.matches(text).is_empty()
@@ -74,26 +71,26 @@ fn folded(character: char) -> char {
     let mut lower = character.to_lowercase();
     match (lower.next(), lower.next()) {
         (Some(single), None) => single,
-        // More than one: it is only itself.
+        // A character whose lower case has several characters only matches itself.
         _ => character,
     }
 }
 
-/// The first match at or behind a place, else the first of all.
+/// The first match at or after a position, else the first of all.
 #[must_use]
 pub fn next(matches: &[Range<usize>], from: usize) -> Option<usize> {
     let found = matches.partition_point(|found| found.start < from);
     (!matches.is_empty()).then_some(found % matches.len().max(1))
 }
 
-/// The last match that ends at or before a place, else the last of all.
+/// The last match that ends at or before a position, else the last of all.
 #[must_use]
 pub fn previous(matches: &[Range<usize>], from: usize) -> Option<usize> {
     let found = matches.partition_point(|found| found.end <= from);
     (!matches.is_empty()).then(|| (found + matches.len() - 1) % matches.len())
 }
 
-/// Puts something in the place of matches that may be touched.
+/// Replaces all matches that may be changed.
 #[must_use]
 pub fn replace(text: &str, matches: &[Range<usize>], with: &str, cursor: usize) -> Edit {
     let change = |found: &Range<usize>| Change {

@@ -1,18 +1,18 @@
-//! Highlighting that reads again only what an edit can have changed.
+//! Incremental syntax highlighting.
 //!
-//! Before each line stands a state; after an edit, lines are read from the first that changed until a state is the
-//! same as before. A long text is read in portions, so that opening it does not stop the window.
+//! Each line has a parser state before it; after an edit, lines are parsed from the first changed one until a state is
+//! unchanged. A long text is parsed in portions, so that opening it does not block the window.
 
 use std::ops::Range;
 
 use super::syntax::{Entry, Language, Span, read_line};
 
-/// Source text and what its pieces are.
+/// Source text and its tokens.
 #[derive(Clone, Debug)]
 pub struct Highlighter {
     language: Language,
     lines: Vec<Line>,
-    /// Lines whose spans and states may be wrong; those after it follow from it.
+    /// Lines whose tokens may be outdated; lines after them depend on them.
     pending: Range<usize>,
 }
 
@@ -20,27 +20,27 @@ pub struct Highlighter {
 struct Line {
     text: String,
     spans: Vec<Span>,
-    /// What came before this line when it was read.
+    /// The parser state before this line.
     before: Option<Entry>,
 }
 
-/// Lines that took the place of others.
+/// A replacement of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replaced {
-    /// Lines before.
+    /// The removed lines.
     pub old: Range<usize>,
-    /// Lines after.
+    /// The inserted lines.
     pub new: Range<usize>,
 }
 
 impl Highlighter {
-    /// For nothing yet.
+    /// An empty highlighter.
     #[must_use]
     pub const fn new(language: Language) -> Self {
         Self { language, lines: Vec::new(), pending: 0..0 }
     }
 
-    /// Takes a text in; says which lines are other ones. Nothing is read yet: see [`Self::read`].
+    /// Stores a text and returns the changed lines. Parsing happens in [`Self::read`].
     pub fn update(&mut self, text: &str) -> Replaced {
         let fresh: Vec<&str> = text.split('\n').collect();
         let same = |(old, new): &(&Line, &&str)| old.text == **new;
@@ -67,7 +67,7 @@ impl Highlighter {
                 line.min(replaced.new.end)
             }
         };
-        // The line after a removed one has another state before it.
+        // The line after a removed one has a new state before it.
         let end = (replaced.new.end + 1).min(self.lines.len());
         self.pending = if self.pending.is_empty() {
             replaced.new.start..end
@@ -77,7 +77,7 @@ impl Highlighter {
         };
     }
 
-    /// Reads at most so many lines; returns those whose spans may be others now.
+    /// Parses at most `most` lines; returns those whose tokens may have changed.
     pub fn read(&mut self, most: usize) -> Range<usize> {
         let start = self.pending.start.min(self.lines.len());
         let mut line = start;
@@ -95,7 +95,7 @@ impl Highlighter {
             entry = after;
             line += 1;
         }
-        // Where it was interrupted, the line is read whatever stands before it; those after it are compared again.
+        // The line at an interruption is always parsed again; lines after it are compared.
         self.pending =
             if line == self.lines.len() { 0..0 } else { line..self.pending.end.max(line + 1) };
         start..line
@@ -112,25 +112,25 @@ impl Highlighter {
         before.before.as_ref().map(|entry| read_line(entry, &before.text).1)
     }
 
-    /// Whether there is something left to read.
+    /// Whether all lines are parsed.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.pending.is_empty()
     }
 
-    /// How many lines there are; at least one once there was a text.
+    /// The number of lines; at least one once there was a text.
     #[must_use]
     pub fn line_count(&self) -> usize {
         self.lines.len()
     }
 
-    /// A line without its end.
+    /// A line without its line end.
     #[must_use]
     pub fn text(&self, line: usize) -> &str {
         self.lines.get(line).map_or("", |line| &line.text)
     }
 
-    /// What the pieces of a line are; empty where it is plain.
+    /// The tokens of a line; empty if it is plain.
     #[must_use]
     pub fn spans(&self, line: usize) -> &[Span] {
         self.lines.get(line).map_or(&[], |line| &line.spans)
@@ -164,7 +164,7 @@ mod tests {
         let mut highlighter = from_scratch(&text);
         text = text.replace('b', "bee");
         assert_eq!(highlighter.update(&text), Replaced { old: 1..2, new: 1..2 });
-        // One more: it follows the line that changed, and is found to be the same.
+        // The following line is parsed too and found unchanged.
         assert!(highlighter.read(usize::MAX).len() <= 2);
         assert!(highlighter.is_settled());
         assert_same(&highlighter, &from_scratch(&text));
@@ -180,7 +180,7 @@ mod tests {
         assert_same(&highlighter, &from_scratch(&text));
     }
 
-    /// Pieces that open and close what spans lines.
+    /// Text pieces that open and close multi-line constructs.
     fn piece() -> impl Strategy<Value = String> {
         prop::sample::select(vec![
             "\n",
@@ -240,7 +240,7 @@ mod tests {
                 let end = (at + edit.removed).min(characters.len());
                 characters.splice(at..end, edit.inserted.concat().chars());
                 highlighter.update(&text(&characters));
-                // Often interrupted before it is done.
+                // Often interrupted before it is complete.
                 highlighter.read(edit.portion);
             }
             while !highlighter.is_settled() {

@@ -1,8 +1,8 @@
-//! Where lines begin: from bytes to lines and back.
+//! Conversion between byte offsets and lines.
 
 use std::ops::Range;
 
-/// Where the lines of a text begin.
+/// The start offsets of a text's lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineIndex {
     starts: Vec<usize>,
@@ -11,45 +11,45 @@ pub struct LineIndex {
 
 impl Default for LineIndex {
     fn default() -> Self {
-        Self::of("")
+        Self::new("")
     }
 }
 
 impl LineIndex {
-    /// Of a text.
+    /// The index of a text.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
         Self { starts, length: text.len() }
     }
 
-    /// How many lines there are: one more than line ends.
+    /// The number of lines: one more than line ends.
     #[must_use]
     pub fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// The line that a byte is in, from 0.
+    /// The line of a byte offset, from 0.
     #[must_use]
     pub fn line_of(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
     }
 
-    /// Where a line begins; the end of the text behind the last one.
+    /// The start of a line; the end of the text for lines beyond the last.
     #[must_use]
     pub fn start(&self, line: usize) -> usize {
         self.starts.get(line).copied().unwrap_or(self.length)
     }
 
-    /// A line without its end.
+    /// A line without its line end.
     #[must_use]
     pub fn line(&self, line: usize) -> Range<usize> {
         let end = self.starts.get(line + 1).map_or(self.length, |next| next - 1);
         self.start(line)..end
     }
 
-    /// Where a column of a line is, in characters from 0; its end where it has no such column.
+    /// The offset of a column, in characters from 0; the end of the line if it is shorter.
     #[must_use]
     pub fn offset(&self, text: &str, line: usize, column: usize) -> usize {
         let range = self.line(line.min(self.count() - 1));
@@ -57,7 +57,7 @@ impl LineIndex {
         within.char_indices().nth(column).map_or(range.end, |(at, _)| range.start + at)
     }
 
-    /// The line and the column in characters, both from 0.
+    /// Line and column in characters, both from 0.
     #[must_use]
     pub fn place(&self, text: &str, offset: usize) -> (usize, usize) {
         let line = self.line_of(offset);
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn bytes_and_places_are_two_names_of_the_same() {
         let text = "ab\n\nçde";
-        let index = LineIndex::of(text);
+        let index = LineIndex::new(text);
         let check = |offset: usize, line: usize, column: usize| {
             assert_eq!(index.place(text, offset), (line, column), "{offset}");
             assert_eq!(index.offset(text, line, column), offset, "{line}:{column}");

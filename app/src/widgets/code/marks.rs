@@ -1,4 +1,4 @@
-//! What stands beside a text: problems, heat, locked lines. They move with the text while it is edited.
+//! Marks of a text: problems, heat and locked lines. They move with the text while it is edited.
 
 use std::ops::Range;
 
@@ -6,85 +6,80 @@ use super::change::Change;
 use super::completion::Word;
 use super::line_index::LineIndex;
 
-/// How bad a problem is.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Good to know.
     Note,
-    /// It should be looked at.
+    /// Warnings.
     Warning,
-    /// It stops the kernel.
     Error,
 }
 
-/// Something wrong in one place.
+/// A problem at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// From 1.
     pub line: usize,
-    /// Characters from 1; the whole line where there are none.
+    /// Characters from 1; `None` for the whole line.
     pub columns: Option<Range<usize>>,
-    /// How bad it is.
     pub severity: Severity,
     /// One or more sentences.
     pub message: String,
 }
 
-/// How hot a line is.
+/// The heat of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
     /// From 1.
     pub line: usize,
     /// From 0 to 1.
     pub value: f32,
-    /// What was counted, in words.
+    /// The counted amount, as text.
     pub text: String,
 }
 
-/// A text as it was at some time: counts the changes that an editor has seen.
+/// A revision of a text: the number of changes that an editor has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Revision(pub u64);
 
-/// What the caller knows about the text.
+/// The marks that the caller supplies.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    /// Another number for other marks: only then are problems, heat and links taken in.
+    /// Identifies the marks: they are adopted when it changes.
     pub generation: u64,
-    /// The text that they are about (`CodeEditor::revision` when it was saved or compiled).
+    /// The revision that they refer to (`CodeEditor::revision` when the text was saved or compiled).
     pub made_at: Revision,
-    /// Compilers' and sanitizers' findings.
+    /// Problems from the compiler and the checker.
     pub problems: Vec<Problem>,
-    /// At most one for each line.
+    /// At most one per line.
     pub heat: Vec<Heat>,
-    /// Lines, from 1, that became machine code.
+    /// Lines, from 1, with machine code.
     pub linked: Vec<usize>,
-    /// The line, from 1, whose machine code is selected elsewhere.
+    /// The line, from 1, whose machine code is selected in another panel.
     pub marked: Option<usize>,
-    /// Names that are offered while typing, beside those of CUDA.
+    /// Names for completion, in addition to CUDA's.
     pub words: Vec<Word>,
 }
 
-/// Something at a line, from 0, that moves with it.
+/// An item at a line, from 0, that moves with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tracked<T> {
-    /// Where it is now.
+    /// Its present line.
     pub line: usize,
-    /// Whether the line is still the one that it was made for.
+    /// Whether the line is unchanged.
     pub age: Age,
-    /// What it is.
     pub item: T,
 }
 
-/// Whether something is still about this text.
+/// Whether a mark still applies to the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
-    /// It is.
     Fresh,
     /// Its line has been edited since.
     Stale,
 }
 
-/// What an edit did to lines.
+/// The effect of an edit on lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineShift {
     first: usize,
@@ -93,21 +88,20 @@ pub struct LineShift {
     reach: Reach,
 }
 
-/// Which of the lines at its ends an edit has changed.
+/// Which of the first and last lines of an edit changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// All of them.
     Lines,
-    /// None: whole lines came before the first.
+    /// None: whole lines were inserted before the first.
     Above,
-    /// Not the first: whole lines came behind it.
+    /// Not the first: whole lines were inserted after it.
     Below,
 }
 
 impl LineShift {
-    /// What a change does to the text that `index` describes.
+    /// The effect of a change on the text described by `index`.
     #[must_use]
-    pub fn of(change: &Change, index: &LineIndex) -> Self {
+    pub fn from_change(change: &Change, index: &LineIndex) -> Self {
         let first = index.line_of(change.at);
         let line = index.line(first);
         let ends = |text: &str| text.bytes().filter(|byte| *byte == b'\n').count();
@@ -128,7 +122,7 @@ impl LineShift {
         Self { first, removed, inserted, reach }
     }
 
-    /// Where a line is afterwards, and whether it is still the same.
+    /// The line's new number, and whether it is unchanged.
     #[must_use]
     pub fn moved(self, line: usize) -> (usize, Age) {
         let last = self.first + self.removed;
@@ -145,7 +139,7 @@ impl LineShift {
         }
     }
 
-    /// Moves something along.
+    /// Moves a mark.
     pub fn carry<T>(self, tracked: &mut Tracked<T>) {
         let (line, age) = self.moved(tracked.line);
         tracked.line = line;
@@ -154,7 +148,7 @@ impl LineShift {
         }
     }
 
-    /// Where lines that nobody edits are afterwards.
+    /// The new range of locked lines.
     #[must_use]
     pub fn moved_range(self, lines: &Range<usize>) -> Range<usize> {
         let start = self.moved(lines.start).0;
@@ -163,14 +157,12 @@ impl LineShift {
     }
 }
 
-/// Everything that moves with one text.
+/// All marks of a text at their present lines.
 #[derive(Clone, Debug, Default)]
 pub struct Tracker {
-    /// Problems where they are now.
     pub problems: Vec<Tracked<Problem>>,
-    /// Heat where it is now.
     pub heat: Vec<Tracked<Heat>>,
-    /// Lines with machine code; the item is the line's number when it was compiled, from 1.
+    /// Lines with machine code; the item is the line number when it was compiled, from 1.
     pub linked: Vec<Tracked<usize>>,
     /// Lines that must not be edited.
     pub locked: Vec<Range<usize>>,
@@ -181,19 +173,19 @@ pub struct Tracker {
     base: u64,
 }
 
-/// So many edits are remembered for marks that come late.
+/// Number of edits kept for marks that arrive late.
 const REMEMBERED: usize = 20_000;
 
 impl Tracker {
-    /// Of the text as it is now.
+    /// The present revision.
     #[must_use]
     pub const fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Follows a change of the text that `index` describes.
+    /// Applies a change of the text described by `index`.
     pub fn follow(&mut self, change: &Change, index: &LineIndex) {
-        let shift = LineShift::of(change, index);
+        let shift = LineShift::from_change(change, index);
         self.problems.iter_mut().for_each(|each| shift.carry(each));
         self.heat.iter_mut().for_each(|each| shift.carry(each));
         self.linked.iter_mut().for_each(|each| shift.carry(each));
@@ -209,7 +201,7 @@ impl Tracker {
         }
     }
 
-    /// Takes marks in if they are other ones, moved to where their lines are by now.
+    /// Adopts new marks, moved to the present positions of their lines.
     pub fn adopt(&mut self, marks: &Marks) {
         if self.generation == Some(marks.generation) {
             return;
@@ -224,7 +216,7 @@ impl Tracker {
         self.linked = placed(&marks.linked, |line| *line, age, &shifts);
     }
 
-    /// Whether an edit that takes `removed` away and puts something there may be made.
+    /// Whether an edit that removes `removed` and inserts text there is allowed.
     #[must_use]
     pub fn allows(&self, index: &LineIndex, removed: Range<usize>) -> bool {
         self.locked.iter().filter(|lines| !lines.is_empty()).all(|lines| {
@@ -233,7 +225,7 @@ impl Tracker {
             if removed.is_empty() {
                 removed.start < start || removed.start > end
             } else {
-                // Nor may what separates them from other lines go.
+                // The line ends around locked lines must stay, too.
                 removed.end < start || removed.start > end
             }
         })
@@ -268,7 +260,7 @@ mod tests {
     #[test]
     fn a_mark_follows_its_line() {
         let check = |change: Change, line: usize, age: Age| {
-            let shift = LineShift::of(&change, &LineIndex::of(TEXT));
+            let shift = LineShift::from_change(&change, &LineIndex::new(TEXT));
             assert_eq!(shift.moved(1), (line, age), "{change:?}");
         };
         check(change(0, "", "new\n"), 2, Age::Fresh);
@@ -291,14 +283,14 @@ mod tests {
     fn marks_that_come_late_are_moved_to_where_their_lines_are() {
         let mut tracker = Tracker::default();
         let made_at = tracker.revision();
-        tracker.follow(&change(0, "", "zero\n"), &LineIndex::of(TEXT));
+        tracker.follow(&change(0, "", "zero\n"), &LineIndex::new(TEXT));
         let marks =
             Marks { generation: 1, made_at, problems: vec![problem(2)], ..Marks::default() };
         tracker.adopt(&marks);
         assert_eq!((tracker.problems[0].line, tracker.problems[0].age), (2, Age::Fresh));
         let text = format!("zero\n{TEXT}");
-        tracker.follow(&change(10, "w", "W"), &LineIndex::of(&text));
-        // The same marks again change nothing.
+        tracker.follow(&change(10, "w", "W"), &LineIndex::new(&text));
+        // Adopting the same marks again changes nothing.
         tracker.adopt(&marks);
         assert_eq!((tracker.problems[0].line, tracker.problems[0].age), (2, Age::Stale));
     }
@@ -306,7 +298,7 @@ mod tests {
     #[test]
     fn locked_lines_are_left_alone() {
         let tracker = Tracker { locked: std::iter::once(1..2).collect(), ..Tracker::default() };
-        let index = LineIndex::of(TEXT);
+        let index = LineIndex::new(TEXT);
         let check = |removed: Range<usize>, expected: bool| {
             assert_eq!(tracker.allows(&index, removed.clone()), expected, "{removed:?}");
         };

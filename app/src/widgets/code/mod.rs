@@ -1,4 +1,4 @@
-//! Source text: edited, listed, compared. These know nothing of the rest of the window.
+//! Source text widgets: editor, listing, diff. They are independent of the rest of the window.
 
 pub mod bracket;
 pub mod change;
@@ -7,12 +7,12 @@ pub mod diff;
 pub mod edit;
 pub mod editor;
 pub mod find;
+pub mod heat_colors;
 pub mod highlight;
 pub mod line_index;
 pub mod listing;
 pub mod marks;
 pub mod paint;
-pub mod ramp;
 pub mod syntax;
 pub mod undo;
-pub mod words;
+pub mod word_boundaries;

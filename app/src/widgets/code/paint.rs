@@ -1,4 +1,4 @@
-//! Tokens as colours, and lines of text laid out in them.
+//! Token colours and line layout.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use egui::{Color32, FontId, Galley, Ui};
 use super::syntax::{Span, Token};
 use crate::theme::Tokens;
 
-/// What a token looks like.
+/// The colour of a token.
 #[must_use]
 pub fn color(tokens: &Tokens, token: Token) -> Color32 {
     let syntax = &tokens.syntax;
@@ -28,13 +28,13 @@ pub fn color(tokens: &Tokens, token: Token) -> Color32 {
     .0
 }
 
-/// How high a line of code is, in points.
+/// Height of a code line, in points.
 #[must_use]
 pub fn line_height(size: f32) -> f32 {
     (size * 1.45).round()
 }
 
-/// How text of a size looks.
+/// The text format for a font size.
 #[must_use]
 pub fn format(size: f32, color: Color32) -> TextFormat {
     TextFormat {
@@ -46,7 +46,7 @@ pub fn format(size: f32, color: Color32) -> TextFormat {
     }
 }
 
-/// One line in its colours, never wrapped.
+/// Lays out one line in its colours, without wrapping.
 #[must_use]
 pub fn line(ui: &Ui, tokens: &Tokens, size: f32, text: &str, spans: &[Span]) -> Arc<Galley> {
     let mut job = LayoutJob { keep_trailing_whitespace: true, ..LayoutJob::default() };
@@ -54,7 +54,7 @@ pub fn line(ui: &Ui, tokens: &Tokens, size: f32, text: &str, spans: &[Span]) -> 
     let plain = color(tokens, Token::Plain);
     let mut from = 0;
     for span in spans {
-        // Spans of another text are not trusted.
+        // Spans of another text may be out of bounds.
         let (Some(before), Some(piece)) =
             (text.get(from..span.bytes.start), text.get(span.bytes.clone()))
         else {
@@ -71,7 +71,7 @@ pub fn line(ui: &Ui, tokens: &Tokens, size: f32, text: &str, spans: &[Span]) -> 
     ui.fonts_mut(|fonts| fonts.layout_job(job))
 }
 
-/// A name that is not seen, for keyboards, tests and people who do not see the window.
+/// An invisible name for keyboard navigation, tests and screen readers.
 pub fn name(ui: &Ui, id: egui::Id, name: &str) {
     ui.ctx().accesskit_node_builder(id, |node| node.set_label(name));
 }

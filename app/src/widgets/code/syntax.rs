@@ -1,4 +1,4 @@
-//! Syntax definitions of our own (`assets/syntaxes`), and what their scopes mean to a reader.
+//! The syntax definitions in `assets/syntaxes`, and the tokens for their scopes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,58 +9,53 @@ use syntect::parsing::{
     ParseState, Scope, ScopeStack, SyntaxDefinition, SyntaxReference, SyntaxSet, SyntaxSetBuilder,
 };
 
-/// What source text is written in.
+/// The language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// CUDA C++ with a launch block.
     Cuda,
-    /// Portable instructions.
+    /// PTX.
     Ptx,
-    /// Machine instructions.
+    /// Machine code.
     Sass,
     /// Project files.
     Ron,
-    /// Nothing in particular: logs.
+    /// Plain text, such as logs.
     Plain,
 }
 
-/// What a piece of source text is, as themes name it (`tokens.syntax`).
+/// The class of a piece of text, as themes name it (`tokens.syntax`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Token {
-    /// Nothing in particular.
+    /// Plain text.
     Plain,
-    /// A word of the language, or an instruction.
+    /// A keyword, or an instruction.
     Keyword,
     /// A type.
     Kind,
-    /// What is called, or jumped to.
+    /// A function, or a jump target.
     Function,
-    /// A number.
     Number,
-    /// Quoted text.
     String,
-    /// For people.
     Comment,
-    /// For the preprocessor or assembler; a field of a launch block.
+    /// A preprocessor or assembler directive; a field of a launch block.
     Directive,
-    /// What the device brings with it.
+    /// A name built into CUDA.
     Builtin,
     /// A register or predicate.
     Register,
-    /// What holds the rest together.
     Punctuation,
 }
 
-/// A piece of one line.
+/// A token of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Bytes of the line.
+    /// Byte range in the line.
     pub bytes: Range<usize>,
-    /// What it is.
     pub token: Token,
 }
 
-/// What comes before a line: enough to read on from there.
+/// The parser state before a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     parse: Option<ParseState>,
@@ -68,19 +63,19 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Before the first line.
+    /// The state before the first line.
     pub(super) fn first(language: Language) -> Self {
         let parse = definition(language).map(ParseState::new);
         Self { parse, stack: ScopeStack::new() }
     }
 }
 
-/// Reads one line (without its end), and says what comes before the next.
+/// Parses one line (without its line end), and returns the state after it.
 pub(super) fn read_line(before: &Entry, line: &str) -> (Vec<Span>, Entry) {
     let mut after = before.clone();
     let Some(parse) = &mut after.parse else { return (Vec::new(), after) };
     let text = format!("{line}\n");
-    // A definition that loops or breaks is a defect that a test finds; a reader then sees plain text.
+    // Tests reject a definition that fails here; the line is then plain text.
     let Ok(operations) = parse.parse_line(&text, &SET) else { return (Vec::new(), before.clone()) };
     let mut spans = Vec::new();
     let mut from = 0;
@@ -96,7 +91,7 @@ pub(super) fn read_line(before: &Entry, line: &str) -> (Vec<Span>, Entry) {
     (spans, after)
 }
 
-/// Reads a line that stands alone.
+/// Parses a single line.
 #[must_use]
 pub fn spans_of_line(language: Language, line: &str) -> Vec<Span> {
     read_line(&Entry::first(language), line).0
@@ -116,7 +111,7 @@ fn push(spans: &mut Vec<Span>, bytes: Range<usize>, stack: &ScopeStack) {
     }
 }
 
-/// The first that a scope begins with decides.
+/// The first matching scope prefix decides.
 const MEANINGS: &[(&str, Token)] = &[
     ("comment", Token::Comment),
     ("string", Token::String),
@@ -163,7 +158,7 @@ static SET: LazyLock<SyntaxSet> = LazyLock::new(|| {
         include_str!("../../../../assets/syntaxes/ptx.sublime-syntax"),
         include_str!("../../../../assets/syntaxes/sass.sublime-syntax"),
     ] {
-        // The files are part of the program, and a test reads each: without one, text stays plain.
+        // The files are embedded, and a test reads each; an unreadable one would leave its text plain.
         if let Ok(definition) = SyntaxDefinition::load_from_str(text, true, None) {
             set.add(definition);
         }
@@ -175,7 +170,7 @@ static SET: LazyLock<SyntaxSet> = LazyLock::new(|| {
 mod tests {
     use super::*;
 
-    /// The tokens of a line, written as `text:Token`.
+    /// Checks the tokens of a line, written as `text:Token`.
     fn check(language: Language, line: &str, expected: &[(&str, Token)]) {
         let spans = spans_of_line(language, line);
         let found: Vec<(&str, Token)> = spans

@@ -1,20 +1,20 @@
-//! Undo and redo in steps that people think in: a word, a pause, a command.
+//! Undo history with steps of a word, a pause or a command.
 
 use std::collections::VecDeque;
 
 use super::change::{Change, Edit, Selection};
 
-/// Seconds without a key after which the next one begins a step.
+/// A pause of this many seconds begins a new step.
 const PAUSE: f64 = 1.0;
-/// Bytes of changes that are kept at most.
+/// Maximum size of the history, in bytes.
 const MOST: usize = 8 << 20;
 
-/// How a change came about.
+/// The origin of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// By a key: joins the keys before it.
+    /// Typed: joins the previous keys.
     Typed,
-    /// By a command: a step of its own.
+    /// A command: a step of its own.
     Command,
 }
 
@@ -26,18 +26,18 @@ struct Step {
     size: usize,
 }
 
-/// Everything that can be taken back.
+/// The undo history.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     done: VecDeque<Step>,
     undone: Vec<Step>,
-    /// When the last key came, while the next may join its step.
+    /// The time of the last key, while the next one may join its step.
     open: Option<f64>,
     size: usize,
 }
 
 impl History {
-    /// Keeps what was done; `now` in seconds of any clock.
+    /// Records an edit; `now` in seconds of any clock.
     pub fn record(&mut self, edit: Edit, before: Selection, origin: Origin, now: f64) {
         if edit.changes.is_empty() {
             return;
@@ -67,7 +67,7 @@ impl History {
         }
     }
 
-    /// What takes the last step back.
+    /// The edit that undoes the last step.
     pub fn undo(&mut self) -> Option<Edit> {
         self.open = None;
         let step = self.done.pop_back()?;
@@ -78,7 +78,7 @@ impl History {
         Some(edit)
     }
 
-    /// What makes it again.
+    /// The edit that redoes it.
     pub fn redo(&mut self) -> Option<Edit> {
         self.open = None;
         let step = self.undone.pop()?;
@@ -88,25 +88,25 @@ impl History {
         Some(edit)
     }
 
-    /// Whether there is something to take back.
+    /// Whether a step can be undone.
     #[must_use]
     pub fn can_undo(&self) -> bool {
         !self.done.is_empty()
     }
 
-    /// Whether there is something to make again.
+    /// Whether a step can be redone.
     #[must_use]
     pub const fn can_redo(&self) -> bool {
         !self.undone.is_empty()
     }
 
-    /// The next key begins a step, whenever it comes: the cursor was moved.
+    /// Ends the step: the cursor was moved.
     pub const fn close(&mut self) {
         self.open = None;
     }
 }
 
-/// Whether a change goes on where a step stopped, within a word.
+/// Whether an edit continues a step within a word.
 fn continues(step: &Step, edit: &Edit) -> bool {
     let (Some(last), [next]) = (step.changes.last(), &edit.changes[..]) else { return false };
     let single = |text: &str| {
@@ -168,7 +168,7 @@ mod tests {
             }
         }
 
-        /// What each step back leaves.
+        /// The text after each undo step.
         fn steps(&mut self) -> Vec<String> {
             let mut steps = Vec::new();
             while let Some(edit) = self.history.undo() {

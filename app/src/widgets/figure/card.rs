@@ -1,11 +1,11 @@
-//! What is known of the mark that the pointer or the keys are on.
+//! The tooltip of the mark under the pointer or the keyboard cursor.
 
 use egui::{Grid, Rect, Response, RichText, Tooltip, Ui};
 use lightbench_core::figure::{Figure, Item, Spot};
 
 use crate::theme;
 
-/// Shows the card of a mark beside it.
+/// Shows the tooltip beside the mark.
 pub(super) fn show(ui: &Ui, figure: &Figure, spot: &Spot, (around, response): (Rect, &Response)) {
     let Some(item) = figure.items().get(spot.item) else { return };
     let card = figure.card(item);
@@ -26,7 +26,7 @@ pub(super) fn show(ui: &Ui, figure: &Figure, spot: &Spot, (around, response): (R
     });
 }
 
-/// The card in one line.
+/// The tooltip in one line.
 pub(super) fn words(figure: &Figure, item: &Item) -> String {
     let card = figure.card(item);
     let rows = card.rows.iter().map(|(name, value)| format!("{name} {value}"));

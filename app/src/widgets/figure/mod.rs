@@ -1,5 +1,5 @@
-//! A figure in the window: drawn from the same scene as its SVG, with pan, zoom, cards, a choice by pointer or arrow keys,
-//! and a table that says the same to whoever cannot see it.
+//! A figure in the window, drawn from the same scene as its SVG: pan, zoom, tooltips, selection by pointer or arrow
+//! keys, and an equivalent table for screen readers.
 
 mod card;
 mod paint;
@@ -19,57 +19,54 @@ use crate::theme;
 
 pub use png::png;
 
-/// What somebody made of a figure: how much of it is seen, in which form.
+/// View state of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FigureView {
-    /// What is seen; everything, where nobody moved it.
+    /// The visible range; `None` shows everything.
     seen: Option<View>,
-    /// Picture or table.
     form: Form,
-    /// Where arrow keys are.
+    /// The mark of the keyboard cursor.
     cursor: Option<MarkId>,
 }
 
-/// How a figure is shown.
+/// The form of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// As a picture.
     #[default]
     Picture,
-    /// As a table.
     Table,
 }
 
-/// What leaves the window.
+/// An export of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Export {
-    /// This text goes to the clipboard.
+    /// Copy this text to the clipboard.
     Copy(String),
-    /// This text becomes a file, whose name is asked for.
+    /// Save this text to a file that the user selects.
     SaveSvg(String),
-    /// This becomes a picture file, see [`png`].
+    /// Save a picture, see [`png`].
     SavePng(Box<Figure>),
 }
 
-/// What came of showing a figure.
+/// The result of drawing a figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// What was chosen, by pointer or keys.
+    /// The mark selected by pointer or keys.
     pub chosen: Option<MarkId>,
-    /// What the pointer is on.
+    /// The mark under the pointer.
     pub hovered: Option<MarkId>,
-    /// What is to leave the window.
+    /// The requested export.
     pub export: Option<Export>,
 }
 
-/// Sizes of what is saved, in points.
+/// Size of exported figures, in points.
 const SAVED: (f64, f64) = (720.0, 440.0);
-/// A pointer this near is on a mark.
+/// Maximum distance of the pointer to a mark, in points.
 const NEAR: f32 = 12.0;
-/// How much a key zooms.
+/// Zoom factor of a key.
 const STEP: f64 = 1.25;
 
-/// Shows a figure as high as offered; rows are as high as they need. Controls of the panel stand in the figure's bar.
+/// Draws a figure in the given height; a table takes the height it needs. `controls` are placed in the figure's bar.
 pub fn show(
     ui: &mut Ui,
     figure: &Figure,
@@ -89,7 +86,7 @@ pub fn show(
     Shown { chosen, hovered, export }
 }
 
-/// Controls to the left, form and export to the right.
+/// The bar: controls on the left, form and export on the right.
 fn bar(
     ui: &mut Ui,
     figure: &Figure,
@@ -114,7 +111,7 @@ fn bar(
 fn export(ui: &mut Ui, figure: &Figure) -> Option<Export> {
     let mut action = None;
     if ui.button("Copy as CSV").clicked() {
-        // In memory nothing keeps a table from being written.
+        // Writing a table to memory cannot fail.
         action = figure.csv().ok().map(Export::Copy);
     }
     if ui.button("Save SVG…").clicked() {
@@ -129,14 +126,14 @@ fn export(ui: &mut Ui, figure: &Figure) -> Option<Export> {
     action
 }
 
-/// Draws the picture, and says what was chosen and what the pointer is on.
+/// Draws the picture; returns the selected mark and the one under the pointer.
 fn picture(
     ui: &mut Ui,
     figure: &Figure,
     view: &mut FigureView,
     height: f32,
 ) -> (Option<MarkId>, Option<MarkId>) {
-    let measure = paint::Fonts::of(ui);
+    let measure = paint::Fonts::new(ui);
     let seen = view.seen.unwrap_or_else(|| figure.fit());
     let width = ui.available_width().max(120.0);
     let size = (f64::from(width), f64::from(height.max(120.0)));
@@ -168,7 +165,7 @@ fn picture(
     (chosen, hovered.map(|spot| spot.id))
 }
 
-/// What a reader of the screen is told.
+/// The description for screen readers.
 fn describe(ui: &Ui, figure: &Figure, response: &Response, spot: Option<Spot>) {
     response.widget_info(|| {
         let mut info = WidgetInfo::labeled(Role::Figure, ui.is_enabled(), figure.title());
@@ -190,11 +187,11 @@ fn around(spot: &Spot, place: Rect) -> Rect {
     )
 }
 
-/// The mark that a pointer is on, or so near that it is meant.
+/// The mark nearest to the pointer, within the maximum distance.
 fn nearest(scene: &Scene, place: Rect, at: egui::Pos2) -> Option<Spot> {
     let far = |spot: &Spot| around(spot, place).distance_to_pos(at);
     let center = |spot: &Spot| around(spot, place).center().distance(at);
-    // Of several, the one whose middle is nearest; later ones lie above.
+    // Of several marks the one with the nearest centre; later ones are drawn above.
     let near = scene.spots.iter().rev().filter(|spot| far(spot) <= NEAR);
     near.min_by(|a, b| {
         (far(a), center(a)).partial_cmp(&(far(b), center(b))).unwrap_or(std::cmp::Ordering::Equal)
@@ -202,7 +199,7 @@ fn nearest(scene: &Scene, place: Rect, at: egui::Pos2) -> Option<Spot> {
     .copied()
 }
 
-/// Arrow keys go from mark to mark, Enter chooses, plus and minus zoom, 0 shows everything.
+/// Arrow keys move between marks, Enter selects, plus and minus zoom, 0 resets the view.
 fn keys(ui: &Ui, figure: &Figure, view: &mut FigureView, response: &Response) -> Option<MarkId> {
     if !response.has_focus() {
         return None;
@@ -241,7 +238,7 @@ fn keys(ui: &Ui, figure: &Figure, view: &mut FigureView, response: &Response) ->
     view.cursor.filter(|_| pressed(Key::Enter) || pressed(Key::Space))
 }
 
-/// Dragging moves, pinching and Ctrl with the wheel zoom, a double click shows everything.
+/// Dragging pans, pinching and Ctrl with the wheel zoom, a double click resets the view.
 fn move_view(
     ui: &Ui,
     figure: &Figure,
@@ -271,7 +268,7 @@ fn move_view(
     }
 }
 
-/// Lengths stand on zero and stay there.
+/// Bars start at zero, so their figures do not pan.
 fn can_move(figure: &Figure) -> bool {
     match (figure.y(), figure.x().margin) {
         (Vertical::Axis(_), _) | (Vertical::Rows(_), Margin::Both) => true,

@@ -1,4 +1,4 @@
-//! A scene in the colours and fonts of the theme.
+//! A scene in the theme's colours and fonts.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use lightbench_core::figure::{
 
 use crate::theme::{self, Tokens};
 
-/// The fonts of the window, which know how wide words are.
+/// The window's fonts, to measure text.
 pub(super) struct Fonts {
     painter: Painter,
     small: FontId,
@@ -24,7 +24,7 @@ pub(super) struct Fonts {
 }
 
 impl Fonts {
-    pub(super) fn of(ui: &Ui) -> Self {
+    pub(super) fn new(ui: &Ui) -> Self {
         let body = TextStyle::Body.resolve(ui.style());
         let strong = FontId::new(body.size, FontFamily::Name(theme::STRONG.into()));
         let small = TextStyle::Small.resolve(ui.style());
@@ -56,7 +56,7 @@ impl Measure for Fonts {
     }
 }
 
-/// Where something drawn goes, in which colours.
+/// The painter, origin, fonts and colours of a scene.
 struct Brush<'a> {
     painter: &'a Painter,
     fonts: Fonts,
@@ -64,16 +64,16 @@ struct Brush<'a> {
     corner: Pos2,
 }
 
-/// Draws a scene from a corner.
+/// Draws a scene with its corner at a position.
 pub(super) fn paint(ui: &Ui, scene: &Scene, corner: Pos2) {
-    let (fonts, tokens) = (Fonts::of(ui), theme::tokens(ui));
+    let (fonts, tokens) = (Fonts::new(ui), theme::tokens(ui));
     let brush = Brush { painter: ui.painter(), fonts, tokens, corner };
     for shape in &scene.shapes {
         brush.draw(shape);
     }
 }
 
-/// Marks what the pointer or the keys are on.
+/// Marks the mark under the pointer or the keyboard cursor.
 pub(super) fn ring(ui: &Ui, around: Rect, is_bar: bool) {
     let tokens = theme::tokens(ui);
     let edge = Stroke::new(1.5, tokens.accent.0);
@@ -128,7 +128,7 @@ impl Brush<'_> {
                 };
                 let corner = self.at(*at) - vec2(before, height / 2.0);
                 let shape = TextShape::new(corner, galley, self.color(*ink));
-                // What is not turned lies on whole pixels, so that it is sharp.
+                // Unrotated text is aligned to whole pixels, so that it is sharp.
                 let shape = if *angle == 0.0 {
                     TextShape {
                         pos: shape.pos.round_to_pixels(self.painter.pixels_per_point()),

@@ -1,4 +1,4 @@
-//! A figure as a picture file's pixels, drawn on the processor in the colours of a theme.
+//! Renders a figure to pixels on the processor, in a theme's colours.
 
 use egui::{Context, RawInput, Rect, pos2, vec2};
 use image::RgbaImage;
@@ -8,11 +8,10 @@ use lightbench_picture::Painter;
 use super::paint;
 use crate::theme::{self, ThemeName};
 
-/// The distance to the edge of the picture, in points.
+/// Margin of the picture, in points.
 const EDGE: f32 = 16.0;
 
-/// A figure, seen whole, of this size in points, with so many pixels for each. It needs no window; it takes a while, so not
-/// the thread that draws one.
+/// Renders a whole figure in this size in points and scale. It needs no window; it is too slow for the window's thread.
 #[must_use]
 pub fn png(
     figure: &Figure,
@@ -27,14 +26,14 @@ pub fn png(
     let mut painter = Painter::default();
     let mut size = vec2(width, height);
     let mut image = RgbaImage::default();
-    // The first time finds out how high rows are; fonts come with it, too.
+    // The first pass measures row heights and loads fonts.
     for _ in 0..2 {
         let screen_rect = Some(Rect::from_min_size(pos2(0.0, 0.0), size));
         let input = RawInput { screen_rect, ..RawInput::default() };
         let mut needed = size;
         let mut output = context.run_ui(input, |ui| {
             let inside = (f64::from(width - 2.0 * EDGE), f64::from(height - 2.0 * EDGE));
-            let scene = lay_out(figure, figure.fit(), inside, &paint::Fonts::of(ui));
+            let scene = lay_out(figure, figure.fit(), inside, &paint::Fonts::new(ui));
             needed.y = scene.height as f32 + 2.0 * EDGE;
             paint::paint(ui, &scene, pos2(EDGE, EDGE));
         });

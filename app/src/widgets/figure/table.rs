@@ -1,4 +1,4 @@
-//! The table that says what a figure shows; only rows in view are laid out.
+//! The table of a figure; only visible rows are laid out.
 
 use egui::{
     Align, Label, Layout, Rect, RichText, ScrollArea, TextStyle, Ui, UiBuilder, pos2, vec2,
@@ -8,13 +8,13 @@ use lightbench_core::figure::{Figure, Measure as _, Table, TextSize};
 use super::paint::Fonts;
 use crate::theme;
 
-/// Rows whose cells decide how wide columns are.
+/// Number of rows that determine column widths.
 const LOOKED_AT: usize = 200;
 const BETWEEN: f32 = 18.0;
 
 pub(super) fn show(ui: &mut Ui, figure: &Figure, height: f32) {
     let table = figure.table();
-    let columns = columns(&Fonts::of(ui), &table);
+    let columns = columns(&Fonts::new(ui), &table);
     let wide = columns.iter().map(|(_, width)| width + BETWEEN).sum::<f32>();
     let tokens = theme::tokens(ui);
     ScrollArea::horizontal().id_salt("columns").show(ui, |ui| {
@@ -32,7 +32,7 @@ pub(super) fn show(ui: &mut Ui, figure: &Figure, height: f32) {
     });
 }
 
-/// Where each column begins, and how wide it is.
+/// Position and width of each column.
 fn columns(fonts: &Fonts, table: &Table) -> Vec<(f32, f32)> {
     let mut left = 0.0;
     let widths = table.headings.iter().enumerate().map(|(column, heading)| {
@@ -49,7 +49,7 @@ fn columns(fonts: &Fonts, table: &Table) -> Vec<(f32, f32)> {
         .collect()
 }
 
-/// Names to the left, numbers to the right, so that digits stand below each other.
+/// Names are left-aligned, numbers right-aligned.
 fn row(ui: &mut Ui, columns: &[(f32, f32)], words: &[String], look: impl Fn(String) -> RichText) {
     let wide = columns.last().map_or(0.0, |(begin, width)| begin + width);
     let (_, place) = ui.allocate_space(vec2(wide, theme::ROW));

@@ -1,4 +1,4 @@
-//! Figures by label, key and pointer, and how they look.
+//! Tests of figures by label, key and pointer, and of their pictures.
 
 use egui::{Key, Modifiers, Rect};
 use egui_kittest::Harness;
@@ -11,7 +11,7 @@ use super::*;
 use crate::testing;
 use crate::theme::ThemeName;
 
-/// One mark of each origin.
+/// A figure with one mark per origin.
 fn origins() -> Figure {
     let x = Axis::logarithmic("Rows", Unit::Count);
     let mut figure = Figure::new("Origins", x, Axis::logarithmic("Time", Unit::Seconds));

@@ -1,4 +1,4 @@
-//! The catch matrix: asked for, stopped, shown.
+//! Tests of the catch matrix: requested, cancelled, shown.
 
 use lightbench_core::audit::{Cell, Cheat, Matrix, Outcome, Sensitivity};
 use lightbench_core::dtype::Dtype;
@@ -44,11 +44,13 @@ fn the_checker_is_tried_where_somebody_asks_and_what_it_catches_is_shown() {
         let handed = script.handed();
         let trial = handed
             .iter()
-            .find_map(|errand| if let Errand::Try(trial) = errand { Some(trial) } else { None })
+            .find_map(|task| {
+                if let BackgroundTask::AuditChecker(trial) = task { Some(trial) } else { None }
+            })
             .expect("it is handed over");
         harness.get_by_label_contains("Every cheat is tried");
-        assert!(!trial.unwanted.is_cancelled());
-        script.find(Finding::Tried(folder(), Ok(matrix())));
+        assert!(!trial.cancellation.is_cancelled());
+        script.find(TaskResult::CheckerAudited(folder(), Ok(matrix())));
         harness.run();
         harness.get_by_label("The checker has no hole here");
         harness.get_by_label("2 cheats caught, 1 do what is right bit for bit");
@@ -60,19 +62,23 @@ fn the_checker_is_tried_where_somebody_asks_and_what_it_catches_is_shown() {
 #[test]
 fn whoever_stops_it_hears_no_more_of_it() {
     let (mut harness, script) = shown(ThemeName::Dark, SIZE);
-    harness.state_mut().window.carry_out(Command::TryChecker, NOW);
+    harness.state_mut().window.carry_out(Command::AuditChecker, NOW);
     harness.run();
     let handed = script.handed();
     let unwanted = handed
         .iter()
-        .find_map(
-            |errand| if let Errand::Try(trial) = errand { Some(&trial.unwanted) } else { None },
-        )
+        .find_map(|task| {
+            if let BackgroundTask::AuditChecker(trial) = task {
+                Some(&trial.cancellation)
+            } else {
+                None
+            }
+        })
         .expect("it is handed over");
     harness.get_by_label("Stop trying").click();
     harness.run();
     assert!(unwanted.is_cancelled());
-    script.find(Finding::Tried(folder(), Err("cancelled".to_owned())));
+    script.find(TaskResult::CheckerAudited(folder(), Err("cancelled".to_owned())));
     harness.run();
     assert!(harness.query_by_label_contains("Cancelled").is_none());
     harness.get_by_label("Try the checker");

@@ -1,4 +1,4 @@
-//! Runs side by side: two, then more, as numbers, as texts and as machine code.
+//! Tests of compared runs: two, then more, as numbers, texts and machine code.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use lightbench_core::history::timing::Clock;
 use lightbench_core::units::{Bytes, Fraction};
 
 use super::*;
-use crate::workbench::Wish;
+use crate::workbench::UiEffect;
 
 #[test]
 fn two_runs_are_two_clicks_apart() {
@@ -22,15 +22,15 @@ fn two_runs_are_two_clicks_apart() {
     let numbers: BTreeSet<i64> = script
         .handed()
         .iter()
-        .filter_map(
-            |errand| if let Errand::ReadRun(_, number) = errand { Some(number.0) } else { None },
-        )
+        .filter_map(|task| {
+            if let BackgroundTask::ReadRun(_, number) = task { Some(number.0) } else { None }
+        })
         .collect();
     assert_eq!(numbers.len(), 2, "{numbers:?}");
     for number in numbers {
         let (kernel, seconds) = if number == 4 { ("vector16", 1.31e-4) } else { ("naive", 6.2e-4) };
         let run = Box::new(stored(number, kernel, 0, Some(seconds)));
-        script.find(Finding::Run(folder(), run, Some(format!("// {kernel}\nvoid f();\n"))));
+        script.find(TaskResult::Run(folder(), run, Some(format!("// {kernel}\nvoid f();\n"))));
     }
     harness.run();
     assert!(harness.query_by_label("Nothing to compare yet").is_none());
@@ -63,7 +63,7 @@ fn numbered(number: i64, kernel: &str, seconds: f64, conflicts: u64) -> StoredRu
     run
 }
 
-/// Three runs beside each other, chosen with keys alone.
+/// Three compared runs, selected by keyboard.
 fn three(theme: ThemeName) -> (Harness<'static, State>, Script) {
     let (mut harness, script) = shown(theme, [1440.0, 900.0]);
     for number in ["#4 vector16", "#2 warp-shuffle", "#1 naive"] {
@@ -78,7 +78,7 @@ fn three(theme: ThemeName) -> (Harness<'static, State>, Script) {
         [numbered(4, "vector16", 1.31e-4, 0), numbered(2, "warp-shuffle", 1.61e-4, 4096), last];
     for run in runs {
         let source = Some(format!("// {}\nvoid f();\n", run.record.kernel));
-        script.find(Finding::Run(folder(), Box::new(run), source));
+        script.find(TaskResult::Run(folder(), Box::new(run), source));
     }
     press(&mut harness, Modifiers::COMMAND, Key::Num2);
     script.handed();
@@ -91,14 +91,14 @@ fn more_than_two_runs_are_a_matrix_with_the_best_marked() {
         let (mut harness, _) = three(theme);
         harness.get_by_label("bank conflicts of A: 0, best");
         harness.get_by_label("registers of B: 30");
-        // A modelled time makes all of them hard to compare.
+        // A modelled time is not comparable with measured ones.
         harness.get_by_label(&format!("time, {WORKLOAD} of A: 131 µs"));
         let said = "Not the same clock: measured by events (A, B) and modelled (C)";
         harness.get_by_label(said);
         testing::picture(&mut harness, &format!("compare-matrix-{theme}"));
         harness.state_mut().window.carry_out(Command::CopyComparison, NOW);
-        let wishes = harness.state_mut().window.bench.take_wishes();
-        let [Wish::Copy(text)] = wishes.as_slice() else { panic!("{wishes:?}") };
+        let wishes = harness.state_mut().window.bench.take_effects();
+        let [UiEffect::Copy(text)] = wishes.as_slice() else { panic!("{wishes:?}") };
         assert!(text.contains("| bank conflicts | **0** (in this workload) | 4"), "{text}");
         assert!(text.contains("not the same clock"), "{text}");
     }
@@ -115,7 +115,7 @@ fn two_devices_are_compared_in_amber_and_neither_is_best() {
     let mut other = numbered(2, "warp-shuffle", 1.61e-4, 4096);
     other.record.device.name = "virtual:t4".to_owned();
     for run in [numbered(4, "vector16", 1.31e-4, 0), other] {
-        script.find(Finding::Run(folder(), Box::new(run), Some("void f();\n".to_owned())));
+        script.find(TaskResult::Run(folder(), Box::new(run), Some("void f();\n".to_owned())));
     }
     press(&mut harness, Modifiers::COMMAND, Key::Num2);
     harness.get_by_label("Not the same device: virtual:h200 and virtual:t4");
@@ -127,11 +127,11 @@ fn two_devices_are_compared_in_amber_and_neither_is_best() {
 #[test]
 fn a_run_leaves_the_matrix_as_it_came() {
     let (mut harness, _) = three(ThemeName::Dark);
-    harness.state_mut().window.carry_out(Command::CompareToo(Some(RunNumber(1))), NOW);
+    harness.state_mut().window.carry_out(Command::AddToComparison(Some(RunNumber(1))), NOW);
     harness.run();
     assert!(harness.query_by_label_contains("C #1").is_none());
     harness.get_by_label("B against A");
-    harness.state_mut().window.carry_out(Command::CompareToo(Some(RunNumber(4))), NOW);
+    harness.state_mut().window.carry_out(Command::AddToComparison(Some(RunNumber(4))), NOW);
     let notices = &harness.state().window.bench.notices;
     assert!(notices.newest().any(|notice| notice.text.contains("compared already")));
 }
@@ -146,19 +146,23 @@ fn machine_code_of_two_runs_is_asked_for_once_and_compared() {
     let asked: Vec<i64> = script
         .handed()
         .iter()
-        .filter_map(|errand| {
-            if let Errand::DisassembleRun { run, .. } = errand { Some(run.number.0) } else { None }
+        .filter_map(|task| {
+            if let BackgroundTask::DisassembleRun { run, .. } = task {
+                Some(run.number.0)
+            } else {
+                None
+            }
         })
         .collect();
     assert_eq!(asked, [4, 2]);
     let code = |width: &str| format!("f:\n    LDG.E.{width} R2, desc[UR4][R2.64]\n    EXIT \n");
-    script.find(Finding::RunCode(folder(), RunNumber(4), Ok(code("128"))));
+    script.find(TaskResult::RunCode(folder(), RunNumber(4), Ok(code("128"))));
     harness.run();
     let why = "its texts make another candidate today";
-    script.find(Finding::RunCode(folder(), RunNumber(2), Err(why.to_owned())));
+    script.find(TaskResult::RunCode(folder(), RunNumber(2), Err(why.to_owned())));
     harness.run();
     harness.get_by_label_contains(why);
-    script.find(Finding::RunCode(folder(), RunNumber(2), Ok(code("32"))));
+    script.find(TaskResult::RunCode(folder(), RunNumber(2), Ok(code("32"))));
     harness.run();
     assert!(harness.query_by_label_contains(why).is_none());
     testing::picture(&mut harness, "compare-machine-code");

@@ -1,4 +1,4 @@
-//! Runs that somebody labels, groups and walks through, by labels and keys.
+//! Tests of labels, grouping and keyboard selection in the history.
 
 use super::*;
 use crate::workbench::runs::Runs;
@@ -41,12 +41,12 @@ fn a_run_is_labelled_and_found_by_its_label_with_keys_alone() {
     testing::picture(&mut harness, "history-labelling");
     press(&mut harness, Modifiers::NONE, Key::Enter);
     let handed = script.handed();
-    let [Errand::Label(_, RunNumber(5), Some(label))] = handed.as_slice() else {
+    let [BackgroundTask::Label(_, RunNumber(5), Some(label))] = handed.as_slice() else {
         panic!("{handed:?}")
     };
     assert_eq!(label.as_str(), "four words at once");
     assert!(harness.query_by_label("Label of run 5").is_none());
-    script.find(Finding::Labelled(folder(), RunNumber(5), Some(label.clone())));
+    script.find(TaskResult::Labelled(folder(), RunNumber(5), Some(label.clone())));
     harness.run();
     harness.get_by_label_contains("four words at once");
     harness.get_by_role_and_label(egui::accesskit::Role::TextInput, "Filter runs").focus();

@@ -1,4 +1,4 @@
-//! Projects that are left with texts that are not saved, and layouts that go with lessons.
+//! Tests of closing projects with unsaved texts, and of layouts of lessons.
 
 use lightbench_core::project::Project;
 
@@ -7,8 +7,8 @@ use crate::workbench::command::Recovery;
 
 fn open(harness: &mut Harness<'static, State>, script: &Script, folder: &std::path::Path) {
     let project = Project::load(folder).unwrap();
-    script.find(Finding::Project(folder.to_owned(), Box::new(Ok(project))));
-    script.find(Finding::History(folder.to_owned(), Vec::new(), Part::Last));
+    script.find(TaskResult::Project(folder.to_owned(), Box::new(Ok(project))));
+    script.find(TaskResult::History(folder.to_owned(), Vec::new(), HistoryPart::Last));
     harness.run();
 }
 
@@ -37,8 +37,12 @@ fn what_is_not_saved_is_kept_at_once_and_comes_back_without_a_question() {
     let (file, text) = typed(&mut harness);
     script.handed();
     open(&mut harness, &script, &other());
-    let kept = script.handed().into_iter().find_map(|errand| {
-        if let Errand::KeepJournal(of, file, text) = errand { Some((of, file, text)) } else { None }
+    let kept = script.handed().into_iter().find_map(|task| {
+        if let BackgroundTask::SaveJournal(of, file, text) = task {
+            Some((of, file, text))
+        } else {
+            None
+        }
     });
     assert_eq!(kept, Some((folder(), file.clone(), text.clone())), "nobody waits two seconds");
     let said = |harness: &Harness<'static, State>| {
@@ -52,7 +56,7 @@ fn what_is_not_saved_is_kept_at_once_and_comes_back_without_a_question() {
     testing::picture(&mut harness, "flow-left");
     open(&mut harness, &script, &folder());
     for _ in 0..2 {
-        script.find(Finding::Journal(folder(), file.clone(), text.clone()));
+        script.find(TaskResult::Journal(folder(), file.clone(), text.clone()));
         harness.run();
     }
     let front = harness.state().window.bench.documents.front().unwrap();
@@ -65,14 +69,14 @@ fn what_a_crash_left_is_offered_once() {
     let (mut harness, script) = shown(ThemeName::Dark, SIZE);
     let file = harness.state().window.bench.documents.front().unwrap().file.clone();
     for _ in 0..2 {
-        script.find(Finding::Journal(folder(), file.clone(), "// lost".to_owned()));
+        script.find(TaskResult::Journal(folder(), file.clone(), "// lost".to_owned()));
         harness.run();
     }
     assert_eq!(questions(&harness), 1);
     harness.state_mut().window.carry_out(Command::Recover(file, Recovery::Restore), NOW);
     script.handed();
     press(&mut harness, Modifiers::COMMAND, Key::S);
-    assert!(script.handed().iter().any(|errand| matches!(errand, Errand::Save { .. })));
+    assert!(script.handed().iter().any(|task| matches!(task, BackgroundTask::Save { .. })));
     assert_eq!(questions(&harness), 0);
 }
 
@@ -96,12 +100,12 @@ fn after_a_lesson_panels_are_arranged_as_before_it() {
     harness.state_mut().window.carry_out(Command::Layout(LayoutName::Compare), NOW);
     let lesson = folder().parent().unwrap().join("lessons/coalescing");
     open(&mut harness, &script, &lesson);
-    script.find(Finding::Lesson(lesson, Box::new(super::teaching::read("coalescing"))));
+    script.find(TaskResult::Lesson(lesson, Box::new(super::teaching::read("coalescing"))));
     harness.run();
     assert_eq!(window(&harness), LayoutName::Teach);
     open(&mut harness, &script, &folder());
     assert_eq!(window(&harness), LayoutName::Compare);
-    // Whoever wants that layout for a project has it.
+    // The user may select that layout for a project, too.
     harness.state_mut().window.carry_out(Command::Layout(LayoutName::Teach), NOW);
     open(&mut harness, &script, &other());
     assert_eq!(window(&harness), LayoutName::Teach);

@@ -1,4 +1,4 @@
-//! Windows that are narrow: nothing lies over anything else.
+//! Tests of narrow windows: nothing overlaps.
 
 use egui::Rect;
 use egui::accesskit::Role;
@@ -11,10 +11,10 @@ use crate::theme::ThemeName;
 use crate::workbench::command::Command;
 use crate::workbench::panel::LayoutName;
 
-/// Lower edge of the bar and of the stages below it, in points.
+/// Lower edge of the bars, in points.
 const BARS: f32 = 76.0;
 
-/// What stands in the bars at the top, from left to right: what it says, and where it is.
+/// The elements of the top bars from left to right, with their positions.
 fn bars(harness: &Harness<'static, State>) -> Vec<(String, Rect)> {
     let is_shown = |role: Role| matches!(role, Role::Button | Role::ComboBox | Role::Label);
     let found = harness.query_all(by().predicate(move |node| is_shown(node.role())));
@@ -28,7 +28,7 @@ fn bars(harness: &Harness<'static, State>) -> Vec<(String, Rect)> {
     bars
 }
 
-/// Every run of the history and the mark that closes a text, where the window is narrow.
+/// Every run of the history and the close button of a text in a narrow window.
 #[test]
 fn rows_and_tabs_are_left_out_and_never_cut() {
     for theme in [ThemeName::Dark, ThemeName::Light] {

@@ -1,4 +1,4 @@
-//! Numbers beside those of the pinned run, and what panels say that have nothing to show.
+//! Tests of differences to the pinned run, and of placeholders.
 
 use lightbench_core::history::StoredRun;
 use lightbench_core::history::numbers::{CountedIn, RecordedCounts, RecordedNumbers};
@@ -32,7 +32,7 @@ fn with_numbers(number: i64, registers: u32, conflicts: u64) -> StoredRun {
     run
 }
 
-/// The window on one run of the history, with another one pinned.
+/// The window with one run shown and another one pinned.
 fn pinned(theme: ThemeName, panel: Panel) -> Harness<'static, State> {
     let (mut harness, script) = shown(theme, SIZE);
     let window = &mut harness.state_mut().window;
@@ -42,10 +42,9 @@ fn pinned(theme: ThemeName, panel: Panel) -> Harness<'static, State> {
     harness.run();
     let asked = script.handed();
     for run in [with_numbers(4, 32, 2048), with_numbers(1, 40, 512)] {
-        let is_asked =
-            |errand: &Errand| matches!(errand, Errand::ReadRun(_, number) if *number == run.number);
+        let is_asked = |task: &BackgroundTask| matches!(task, BackgroundTask::ReadRun(_, number) if *number == run.number);
         assert!(asked.iter().any(is_asked), "#{} is read", run.number);
-        script.find(Finding::Run(folder(), Box::new(run), None));
+        script.find(TaskResult::Run(folder(), Box::new(run), None));
     }
     harness.run();
     harness
@@ -84,7 +83,7 @@ fn failed(number: i64) -> StoredRun {
     run
 }
 
-/// One that passed, and whose time is not told.
+/// A run that passed without a recorded time.
 fn withheld(number: i64) -> StoredRun {
     let mut run = stored(number, "naive", 0, None);
     let timed = stored(number, "naive", 0, Some(1e-4));
@@ -107,7 +106,7 @@ fn panels_without_anything_say_why() {
             if let Some(run) = &run {
                 window.bench.runs.add(std::slice::from_ref(run));
                 harness.run();
-                script.find(Finding::Run(folder(), Box::new(run.clone()), None));
+                script.find(TaskResult::Run(folder(), Box::new(run.clone()), None));
             }
             harness.run();
             harness.run();

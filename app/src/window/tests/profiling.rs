@@ -1,4 +1,4 @@
-//! Hardware counters, energy and modes: asked for by keys and menus, and what is shown of them.
+//! Tests of hardware counters, energy and cache conditions, requested by keys and menus.
 
 use egui_kittest::kittest::NodeT as _;
 use lightbench_core::device::{DeviceName, DeviceSheet};
@@ -16,12 +16,12 @@ use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::worker::command::WorkerCommand;
 
 use super::*;
+use crate::workbench::background_task::{DetectedMachine, DeviceChoice};
 use crate::workbench::command::MeasureCommand;
-use crate::workbench::errand::{DeviceChoice, Found};
 use crate::workbench::settings::Heat;
 use crate::workbench::tests::timing;
 
-/// The window on a machine with a GPU, and with that to count on it.
+/// The window on a machine with a GPU and a profiler.
 fn on_a_gpu(
     theme: ThemeName,
     profiler: Result<Profiler, String>,
@@ -29,7 +29,7 @@ fn on_a_gpu(
     let (mut harness, script) = shown(theme, SIZE);
     let sheet = DeviceSheet::named("h200").unwrap();
     let (name, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
-    script.find(Finding::Machine(Ok(Found {
+    script.find(TaskResult::Machine(Ok(DetectedMachine {
         evaluator: Box::new(script.clone()),
         devices: vec![DeviceChoice { name, sheet, title, calibration: None, remarks: Vec::new() }],
         compiler: "NVRTC 13.5".to_owned(),
@@ -45,7 +45,7 @@ fn profiler() -> Profiler {
     Profiler { ncu: "/opt/ncu".into(), command, path: Vec::new() }
 }
 
-/// What was asked of a profiler, if anything.
+/// The profile request, if there is one.
 fn asked(script: &Script) -> Option<(RequestId, String, Option<String>)> {
     let scripted = script.get();
     let numbered = scripted.asked.iter().zip(1..);
@@ -65,7 +65,7 @@ fn asked(script: &Script) -> Option<(RequestId, String, Option<String>)> {
     profiles.last()
 }
 
-/// Numbers as an H200 has them, and a source page with two lines of the kernel.
+/// Numbers of an H200, and stalls at two lines of the kernel.
 fn counted(kernel: &str) -> Hardware {
     let quantity = |unit: Unit| match unit {
         Unit::Seconds => Quantity::Seconds(128.3e-6),
@@ -130,7 +130,7 @@ fn numbers_of_a_text_from_before_say_so() {
     let mut read = project();
     let mut kernels = read.kernels.iter_mut();
     kernels.find(|known| known.name == kernel).unwrap().source.push_str("// changed\n");
-    script.find(Finding::Project(folder(), Box::new(Ok(read))));
+    script.find(TaskResult::Project(folder(), Box::new(Ok(read))));
     harness.run();
     harness.get_by_label_contains("Of the text before it was changed");
 }
@@ -174,7 +174,7 @@ fn a_profile_that_nobody_wants_any_more_or_that_is_not_permitted_ends() {
     script.say(Event::Finished { request, ending: Ending::Impossible(error) });
     harness.run();
     assert!(harness.query_all_by_label_contains("may not read the GPU's performance").count() >= 1);
-    let known = harness.state().window.bench.evaluations.of(&kernel).unwrap();
+    let known = harness.state().window.bench.evaluations.kernel(&kernel).unwrap();
     assert!(known.obstacle.is_none(), "a verdict does not depend on a profiler");
 }
 
@@ -222,7 +222,7 @@ fn energy_and_every_condition_are_shown_where_they_were_measured() {
             settled(&mut harness, ending, &script);
             harness.state_mut().window.carry_out(Command::Show(panel), NOW);
             harness.run();
-            // In the strip below, whatever panel is shown.
+            // In the status bar, whatever panel is shown.
             harness.get_by_label_contains(
                 "573 W · 61 °C · 97 GiB of 140 GiB free · 60.0 mJ an execution",
             );
@@ -308,7 +308,7 @@ fn a_run_of_the_history_is_read_for_what_its_row_does_not_hold() {
     harness.get_by_label_contains("#4 vector16").click();
     harness.run();
     assert!(
-        script.handed().iter().any(|errand| matches!(errand, Errand::ReadRun(_, RunNumber(4))))
+        script.handed().iter().any(|task| matches!(task, BackgroundTask::ReadRun(_, RunNumber(4))))
     );
     let mut run = stored(4, "vector16", 0, Some(1.31e-4));
     let energy = match everything_measured(1).verdict.unwrap().timings.remove(0).energy {
@@ -321,7 +321,7 @@ fn a_run_of_the_history_is_read_for_what_its_row_does_not_hold() {
     {
         kept.insert(workload, energy);
     }
-    script.find(Finding::Run(folder(), Box::new(run), None));
+    script.find(TaskResult::Run(folder(), Box::new(run), None));
     harness.run();
     harness.get_by_label("energy");
     harness.get_by_label("cold");

@@ -1,4 +1,4 @@
-//! Searches as a person meets them: started, followed, looked through, accepted and taken back.
+//! Tests of searches: started, followed, inspected, accepted and undone.
 
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
@@ -9,14 +9,14 @@ use lightbench_core::search::entry::End;
 use super::{NOW, SIZE, State, press, shown};
 use crate::testing;
 use crate::theme::ThemeName;
+use crate::workbench::background_task::{BackgroundTask, TaskResult};
 use crate::workbench::command::Command;
-use crate::workbench::errand::{Errand, Finding};
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::search::tests::{Played, begun, entries, skipped, story};
-use crate::workbench::search::{Failures, ReadSearch, SearchCommand, Writer};
+use crate::workbench::search::{FailureVisibility, JournalOrigin, LoadedSearch, SearchCommand};
 use crate::workbench::tests::{Script, folder};
 
-/// The layout Search with a search that has told all these.
+/// The layout Search with a search that has produced these entries.
 fn searching(
     theme: ThemeName,
     size: [f32; 2],
@@ -64,7 +64,7 @@ fn a_variant_is_accepted_and_taken_back() {
     let (mut harness, script) = shown(ThemeName::Dark, [1440.0, 900.0]);
     let before = harness.state().window.bench.documents.front().unwrap().clone();
     press(&mut harness, Modifiers::NONE, Key::F9);
-    assert!(script.handed().iter().any(|errand| matches!(errand, Errand::Search(_))));
+    assert!(script.handed().iter().any(|task| matches!(task, BackgroundTask::Search(_))));
     harness.get_by_label("Starting");
     let bench = &mut harness.state_mut().window.bench;
     bench.searches = crate::workbench::search::Searches::default();
@@ -108,7 +108,7 @@ fn arrow_keys_go_from_variant_to_variant() {
     assert_eq!(selected(&harness), Some(2));
     harness.get_by_label("Show 2 failed").click();
     harness.run();
-    assert_eq!(harness.state().window.bench.searches.failures, Failures::Hidden);
+    assert_eq!(harness.state().window.bench.searches.failures, FailureVisibility::Hidden);
     assert!(harness.query_by_label_contains("Variant 3, ").is_none());
 }
 
@@ -166,7 +166,7 @@ fn the_plan_has_models_and_a_forecast() {
         harness.get_by_label("Forecast").click();
         harness.run();
         assert!(!plan(&harness).forecast.is_off());
-        let is_kept = |errand: &Errand| matches!(errand, Errand::KeepSettings(kept) if !kept.search.forecast.is_off());
+        let is_kept = |task: &BackgroundTask| matches!(task, BackgroundTask::SaveSettings(kept) if !kept.search.forecast.is_off());
         assert!(script.handed().iter().any(is_kept), "it is not there the next time");
         assert!(harness.query_by_label("Roles: proposer").is_none());
         harness.get_by_label("editor").click();
@@ -181,15 +181,15 @@ fn the_plan_has_models_and_a_forecast() {
 fn a_foreign_search_is_for_looking_only() {
     let (mut harness, script) = shown(ThemeName::Light, SIZE);
     harness.state_mut().window.carry_out(Command::Layout(LayoutName::Search), NOW);
-    script.find(Finding::Searches(folder(), vec![story().header]));
+    script.find(TaskResult::SearchesListed(folder(), vec![story().header]));
     harness.run();
     testing::picture(&mut harness, "flow-search-before");
     harness.get_by_label("Earlier searches 1").click();
     harness.run();
     harness.get_by_label_contains("naive  plan on virtual H200").click();
     harness.run();
-    let read = ReadSearch { story: Box::new(story()), writer: Writer::Foreign };
-    script.find(Finding::Search(folder(), Ok(read)));
+    let read = LoadedSearch { story: Box::new(story()), writer: JournalOrigin::Foreign };
+    script.find(TaskResult::Search(folder(), Ok(read)));
     harness.run();
     harness.get_by_label("Written by another machine, for looking only");
     assert!(harness.query_by_label("Go on with it").is_none());

@@ -1,7 +1,7 @@
-//! One panel of each family as it looked when somebody last looked at it: a list, a table with texts, a plot, bars.
+//! Tests against stored pictures of one panel of each family: a list, a table with texts, a plot, bars.
 //!
-//! Fonts, renderer and numbers are ours, so that these pictures are the same everywhere but for how curves and letters are
-//! rounded. There are few of them, in one theme: what moves on purpose is looked at and copied by hand.
+//! Fonts, renderer and numbers are fixed, so these pictures are the same everywhere except for antialiasing. There are
+//! few of them, in one theme; after an intended change they are reviewed and copied by hand.
 
 use super::*;
 
@@ -17,15 +17,15 @@ fn panels_look_as_they_were_last_looked_at() {
         bench.settings.theme = ThemeName::Dark;
         let runs = [(1, "naive", 6.2e-4), (2, "warp-shuffle", 1.61e-4), (3, "vector16", 1.31e-4)];
         let runs = runs.map(|(number, kernel, seconds)| stored(number, kernel, 0, Some(seconds)));
-        script.find(Finding::History(folder(), runs.to_vec(), Part::Last));
-        bench.hear(NOW);
+        script.find(TaskResult::History(folder(), runs.to_vec(), HistoryPart::Last));
+        bench.poll(NOW);
         bench.carry_out(Command::SelectRun(RunNumber(3)), NOW);
         for run in [&runs[2], &runs[1]] {
-            bench.carry_out(Command::CompareToo(Some(run.number)), NOW);
+            bench.carry_out(Command::AddToComparison(Some(run.number)), NOW);
             let source = format!("// {}\nvoid f() {{}}\n", run.record.kernel);
-            script.find(Finding::Run(folder(), Box::new(run.clone()), Some(source)));
+            script.find(TaskResult::Run(folder(), Box::new(run.clone()), Some(source)));
         }
-        bench.hear(NOW);
+        bench.poll(NOW);
         let state = State { window: Window::new(bench), now: NOW };
         let mut harness =
             testing::harness(ThemeName::Dark, size, state, move |ui, state: &mut State| {

@@ -1,4 +1,4 @@
-//! A lesson as a student goes through it, by labels and keys, with a verdict like that of the virtual GPU.
+//! Tests of a lesson by labels and keys, with verdicts like those of the virtual GPU.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,9 +25,9 @@ use super::{NOW, SIZE, State, evaluations, press};
 use crate::testing;
 use crate::theme::ThemeName;
 use crate::window::Window;
+use crate::workbench::background_task::{BackgroundTask, HistoryPart, TaskResult};
 use crate::workbench::command::Command;
-use crate::workbench::errand::{Errand, Finding, Part};
-use crate::workbench::lesson::{LessonRead, Told};
+use crate::workbench::lesson::{AnswerSource, LoadedLesson};
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::tests::{Script, bench_on, passed};
 
@@ -36,7 +36,7 @@ fn folder(name: &str) -> PathBuf {
     lessons.join(name).canonicalize().unwrap()
 }
 
-pub(super) fn read(name: &str) -> LessonRead {
+pub(super) fn read(name: &str) -> LoadedLesson {
     let project = Project::load(&folder(name)).unwrap();
     let mut lesson = Lesson::read(&project).unwrap().unwrap();
     let run = |kernel: &str, time: f64| Recorded {
@@ -47,15 +47,15 @@ pub(super) fn read(name: &str) -> LessonRead {
         time: Seconds(time),
     };
     lesson.recorded = vec![run("start", 2.9e-4), run("side-by-side", 3.7e-5)];
-    LessonRead { lesson: Ok(lesson), progress: None }
+    LoadedLesson { lesson: Ok(lesson), progress: None }
 }
 
-/// The window on a lesson.
+/// The window with a lesson.
 fn shown(name: &str, theme: ThemeName) -> (Harness<'static, State>, Script) {
     let (mut bench, script) = bench_on(&folder(name));
     bench.settings.theme = theme;
-    script.find(Finding::Lesson(folder(name), Box::new(read(name))));
-    script.find(Finding::History(folder(name), Vec::new(), Part::Last));
+    script.find(TaskResult::Lesson(folder(name), Box::new(read(name))));
+    script.find(TaskResult::History(folder(name), Vec::new(), HistoryPart::Last));
     let state = State { window: Window::new(bench), now: NOW };
     let harness = testing::harness(theme, SIZE, state, |ui, state: &mut State| {
         state.window.logic(ui.ctx(), state.now);
@@ -106,7 +106,7 @@ fn measure(harness: &mut Harness<'static, State>, script: &Script, facts: &[(Fac
 const START: &[(Fact, f64)] = &[(Fact::LoadSectors, 32.0), (Fact::StoreSectors, 32.0)];
 const SOLVED: &[(Fact, f64)] = &[(Fact::LoadSectors, 4.0), (Fact::StoreSectors, 4.0)];
 
-/// Sixteen rounds of the first kernel, or of the solution.
+/// Sixteen accesses of the first kernel, or of the solution.
 fn seen(apart: u64) -> Recording {
     let start = 1 << 40;
     let access = |round: u64| WarpAccess {
@@ -159,16 +159,16 @@ fn seen_in_banks() -> Recording {
 fn look(harness: &mut Harness<'static, State>, script: &Script, recording: Recording) {
     press(harness, Modifiers::NONE, Key::F4);
     let handed = script.handed();
-    let tracing = handed.iter().find_map(|errand| {
-        if let Errand::Trace(tracing) = errand { Some(tracing.clone()) } else { None }
+    let tracing = handed.iter().find_map(|task| {
+        if let BackgroundTask::Trace(tracing) = task { Some(tracing.clone()) } else { None }
     });
     let tracing = tracing.expect("somebody looks");
     let root = tracing.project.root.clone();
-    script.find(Finding::Traced(root, tracing.wanted.clone(), Ok(recording)));
+    script.find(TaskResult::AccessesTraced(root, tracing.wanted.clone(), Ok(recording)));
     harness.run();
 }
 
-/// A guess by keys alone; there is nothing to commit to before.
+/// Enters a guess by keyboard; before, there is nothing to commit to.
 fn guess(harness: &mut Harness<'static, State>) {
     assert!(harness.get_by_label("Commit").accesskit_node().is_disabled());
     harness.get_by_role(egui::accesskit::Role::Slider).focus();
@@ -182,26 +182,26 @@ fn a_student_guesses_measures_and_reaches_the_goals() {
     let (mut harness, script) = shown("coalescing", ThemeName::Dark);
     assert_eq!(harness.state().window.bench.opened.as_ref().unwrap().kernel, "start");
     harness.get_by_label("What a warp asks for");
-    // Nothing is measured before somebody committed to a number.
+    // Nothing is measured before the user commits to a guess.
     press(&mut harness, Modifiers::NONE, Key::F6);
     assert!(evaluations(&script).is_empty());
     guess(&mut harness);
     measure(&mut harness, &script, START);
-    let here = harness.state().window.bench.taught().unwrap().here();
-    assert_eq!(here.answer, Some((32.0, Told::Counted)));
+    let here = harness.state().window.bench.open_lesson().unwrap().step_progress();
+    assert_eq!(here.answer, Some((32.0, AnswerSource::Counted)));
     testing::picture(&mut harness, "lesson-answered");
     press(&mut harness, Modifiers::NONE, Key::F7);
     harness.get_by_label("Side by side");
     guess(&mut harness);
     testing::picture(&mut harness, "lesson-guess");
     measure(&mut harness, &script, START);
-    assert!(!harness.state().window.bench.taught().unwrap().here().done);
+    assert!(!harness.state().window.bench.open_lesson().unwrap().step_progress().done);
     click(&mut harness, "Hint 1 of 3");
     harness.get_by_label("Hint 2 of 3");
     measure(&mut harness, &script, SOLVED);
-    assert!(harness.state().window.bench.taught().unwrap().here().done);
+    assert!(harness.state().window.bench.open_lesson().unwrap().step_progress().done);
     let kept = script.handed();
-    assert!(kept.iter().any(|errand| matches!(errand, Errand::KeepProgress(..))));
+    assert!(kept.iter().any(|task| matches!(task, BackgroundTask::SaveProgress(..))));
     testing::picture(&mut harness, "lesson-reached");
     click(&mut harness, "Compare with the solution");
     harness.get_by_label("Back to the lesson");
@@ -280,9 +280,9 @@ fn a_broken_lesson_is_problems() {
     let project = Project::load(&folder("coalescing")).unwrap();
     let text = std::fs::read_to_string(folder("coalescing").join("lesson.ron")).unwrap();
     let lesson = Lesson::of_text(&project, &text.replace("order: 1", "order: 0"));
-    let read = LessonRead { lesson, progress: None };
-    script.find(Finding::Lesson(folder("coalescing"), Box::new(read)));
-    bench.hear(NOW);
+    let read = LoadedLesson { lesson, progress: None };
+    script.find(TaskResult::Lesson(folder("coalescing"), Box::new(read)));
+    bench.poll(NOW);
     let state = State { window: Window::new(bench), now: NOW };
     let mut harness = testing::harness(ThemeName::Dark, SIZE, state, |ui, state: &mut State| {
         state.window.logic(ui.ctx(), state.now);

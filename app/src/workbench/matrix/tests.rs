@@ -1,4 +1,4 @@
-//! What a matrix of runs says and marks.
+//! Cells and best marks of a run matrix.
 
 use lightbench_core::history::Provenance;
 use lightbench_core::history::numbers::RecordedNumbers;
@@ -35,10 +35,10 @@ fn with_conflicts(mut run: StoredRun, conflicts: u64, at: CountedIn) -> StoredRu
     run
 }
 
-/// The cells of a row; the best of it with a star.
+/// Checks the cells of a row; the best are marked with a star.
 fn check(runs: &[StoredRun], name: &str, expected: &[&str]) {
     let runs: Vec<&StoredRun> = runs.iter().collect();
-    let matrix = Matrix::of(&runs, WORKLOAD);
+    let matrix = RunMatrix::from_runs(&runs, WORKLOAD);
     let row = matrix.rows.iter().find(|row| row.name == name);
     let row = row.unwrap_or_else(|| panic!("{name}: {matrix:?}"));
     let star = |rank| if rank == Rank::Best { "*" } else { "" };
@@ -52,7 +52,7 @@ fn the_best_is_marked_among_numbers_of_one_kind() {
     let time = format!("time, {WORKLOAD}");
     let run = |number, seconds| stored(number, "a", 0, Some(seconds));
     check(&[run(1, 1e-4), run(2, 2e-4), run(3, 1.5e-4)], &time, &["100 µs*", "200 µs", "150 µs"]);
-    // Within the intervals of the first two there is no telling.
+    // The intervals of the first two overlap.
     check(
         &[run(1, 1e-4), run(2, 1.001e-4), run(3, 2e-4)],
         &time,
@@ -125,7 +125,7 @@ fn a_bound_is_the_tasks_and_known_of_a_run_without_a_time() {
 fn a_table_says_how_each_number_came_about() {
     let mut runs = [1, 2, 3].map(|number| stored(number, "a|b", 0, Some(1e-4 * number as f64)));
     timing(&mut runs[2]).clock = Clock::Modelled;
-    let table = Matrix::of(&runs.iter().collect::<Vec<_>>(), WORKLOAD).markdown();
+    let table = RunMatrix::from_runs(&runs.iter().collect::<Vec<_>>(), WORKLOAD).markdown();
     let expected = "|  | A #1 a\\|b | B #2 a\\|b | C #3 a\\|b |\n| --- | --- | --- | --- |\n\
                     | verdict | passed | passed | passed |\n";
     assert!(table.starts_with(expected), "{table}");

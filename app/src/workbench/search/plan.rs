@@ -1,4 +1,4 @@
-//! What the next search is like, and what is handed over to start it.
+//! The plan of the next search, and the request that starts it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,96 +10,90 @@ use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::model::{PREFIX, Roles};
 use serde::{Deserialize, Serialize};
 
-use super::written::WrittenPlan;
+use super::stored_plan::WrittenPlan;
 
-/// Evaluations of a search unless somebody says otherwise.
-const USUAL_EVALUATIONS: usize = 80;
+/// Default number of evaluations.
+const DEFAULT_EVALUATIONS: usize = 80;
 
-/// Operators by the names that the command line has for them.
+/// Operator names, as on the command line.
 pub(super) const RULES: &str = "rules";
 pub(super) const TUNING: &str = "tuner";
 
-/// What the next search is like; kept in settings for the time after that.
+/// The plan of the next search; stored in the settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenPlan", into = "WrittenPlan")]
-pub struct Plan {
-    /// Which candidate is changed next.
+pub struct SearchPlan {
+    /// How the next parent is selected.
     pub strategy: StrategyKind,
-    /// What chooses parameters.
+    /// How parameters are tuned.
     pub tuner: TunerKind,
-    /// Whether rewrite rules propose.
-    pub rules: Taking,
-    /// Whether parameters are tuned.
-    pub tuning: Taking,
-    /// The models of the settings that propose, by their names there.
+    /// Whether rewrite rules propose variants.
+    pub rules: Participation,
+    /// Whether the tuner proposes variants.
+    pub tuning: Participation,
+    /// Names of the models that propose variants, from the settings.
     pub models: BTreeSet<String>,
-    /// Who does what where models propose.
+    /// The roles of models.
     pub roles: Roles,
-    /// Other variants that models are shown, at most.
+    /// Maximum number of other variants in a prompt.
     pub contrast: usize,
-    /// Whether only what is promising or uncertain is looked at.
+    /// Whether predictions decide which variants are evaluated.
     pub forecast: Forecasting,
-    /// The limits.
     pub budget: Budget,
-    /// How much of the device it takes.
+    /// Set the share of the device's time that the search uses.
     pub pace: Pace,
 }
 
 /// Whether an operator takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taking {
-    /// It proposes.
-    Part,
-    /// It does not.
-    NoPart,
+pub enum Participation {
+    Included,
+    Excluded,
 }
 
-impl Default for Plan {
+impl Default for SearchPlan {
     fn default() -> Self {
         Self {
             strategy: StrategyKind::Plan,
             tuner: TunerKind::LocalSearch,
-            rules: Taking::Part,
-            tuning: Taking::Part,
+            rules: Participation::Included,
+            tuning: Participation::Included,
             models: BTreeSet::new(),
             roles: Roles::default(),
             contrast: 0,
             forecast: Forecasting::Off,
-            budget: Budget { evaluations: Some(USUAL_EVALUATIONS), ..Budget::default() },
+            budget: Budget { evaluations: Some(DEFAULT_EVALUATIONS), ..Budget::default() },
             pace: Pace::Full,
         }
     }
 }
 
-impl Plan {
-    /// Who proposes, by the names that the command line has for them.
+impl SearchPlan {
+    /// The participating operators, by their names on the command line.
     #[must_use]
     pub fn operators(&self) -> Vec<String> {
         let all = [(self.rules, RULES), (self.tuning, TUNING)];
-        let taking = all.into_iter().filter(|(taking, _)| *taking == Taking::Part);
+        let taking = all.into_iter().filter(|(taking, _)| *taking == Participation::Included);
         let models = self.models.iter().map(|name| format!("{PREFIX}{name}"));
         taking.map(|(_, name)| name.to_owned()).chain(models).collect()
     }
 }
 
-/// A search that is to be started elsewhere.
+/// A request to start or resume a search.
 #[derive(Clone, Debug)]
-pub struct SearchOrder {
-    /// The project as it is.
+pub struct SearchRequest {
     pub project: Arc<Project>,
-    /// Where.
     pub device: DeviceName,
-    /// A new one, or one that goes on.
-    pub beginning: Beginning,
-    /// How much of the device it takes.
+    pub start: SearchStart,
+    /// Set the share of the device's time that the search uses.
     pub pace: Pace,
 }
 
-/// Whether a search begins or goes on.
+/// Whether a search is new or resumed.
 #[derive(Clone, Debug)]
-pub enum Beginning {
-    /// From this kernel.
-    New(Arc<Kernel>, Plan),
-    /// The one of this name, within these limits.
-    Again(String, Budget),
+pub enum SearchStart {
+    /// Start from this kernel.
+    New(Arc<Kernel>, SearchPlan),
+    /// Resume the search of this name with these limits.
+    Resumed(String, Budget),
 }

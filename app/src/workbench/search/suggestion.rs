@@ -1,4 +1,4 @@
-//! One change of the current kernel: what the rewrite rules could do with it, the most promising first.
+//! Suggestion of one change to the current kernel: the applicable rewrite rules, the most promising first.
 
 use std::sync::Arc;
 
@@ -10,40 +10,43 @@ use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::suggest::prompt::alone;
 use lightbench_core::suggest::rewrite;
 
-/// A change that is suggested, if one is.
+/// The suggested change, if there is one.
 #[derive(Clone, Debug, Default)]
 pub enum Suggestion {
-    /// Nobody asked.
+    /// Not requested.
     #[default]
     None,
-    /// This one.
-    Shown(Box<Suggested>),
-    /// There is none, and why.
+    Shown(Box<ShownSuggestion>),
+    /// No rule applies, for this reason.
     Nothing(String),
 }
 
-/// A change that is suggested.
+/// A suggested change.
 #[derive(Clone, Debug)]
-pub struct Suggested {
+pub struct ShownSuggestion {
     project: Arc<Project>,
-    /// The kernel as it was when somebody asked.
+    /// The kernel at the time of the request.
     pub kernel: Arc<Kernel>,
-    /// All that could be done, the most promising first.
+    /// All applicable actions, the most promising first.
     actions: Vec<Action>,
-    /// Which of them it is.
+    /// Index of the shown action.
     pub at: usize,
     /// The changed text.
     pub draft: Draft,
-    /// Why it may help.
+    /// Why the change may help.
     pub reason: String,
-    /// Times as fast that is expected.
+    /// The expected speedup factor.
     pub gain: f64,
 }
 
 impl Suggestion {
-    /// The most promising change of a kernel, by what a verdict advises and what is known of techniques.
+    /// The most promising change of a kernel, from the verdict's advice and the knowledge about techniques.
     #[must_use]
-    pub fn of(project: &Arc<Project>, kernel: &Arc<Kernel>, advised: &[(String, f64)]) -> Self {
+    pub fn most_promising(
+        project: &Arc<Project>,
+        kernel: &Arc<Kernel>,
+        advised: &[(String, f64)],
+    ) -> Self {
         let knowledge = Knowledge::seed();
         let story = alone(project, kernel, "", "");
         let subject = subject((project, kernel), advised, &knowledge, &story);
@@ -59,22 +62,22 @@ impl Suggestion {
     }
 }
 
-impl Suggested {
-    /// What promises next; the first again after the last.
+impl ShownSuggestion {
+    /// The next suggestion; wraps around after the last.
     #[must_use]
     pub fn next(self) -> Self {
         let at = (self.at + 1) % self.actions.len();
         first(&self.project, &self.kernel, self.actions.clone(), at).unwrap_or(self)
     }
 
-    /// How many there are.
+    /// The number of suggestions.
     #[must_use]
     pub fn count(&self) -> usize {
         self.actions.len()
     }
 }
 
-/// A kernel that stands in no search; rules look at nothing but its text.
+/// The kernel as the root of a search; rules read only its text.
 fn subject<'a>(
     (project, kernel): (&'a Arc<Project>, &'a Arc<Kernel>),
     advised: &'a [(String, f64)],
@@ -84,13 +87,13 @@ fn subject<'a>(
     Subjected { project, kernel, bottleneck: None, advised, knowledge, story, variant: 0 }
 }
 
-/// The first change from a place on that can be made.
+/// The first action from an index on that can be applied.
 fn first(
     project: &Arc<Project>,
     kernel: &Arc<Kernel>,
     actions: Vec<Action>,
     from: usize,
-) -> Option<Suggested> {
+) -> Option<ShownSuggestion> {
     let knowledge = Knowledge::seed();
     let story = alone(project, kernel, "", "");
     let subject = subject((project, kernel), &[], &knowledge, &story);
@@ -101,5 +104,5 @@ fn first(
     let id = actions[at].key.trim_start_matches("rule:").split('#').next().unwrap_or_default();
     let reason = rewrite::rule(id).map(|rule| rule.reason).unwrap_or_default().to_owned();
     let (project, kernel) = (Arc::clone(project), Arc::clone(kernel));
-    Some(Suggested { project, kernel, actions, at, draft, reason, gain })
+    Some(ShownSuggestion { project, kernel, actions, at, draft, reason, gain })
 }

@@ -1,4 +1,4 @@
-//! Searches without a thread: a searcher that says what a test tells it to say, and a story to tell.
+//! Tests of searches with a scripted searcher instead of a thread.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -18,19 +18,19 @@ use lightbench_core::suggest::model::Roles;
 use lightbench_core::units::Seconds;
 
 use super::*;
+use crate::workbench::background_task::{BackgroundTask, StartedSearch, TaskResult};
 use crate::workbench::command::Command;
-use crate::workbench::errand::{Errand, Finding, StartedSearch};
 use crate::workbench::tests::{NOW, Script, WORKLOAD, folder, opened, passed};
-use crate::workbench::{Wish, Workbench};
+use crate::workbench::{UiEffect, Workbench};
 
-/// A search that says what a test wants, and knows how it was held.
+/// A scripted searcher, which records how it was controlled.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Played(Arc<Mutex<Play>>);
 
 #[derive(Debug, Default)]
 struct Play {
     to_hear: VecDeque<Heard>,
-    held: Vec<Hold>,
+    held: Vec<SearchControl>,
     turned_down: Vec<(usize, String)>,
 }
 
@@ -47,21 +47,21 @@ impl Played {
         self.0.lock().unwrap().turned_down.clone()
     }
 
-    fn held(&self) -> Vec<Hold> {
+    fn held(&self) -> Vec<SearchControl> {
         self.0.lock().unwrap().held.clone()
     }
 }
 
 impl Searcher for Played {
-    fn heard(&self) -> Option<Heard> {
+    fn next_event(&self) -> Option<Heard> {
         self.0.lock().unwrap().to_hear.pop_front()
     }
 
-    fn hold(&self, hold: Hold) {
+    fn control(&self, hold: SearchControl) {
         self.0.lock().unwrap().held.push(hold);
     }
 
-    fn turn_down(&self, variant: usize, why: String) {
+    fn reject(&self, variant: usize, why: String) {
         self.tell([Entry::TurnedDown { variant, why: why.clone() }]);
         self.0.lock().unwrap().turned_down.push((variant, why));
     }
@@ -96,7 +96,7 @@ fn times(micros: f64) -> Vec<WorkloadTime> {
     vec![WorkloadTime { workload, seconds: Seconds(micros * 1e-6), basis }]
 }
 
-/// The kernel that a search begins with, with a line for each variant that it went through.
+/// The text of a kernel with one line per applied variant.
 fn source(changes: usize) -> String {
     let project = crate::workbench::tests::project();
     let mut source = project.kernel("naive").unwrap().source.clone();
@@ -156,7 +156,7 @@ fn wrong(variant: usize, kind: &str, sentence: &str) -> Entry {
     Entry::Looked { variant, look: Look::Failed(failed), descriptor: None }
 }
 
-/// A search of eight variants: two that fail, one of a model, and a best that came of another one.
+/// A search with eight variants: two fail, one is proposed by a model, the best derives from another variant.
 pub(crate) fn entries() -> Vec<Entry> {
     let mut model = proposed(
         6,
@@ -216,7 +216,7 @@ pub(crate) fn entries() -> Vec<Entry> {
     ]
 }
 
-/// What a forecast says of the last of those: it is not looked at.
+/// Entries of a variant that a prediction skips.
 pub(crate) fn skipped() -> [Entry; 2] {
     let why =
         "It is forecast to be 41 % slower than the best, and has a chance of 0.3 % to be faster";
@@ -232,7 +232,7 @@ pub(crate) fn story() -> Story {
     Story::of(entries()).unwrap().unwrap()
 }
 
-/// Starts a search, as far as the thread.
+/// Starts a search up to the background task.
 pub(crate) fn begun(bench: &mut Workbench, script: &Script) -> Played {
     bench.carry_out(Command::Search(SearchCommand::Start), NOW);
     answered(bench, script, None)
@@ -241,8 +241,8 @@ pub(crate) fn begun(bench: &mut Workbench, script: &Script) -> Played {
 fn answered(bench: &mut Workbench, script: &Script, story: Option<Box<Story>>) -> Played {
     let played = Played::default();
     let searcher = Box::new(played.clone());
-    script.find(Finding::Searching(folder(), Ok(StartedSearch { story, searcher })));
-    bench.hear(NOW);
+    script.find(TaskResult::SearchStarted(folder(), Ok(StartedSearch { story, searcher })));
+    bench.poll(NOW);
     played
 }
 
@@ -254,7 +254,7 @@ fn order(bench: &mut Workbench, command: SearchCommand) {
     bench.carry_out(Command::Search(command), NOW);
 }
 
-fn stage(bench: &Workbench) -> Option<Stage> {
+fn stage(bench: &Workbench) -> Option<SearchStage> {
     bench.searches.current.as_ref().map(|current| current.stage)
 }
 
@@ -269,38 +269,46 @@ fn a_search_runs_is_held_and_ends() {
     let file = bench.documents.front().unwrap().file.clone();
     bench.documents.get_mut(&file).unwrap().text.push_str("// mine, not saved\n");
     order(&mut bench, SearchCommand::Start);
-    assert_eq!(stage(&bench), Some(Stage::Starting));
+    assert_eq!(stage(&bench), Some(SearchStage::Starting));
     let handed = script.handed();
-    let [Errand::Search(asked)] = handed.as_slice() else { panic!("{handed:?}") };
-    let Beginning::New(handed, _) = &asked.beginning else { panic!("{asked:?}") };
+    let [BackgroundTask::Search(asked)] = handed.as_slice() else { panic!("{handed:?}") };
+    let SearchStart::New(handed, _) = &asked.start else { panic!("{asked:?}") };
     assert_eq!(handed.name, kernel);
     assert!(handed.source.ends_with("// mine, not saved\n"), "what stands in the editor");
     order(&mut bench, SearchCommand::Start);
     assert!(newest(&bench).contains("runs already"));
     let played = answered(&mut bench, &script, None);
     played.tell(entries());
-    bench.hear(NOW);
+    bench.poll(NOW);
     assert_eq!(bench.searches.story(), Some(&story()));
     assert_eq!(bench.searches.shown().unwrap().0, 5, "the best, where nobody chose");
     order(&mut bench, SearchCommand::Pause);
-    assert_eq!((stage(&bench), bench.searches.is_busy()), (Some(Stage::Paused), false));
+    assert_eq!((stage(&bench), bench.searches.is_busy()), (Some(SearchStage::Paused), false));
     let later = NOW + Duration::from_secs(60);
-    bench.carry_out(Command::Search(SearchCommand::GoOn), later);
+    bench.carry_out(Command::Search(SearchCommand::Resume), later);
     let current = bench.searches.current.as_ref().unwrap();
     assert!(current.seconds(later) < 1.0, "a pause is not counted");
     order(&mut bench, SearchCommand::Pace(Pace::Gentle));
     order(&mut bench, SearchCommand::Stop);
-    let expected = [Hold::Pause, Hold::GoOn, Hold::Pace(Pace::Gentle), Hold::Stop];
+    let expected = [
+        SearchControl::Pause,
+        SearchControl::GoOn,
+        SearchControl::Pace(Pace::Gentle),
+        SearchControl::Stop,
+    ];
     assert_eq!(played.held(), expected);
     played.say(over(End::Stopped));
-    bench.hear(NOW);
-    assert_eq!((stage(&bench), bench.searches.is_busy()), (Some(Stage::Ended), false));
+    bench.poll(NOW);
+    assert_eq!((stage(&bench), bench.searches.is_busy()), (Some(SearchStage::Ended), false));
     let handed = script.handed();
-    assert!(handed.iter().any(|errand| matches!(errand, Errand::Learn(_))), "{handed:?}");
-    order(&mut bench, SearchCommand::GoOn);
+    assert!(
+        handed.iter().any(|task| matches!(task, BackgroundTask::SaveKnowledge(_))),
+        "{handed:?}"
+    );
+    order(&mut bench, SearchCommand::Resume);
     let handed = script.handed();
-    let [Errand::Search(again)] = handed.as_slice() else { panic!("{handed:?}") };
-    assert!(matches!(&again.beginning, Beginning::Again(name, _) if *name == header().id));
+    let [BackgroundTask::Search(again)] = handed.as_slice() else { panic!("{handed:?}") };
+    assert!(matches!(&again.start, SearchStart::Resumed(name, _) if *name == header().id));
 }
 
 #[test]
@@ -313,9 +321,9 @@ fn finished_runs_are_kept_with_origin_and_parent() {
     let (kernel, run) = (Arc::new(kernel), passed(3, 1e-4));
     let kept = Kept { kernel, run, origin: origin.clone(), parent: parent.clone() };
     played.say(Heard::Ran(Box::new(kept)));
-    bench.hear(NOW);
+    bench.poll(NOW);
     let handed = script.handed();
-    let [Errand::Record(recording)] = handed.as_slice() else { panic!("{handed:?}") };
+    let [BackgroundTask::Record(recording)] = handed.as_slice() else { panic!("{handed:?}") };
     assert_eq!((&recording.origin, &recording.parent), (&origin, &parent));
 }
 
@@ -325,7 +333,7 @@ fn what_cannot_go_on_is_a_notice() {
         let (mut bench, script) = opened();
         let played = begun(&mut bench, &script);
         heard.into_iter().for_each(|heard| played.say(heard));
-        bench.hear(NOW);
+        bench.poll(NOW);
         assert!(newest(&bench).contains(expected), "{}", newest(&bench));
     };
     check(vec![over(End::Impossible("no reference".to_owned()))], "no reference");
@@ -336,34 +344,34 @@ fn what_cannot_go_on_is_a_notice() {
     check(vec![Heard::Entry(Box::new(early))], "did not begin");
     let (mut bench, script) = opened();
     order(&mut bench, SearchCommand::Start);
-    script.find(Finding::Searching(folder(), Err("the disk is full".to_owned())));
-    bench.hear(NOW);
+    script.find(TaskResult::SearchStarted(folder(), Err("the disk is full".to_owned())));
+    bench.poll(NOW);
     assert!(newest(&bench).contains("the disk is full"));
-    assert_eq!(stage(&bench), Some(Stage::Ended));
+    assert_eq!(stage(&bench), Some(SearchStage::Ended));
 }
 
 #[test]
 fn a_foreign_journal_is_read_and_not_gone_on_from() {
-    let check = |writer: Writer, can_go_on: bool| {
+    let check = |writer: JournalOrigin, can_go_on: bool| {
         let (mut bench, script) = opened();
-        script.find(Finding::Searches(folder(), vec![header()]));
-        bench.hear(NOW);
+        script.find(TaskResult::SearchesListed(folder(), vec![header()]));
+        bench.poll(NOW);
         assert_eq!(bench.searches.listed.len(), 1);
-        order(&mut bench, SearchCommand::Look(header().id));
+        order(&mut bench, SearchCommand::OpenJournal(header().id));
         assert!(
-            matches!(script.handed().as_slice(), [Errand::ReadSearch(_, name)] if *name == header().id)
+            matches!(script.handed().as_slice(), [BackgroundTask::ReadSearch(_, name)] if *name == header().id)
         );
-        let read = ReadSearch { story: Box::new(story()), writer };
-        script.find(Finding::Search(folder(), Ok(read)));
-        bench.hear(NOW);
+        let read = LoadedSearch { story: Box::new(story()), writer };
+        script.find(TaskResult::Search(folder(), Ok(read)));
+        bench.poll(NOW);
         assert_eq!(bench.searches.story(), Some(&story()));
-        order(&mut bench, SearchCommand::GoOn);
-        let asked = script.handed().iter().any(|errand| matches!(errand, Errand::Search(_)));
+        order(&mut bench, SearchCommand::Resume);
+        let asked = script.handed().iter().any(|task| matches!(task, BackgroundTask::Search(_)));
         assert_eq!(asked, can_go_on, "{writer:?}");
         assert_eq!(newest(&bench).contains("another machine"), !can_go_on);
     };
-    check(Writer::Own, true);
-    check(Writer::Foreign, false);
+    check(JournalOrigin::Own, true);
+    check(JournalOrigin::Foreign, false);
 }
 
 #[test]
@@ -371,23 +379,25 @@ fn variants_become_kernels_only_when_somebody_says_so() {
     let (mut bench, script) = opened();
     let played = begun(&mut bench, &script);
     played.tell(entries());
-    bench.hear(NOW);
+    bench.poll(NOW);
     script.handed();
     let before = bench.documents.front().unwrap().clone();
-    bench.take_wishes();
+    bench.take_effects();
     order(&mut bench, SearchCommand::Select(3));
     order(&mut bench, SearchCommand::Accept);
     assert!(newest(&bench).contains("did not pass"), "{}", newest(&bench));
     order(&mut bench, SearchCommand::Select(5));
     order(&mut bench, SearchCommand::Accept);
-    let wishes = bench.take_wishes();
-    assert!(wishes.contains(&Wish::Replace(source(5))), "{wishes:?}");
+    let wishes = bench.take_effects();
+    assert!(wishes.contains(&UiEffect::Replace(source(5))), "{wishes:?}");
     let front = bench.documents.front().unwrap();
     assert_eq!(front.file.display().to_string(), "kernels/naive-2.cu");
     assert_eq!(bench.documents.get(&before.file).unwrap().text, before.text);
     order(&mut bench, SearchCommand::KeepAsBranch);
     let handed = script.handed();
-    let [Errand::Create { file, text, .. }] = handed.as_slice() else { panic!("{handed:?}") };
+    let [BackgroundTask::Create { file, text, .. }] = handed.as_slice() else {
+        panic!("{handed:?}")
+    };
     assert_eq!((file.display().to_string(), text), ("kernels/naive-3.cu".to_owned(), &source(5)));
     order(&mut bench, SearchCommand::Reject(" ".to_owned()));
     assert!(newest(&bench).contains("say why"));
@@ -429,27 +439,27 @@ fn another_project_stops_the_search() {
     let (mut bench, script) = opened();
     let played = begun(&mut bench, &script);
     played.tell(entries());
-    bench.hear(NOW);
+    bench.poll(NOW);
     bench.carry_out(Command::CloseProject, NOW);
-    assert_eq!(played.held(), [Hold::Stop]);
+    assert_eq!(played.held(), [SearchControl::Stop]);
     assert!(bench.searches.story().is_none() && bench.searches.is_busy());
     played.say(over(End::Stopped));
-    bench.hear(NOW);
+    bench.poll(NOW);
     assert!(!bench.searches.is_busy());
 }
 
 #[test]
 fn the_tree_has_children_below_parents_and_hides_failures() {
     let story = story();
-    let check = |failures: Failures, expected: &[(usize, &[Rail])]| {
+    let check = |failures: FailureVisibility, expected: &[(usize, &[TreeGuide])]| {
         let rows = tree(&story, failures);
-        let found: Vec<(usize, &[Rail])> =
-            rows.iter().map(|row| (row.variant, row.rails.as_slice())).collect();
+        let found: Vec<(usize, &[TreeGuide])> =
+            rows.iter().map(|row| (row.variant, row.guides.as_slice())).collect();
         assert_eq!(found, expected);
     };
-    use Rail::{Blank, Branch, Corner, Through};
+    use TreeGuide::{Blank, Branch, Corner, Through};
     check(
-        Failures::Shown,
+        FailureVisibility::Shown,
         &[
             (0, &[]),
             (1, &[Branch]),
@@ -462,7 +472,7 @@ fn the_tree_has_children_below_parents_and_hides_failures() {
         ],
     );
     check(
-        Failures::Hidden,
+        FailureVisibility::Hidden,
         &[
             (0, &[]),
             (1, &[Corner]),

@@ -1,40 +1,38 @@
-//! Variants as a tree, one row each: what came of which.
+//! The variants of a search as a tree, one row each.
 
 use lightbench_core::search::Story;
 
-use super::{Failures, failed};
+use super::{FailureVisibility, failed};
 
 /// A variant in its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeRow {
-    /// Its number.
     pub variant: usize,
-    /// The lines before it, from the first ancestor on.
-    pub rails: Vec<Rail>,
+    /// The guides before it, from the root on.
+    pub guides: Vec<TreeGuide>,
 }
 
-/// A line before a variant.
+/// A guide line of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rail {
-    /// None.
+pub enum TreeGuide {
     Blank,
-    /// An ancestor has more children below.
+    /// Continues an ancestor that has more children below.
     Through,
-    /// Its parent, which has more children below.
+    /// Connects to the parent, which has more children below.
     Branch,
-    /// Its parent, whose last child it is.
+    /// Connects to the parent as its last child.
     Corner,
 }
 
-/// All variants in the order in which they are listed: children below their parents, as they were made.
+/// All variants in display order: children below their parents, in order of creation.
 #[must_use]
-pub fn tree(story: &Story, failures: Failures) -> Vec<TreeRow> {
+pub fn tree(story: &Story, failures: FailureVisibility) -> Vec<TreeRow> {
     let count = story.variants.len();
     let mut children = vec![Vec::new(); count];
     let mut is_seen = vec![false; count];
-    // Parents come before their children, so that each is seen before it is asked whether its parent must be.
+    // Parents precede their children, so the reverse order sees every child before its parent.
     for (number, variant) in story.variants.iter().enumerate().rev() {
-        is_seen[number] |= failures == Failures::Shown || failed(variant).is_none();
+        is_seen[number] |= failures == FailureVisibility::Shown || failed(variant).is_none();
         if let Some(parent) = variant.proposal.parent.filter(|_| is_seen[number]) {
             is_seen[parent] = true;
             children[parent].push(number);
@@ -43,25 +41,25 @@ pub fn tree(story: &Story, failures: Failures) -> Vec<TreeRow> {
     let roots = (0..count).rev().filter(|each| story.variants[*each].proposal.parent.is_none());
     let mut open: Vec<TreeRow> = roots
         .filter(|root| is_seen[*root])
-        .map(|variant| TreeRow { variant, rails: Vec::new() })
+        .map(|variant| TreeRow { variant, guides: Vec::new() })
         .collect();
     let mut rows = Vec::new();
     while let Some(row) = open.pop() {
-        // Lists are from the last child to the first, as what is taken next lies on top.
+        // Stacks hold the last child first, so that the first one is popped first.
         for (place, child) in children[row.variant].iter().enumerate() {
-            let mut rails: Vec<Rail> = row.rails.iter().map(|rail| below(*rail)).collect();
-            rails.push(if place == 0 { Rail::Corner } else { Rail::Branch });
-            open.push(TreeRow { variant: *child, rails });
+            let mut rails: Vec<TreeGuide> = row.guides.iter().map(|rail| below(*rail)).collect();
+            rails.push(if place == 0 { TreeGuide::Corner } else { TreeGuide::Branch });
+            open.push(TreeRow { variant: *child, guides: rails });
         }
         rows.push(row);
     }
     rows
 }
 
-/// How a line goes on in the rows of children.
-const fn below(rail: Rail) -> Rail {
+/// The guide in the rows of the children.
+const fn below(rail: TreeGuide) -> TreeGuide {
     match rail {
-        Rail::Blank | Rail::Corner => Rail::Blank,
-        Rail::Through | Rail::Branch => Rail::Through,
+        TreeGuide::Blank | TreeGuide::Corner => TreeGuide::Blank,
+        TreeGuide::Through | TreeGuide::Branch => TreeGuide::Through,
     }
 }

@@ -29,7 +29,7 @@ impl File {
     fn read(path: &std::path::Path) -> Self {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(path).unwrap();
-        let described = Described::of(&text);
+        let described = Described::from_text(&text);
         let left = if described.approximations.as_deref().is_some_and(|at| at != "nearest") {
             Some("asks for an end of the documented interval")
         } else if text.contains("// fixed order") {

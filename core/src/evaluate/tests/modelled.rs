@@ -11,7 +11,7 @@ use super::recorded::recorded;
 use super::*;
 use crate::compile::Compiler;
 use crate::measure::timing::Mode;
-use crate::toolchain::{Surroundings, discover};
+use crate::toolchain::{HostEnvironment, discover};
 use crate::verify::station::{MeasureOrder, MeasureReport, OpeningHead, Quantity, Side};
 
 /// A row, and what the model says of it.
@@ -27,7 +27,7 @@ struct Judged {
 fn modelled_and_measured() {
     let explicit = std::env::var_os("LIGHTBENCH_TOOLCHAIN").map(PathBuf::from);
     let only = std::env::var("LIGHTBENCH_ONLY").ok();
-    let surroundings = Surroundings { explicit, ..Surroundings::default() };
+    let surroundings = HostEnvironment { explicit, ..HostEnvironment::default() };
     let toolchain = discover(&surroundings).into_toolchain().unwrap();
     let cache = tempfile::tempdir().unwrap();
     let readings = Readings::of(Seconds(1.0), Seconds(1.55e-6));

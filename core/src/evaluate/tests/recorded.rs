@@ -15,7 +15,7 @@ use crate::measure::timing::{Clock, Mode, Stopped, Timing};
 use crate::project::manifest::Distribution;
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::limiter::Bottleneck;
-use crate::toolchain::{Surroundings, discover};
+use crate::toolchain::{HostEnvironment, discover};
 use crate::verify::station::{
     CountsUse, GridPart, MemoryOrder, OpeningHead, RunOrder, RunReport, Scrutiny, Side,
 };
@@ -92,7 +92,7 @@ fn timed(trial: &Trial, small: Option<&[(&Trial, &RunReport)]>, time: Seconds) -
 #[ignore = "compiles and runs every kernel of every sample project"]
 fn what_is_said_of_recorded_times() {
     let explicit = std::env::var_os("LIGHTBENCH_TOOLCHAIN").map(PathBuf::from);
-    let surroundings = Surroundings { explicit, ..Surroundings::default() };
+    let surroundings = HostEnvironment { explicit, ..HostEnvironment::default() };
     let toolchain = discover(&surroundings).into_toolchain().unwrap();
     let cache = tempfile::tempdir().unwrap();
     let readings = Readings::of(Seconds(1.0), FLOOR);

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Finding, State, Surroundings, Topic};
+use super::{Finding, HostEnvironment, State, Topic};
 
-pub(super) fn finding(surroundings: &Surroundings) -> Finding {
+pub(super) fn finding(surroundings: &HostEnvironment) -> Finding {
     let advice = "export LIGHTBENCH_CACHE=/a/folder/that/you/can/write";
     let Some(cache) = &surroundings.cache else {
         let summary = "no home folder, and LIGHTBENCH_CACHE is not set";

@@ -2,12 +2,12 @@
 
 use super::super::receipt::Receipt;
 use super::super::{
-    Discovery, HeaderFolder, HeaderState, Headers, Nvrtc, Part, Reason, Source, Surroundings, Tool,
-    ToolchainError, Version, naming,
+    Discovery, HeaderFolder, HeaderState, Headers, HostEnvironment, Nvrtc, Part, Reason, Source,
+    Tool, ToolchainError, Version, naming,
 };
 use super::{FETCH_COMMAND, Finding, State, Topic};
 
-pub(super) fn findings(discovery: &Discovery, surroundings: &Surroundings) -> Vec<Finding> {
+pub(super) fn findings(discovery: &Discovery, surroundings: &HostEnvironment) -> Vec<Finding> {
     let version = discovery.compiler.as_ref().map(|(nvrtc, _)| nvrtc.version);
     let mut findings = vec![compiler(discovery, surroundings)];
     findings.extend(
@@ -43,7 +43,7 @@ enum Want {
     Optional(&'static str),
 }
 
-fn compiler(discovery: &Discovery, surroundings: &Surroundings) -> Finding {
+fn compiler(discovery: &Discovery, surroundings: &HostEnvironment) -> Finding {
     let finding = match &discovery.compiler {
         Some((nvrtc, _)) => found_compiler(nvrtc, surroundings),
         None => no_compiler(discovery, surroundings),
@@ -51,7 +51,7 @@ fn compiler(discovery: &Discovery, surroundings: &Surroundings) -> Finding {
     with_passed_over(finding, discovery, Part::Compiler)
 }
 
-fn found_compiler(nvrtc: &Nvrtc, surroundings: &Surroundings) -> Finding {
+fn found_compiler(nvrtc: &Nvrtc, surroundings: &HostEnvironment) -> Finding {
     let summary = format!("NVRTC {} ({})", nvrtc.version, nvrtc.source);
     if let Some(problem) = changed_contents(nvrtc, surroundings) {
         let summary = format!("{summary}: {problem}");
@@ -64,7 +64,7 @@ fn found_compiler(nvrtc: &Nvrtc, surroundings: &Surroundings) -> Finding {
 }
 
 /// What we installed is compared with its receipt in full here, and by length everywhere else.
-fn changed_contents(nvrtc: &Nvrtc, surroundings: &Surroundings) -> Option<String> {
+fn changed_contents(nvrtc: &Nvrtc, surroundings: &HostEnvironment) -> Option<String> {
     let parent = surroundings.cache.as_ref()?.join("toolchain");
     let folder = nvrtc.library.ancestors().find(|above| above.parent() == Some(&parent))?;
     let problem = Receipt::trusted(folder).and_then(|receipt| receipt.check_contents(folder)).err();
@@ -78,7 +78,7 @@ fn problem_folder(nvrtc: &Nvrtc) -> String {
     vendor.and_then(std::path::Path::parent).unwrap_or(&nvrtc.library).display().to_string()
 }
 
-fn no_compiler(discovery: &Discovery, surroundings: &Surroundings) -> Finding {
+fn no_compiler(discovery: &Discovery, surroundings: &HostEnvironment) -> Finding {
     if naming::native().is_none() {
         let system = super::super::discover::system_name();
         let error = ToolchainError::Unsupported { system };
@@ -105,7 +105,7 @@ fn no_compiler(discovery: &Discovery, surroundings: &Surroundings) -> Finding {
     Finding::new(Topic::Compiler, state, summary).command(FETCH_COMMAND)
 }
 
-fn header(nvrtc: &Nvrtc, headers: &Headers, surroundings: &Surroundings) -> Finding {
+fn header(nvrtc: &Nvrtc, headers: &Headers, surroundings: &HostEnvironment) -> Finding {
     let topic = Topic::Headers;
     if let Headers::Folders(folders) = headers {
         let notes = folders.iter().map(|folder| folder.display().to_string()).collect();

@@ -1,8 +1,8 @@
 //! Whether a window can be opened.
 
-use super::{Finding, State, Surroundings, Topic};
+use super::{Finding, HostEnvironment, State, Topic};
 
-pub(super) fn finding(surroundings: &Surroundings) -> Finding {
+pub(super) fn finding(surroundings: &HostEnvironment) -> Finding {
     if cfg!(any(target_os = "windows", target_os = "macos")) {
         return Finding::new(Topic::Display, State::Ok, "the desktop of this system");
     }

@@ -7,7 +7,7 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 
 use super::super::Version;
-use super::{Finding, State, Surroundings, Topic};
+use super::{Finding, HostEnvironment, State, Topic};
 
 /// The first driver branch that runs cubins of a CUDA 13.x compiler
 /// (CUDA Toolkit Release Notes, table "CUDA Toolkit and Minimum Required Driver Versions").
@@ -86,7 +86,7 @@ pub(super) fn remarks_of(ordinal: usize, described: Result<Described, SheetError
 
 pub(super) fn findings(
     driver: &Driver,
-    surroundings: &Surroundings,
+    surroundings: &HostEnvironment,
     compiler: Option<Version>,
 ) -> Vec<Finding> {
     let mut findings = vec![version(driver, compiler)];
@@ -145,7 +145,7 @@ fn gpu(gpus: &[Gpu]) -> Finding {
 }
 
 /// CUDA needs a device file that only this module makes; the management library does not.
-fn unified_memory_module(surroundings: &Surroundings) -> Finding {
+fn unified_memory_module(surroundings: &HostEnvironment) -> Finding {
     let device = surroundings.system.join("dev/nvidia-uvm");
     if device.exists() {
         return Finding::new(Topic::UnifiedMemoryModule, State::Ok, "loaded").at(&device);
@@ -160,7 +160,7 @@ fn unified_memory_module(surroundings: &Surroundings) -> Finding {
 }
 
 /// `RmProfilingAdminOnly` in the driver's own list of settings (NVIDIA, ERR_NVGPUCTRPERM).
-fn counter_permission(surroundings: &Surroundings) -> Finding {
+fn counter_permission(surroundings: &HostEnvironment) -> Finding {
     let settings = surroundings.system.join("proc/driver/nvidia/params");
     let Ok(text) = fs::read_to_string(&settings) else {
         let summary = "unknown: the driver's settings cannot be read";

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::libraries::{Libraries, libraries};
-use super::{Finding, State, Surroundings, Topic};
+use super::{Finding, HostEnvironment, State, Topic};
 
 /// A library in a person's words.
 struct Told {
@@ -27,7 +27,7 @@ const CUPTI: Told = Told {
     package: "nvidia-cuda-cupti",
 };
 
-pub(super) fn findings(surroundings: &Surroundings) -> Vec<Finding> {
+pub(super) fn findings(surroundings: &HostEnvironment) -> Vec<Finding> {
     let Libraries { cublas, cupti } = libraries(surroundings);
     vec![finding(&CUBLAS, &cublas), finding(&CUPTI, &cupti)]
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Surroundings, discover};
+use super::{HostEnvironment, discover};
 
 /// The command that installs the compiler and its tools.
 pub const FETCH_COMMAND: &str = "lightbench doctor --fetch";
@@ -168,7 +168,7 @@ impl Finding {
 
 /// Looks at everything; takes about a second, most of it waiting for pip and the driver to answer.
 #[must_use]
-pub fn examine(surroundings: &Surroundings) -> Report {
+pub fn examine(surroundings: &HostEnvironment) -> Report {
     let discovery = discover(surroundings);
     let can_compile = discovery.compiler.is_some();
     let compiler_version = discovery.compiler.as_ref().map(|(nvrtc, _)| nvrtc.version);

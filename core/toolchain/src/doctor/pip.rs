@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use super::super::fetch::{FetchError, Pip};
 use super::super::program::Limits;
-use super::{Finding, State, Surroundings, Topic};
+use super::{Finding, HostEnvironment, State, Topic};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-pub(super) fn finding(surroundings: &Surroundings, can_compile: bool) -> Finding {
+pub(super) fn finding(surroundings: &HostEnvironment, can_compile: bool) -> Finding {
     let limits = Limits { begin: Instant::now(), limit: LIMIT, cancelled: &|| false };
     let scratch = match tempfile::tempdir() {
         Ok(scratch) => scratch,

@@ -2,13 +2,13 @@
 
 use super::super::places::toolkit_roots;
 use super::super::profilers::{NsightProgram, find, nsight};
-use super::{Finding, State, Surroundings, Topic};
+use super::{Finding, HostEnvironment, State, Topic};
 
-pub(super) fn findings(surroundings: &Surroundings) -> Vec<Finding> {
+pub(super) fn findings(surroundings: &HostEnvironment) -> Vec<Finding> {
     vec![nsight_compute(surroundings), compute_sanitizer(surroundings)]
 }
 
-fn nsight_compute(surroundings: &Surroundings) -> Finding {
+fn nsight_compute(surroundings: &HostEnvironment) -> Finding {
     match nsight(surroundings, NsightProgram::CommandLine) {
         Ok(program) => {
             Finding::new(Topic::NsightCompute, State::Ok, "hardware counters by ncu").at(&program)
@@ -17,7 +17,7 @@ fn nsight_compute(surroundings: &Surroundings) -> Finding {
     }
 }
 
-fn compute_sanitizer(surroundings: &Surroundings) -> Finding {
+fn compute_sanitizer(surroundings: &HostEnvironment) -> Finding {
     let mut folders = Vec::new();
     for toolkit in toolkit_roots(surroundings) {
         folders.push(toolkit.join("bin"));

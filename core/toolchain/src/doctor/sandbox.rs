@@ -1,14 +1,14 @@
 //! What the kernel offers to confine the compile worker.
 
-use super::{Finding, State, Surroundings, Topic};
+use super::{Finding, HostEnvironment, State, Topic};
 
 #[cfg(target_os = "linux")]
-pub(super) fn findings(surroundings: &Surroundings) -> Vec<Finding> {
+pub(super) fn findings(surroundings: &HostEnvironment) -> Vec<Finding> {
     vec![landlock(), seccomp(surroundings)]
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn findings(_surroundings: &Surroundings) -> Vec<Finding> {
+pub(super) fn findings(_surroundings: &HostEnvironment) -> Vec<Finding> {
     [Topic::FileSandbox, Topic::CallFilter]
         .map(|topic| {
             Finding::new(
@@ -59,7 +59,7 @@ fn landlock() -> Finding {
 
 /// The kernel lists what a filter may do (`seccomp(2)`).
 #[cfg(target_os = "linux")]
-fn seccomp(surroundings: &Surroundings) -> Finding {
+fn seccomp(surroundings: &HostEnvironment) -> Finding {
     let actions = surroundings.system.join("proc/sys/kernel/seccomp/actions_avail");
     match std::fs::read_to_string(&actions) {
         Ok(text) if text.split_whitespace().any(|action| action == "errno") => Finding::new(

@@ -25,7 +25,7 @@ use super::passed_over::Part;
 use super::pins::PinnedSet;
 use super::program::Limits;
 use super::receipt::Receipt;
-use super::{Surroundings, naming};
+use super::{HostEnvironment, naming};
 
 /// How long a fetch may take unless the caller says otherwise.
 pub const DEFAULT_FETCH_LIMIT: Duration = Duration::from_mins(10);
@@ -87,7 +87,7 @@ pub enum FetchEvent {
 /// # Errors
 /// Every error leaves the cache as it was.
 pub fn fetch(
-    surroundings: &Surroundings,
+    surroundings: &HostEnvironment,
     request: FetchRequest,
     cancelled: &dyn Fn() -> bool,
     report: &mut dyn FnMut(FetchEvent),
@@ -122,7 +122,7 @@ pub fn fetch(
 
 /// One install, under the lock.
 struct Install<'a> {
-    surroundings: &'a Surroundings,
+    surroundings: &'a HostEnvironment,
     set: PinnedSet,
     parent: &'a Path,
     folder: &'a Path,
@@ -187,10 +187,10 @@ pub(super) fn remove_leftovers(parent: &Path, removed: &mut dyn FnMut(PathBuf)) 
 
 /// Looks for every part of the set in a freshly installed folder.
 fn check_installed(packages: &Path, set: PinnedSet) -> Result<(), FetchError> {
-    let surroundings = Surroundings {
+    let surroundings = HostEnvironment {
         explicit: Some(packages.to_path_buf()),
         system: packages.to_path_buf(),
-        ..Surroundings::default()
+        ..HostEnvironment::default()
     };
     let found = super::discover(&surroundings);
     for pin in set.pins() {

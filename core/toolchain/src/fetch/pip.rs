@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::super::program::{self, Limits};
-use super::{FetchError, Lock, Surroundings};
+use super::{FetchError, HostEnvironment, Lock};
 
 /// How long `pip --version` may take, on a slow disk too.
 const PROBE_LIMIT: Duration = Duration::from_secs(30);
@@ -29,7 +29,7 @@ impl Pip {
     ///
     /// A virtual environment may carry a Python without pip, so one silent Python is not the end.
     pub(crate) fn find(
-        surroundings: &Surroundings,
+        surroundings: &HostEnvironment,
         scratch: &Path,
         limits: &Limits<'_>,
     ) -> Result<Self, FetchError> {

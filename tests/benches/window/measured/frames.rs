@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use egui::{
     Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, Pos2, TouchPhase, Vec2, pos2, vec2,
 };
-use lightbench::window::studio::{Scene, Studio};
+use lightbench::window::headless::{HeadlessWindow, Scene};
 use lightbench::workbench::command::Command;
-use lightbench::workbench::evaluations::Machine;
-use lightbench::workbench::opened::HistoryRead;
+use lightbench::workbench::evaluations::MachineState;
+use lightbench::workbench::open_project::HistoryState;
 use lightbench::workbench::panel::LayoutName;
-use lightbench::workbench::search::{Plan, SearchCommand};
+use lightbench::workbench::search::{SearchCommand, SearchPlan};
 use lightbench::workbench::settings::Settings;
 
 use super::edit_abreast;
@@ -36,33 +36,33 @@ enum Compiler {
 }
 
 /// The window on a project with so many runs, all of them read.
-fn opened(runs: usize, size: [f32; 2]) -> (Studio, Compiler) {
+fn opened(runs: usize, size: [f32; 2]) -> (HeadlessWindow, Compiler) {
     let ground = Ground::with_runs(runs);
     let settings = Settings { device: Some("virtual:h200".to_owned()), ..Settings::default() };
-    let mut studio = Studio::new(ground.session(), settings, size, 1.0).unwrap();
+    let mut studio = HeadlessWindow::new(ground.session(), settings, size, 1.0).unwrap();
     let began = Instant::now();
-    studio.order(Command::Open(ground.project));
+    studio.carry_out(Command::Open(ground.project));
     studio
-        .until("the history", PATIENCE, |bench| {
-            bench.opened.as_ref().is_some_and(|opened| opened.history == HistoryRead::Whole)
+        .run_until("the history", PATIENCE, |bench| {
+            bench.opened.as_ref().is_some_and(|opened| opened.history == HistoryState::Whole)
         })
         .unwrap();
     println!("  {runs} runs are read {:.2?} after the window began", began.elapsed());
     studio
-        .until("the machine", PATIENCE, |bench| {
-            !matches!(bench.evaluations.machine, Machine::Looking)
+        .run_until("the machine", PATIENCE, |bench| {
+            !matches!(bench.evaluations.machine, MachineState::Detecting)
         })
         .unwrap();
     let compiler = match studio.bench().evaluations.machine {
-        Machine::Known(_) => Compiler::Here,
-        Machine::Unable(_) | Machine::Looking => Compiler::Missing,
+        MachineState::Known(_) => Compiler::Here,
+        MachineState::Unusable(_) | MachineState::Detecting => Compiler::Missing,
     };
-    studio.order(Command::Layout(LayoutName::Edit));
+    studio.carry_out(Command::Layout(LayoutName::Edit));
     (studio, compiler)
 }
 
 /// One frame, measured.
-fn frame(studio: &mut Studio, times: &mut Times, events: Vec<Event>) {
+fn frame(studio: &mut HeadlessWindow, times: &mut Times, events: Vec<Event>) {
     times.take(|| {
         let output = studio.frame(Scene::Window, events);
         black_box(studio.tessellate(output))
@@ -70,7 +70,7 @@ fn frame(studio: &mut Studio, times: &mut Times, events: Vec<Event>) {
 }
 
 /// Frames that nobody measures, until sizes have settled and the text has its colours.
-fn settle(studio: &mut Studio) {
+fn settle(studio: &mut HeadlessWindow) {
     for _ in 0..30 {
         studio.frame(Scene::Window, Vec::new());
     }
@@ -83,7 +83,7 @@ fn wander(index: usize, [width, height]: [f32; 2]) -> Event {
     Event::PointerMoved((part * vec2(width, height)).to_pos2())
 }
 
-fn wandering(studio: &mut Studio, name: &str, size: [f32; 2]) {
+fn wandering(studio: &mut HeadlessWindow, name: &str, size: [f32; 2]) {
     studio.resize(size);
     settle(studio);
     let mut times = Times::default();
@@ -94,12 +94,12 @@ fn wandering(studio: &mut Studio, name: &str, size: [f32; 2]) {
 }
 
 /// The kernel that is open has a verdict, so that panels have something to show.
-fn judged(studio: &mut Studio, compiler: &Compiler) {
+fn judged(studio: &mut HeadlessWindow, compiler: &Compiler) {
     match compiler {
         Compiler::Here => {
-            studio.order(Command::ChooseKernel("vector16".to_owned()));
-            studio.order(Command::Run);
-            studio.until("a verdict", PATIENCE, |bench| !bench.evaluations.is_busy()).unwrap();
+            studio.carry_out(Command::ChooseKernel("vector16".to_owned()));
+            studio.carry_out(Command::Run);
+            studio.run_until("a verdict", PATIENCE, |bench| !bench.evaluations.is_busy()).unwrap();
         }
         Compiler::Missing => println!("  no compiler is here: panels show the history alone"),
     }
@@ -125,32 +125,32 @@ pub(crate) fn while_searching() {
         return;
     }
     judged(&mut studio, &compiler);
-    studio.order(Command::ChooseKernel("naive".to_owned()));
-    let mut plan = Plan::default();
+    studio.carry_out(Command::ChooseKernel("naive".to_owned()));
+    let mut plan = SearchPlan::default();
     plan.budget.evaluations = None;
-    studio.order(Command::Search(SearchCommand::Plan(plan)));
-    studio.order(Command::Search(SearchCommand::Start));
+    studio.carry_out(Command::Search(SearchCommand::Plan(plan)));
+    studio.carry_out(Command::Search(SearchCommand::Start));
     println!("  goal: 99 % within 12 ms");
     for (name, layouts) in [
         ("Edit beside a search, 1280x800", None),
         ("all 14 panels beside a search, 1280x800", Some(edit_abreast::layouts())),
         ("Search beside a search, 1280x800", None),
     ] {
-        studio.order(Command::Layout(LayoutName::Edit));
+        studio.carry_out(Command::Layout(LayoutName::Edit));
         if let Some(layouts) = layouts {
             studio.arrange(&layouts).unwrap();
         }
         if name.starts_with("Search") {
-            studio.order(Command::Layout(LayoutName::Search));
+            studio.carry_out(Command::Layout(LayoutName::Search));
         }
         settle(&mut studio);
         beside_search(&mut studio, name);
     }
-    studio.order(Command::Search(SearchCommand::Stop));
+    studio.carry_out(Command::Search(SearchCommand::Stop));
 }
 
-fn beside_search(studio: &mut Studio, name: &str) {
-    let evaluated = |studio: &Studio| {
+fn beside_search(studio: &mut HeadlessWindow, name: &str) {
+    let evaluated = |studio: &HeadlessWindow| {
         studio.bench().searches.story().map_or(0, |story| story.spent.evaluations)
     };
     let (before, began, mut times) = (evaluated(studio), Instant::now(), Times::default());
@@ -189,7 +189,7 @@ pub(crate) fn keys() {
             vec![text("/"), text("*"), key(Key::Backspace), key(Key::Backspace)],
         ),
     ] {
-        studio.order(Command::GoTo(PathBuf::from(LONG), line, 1));
+        studio.carry_out(Command::GoTo(PathBuf::from(LONG), line, 1));
         settle(&mut studio);
         let before = studio.bench().documents.front().unwrap().text.clone();
         let mut times = Times::default();
@@ -215,7 +215,7 @@ pub(crate) fn long_history() {
         studio.frame(Scene::Window, wheel(history, -400_000.0));
     }
     scroll(&mut studio, history, "scrolling the oldest", 90.0);
-    studio.order(Command::GroupRuns);
+    studio.carry_out(Command::GroupRuns);
     wandering(&mut studio, "Edit with them in families", SMALL);
     scroll(&mut studio, history, "scrolling families", -90.0);
     println!(
@@ -235,7 +235,7 @@ fn wheel(at: Pos2, by: f32) -> Vec<Event> {
     vec![Event::PointerMoved(at), wheel]
 }
 
-fn scroll(studio: &mut Studio, at: Pos2, name: &str, by: f32) {
+fn scroll(studio: &mut HeadlessWindow, at: Pos2, name: &str, by: f32) {
     let mut times = Times::default();
     for _ in 0..FRAMES {
         frame(studio, &mut times, wheel(at, by));

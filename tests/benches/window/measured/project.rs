@@ -9,7 +9,7 @@ use lightbench_core::history::machine::Machine;
 use lightbench_core::history::place::Place;
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::{RunRecord, Store, Suspicion, open};
-use lightbench_core::toolchain::{Surroundings, user_cache};
+use lightbench_core::toolchain::{HostEnvironment, user_cache};
 use serde_json::{Value, json};
 
 /// Lines of the long kernel.
@@ -48,7 +48,7 @@ impl Ground {
     /// A session in these places, with the compiler that the program would find.
     pub(crate) fn session(&self) -> Session {
         let variable = |name: &str| std::env::var_os(name);
-        let surroundings = Surroundings::from_variables(&variable, user_cache());
+        let surroundings = HostEnvironment::from_variables(&variable, user_cache());
         Session { state: Some(self.state.clone()), ..Session::new(surroundings) }
     }
 }

@@ -1,6 +1,6 @@
-//! What is different between two texts: line by line, and within a line word by word.
+//! Differences between two texts, by line and by word.
 
-mod normal;
+mod normalise;
 mod view;
 mod words;
 
@@ -11,54 +11,51 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 pub use view::DiffView;
 
-/// One row of two texts side by side. Lines count from 0.
+/// A row of the side-by-side diff. Lines count from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiffRow {
-    /// The same in both; in machine code, up to the names of registers and places.
+    /// Equal lines; in machine code, equal except for registers and addresses.
     Same {
         /// Line of the old text.
         old: usize,
         /// Line of the new text.
         new: usize,
     },
-    /// One became the other.
+    /// A changed line.
     Changed {
         /// Line of the old text.
         old: usize,
         /// Line of the new text.
         new: usize,
-        /// Bytes of the old line that are gone; none where the whole line is another one.
+        /// Removed bytes of the old line; empty if the whole line changed.
         gone: Vec<Range<usize>>,
-        /// Bytes of the new line that came.
+        /// Inserted bytes of the new line.
         came: Vec<Range<usize>>,
     },
-    /// Only in the old text.
+    /// A removed line.
     Removed {
-        /// Its line there.
+        /// Its line number.
         old: usize,
     },
-    /// Only in the new text.
+    /// An added line.
     Added {
-        /// Its line there.
+        /// Its line number.
         new: usize,
     },
 }
 
-/// What is shown: a row, or many that are the same.
+/// A visible item: a row, or a fold of equal rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// This row.
     Row(usize),
-    /// Rows from the first on, so many.
+    /// A fold of `count` rows from `first` on.
     Fold {
-        /// The first of them.
         first: usize,
-        /// How many.
         count: usize,
     },
 }
 
-/// Two texts and how they differ.
+/// Two texts and their differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
     old: Vec<String>,
@@ -69,19 +66,19 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Of two texts as they are.
+    /// The diff of two texts.
     #[must_use]
-    pub fn of_texts(old: &str, new: &str) -> Self {
-        Self::of_lines(old, new, str::to_owned)
+    pub fn from_texts(old: &str, new: &str) -> Self {
+        Self::from_lines(old, new, str::to_owned)
     }
 
-    /// Of machine code: registers, predicates, labels and addresses may have other names.
+    /// The diff of machine code, regardless of registers, predicates, labels and addresses.
     #[must_use]
-    pub fn of_sass(old: &str, new: &str) -> Self {
-        Self::of_lines(old, new, normal::instruction)
+    pub fn from_sass(old: &str, new: &str) -> Self {
+        Self::from_lines(old, new, normalise::instruction)
     }
 
-    fn of_lines(old: &str, new: &str, key: impl Fn(&str) -> String) -> Self {
+    fn from_lines(old: &str, new: &str, key: impl Fn(&str) -> String) -> Self {
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<String>>();
         let keys = |lines: &[String]| lines.iter().map(|line| key(line)).collect::<Vec<String>>();
         let (old, new) = (lines(old), lines(new));
@@ -133,13 +130,13 @@ impl Diff {
         &self.rows
     }
 
-    /// Runs of rows that are not the same.
+    /// Ranges of rows that differ.
     #[must_use]
     pub fn changes(&self) -> &[Range<usize>] {
         &self.changes
     }
 
-    /// Another number for other texts.
+    /// Identifies the pair of texts.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -157,14 +154,14 @@ impl Diff {
         self.new.get(line).map_or("", String::as_str)
     }
 
-    /// How many lines there are, old and new.
+    /// The numbers of lines of both texts.
     #[must_use]
     pub const fn line_counts(&self) -> (usize, usize) {
         (self.old.len(), self.new.len())
     }
 
-    /// What is shown: rows that are the same are folded where more than `context` of them are away from a change.
-    /// `is_open` says which folds are not, by their first row.
+    /// The visible items: equal rows further than `context` rows from a change are folded. `is_open` tells which folds
+    /// are open, by their first row.
     #[must_use]
     pub fn items(&self, context: usize, is_open: impl Fn(usize) -> bool) -> Vec<Item> {
         let mut items = Vec::new();
@@ -175,7 +172,7 @@ impl Diff {
             let before = if from == 0 { 0 } else { context };
             let after = if change.is_some() { context } else { 0 };
             let hidden = (from + before).min(to)..to.saturating_sub(after).max(from);
-            // A fold takes a row itself: one that hides a single row hides nothing.
+            // A fold occupies a row, so folding a single row is useless.
             if hidden.len() > 1 && !is_open(hidden.start) {
                 items.extend((from..hidden.start).map(Item::Row));
                 items.push(Item::Fold { first: hidden.start, count: hidden.len() });
@@ -212,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows as a person would note them.
+    /// The rows in a compact notation.
     fn noted(diff: &Diff) -> Vec<String> {
         let note = |row: &DiffRow| match row {
             DiffRow::Same { old, new } => format!("{old}={new}"),
@@ -232,7 +229,7 @@ mod tests {
     #[test]
     fn lines_and_words_are_compared() {
         let check = |old: &str, new: &str, expected: &[&str]| {
-            assert_eq!(noted(&Diff::of_texts(old, new)), expected, "{old} -> {new}");
+            assert_eq!(noted(&Diff::from_texts(old, new)), expected, "{old} -> {new}");
         };
         check("a\nb\n", "a\nb\n", &["0=0", "1=1"]);
         check("a\nb", "a\nx\nb", &["0=0", "+1", "1=2"]);
@@ -246,7 +243,7 @@ mod tests {
     fn machine_code_is_compared_without_names() {
         let old = "/*0000*/ MOV R1, c[0x0][0x28] ;\n/*0010*/ @P0 BRA `(.L_x_1) ;\n/*0020*/ FADD R2, R3, R4 ;";
         let new = "/*0000*/ MOV R9, c[0x0][0x28] ;\n/*0010*/ NOP ;\n/*0020*/ @P3 BRA `(.L_x_7) ;\n/*0030*/ FMUL R2, R3, R4 ;";
-        let diff = Diff::of_sass(old, new);
+        let diff = Diff::from_sass(old, new);
         let rows = noted(&diff);
         assert_eq!(rows[..3], ["0=0", "+1", "1=2"]);
         assert!(rows[3].starts_with("2~3"), "{rows:?}");
@@ -258,7 +255,7 @@ mod tests {
         let old: Vec<String> = (0..40).map(|line| line.to_string()).collect();
         let mut new = old.clone();
         new[20] = "x".to_owned();
-        let diff = Diff::of_texts(&old.join("\n"), &new.join("\n"));
+        let diff = Diff::from_texts(&old.join("\n"), &new.join("\n"));
         let items = diff.items(3, |_| false);
         assert_eq!(items[0], Item::Fold { first: 0, count: 17 });
         assert_eq!(items[1..8], (17..24).map(Item::Row).collect::<Vec<_>>());
@@ -270,7 +267,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_line_stands_there_once(old in "[ab\n]{0,20}", new in "[ab\n]{0,20}", context in 0..3_usize) {
-            let diff = Diff::of_texts(&old, &new);
+            let diff = Diff::from_texts(&old, &new);
             let (mut left, mut right) = (Vec::new(), Vec::new());
             for row in diff.rows() {
                 match row {

@@ -1,4 +1,4 @@
-//! Two texts side by side: what is gone on the left, what came on the right, what is the same folded.
+//! A side-by-side diff: removals on the left, additions on the right, equal rows folded.
 
 #[cfg(test)]
 mod tests;
@@ -19,26 +19,26 @@ use crate::widgets::code::paint;
 use crate::widgets::code::syntax::{Language, Span};
 use crate::widgets::icon::Icon;
 
-/// Rows that stay around a change.
+/// Visible equal rows around a change.
 const CONTEXT: usize = 3;
 
-/// Where somebody is in a comparison.
+/// View state of a diff.
 #[derive(Clone, Debug)]
 pub struct DiffView {
     name: String,
     size: f32,
     opened: BTreeSet<usize>,
-    /// The change that was gone to.
+    /// The selected change.
     current: Option<usize>,
     scroll_to: Option<usize>,
-    /// How far both texts are shifted to the left.
+    /// Horizontal scroll offset of both texts.
     shift: f32,
     fingerprint: Option<u64>,
     old: Highlighter,
     new: Highlighter,
 }
 
-/// Lines of each text that are highlighted in one frame at most.
+/// Maximum number of lines highlighted per frame.
 const PORTION: usize = 400;
 
 /// One of the two texts.
@@ -47,11 +47,11 @@ struct Side<'a> {
     text: &'a str,
     spans: &'a [Span],
     parts: &'a [Range<usize>],
-    /// What a line of this side looks like where it is another one; none where it is the same.
+    /// The sign and colour of a differing line; `None` for an equal line.
     difference: Option<(char, Color)>,
 }
 
-/// Where the columns of a row are.
+/// Positions of the columns of a row.
 #[derive(Clone, Copy)]
 struct Columns {
     number: f32,
@@ -60,7 +60,7 @@ struct Columns {
 }
 
 impl DiffView {
-    /// For a comparison of this name.
+    /// A view with this name.
     #[must_use]
     pub fn new(name: impl Into<String>, language: Language) -> Self {
         Self {
@@ -76,13 +76,13 @@ impl DiffView {
         }
     }
 
-    /// The size of its letters in points.
+    /// Sets the font size in points.
     pub fn set_font_size(&mut self, size: f32) {
         self.size = size.clamp(6.0, 48.0);
     }
 
-    /// Takes another comparison in: what was unfolded before is forgotten.
-    fn meet(&mut self, ui: &Ui, diff: &Diff) {
+    /// Adopts another diff and forgets open folds.
+    fn synchronise(&mut self, ui: &Ui, diff: &Diff) {
         if self.fingerprint != Some(diff.fingerprint()) {
             self.fingerprint = Some(diff.fingerprint());
             self.opened.clear();
@@ -98,13 +98,13 @@ impl DiffView {
         }
     }
 
-    /// Goes to the next change, around the end.
+    /// Goes to the next change; wraps around.
     pub fn next_change(&mut self, diff: &Diff) {
         let count = diff.changes().len();
         self.go_to(diff, self.current.map_or(0, |current| current + 1) % count.max(1));
     }
 
-    /// Goes to the one before.
+    /// Goes to the previous change; wraps around.
     pub fn previous_change(&mut self, diff: &Diff) {
         let count = diff.changes().len();
         self.go_to(diff, (self.current.unwrap_or(0) + count.max(1) - 1) % count.max(1));
@@ -117,9 +117,9 @@ impl DiffView {
         }
     }
 
-    /// Shows it in all the room that there is; `titles` say what is left and right.
+    /// Draws the diff in the available space; `titles` name the two sides.
     pub fn show(&mut self, ui: &mut Ui, diff: &Diff, titles: [&str; 2]) {
-        self.meet(ui, diff);
+        self.synchronise(ui, diff);
         ui.push_id(self.name.clone(), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.spacing_mut().scroll.fade.strength = 0.0;
@@ -238,7 +238,7 @@ impl DiffView {
         Columns { number, text: number + 8.0 + 2.0 * letter, half }
     }
 
-    /// Both texts go sideways together, no further than the longest line.
+    /// Scrolls both texts horizontally, limited by the longest line.
     fn slide(&mut self, ui: &Ui, diff: &Diff, place: Rect, columns: Columns) {
         if !ui.rect_contains_pointer(place) {
             return;
@@ -313,7 +313,7 @@ impl DiffView {
         let galley = paint::line(ui, tokens, self.size, side.text, side.spans);
         let origin = pos2(inner.left() - self.shift, rect.top());
         if let (Some((_, color)), Some(row)) = (side.difference, galley.rows.first()) {
-            let index = LineIndex::of(side.text);
+            let index = LineIndex::new(side.text);
             let x = |byte: usize| {
                 let (_, column) = index.place(side.text, byte);
                 origin.x + row.row.x_offset(egui::text::CharIndex(column))
@@ -350,11 +350,11 @@ impl DiffView {
     }
 }
 
-/// Where the other side has a line and this one has none.
+/// The pattern for a missing line.
 fn nothing(painter: &Painter, tokens: &Tokens, rect: Rect) {
     painter.rect_filled(rect, 0.0, tokens.surface.panel.0);
     let (step, height) = (9.0, rect.height());
-    // From the screen's own edge, so that the lines of neighbouring rows meet.
+    // Aligned to the screen, so that the patterns of adjacent rows join.
     let mut x = ((rect.left() + rect.top()) / step).floor() * step - rect.top() - height;
     while x < rect.right() {
         let ends = [pos2(x + height, rect.top()), pos2(x, rect.bottom())];

@@ -1,13 +1,12 @@
-//! Which words of a line are others in another line.
+//! Word differences within a line.
 
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::widgets::code::words::is_word;
+use crate::widgets::code::word_boundaries::is_word;
 
-/// Bytes that are gone, and bytes that came. None where lines have little in common: they are other ones as
-/// a whole.
+/// Removed and inserted byte ranges. Empty if the lines have little in common.
 pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (old_words, new_words) = (split(old), split(new));
     let texts = |line: &str, words: &[Range<usize>]| {
@@ -35,7 +34,7 @@ pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usi
             let text = &line[part.clone()];
             let blank = text.trim().is_empty();
             let start = part.start + text.len() - text.trim_start().len();
-            // White space alone is what changed; around words it says nothing.
+            // A change of white space alone is kept; around words it is trimmed.
             if blank { part } else { start..start + text.trim().len() }
         };
         parts.into_iter().map(trim).collect()
@@ -51,7 +50,7 @@ fn push(parts: &mut Vec<Range<usize>>, words: &[Range<usize>]) {
     }
 }
 
-/// Names, runs of white space, and every other character alone.
+/// Splits a line into names, runs of white space, and single characters.
 fn split(line: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut kind = None;

@@ -1,4 +1,4 @@
-//! The bar above a text: find, replace, go to a line.
+//! The find bar: find, replace, go to a line.
 
 use std::ops::Range;
 
@@ -10,43 +10,37 @@ use crate::widgets::code::marks::Revision;
 use crate::widgets::code::paint;
 use crate::widgets::icon::Icon;
 
-/// What the bar is for.
+/// The mode of the bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It is not there.
     #[default]
     Closed,
-    /// Find a text.
     Find,
-    /// Find it and put another in its place.
+    /// Find and replace.
     Replace,
-    /// Go to a line.
     GoToLine,
 }
 
-/// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Next,
     Previous,
 }
 
-/// What somebody asks of the bar.
+/// An action of the user in the bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    /// Show the match that is current now.
+pub(crate) enum FindAction {
+    /// Show the current match.
     Show,
-    /// Replace the current match.
     Replace,
-    /// Replace every match.
     ReplaceAll,
     /// Go to a line, from 1.
     GoTo(usize),
-    /// The bar is closed; the text has the focus again.
+    /// Close the bar and return the focus to the text.
     Close,
 }
 
-/// The bar, and what is found.
+/// The bar and its matches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FindBar {
     pub(crate) purpose: Purpose,
@@ -56,15 +50,15 @@ pub(crate) struct FindBar {
     pub(crate) current: Option<usize>,
     line: String,
     searched: Option<(Revision, Query)>,
-    /// Where the search began.
+    /// Where the search started.
     origin: usize,
     takes_focus: bool,
-    /// Whether one of its fields had the focus when it was last shown.
+    /// Whether one of its fields had the focus when it was last drawn.
     pub(crate) has_focus: bool,
 }
 
 impl FindBar {
-    /// Opens it; what is selected becomes what is looked for.
+    /// Opens the bar; the selection becomes the query.
     pub(crate) fn open(&mut self, purpose: Purpose, selected: &str, origin: usize) {
         self.purpose = purpose;
         self.origin = origin;
@@ -75,7 +69,7 @@ impl FindBar {
         self.line.clear();
     }
 
-    /// Closes it, and forgets what was found.
+    /// Closes the bar and clears the matches.
     pub(crate) fn close(&mut self) {
         self.purpose = Purpose::Closed;
         self.matches.clear();
@@ -83,12 +77,12 @@ impl FindBar {
         self.current = None;
     }
 
-    /// Looks again where text or query are other ones; whether the current match is another one by a new query.
+    /// Updates the matches if text or query changed; returns whether a new query changed the current match.
     pub(crate) fn search(&mut self, text: &str, revision: Revision) -> bool {
         self.search_in(revision, |query| query.matches(text))
     }
 
-    /// The same in whatever has places that count upwards.
+    /// Updates matches in anything with ascending positions.
     pub(crate) fn search_in(
         &mut self,
         revision: Revision,
@@ -115,7 +109,7 @@ impl FindBar {
         self.matches.get(self.current?).cloned()
     }
 
-    /// Goes on from a place.
+    /// Moves to the next or previous match from a position.
     pub(crate) fn step(&mut self, direction: Direction, from: &Range<usize>) {
         self.current = match direction {
             Direction::Next => next(&self.matches, from.end),
@@ -126,8 +120,8 @@ impl FindBar {
         }
     }
 
-    /// Shows it where it is open.
-    pub(crate) fn show(&mut self, ui: &mut Ui, selection: &Range<usize>) -> Option<Wish> {
+    /// Draws the bar if it is open.
+    pub(crate) fn show(&mut self, ui: &mut Ui, selection: &Range<usize>) -> Option<FindAction> {
         if self.purpose == Purpose::Closed {
             return None;
         }
@@ -151,10 +145,10 @@ impl FindBar {
             line.bottom(),
             egui::Stroke::new(1.0, tokens.line.normal.0),
         );
-        if escaped { Some(Wish::Close) } else { wish.inner }
+        if escaped { Some(FindAction::Close) } else { wish.inner }
     }
 
-    fn find_row(&mut self, ui: &mut Ui, selection: &Range<usize>) -> Option<Wish> {
+    fn find_row(&mut self, ui: &mut Ui, selection: &Range<usize>) -> Option<FindAction> {
         let mut wish = None;
         ui.horizontal(|ui| {
             let mut needle = std::mem::take(&mut self.query.needle);
@@ -181,19 +175,19 @@ impl FindBar {
             ui.weak(self.count());
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if Icon::Cross.button(ui, "Close find").clicked() {
-                    wish = Some(Wish::Close);
+                    wish = Some(FindAction::Close);
                 }
             });
             if let Some(direction) = direction {
                 let from = self.place().unwrap_or_else(|| selection.clone());
                 self.step(direction, &from);
-                wish = Some(Wish::Show);
+                wish = Some(FindAction::Show);
             }
         });
         wish
     }
 
-    fn replace_row(&mut self, ui: &mut Ui) -> Option<Wish> {
+    fn replace_row(&mut self, ui: &mut Ui) -> Option<FindAction> {
         let mut wish = None;
         ui.horizontal(|ui| {
             let mut with = std::mem::take(&mut self.with);
@@ -201,32 +195,32 @@ impl FindBar {
             self.with = with;
             if entered(ui, &field).is_some() {
                 field.request_focus();
-                wish = Some(Wish::Replace);
+                wish = Some(FindAction::Replace);
             }
             ui.add_enabled_ui(!self.matches.is_empty(), |ui| {
                 if ui.button("Replace").clicked() {
-                    wish = Some(Wish::Replace);
+                    wish = Some(FindAction::Replace);
                 }
                 if ui.button("Replace all").clicked() {
-                    wish = Some(Wish::ReplaceAll);
+                    wish = Some(FindAction::ReplaceAll);
                 }
             });
         });
         wish
     }
 
-    fn line_row(&mut self, ui: &mut Ui) -> Option<Wish> {
+    fn line_row(&mut self, ui: &mut Ui) -> Option<FindAction> {
         let mut wish = None;
         ui.horizontal(|ui| {
             let mut line = std::mem::take(&mut self.line);
             let field = self.field(ui, &mut line, "Go to line");
             self.line = line;
             if entered(ui, &field).is_some() {
-                wish = Some(self.line.trim().parse().map_or(Wish::Close, Wish::GoTo));
+                wish = Some(self.line.trim().parse().map_or(FindAction::Close, FindAction::GoTo));
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if Icon::Cross.button(ui, "Close").clicked() {
-                    wish = Some(Wish::Close);
+                    wish = Some(FindAction::Close);
                 }
             });
         });
@@ -244,7 +238,7 @@ impl FindBar {
         if self.takes_focus && name != "Replace with" {
             self.takes_focus = false;
             response.request_focus();
-            // What is there is replaced by what is typed.
+            // Selects the field's content, so that typing replaces it.
             let mut state = output.state;
             let all = egui::text::CCursorRange::select_all(&output.galley);
             state.cursor.set_char_range(Some(all));
@@ -270,7 +264,7 @@ impl FindBar {
     }
 }
 
-/// Whether Enter was pressed in a field, and which way.
+/// The direction, if Enter was pressed in a field.
 fn entered(ui: &Ui, field: &Response) -> Option<Direction> {
     let (enter, shift) = ui.input(|input| (input.key_pressed(Key::Enter), input.modifiers.shift));
     let direction = if shift { Direction::Previous } else { Direction::Next };

@@ -1,24 +1,24 @@
-//! What stands left of the text: line numbers, marks of problems, heat, links to machine code.
+//! The gutter: line numbers, problem marks, heat, and links to machine code.
 
 use egui::{
     Align2, FontId, Painter, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::page::Page;
+use super::text_page::TextPage;
 use super::tooltip;
 use crate::theme::{self, Tokens};
+use crate::widgets::code::heat_colors;
 use crate::widgets::code::marks::{Age, Severity, Tracked, Tracker};
-use crate::widgets::code::ramp;
 use crate::widgets::icon::Icon;
 
-/// The columns of the gutter, from its left edge in points.
+/// The gutter's columns, from its left edge in points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gutter {
     mark: f32,
     numbers: f32,
     heat: f32,
     link: f32,
-    /// Of all of it.
+    /// The total width.
     pub(super) width: f32,
     size: f32,
 }
@@ -27,8 +27,8 @@ const HEAT: f32 = 7.0;
 const LINK: f32 = 3.0;
 
 impl Gutter {
-    /// Wide enough for so many lines.
-    pub(super) fn of(ui: &Ui, lines: usize, size: f32, tracker: &Tracker) -> Self {
+    /// A gutter for this number of lines.
+    pub(super) fn new(ui: &Ui, lines: usize, size: f32, tracker: &Tracker) -> Self {
         let font = FontId::monospace(size * 0.92);
         let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
         let digits = lines.max(100).to_string().len() as f32;
@@ -40,8 +40,8 @@ impl Gutter {
         Self { mark, numbers, heat, link, width, size }
     }
 
-    /// Draws it beside the text, and explains what is under the pointer.
-    pub(super) fn show(self, ui: &Ui, place: Rect, page: &Page, view: &View<'_>) -> Response {
+    /// Draws the gutter and its tooltips.
+    pub(super) fn show(self, ui: &Ui, place: Rect, page: &TextPage, view: &View<'_>) -> Response {
         let tokens = theme::tokens(ui);
         let painter = ui.painter_at(place);
         let visible = page.visible();
@@ -67,7 +67,7 @@ impl Gutter {
         let hovered = response.hover_pos().and_then(|pointer| page.line_at(pointer.y));
         match hovered {
             Some(line) if tooltip::has_line(view.tracker, line) => {
-                response.on_hover_ui_at_pointer(|ui| tooltip::of_line(ui, view.tracker, line))
+                response.on_hover_ui_at_pointer(|ui| tooltip::line(ui, view.tracker, line))
             }
             Some(_) | None => response,
         }
@@ -78,7 +78,7 @@ impl Gutter {
         painter: &Painter,
         tokens: &Tokens,
         place: Rect,
-        page: &Page,
+        page: &TextPage,
         tracker: &Tracker,
     ) {
         let visible = page.visible();
@@ -90,7 +90,7 @@ impl Gutter {
                 vec2(HEAT, row.height()),
             );
             let color = match heat.age {
-                Age::Fresh => ramp::heat(tokens, heat.item.value),
+                Age::Fresh => heat_colors::heat(tokens, heat.item.value),
                 Age::Stale => tokens.line.normal.0,
             };
             painter.rect_filled(rect.shrink2(vec2(0.0, 0.5)), 1.0, color);
@@ -102,7 +102,7 @@ impl Gutter {
                 vec2(LINK, row.height()),
             );
             let color = match link.age {
-                Age::Fresh => ramp::of_line(tokens, link.item),
+                Age::Fresh => heat_colors::line_color(tokens, link.item),
                 Age::Stale => tokens.line.normal.0,
             };
             painter.rect_filled(rect.shrink2(vec2(0.0, 1.0)), 1.0, color);
@@ -124,7 +124,7 @@ impl Gutter {
     }
 }
 
-/// What the gutter is beside.
+/// The text beside the gutter.
 pub(super) struct View<'a> {
     pub(super) tracker: &'a Tracker,
     pub(super) cursor_line: usize,

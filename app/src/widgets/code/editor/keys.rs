@@ -1,39 +1,27 @@
-//! Keys that mean something to the editor, taken in the order in which they were pressed.
+//! Keyboard input of the editor, in order.
 
 use egui::{Event, InputState, Key, Modifiers};
 
-/// What a key asks for.
+/// A command of the editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// One step in.
     Indent,
-    /// One step out.
     Outdent,
-    /// Comment, or no comment any more.
+    /// Comments or uncomments lines.
     Comment,
-    /// A new line.
     NewLine,
-    /// A step back.
     Undo,
-    /// The step again.
     Redo,
-    /// Show the find bar.
     Find,
-    /// Show it with what to put in the place.
     Replace,
-    /// Ask for a line.
     GoToLine,
-    /// The next match.
     FindNext,
-    /// The one before.
     FindPrevious,
-    /// Offer names.
     Complete,
-    /// Close what is open.
     Close,
 }
 
-/// What a key does to offered names.
+/// A key for the completion list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Next,
@@ -42,27 +30,31 @@ pub(super) enum Choice {
     Dismiss,
 }
 
-/// One of both.
+/// A command or a key for the completion list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Command(Command),
     Choice(Choice),
 }
 
-/// What is open, and so takes keys.
+/// What is open and takes keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(super) enum OpenPopups {
     Nothing,
     Bar,
-    /// Names, none of them chosen yet: Enter is a new line.
+    /// The completion list without a selection: Enter inserts a line break.
     Names,
-    /// Names, one of them chosen with an arrow.
+    /// The completion list with a selection.
     Chosen,
 }
 
-/// Takes the editor's own keys that nothing else precedes. Keys behind others wait for the next frame, so that
-/// `a`, Tab, `b` are never `a`, `b`, Tab.
-pub(super) fn take(input: &mut InputState, waiting: &mut Vec<Event>, open: Open) -> Vec<Action> {
+/// Takes the editor's keys up to the first other key. Later keys wait for the next frame, so that `a`, Tab, `b` is
+/// never handled as `a`, `b`, Tab.
+pub(super) fn take(
+    input: &mut InputState,
+    waiting: &mut Vec<Event>,
+    open: OpenPopups,
+) -> Vec<Action> {
     let came = std::mem::take(&mut input.events);
     let (keys, others): (Vec<Event>, Vec<Event>) = came.into_iter().partition(is_of_keyboard);
     let mut queue = std::mem::take(waiting);
@@ -72,7 +64,7 @@ pub(super) fn take(input: &mut InputState, waiting: &mut Vec<Event>, open: Open)
     while let Some(action) = queue.peek().and_then(|event| action(event, open)) {
         actions.push(action);
         queue.next();
-        // A choice changes what is open, and with that what the next key means.
+        // A choice changes what is open and thereby the meaning of the next key.
         if matches!(action, Action::Choice(_)) {
             break;
         }
@@ -99,18 +91,18 @@ const fn is_of_keyboard(event: &Event) -> bool {
     )
 }
 
-fn action(event: &Event, open: Open) -> Option<Action> {
+fn action(event: &Event, open: OpenPopups) -> Option<Action> {
     let Event::Key { key, pressed: true, modifiers, .. } = event else { return None };
     choice(*key, *modifiers, open)
         .map(Action::Choice)
         .or_else(|| command(*key, *modifiers, open).map(Action::Command))
 }
 
-fn choice(key: Key, modifiers: Modifiers, open: Open) -> Option<Choice> {
-    if modifiers.any() || matches!(open, Open::Nothing | Open::Bar) {
+fn choice(key: Key, modifiers: Modifiers, open: OpenPopups) -> Option<Choice> {
+    if modifiers.any() || matches!(open, OpenPopups::Nothing | OpenPopups::Bar) {
         return None;
     }
-    let chosen = open == Open::Chosen;
+    let chosen = open == OpenPopups::Chosen;
     let pairs = [
         (Key::ArrowDown, Choice::Next),
         (Key::ArrowUp, Choice::Previous),
@@ -121,7 +113,7 @@ fn choice(key: Key, modifiers: Modifiers, open: Open) -> Option<Choice> {
     found.or((key == Key::Enter && chosen).then_some(Choice::Accept))
 }
 
-fn command(key: Key, modifiers: Modifiers, open: Open) -> Option<Command> {
+fn command(key: Key, modifiers: Modifiers, open: OpenPopups) -> Option<Command> {
     let shift = Modifiers::SHIFT;
     let control = Modifiers::COMMAND;
     let pairs = [
@@ -144,7 +136,7 @@ fn command(key: Key, modifiers: Modifiers, open: Open) -> Option<Command> {
         .into_iter()
         .find(|(wanted, pressed, _)| *pressed == key && modifiers.matches_exact(*wanted))
         .map(|(_, _, command)| command);
-    found.or((open == Open::Bar && key == Key::Escape).then_some(Command::Close))
+    found.or((open == OpenPopups::Bar && key == Key::Escape).then_some(Command::Close))
 }
 
 #[cfg(test)]
@@ -163,33 +155,41 @@ mod tests {
         input.events = vec![tab.clone(), text.clone(), tab.clone(), text.clone()];
         let mut waiting = Vec::new();
         let indent = [Action::Command(Command::Indent)];
-        assert_eq!(take(&mut input, &mut waiting, Open::Nothing), indent);
+        assert_eq!(take(&mut input, &mut waiting, OpenPopups::Nothing), indent);
         assert_eq!(input.events, std::slice::from_ref(&text));
         input.events.clear();
-        assert_eq!(take(&mut input, &mut waiting, Open::Nothing), indent);
+        assert_eq!(take(&mut input, &mut waiting, OpenPopups::Nothing), indent);
         assert_eq!(input.events, [text]);
         assert!(waiting.is_empty());
     }
 
     #[test]
     fn keys_mean_what_is_open() {
-        let check = |pressed: Key, modifiers: Modifiers, open: Open, expected: Option<Action>| {
+        let check = |pressed: Key,
+                     modifiers: Modifiers,
+                     open: OpenPopups,
+                     expected: Option<Action>| {
             assert_eq!(action(&key(pressed, modifiers), open), expected, "{pressed:?} {open:?}");
         };
         let command = |command| Some(Action::Command(command));
         let choice = |choice| Some(Action::Choice(choice));
         let none = Modifiers::NONE;
-        check(Key::Enter, none, Open::Nothing, command(Command::NewLine));
-        check(Key::Enter, none, Open::Names, command(Command::NewLine));
-        check(Key::Enter, none, Open::Chosen, choice(Choice::Accept));
-        check(Key::Tab, none, Open::Nothing, command(Command::Indent));
-        check(Key::Tab, none, Open::Names, choice(Choice::Accept));
-        check(Key::Escape, none, Open::Nothing, None);
-        check(Key::Escape, none, Open::Bar, command(Command::Close));
-        check(Key::ArrowDown, none, Open::Nothing, None);
-        check(Key::ArrowDown, none, Open::Names, choice(Choice::Next));
-        check(Key::Z, Modifiers::COMMAND, Open::Nothing, command(Command::Undo));
-        check(Key::Z, Modifiers::COMMAND | Modifiers::SHIFT, Open::Nothing, command(Command::Redo));
-        check(Key::A, Modifiers::COMMAND, Open::Nothing, None);
+        check(Key::Enter, none, OpenPopups::Nothing, command(Command::NewLine));
+        check(Key::Enter, none, OpenPopups::Names, command(Command::NewLine));
+        check(Key::Enter, none, OpenPopups::Chosen, choice(Choice::Accept));
+        check(Key::Tab, none, OpenPopups::Nothing, command(Command::Indent));
+        check(Key::Tab, none, OpenPopups::Names, choice(Choice::Accept));
+        check(Key::Escape, none, OpenPopups::Nothing, None);
+        check(Key::Escape, none, OpenPopups::Bar, command(Command::Close));
+        check(Key::ArrowDown, none, OpenPopups::Nothing, None);
+        check(Key::ArrowDown, none, OpenPopups::Names, choice(Choice::Next));
+        check(Key::Z, Modifiers::COMMAND, OpenPopups::Nothing, command(Command::Undo));
+        check(
+            Key::Z,
+            Modifiers::COMMAND | Modifiers::SHIFT,
+            OpenPopups::Nothing,
+            command(Command::Redo),
+        );
+        check(Key::A, Modifiers::COMMAND, OpenPopups::Nothing, None);
     }
 }

@@ -1,46 +1,46 @@
-//! An editor for kernels: egui's text field with everything around it that people expect of one.
+//! The code editor: egui's text field with gutter, completion, find bar, undo and locked lines.
 
-mod buffer;
 mod commands;
+mod completion_list;
+mod decorations;
+mod edit_buffer;
+mod egui_text_buffer;
 mod find_bar;
 mod gutter;
-mod ink;
 mod keys;
-mod manuscript;
-mod offer;
-mod page;
 mod paragraphs;
 #[cfg(test)]
 mod tests;
 mod text_area;
+mod text_page;
 mod tooltip;
 
 use std::ops::Range;
 
 use egui::{Event, Response, Ui};
 
-pub(super) use find_bar::{Direction, FindBar, Purpose, Wish};
+pub(super) use find_bar::{Direction, FindAction, FindBar, Purpose};
 pub use keys::Command;
 
+use self::completion_list::CompletionList;
+use self::edit_buffer::{EditBuffer, EditOutcome};
 use self::gutter::{Gutter, View};
-use self::manuscript::{Manuscript, Outcome};
-use self::offer::Offer;
 use self::paragraphs::Paragraphs;
 use super::change::Selection;
 use super::marks::{Marks, Problem, Revision, Tracked};
 use super::syntax::Language;
 use crate::theme;
 
-/// A text that is edited: its cursor, its history, and what is open around it. The text itself is the caller's.
+/// The editing state of one text: cursor, undo history and open popups. The text itself is the caller's.
 pub struct CodeEditor {
     name: String,
     language: Language,
     size: f32,
-    manuscript: Manuscript,
+    manuscript: EditBuffer,
     paragraphs: Paragraphs,
-    offer: Offer,
+    offer: CompletionList,
     find_bar: FindBar,
-    /// Keys that came behind others.
+    /// Keys held back for the next frame.
     waiting: Vec<Event>,
     orders: Vec<Command>,
     reveal: Option<Reveal>,
@@ -48,54 +48,53 @@ pub struct CodeEditor {
     brackets: Brackets,
 }
 
-/// Brackets that belong to each other, and for which text and cursor they were sought.
+/// The matching brackets, and the revision and cursor they were computed for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Brackets {
     sought: Option<(Revision, usize)>,
     found: Option<(usize, usize)>,
 }
 
-/// How the cursor is brought into view.
+/// How far the text scrolls to show the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reveal {
-    /// No further than needed.
+    /// As little as possible.
     Near,
-    /// In the middle.
+    /// To the middle.
     Center,
 }
 
-/// What has happened to a text.
+/// What happened to a text in a frame.
 #[derive(Debug)]
 pub struct Edited {
-    /// It is another one than before it was shown.
+    /// The text changed.
     pub changed: bool,
-    /// Somebody tried to edit lines that are locked.
+    /// The user tried to edit locked lines.
     pub refused: bool,
-    /// Of the text: focus, clicks.
+    /// The response of the text field.
     pub response: Response,
 }
 
-/// Where a cursor is.
+/// A cursor position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// From 1.
     pub line: usize,
-    /// In characters from 1.
+    /// In characters, from 1.
     pub column: usize,
 }
 
 impl CodeEditor {
-    /// For a text of this name, which must be unique among editors in one panel: it is what people hear who do not
-    /// see it.
+    /// An editor with this name, which must be unique within a panel: screen readers announce it.
     #[must_use]
     pub fn new(name: impl Into<String>, language: Language) -> Self {
         Self {
             name: name.into(),
             language,
             size: 13.5,
-            manuscript: Manuscript::default(),
+            manuscript: EditBuffer::default(),
             paragraphs: Paragraphs::new(language),
-            offer: Offer::default(),
+            offer: CompletionList::default(),
             find_bar: FindBar::default(),
             waiting: Vec::new(),
             orders: Vec::new(),
@@ -105,39 +104,39 @@ impl CodeEditor {
         }
     }
 
-    /// Shows the text in all the room that there is, and edits it.
+    /// Draws the editor in the available space and applies edits.
     pub fn show(&mut self, ui: &mut Ui, text: &mut String, marks: &Marks) -> Edited {
         let now = ui.input(|input| input.time);
-        self.manuscript.meet(text, now);
+        self.manuscript.synchronise(text, now);
         self.manuscript.tracker.adopt(marks);
         let before = self.manuscript.tracker.revision();
         let id = ui.make_persistent_id(("code editor", &self.name));
         let mut refused = false;
         for command in std::mem::take(&mut self.orders) {
-            refused |= self.command(text, command, now, marks) == Outcome::Refused;
+            refused |= self.command(text, command, now, marks) == EditOutcome::Refused;
         }
-        refused |= self.take_keys(ui, id, text, now, marks) == Outcome::Refused;
-        // Fields of the bar have names of their own even where several editors stand in one place.
+        refused |= self.take_keys(ui, id, text, now, marks) == EditOutcome::Refused;
+        // The bar's fields need unique ids if several editors share a place.
         ui.push_id(self.name.clone(), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            refused |= self.show_bar(ui, text, now) == Outcome::Refused;
+            refused |= self.show_bar(ui, text, now) == EditOutcome::Refused;
             let shown = self.show_text(ui, id, text, now, marks);
             refused |= shown.refused;
-            self.manuscript.leave(text);
+            self.manuscript.end_step(text);
             let changed = self.manuscript.tracker.revision() != before;
             Edited { changed, refused, response: shown.response }
         })
         .inner
     }
 
-    /// Carries a command out when the text is shown next.
+    /// Queues a command for the next frame.
     pub fn order(&mut self, command: Command) {
         self.orders.push(command);
     }
 
-    /// Puts the cursor in a place, in the middle of what is seen, and takes the focus.
+    /// Moves the cursor, centres it, and takes the focus.
     pub fn go_to(&mut self, text: &str, place: Place) {
-        self.manuscript.meet(text, 0.0);
+        self.manuscript.synchronise(text, 0.0);
         let (line, column) = (place.line.saturating_sub(1), place.column.saturating_sub(1));
         let offset = self.manuscript.index.offset(text, line, column);
         self.manuscript.moved(Selection::at(offset));
@@ -145,14 +144,14 @@ impl CodeEditor {
         self.takes_focus = true;
     }
 
-    /// Takes the focus when it is shown next.
+    /// Takes the focus in the next frame.
     pub const fn take_focus(&mut self) {
         self.takes_focus = true;
     }
 
-    /// Lines, from 1, that nobody may edit; they move with the text from now on.
+    /// Locks lines, from 1; locked lines move with the text.
     pub fn lock(&mut self, text: &str, lines: &[Range<usize>]) {
-        self.manuscript.meet(text, 0.0);
+        self.manuscript.synchronise(text, 0.0);
         let last = self.manuscript.index.count();
         let from_zero = |lines: &Range<usize>| {
             lines.start.saturating_sub(1)..lines.end.saturating_sub(1).min(last)
@@ -161,18 +160,18 @@ impl CodeEditor {
         self.manuscript.tracker.locked = locked.collect();
     }
 
-    /// The size of its letters in points, whatever the window's is.
+    /// Sets the font size in points, independent of the window's.
     pub fn set_font_size(&mut self, size: f32) {
         self.size = size.clamp(6.0, 48.0);
     }
 
-    /// The text as it is now, for marks that are made of it.
+    /// The revision of the present text, for marks made from it.
     #[must_use]
     pub const fn revision(&self) -> Revision {
         self.manuscript.tracker.revision()
     }
 
-    /// Where the cursor is.
+    /// The end with the cursor.
     #[must_use]
     pub fn cursor(&self, text: &str) -> Place {
         let head = self.manuscript.selection.within(text).head;
@@ -180,26 +179,26 @@ impl CodeEditor {
         Place { line: line + 1, column: column + 1 }
     }
 
-    /// What is selected.
+    /// The selection.
     #[must_use]
     pub fn selected<'text>(&self, text: &'text str) -> &'text str {
         let selection = self.manuscript.selection.within(text);
         &text[selection.start()..selection.end()]
     }
 
-    /// Problems where their lines are now, for lists beside the text.
+    /// Problems at their present lines.
     #[must_use]
     pub fn problems(&self) -> &[Tracked<Problem>] {
         &self.manuscript.tracker.problems
     }
 
-    /// Whether there is something to take back.
+    /// Whether a step can be undone.
     #[must_use]
     pub fn can_undo(&self) -> bool {
         self.manuscript.can_undo()
     }
 
-    /// Whether there is something to make again.
+    /// Whether a step can be redone.
     #[must_use]
     pub const fn can_redo(&self) -> bool {
         self.manuscript.can_redo()
@@ -218,9 +217,10 @@ impl CodeEditor {
         ui.allocate_rect(place, egui::Sense::hover());
         ui.painter().rect_filled(place, 0.0, tokens.surface.sunken.0);
         let lines = self.manuscript.index.count();
-        let gutter = Gutter::of(ui, lines, self.size, &self.manuscript.tracker);
+        let gutter = Gutter::new(ui, lines, self.size, &self.manuscript.tracker);
         let (left, right) = place.split_left_right_at_x(place.left() + gutter.width);
-        let shown = self.text_area(ui, id, text, &text_area::Room { left, right, now, marks });
+        let shown =
+            self.text_area(ui, id, text, &text_area::TextAreaContext { left, right, now, marks });
         let cursor_line = self.manuscript.index.line_of(self.manuscript.selection.head);
         let view = View { tracker: &self.manuscript.tracker, cursor_line, name: &self.name };
         let response = gutter.show(ui, left, &shown.page, &view);

@@ -1,4 +1,4 @@
-//! The text laid out: every line once, put together again only when one of them changes.
+//! Text layout: each line is laid out once; the whole is reassembled when a line changes.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::widgets::code::highlight::Highlighter;
 use crate::widgets::code::paint;
 use crate::widgets::code::syntax::{Language, Token};
 
-/// Lines that are highlighted in one frame at most.
+/// Maximum number of lines highlighted per frame.
 const PORTION: usize = 250;
 
-/// Lines of text, read and laid out.
+/// The laid-out lines.
 pub(super) struct Paragraphs {
     pub(super) highlighter: Highlighter,
     lines: Vec<Option<Arc<Galley>>>,
@@ -21,17 +21,17 @@ pub(super) struct Paragraphs {
     look: Option<Look>,
 }
 
-/// What lines look like; all are laid out again when it changes.
+/// The appearance of lines; a change causes a new layout.
 struct Look {
     size: f32,
     tokens: Arc<Tokens>,
     pixels_per_point: f32,
-    /// Laid out in every frame: egui gives the same one back while its fonts are the same.
+    /// Laid out in every frame: egui returns the same galley while its fonts are unchanged.
     probe: Arc<Galley>,
 }
 
 impl Look {
-    fn of(ui: &Ui, size: f32) -> Self {
+    fn new(ui: &Ui, size: f32) -> Self {
         let tokens = theme::tokens(ui);
         let probe = paint::line(ui, &tokens, size, "probe", &[]);
         Self { size, tokens, pixels_per_point: ui.pixels_per_point(), probe }
@@ -50,9 +50,8 @@ impl Paragraphs {
         Self { highlighter: Highlighter::new(language), lines: Vec::new(), whole: None, look: None }
     }
 
-    /// The whole text.
     pub(super) fn galley(&mut self, ui: &Ui, text: &str, size: f32) -> Arc<Galley> {
-        let look = Look::of(ui, size);
+        let look = Look::new(ui, size);
         if !self.look.as_ref().is_some_and(|old| old.is(&look)) {
             self.lines.iter_mut().for_each(|line| *line = None);
             self.whole = None;

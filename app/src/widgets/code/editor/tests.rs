@@ -1,4 +1,4 @@
-//! The editor by keyboard and label alone, and what it looks like.
+//! Tests of the editor by keyboard and label, and of its pictures.
 
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
@@ -261,7 +261,7 @@ fn what_is_wrong_is_said_where_the_pointer_rests() {
     harness.state_mut().marks = marks();
     go_to(&mut harness, 29, 1);
     let gutter = harness.get_by_label("Lines of Kernel").rect();
-    // Line 29 is in the middle; the mistake is one below.
+    // Line 29 is centred; the problem is one line below.
     let below = egui::vec2(0.0, crate::widgets::code::paint::line_height(13.5));
     harness.hover_at(gutter.center() + below);
     harness.run_steps(8);

@@ -1,4 +1,4 @@
-//! The text itself: egui's field in a scroll area, with what is drawn under and over it.
+//! The text area: egui's field in a scroll area, with decorations below and above it.
 
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
@@ -7,36 +7,36 @@ use egui::{
     TextEdit, Ui, UiBuilder, vec2,
 };
 
-use super::buffer::Buffer;
-use super::ink::{self, Ground};
-use super::keys::Open;
-use super::page::Page;
+use super::decorations::{self, Decorations};
+use super::egui_text_buffer::EguiTextBuffer;
+use super::keys::OpenPopups;
+use super::text_page::TextPage;
 use super::{Brackets, CodeEditor, Reveal, tooltip};
 use crate::theme;
 use crate::widgets::code::bracket;
 use crate::widgets::code::change::{Change, Selection, floor};
 use crate::widgets::code::edit;
+use crate::widgets::code::heat_colors;
 use crate::widgets::code::marks::Marks;
 use crate::widgets::code::paint;
-use crate::widgets::code::ramp;
 use crate::widgets::code::syntax::Token;
-use crate::widgets::code::words;
+use crate::widgets::code::word_boundaries;
 
-/// Letters after which names are offered unasked.
+/// Number of typed characters that opens the completion list.
 const ENOUGH: usize = 2;
 
-/// Where the text goes, and what is known.
-pub(super) struct Room<'a> {
+/// The geometry and marks of a frame.
+pub(super) struct TextAreaContext<'a> {
     pub(super) left: Rect,
     pub(super) right: Rect,
     pub(super) now: f64,
     pub(super) marks: &'a Marks,
 }
 
-/// What was shown.
+/// The result of drawing the text area.
 pub(super) struct Shown {
     pub(super) response: Response,
-    pub(super) page: Page,
+    pub(super) page: TextPage,
     pub(super) refused: bool,
 }
 
@@ -46,7 +46,7 @@ impl CodeEditor {
         ui: &mut Ui,
         id: Id,
         text: &mut String,
-        room: &Room<'_>,
+        room: &TextAreaContext<'_>,
     ) -> Shown {
         let builder = UiBuilder::new().id_salt(("text", &self.name)).max_rect(room.right);
         let mut child = ui.new_child(builder);
@@ -61,15 +61,25 @@ impl CodeEditor {
         shown
     }
 
-    fn field(&mut self, ui: &mut Ui, id: Id, text: &mut String, room: &Room<'_>) -> Shown {
+    fn field(
+        &mut self,
+        ui: &mut Ui,
+        id: Id,
+        text: &mut String,
+        room: &TextAreaContext<'_>,
+    ) -> Shown {
         let galley = self.paragraphs.galley(ui, text, self.size);
         let least = (galley.size() + vec2(24.0, 12.0)).max(ui.available_size());
         let before = self.manuscript.selection.within(text);
         hand_over(ui, id, text, before);
         let under = ui.painter().add(Shape::Noop);
         let filter = self.event_filter();
-        let mut buffer =
-            Buffer { text, manuscript: &mut self.manuscript, made: Vec::new(), refused: false };
+        let mut buffer = EguiTextBuffer {
+            text,
+            edit_buffer: &mut self.manuscript,
+            made: Vec::new(),
+            refused: false,
+        };
         let (paragraphs, size) = (&mut self.paragraphs, self.size);
         let mut layouter =
             |ui: &Ui, buffer: &dyn TextBuffer, _: f32| paragraphs.galley(ui, buffer.as_str(), size);
@@ -83,27 +93,28 @@ impl CodeEditor {
             .desired_rows(1)
             .layouter(&mut layouter)
             .show(ui);
-        let Buffer { made, refused, .. } = buffer;
-        // Its history is not ours, and keeps copies of the whole text.
+        let EguiTextBuffer { made, refused, .. } = buffer;
+        // Our history replaces egui's, which copies the whole text.
         let mut state = output.state;
         state.clear_undoer();
         let focused = ui.memory(|memory| memory.has_focus(id));
-        let page = Page { galley: output.galley, origin: output.galley_pos, clip: ui.clip_rect() };
+        let page =
+            TextPage { galley: output.galley, origin: output.galley_pos, clip: ui.clip_rect() };
         let range = state.cursor.char_range().filter(|_| focused || !made.is_empty());
-        // Where an edit was refused, the field has moved its cursor nevertheless.
+        // After a refused edit the field has moved its cursor anyway.
         let range = range.filter(|_| !refused || !made.is_empty());
         self.follow(text, range, made, before, room);
         paint::name(ui, id, &self.name);
         self.reveal(ui, text, &page);
         let ground = self.ground(text, focused, room.marks, ui);
         ui.painter().set(under, ground.shapes(&page, &theme::tokens(ui)));
-        ink::over(ui.painter(), &page, &ground, &theme::tokens(ui));
+        decorations::over(ui.painter(), &page, &ground, &theme::tokens(ui));
         if focused {
             self.show_offer(ui, id, text, &page, room.now);
         } else {
             self.offer.close();
         }
-        // Only now: the key that asked for it is not typed as well.
+        // Only now, so that the shortcut's key is not typed into the text.
         if std::mem::take(&mut self.takes_focus) {
             ui.memory_mut(|memory| memory.request_focus(id));
         }
@@ -111,24 +122,24 @@ impl CodeEditor {
         Shown { response: output.response.response, page, refused }
     }
 
-    /// Tab is for the text; Escape only while there is something to close, so that keys can leave it.
+    /// Tab goes to the text; Escape only while something can be closed, so that the keyboard can leave the editor.
     fn event_filter(&self) -> EventFilter {
         EventFilter {
             tab: true,
             horizontal_arrows: true,
             vertical_arrows: true,
-            escape: self.open() != Open::Nothing,
+            escape: self.open() != OpenPopups::Nothing,
         }
     }
 
-    /// Takes over what the field has done.
+    /// Adopts the changes that the field has made.
     fn follow(
         &mut self,
         text: &mut String,
         range: Option<CCursorRange>,
         made: Vec<Change>,
         before: Selection,
-        room: &Room<'_>,
+        room: &TextAreaContext<'_>,
     ) {
         let selection = range.map(|range| Selection {
             anchor: byte_of(text, range.secondary),
@@ -156,11 +167,11 @@ impl CodeEditor {
 
     fn offer_while_typing(&mut self, text: &str, last: &Change, marks: &Marks) {
         let head = self.manuscript.selection.head;
-        let place = words::typed_word(text, head);
+        let place = word_boundaries::typed_word(text, head);
         let enough = place.filter(|place| {
             let letters = text[place.clone()].chars().count();
-            let was_open = self.offer.open() != Open::Nothing;
-            letters >= ENOUGH && (was_open || last.inserted.ends_with(words::is_word))
+            let was_open = self.offer.open() != OpenPopups::Nothing;
+            letters >= ENOUGH && (was_open || last.inserted.ends_with(word_boundaries::is_word))
         });
         if enough.is_some() && last.inserted.chars().count() <= 2 && self.is_code(head - 1) {
             self.offer_names(text, marks);
@@ -169,7 +180,7 @@ impl CodeEditor {
         }
     }
 
-    /// Whether a byte is neither in a comment nor in quoted text.
+    /// Whether a byte is outside comments and strings.
     fn is_code(&self, offset: usize) -> bool {
         let index = &self.manuscript.index;
         let line = index.line_of(offset);
@@ -179,10 +190,10 @@ impl CodeEditor {
         span.is_none_or(|span| !matches!(span.token, Token::Comment | Token::String))
     }
 
-    fn reveal(&mut self, ui: &Ui, text: &str, page: &Page) {
+    fn reveal(&mut self, ui: &Ui, text: &str, page: &TextPage) {
         let Some(reveal) = self.reveal.take() else { return };
         let rect = cursor_rect(page, text, self.manuscript.selection.head);
-        // Sideways no further than needed, whatever is asked of the height.
+        // Horizontally as little as possible, whatever the vertical alignment.
         let text = Rect::everything_right_of(page.origin.x);
         let sideways = rect.expand2(vec2(40.0, 0.0)).intersect(text);
         match reveal {
@@ -206,16 +217,16 @@ impl CodeEditor {
         focused: bool,
         marks: &Marks,
         ui: &Ui,
-    ) -> Ground<'a> {
+    ) -> Decorations<'a> {
         let selection = self.manuscript.selection.within(text);
         let rests = focused && selection.is_empty();
         let brackets = if rests { self.brackets(text, selection.head) } else { None };
         let tracker = &self.manuscript.tracker;
         let marked = marks.marked.and_then(|line| {
             let link = tracker.linked.iter().find(|link| link.item == line)?;
-            Some((link.line, ramp::of_line(&theme::tokens(ui), line)))
+            Some((link.line, heat_colors::line_color(&theme::tokens(ui), line)))
         });
-        Ground {
+        Decorations {
             tracker,
             index: &self.manuscript.index,
             text,
@@ -236,7 +247,7 @@ impl CodeEditor {
         self.brackets.found
     }
 
-    fn show_offer(&mut self, ui: &Ui, id: Id, text: &mut String, page: &Page, now: f64) {
+    fn show_offer(&mut self, ui: &Ui, id: Id, text: &mut String, page: &TextPage, now: f64) {
         let rect = cursor_rect(page, text, self.offer.place.start.min(text.len()));
         if let Some(name) = self.offer.show(ui.ctx(), id.with("offer"), rect) {
             self.accept(text, &name, now);
@@ -244,8 +255,8 @@ impl CodeEditor {
         }
     }
 
-    /// Says what is wrong with the piece of text under the pointer.
-    fn explain(&self, response: Response, page: &Page, text: &str) -> Response {
+    /// The tooltip of the problem under the pointer.
+    fn explain(&self, response: Response, page: &TextPage, text: &str) -> Response {
         let tracker = &self.manuscript.tracker;
         let Some(pointer) = response.hover_pos().filter(|pointer| page.clip.contains(*pointer))
         else {
@@ -254,7 +265,7 @@ impl CodeEditor {
         let line = page.line_at(pointer.y);
         let here = tracker.problems.iter().filter(|problem| Some(problem.line) == line).filter(
             |problem| {
-                let columns = ink::columns(problem, &self.manuscript.index, text);
+                let columns = decorations::columns(problem, &self.manuscript.index, text);
                 page.part(problem.line, &columns).is_some_and(|rect| rect.contains(pointer))
             },
         );
@@ -263,12 +274,12 @@ impl CodeEditor {
             return response;
         }
         response.on_hover_ui_at_pointer(|ui| {
-            here.iter().for_each(|problem| tooltip::of_problem(ui, problem));
+            here.iter().for_each(|problem| tooltip::problem_text(ui, problem));
         })
     }
 }
 
-/// The wheel over the gutter moves the text.
+/// Scrolls the text if the wheel turns over the gutter.
 fn pass_wheel(ui: &Ui, gutter: Rect) {
     let pointer = ui.input(|input| input.pointer.hover_pos());
     if pointer.is_some_and(|pointer| gutter.contains(pointer)) {
@@ -279,7 +290,7 @@ fn pass_wheel(ui: &Ui, gutter: Rect) {
     }
 }
 
-/// Gives our selection to the field where it has another one.
+/// Sets the field's selection to ours.
 fn hand_over(ui: &Ui, id: Id, text: &str, selection: Selection) {
     let cursor = |offset: usize| CCursor::new(text[..offset].chars().count());
     let wanted = CCursorRange::two(cursor(selection.anchor), cursor(selection.head));
@@ -303,7 +314,7 @@ fn byte_of(text: &str, cursor: CCursor) -> usize {
     text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
 }
 
-fn cursor_rect(page: &Page, text: &str, offset: usize) -> Rect {
+fn cursor_rect(page: &TextPage, text: &str, offset: usize) -> Rect {
     let offset = floor(text, offset);
     let cursor = CCursor::new(text[..offset].chars().count());
     page.galley.pos_from_cursor(cursor).translate(page.origin.to_vec2())

@@ -1,11 +1,11 @@
-//! What is said of a line when the pointer rests on it.
+//! Tooltips of lines.
 
 use egui::{Color32, RichText, Ui};
 
 use crate::theme::{self, Tokens};
 use crate::widgets::code::marks::{Age, Problem, Severity, Tracked, Tracker};
 
-/// The colour of a problem; grey where its line has changed since.
+/// The colour of a problem; grey if its line has changed.
 pub(super) fn color(tokens: &Tokens, problem: &Tracked<Problem>) -> Color32 {
     match (problem.age, problem.item.severity) {
         (Age::Stale, _) => tokens.text.weak.0,
@@ -15,17 +15,17 @@ pub(super) fn color(tokens: &Tokens, problem: &Tracked<Problem>) -> Color32 {
     }
 }
 
-/// Whether there is something to say.
+/// Whether a line has a tooltip.
 pub(super) fn has_line(tracker: &Tracker, line: usize) -> bool {
     tracker.problems.iter().any(|problem| problem.line == line)
         || tracker.heat.iter().any(|heat| heat.line == line)
         || tracker.locked.iter().any(|lines| lines.contains(&line))
 }
 
-/// All of it.
-pub(super) fn of_line(ui: &mut Ui, tracker: &Tracker, line: usize) {
+/// The tooltip of a line.
+pub(super) fn line(ui: &mut Ui, tracker: &Tracker, line: usize) {
     for problem in tracker.problems.iter().filter(|problem| problem.line == line) {
-        of_problem(ui, problem);
+        problem_text(ui, problem);
     }
     for heat in tracker.heat.iter().filter(|heat| heat.line == line) {
         ui.label(&heat.item.text);
@@ -36,8 +36,8 @@ pub(super) fn of_line(ui: &mut Ui, tracker: &Tracker, line: usize) {
     }
 }
 
-/// One problem.
-pub(super) fn of_problem(ui: &mut Ui, problem: &Tracked<Problem>) {
+/// A problem.
+pub(super) fn problem_text(ui: &mut Ui, problem: &Tracked<Problem>) {
     let tokens = theme::tokens(ui);
     let name = match problem.item.severity {
         Severity::Error => "Error",

@@ -1,4 +1,4 @@
-//! A long text that is only read: PTX, machine code, logs. Only rows in view are laid out.
+//! A read-only listing for long texts: PTX, machine code, logs. Only visible rows are laid out.
 
 mod row;
 #[cfg(test)]
@@ -9,58 +9,53 @@ pub use view::{Answer, CodeListing};
 
 use super::syntax::Language;
 
-/// A text in rows, with columns beside it.
+/// A text in rows, with additional columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// What it is written in.
+    /// The language of the text.
     pub language: Language,
-    /// Another number for another text.
+    /// Identifies the text.
     pub generation: u64,
-    /// What stands before the text in each row.
+    /// The columns before the text.
     pub columns: Vec<Column>,
-    /// What the text itself is called.
+    /// The title of the text.
     pub title: String,
-    /// From top to bottom.
     pub rows: Vec<Row>,
 }
 
-/// What stands in one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its head.
     pub title: String,
-    /// In letters.
+    /// In characters.
     pub width: usize,
-    /// Where text stands in it.
+    /// The alignment.
     pub side: Side,
 }
 
-/// Where text stands.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 
-/// One row.
+/// A row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// One line.
+    /// A line of the list.
     pub text: String,
-    /// As many as there are columns.
+    /// One per column.
     pub cells: Vec<Cell>,
-    /// The source line that it came from, from 1.
+    /// The source line, from 1.
     pub source: Option<usize>,
-    /// What is said when the pointer rests on it; nothing where it is empty.
+    /// The tooltip; none if empty.
     pub hover: String,
 }
 
 impl Row {
-    /// A line as a compiler wrote it: tabs reach to the next stop, so that operands stand in columns.
+    /// A line with tabs expanded, so that operands are aligned.
     #[must_use]
-    pub fn of(line: &str) -> Self {
+    pub fn from_line(line: &str) -> Self {
         let mut text = String::with_capacity(line.len());
         let mut column = 0;
         for character in line.chars() {
@@ -76,14 +71,14 @@ impl Row {
     }
 }
 
-/// Letters from one tab stop to the next, as in terminals.
+/// Distance of tab stops, in characters.
 const STOP: usize = 8;
 
-/// One value beside the text.
+/// A value of a column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// As it is read.
+    /// The formatted value.
     pub text: String,
-    /// How much it is, from 0 to 1, where it is an amount.
+    /// The heat from 0 to 1, if the value is an amount.
     pub heat: Option<f32>,
 }

@@ -1,4 +1,4 @@
-//! How one row of a listing is drawn.
+//! Drawing of one row of a listing.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use egui::{Align2, Color32, CornerRadius, FontId, Galley, Rect, Stroke, Ui, pos2
 
 use super::{Listing, Row, Side};
 use crate::theme::Tokens;
+use crate::widgets::code::heat_colors;
 use crate::widgets::code::paint;
-use crate::widgets::code::ramp;
 
-/// Where columns are, from the left edge.
+/// Column positions, from the left edge.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) columns: Vec<Range<f32>>,
@@ -24,7 +24,7 @@ const GAP: f32 = 14.0;
 const STRIPE: f32 = 3.0;
 
 impl Layout {
-    pub(super) fn of(ui: &Ui, listing: &Listing, size: f32) -> Self {
+    pub(super) fn new(ui: &Ui, listing: &Listing, size: f32) -> Self {
         let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&FontId::monospace(size), '0'));
         let mut from = EDGE;
         let columns = listing.columns.iter().map(|column| {
@@ -37,7 +37,7 @@ impl Layout {
         Self { columns, text: from, letter, size }
     }
 
-    /// The names of the columns.
+    /// Draws the column titles.
     pub(super) fn head(&self, ui: &Ui, tokens: &Tokens, listing: &Listing, rect: Rect) {
         let painter = ui.painter_at(rect);
         painter.rect_filled(rect, 0.0, tokens.surface.raised.0);
@@ -54,27 +54,27 @@ impl Layout {
     }
 }
 
-/// How a row stands out.
+/// The highlight of a row.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct RowColors {
     pub(super) ground: Option<Color32>,
     pub(super) source: Option<Color32>,
     pub(super) edge: Option<Color32>,
 }
 
-/// A row and where it goes.
-pub(super) struct Drawn<'a> {
+/// A row and its position.
+pub(super) struct RowView<'a> {
     pub(super) row: &'a Row,
     pub(super) rect: Rect,
     pub(super) galley: Arc<Galley>,
-    pub(super) standing: Standing,
-    /// What was found in it, in characters.
+    pub(super) standing: RowColors,
+    /// Matches within it, in characters.
     pub(super) found: Vec<Range<usize>>,
     pub(super) shift: f32,
 }
 
 impl Layout {
-    pub(super) fn row(&self, ui: &Ui, tokens: &Tokens, listing: &Listing, drawn: Drawn<'_>) {
+    pub(super) fn row(&self, ui: &Ui, tokens: &Tokens, listing: &Listing, drawn: RowView<'_>) {
         let rect = drawn.rect;
         let painter = ui.painter_at(rect);
         if let Some(ground) = drawn.standing.ground {
@@ -92,7 +92,7 @@ impl Layout {
                     pos2(rect.left() + place.start - 8.0, rect.top() + 1.0),
                     vec2(4.0, rect.height() - 2.0),
                 );
-                painter.rect_filled(bar, 1.0, ramp::heat(tokens, heat));
+                painter.rect_filled(bar, 1.0, heat_colors::heat(tokens, heat));
             }
             let (x, align) = side(column.side, place);
             let at = pos2(rect.left() + x, rect.center().y);

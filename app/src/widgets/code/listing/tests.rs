@@ -1,4 +1,4 @@
-//! Listings by keyboard and label alone, and what they look like.
+//! Tests of listings by keyboard and label, and of their pictures.
 
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
@@ -158,7 +158,7 @@ fn what_compilers_write_is_read() {
             generation: 2,
             columns: Vec::new(),
             title: "Text".to_owned(),
-            rows: text.lines().map(Row::of).collect(),
+            rows: text.lines().map(Row::from_line).collect(),
         };
         for row in &listing.rows {
             let spans = crate::widgets::code::syntax::spans_of_line(language, &row.text);
@@ -174,7 +174,7 @@ fn what_compilers_write_is_read() {
 
 #[test]
 fn tabs_reach_to_the_next_stop() {
-    let check = |line: &str, expected: &str| assert_eq!(Row::of(line).text, expected);
+    let check = |line: &str, expected: &str| assert_eq!(Row::from_line(line).text, expected);
     check("\tret;", "        ret;");
     check("\tmov.u32 \t%r1", "        mov.u32         %r1");
     check("é\tx", "é       x");

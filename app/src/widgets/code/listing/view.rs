@@ -1,4 +1,4 @@
-//! A listing on the screen: selection, links to source lines, finding.
+//! A listing on the screen: selection, links to source lines, find bar.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,47 +9,47 @@ use egui::{
 };
 
 use super::Listing;
-use super::row::{Drawn, Layout, Standing};
+use super::row::{Layout, RowColors, RowView};
 use crate::theme::{self, Tokens};
-use crate::widgets::code::editor::{Direction, FindBar, Purpose, Wish};
+use crate::widgets::code::editor::{Direction, FindAction, FindBar, Purpose};
+use crate::widgets::code::heat_colors;
 use crate::widgets::code::marks::Revision;
 use crate::widgets::code::paint;
-use crate::widgets::code::ramp;
 use crate::widgets::code::syntax::{Span, spans_of_line};
 
-/// Where somebody is in a listing.
+/// View state of a listing.
 #[derive(Clone, Debug)]
 pub struct CodeListing {
     name: String,
     size: f32,
-    /// Rows from where a selection began to where it is now.
+    /// The selected rows: anchor and head.
     selection: Option<(usize, usize)>,
     find_bar: FindBar,
     scroll_to: Option<usize>,
     shift: f32,
-    /// What the pieces of rows are that have been in view.
+    /// Tokens of rows that were visible.
     known: HashMap<usize, Vec<Span>>,
     generation: Option<u64>,
     height: f32,
     offset: f32,
 }
 
-/// What somebody did with a listing.
+/// What the user did with a listing.
 #[derive(Debug)]
 pub struct Answer {
-    /// The row that was chosen now.
+    /// The row selected in this frame.
     pub chosen: Option<usize>,
     /// The row under the pointer.
     pub hovered: Option<usize>,
-    /// Of the whole: focus.
+    /// The response of the whole listing.
     pub response: Response,
 }
 
-/// Rows whose pieces are remembered at most.
+/// Maximum number of rows with cached tokens.
 const KNOWN: usize = 4_000;
 
 impl CodeListing {
-    /// For a listing of this name.
+    /// A view with this name.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -66,17 +66,17 @@ impl CodeListing {
         }
     }
 
-    /// The size of its letters in points.
+    /// Sets the font size in points.
     pub fn set_font_size(&mut self, size: f32) {
         self.size = size.clamp(6.0, 48.0);
     }
 
-    /// Brings a row into view when it is shown next.
+    /// Scrolls to a row in the next frame.
     pub const fn scroll_to_row(&mut self, row: usize) {
         self.scroll_to = Some(row);
     }
 
-    /// Brings the first row of a source line, from 1, into view; whether there is one.
+    /// Scrolls to the first row of a source line, from 1; returns whether there is one.
     pub fn scroll_to_source(&mut self, listing: &Listing, line: usize) -> bool {
         let row = listing.rows.iter().position(|row| row.source == Some(line));
         self.scroll_to = row.or(self.scroll_to);
@@ -88,13 +88,14 @@ impl CodeListing {
         self.find_bar.open(Purpose::Find, "", self.selected().map_or(0, |rows| rows.start));
     }
 
-    /// Rows that are selected.
+    /// The selected rows.
     #[must_use]
     pub fn selected(&self) -> Option<Range<usize>> {
         self.selection.map(|(anchor, head)| anchor.min(head)..anchor.max(head) + 1)
     }
 
-    /// Shows it in all the room that there is. Rows of the source line, from 1, that is selected elsewhere stand out.
+    /// Draws the listing in the available space; highlights the rows of the source line, from 1, that is selected
+    /// elsewhere.
     pub fn show(
         &mut self,
         ui: &mut Ui,
@@ -129,10 +130,10 @@ impl CodeListing {
             let fitting = rows.filter(|(_, row)| query.is_in(&row.text));
             fitting.map(|(number, _)| number..number + 1).collect()
         });
-        if found || wish == Some(Wish::Show) {
+        if found || wish == Some(FindAction::Show) {
             self.select_match();
         }
-        if wish == Some(Wish::Close) {
+        if wish == Some(FindAction::Close) {
             self.find_bar.close();
             ui.memory_mut(|memory| memory.request_focus(id));
         }
@@ -201,7 +202,7 @@ impl CodeListing {
         self.reveal(row);
     }
 
-    /// Scrolls to a row that is not in view.
+    /// Scrolls to a row that is not visible.
     fn reveal(&mut self, row: usize) {
         let height = paint::line_height(self.size);
         let top = row as f32 * height;
@@ -210,7 +211,7 @@ impl CodeListing {
         }
     }
 
-    /// The text of selected rows.
+    /// The text of the selected rows.
     fn text(&self, listing: &Listing) -> Option<String> {
         let rows = listing.rows.get(self.selected()?)?;
         let lines: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
@@ -230,7 +231,7 @@ impl CodeListing {
         let response = ui.interact(place, id, Sense::click());
         let name = format!("{}, {} rows", self.name, listing.rows.len());
         response.widget_info(|| WidgetInfo::labeled(Role::ListBox, true, &name));
-        let layout = Layout::of(ui, listing, self.size);
+        let layout = Layout::new(ui, listing, self.size);
         let (_, head) = ui.allocate_space(vec2(place.width(), theme::ROW));
         layout.head(ui, &tokens, listing, head);
         let height = paint::line_height(self.size);
@@ -259,7 +260,7 @@ impl CodeListing {
         (response, hovered)
     }
 
-    /// One row; its response, and how wide its text is.
+    /// Draws a row; returns its response and the width of its text.
     fn row(
         &mut self,
         ui: &Ui,
@@ -286,9 +287,9 @@ impl CodeListing {
         let spans = self.spans(listing, number, &row.text);
         let galley = paint::line(ui, &tokens, size, &row.text, spans);
         let width = galley.size().x;
-        let source = row.source.map(|line| ramp::of_line(&tokens, line));
+        let source = row.source.map(|line| heat_colors::line_color(&tokens, line));
         let marked = row.source.is_some() && row.source == selected_source;
-        let standing = Standing {
+        let standing = RowColors {
             ground: ground(&tokens, selected, source.filter(|_| marked), &response),
             source,
             edge: self
@@ -298,7 +299,7 @@ impl CodeListing {
                 .then_some(tokens.status.warning.0),
         };
         let found = self.found(&row.text);
-        let drawn = Drawn { row, rect, galley, standing, found, shift: self.shift };
+        let drawn = RowView { row, rect, galley, standing, found, shift: self.shift };
         layout.row(ui, &tokens, listing, drawn);
         let response = if row.hover.is_empty() {
             response
@@ -315,7 +316,7 @@ impl CodeListing {
         self.known.entry(number).or_insert_with(|| spans_of_line(listing.language, text))
     }
 
-    /// What was found in a row, in characters.
+    /// Matches in a row, in characters.
     fn found(&self, text: &str) -> Vec<Range<usize>> {
         if self.find_bar.purpose == Purpose::Closed {
             return Vec::new();

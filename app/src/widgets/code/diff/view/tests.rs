@@ -1,4 +1,4 @@
-//! Comparisons by keyboard and label alone, and what they look like.
+//! Tests of diffs by keyboard and label, and of their pictures.
 
 use egui_kittest::kittest::Queryable as _;
 
@@ -22,7 +22,7 @@ fn changes_are_gone_through_and_folds_opened() {
     let mut new = old.clone();
     "int b = 1;".clone_into(&mut new[100]);
     "int c = 1;".clone_into(&mut new[200]);
-    let diff = Diff::of_texts(&old.join("\n"), &new.join("\n"));
+    let diff = Diff::from_texts(&old.join("\n"), &new.join("\n"));
     let mut harness = harness(ThemeName::Dark, diff);
     harness.get_by_label("2 changes");
     harness.get_by_label("Next change").click();
@@ -43,7 +43,7 @@ fn changes_are_gone_through_and_folds_opened() {
 
 #[test]
 fn what_is_the_same_says_so() {
-    let harness = harness(ThemeName::Light, Diff::of_texts(OLD, OLD));
+    let harness = harness(ThemeName::Light, Diff::from_texts(OLD, OLD));
     harness.get_by_label("Both are the same");
     harness.get_by_label("No changes");
 }
@@ -51,7 +51,7 @@ fn what_is_the_same_says_so() {
 #[test]
 fn it_looks_like_this() {
     for theme in ThemeName::ALL {
-        let mut harness = harness(theme, Diff::of_texts(OLD, NEW));
+        let mut harness = harness(theme, Diff::from_texts(OLD, NEW));
         harness.get_by_label("Next change").click();
         harness.run();
         testing::picture(&mut harness, &format!("diff-{theme}"));

@@ -1,0 +1,203 @@
+//! Reads and writes files: projects, texts, the journal of unsaved texts, settings and layouts.
+
+use std::fs;
+use std::io::{self, Cursor, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lightbench_core::figure::Figure;
+use lightbench_core::project::Project;
+use tempfile::NamedTempFile;
+
+use super::TaskRunner;
+use crate::theme::ThemeName;
+use crate::widgets::figure::png;
+use crate::workbench::background_task::TaskResult;
+use crate::workbench::notices::NoticeLevel;
+use crate::workbench::settings::Settings;
+
+/// A journal entry: the project's folder, the file relative to it, the text.
+type Entry = (PathBuf, PathBuf, String);
+
+/// A dialog that returns sooner was never shown: on a desktop without a portal, none opens.
+const QUICKER_THAN_ANYBODY: Duration = Duration::from_millis(250);
+
+/// A folder is not a project.
+struct NoProject;
+
+impl TaskRunner {
+    pub(super) fn open(&mut self, folder: &Path) {
+        // The canonical path, so that one folder has one name.
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        if self.read(&folder).is_err() {
+            return;
+        }
+        if let Err(error) = self.watch.begin(&folder, &self.results) {
+            let text = format!("changes by other programs will not be noticed: {error}");
+            self.results.notice(NoticeLevel::Warning, text);
+        }
+        self.list_searches(&folder);
+        self.read_history(&folder, None);
+        self.read_journal(&folder);
+    }
+
+    pub(super) fn reread(&self, folder: &Path) {
+        // The error was already reported.
+        self.read(folder).ok();
+    }
+
+    /// Reads a project and its lesson.
+    fn read(&self, folder: &Path) -> Result<(), NoProject> {
+        let read = Project::load(folder);
+        let lesson = read.as_ref().ok().and_then(|project| self.lesson(project));
+        let result = if read.is_ok() { Ok(()) } else { Err(NoProject) };
+        self.results.send(TaskResult::Project(folder.to_owned(), Box::new(read)));
+        if let Some(lesson) = lesson {
+            self.results.send(TaskResult::Lesson(folder.to_owned(), Box::new(lesson)));
+        }
+        result
+    }
+
+    pub(super) fn save(&self, folder: &Path, file: PathBuf, text: String) {
+        let saved = write_whole(&folder.join(&file), text.as_bytes());
+        self.results.send(TaskResult::Saved(file, text, saved.map_err(|error| error.to_string())));
+    }
+
+    pub(super) fn create(&self, folder: &Path, file: PathBuf, text: String) {
+        let path = folder.join(&file);
+        let create = || -> io::Result<()> {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            let mut created = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+            created.write_all(text.as_bytes())
+        };
+        let created = create();
+        self.results.send(TaskResult::Saved(
+            file,
+            text,
+            created.map_err(|error| error.to_string()),
+        ));
+    }
+
+    pub(super) fn keep_journal(&self, folder: &Path, file: &Path, text: &str) {
+        let Some(path) = self.journal_of(folder, file) else { return };
+        let entry: Entry = (folder.to_owned(), file.to_owned(), text.to_owned());
+        let kept = serde_json::to_vec(&entry).map_err(io::Error::other);
+        if let Err(error) = kept.and_then(|bytes| write_whole(&path, &bytes)) {
+            let text = format!("what is not saved would be lost if the program ended: {error}");
+            self.results.notice(NoticeLevel::Warning, text);
+        }
+    }
+
+    pub(super) fn forget_journal(&self, folder: &Path, file: &Path) {
+        // The entry may not exist.
+        self.journal_of(folder, file).map(fs::remove_file);
+    }
+
+    fn read_journal(&self, folder: &Path) {
+        let Some(journal) = self.session.state.as_ref().map(|state| state.join("journal")) else {
+            return;
+        };
+        let Ok(entries) = fs::read_dir(&journal) else { return };
+        for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+            let read =
+                fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
+            let Some((of, file, text)) = read.filter(|(of, ..)| of == folder) else { continue };
+            let on_disk = fs::read_to_string(of.join(&file)).unwrap_or_default();
+            if on_disk == text {
+                self.forget_journal(&of, &file);
+            } else {
+                self.results.send(TaskResult::Journal(of, file, text));
+            }
+        }
+    }
+
+    fn journal_of(&self, folder: &Path, file: &Path) -> Option<PathBuf> {
+        let state = self.session.state.as_ref()?;
+        let name = blake3::hash(folder.join(file).as_os_str().as_encoded_bytes());
+        Some(state.join("journal").join(format!("{}.json", &name.to_hex()[..32])))
+    }
+
+    pub(super) fn keep_settings(&self, settings: &Settings) {
+        self.keep(SETTINGS, settings.to_ron().map_err(io::Error::other));
+    }
+
+    pub(super) fn keep_layouts(&self, text: &str) {
+        self.keep(LAYOUTS, Ok(text.to_owned()));
+    }
+
+    fn keep(&self, name: &str, text: io::Result<String>) {
+        let Some(state) = &self.session.state else { return };
+        let written = text.and_then(|text| write_whole(&state.join(name), text.as_bytes()));
+        if let Err(error) = written {
+            self.results.notice(NoticeLevel::Warning, format!("{name} is not kept: {error}"));
+        }
+    }
+
+    pub(super) fn ask_for_folder(&self) {
+        let said = self.results.clone();
+        self.with_person(move || {
+            let dialog = rfd::FileDialog::new().set_title("Open a Lightbench project");
+            let asked = Instant::now();
+            match dialog.pick_folder() {
+                Some(folder) => said.send(TaskResult::Folder(folder)),
+                // Too fast for a user: no dialog was shown.
+                None if asked.elapsed() < QUICKER_THAN_ANYBODY => said.send(TaskResult::NoDialog),
+                None => {}
+            }
+        });
+    }
+
+    pub(super) fn export(&self, name: String, bytes: Vec<u8>) {
+        let said = self.results.clone();
+        self.with_person(move || {
+            let dialog = rfd::FileDialog::new().set_title("Save as").set_file_name(name);
+            let Some(path) = dialog.save_file() else { return };
+            match write_whole(&path, &bytes) {
+                Ok(()) => said.notice(NoticeLevel::Good, format!("written to {}", path.display())),
+                Err(error) => {
+                    said.notice(NoticeLevel::Error, format!("{}: {error}", path.display()))
+                }
+            }
+        });
+    }
+
+    pub(super) fn export_picture(&self, name: String, figure: &Figure, theme: ThemeName) {
+        let image = png(figure, theme, PICTURE, 2.0);
+        let mut bytes = Vec::new();
+        match image.write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png) {
+            Ok(()) => self.export(name, bytes),
+            Err(error) => self.results.notice(NoticeLevel::Error, format!("{name}: {error}")),
+        }
+    }
+
+    /// Runs a dialog on a thread of its own until the user closes it.
+    fn with_person(&self, ask: impl FnOnce() + Send + 'static) {
+        let started = std::thread::Builder::new().name("dialog".to_owned()).spawn(ask);
+        if let Err(error) = started {
+            self.results.notice(NoticeLevel::Error, format!("no dialog can be shown: {error}"));
+        }
+    }
+}
+
+/// Size of an exported figure, in points.
+const PICTURE: (f32, f32) = (960.0, 600.0);
+/// The settings file in the state folder.
+pub(crate) const SETTINGS: &str = "settings.ron";
+
+/// The layouts file in the state folder.
+pub(crate) const LAYOUTS: &str = "layouts.ron";
+
+/// Replaces a file atomically; follows links and keeps the permissions.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().ok_or_else(|| io::Error::other("no folder to write into"))?;
+    fs::create_dir_all(folder)?;
+    let mut file = NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_data()?;
+    if let Ok(known) = fs::metadata(&path) {
+        file.as_file().set_permissions(known.permissions())?;
+    }
+    file.persist(&path).map_err(|failure| failure.error)?;
+    Ok(())
+}

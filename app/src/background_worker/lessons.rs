@@ -1,0 +1,78 @@
+//! Lessons, the progress in them, and the memory accesses of a warp.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lightbench_core::access::{self, Recording, record};
+use lightbench_core::cancellation::Cancellation;
+use lightbench_core::compile::Compiler;
+use lightbench_core::lesson::Lesson;
+use lightbench_core::project::Project;
+
+use super::TaskRunner;
+use super::files::write_whole;
+use crate::workbench::access::TraceRequest;
+use crate::workbench::background_task::TaskResult;
+use crate::workbench::lesson::{LessonProgress, LoadedLesson};
+use crate::workbench::notices::NoticeLevel;
+
+/// The folder of lesson progress in the state folder.
+const PROGRESS: &str = "lessons";
+
+/// The seed of the inputs, constant so that the picture is reproducible.
+const SEED: u64 = 1;
+
+impl TaskRunner {
+    /// The lesson of a project, if it has one, with the stored progress.
+    pub(super) fn lesson(&self, project: &Project) -> Option<LoadedLesson> {
+        let lesson = Lesson::read(project)?;
+        let path = self.progress_of(&project.root);
+        let kept = path.and_then(|path| fs::read(path).ok());
+        let progress = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Some(LoadedLesson { lesson, progress })
+    }
+
+    pub(super) fn keep_progress(&self, folder: &Path, progress: &LessonProgress) {
+        let Some(path) = self.progress_of(folder) else { return };
+        let bytes = serde_json::to_vec_pretty(progress).map_err(std::io::Error::other);
+        if let Err(error) = bytes.and_then(|bytes| write_whole(&path, &bytes)) {
+            let text = format!("how far you came in the lesson is not kept: {error}");
+            self.results.notice(NoticeLevel::Warning, text);
+        }
+    }
+
+    fn progress_of(&self, folder: &Path) -> Option<PathBuf> {
+        let state = self.session.state.as_ref()?;
+        let name = blake3::hash(folder.as_os_str().as_encoded_bytes());
+        Some(state.join(PROGRESS).join(format!("{}.json", &name.to_hex()[..32])))
+    }
+
+    /// Records the accesses of a warp on a thread of its own, so that a save does not wait for it.
+    pub(super) fn trace(&self, tracing: TraceRequest) {
+        let said = self.results.clone();
+        let compiler = self.compiler();
+        let look = move || {
+            let seen = compiler.and_then(|mut compiler| seen(&mut compiler, &tracing));
+            let TraceRequest { wanted, project, .. } = tracing;
+            said.send(TaskResult::AccessesTraced(project.root.clone(), wanted, seen));
+        };
+        let started = std::thread::Builder::new().name("access".to_owned()).spawn(look);
+        if let Err(error) = started {
+            self.results.notice(NoticeLevel::Error, format!("no warp can be looked at: {error}"));
+        }
+    }
+
+    pub(super) fn compiler(&self) -> Result<Compiler, String> {
+        let toolchain = self.toolchain()?;
+        let command = self.session.worker_command().map_err(|error| error.to_string())?;
+        Ok(Compiler::new(toolchain, command, self.session.host.cache.clone()))
+    }
+}
+
+fn seen(compiler: &mut Compiler, tracing: &TraceRequest) -> Result<Recording, String> {
+    let TraceRequest { wanted, project, kernel, sheet } = tracing;
+    let workload = project.workload(&wanted.workload).map_err(|error| error.to_string())?;
+    let (seed, warp) = (SEED, wanted.warp);
+    let wanted = access::Wanted { project, kernel, workload, sheet, seed, warp };
+    record(compiler, &wanted, &Cancellation::new()).map_err(|error| error.to_string())
+}

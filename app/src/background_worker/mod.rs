@@ -1,0 +1,196 @@
+//! The background worker: one thread that reads and writes files and the history and detects devices for the window.
+//!
+//! ```text
+//!  Workbench ── submit(BackgroundTask) ──► this thread ──► TaskResult ──► Workbench::poll
+//!                                             │  wakes the window after each
+//!                           watched files ────┘
+//! ```
+//!
+//! Tasks run one after the other in the order of submission, so that a task reads what the previous one wrote. A dialog
+//! waits for the user and therefore has a thread of its own while it is open.
+
+mod checker_audit;
+pub(crate) mod files;
+mod folders;
+mod history;
+mod lessons;
+mod machine;
+mod machine_code;
+mod searches;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::{Builder, JoinHandle};
+use std::{io, mem};
+
+use lightbench_core::engine::Engine;
+use lightbench_core::history::Store;
+
+use crate::commands::evaluation_setup::ChosenDevice;
+use crate::session::Session;
+use crate::workbench::background_task::{BackgroundTask, BackgroundWorker, TaskResult};
+use crate::workbench::notices::NoticeLevel;
+
+/// Capacity of the task queue and of the result queue.
+const QUEUE_CAPACITY: usize = 4096;
+
+/// Wakes the window.
+pub(crate) type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// The handle of the thread.
+#[derive(Debug)]
+pub(crate) struct WorkerHandle {
+    tasks: Option<SyncSender<BackgroundTask>>,
+    results: Receiver<TaskResult>,
+    sender: ResultSender,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Sends results and wakes the window.
+#[derive(Clone)]
+struct ResultSender {
+    results: SyncSender<TaskResult>,
+    wake: Wake,
+}
+
+impl std::fmt::Debug for ResultSender {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ResultSender")
+    }
+}
+
+impl ResultSender {
+    fn send(&self, result: TaskResult) {
+        // Fails only while the window closes.
+        self.results.send(result).ok();
+        (self.wake)();
+    }
+
+    fn notice(&self, weight: NoticeLevel, text: impl Into<String>) {
+        self.send(TaskResult::Notice(weight, text.into()));
+    }
+}
+
+impl WorkerHandle {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system cannot start another thread.
+    pub(crate) fn start(session: Session, wake: Wake) -> io::Result<Self> {
+        let (tasks, inbox) = sync_channel(QUEUE_CAPACITY);
+        let (sender, results) = sync_channel(QUEUE_CAPACITY);
+        let sender = ResultSender { results: sender, wake };
+        let mut worker = TaskRunner {
+            session,
+            results: sender.clone(),
+            watch: watch::Watch::default(),
+            devices: Vec::new(),
+            engine: None,
+            reading: None,
+        };
+        let thread = Builder::new().name("background-worker".to_owned()).spawn(move || {
+            for task in inbox {
+                worker.carry_out(task);
+            }
+        })?;
+        Ok(Self { tasks: Some(tasks), results, sender, thread: Some(thread) })
+    }
+}
+
+impl BackgroundWorker for WorkerHandle {
+    fn submit(&self, task: BackgroundTask) {
+        let Some(tasks) = &self.tasks else { return };
+        let refused = match tasks.try_send(task) {
+            Ok(()) => return,
+            Err(TrySendError::Full(_)) => "too much is waiting to be done; nothing more is taken",
+            Err(TrySendError::Disconnected(_)) => {
+                "what writes files has ended; start the program again"
+            }
+        };
+        let result = TaskResult::Notice(NoticeLevel::Error, refused.to_owned());
+        // If this queue is full too, the user already has thousands of results to read.
+        self.sender.results.try_send(result).ok();
+    }
+
+    fn next_result(&self) -> Option<TaskResult> {
+        self.results.try_recv().ok()
+    }
+}
+
+impl Drop for WorkerHandle {
+    fn drop(&mut self) {
+        // Submitted tasks still run: a text that is being saved is saved.
+        drop(self.tasks.take());
+        // Dropping the receiver unblocks a thread that waits for space in the result queue.
+        let (_, nothing) = sync_channel(0);
+        drop(mem::replace(&mut self.results, nothing));
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was reported when it happened.
+            thread.join().ok();
+        }
+    }
+}
+
+/// Runs the tasks on the thread.
+struct TaskRunner {
+    session: Session,
+    results: ResultSender,
+    watch: watch::Watch,
+    /// The detected devices.
+    devices: Vec<ChosenDevice>,
+    /// The engine on them, for searches.
+    engine: Option<Arc<Engine>>,
+    /// The open store of the history that is being read in parts.
+    reading: Option<(PathBuf, Store)>,
+}
+
+impl TaskRunner {
+    fn carry_out(&mut self, task: BackgroundTask) {
+        match task {
+            BackgroundTask::DetectMachine => self.find_machine(),
+            BackgroundTask::FetchCompiler => self.fetch_compiler(),
+            BackgroundTask::Open(folder) => self.open(&folder),
+            BackgroundTask::ReadHistory(folder, before) => self.read_history(&folder, Some(before)),
+            BackgroundTask::ReloadProject(folder) => self.reread(&folder),
+            BackgroundTask::Save { folder, file, text } => self.save(&folder, file, text),
+            BackgroundTask::Create { folder, file, text } => self.create(&folder, file, text),
+            BackgroundTask::Record(recording) => self.record(&recording),
+            BackgroundTask::Label(folder, number, label) => self.label(&folder, number, label),
+            BackgroundTask::ReadRun(folder, number) => self.read_run(&folder, number),
+            BackgroundTask::DisassembleRun { project, run, workload } => {
+                self.disassemble_run(&project, &run, &workload);
+            }
+            BackgroundTask::Disassemble(facts) => self.disassemble(facts),
+            BackgroundTask::SaveJournal(folder, file, text) => {
+                self.keep_journal(&folder, &file, &text)
+            }
+            BackgroundTask::DeleteJournal(folder, file) => self.forget_journal(&folder, &file),
+            BackgroundTask::SaveSettings(settings) => self.keep_settings(&settings),
+            BackgroundTask::SaveLayouts(text) => self.keep_layouts(&text),
+            BackgroundTask::ShowFolderDialog => self.ask_for_folder(),
+            BackgroundTask::ListFolders(folder) => self.list_folders(folder),
+            BackgroundTask::OpenPath(typed) => self.open_typed(typed),
+            BackgroundTask::Export { name, bytes } => self.export(name, bytes),
+            BackgroundTask::ExportPicture { name, figure, theme } => {
+                self.export_picture(name, &figure, theme);
+            }
+            BackgroundTask::RunDoctor => self.examine(),
+            BackgroundTask::SaveProgress(folder, progress) => {
+                self.keep_progress(&folder, &progress)
+            }
+            BackgroundTask::Trace(tracing) => self.trace(*tracing),
+            BackgroundTask::AuditChecker(trial) => self.try_checker(*trial),
+            BackgroundTask::Search(order) => self.search(*order),
+            BackgroundTask::ListSearches(folder) => self.list_searches(&folder),
+            BackgroundTask::ReadSearch(folder, name) => self.read_search(&folder, &name),
+            BackgroundTask::RejectVariant { folder, search, variant, why } => {
+                self.turn_down(&folder, &search, variant, why);
+            }
+            BackgroundTask::SaveKnowledge(knowledge) => self.learn(&knowledge),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Tests of the thread with real files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lightbench_core::toolchain::HostEnvironment;
+
+use super::WorkerHandle;
+use crate::session::Session;
+use crate::workbench::background_task::{
+    BackgroundTask, BackgroundWorker as _, HistoryPart, TaskResult,
+};
+use crate::workbench::search::JournalOrigin;
+use crate::workbench::settings::Settings;
+
+/// Upper limit for any step on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a test waits for a result that must not come.
+const QUIET: Duration = Duration::from_millis(800);
+
+struct Fixture {
+    folder: tempfile::TempDir,
+    desk: WorkerHandle,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&crate::workbench::tests::folder(), &folder.path().join("project"));
+        fs::remove_dir_all(folder.path().join("project/.lightbench")).ok();
+        let surroundings = HostEnvironment::from_variables(&|_| None, None);
+        let state = Some(folder.path().join("state"));
+        let session = Session { state, ..Session::new(surroundings) };
+        let desk = WorkerHandle::start(session, Arc::new(|| ())).unwrap();
+        Self { folder, desk }
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().join("project").canonicalize().unwrap()
+    }
+
+    fn next_within(&self, patience: Duration) -> Option<TaskResult> {
+        let began = Instant::now();
+        loop {
+            if let Some(finding) = self.desk.next_result() {
+                return Some(finding);
+            }
+            if began.elapsed() > patience {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for the first result that `meant` accepts; skips the others.
+    fn until<T>(&self, meant: impl Fn(TaskResult) -> Option<T>) -> T {
+        loop {
+            let finding = self.next_within(PATIENCE).expect("nothing more is found");
+            if let Some(found) = meant(finding) {
+                return found;
+            }
+        }
+    }
+
+    fn open(&self) {
+        self.desk.submit(BackgroundTask::Open(self.project()));
+        self.until(|finding| {
+            matches!(finding, TaskResult::History(_, _, HistoryPart::Last)).then_some(())
+        });
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn changes_are_noticed_and_reading_is_none() {
+    let bench = Fixture::new();
+    bench.open();
+    bench.desk.submit(BackgroundTask::ReloadProject(bench.project()));
+    bench.until(|finding| matches!(finding, TaskResult::Project(..)).then_some(()));
+    let more = bench.next_within(QUIET);
+    assert!(more.is_none(), "reading is no change: {more:?}");
+    fs::write(bench.project().join("kernels/naive.cu"), "// by another editor").unwrap();
+    bench.until(|finding| matches!(finding, TaskResult::Changed(_)).then_some(()));
+    while bench.next_within(QUIET).is_some() {}
+}
+
+#[test]
+fn what_is_saved_is_on_disk_and_what_cannot_be_is_said() {
+    let bench = Fixture::new();
+    bench.open();
+    let check = |file: &str, is_saved: bool| {
+        let (folder, text) = (bench.project(), "// saved\n".to_owned());
+        bench.desk.submit(BackgroundTask::Save { folder, file: file.into(), text: text.clone() });
+        let saved = bench.until(|finding| {
+            if let TaskResult::Saved(_, _, saved) = finding { Some(saved) } else { None }
+        });
+        assert_eq!(saved.is_ok(), is_saved, "{file}: {saved:?}");
+        if is_saved {
+            assert_eq!(fs::read_to_string(bench.project().join(file)).unwrap(), text);
+        }
+    };
+    check("kernels/naive.cu", true);
+    check("kernels/new/deep.cu", true);
+    check("project.ron/below-a-file.cu", false);
+}
+
+#[test]
+fn what_was_not_saved_is_offered_again() {
+    let bench = Fixture::new();
+    let file = PathBuf::from("kernels/naive.cu");
+    let keep =
+        |text: &str| BackgroundTask::SaveJournal(bench.project(), file.clone(), text.to_owned());
+    bench.desk.submit(keep("not saved"));
+    bench.open();
+    let text =
+        bench.until(
+            |finding| if let TaskResult::Journal(_, _, text) = finding { Some(text) } else { None },
+        );
+    assert_eq!(text, "not saved");
+    bench.desk.submit(BackgroundTask::DeleteJournal(bench.project(), file.clone()));
+    bench.open();
+    while let Some(finding) = bench.next_within(QUIET) {
+        assert!(!matches!(finding, TaskResult::Journal(..)), "{finding:?}");
+    }
+}
+
+#[test]
+fn what_was_handed_over_is_done_before_the_thread_ends() {
+    let bench = Fixture::new();
+    let settings = Settings { zoom: 2.0, ..Settings::default() };
+    bench.desk.submit(BackgroundTask::SaveSettings(Box::new(settings.clone())));
+    let state = bench.folder.path().join("state/settings.ron");
+    drop(bench.desk);
+    assert_eq!(Settings::from_ron(&fs::read_to_string(state).unwrap()), Ok(settings));
+}
+
+/// Writes a search journal sealed by the machine with this state folder.
+fn searched(bench: &Fixture, name: &str, state: &str) {
+    use lightbench_core::history::machine::Machine;
+    use lightbench_core::search::Journal;
+
+    let machine = Machine::of(&bench.folder.path().join(state)).unwrap();
+    let folder = bench.project().join(".lightbench/searches");
+    let mut journal = Journal::create(&folder.join(format!("{name}.jsonl")), machine).unwrap();
+    for mut entry in crate::workbench::search::tests::entries() {
+        if let lightbench_core::search::Entry::Began(header) = &mut entry {
+            header.id = name.to_owned();
+        }
+        journal.append(1.5, &entry).unwrap();
+    }
+}
+
+#[test]
+fn searches_on_disk_are_listed_and_read_whoever_wrote_them() {
+    let bench = Fixture::new();
+    fs::create_dir_all(bench.folder.path().join("state")).unwrap();
+    fs::create_dir_all(bench.folder.path().join("elsewhere")).unwrap();
+    searched(&bench, "own", "state");
+    searched(&bench, "foreign", "elsewhere");
+    fs::write(bench.project().join(".lightbench/searches/none.jsonl"), "no journal\n").unwrap();
+    let listed = |bench: &Fixture| {
+        bench.desk.submit(BackgroundTask::ListSearches(bench.project()));
+        bench.until(|finding| {
+            if let TaskResult::SearchesListed(_, listed) = finding { Some(listed) } else { None }
+        })
+    };
+    let mut names: Vec<String> = listed(&bench).into_iter().map(|header| header.id).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["foreign", "own"]);
+    let check =
+        |name: &str, expected: Result<JournalOrigin, &str>| {
+            bench.desk.submit(BackgroundTask::ReadSearch(bench.project(), name.to_owned()));
+            let read = bench.until(|finding| {
+                if let TaskResult::Search(_, read) = finding { Some(read) } else { None }
+            });
+            match (read, expected) {
+                (Ok(read), Ok(writer)) => {
+                    assert_eq!(read.writer, writer, "{name}");
+                    assert_eq!(read.story.variants.len(), 8, "{name}");
+                }
+                (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+                (read, _) => panic!("{name}: {read:?}"),
+            }
+        };
+    check("own", Ok(JournalOrigin::Own));
+    check("foreign", Ok(JournalOrigin::Foreign));
+    check("none", Err("line 1"));
+    check("missing", Err("no search"));
+}
+
+#[test]
+fn a_rejection_is_written_into_a_search_of_this_machine_alone() {
+    let bench = Fixture::new();
+    fs::create_dir_all(bench.folder.path().join("state")).unwrap();
+    fs::create_dir_all(bench.folder.path().join("elsewhere")).unwrap();
+    searched(&bench, "own", "state");
+    searched(&bench, "foreign", "elsewhere");
+    let turn_down = |search: &str, variant: usize| {
+        let (search, why) = (search.to_owned(), "it spills".to_owned());
+        bench.desk.submit(BackgroundTask::RejectVariant {
+            folder: bench.project(),
+            search,
+            variant,
+            why,
+        });
+    };
+    turn_down("own", 5);
+    let read = bench
+        .until(|finding| if let TaskResult::Search(_, read) = finding { Some(read) } else { None });
+    assert_eq!(read.unwrap().story.variants[5].turned_down.as_deref(), Some("it spills"));
+    for search in ["foreign", "missing"] {
+        turn_down(search, 5);
+        let why =
+            bench.until(
+                |finding| if let TaskResult::Notice(_, why) = finding { Some(why) } else { None },
+            );
+        assert!(why.starts_with("the rejection is not kept"), "{why}");
+    }
+}
+
+#[test]
+fn a_new_file_never_replaces_another() {
+    let bench = Fixture::new();
+    bench.open();
+    let check = |file: &str, is_created: bool| {
+        let (folder, text) = (bench.project(), "// kept\n".to_owned());
+        bench.desk.submit(BackgroundTask::Create { folder, file: file.into(), text });
+        let created = bench.until(|finding| {
+            if let TaskResult::Saved(_, _, created) = finding { Some(created) } else { None }
+        });
+        assert_eq!(created.is_ok(), is_created, "{file}: {created:?}");
+    };
+    check("kernels/naive-2.cu", true);
+    check("kernels/naive-2.cu", false);
+    check("kernels/naive.cu", false);
+    let naive = fs::read_to_string(bench.project().join("kernels/naive.cu")).unwrap();
+    assert_ne!(naive, "// kept\n");
+}
+
+#[test]
+fn paths_that_are_typed_are_listed_opened_or_answered() {
+    let bench = Fixture::new();
+    let root = bench.project();
+    let above = format!("{}/", root.parent().unwrap().display());
+    let folders = |folder: &str| {
+        bench.desk.submit(BackgroundTask::ListFolders(folder.to_owned()));
+        bench.until(|finding| {
+            if let TaskResult::Folders(listed) = finding { Some(listed.found) } else { None }
+        })
+    };
+    let entries = folders(&above).unwrap();
+    let project = entries.iter().find(|entry| entry.name == "project").unwrap();
+    assert_eq!(project.kind, crate::workbench::path_browser::Kind::Project);
+    assert!(folders(&format!("{above}none/")).unwrap_err().contains("There is no folder"));
+    assert!(folders(&format!("{above}project/project.ron/")).unwrap_err().contains("is a file"));
+    let open = |typed: String| {
+        bench.desk.submit(BackgroundTask::OpenPath(typed));
+        bench.until(|finding| {
+            if let TaskResult::Folder(folder) = finding {
+                Some(Ok(folder))
+            } else if let TaskResult::PathRefused(refused) = finding {
+                Some(Err(refused.why))
+            } else {
+                None
+            }
+        })
+    };
+    assert_eq!(open(format!("{above}project/")).as_ref(), Ok(&root));
+    assert_eq!(open(format!("{above}project/kernels/naive.cu")).as_ref(), Ok(&root));
+    assert!(open(above.clone()).unwrap_err().contains("is no project"));
+    assert!(open(format!("{above}none")).unwrap_err().contains("is not there"));
+}

@@ -1,0 +1,358 @@
+//! Setup of evaluating commands: device selection, engine and seed.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use lightbench_core::calibrate::{Calibrations, Kept};
+use lightbench_core::device::{
+    Described, Description, DeviceKind, DeviceName, DeviceSheet, Identity, SheetError,
+};
+use lightbench_core::engine::{DeviceSetting, Engine, Settings};
+use lightbench_core::evaluate::Bench;
+use lightbench_core::speed_of_light::calibration::Calibration;
+use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings, Quantity};
+use lightbench_core::speed_of_light::confirmation::PeakEvidence;
+use lightbench_core::toolchain::libraries;
+use lightbench_core::verify::stations::{StationError, Stations};
+use lightbench_core::worker::command::WorkerCommand;
+
+use super::engine_client::EngineClient;
+use crate::outcome::Outcome;
+use crate::report;
+use crate::session::Session;
+
+/// The default device if there is no GPU.
+const WITHOUT_GPU: &str = "virtual:h200";
+
+/// The selected device.
+#[derive(Debug)]
+pub(crate) struct ChosenDevice {
+    pub(crate) device: DeviceName,
+    /// Its device sheet.
+    pub(crate) sheet: &'static DeviceSheet,
+    /// The name shown to the user.
+    pub(crate) title: String,
+    /// Why it is not a GPU, if the user did not request a virtual device.
+    pub(crate) virtual_reason: Option<String>,
+    /// Details of a GPU.
+    pub(crate) gpu: Option<ChosenGpu>,
+}
+
+/// A GPU and its calibration.
+#[derive(Debug)]
+pub(crate) struct ChosenGpu {
+    /// What its driver reports.
+    pub(crate) description: Description,
+    /// Its identity and driver version.
+    pub(crate) identity: Identity,
+    /// Its measured ceilings.
+    pub(crate) calibration: Option<Arc<Calibration>>,
+    /// Why an existing calibration is not used.
+    pub(crate) notice: Option<String>,
+    /// Its particular properties, and contradictions between its description, documents and calibration.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl ChosenDevice {
+    /// The calibration of this device, if there is one.
+    pub(crate) fn calibration(&self) -> Option<&Arc<Calibration>> {
+        self.gpu.as_ref()?.calibration.as_ref()
+    }
+
+    /// Notices about the device for the user.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.gpu.iter().filter_map(|gpu| gpu.notice.clone()).collect()
+    }
+
+    /// Particular properties of the device, and contradictions to its description.
+    pub(crate) fn remarks(&self) -> &[String] {
+        self.gpu.as_ref().map_or(&[], |gpu| &gpu.remarks)
+    }
+
+    /// One line with the source of a GPU's ceilings; `None` for a virtual device, which uses its sheet.
+    pub(crate) fn ceilings(&self) -> Option<String> {
+        let gpu = self.gpu.as_ref()?;
+        let Some(calibration) = &gpu.calibration else {
+            let device = &self.device;
+            return Some(format!(
+                "ceilings by the description of the device; `lightbench calibrate --device {device}` measures them"
+            ));
+        };
+        let ceilings = Ceilings::of(self.sheet, Some(calibration), Basis::Measured);
+        let (pipes, others): (Vec<_>, Vec<_>) = ceilings
+            .not_measured()
+            .into_iter()
+            .partition(|quantity| matches!(quantity, Quantity::Pipe(_)));
+        let mut missing: Vec<String> = others.iter().map(ToString::to_string).collect();
+        if !pipes.is_empty() {
+            missing.push(format!("{} of {} pipes", pipes.len(), ceilings.pipes.len()));
+        }
+        let day = calibration.date.split('T').next().unwrap_or_default();
+        let rest = match missing.as_slice() {
+            [] => String::new(),
+            missing => format!("; not measured: {}", missing.join(", ")),
+        };
+        Some(format!("ceilings measured on this device on {day}{rest}"))
+    }
+}
+
+/// A compiler and worker processes on a GPU only; `why` explains why a virtual device does not suffice.
+pub(super) fn open_gpu(
+    session: &Session,
+    wanted: &str,
+    why: &str,
+    as_json: bool,
+) -> Result<(Bench, ChosenDevice), Outcome> {
+    let command = session.worker_command();
+    let command = command.map_err(|error| report::environment(&error, as_json))?;
+    let (chosen, checker) = open_device(session, &command, wanted).map_err(|refused| {
+        let refused = match refused {
+            OpenError::Request(message) => OpenError::Request(message),
+            // The rest of the message proposes a virtual device.
+            OpenError::Environment(message) => {
+                let reason = message.split(';').next().unwrap_or_default();
+                OpenError::Environment(format!("{reason}; {why}"))
+            }
+        };
+        refused.outcome(as_json)
+    })?;
+    let libraries = libraries(&session.host);
+    let setting = DeviceSetting { device: chosen.device.clone(), checker, libraries };
+    Ok((bench(session, &command, &setting, as_json)?, chosen))
+}
+
+fn bench(
+    session: &Session,
+    command: &WorkerCommand,
+    setting: &DeviceSetting,
+    as_json: bool,
+) -> Result<Bench, Outcome> {
+    let stations = Stations::new(command, &setting.device, setting.checker.as_ref());
+    let stations = stations.map_err(|error| report::environment(&error, as_json))?;
+    let compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
+    Ok(Bench::new(compiler, stations, setting.libraries.clone()))
+}
+
+/// An engine client for the device.
+pub(super) fn engine_client<'a>(
+    session: &'a Session,
+    wanted: Option<&str>,
+    as_json: bool,
+) -> Result<(EngineClient<'a>, ChosenDevice), Outcome> {
+    let (engine, compiler, chosen) = engine(session, wanted, as_json)?;
+    Ok((EngineClient::new(session, engine, compiler), chosen))
+}
+
+/// An engine for the device, and the name of its compiler.
+pub(super) fn engine(
+    session: &Session,
+    wanted: Option<&str>,
+    as_json: bool,
+) -> Result<(Engine, String, ChosenDevice), Outcome> {
+    let (command, setting, chosen) = choose(session, wanted, as_json)?;
+    let (engine, compiler) = start_engine(session, command, vec![setting], as_json)?;
+    Ok((engine, compiler, chosen))
+}
+
+/// An engine client that compiles and has no device.
+pub(super) fn compiling_client(
+    session: &Session,
+    as_json: bool,
+) -> Result<EngineClient<'_>, Outcome> {
+    let command = session.worker_command();
+    let command = command.map_err(|error| report::environment(&error, as_json))?;
+    let (engine, compiler) = start_engine(session, command, Vec::new(), as_json)?;
+    Ok(EngineClient::new(session, engine, compiler))
+}
+
+fn start_engine(
+    session: &Session,
+    command: WorkerCommand,
+    devices: Vec<DeviceSetting>,
+    as_json: bool,
+) -> Result<(Engine, String), Outcome> {
+    let toolchain = session.toolchain().map_err(|failure| failure.outcome(as_json))?;
+    let compiler = format!("NVRTC {}", toolchain.nvrtc.version);
+    let cache = session.host.cache.clone();
+    let settings = Settings { command, toolchain, cache, devices, wake: None };
+    let engine = Engine::start(settings).map_err(|error| report::environment(&error, as_json))?;
+    Ok((engine, compiler))
+}
+
+fn choose(
+    session: &Session,
+    wanted: Option<&str>,
+    as_json: bool,
+) -> Result<(WorkerCommand, DeviceSetting, ChosenDevice), Outcome> {
+    let command = session.worker_command();
+    let command = command.map_err(|error| report::environment(&error, as_json))?;
+    let (chosen, checker) = match wanted {
+        Some(name) => {
+            open_device(session, &command, name).map_err(|refused| refused.outcome(as_json))?
+        }
+        None => match open_device(session, &command, "cuda:0") {
+            Ok(found) => found,
+            Err(OpenError::Environment(reason)) => {
+                let opened = open_device(session, &command, WITHOUT_GPU);
+                let (chosen, checker) = opened.map_err(|refused| refused.outcome(as_json))?;
+                (ChosenDevice { virtual_reason: Some(reason), ..chosen }, checker)
+            }
+            Err(refused) => return Err(refused.outcome(as_json)),
+        },
+    };
+    let libraries = libraries(&session.host);
+    let setting = DeviceSetting { device: chosen.device.clone(), checker, libraries };
+    Ok((command, setting, chosen))
+}
+
+/// Why the device cannot be opened.
+pub(crate) enum OpenError {
+    Request(String),
+    Environment(String),
+}
+
+impl OpenError {
+    pub(crate) fn reason(&self) -> &str {
+        match self {
+            Self::Request(message) | Self::Environment(message) => message,
+        }
+    }
+
+    fn outcome(&self, as_json: bool) -> Outcome {
+        match self {
+            Self::Request(message) => report::request(message, as_json),
+            Self::Environment(message) => report::environment(message, as_json),
+        }
+    }
+}
+
+/// Opens the device; for a GPU also the virtual device for small workloads.
+pub(crate) fn open_device(
+    session: &Session,
+    command: &WorkerCommand,
+    name: &str,
+) -> Result<(ChosenDevice, Option<DeviceName>), OpenError> {
+    let device = DeviceName::parse(name).map_err(|error| OpenError::Request(error.to_string()))?;
+    let environment = |error: io::Error| OpenError::Environment(error.to_string());
+    match &device {
+        DeviceName::Virtual(sheet) => {
+            let (sheet, title) = (*sheet, format!("virtual {}", sheet.title));
+            Ok((ChosenDevice { device, sheet, title, virtual_reason: None, gpu: None }, None))
+        }
+        DeviceName::Cuda(_) => {
+            let mut probe = Stations::new(command, &device, None).map_err(environment)?;
+            let described = probe.description(&session.cancellation);
+            let description = described
+                .map_err(|error: StationError| OpenError::Environment(error.to_string()))?;
+            let described = describe(&description)
+                .map_err(|error| OpenError::Environment(error.to_string()))?;
+            let twin = described.virtual_twin();
+            let twin = twin.map_err(|error| OpenError::Environment(error.to_string()))?;
+            let mut remarks = remarks(&described);
+            let sheet = Described::kept(described.sheet);
+            let (checker, title) = (twin.map(DeviceName::Virtual), description.title.clone());
+            let gpu = Identity::of(&description).map(|identity| {
+                let (calibration, notice) =
+                    load_calibration(session.state.as_deref(), &identity.uuid);
+                let evidence = PeakEvidence::of(sheet, calibration.as_deref());
+                remarks.extend(evidence.suspect.iter().map(ToString::to_string));
+                ChosenGpu { description, identity, calibration, notice, remarks }
+            });
+            Ok((ChosenDevice { device, sheet, title, virtual_reason: None, gpu }, checker))
+        }
+    }
+}
+
+/// Describes a GPU by its attributes, a virtual device by its sheet.
+fn describe(description: &Description) -> Result<Described, SheetError> {
+    match &description.kind {
+        DeviceKind::Cuda { attributes, .. } => Described::of(attributes),
+        DeviceKind::Virtual => Ok(Described {
+            sheet: DeviceSheet::named(&description.name)?.clone(),
+            applied: None,
+            disagreements: Vec::new(),
+            notes: Vec::new(),
+        }),
+    }
+}
+
+/// Remarks about a description, for the user.
+fn remarks(described: &Described) -> Vec<String> {
+    let disagreements = described.disagreements.iter().map(ToString::to_string);
+    described.notes.iter().cloned().chain(disagreements).collect()
+}
+
+/// The calibration of a device, or why an existing one is not used.
+pub(super) fn load_calibration(
+    state: Option<&Path>,
+    uuid: &str,
+) -> (Option<Arc<Calibration>>, Option<String>) {
+    match state.map(|state| Calibrations::below(state).of(uuid)) {
+        None | Some(Kept::Nothing) => (None, None),
+        Some(Kept::Usable(calibration)) => (Some(Arc::from(calibration)), None),
+        Some(Kept::Unusable { file, reason }) => {
+            let file = file.display();
+            let notice = format!(
+                "the calibration in {file} is not used: {reason}; ceilings are those of the sheet"
+            );
+            (None, Some(notice))
+        }
+    }
+}
+
+/// An unpredictable seed.
+pub(crate) fn fresh_seed() -> Result<u64, getrandom::Error> {
+    getrandom::u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use lightbench_core::device::{Card, ComputeCapability};
+
+    use super::*;
+    use crate::commands::calibrate::fixture::calibration;
+
+    fn gpu(state: &Path) -> ChosenDevice {
+        let sheet = DeviceSheet::named("h200").unwrap();
+        let uuid = calibration().device.uuid;
+        let description = Description {
+            name: "cuda:0".to_owned(),
+            title: "NVIDIA H200".to_owned(),
+            capability: ComputeCapability(9, 0),
+            memory_bytes: 1 << 37,
+            kind: DeviceKind::Cuda {
+                uuid: uuid.clone(),
+                driver: (13, 0),
+                attributes: Box::new(Card::named("h200").unwrap().unwrap().attributes.clone()),
+            },
+        };
+        let (calibration, notice) = load_calibration(Some(state), &uuid);
+        let identity = Identity { uuid, driver: "CUDA 13.0".to_owned() };
+        let remarks = Vec::new();
+        let gpu = Some(ChosenGpu { description, identity, calibration, notice, remarks });
+        let (device, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
+        ChosenDevice { device, sheet, title, virtual_reason: None, gpu }
+    }
+
+    #[test]
+    fn ceilings_are_those_of_the_calibration_of_this_device() {
+        let state = tempfile::tempdir().unwrap();
+        let before = gpu(state.path()).ceilings().unwrap();
+        assert!(before.contains("lightbench calibrate --device cuda:0"), "{before}");
+        let kept = Calibrations::below(state.path());
+        let file = kept.keep(&calibration()).unwrap();
+        let chosen = gpu(state.path());
+        assert!(chosen.calibration().is_some() && chosen.notices().is_empty());
+        let line = chosen.ceilings().unwrap();
+        assert!(line.starts_with("ceilings measured on this device on 2026-11-21"), "{line}");
+        assert!(line.contains("not measured: ") && line.contains("shared memory"), "{line}");
+        fs::write(&file, "{").unwrap();
+        let chosen = gpu(state.path());
+        assert!(chosen.calibration().is_none());
+        let notices = chosen.notices();
+        assert!(notices[0].contains(&*file.to_string_lossy()), "{notices:?}");
+    }
+}

@@ -1,0 +1,168 @@
+//! Prepares a search from arguments or a journal: its order, its journal and its engine.
+
+use std::sync::Arc;
+
+use lightbench_core::device::DeviceName;
+use lightbench_core::engine::{Conditions, Engine};
+use lightbench_core::evaluate::PolicyUse;
+use lightbench_core::measure::Protocol;
+use lightbench_core::project::Project;
+use lightbench_core::search::{Budget, Forecasting, Header, Journal, Order, PROGRAM, Story};
+use lightbench_core::suggest::model::{PREFIX, Roles};
+use lightbench_core::verify::verdict::TimingUse;
+
+use super::options::{SearchContext, SearchOptions};
+use super::{SearchArguments, evaluation_setup, journals};
+use crate::args;
+use crate::commands::check::target;
+use crate::commands::evaluation_setup::ChosenDevice;
+use crate::outcome::Outcome;
+use crate::report;
+use crate::session::Session;
+
+/// Candidates screened together on a GPU: opening the device costs as much as several screenings.
+const ON_GPU: usize = 32;
+
+/// A prepared search.
+pub(super) struct PreparedSearch {
+    pub(super) order: Order,
+    pub(super) begun: JournalState,
+    /// What may prevent an exact repetition of an earlier search.
+    pub(super) repeats: Option<String>,
+    pub(super) conditions: Conditions,
+    pub(super) engine: Engine,
+    pub(super) compiler: String,
+    pub(super) chosen: ChosenDevice,
+}
+
+/// The journal of a new or resumed search.
+pub(super) enum JournalState {
+    New(Journal),
+    Resumed(Journal, Box<Story>),
+}
+
+/// Number of candidates screened together: on a virtual device a screening takes seconds, and an interactive request
+/// may arrive in between.
+pub(crate) fn batch(chosen: &ChosenDevice) -> usize {
+    match chosen.device {
+        DeviceName::Cuda(_) => ON_GPU,
+        DeviceName::Virtual(_) => 1,
+    }
+}
+
+pub(super) fn prepare(
+    session: &Session,
+    arguments: &args::Searching,
+    wanted: &SearchArguments<'_>,
+) -> Result<PreparedSearch, Outcome> {
+    let as_json = arguments.json;
+    let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
+    let broken = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
+    let lacks = "no definition of what is right";
+    let (project, _) = target::project(&arguments.project, lacks, as_json)?;
+    if let Some(name) = &arguments.workload {
+        project.workload(name).map_err(|error| refuse(&error))?;
+    }
+    let folder = journals::folder(session, &project.root).map_err(|error| broken(&error))?;
+    let machine = journals::machine(session).map_err(|error| broken(&error))?;
+    let before = match &arguments.resume {
+        None => None,
+        Some(name) => {
+            let path = journals::journal(&folder, name).map_err(|error| refuse(&error))?;
+            Some(Journal::resume(&path, machine.clone()).map_err(|error| refuse(&error))?)
+        }
+    };
+    let like = match &arguments.like {
+        None => None,
+        Some(name) => {
+            let path = journals::any_journal(&folder, name).map_err(|error| refuse(&error))?;
+            Some(Journal::read(&path, &machine).map_err(|error| refuse(&error))?.story)
+        }
+    };
+    let earlier = before.as_ref().map(|(_, read)| &read.story).or(like.as_ref());
+    let device = earlier.map(|story| story.header.device.clone());
+    let device = arguments.device.clone().or(device);
+    let (engine, compiler, chosen) = evaluation_setup::engine(session, device.as_deref(), as_json)?;
+    let project: Arc<Project> = Arc::from(project);
+    let terms = options(arguments, wanted);
+    let place = SearchContext { session, project: &project, chosen: &chosen };
+    let (order, begun) = match before {
+        Some((journal, read)) => {
+            let order = terms.resume(place, &read.story).map_err(|error| refuse(&error))?;
+            (order, JournalState::Resumed(journal, Box::new(read.story)))
+        }
+        None => {
+            let order = match (&like, arguments.seed) {
+                (Some(story), _) => terms.repeat(place, story),
+                (None, Some(seed)) => terms.new_search(place, seed),
+                (None, None) => terms.new_search(
+                    place,
+                    evaluation_setup::fresh_seed().map_err(|error| broken(&error))?,
+                ),
+            };
+            let order = order.map_err(|error| refuse(&error))?;
+            let path = folder.join(format!("{}.jsonl", order.id));
+            let journal = Journal::create(&path, machine).map_err(|error| broken(&error))?;
+            (order, JournalState::New(journal))
+        }
+    };
+    let conditions = conditions(&chosen, order.workload.clone(), order.seed);
+    let repeats = like.as_ref().and_then(|story| repeat_caveat(&story.header));
+    Ok(PreparedSearch { order, begun, repeats, conditions, engine, compiler, chosen })
+}
+
+/// Why a search may differ from the one it repeats, apart from GPU clocks.
+fn repeat_caveat(header: &Header) -> Option<String> {
+    let models = header.operators.iter().any(|operator| operator.starts_with(PREFIX));
+    if header.program != PROGRAM {
+        return Some(format!(
+            "search {} is of lightbench {}, and this is {PROGRAM}: rules and models of the device may differ",
+            header.id, header.program
+        ));
+    }
+    models.then(|| format!("search {} asked models, which may answer otherwise now", header.id))
+}
+
+/// The evaluation conditions of a search.
+pub(crate) fn conditions(chosen: &ChosenDevice, workload: Option<String>, seed: u64) -> Conditions {
+    Conditions {
+        device: chosen.device.clone(),
+        sheet: chosen.sheet,
+        calibration: chosen.calibration().cloned(),
+        workload,
+        seed,
+        policy: PolicyUse::Refuse,
+        timing: TimingUse::Measure(Protocol::FINAL),
+    }
+}
+
+/// The search options from the command line.
+fn options(arguments: &args::Searching, wanted: &SearchArguments<'_>) -> SearchOptions {
+    let (kernel, workload) = (arguments.kernel.clone(), arguments.workload.clone());
+    let budget =
+        Budget { evaluations: arguments.budget, seconds: arguments.time, ..Budget::default() };
+    match wanted {
+        SearchArguments::Sweep(sweep) => SearchOptions {
+            kernel,
+            workload,
+            strategy: None,
+            tuner: sweep.tuner,
+            operators: Vec::new(),
+            roles: Roles::default(),
+            contrast: 0,
+            forecast: Forecasting::Off,
+            budget,
+        },
+        SearchArguments::Search(search) => SearchOptions {
+            kernel,
+            workload,
+            strategy: Some(search.strategy),
+            tuner: search.tuner,
+            operators: search.operators.clone(),
+            roles: search.roles,
+            contrast: usize::from(search.contrast),
+            forecast: if search.forecast { Forecasting::On } else { Forecasting::Off },
+            budget: Budget { tokens: search.tokens, money: search.money, ..budget },
+        },
+    }
+}

@@ -1,0 +1,289 @@
+//! Tasks that may take long and run outside the window's thread: files, the history, device detection, dialogs.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lightbench_core::access;
+use lightbench_core::audit::Matrix;
+use lightbench_core::compile::facts::Facts;
+use lightbench_core::compile::sass::SassFunction;
+use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::engine::{Engine, Event, Heard, NotTaken, Request, RequestId, Searching};
+use lightbench_core::evaluate::Run;
+use lightbench_core::figure::Figure;
+use lightbench_core::history::label::Label;
+use lightbench_core::history::record::Origin;
+use lightbench_core::history::{RunNumber, StoredRun};
+use lightbench_core::nsight::Profiler;
+use lightbench_core::project::{Kernel, Project, ProjectError};
+use lightbench_core::search::{Header, Story};
+use lightbench_core::speed_of_light::calibration::Calibration;
+use lightbench_core::suggest::knowledge::Knowledge;
+use lightbench_core::toolchain::doctor::Report;
+
+use super::access::{TraceRequest, WarpSelection};
+use super::audit::AuditRequest;
+use super::lesson::{LessonProgress, LoadedLesson};
+use super::path_browser::{FolderListing, RefusedPath};
+use super::search::{LoadedSearch, SearchControl, SearchRequest};
+use super::settings::Settings;
+use crate::theme::ThemeName;
+
+/// A task for the background worker.
+#[derive(Clone, Debug)]
+pub enum BackgroundTask {
+    /// Detect devices and the compiler.
+    DetectMachine,
+    /// Fetch the compiler, then detect the machine again.
+    FetchCompiler,
+    /// Read a project, the newest runs of its history and its journal entries, and watch its files.
+    Open(PathBuf),
+    /// Read the runs before this one.
+    ReadHistory(PathBuf, RunNumber),
+    /// Read the project again.
+    ReloadProject(PathBuf),
+    /// Write a text to a file.
+    Save {
+        folder: PathBuf,
+        /// Relative to the project's folder.
+        file: PathBuf,
+        text: String,
+    },
+    /// Write a new file; an existing file is unchanged.
+    Create {
+        folder: PathBuf,
+        /// Relative to the project's folder.
+        file: PathBuf,
+        text: String,
+    },
+    Record(Box<Recording>),
+    /// Set the label of a run; `None` removes it.
+    Label(PathBuf, RunNumber, Option<Label>),
+    /// Read one run with its texts.
+    ReadRun(PathBuf, RunNumber),
+    /// Disassemble machine code.
+    Disassemble(Arc<Facts>),
+    /// Disassemble the machine code of a recorded run; it is compiled again unless it is cached.
+    DisassembleRun {
+        project: Arc<Project>,
+        run: Arc<StoredRun>,
+        workload: String,
+    },
+    /// Store an unsaved text in the journal.
+    SaveJournal(PathBuf, PathBuf, String),
+    /// Delete a journal entry.
+    DeleteJournal(PathBuf, PathBuf),
+    SaveSettings(Box<Settings>),
+    SaveLayouts(String),
+    ShowFolderDialog,
+    /// List the subfolders of a folder, as typed.
+    ListFolders(String),
+    /// Open the project at a typed path.
+    OpenPath(String),
+    /// Save bytes to a file that the user selects.
+    Export {
+        /// The proposed file name.
+        name: String,
+        bytes: Vec<u8>,
+    },
+    /// Save a figure as a picture to a file that the user selects.
+    ExportPicture {
+        /// The proposed file name.
+        name: String,
+        figure: Box<Figure>,
+        theme: ThemeName,
+    },
+    /// Run the doctor.
+    RunDoctor,
+    /// Store the progress in the lesson of a folder.
+    SaveProgress(PathBuf, LessonProgress),
+    /// Record the accesses of a warp.
+    Trace(Box<TraceRequest>),
+    /// Audit the checker on a project.
+    AuditChecker(Box<AuditRequest>),
+    /// Start or resume a search.
+    Search(Box<SearchRequest>),
+    /// List the search journals of a project.
+    ListSearches(PathBuf),
+    ReadSearch(PathBuf, String),
+    /// Record the rejection of a variant in the journal of an ended search.
+    RejectVariant {
+        folder: PathBuf,
+        search: String,
+        variant: usize,
+        /// The user's reason.
+        why: String,
+    },
+    /// Store what a search learnt about techniques.
+    SaveKnowledge(Box<Knowledge>),
+}
+
+/// A run to append to the history, with the project and kernel as evaluated.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    pub project: Arc<Project>,
+    pub kernel: Arc<Kernel>,
+    pub run: Arc<Run>,
+    pub device: DeviceChoice,
+    pub compiler: String,
+    /// The only workload that was evaluated, if it was restricted to one.
+    pub workload: Option<String>,
+    /// The origin of the candidate.
+    pub origin: Origin,
+    /// The candidate that this one was derived from.
+    pub parent: Option<String>,
+}
+
+/// A device that the user can select.
+#[derive(Clone, Debug)]
+pub struct DeviceChoice {
+    /// The name on the command line.
+    pub name: DeviceName,
+    /// State of the audit.
+    pub sheet: &'static DeviceSheet,
+    /// The name shown to the user.
+    pub title: String,
+    /// The calibration of this device, if there is one.
+    pub calibration: Option<Arc<Calibration>>,
+    /// Sentences about properties of the device and contradictions to its description.
+    pub remarks: Vec<String>,
+}
+
+/// The result of a background task, or an event that the background worker noticed.
+#[derive(Debug)]
+pub enum TaskResult {
+    /// The detected machine, or why detection failed.
+    Machine(Result<DetectedMachine, String>),
+    Project(PathBuf, Box<Result<Project, ProjectError>>),
+    Lesson(PathBuf, Box<LoadedLesson>),
+    /// The accesses of a warp, or why they could not be recorded.
+    AccessesTraced(PathBuf, WarpSelection, Result<access::Recording, String>),
+    /// The catch matrix of the checker, or why the audit failed.
+    CheckerAudited(PathBuf, Result<Matrix, String>),
+    /// Runs of a project's history, the newest first.
+    History(PathBuf, Vec<StoredRun>, HistoryPart),
+    Changed(PathBuf),
+    /// A text was written, or could not be written for this reason.
+    Saved(PathBuf, String, Result<(), String>),
+    /// A run was appended; for each measured workload one sentence that compares it with earlier runs.
+    Recorded(PathBuf, Box<StoredRun>, Vec<(String, String)>),
+    Labelled(PathBuf, RunNumber, Option<Label>),
+    /// A stored run, with the source of its kernel.
+    Run(PathBuf, Box<StoredRun>, Option<String>),
+    /// The machine code of a run as text, or why it is unavailable.
+    RunCode(PathBuf, RunNumber, Result<String, String>),
+    /// Disassemble machine code.
+    Sass(Arc<Facts>, Result<Vec<SassFunction>, String>),
+    /// A text that was unsaved when the program ended.
+    Journal(PathBuf, PathBuf, String),
+    /// The desktop offers no file dialog.
+    NoDialog,
+    /// Subfolders of a typed folder.
+    Folders(FolderListing),
+    PathRefused(RefusedPath),
+    /// The folder that the user selected.
+    Folder(PathBuf),
+    DoctorReport(Box<Report>),
+    /// A search was started, or could not start for this reason.
+    SearchStarted(PathBuf, Result<StartedSearch, String>),
+    /// Search journals of a project, the newest first.
+    SearchesListed(PathBuf, Vec<Header>),
+    Search(PathBuf, Result<LoadedSearch, String>),
+    /// A notice for the user.
+    Notice(super::notices::NoticeLevel, String),
+}
+
+#[derive(Debug)]
+pub struct StartedSearch {
+    /// The story so far; `None` for a new search.
+    pub story: Option<Box<Story>>,
+    pub searcher: Box<dyn Searcher>,
+}
+
+/// Whether more runs follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryPart {
+    /// Older runs than this one exist. They are read on request, so that a long history delays neither other tasks nor
+    /// the window.
+    More(RunNumber),
+    /// The history is complete.
+    Last,
+}
+
+pub struct DetectedMachine {
+    pub evaluator: Box<dyn Evaluator>,
+    /// Devices, the best first.
+    pub devices: Vec<DeviceChoice>,
+    pub compiler: String,
+    /// Why no GPU is among the devices.
+    pub without_gpu: Option<String>,
+    /// The hardware profiler, or why it is unavailable.
+    pub profiler: Result<Profiler, String>,
+}
+
+impl fmt::Debug for DetectedMachine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Found").field("devices", &self.devices).finish_non_exhaustive()
+    }
+}
+
+/// Runs tasks on another thread. No method blocks.
+pub trait BackgroundWorker {
+    /// Submits a task.
+    fn submit(&self, task: BackgroundTask);
+    /// The oldest result that was not returned yet.
+    fn next_result(&self) -> Option<TaskResult>;
+}
+
+/// Evaluates on other threads. No method blocks.
+pub trait Evaluator: Send {
+    /// Submits a request and returns its number.
+    ///
+    /// # Errors
+    /// The request was not accepted and produces no events.
+    fn ask(&self, request: Request) -> Result<RequestId, NotTaken>;
+    /// The oldest event that was not returned yet.
+    fn next_event(&self) -> Option<Event>;
+}
+
+impl Evaluator for Arc<Engine> {
+    fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
+        Engine::ask(self, request)
+    }
+
+    fn next_event(&self) -> Option<Event> {
+        Engine::next_event(self, Duration::ZERO)
+    }
+}
+
+/// A running search; dropping it stops the search. No method blocks.
+pub trait Searcher: Send + fmt::Debug {
+    /// The oldest event that was not returned yet.
+    fn next_event(&self) -> Option<Heard>;
+    /// Pauses, resumes, stops or paces the search.
+    fn control(&self, hold: SearchControl);
+    /// Rejects a variant for this reason; an event follows once the journal holds the rejection.
+    fn reject(&self, variant: usize, why: String);
+}
+
+impl Searcher for Searching {
+    fn next_event(&self) -> Option<Heard> {
+        Self::heard(self)
+    }
+
+    fn control(&self, hold: SearchControl) {
+        let control = self.control();
+        match hold {
+            SearchControl::Pause => control.pause(),
+            SearchControl::GoOn => control.resume(),
+            SearchControl::Stop => control.stop(),
+            SearchControl::Pace(pace) => control.set_pace(pace),
+        }
+    }
+
+    fn reject(&self, variant: usize, why: String) {
+        self.control().turn_down(variant, why);
+    }
+}

@@ -1,0 +1,295 @@
+//! Handling of background task results.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lightbench_core::compile::facts::Facts;
+use lightbench_core::compile::sass::SassFunction;
+use lightbench_core::history::label::Label;
+use lightbench_core::history::{RunNumber, StoredRun};
+use lightbench_core::project::{Project, ProjectError};
+
+use super::background_task::{BackgroundTask, HistoryPart, TaskResult};
+use super::command::Command;
+use super::comparison::{ComparedRun, MachineCode};
+use super::evaluations::{Evaluated, MachineState, Sass};
+use super::notices::NoticeLevel;
+use super::open_project::{HistoryState, OpenProject};
+use super::path_browser::PathBrowser;
+use super::problem::ProblemSource;
+use super::settings::Mode;
+use super::{Workbench, problem};
+
+impl Workbench {
+    /// Handles the result of a background task.
+    pub(super) fn handle_result(&mut self, finding: TaskResult, now: Duration) {
+        match finding {
+            TaskResult::Machine(Ok(found)) => {
+                self.evaluations.machine = MachineState::Known(found);
+            }
+            TaskResult::Machine(Err(why)) => self.evaluations.machine = MachineState::Unusable(why),
+            TaskResult::Project(folder, read) => self.read(&folder, *read, now),
+            TaskResult::Lesson(folder, read) => self.read_lesson(&folder, *read, now),
+            TaskResult::AccessesTraced(folder, wanted, seen) => {
+                if self.is_open(&folder) {
+                    self.handle_trace(&wanted, seen);
+                }
+            }
+            TaskResult::CheckerAudited(folder, matrix) => {
+                if self.is_open(&folder) {
+                    self.handle_audit(matrix);
+                }
+            }
+            TaskResult::History(folder, runs, part) => self.read_history(&folder, &runs, part),
+            TaskResult::Changed(folder) => {
+                if self.is_open(&folder) {
+                    self.background.submit(BackgroundTask::ReloadProject(folder));
+                }
+            }
+            TaskResult::Saved(file, text, Ok(())) => {
+                self.documents.saved(&file, &text);
+                if let Some(opened) = &self.opened {
+                    self.background
+                        .submit(BackgroundTask::ReloadProject(opened.project.root.clone()));
+                }
+            }
+            TaskResult::Saved(file, _, Err(why)) => {
+                let text = format!("{} was not saved: {why}", file.display());
+                self.notices.add(NoticeLevel::Error, text, now);
+            }
+            TaskResult::Recorded(folder, run, lines) => {
+                if self.is_open(&folder) {
+                    self.handle_recorded(&run, lines, now);
+                }
+            }
+            TaskResult::Labelled(folder, number, label) => {
+                if self.is_open(&folder) {
+                    self.handle_label(number, label.as_ref());
+                }
+            }
+            TaskResult::Run(folder, run, source) => {
+                if self.is_open(&folder) {
+                    self.read_run(&Arc::from(run), source);
+                }
+            }
+            TaskResult::RunCode(folder, number, code) => {
+                if self.is_open(&folder) {
+                    self.handle_disassembly(number, &code);
+                }
+            }
+            TaskResult::SearchStarted(folder, started) => {
+                self.search_started(&folder, started, now)
+            }
+            TaskResult::SearchesListed(folder, listed) => {
+                if self.is_open(&folder) {
+                    self.searches_listed(listed);
+                }
+            }
+            TaskResult::Search(folder, read) => {
+                if self.is_open(&folder) {
+                    self.search_read(read, now);
+                }
+            }
+            TaskResult::Sass(facts, sass) => self.read_sass(&facts, sass),
+            TaskResult::Journal(folder, file, text) => {
+                if self.is_open(&folder) {
+                    self.journalled(&folder, &file, text);
+                }
+            }
+            TaskResult::Folder(path) => {
+                self.selection.browsing = None;
+                self.carry_out(Command::Open(path), now);
+            }
+            TaskResult::NoDialog => self.ask_for_path(now),
+            TaskResult::Folders(listed) => {
+                self.update_browsing(|browsing| browsing.listed = Some(listed))
+            }
+            TaskResult::PathRefused(refused) => {
+                self.update_browsing(|path| path.refused = Some(refused))
+            }
+            TaskResult::DoctorReport(report) => self.examined = Some(*report),
+            TaskResult::Notice(weight, text) => self.notices.add(weight, text, now),
+        }
+    }
+
+    fn read_sass(&mut self, facts: &Arc<Facts>, sass: Result<Vec<SassFunction>, String>) {
+        if let Some(known) = self.evaluations.kernel_with_facts(facts) {
+            known.sass = match sass {
+                Ok(functions) => Sass::Read(Arc::new(functions)),
+                Err(why) => Sass::Unreadable(why),
+            };
+        }
+    }
+
+    fn read_history(&mut self, folder: &Path, runs: &[StoredRun], part: HistoryPart) {
+        let opened = self.opened.as_mut().filter(|opened| opened.project.root == folder);
+        let Some(opened) = opened else { return };
+        self.runs.add(runs);
+        match part {
+            HistoryPart::More(before) => {
+                self.background.submit(BackgroundTask::ReadHistory(folder.to_owned(), before));
+            }
+            HistoryPart::Last => opened.history = HistoryState::Whole,
+        }
+    }
+
+    fn handle_label(&mut self, number: RunNumber, label: Option<&Label>) {
+        self.runs.label(number, label);
+        let is_meant = |side: &&mut ComparedRun| side.number == number;
+        for run in self.selection.all_compared().filter(is_meant) {
+            if let Some(run) = &mut run.run {
+                Arc::make_mut(run).label = label.cloned();
+            }
+        }
+    }
+
+    fn handle_disassembly(&mut self, number: RunNumber, code: &Result<String, String>) {
+        let is_meant = |side: &&mut ComparedRun| side.number == number;
+        for side in self.selection.all_compared().filter(is_meant) {
+            side.code = match code {
+                Ok(text) => MachineCode::Read(text.as_str().into()),
+                Err(why) => MachineCode::Unreadable(why.clone()),
+            };
+        }
+    }
+
+    fn ask_for_path(&mut self, now: Duration) {
+        let text = "there is no file dialog on this desktop: type the path instead";
+        self.notices.add(NoticeLevel::Note, text, now);
+        self.carry_out(Command::AskForPath, now);
+    }
+
+    /// Updates the path browser, if it is still open.
+    fn update_browsing(&mut self, tell: impl FnOnce(&mut PathBrowser)) {
+        if let Some(browsing) = &mut self.selection.browsing {
+            tell(browsing);
+        }
+    }
+
+    fn is_open(&self, folder: &Path) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.project.root == folder)
+    }
+
+    fn read(&mut self, folder: &Path, read: Result<Project, ProjectError>, now: Duration) {
+        match read {
+            Ok(project) if self.is_open(folder) => self.update(project, now),
+            Ok(project) => {
+                self.leave(now);
+                let opened = OpenProject::new(project);
+                let kernel = opened.kernel.clone();
+                self.opened = Some(opened);
+                self.carry_out(Command::ChooseKernel(kernel), now);
+                let folder = folder.to_owned();
+                self.change_settings(|settings| settings.remember(&folder));
+            }
+            Err(error) if self.is_open(folder) => {
+                if let Some(opened) = &mut self.opened {
+                    opened.problems = problem::from_project_error(&error);
+                }
+            }
+            Err(error) => self.notices.add(NoticeLevel::Error, error.to_string(), now),
+        }
+    }
+
+    fn update(&mut self, project: Project, now: Duration) {
+        let Some(opened) = &mut self.opened else { return };
+        let changed = opened.update(project);
+        // A new text may have become a kernel.
+        self.follow_front();
+        let Some(opened) = &mut self.opened else { return };
+        let project = Arc::clone(&opened.project);
+        let kernel = opened.kernel.clone();
+        let kernels = project.kernels.iter().chain(&project.wrong).chain([&project.reference]);
+        for known in kernels {
+            self.documents.update_from_disk(&known.file, &known.source);
+        }
+        self.documents.update_from_disk(Path::new("project.ron"), &project.manifest);
+        for include in &project.includes {
+            self.documents.update_from_disk(&include.file, &include.source);
+        }
+        for broken in &project.broken {
+            if let Some(source) = &broken.source {
+                self.documents.update_from_disk(&broken.file, source);
+            }
+        }
+        self.mark_broken();
+        for name in &changed {
+            self.retrace(name, now);
+        }
+        if self.settings.mode == Mode::Off {
+            return;
+        }
+        // The current kernel comes last: the engine serves the newest interactive request first.
+        let mode = self.settings.mode;
+        for name in changed.iter().filter(|name| **name != kernel) {
+            if self.evaluations.kernel(name).is_some() {
+                self.ask(name, mode, now);
+            }
+        }
+        if changed.contains(&kernel) {
+            self.selection.run = None;
+            self.ask(&kernel, mode, now);
+        }
+    }
+
+    /// Copies the problems of unreadable files to their open texts.
+    pub(super) fn mark_broken(&mut self) {
+        let Some(opened) = &self.opened else { return };
+        for document in self.documents.all_mut() {
+            document.problems.retain(|problem| problem.source != ProblemSource::Project);
+            let mut broken = opened.project.broken.iter();
+            let Some(broken) = broken.find(|broken| broken.file == document.file) else { continue };
+            if let Some(source) = &broken.source {
+                document.problems =
+                    broken.problems.iter().map(problem::from_project_problem).collect();
+                document.checked.clone_from(source);
+            }
+        }
+    }
+
+    fn handle_recorded(&mut self, run: &StoredRun, lines: Vec<(String, String)>, now: Duration) {
+        self.runs.add(std::slice::from_ref(run));
+        let known = self.evaluations.kernel_mut(&run.record.kernel);
+        let is_meant = |evaluated: &&mut Evaluated| Some(evaluated.run.seed) == run.record.seed;
+        if let Some(evaluated) = known.evaluated.as_mut().filter(is_meant) {
+            evaluated.number = Some(run.number);
+            evaluated.lines = lines;
+        }
+        let Some(row) = self.runs.get(run.number) else { return };
+        let others = self.runs.rows().iter().any(|other| {
+            other.number != row.number
+                && other.score.map(|score| score.1) == row.score.map(|score| score.1)
+        });
+        if self.runs.is_best(row) && others {
+            let text = format!("{} is the best so far", row.kernel);
+            self.notices.add(NoticeLevel::Good, text, now);
+        }
+    }
+
+    fn read_run(&mut self, run: &Arc<StoredRun>, source: Option<String>) {
+        if self.selection.asked == Some(run.number) {
+            self.selection.read = Some(Arc::clone(run));
+        }
+        if let Some(pinned) =
+            self.selection.pinned.as_mut().filter(|each| each.number == run.number)
+        {
+            pinned.run = Some(Arc::clone(run));
+        }
+        let source: Option<Arc<str>> = source.map(Into::into);
+        let is_meant = |side: &&mut ComparedRun| side.number == run.number;
+        for side in self.selection.all_compared().filter(is_meant) {
+            side.run = Some(Arc::clone(run));
+            side.source.clone_from(&source);
+        }
+    }
+
+    /// Requests the disassembly of a kernel, once.
+    pub(super) fn disassemble(&mut self, kernel: &str) {
+        let known = self.evaluations.kernel_mut(kernel);
+        if let (Some(facts), Sass::Unread) = (&known.facts, &known.sass) {
+            self.background.submit(BackgroundTask::Disassemble(Arc::clone(facts)));
+            known.sass = Sass::Reading;
+        }
+    }
+}
