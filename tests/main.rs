@@ -36,6 +36,9 @@ mod exhaust;
 /// Machine instructions that PTX stands for.
 #[cfg(test)]
 mod expansion;
+/// The output of every command, and files that an earlier build wrote.
+#[cfg(test)]
+mod frozen;
 /// Definitions that cannot see enough.
 #[cfg(test)]
 mod gaps;
