@@ -111,6 +111,15 @@ const RULES: &[Rule] = &[
         twin: "4 evaluations in 1 sweep",
     },
     Rule {
+        name: "wall-milliseconds",
+        before: "\"compile_ms\": ",
+        value: Token::Number,
+        after: &[","],
+        reason: "the time that the compiler needed, by the clock of the machine",
+        specimen: "\"compile_ms\": 179.017397,\n  \"kind\": \"compiler\"",
+        twin: "\"compile_ms\": null,",
+    },
+    Rule {
         name: "moment",
         before: "written down as ",
         value: Token::Moment,
