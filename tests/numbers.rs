@@ -59,12 +59,12 @@ fn a_tour_leads_through_a_project_and_writes_its_report() {
         return;
     }
     let tour = bench.run(&["tour", "scale", "--device", "virtual:h200"]);
-    tour.expect(0, &["1 naive", "2 tuned", "roofline", "the report of 2 runs", "all 2 are right"]);
+    tour.expect(0, &["1 naive", "2 tuned", "roofline", "the report of 2 runs", "all 2 passed"]);
     let report = bench.project().join(".lightbench/report.html");
     assert!(fs::read_to_string(report).unwrap().contains("Scale a matrix"));
     bench.edit("kernels/naive.cu", "{", "{ no such thing;");
     let tour = bench.run(&["tour", "scale", "--device", "virtual:h200", "--output", "page.html"]);
-    tour.expect(1, &["naive does not compile", "1 of 2 are right", "page.html"]);
+    tour.expect(1, &["naive does not compile", "1 of 2 passed", "page.html"]);
     assert!(bench.path().join("page.html").is_file());
 }
 

@@ -155,7 +155,7 @@ fn the_checks_decide_about_what_a_model_proposes() {
         "7",
     ];
     let said = run(&bench, &search);
-    said.expect(0, &["nothing is left to try", "tokens of language models"]);
+    said.expect(0, &["no variants are left to try", "tokens of language models"]);
     let file = bench.path().join("trajectory.jsonl");
     let export = ["search", "vector-add", "--export", file.to_str().unwrap()];
     run(&bench, &export).expect(0, &["actions of search"]);
@@ -224,7 +224,7 @@ fn a_prompt_is_printed_as_it_would_be_sent() {
     let known = [technique.as_slice(), &["larger-blocks"]].concat();
     run(&bench, &known).expect(0, &["Apply exactly one technique", "`larger-blocks`"]);
     let unknown = [technique.as_slice(), &["wishing"]].concat();
-    run(&bench, &unknown).expect(2, &["no technique is called `wishing`", "larger-blocks"]);
+    run(&bench, &unknown).expect(2, &["unknown technique `wishing`", "larger-blocks"]);
 }
 
 #[test]

@@ -324,7 +324,10 @@ fn requests_that_are_wrong_say_what_is_there() {
         (&["run", &project, "--kernel", "zeroes"][..], "did you mean `zeros`"),
         (&["run", &project, "--workload", "od"], "unknown workload `od`"),
         (&["run", &project, "--workload", "hidden"], "is held out"),
-        (&["run", &project, "--param", "BLOCK=1"], "no kernel here has a parameter `BLOCK`"),
+        (
+            &["run", &project, "--param", "BLOCK=1"],
+            "no kernel of this project has a parameter `BLOCK`",
+        ),
         (&["run", &project, "--device", "virtual:h2000"], "no device sheet is named"),
         (&["run", &project, "--device", "gpu"], "gpu"),
         (&["run", &project, "--kernel", "honest", "--all"], "cannot be used with"),

@@ -79,7 +79,11 @@ fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
         if let Some(answer) = ask() {
             return answer;
         }
-        assert!(began.elapsed() < PATIENCE, "{what} was not there after {} s", PATIENCE.as_secs());
+        assert!(
+            began.elapsed() < PATIENCE,
+            "{what} was not available after {} s",
+            PATIENCE.as_secs()
+        );
         sleep(Duration::from_millis(200));
     }
 }

@@ -61,7 +61,7 @@ fn window(session: Session, open: Option<PathBuf>) -> ExitCode {
     if display() == Display::None {
         let tour = Tour { project: open, device: None, output: None };
         let mut outcome = commands::tour::run(&session, &tour);
-        let note = "There is no display for a window, so here is the tour; `lightbench --help` lists everything else\n\n";
+        let note = "No display was found for the window, so the tour runs instead; `lightbench --help` lists all commands\n\n";
         outcome.output.insert_str(0, note);
         return show(&outcome);
     }
@@ -69,7 +69,7 @@ fn window(session: Session, open: Option<PathBuf>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let message = format!(
-                "no window can be opened ({error}); `lightbench tour` does the main job without one"
+                "the window cannot be opened: {error}; `lightbench tour` works without one"
             );
             show(&Outcome::failed(Status::Environment, message))
         }

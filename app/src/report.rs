@@ -100,7 +100,7 @@ pub fn project_error(error: &ProjectError, target: &Path, as_json: bool) -> Outc
 /// A requested kernel whose file cannot be read: it failed, and nothing ran.
 pub fn broken_kernel(broken: &BrokenFile, project: &Project, as_json: bool) -> Outcome {
     let file = project.root.join(&broken.file);
-    let message = format!("{} is not understood", file.display());
+    let message = format!("{} cannot be read", file.display());
     let details = json!({ "kind": "project", "problems": broken.problems });
     let outcome = failed(Status::KernelFailed, &message, details, as_json);
     Outcome { errors: broken_text(broken, project) + "\n" + &error(&message), ..outcome }
@@ -127,7 +127,7 @@ pub fn broken_json<'a>(files: impl IntoIterator<Item = &'a BrokenFile>) -> Value
 pub fn left_out(project: &Project) -> Vec<String> {
     let kernels = project.broken.iter().filter(|broken| broken.part == Part::Kernel);
     let notice =
-        |broken: &BrokenFile| format!("{} is left out: {}", broken.name(), broken.problems_text());
+        |broken: &BrokenFile| format!("{} is skipped: {}", broken.name(), broken.problems_text());
     kernels.map(notice).collect()
 }
 

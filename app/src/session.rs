@@ -171,7 +171,9 @@ fn interruption() -> Cancellation {
         let registered = register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&flag))
             .and_then(|_| register(signal, Arc::clone(&flag)));
         if let Err(error) = registered {
-            print_line(&format!("Ctrl-C will not clean up: {error}"));
+            print_line(&format!(
+                "the handler of Ctrl-C cannot be installed, so an interruption will not clean up: {error}"
+            ));
         }
     }
     Cancellation::from(flag)
@@ -183,7 +185,9 @@ fn interruption() -> Cancellation {
 fn have_long_files_refused() {
     let unread = Arc::new(AtomicBool::new(false));
     if let Err(error) = register(signal_hook::consts::SIGXFSZ, unread) {
-        print_line(&format!("a file beyond the limit of file sizes will end the program: {error}"));
+        print_line(&format!(
+            "the handler of SIGXFSZ cannot be installed, so a file beyond the size limit will end the program: {error}"
+        ));
     }
 }
 
@@ -192,7 +196,9 @@ pub fn end_when_interrupted() {
     for signal in [SIGINT, SIGTERM] {
         let armed = Arc::new(AtomicBool::new(true));
         if let Err(error) = register_conditional_shutdown(signal, INTERRUPTED, armed) {
-            print_line(&format!("Ctrl-C will not end the launch: {error}"));
+            print_line(&format!(
+                "the handler of Ctrl-C cannot be installed, so it will not end the launch: {error}"
+            ));
         }
     }
 }
@@ -207,7 +213,7 @@ pub enum CompilerError {
     #[error(transparent)]
     Fetch(#[from] FetchError),
     /// The system does not report the program's path.
-    #[error("cannot find this program to start a worker: {0}")]
+    #[error("a worker cannot be started, because the path of this program is unknown: {0}")]
     Program(io::Error),
 }
 
@@ -230,7 +236,7 @@ fn print_fetch_event(event: &FetchEvent) {
             "another process is fetching the compiler; waiting for it".to_owned()
         }
         FetchEvent::LeftoverRemoved { folder } => {
-            format!("removed what an interrupted fetch had left: {}", folder.display())
+            format!("removed files of an interrupted fetch: {}", folder.display())
         }
         FetchEvent::Starting { packages, folder } => {
             format!("fetching {} with pip into {}", packages.join(" "), folder.display())

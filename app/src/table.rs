@@ -81,7 +81,7 @@ impl Table {
         let names = fit.left_out.iter().map(|column| self.headings[*column].text.as_str());
         let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
         if !names.is_empty() {
-            let told = format!("no room here for: {}", names.join(", "));
+            let told = format!("omitted for lack of width: {}", names.join(", "));
             text += &(wrapped(&told, room.unwrap_or(usize::MAX)).join("\n") + "\n");
         }
         text

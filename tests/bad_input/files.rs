@@ -175,14 +175,14 @@ const BROKEN: &[Case] = &[
         change: |bench| bench.edit("wrong/short.cu", "expect: wrong(unwritten),", ""),
         arguments: SCALE,
         status: 1,
-        says: &["--> scale/wrong/short.cu:", "expect", "short      failed: not understood"],
+        says: &["--> scale/wrong/short.cu:", "expect", "short      failed: cannot be read"],
     },
 ];
 
 #[test]
 fn a_file_that_is_not_understood_is_named_and_stops_no_other() {
     let cases = BROKEN.iter().map(|case| {
-        let says = [case.says, &["failed: not understood", "1 of 4 failed"]].concat();
+        let says = [case.says, &["failed: cannot be read", "1 of 4 failed"]].concat();
         Case { says: says.leak(), ..*case }
     });
     check_all(Needs::Compiler, &cases.collect::<Vec<_>>());

@@ -236,11 +236,11 @@ fn a_kernel_that_is_being_written_stops_no_run() {
         check_one(&bench, bench.command(&arguments), status, says);
     };
     let place = "--> scale/kernels/draft.cu:1:1";
-    check(&[], 1, &["✓ naive is", "✓ tuned is", "✗ draft is not understood", place]);
-    check(&["--screen"], 1, &["? naive", "✗ draft is not understood", place]);
+    check(&[], 1, &["✓ naive is", "✓ tuned is", "✗ draft cannot be read", place]);
+    check(&["--screen"], 1, &["? naive", "✗ draft cannot be read", place]);
     check(&["--json"], 1, &["\"verdict\": \"passed\"", "\"file\": \"kernels/draft.cu\""]);
     check(&["--kernel", "naive"], 0, &["✓ naive is"]);
-    check(&["--kernel", "draft"], 1, &[place, "scale/kernels/draft.cu is not understood"]);
+    check(&["--kernel", "draft"], 1, &[place, "scale/kernels/draft.cu cannot be read"]);
     let launch = ["suggest", "scale", "--kernel", "draft"];
     check_one(&bench, bench.command(&launch), 2, &["`draft` is not understood", "no launch block"]);
 }

@@ -49,7 +49,7 @@ fn a_file_of_no_project_shows_all_its_kernels() {
     assert_eq!(document["kernels"][0]["symbol"], "first");
     bench
         .run(&["check", "several.cu", "--kernel", "fourth"])
-        .expect(2, &["no kernel `fourth` here; there is first, third<7>, a::second"]);
+        .expect(2, &["no kernel `fourth` in this file; it has first, third<7>, a::second"]);
     bench
         .run(&["check", "several.cu", "--param", "N=1"])
         .expect(2, &["`--param N=…` needs a project"]);

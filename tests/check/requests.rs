@@ -128,7 +128,7 @@ fn a_request_for_something_unknown_names_what_is_known() {
     check(&["--kernel", "nav"], &["unknown kernel `nav`", "did you mean `naive`?"]);
     check(&["--workload", "od"], &["unknown workload `od`", "odd, large"]);
     check(&["--device", "h20"], &["`h20`", "did you mean `h200`?"]);
-    check(&["--param", "NOPE=1"], &["no kernel here has a parameter `NOPE`"]);
+    check(&["--param", "NOPE=1"], &["no kernel of this project has a parameter `NOPE`"]);
     check(
         &["--kernel", "tuned", "--param", "BLOCK=3"],
         &["3 is not a value of `BLOCK`", "[128, 256]"],

@@ -216,7 +216,7 @@ fn requests_that_cannot_be_met_are_refused() {
         said.expect(status, &[says]);
         assert_eq!(bench.listing(), before, "{arguments:?}");
     };
-    check(&["history", "nowhere"], 2, "is no project");
+    check(&["history", "nowhere"], 2, "is not a project");
     check(&["history", "scale", "--verdict", "great"], 2, "expected one of passed, compile");
     check(&["history", "scale", "--json", "--csv"], 2, "cannot be used with");
     check(&["history", "scale", "--choose-baseline", "1"], 2, "number 1");

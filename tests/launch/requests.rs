@@ -34,7 +34,11 @@ const WITHOUT_COMPILER: &[(&str, i32, &str)] = &[
     ("copy.ptx --grid 1,2,3,4 --block 4", 2, "one to three whole numbers"),
     ("copy.ptx --grid x --block 4", 2, "one to three whole numbers"),
     ("copy.ptx --grid 1", 2, "--block"),
-    ("copy.ptx --kernel paste --grid 1 --block 4", 2, "no kernel `paste` here; there is copy"),
+    (
+        "copy.ptx --kernel paste --grid 1 --block 4",
+        2,
+        "no kernel `paste` in this file; it has copy",
+    ),
     (
         "copy.ptx --shared 9999999 --grid 1 --block 4 --arg in:u32[4]=iota --arg buf:u32[4]",
         2,
@@ -51,7 +55,7 @@ const WITHOUT_COMPILER: &[(&str, i32, &str)] = &[
     (
         "copy.ptx --grid 1 --block 4 --print 0 --arg u32:1 --arg buf:u32[4]",
         2,
-        "argument 0 is `u32:1`, which is no buffer",
+        "argument 0 is `u32:1`, not a buffer",
     ),
     (
         "copy.ptx --grid 1 --block 4 --arg in:u32[4]=@none.bin --arg buf:u32[4]",
@@ -131,7 +135,8 @@ fn a_file_that_does_not_compile_is_not_launched() {
     launch(&bench, "empty.cu --kernel f<3> --grid 1 --block 1").expect(0, &["f<3>", "no fault"]);
     fs::write(bench.path().join("two.cu"), "__global__ void f() {}\n__global__ void g() {}\n")
         .unwrap();
-    launch(&bench, "two.cu --grid 1 --block 1").expect(2, &["which kernel?", "f, g"]);
+    launch(&bench, "two.cu --grid 1 --block 1")
+        .expect(2, &["the file has several kernels", "f, g"]);
     let wrong = "add.cu --grid 1 --block 4 --arg in:f32[4]=ones --arg buf:f32[4] --arg";
     launch(&bench, &format!("{wrong} i64:4")).expect(2, &["argument 2 is `i64:4`", "4 bytes"]);
 }

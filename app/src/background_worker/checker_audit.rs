@@ -25,7 +25,11 @@ impl TaskRunner {
         let refuse = |why: &str| {
             self.results.send(TaskResult::CheckerAudited(folder.clone(), Err(why.to_owned())));
         };
-        let Some(engine) = &self.engine else { return refuse("nothing can run on this machine") };
+        let Some(engine) = &self.engine else {
+            return refuse(
+                "this machine cannot evaluate: no compiler or device was found; see Doctor",
+            );
+        };
         let (said, of, client) = (self.results.clone(), folder.clone(), engine.client());
         let examine = move || {
             let AuditRequest { project, device, seed, cancellation: unwanted } = trial;
@@ -44,7 +48,7 @@ impl TaskRunner {
             said.send(TaskResult::CheckerAudited(of, matrix));
         };
         if let Err(error) = Builder::new().name("audit".to_owned()).spawn(examine) {
-            refuse(&format!("the system has no more threads: {error}"));
+            refuse(&format!("the system cannot start another thread: {error}"));
         }
     }
 }

@@ -33,7 +33,9 @@ impl TaskRunner {
             return;
         }
         if let Err(error) = self.watch.begin(&folder, &self.results) {
-            let text = format!("changes by other programs will not be noticed: {error}");
+            let text = format!(
+                "the project's files cannot be watched, so changes by other programs will not be noticed: {error}"
+            );
             self.results.notice(NoticeLevel::Warning, text);
         }
         self.list_searches(&folder);
@@ -83,7 +85,9 @@ impl TaskRunner {
         let entry: Entry = (folder.to_owned(), file.to_owned(), text.to_owned());
         let kept = serde_json::to_vec(&entry).map_err(io::Error::other);
         if let Err(error) = kept.and_then(|bytes| write_whole(&path, &bytes)) {
-            let text = format!("what is not saved would be lost if the program ended: {error}");
+            let text = format!(
+                "unsaved text cannot be stored in the journal and would be lost if the program ended: {error}"
+            );
             self.results.notice(NoticeLevel::Warning, text);
         }
     }
@@ -129,7 +133,7 @@ impl TaskRunner {
         let Some(state) = &self.session.state else { return };
         let written = text.and_then(|text| write_whole(&state.join(name), text.as_bytes()));
         if let Err(error) = written {
-            self.results.notice(NoticeLevel::Warning, format!("{name} is not kept: {error}"));
+            self.results.notice(NoticeLevel::Warning, format!("{name} cannot be stored: {error}"));
         }
     }
 
@@ -174,7 +178,7 @@ impl TaskRunner {
     fn with_person(&self, ask: impl FnOnce() + Send + 'static) {
         let started = std::thread::Builder::new().name("dialog".to_owned()).spawn(ask);
         if let Err(error) = started {
-            self.results.notice(NoticeLevel::Error, format!("no dialog can be shown: {error}"));
+            self.results.notice(NoticeLevel::Error, format!("the dialog cannot be shown: {error}"));
         }
     }
 }

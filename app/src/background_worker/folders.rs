@@ -71,7 +71,7 @@ fn said(folder: &str, error: &io::Error) -> String {
     } else if kind == io::ErrorKind::NotADirectory {
         format!("{folder} is a file, not a folder")
     } else if kind == io::ErrorKind::PermissionDenied {
-        format!("You may not look into {folder}")
+        format!("No permission to list {folder}")
     } else {
         format!("{folder} cannot be listed: {error}")
     }
@@ -81,7 +81,7 @@ fn said(folder: &str, error: &io::Error) -> String {
 fn project(path: &Path) -> Result<PathBuf, String> {
     let path = path.canonicalize().map_err(|error| {
         if error.kind() == io::ErrorKind::NotFound {
-            "is not there".to_owned()
+            "does not exist".to_owned()
         } else {
             format!("cannot be opened: {error}")
         }
@@ -89,10 +89,10 @@ fn project(path: &Path) -> Result<PathBuf, String> {
     if path.is_file() {
         let mut above = path.ancestors().skip(1).take(2);
         let found = above.find(|folder| folder.join(MANIFEST).is_file());
-        return found.map(Path::to_owned).ok_or_else(|| "is a file of no project".to_owned());
+        return found.map(Path::to_owned).ok_or_else(|| "belongs to no project: neither the folder above it nor the one above that has a project.ron".to_owned());
     }
     if path.join(MANIFEST).is_file() {
         return Ok(path);
     }
-    Err(format!("is no project: it has no {MANIFEST}"))
+    Err(format!("is not a project: it has no {MANIFEST}"))
 }

@@ -36,7 +36,7 @@ impl TaskRunner {
         let Some(path) = self.progress_of(folder) else { return };
         let bytes = serde_json::to_vec_pretty(progress).map_err(std::io::Error::other);
         if let Err(error) = bytes.and_then(|bytes| write_whole(&path, &bytes)) {
-            let text = format!("how far you came in the lesson is not kept: {error}");
+            let text = format!("progress in the lesson cannot be stored: {error}");
             self.results.notice(NoticeLevel::Warning, text);
         }
     }
@@ -58,7 +58,10 @@ impl TaskRunner {
         };
         let started = std::thread::Builder::new().name("access".to_owned()).spawn(look);
         if let Err(error) = started {
-            self.results.notice(NoticeLevel::Error, format!("no warp can be looked at: {error}"));
+            self.results.notice(
+                NoticeLevel::Error,
+                format!("the accesses of a warp cannot be recorded: {error}"),
+            );
         }
     }
 

@@ -40,7 +40,7 @@ impl TaskRunner {
     pub(super) fn fetch_compiler(&mut self) {
         self.results.notice(NoticeLevel::Note, "fetching the compiler with pip: about 150 MB");
         match self.session.fetch(PinnedSet::Compiler) {
-            Ok(()) => self.results.notice(NoticeLevel::Good, "the compiler is here"),
+            Ok(()) => self.results.notice(NoticeLevel::Good, "the compiler is installed"),
             Err(error) => self.results.notice(NoticeLevel::Error, error.to_string()),
         }
         self.find_machine();

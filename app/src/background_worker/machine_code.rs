@@ -17,7 +17,7 @@ use crate::commands::history::existing;
 use crate::workbench::background_task::TaskResult;
 
 /// The remedy if the stored texts are not sufficient to compile a run again.
-const RUN_AGAIN: &str = "run the kernel again: the machine code of a new run can be made as long as the project asks for the same";
+const RUN_AGAIN: &str = "run the kernel again: the machine code of a new run is available while the project's definition is unchanged";
 
 impl TaskRunner {
     pub(super) fn disassemble_run(&self, project: &Arc<Project>, run: &StoredRun, workload: &str) {
@@ -53,10 +53,12 @@ impl TaskRunner {
             prepared(workload).is_ok_and(|(_, hash, _)| Some(hash) == record.candidate)
         });
         if !is_same {
-            return Err(format!("its texts make another candidate today; {RUN_AGAIN}"));
+            return Err(format!(
+                "the stored texts compile to a different candidate today; {RUN_AGAIN}"
+            ));
         }
         workloads.sort_by_key(|each| each.name != workload);
-        let workload = workloads.first().ok_or("it has no workload that the project still has")?;
+        let workload = workloads.first().ok_or("the project no longer has any of its workloads")?;
         let (job, _, limit) = prepared(workload)?;
         let mut compiler = self.compiler()?;
         let cancellation = Cancellation::new();
@@ -74,7 +76,7 @@ impl TaskRunner {
     ) -> Result<(Project, Kernel), String> {
         let opened = existing(&self.session, &project.root).map_err(|error| error.to_string())?;
         let Some(Opened { store, .. }) = opened else {
-            return Err(format!("there is no history; {RUN_AGAIN}"));
+            return Err(format!("the project has no history; {RUN_AGAIN}"));
         };
         store.restored(project, record).map_err(|lost| match lost {
             Lost::Text { .. } | Lost::NoText => format!("{lost}; {RUN_AGAIN}"),
@@ -97,7 +99,7 @@ impl TaskRunner {
         }
         let sheets = DeviceSheet::all().map_err(|error| error.to_string())?;
         let named = sheets.into_iter().find(|sheet| sheet.title.starts_with(&device.title));
-        named.ok_or_else(|| format!("nothing here describes {}, on which it ran", device.title))
+        named.ok_or_else(|| format!("no device sheet describes {}, on which it ran", device.title))
     }
 }
 

@@ -106,9 +106,11 @@ impl BackgroundWorker for WorkerHandle {
         let Some(tasks) = &self.tasks else { return };
         let refused = match tasks.try_send(task) {
             Ok(()) => return,
-            Err(TrySendError::Full(_)) => "too much is waiting to be done; nothing more is taken",
+            Err(TrySendError::Full(_)) => {
+                "the background worker's queue is full, so this task was not accepted; try again later"
+            }
             Err(TrySendError::Disconnected(_)) => {
-                "what writes files has ended; start the program again"
+                "the background worker has ended, so nothing can be saved; restart Lightbench"
             }
         };
         let result = TaskResult::Notice(NoticeLevel::Error, refused.to_owned());

@@ -31,8 +31,11 @@ impl TaskRunner {
     fn started(&self, asked: SearchRequest) -> Result<StartedSearch, String> {
         let SearchRequest { project, device, start: beginning, pace } = asked;
         let chosen = self.devices.iter().find(|chosen| chosen.device == device);
-        let chosen = chosen.ok_or_else(|| format!("{device} is not here any more"))?;
-        let engine = self.engine.as_ref().ok_or("nothing can run on this machine")?;
+        let chosen = chosen.ok_or_else(|| format!("{device} is not available any more"))?;
+        let engine = self
+            .engine
+            .as_ref()
+            .ok_or("this machine cannot evaluate: no compiler or device was found; see Doctor")?;
         let told = |error: &dyn std::fmt::Display| error.to_string();
         let folder =
             journals::folder(&self.session, &project.root).map_err(|error| told(&error))?;
@@ -76,7 +79,7 @@ impl TaskRunner {
         // A broken history was reported when it was read.
         let place = journals::known_folder(&self.session, folder).unwrap_or_default();
         if let Some(link) = place.as_deref().and_then(no_links::first_link) {
-            self.results.notice(NoticeLevel::Warning, format!("no searches are listed: {link}"));
+            self.results.notice(NoticeLevel::Warning, format!("searches cannot be listed: {link}"));
         }
         let listed = place.map(|journals| journals::listed(&journals)).unwrap_or_default();
         self.results.send(TaskResult::SearchesListed(folder.to_owned(), listed));
@@ -107,7 +110,7 @@ impl TaskRunner {
             Ok(()) => self.read_search(folder, name),
             Err(why) => {
                 self.results
-                    .notice(NoticeLevel::Error, format!("the rejection is not kept: {why}"));
+                    .notice(NoticeLevel::Error, format!("the rejection cannot be stored: {why}"));
             }
         }
     }
@@ -125,8 +128,10 @@ impl TaskRunner {
 
     pub(super) fn learn(&self, knowledge: &Knowledge) {
         if let Err(error) = journals::save_learnt(&self.session, knowledge) {
-            self.results
-                .notice(NoticeLevel::Warning, format!("what was learnt is not kept: {error}"));
+            self.results.notice(
+                NoticeLevel::Warning,
+                format!("learnt knowledge cannot be stored: {error}"),
+            );
         }
     }
 }

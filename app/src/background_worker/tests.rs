@@ -227,7 +227,7 @@ fn a_rejection_is_written_into_a_search_of_this_machine_alone() {
             bench.until(
                 |finding| if let TaskResult::Notice(_, why) = finding { Some(why) } else { None },
             );
-        assert!(why.starts_with("the rejection is not kept"), "{why}");
+        assert!(why.starts_with("the rejection cannot be stored"), "{why}");
     }
 }
 
@@ -281,5 +281,5 @@ fn paths_that_are_typed_are_listed_opened_or_answered() {
     assert_eq!(open(format!("{above}project/")).as_ref(), Ok(&root));
     assert_eq!(open(format!("{above}project/kernels/naive.cu")).as_ref(), Ok(&root));
     assert!(open(above.clone()).unwrap_err().contains("is no project"));
-    assert!(open(format!("{above}none")).unwrap_err().contains("is not there"));
+    assert!(open(format!("{above}none")).unwrap_err().contains("does not exist"));
 }

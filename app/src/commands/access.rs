@@ -30,7 +30,7 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
     let workload = match &arguments.workload {
         Some(name) => project.workload(name).map_err(|error| refuse(&error))?,
         None => usual_workload(&project)
-            .ok_or_else(|| refuse(&"the project has no workload that is for verifying"))?,
+            .ok_or_else(|| refuse(&"the project has no workload for verification"))?,
     };
     let sheet = DeviceSheet::named(&arguments.device).map_err(|error| refuse(&error))?;
     let mut compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
@@ -59,7 +59,7 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
     if sites.is_empty() {
         let lines: Vec<String> = recording.lines().iter().map(ToString::to_string).collect();
         return Err(refuse(&format!(
-            "line {line} accesses no memory in this warp; lines that do: {}",
+            "line {line} accesses no memory in this warp; lines with accesses: {}",
             lines.join(", ")
         )));
     }
@@ -72,7 +72,7 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
         .collect();
     if pictures.is_empty() {
         let most = sites.iter().map(|site| site.executions.len()).max().unwrap_or(0);
-        return Err(refuse(&format!("the warp comes to line {line} {most} times")));
+        return Err(refuse(&format!("the warp executes line {line} {most} times")));
     }
     Ok(Outcome::passed(match as_json {
         true => document(&json!({
@@ -101,7 +101,7 @@ fn list(recording: &Recording, source: &str) -> String {
         text.push_str(&format!("{line:>6}  {}\n", own.trim()));
     }
     if recording.left_out > 0 {
-        text.push_str(&format!("{} more accesses were not kept\n", recording.left_out));
+        text.push_str(&format!("{} more accesses were not recorded\n", recording.left_out));
     }
     text
 }
@@ -115,7 +115,7 @@ fn unit_name(picture: &Picture) -> &'static str {
 
 fn picture_text(site: &Site, picture: &Picture) -> String {
     let mut text = format!(
-        "{}, {} bytes a lane, {} lanes: {}\n",
+        "{}, {} bytes per thread, {} threads: {}\n",
         site.title,
         picture.bytes,
         picture.active(),

@@ -96,11 +96,11 @@ fn failed(error: &AuditError, as_json: bool) -> Outcome {
 
 fn text(project: &Project, chosen: &ChosenDevice, seed: u64, matrix: &Matrix) -> String {
     let mut text = format!("{} · {}\n", project.definition.title, chosen.title);
-    section(&mut text, "cheats, each must be caught", &matrix.cheats);
-    section(&mut text, "kernels under wrong/, each must fail as it says", &matrix.wrong);
-    section(&mut text, "honest kernels, each must pass", &matrix.honest);
+    section(&mut text, "cheats (each must be caught)", &matrix.cheats);
+    section(&mut text, "kernels under wrong/ (each must fail as declared)", &matrix.wrong);
+    section(&mut text, "correct kernels (each must pass)", &matrix.honest);
     if !matrix.sensitivity.is_empty() {
-        text.push_str("\nsmallest relative error of every element that is still caught\n");
+        text.push_str("\nsmallest detected relative error of all elements\n");
     }
     for each in &matrix.sensitivity {
         let found = match each.exponent {
@@ -111,7 +111,7 @@ fn text(project: &Project, chosen: &ChosenDevice, seed: u64, matrix: &Matrix) ->
     }
     if !matrix.gaps.is_empty() {
         text.push_str(
-            "\nwhat this definition cannot see (a gap is no hole; `--strict` counts it)\n",
+            "\nchecks that this definition omits (gaps are not holes; `--strict` counts them)\n",
         );
     }
     for gap in &matrix.gaps {
@@ -136,7 +136,7 @@ fn text(project: &Project, chosen: &ChosenDevice, seed: u64, matrix: &Matrix) ->
     };
     let _infallible = writeln!(
         text,
-        "\n{summary}{not_judged}{gaps}; {inapplicable} cheats do what is right bit for bit here; seed {seed}"
+        "\n{summary}{not_judged}{gaps}; {inapplicable} cheats give the correct result bit for bit here; seed {seed}"
     );
     text
 }
@@ -150,7 +150,7 @@ fn section<Name: Display>(text: &mut String, title: &str, cells: &[Cell<Name>]) 
             Found::Hole => format!("  {ERROR}✗ {sentence}{ERROR:#}"),
             Found::NotJudged => format!("  {NOTE}? {sentence}{NOTE:#}"),
             Found::NotApplicable => {
-                format!("  {DIM}- {}: the same as the honest results{DIM:#}", cell.name)
+                format!("  {DIM}- {}: same as the correct results{DIM:#}", cell.name)
             }
         };
         text.push_str(&line);

@@ -56,9 +56,9 @@ fn write_text(report: &Report, output: &mut String) -> fmt::Result {
     };
     writeln!(output)?;
     match count(State::Missing) + count(State::Problem) {
-        0 => writeln!(output, "{verdict}; nothing needs doing"),
-        1 => writeln!(output, "{verdict}; one thing to look at, marked above"),
-        several => writeln!(output, "{verdict}; {several} things to look at, marked above"),
+        0 => writeln!(output, "{verdict}; no action is needed"),
+        1 => writeln!(output, "{verdict}; 1 item needs attention, marked above"),
+        several => writeln!(output, "{verdict}; {several} items need attention, marked above"),
     }
 }
 

@@ -76,7 +76,7 @@ impl ChosenDevice {
         let Some(calibration) = &gpu.calibration else {
             let device = &self.device;
             return Some(format!(
-                "ceilings by the description of the device; `lightbench calibrate --device {device}` measures them"
+                "ceilings from the device's description; `lightbench calibrate --device {device}` measures them"
             ));
         };
         let ceilings = Ceilings::of(self.sheet, Some(calibration), Basis::Measured);
@@ -294,7 +294,7 @@ pub(super) fn load_calibration(
         Some(Kept::Unusable { file, reason }) => {
             let file = file.display();
             let notice = format!(
-                "the calibration in {file} is not used: {reason}; ceilings are those of the sheet"
+                "the calibration in {file} is not used: {reason}; the sheet's ceilings apply"
             );
             (None, Some(notice))
         }

@@ -35,8 +35,8 @@ pub fn run(arguments: &args::Explain) -> Outcome {
 
 fn refusal(name: &str, unknown: Unknown) -> String {
     let nearest = unknown.nearest.map(|nearest| format!("; did you mean `{nearest}`?"));
-    let rest = nearest.unwrap_or_else(|| "; `lightbench explain` lists them".to_owned());
-    format!("no number is called `{name}`{rest}")
+    let rest = nearest.unwrap_or_else(|| "; `lightbench explain` lists all".to_owned());
+    format!("unknown number `{name}`{rest}")
 }
 
 fn text(card: &Card) -> String {
@@ -97,7 +97,7 @@ fn list() -> String {
     for card in cards() {
         table.row([card.name, unit(&card), card.shown].map(str::to_owned));
     }
-    format!("{table}\n`lightbench explain NAME` says what one means, and what to do about it\n")
+    format!("{table}\n`lightbench explain NAME` explains one, with advice\n")
 }
 
 fn documents() -> String {

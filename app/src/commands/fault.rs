@@ -31,7 +31,7 @@ pub(super) fn text(fault: &FaultReport, quoted: &Quoted<'_>) -> String {
             notes.extend(quoted.instruction(seen.place.ptx.0));
             place = quoted.place(&seen.place);
         }
-        None => notes.push(format!("in kernel {name}; a GPU does not say where")),
+        None => notes.push(format!("in kernel {name}; a GPU does not report the location")),
     }
     notes.extend(fault.other.as_ref().map(|other| quoted.other_side(other)));
     let details = with_readable_names(&fault.details);
@@ -81,6 +81,9 @@ impl Quoted<'_> {
         });
         let (block, thread) = (position(other.block), position(other.thread));
         let text = text.unwrap_or_default();
-        format!("the other side: {} by block {block}, thread {thread} at {at}{text}", other.access)
+        format!(
+            "the other access: {} by block {block}, thread {thread} at {at}{text}",
+            other.access
+        )
     }
 }

@@ -32,7 +32,7 @@ pub fn run(session: &Session, arguments: &args::Launcher) -> Outcome {
 
 fn written(session: &Session, arguments: &args::Launcher) -> Result<Outcome, Outcome> {
     let refuse = |error: &dyn Display| report::request(&error, false);
-    let lacks = "no tensors and sizes that a function could take";
+    let lacks = "no tensors and sizes for a function's parameters";
     let (project, of_file) = target::project(&arguments.target, lacks, false)?;
     let kernel = target::kernel(&project, arguments.kernel.clone().or(of_file))
         .map_err(|message| refuse(&message))?;
@@ -132,7 +132,7 @@ fn provenance(
                 let by = match &timing.clock {
                     Clock::Measured { method } => format!("measured by {method}"),
                     Clock::Modelled => "modelled".to_owned(),
-                    Clock::Unstated => "by a clock that nobody stated".to_owned(),
+                    Clock::Unstated => "by an unspecified clock".to_owned(),
                 };
                 format!("{workload}: {} cold, {by}.", timing.median.seconds())
             });

@@ -78,7 +78,7 @@ fn to_text(lesson: &Lesson, device: &str, proofs: &[Proof]) -> String {
             ));
         }
         let verdict = match proof.is_sound() {
-            true => "there is something to do, and it can be done",
+            true => "sound: the goals are reachable but not reached at first",
             false => "NOT SOUND: the first kernel must miss a goal and the solution must reach all",
         };
         text.push_str(&format!("  {verdict}\n"));

@@ -59,9 +59,9 @@ pub(super) fn roster(session: &Session) -> Result<Roster, String> {
         Err(error) => return Err(format!("{shown} cannot be read: {error}")),
     };
     let settings = Settings::from_ron(&text)
-        .map_err(|error| format!("{shown} cannot be understood: {}", visible(&error)))?;
+        .map_err(|error| format!("{shown} cannot be parsed: {}", visible(&error)))?;
     Roster::new(&settings.models).map_err(|problems| {
-        let mut message = format!("{shown} has models that cannot be used");
+        let mut message = format!("{shown} has invalid models");
         for problem in problems {
             // Writing to a String cannot fail.
             write!(message, "\n  {}", visible(&problem.to_string())).ok();
@@ -75,7 +75,10 @@ fn table(session: &Session, listed: &[Listed]) -> String {
     let place =
         place.map_or_else(|| SETTINGS.to_owned(), |path| path.to_string_lossy().into_owned());
     if listed.is_empty() {
-        return format!("No models; docs/models.md shows how to add one to {}\n", visible(&place));
+        return format!(
+            "No models; docs/models.md describes how to add one to {}\n",
+            visible(&place)
+        );
     }
     let mut table = Table::new(&["model", "kind", "where", "key"]);
     for model in listed {
@@ -96,7 +99,9 @@ fn table(session: &Session, listed: &[Listed]) -> String {
 fn key_in_words(model: &Listed) -> String {
     let source = match &model.kind {
         Kind::Server { key, .. } => key.to_string(),
-        Kind::Agent { environment, .. } if environment.is_empty() => "gets no variable".to_owned(),
+        Kind::Agent { environment, .. } if environment.is_empty() => {
+            "has no environment variable".to_owned()
+        }
         Kind::Agent { environment, .. } => format!("gets {}", environment.join(", ")),
     };
     match &model.key {

@@ -45,7 +45,7 @@ fn read(path: &Path) -> io::Result<String> {
     file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_BYTES {
         let size = metadata.len();
-        return Err(io::Error::other(format!("{size} bytes, at most {MAX_BYTES} are read")));
+        return Err(io::Error::other(format!("{size} bytes; the limit is {MAX_BYTES}")));
     }
     Ok(text)
 }
@@ -84,7 +84,7 @@ fn report(written: &Written) -> String {
     }
     text.push_str(&what_was_left_out(&written.plan));
     if written.plan.signature.is_some() {
-        text.push_str("\nShapes, sizes and the launch are guesses, marked `guess:` in the files; the reference is yours to write.\n");
+        text.push_str("\nShapes, sizes and the launch are guesses, marked `guess:` in the files; you must write the reference.\n");
     }
     let first = if written.plan.signature.is_some() { "write reference.cu, then " } else { "" };
     writeln!(text, "\nnext: {first}lightbench check {}", visible(&folder)).ok();
@@ -94,15 +94,13 @@ fn report(written: &Written) -> String {
 fn what_was_left_out(plan: &Plan) -> String {
     let mut text = String::new();
     if !plan.left_out.is_empty() {
-        text.push_str(
-            "\nleft out (host code, and headers that the device compiler does not have):\n",
-        );
+        text.push_str("\nomitted (host code, and headers that the device compiler lacks):\n");
     }
     for item in &plan.left_out {
         writeln!(text, "  {}  {}", item.place, visible(&item.what)).ok();
     }
     if let Some(unread) = &plan.unread {
-        writeln!(text, "\n{}: not understood: {}", unread.place, visible(&unread.found)).ok();
+        writeln!(text, "\n{}: cannot be read: {}", unread.place, visible(&unread.found)).ok();
     }
     text
 }

@@ -41,7 +41,7 @@ struct RuleResult<'a> {
 fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
-    let lacks = "no axes whose limits a rule could rely on";
+    let lacks = "no axes with declared limits, which rules need";
     let (project, kernel) = target::project(&arguments.project, lacks, as_json)?;
     let name = arguments.kernel.as_ref().or(kernel.as_ref());
     if arguments.print_prompt || arguments.model.is_some() {
@@ -80,7 +80,7 @@ fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Ou
 
 fn unknown(id: &str) -> String {
     let known: Vec<&str> = rules().iter().map(|rule| rule.id).collect();
-    format!("no rule is called `{}`; expected one of {}", visible(id), known.join(", "))
+    format!("unknown rule `{}`; expected one of {}", visible(id), known.join(", "))
 }
 
 fn text(tried: &[RuleResult<'_>], diff: bool) -> String {
@@ -145,7 +145,7 @@ fn gain(gain: &Gain) -> String {
         Gain::Reported { from, to, .. } => {
             format!("{from} to {to} times as fast, as reported elsewhere")
         }
-        Gain::UpTo { .. } => "as much as a run counts of waste".to_owned(),
+        Gain::UpTo { .. } => "as much waste as a run's counters show".to_owned(),
     }
 }
 
@@ -217,7 +217,7 @@ fn write(
     let rewrite =
         arguments.place.checked_sub(1).and_then(|index| rewrites.get(index)).ok_or_else(|| {
             refuse(format!(
-                "--place {}: `{}` has {} places here, counted from 1",
+                "--place {}: `{}` has {} application sites here, counted from 1",
                 arguments.place,
                 only.rule.id,
                 rewrites.len()
@@ -226,7 +226,7 @@ fn write(
     may_be_called(project, name).map_err(&refuse)?;
     let kernel = rewritten(project, only.kernel, rewrite, name).map_err(|problems| {
         let first = problems.first().map_or_else(String::new, ToString::to_string);
-        refuse(format!("the rewrite is no kernel of this project: {first}"))
+        refuse(format!("the rewritten kernel is invalid in this project: {first}"))
     })?;
     let path = project.root.join(&kernel.file);
     create(&path, &kernel.source)
@@ -250,10 +250,10 @@ fn write(
 /// Whether a new kernel can have this name.
 fn may_be_called(project: &Project, name: &str) -> Result<(), String> {
     if !is_file_name(name) {
-        return Err(format!("a kernel cannot be called `{}`", visible(name)));
+        return Err(format!("`{}` is not a valid kernel name", visible(name)));
     }
     if project.kernel(name).is_ok() {
-        return Err(format!("the project has a kernel `{}` already", visible(name)));
+        return Err(format!("the project already has a kernel `{}`", visible(name)));
     }
     Ok(())
 }

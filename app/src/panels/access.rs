@@ -59,7 +59,7 @@ pub(super) fn show(
         placeholder::show(
             ui,
             "No project is open",
-            "Open one: it shows what the lanes of a warp access",
+            "Open one to see the memory accesses of a warp",
         );
         return;
     };
@@ -68,8 +68,8 @@ pub(super) fn show(
         TraceState::Nothing => {
             placeholder::show(
                 ui,
-                "Nobody has looked yet",
-                "Look, and the virtual GPU runs the kernel and shows which addresses each lane touches",
+                "No accesses recorded yet",
+                "Press Look: the virtual GPU runs the kernel and records the addresses that each thread accesses",
             );
             return;
         }
@@ -82,7 +82,7 @@ pub(super) fn show(
             return;
         }
         TraceState::Failed(why) => {
-            placeholder::show(ui, "This cannot be seen", why);
+            placeholder::show(ui, "The accesses cannot be recorded", why);
             return;
         }
         TraceState::Recorded(recording) => recording,
@@ -174,7 +174,7 @@ fn controls(ui: &mut Ui, bench: &Workbench, view: &mut AccessView, commands: &mu
             .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Workload of accesses"));
         let is_old = opened.accesses.wanted.as_ref().is_some_and(|seen| *seen != wanted);
         if is_old && !matches!(opened.accesses.state, TraceState::Nothing) {
-            ui.weak("press Look to see it");
+            ui.weak("press Look to record it");
         }
     });
     view.wanted = Some(wanted);
@@ -211,7 +211,7 @@ fn choose(ui: &mut Ui, recording: &Recording, site: &Site, view: &mut AccessView
             let mut number = view.execution + 1;
             ui.weak("time");
             let response = ui.add(DragValue::new(&mut number).range(1..=count).speed(0.1));
-            named(&response, "Time that the warp comes there");
+            named(&response, "Execution by the warp");
             ui.weak(format!("of {count}"));
             view.execution = number.saturating_sub(1);
         }
@@ -219,7 +219,7 @@ fn choose(ui: &mut Ui, recording: &Recording, site: &Site, view: &mut AccessView
             let is_table = view.form == Form::Table;
             let table = ui.selectable_label(is_table, "Table");
             table.widget_info(|| {
-                WidgetInfo::selected(Role::Button, true, is_table, "Table of lanes")
+                WidgetInfo::selected(Role::Button, true, is_table, "Table of threads")
             });
             if table.clicked() {
                 view.form = if is_table { Form::Picture } else { Form::Table };
@@ -269,13 +269,13 @@ fn drawn(ui: &mut Ui, picture: &Picture, view: &mut AccessView, height: f32) {
     ui.add_space(2.0 * GAP);
     ui.weak(match lane.and_then(|lane| Some((lane, picture.lanes.get(lane)?))) {
         Some((lane, Some(address))) => about(picture, lane, *address),
-        Some((lane, None)) => format!("Lane {lane} does not take part"),
+        Some((lane, None)) => format!("Thread {lane} is inactive"),
         None => match picture.units {
             Units::Sectors(_) => {
-                "A row is a sector of 32 bytes: it moves whole, and a filled word is one that a lane asked for"
+                "A row is a sector of 32 bytes, which is transferred as a whole; a filled word is accessed by a thread"
             }
             Units::Banks(_) => {
-                "A column is a bank: it gives one word in each pass, and words above each other come one after the other"
+                "A column is a bank: it serves one word per pass, so several words in a column need several passes"
             }
         }
         .to_owned(),
@@ -288,7 +288,7 @@ fn about(picture: &Picture, lane: usize, address: u64) -> String {
         Units::Sectors(_) => ("sector", picture.units_of(lane)),
         Units::Banks(_) => ("bank", picture.units_of(lane)),
     };
-    format!("Lane {lane} goes to byte {address} of {object}, {unit} {units}")
+    format!("Thread {lane} accesses byte {address} of {object}, {unit} {units}")
 }
 
 /// The row of threads; returns the one under the pointer. Arrow keys move between threads.
@@ -330,7 +330,7 @@ fn lanes(ui: &mut Ui, tokens: &Tokens, picture: &Picture, view: &mut AccessView)
         ui.painter().rect_stroke(place.expand(2.0), 2.0, edge, StrokeKind::Outside);
     }
     response.widget_info(|| {
-        let mut info = WidgetInfo::labeled(Role::Figure, true, "Lanes of the warp");
+        let mut info = WidgetInfo::labeled(Role::Figure, true, "Threads of the warp");
         let lane = view.lane.and_then(|lane| Some((lane, (*picture.lanes.get(lane)?)?)));
         let told = lane.map(|(lane, address)| about(picture, lane, address));
         info.current_text_value = Some(told.unwrap_or_else(|| picture.sentence()));
@@ -437,7 +437,7 @@ fn grid_of_banks(
     let each = (room / deepest.max(1) as f32).clamp(4.5, 13.0);
     let height = (deepest as f32 * each).max(26.0) + 16.0;
     let (place, response) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
-    let told = format!("Banks: the most asked one has {deepest} different words");
+    let told = format!("Banks: at most {deepest} different words in one bank");
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, told.clone()));
     let font = FontId::monospace(if cell < 16.0 { 7.5 } else { 9.5 });
     for (number, bank) in banks.banks.iter().enumerate() {
@@ -467,7 +467,7 @@ fn grid_of_banks(
     if banks.passes > banks.least {
         ui.horizontal(|ui| {
             Icon::Warning.show(ui, tokens.status.warning.0);
-            ui.weak("Words of one column come one after the other");
+            ui.weak("Words in one column need one pass each");
         });
     }
 }

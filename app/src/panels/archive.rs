@@ -50,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
         }
         ui.label(
             RichText::new(
-                "From left to right more is done for memory, upwards more is computed a load",
+                "Left to right: more memory optimisation; bottom to top: more computation per load",
             )
             .small()
             .weak(),
@@ -88,7 +88,7 @@ fn told(ui: &mut Ui, story: &Story, chosen: Option<usize>) {
             ui.label(format!("Variant {number}: {}", words(descriptor.cell)));
         }
         None => {
-            ui.weak("The variant that is looked at has no kind: it was not seen to compile");
+            ui.weak("The selected variant has no kind: it did not compile");
         }
     }
 }

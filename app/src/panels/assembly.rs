@@ -60,7 +60,7 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     let Some(opened) = &bench.opened else {
-        placeholder::show(ui, "No project is open", "Open one to see what its kernels become");
+        placeholder::show(ui, "No project is open", "Open one to see the code of its kernels");
         return;
     };
     let known = bench.evaluations.kernel(&opened.kernel);

@@ -27,7 +27,7 @@ pub(super) fn show(
     let Some(story) = bench.searches.story().filter(|story| !story.variants.is_empty()) else {
         placeholder::show(
             ui,
-            "Nothing was searched yet",
+            "No search yet",
             "F9 searches from the kernel in the editor; every variant appears here",
         );
         return;

@@ -26,11 +26,11 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     let Some(opened) = &bench.opened else { return };
     let tokens = theme::tokens(ui);
     match &opened.audit {
-        AuditState::Unknown => ask(ui, "Try the checker", commands),
+        AuditState::Unknown => ask(ui, "Audit the checker", commands),
         AuditState::Running(_) => {
             ui.horizontal(|ui| {
                 Icon::Dot.show(ui, tokens.status.running.0);
-                ui.label("Every cheat is tried…");
+                ui.label("Evaluating every cheat…");
                 if ui.button("Stop trying").clicked() {
                     commands.push(Command::StopAudit);
                 }
@@ -52,8 +52,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
 
 fn ask(ui: &mut Ui, title: &str, commands: &mut Vec<Command>) {
     let button = ui.button(title);
-    let hover =
-        "Kernels that cheat are made of this task: each must be caught, and honest ones must pass";
+    let hover = "Cheating kernels are generated from this task: each must be caught, and correct kernels must pass";
     if button.on_hover_text(hover).clicked() {
         commands.push(Command::AuditChecker);
     }
@@ -72,13 +71,13 @@ fn known(ui: &mut Ui, tokens: &Tokens, matrix: &Matrix) {
         };
         icon.show(ui, color);
         ui.label(RichText::new(text).family(egui::FontFamily::Name(theme::STRONG.into())));
-        ui.weak(format!("{caught} cheats caught, {right} do what is right bit for bit"));
+        ui.weak(format!("{caught} cheats caught, {right} give the correct result bit for bit"));
     });
     ui.add_space(GAP);
     Grid::new("catches").num_columns(3).spacing(vec2(2.0 * GAP, 2.0)).show(ui, |ui| {
-        section(ui, tokens, "cheats, each must be caught", &matrix.cheats);
-        section(ui, tokens, "wrong kernels, each must fail as it says", &matrix.wrong);
-        section(ui, tokens, "honest kernels, each must pass", &matrix.honest);
+        section(ui, tokens, "cheats (each must be caught)", &matrix.cheats);
+        section(ui, tokens, "wrong kernels (each must fail as declared)", &matrix.wrong);
+        section(ui, tokens, "correct kernels (each must pass)", &matrix.honest);
     });
     for gap in &matrix.gaps {
         ui.horizontal_wrapped(|ui| {
@@ -88,8 +87,8 @@ fn known(ui: &mut Ui, tokens: &Tokens, matrix: &Matrix) {
     }
     for each in &matrix.sensitivity {
         let found = each.exponent.map_or_else(
-            || "no relative error of every element is".to_owned(),
-            |exponent| format!("a relative error of 2^-{exponent} of every element is still"),
+            || "no relative error of all elements is".to_owned(),
+            |exponent| format!("a relative error of 2^-{exponent} of all elements is still"),
         );
         ui.weak(format!("Of {}, {found} caught", each.output));
     }
@@ -113,7 +112,7 @@ fn section<Name: Display>(ui: &mut Ui, tokens: &Tokens, title: &str, cells: &[Ce
         icon.show(ui, color);
         ui.label(cell.name.to_string());
         let said = match cell.outcome {
-            Outcome::NotApplicable => "The same as the honest results".into(),
+            Outcome::NotApplicable => "Same as the correct results".into(),
             Outcome::Good | Outcome::Hole | Outcome::NotJudged => {
                 with_readable_names(&cell.sentence)
             }

@@ -51,7 +51,7 @@ pub(super) fn show(
         placeholder::show(
             ui,
             "Nothing to compare yet",
-            "Choose a run in the history and press Ctrl+D: it is held against the pinned one, or the one before",
+            "Select a run in the history and press Ctrl+D to compare it with the pinned run, or with the previous one",
         );
         return;
     };
@@ -61,7 +61,7 @@ pub(super) fn show(
     for difference in conditions(&runs) {
         ui.horizontal_wrapped(|ui| {
             Icon::Warning.show(ui, tokens.status.warning.0);
-            ui.colored_label(tokens.status.warning.0, format!("Not the same {difference}"));
+            ui.colored_label(tokens.status.warning.0, format!("Different {difference}"));
         });
     }
     ui.add_space(GAP);
@@ -137,8 +137,8 @@ fn texts(ui: &mut Ui, bench: &Workbench, view: &mut CompareView, commands: &mut 
 fn sources<'a>(a: &'a ComparedRun, b: &'a ComparedRun) -> Result<[&'a str; 2], String> {
     match (&a.source, &b.source) {
         (Some(old), Some(new)) => Ok([old, new]),
-        (None, _) => Err(format!("The text of run {} is not on record", a.number)),
-        (_, None) => Err(format!("The text of run {} is not on record", b.number)),
+        (None, _) => Err(format!("The source of run {} was not recorded", a.number)),
+        (_, None) => Err(format!("The source of run {} was not recorded", b.number)),
     }
 }
 

@@ -85,7 +85,7 @@ impl CounterSource<'_> {
                 CountedAt::Beside(beside) => beside.sentence(),
             },
             Self::Recorded(number, counts) => {
-                format!("what the history keeps of run #{number}, counted {}", place(&counts.at))
+                format!("recorded counters of run #{number}, counted {}", place(&counts.at))
             }
         }
     }

@@ -15,7 +15,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
                 placeholder::show(ui, "Nothing can run on this machine yet", &super::sentence(why));
             }
             MachineState::Detecting | MachineState::Known(_) => {
-                placeholder::show(ui, "No device is known yet", "It is being looked for");
+                placeholder::show(ui, "No device detected yet", "Detecting devices");
             }
         }
         return;
@@ -76,7 +76,7 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench) {
         ui.horizontal_wrapped(|ui| {
             Icon::Square.show(ui, tokens.origin.recorded.0);
             ui.weak(format!(
-                "{what} of the run that is shown were not recorded; run it again to see them"
+                "{what} of the shown run were not recorded; run it again to measure them"
             ));
         });
         ui.add_space(2.0 * GAP);
@@ -86,7 +86,7 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench) {
     }
     ui.horizontal(|ui| {
         Icon::Dot.show(ui, tokens.origin.measured.0);
-        ui.weak("measured during the run that is shown");
+        ui.weak("measured during the shown run");
     });
     ui.add_space(GAP);
     Grid::new("meanwhile").num_columns(2).spacing(vec2(6.0 * GAP, 3.0)).show(ui, |ui| {

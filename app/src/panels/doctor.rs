@@ -11,7 +11,7 @@ use crate::workbench::command::Command;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let Some(report) = &bench.examined else {
-        placeholder::show(ui, "This machine was not examined", "It takes a moment");
+        placeholder::show(ui, "The doctor has not run", "It takes a moment");
         ui.vertical_centered(|ui| {
             if ui.button("Examine this machine").clicked() {
                 commands.push(Command::RunDoctor);

@@ -117,7 +117,7 @@ pub(super) fn show(
         return;
     }
     let Some(document) = bench.documents.front_mut() else {
-        placeholder::show(ui, "No text is open", "Choose a kernel in the project");
+        placeholder::show(ui, "No text is open", "Select a kernel in the project");
         return;
     };
     let opened = view.editors.entry(document.file.clone()).or_insert_with(|| open(&document.file));
@@ -160,8 +160,8 @@ fn why_locked(text: &str, line: usize) -> String {
     };
     let nearest = locked.iter().min_by_key(distance);
     match nearest.map(|region| region.why.as_str()).filter(|why| !why.is_empty()) {
-        Some(why) => format!("These lines are part of the task and stay as they are: {why}"),
-        None => "These lines are part of the task and stay as they are".to_owned(),
+        Some(why) => format!("These lines are part of the task and are locked: {why}"),
+        None => "These lines are part of the task and are locked".to_owned(),
     }
 }
 
@@ -279,7 +279,7 @@ fn words(bench: &Workbench) -> Vec<Word> {
         about: about.to_owned(),
     };
     let axes = definition.axes.iter().map(|axis| {
-        word(format!("AXIS_{}", axis.name), "axis", "Its size, where `constants` names it")
+        word(format!("AXIS_{}", axis.name), "axis", "Its size, if `constants` names it")
     });
     let parameters = opened
         .project

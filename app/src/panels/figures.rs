@@ -175,7 +175,7 @@ pub(super) fn roofline(
         placeholder::show(
             ui,
             "No project is open",
-            "Open one: its kernels are drawn against the roofs of the device",
+            "Open one to see its kernels on the device's roofline",
         );
         return;
     }
@@ -204,7 +204,7 @@ fn other_task_absence(bench: &Workbench) -> Absence {
     let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
     let device = bench.device().map(|device| device.title.as_str()).unwrap_or_default();
     let what = format!("No run of {workload} on {device} yet");
-    Absence::new(what, "Press F5, or choose another workload or device at the top")
+    Absence::new(what, "Press F5, or select another workload or device at the top")
 }
 
 /// The shown run with its time of the workload, if it has one.
@@ -305,11 +305,11 @@ fn without_samples(bench: &Workbench) -> Absence {
     match bench.measurements() {
         Some(measured) if measured.times.iter().all(is_modelled) => Absence::new(
             "A model has no samples",
-            "Choose a GPU at the top, where there is one: every sample of its clock appears here",
+            "Select a GPU at the top, if there is one, to see every sample of its clock",
         ),
         Some(_) | None => Absence::new(
-            "The samples of this run are not on record",
-            "The history keeps the median and its interval; press F5 to measure again",
+            "The samples of this run were not recorded",
+            "The history stores the median and its interval; press F5 to measure again",
         ),
     }
 }

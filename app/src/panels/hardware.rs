@@ -45,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, filter: &str, commands: &mut 
         ));
     });
     if age == Age::Old {
-        let text = "Of the text before it was changed; profile it again";
+        let text = "Measured before the latest change of the text; profile again";
         ui.colored_label(tokens.status.warning.0, text);
     }
     ui.add_space(GAP);
@@ -70,7 +70,7 @@ fn state(ui: &mut Ui, bench: &Workbench, tokens: &Tokens, commands: &mut Vec<Com
         ProfilingState::Running(_) => {
             ui.horizontal(|ui| {
                 Icon::Dot.show(ui, tokens.status.running.0);
-                ui.label("Every check, then Nsight Compute…");
+                ui.label("Verifying, then profiling with Nsight Compute…");
                 if ui.button("Stop").clicked() {
                     commands.push(Command::Stop);
                 }
@@ -144,13 +144,13 @@ fn lines(ui: &mut Ui, tokens: &Tokens, counted: &ProfiledRun, commands: &mut Vec
     let stalls = match &counted.hardware.stalls {
         Ok(stalls) => stalls,
         Err(why) => {
-            ui.weak(format!("Nobody knows at which lines warps waited: {why}"));
+            ui.weak(format!("Warp stalls by line are unavailable: {why}"));
             return;
         }
     };
     ui.horizontal_wrapped(|ui| {
         Icon::Dot.show(ui, tokens.origin.measured.0);
-        let title = RichText::new("Where warps waited");
+        let title = RichText::new("Warp stalls by line");
         ui.label(title.family(egui::FontFamily::Name(theme::STRONG.into())));
         let inlined =
             if stalls.overlap() { "; inlined code counts at each of its lines" } else { "" };

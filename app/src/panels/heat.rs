@@ -80,7 +80,7 @@ impl LineHeat {
             });
             let share = stalls.share(line.samples) * 100.0;
             let first = format!(
-                "{share:.1} % of the waiting, measured on {} at {}",
+                "{share:.1} % of stall samples, measured on {} at {}",
                 counted.device, counted.workload
             );
             marks::Heat {

@@ -83,7 +83,11 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     if bench.runs.rows().is_empty() {
-        placeholder::show(ui, "No runs yet", "Save a kernel, or press F5: every run is kept here");
+        placeholder::show(
+            ui,
+            "No runs yet",
+            "Save a kernel, or press F5: the history lists every run",
+        );
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -100,8 +104,8 @@ pub(super) fn show(
     if view.shown.lines.is_empty() {
         placeholder::show(
             ui,
-            "No run fits",
-            "The filter looks for words in labels, kernels, devices and verdicts",
+            "No run matches",
+            "The filter searches labels, kernels, devices and verdicts",
         );
         return;
     }
@@ -259,7 +263,7 @@ fn order(ui: &mut Ui, view: &mut RunFilter) {
         .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, format!("Sort: {chosen}")));
     let mut together = view.grouping == Grouping::Lineage;
     let button = ui.toggle_value(&mut together, "Families");
-    button.on_hover_text("Runs whose candidates go back to the same one stand together");
+    button.on_hover_text("Group runs whose candidates derive from the same ancestor");
     view.grouping = if together { Grouping::Lineage } else { Grouping::None };
 }
 
@@ -276,7 +280,7 @@ fn label_field(ui: &mut Ui, label: &mut Option<LabelField>, commands: &mut Vec<C
         ui.add_space(8.0);
         let width = (ui.available_width() - 70.0).max(80.0);
         let field = TextEdit::singleline(&mut asked.words)
-            .hint_text("A few words, nothing to remove it")
+            .hint_text("A few words; leave empty to remove the label")
             .char_limit(MOST_CHARACTERS)
             .desired_width(width);
         let field = ui.add(field);

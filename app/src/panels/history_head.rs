@@ -41,7 +41,7 @@ pub(super) fn show(
     let told = match (best, time) {
         (Some(best), Some(time)) => format!("best #{} {}", best.number, time.median),
         (Some(best), None) => format!("best #{}", best.number),
-        (None, _) => "none to compare with".to_owned(),
+        (None, _) => "no comparable run".to_owned(),
     };
     let state = match group.fold {
         Fold::Open => "open",

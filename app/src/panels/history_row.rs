@@ -286,7 +286,7 @@ fn act(response: &Response, bench: &Workbench, row: &RunRow, commands: &mut Vec<
             "Compare with the one shown",
             vec![Command::Compare(Side::A, number), Command::CompareSelected],
         );
-        entry("Add to the comparison, or leave out", vec![Command::AddToComparison(Some(number))]);
+        entry("Add to the comparison, or remove", vec![Command::AddToComparison(Some(number))]);
         entry("Compare as A", vec![Command::Compare(Side::A, number)]);
         entry("Compare as B", vec![Command::Compare(Side::B, number)]);
     });

@@ -55,7 +55,7 @@ pub(super) fn show(
         None | Some(LessonState::Nothing) => placeholder::show(
             ui,
             "No lesson is open",
-            "Lessons are projects with steps: choose one on the start page, or open its folder",
+            "Lessons are projects with steps: select one on the start page, or open its folder",
         ),
         Some(LessonState::Broken(problems)) => broken(ui, problems, commands),
         Some(LessonState::Lesson(taught)) => {
@@ -238,7 +238,7 @@ fn predict(
             }
             let commit = ui.add_enabled(guessed.is_some(), egui::Button::new("Commit"));
             let commit = commit
-                .on_hover_text("The result comes after this")
+                .on_hover_text("Answer this before the measurement")
                 .on_disabled_hover_text("Move the slider, or type a number, to what you expect");
             if commit.clicked() {
                 commands.push(Command::Lesson(LessonCommand::Guess(value)));
@@ -288,10 +288,10 @@ fn predict(
 fn sentence(nearness: Nearness) -> String {
     match nearness {
         Nearness::Close => "Close".to_owned(),
-        Nearness::RightSize => "Not far off: the right size".to_owned(),
+        Nearness::RightSize => "Close: the right order of magnitude".to_owned(),
         Nearness::TooMuch(_) | Nearness::TooLittle(_) => {
             let words = nearness.words();
-            format!("You guessed {words}: why?")
+            format!("You guessed {words}: what did you miss?")
         }
     }
 }
@@ -351,7 +351,7 @@ fn actions(
             false => egui::Button::new("Measure"),
         };
         let response = ui.add_enabled(can_measure, button).on_disabled_hover_text(if is_running {
-            "It is being measured"
+            "Measuring"
         } else {
             "Commit to a guess first"
         });
@@ -367,7 +367,7 @@ fn actions(
             let done = taught.step_progress().done;
             let button = egui::Button::new("Compare with the solution");
             let response = ui.add_enabled(done, button);
-            if response.on_disabled_hover_text("When every goal was reached once").clicked() {
+            if response.on_disabled_hover_text("Available once every goal was reached").clicked() {
                 push(LessonCommand::Solution);
             }
         }

@@ -25,11 +25,7 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     if bench.notices.newest().next().is_none() {
-        placeholder::show(
-            ui,
-            "Nothing happened yet",
-            "What is noticed in the background stands here",
-        );
+        placeholder::show(ui, "No notices yet", "Notices from background tasks appear here");
         return;
     }
     let tokens = theme::tokens(ui);

@@ -43,11 +43,11 @@ fn time_of_mode(ui: &mut Ui, tokens: &Tokens, time: &TimeOfMode, chosen: &mut Mo
     icon.show(ui, color);
     let about = time.interval.map(|(low, high)| match time.source {
         TimeSource::Modelled => {
-            (format!(" ({low} to {high})"), "Where real runs are expected".to_owned())
+            (format!(" ({low} to {high})"), "The expected band of measured times".to_owned())
         }
         TimeSource::Measured | TimeSource::Recorded => {
             let half = (high.0 - low.0) / 2.0 / time.median.0 * 100.0;
-            (format!(" ± {half:.1} %"), format!("95 times in 100 from {low} to {high}"))
+            (format!(" ± {half:.1} %"), format!("95 % confidence interval: {low} to {high}"))
         }
     });
     let (error, interval) = about.unwrap_or_default();
@@ -70,10 +70,10 @@ fn time_of_mode(ui: &mut Ui, tokens: &Tokens, time: &TimeOfMode, chosen: &mut Mo
 
 const fn meaning(mode: Mode) -> &'static str {
     match mode {
-        Mode::Cold => "Caches hold nothing of the workload: the score",
-        Mode::Warm => "The same work again and again, on the same buffers",
-        Mode::Graph => "A graph of one execution, replayed again and again",
-        Mode::Server => "After pauses of random length in which the GPU does nothing",
+        Mode::Cold => "Cold caches: the scored condition",
+        Mode::Warm => "Repeated executions on the same buffers",
+        Mode::Graph => "Back-to-back replays of a CUDA graph of one execution",
+        Mode::Server => "After idle periods of random length",
     }
 }
 
@@ -82,8 +82,7 @@ fn energy_text(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, NoEnergy>) 
         Ok(energy) => {
             let Energy { each, interval: (low, high), power, idle, .. } = energy;
             let about = format!(
-                "Of one execution, above what the device draws when it does nothing: {low} to {high}. It drew {power} \
-                 meanwhile, {idle} when idle"
+                "Per execution, above idle power: {low} to {high}. Power was {power} during the measurement and {idle} when idle"
             );
             Icon::Dot.show(ui, tokens.origin.measured.0);
             ui.add_space(ui.spacing().button_padding.x);
@@ -110,7 +109,7 @@ pub(super) fn device_state(conditions: &Conditions) -> Vec<(&'static str, String
         all.push(("clock", range));
     }
     if *power_capped {
-        all.push(("power limit", "held the clock down".to_owned()));
+        all.push(("power limit", "reduced the clock".to_owned()));
     }
     all.extend(locked.map(|locked| ("clock locked at", locked.to_string())));
     all.extend(power.map(|power| ("power", format!("up to {power}"))));

@@ -48,9 +48,11 @@ pub(super) fn cell(
         PinnedDifference::Differs { by, other } => {
             format!("{} more than #{number}, which has {}", amount(by), amount(other))
         }
-        PinnedDifference::NotRecorded => format!("not on record of #{number}"),
+        PinnedDifference::NotRecorded => format!("not recorded for #{number}"),
         PinnedDifference::OtherContext => {
-            format!("#{number} was counted in another place, so that the two are not compared")
+            format!(
+                "#{number} was counted on another workload or device, so the two are not compared"
+            )
         }
     };
     ui.allocate_ui_with_layout(place(ui), Layout::right_to_left(Align::Center), |ui| {

@@ -37,13 +37,13 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
         match nobody_looked(bench) {
             Some(kernel) => placeholder::show(
                 ui,
-                &format!("Nobody has looked at {kernel} since the window opened"),
-                "Save it, or press F5: what the compiler and the checks say stands here",
+                &format!("{kernel} was not evaluated since the window opened"),
+                "Save it, or press F5, to see problems that the compiler and the checks report",
             ),
             None => placeholder::show(
                 ui,
                 "No problems",
-                "What the compiler, the checks and the project say stands here",
+                "Problems of the project, the compiler and the checks appear here",
             ),
         }
         return;

@@ -36,7 +36,7 @@ fn gaps(ui: &mut Ui, opened: &OpenProject) {
     }
     ui.add_space(2.0 * GAP);
     let tokens = theme::tokens(ui);
-    ui.collapsing(format!("What the definition cannot see ({})", gaps.len()), |ui| {
+    ui.collapsing(format!("Checks that the definition omits ({})", gaps.len()), |ui| {
         for gap in &gaps {
             ui.horizontal_wrapped(|ui| {
                 Icon::Warning.show(ui, tokens.status.warning.0);
@@ -160,7 +160,7 @@ fn task(ui: &mut Ui, opened: &OpenProject, commands: &mut Vec<Command>) {
     let count =
         |purpose: Purpose| project.workloads.iter().filter(|each| each.purpose == purpose).count();
     ui.weak(format!(
-        "{} workloads to verify, {} to measure, {} held out",
+        "{} workloads for verification, {} timed, {} held out",
         count(Purpose::Verify),
         count(Purpose::Measure),
         count(Purpose::HeldOut)

@@ -158,7 +158,7 @@ fn grid(
 fn of_record(ui: &mut Ui, bench: &Workbench, run: &StoredRun, numbers: &RecordedNumbers) {
     let title = format!("#{} {}", run.number, run.record.kernel);
     ui.label(RichText::new(title).family(egui::FontFamily::Name(theme::STRONG.into())));
-    ui.weak("What the history keeps of it; press F5 for the rest");
+    ui.weak("Recorded numbers; press F5 for the rest");
     ui.add_space(GAP);
     let lines = [
         numbers.registers.map(ResourceLine::registers),

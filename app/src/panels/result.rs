@@ -54,12 +54,12 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
 fn no_verdict(ui: &mut Ui, bench: &Workbench) {
     match bench.shown_run() {
         Some(row) => {
-            let said = row.sentence.as_deref().unwrap_or("it was right");
+            let said = row.sentence.as_deref().unwrap_or("it passed");
             let what = format!("Run #{}: {said}", row.number);
             placeholder::show(
                 ui,
                 &what,
-                "From the history; press F5 to look again, with the evidence",
+                "From the history; press F5 to evaluate again, with the evidence",
             );
         }
         None => placeholder::show(ui, "No verdict yet", "Save the kernel, or press F5"),
@@ -95,9 +95,9 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
         ui.weak(format!("{} workloads", checks.held_out));
         ui.end_row();
         ui.label("largest error");
-        ui.weak(format!("{:.2} of what is accepted", checks.worst_error));
+        ui.weak(format!("{:.1} % of the tolerance", 100.0 * checks.worst_error));
         ui.end_row();
-        ui.label("same bits in every order");
+        ui.label("bitwise reproducible");
         ui.weak(if checks.deterministic { "yes" } else { "no" });
         ui.end_row();
         if checks.precision_probed > 0 {
@@ -106,14 +106,14 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
             ui.end_row();
         }
         if checks.accepted_races > 0 {
-            ui.label("accesses that only the idiom of CUDA accepts");
+            ui.label("accesses allowed by CUDA practice only");
             ui.weak(checks.accepted_races.to_string());
             ui.end_row();
         }
     });
     ui.add_space(2.0 * GAP);
     for not_run in &checks.not_run {
-        let name = not_run.workload.as_deref().unwrap_or("a workload held out");
+        let name = not_run.workload.as_deref().unwrap_or("a held-out workload");
         ui.colored_label(tokens.text.weak.0, format!("Not run: {name}, {}", not_run.reason));
     }
     if !checks.not_checked.is_empty() {
@@ -126,7 +126,7 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
         ui.colored_label(tokens.status.warning.0, format!("Note: {note}"));
     }
     for found in &checks.evidence {
-        ui.colored_label(tokens.text.weak.0, format!("Seen and not refused: {}", found.what));
+        ui.colored_label(tokens.text.weak.0, format!("Found, not refused: {}", found.what));
     }
     ui.add_space(GAP);
     let costs: Vec<String> = checks
@@ -172,7 +172,7 @@ fn failed(
 
 fn wrongness(ui: &mut Ui, tokens: &Tokens, wrong: &Wrong) {
     let Wrong::Seen { workload, step, outputs, details, .. } = wrong else {
-        ui.weak("Nothing more is told about workloads that are held out");
+        ui.weak("Details of held-out workloads are not shown");
         return;
     };
     for (name, wrong) in outputs {

@@ -125,7 +125,7 @@ pub fn show(
         placeholder::show(
             ui,
             "This device has no ceilings",
-            "No sheet describes it; calibrate the device to measure them",
+            "No sheet describes it; calibrate the device to measure its ceilings",
         );
         return None;
     };
@@ -137,7 +137,7 @@ pub fn show(
     let figure = match drawn {
         Ok(figure) => figure,
         Err(error) => {
-            placeholder::show(ui, "These runs have no place in a roofline", &error.to_string());
+            placeholder::show(ui, "These runs cannot be drawn in a roofline", &error.to_string());
             return None;
         }
     };

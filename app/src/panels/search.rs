@@ -59,10 +59,10 @@ pub(super) fn show(
         list_head(ui, bench, story, &mut said);
         list(ui, bench, story, view, &mut said);
     } else if searches.running().is_some() {
-        placeholder::show(ui, "The search begins", "Its first variant is the kernel as it is");
+        placeholder::show(ui, "The search starts", "Its first variant is the unchanged kernel");
     } else {
-        let names = "F9 starts one: rewrite rules and tuning propose variants, every check decides, and your text stays as it is";
-        placeholder::show(ui, "Nothing was searched yet", names);
+        let names = "F9 starts one: rewrite rules and tuning propose variants, verification decides, and your text is unchanged";
+        placeholder::show(ui, "No search yet", names);
     }
     commands.extend(said.into_iter().map(Command::Search));
 }
@@ -131,7 +131,7 @@ fn running(
         let text = RichText::new(waiting.to_string()).weak();
         ui.add(egui::Label::new(text).truncate());
     }
-    if bench.searches.read.is_some() && ui.button("Look at the running search").clicked() {
+    if bench.searches.read.is_some() && ui.button("Show the running search").clicked() {
         said.push(SearchCommand::ShowCurrent);
     }
 }
@@ -196,7 +196,7 @@ fn pace(ui: &mut Ui, pace: Pace, said: &mut Vec<SearchCommand>) {
     let name = format!("Pace: {}", word(pace));
     shown
         .response
-        .on_hover_text("At a gentle pace it rests for as long as it worked")
+        .on_hover_text("At a gentle pace the search idles half of the time")
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, &name));
 }
 
@@ -215,7 +215,7 @@ fn next(
         if ui.add(start).on_hover_text("F9").clicked() {
             said.push(SearchCommand::Start);
         }
-        if ui.button("Suggest a change").on_hover_text("One change, nothing runs").clicked() {
+        if ui.button("Suggest a change").on_hover_text("One change; nothing runs").clicked() {
             said.push(SearchCommand::Suggest);
         }
         earlier(ui, bench, said);
@@ -292,7 +292,7 @@ fn taking(ui: &mut Ui, name: &str, taking: &mut Participation) {
 
 fn forecast(ui: &mut Ui, plan: &mut SearchPlan) {
     let mut is_on = !plan.forecast.is_off();
-    let what = "Looks only at variants that are promising or uncertain by a forecast of their time; the others stay in the list as predicted";
+    let what = "Evaluates only variants whose predicted time is promising or uncertain; the list shows the others as predicted";
     if ui.add(Checkbox::new(&mut is_on, "Forecast")).on_hover_text(what).changed() {
         plan.forecast = if is_on { Forecasting::On } else { Forecasting::Off };
     }
@@ -321,13 +321,13 @@ fn models(ui: &mut Ui, bench: &Workbench, plan: &mut SearchPlan) {
         }
         roles(ui, plan);
         let shown = DragValue::new(&mut plan.contrast).range(0..=16).suffix(" other variants");
-        ui.add(shown).on_hover_text("Other variants that models are shown with their numbers");
+        ui.add(shown).on_hover_text("Number of other variants, with their numbers, in a model's prompt");
         let mut tokens = plan.budget.tokens.unwrap_or_default();
         let field = DragValue::new(&mut tokens).speed(1000).custom_formatter(|value, _| {
             if value == 0.0 { "no token limit".to_owned() } else { format!("{value} tokens") }
         });
         let field = field.custom_parser(leading_number);
-        if ui.add(field).on_hover_text("Tokens that models may use; 0 for no limit").changed() {
+        if ui.add(field).on_hover_text("Token budget of models; 0 for no limit").changed() {
             plan.budget.tokens = (tokens > 0).then_some(tokens);
         }
         let mut money = plan.budget.money.unwrap_or_default();
@@ -336,7 +336,7 @@ fn models(ui: &mut Ui, bench: &Workbench, plan: &mut SearchPlan) {
             if value == 0.0 { "no cost limit".to_owned() } else { format!("{value:.2} of cost") }
         });
         let what =
-            "What models may cost, in the currency of the prices in your settings; 0 for no limit";
+            "Money budget of models, in the currency of the prices in your settings; 0 for no limit";
         if ui.add(field.custom_parser(leading_number)).on_hover_text(what).changed() {
             plan.budget.money = (money > 0.0).then_some(money);
         }
@@ -350,7 +350,7 @@ fn roles(ui: &mut Ui, plan: &mut SearchPlan) {
             ui.selectable_value(&mut plan.roles, each, each.to_string());
         }
     });
-    shown.response.on_hover_text("Who does what when a model is asked").widget_info(|| {
+    shown.response.on_hover_text("Roles of models").widget_info(|| {
         egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("Roles: {chosen}"))
     });
 }
@@ -363,7 +363,8 @@ fn leading_number(text: &str) -> Option<f64> {
 fn limits(ui: &mut Ui, plan: &mut SearchPlan) {
     let mut evaluations = plan.budget.evaluations.unwrap_or_default();
     let field = DragValue::new(&mut evaluations).range(1..=100_000).suffix(" evaluations");
-    let field = ui.add(field).on_hover_text("Candidates and configurations that are looked at");
+    let field =
+        ui.add(field).on_hover_text("Maximum number of evaluated candidates and configurations");
     if field.changed() {
         plan.budget.evaluations = Some(evaluations);
     }
@@ -374,7 +375,7 @@ fn limits(ui: &mut Ui, plan: &mut SearchPlan) {
         value => format!("{value} min"),
     });
     let field = field.custom_parser(leading_number);
-    if ui.add(field).on_hover_text("Minutes that it may run; 0 for no limit").changed() {
+    if ui.add(field).on_hover_text("Time limit in minutes; 0 for no limit").changed() {
         plan.budget.seconds = (minutes > 0.0).then_some(minutes * 60.0);
     }
 }
@@ -417,7 +418,7 @@ fn about(
     ui.horizontal_wrapped(|ui| {
         let why = match &story.ended {
             Some(why) => sentence(&ended(why)),
-            None => "Was not finished".to_owned(),
+            None => "Not finished".to_owned(),
         };
         ui.label(strong(why));
         let seconds = match (&searches.read, &searches.current) {
@@ -428,9 +429,9 @@ fn about(
         ui.label(RichText::new(spent).weak());
         match writer {
             JournalOrigin::Own if searches.running().is_none() => {
-                let again = ui.button("Go on with it");
+                let again = ui.button("Resume it");
                 let what =
-                    "It goes on from its journal, with as much budget again where that is used up";
+                    "Resumes from its journal; an exhausted budget is extended by the plan's";
                 if again.on_hover_text(what).clicked() {
                     said.push(SearchCommand::Resume);
                 }
@@ -438,7 +439,7 @@ fn about(
             JournalOrigin::Own => {}
             JournalOrigin::Foreign => {
                 Icon::Square.show(ui, tokens.origin.recorded.0);
-                ui.label("Written by another machine, for looking only");
+                ui.label("Written by another machine; read-only");
             }
         }
     });

@@ -46,7 +46,7 @@ pub fn show(
     let figure = match figure::speed_of_light(model.units, model.pinned) {
         Ok(figure) => figure,
         Err(error) => {
-            placeholder::show(ui, "These shares cannot be drawn", &error.to_string());
+            placeholder::show(ui, "These fractions cannot be drawn", &error.to_string());
             return None;
         }
     };

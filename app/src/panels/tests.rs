@@ -282,7 +282,7 @@ fn workloads_and_their_scaling_are_shown() {
     let mut harness = shown(ThemeName::Dark, WIDE, show_workloads);
     for (menu, entry, figure) in [
         ("Workloads", "Time over rows", "scaling-time"),
-        ("Time over rows", "Share of the bound over rows", "scaling-share"),
+        ("Time over rows", "Fraction of the bound over rows", "scaling-share"),
     ] {
         harness.get_by_label(menu).click();
         harness.run();

@@ -62,8 +62,8 @@ pub(super) fn show(
         (Suggestion::None, ..) => {
             placeholder::show(
                 ui,
-                "No variant is looked at",
-                "Search with F9 and choose a variant, or press Ctrl+Shift+G for one change of the current kernel",
+                "No variant selected",
+                "Search with F9 and select a variant, or press Ctrl+Shift+G for one change of the current kernel",
             );
         }
     }
@@ -82,7 +82,7 @@ fn suggestion(
     said: &mut Vec<SearchCommand>,
 ) {
     let (at, count) = (suggested.at + 1, suggested.count());
-    ui.label(RichText::new(format!("Suggestion {at} of {count}, nothing was run")).small().weak());
+    ui.label(RichText::new(format!("Suggestion {at} of {count}, not evaluated")).small().weak());
     ui.label(strong(sentence(&suggested.draft.what)));
     ui.add(egui::Label::new(sentence(&suggested.reason)).wrap());
     let gain = format!("{:.2} × expected, a prediction", suggested.gain);
@@ -94,7 +94,7 @@ fn suggestion(
     ui.add_space(GAP);
     ui.horizontal_wrapped(|ui| {
         let accept = ui.button(strong("Accept suggestion"));
-        let what = "It becomes a new kernel in the editor, not saved yet; your text stays as it is";
+        let what = "Opens as a new, unsaved kernel in the editor; your text is unchanged";
         if accept.on_hover_text(what).clicked() {
             said.push(SearchCommand::AcceptSuggestion);
         }
@@ -177,7 +177,7 @@ fn orders(
     let has_passed = matches!(variant.verdict, Some(Verdict::Passed { .. }));
     ui.horizontal_wrapped(|ui| {
         let accept = ui.add_enabled(has_passed, egui::Button::new(strong("Accept")));
-        let what = "It becomes a new kernel in the editor, not saved yet; your text stays as it is";
+        let what = "Opens as a new, unsaved kernel in the editor; your text is unchanged";
         let accept = accept.on_hover_text(what);
         let accept = accept.on_disabled_hover_text("It did not pass every check");
         if accept.clicked() {
@@ -196,10 +196,10 @@ fn orders(
     let Some((_, reason)) = view.reason.as_mut().filter(|(of, _)| *of == number) else { return };
     let mut is_done = false;
     ui.horizontal(|ui| {
-        let field = TextEdit::singleline(reason).hint_text("Why it is not wanted");
+        let field = TextEdit::singleline(reason).hint_text("Reason for the rejection");
         let field = ui.add(field.desired_width((ui.available_width() - 80.0).max(80.0)));
         field.widget_info(|| {
-            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Why it is not wanted")
+            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Reason for the rejection")
         });
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let has_reason = !reason.trim().is_empty();
@@ -227,7 +227,7 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
         None => row(ui, (Icon::Ring, tokens.text.weak.0), "Quick look", "not yet"),
         Some(Look::Right { times }) => row(ui, good, "Quick look", &told(times)),
         Some(Look::Slow { times }) => {
-            let text = format!("too slow to wait for, at least {}", told(times));
+            let text = format!("stopped as too slow, at least {}", told(times));
             row(ui, (Icon::Down, tokens.text.weak.0), "Quick look", &text);
         }
         Some(Look::Failed(Failed { sentence, .. })) => row(ui, bad, "Quick look", sentence),
@@ -265,12 +265,12 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
 fn foreseen(foresight: &Foresight) -> String {
     let expected = foresight.expected.map(|expected| {
         let (factor, off) = (expected.speedup(), expected.deviation.exp());
-        format!("{factor:.2} times as fast predicted, give or take a factor of {off:.2}")
+        format!("predicted speedup {factor:.2}, within a factor of {off:.2}")
     });
     let why = match &foresight.course {
         Course::Look { why } => why.clone(),
-        Course::Check { .. } => "looked at to check the forecast".to_owned(),
-        Course::Skip { .. } => "not looked at".to_owned(),
+        Course::Check { .. } => "evaluated to check the prediction".to_owned(),
+        Course::Skip { .. } => "not evaluated".to_owned(),
     };
     expected.into_iter().chain([why]).collect::<Vec<_>>().join(", ")
 }
@@ -294,7 +294,7 @@ fn told(times: &[WorkloadTime]) -> String {
         Basis::Modelled => format!("{} modelled {}", time.workload, time.seconds),
     });
     let told = each.collect::<Vec<_>>().join(", ");
-    if told.is_empty() { "right, not timed".to_owned() } else { told }
+    if told.is_empty() { "passed, not timed".to_owned() } else { told }
 }
 
 /// Failed attempts from this variant.
@@ -305,7 +305,7 @@ fn in_vain(ui: &mut Ui, tokens: &Tokens, story: &Story, number: usize) {
             continue;
         }
         let text = format!("{}: {why}", attempt.action);
-        row(ui, (Icon::Down, tokens.text.weak.0), "Tried in vain", &text);
+        row(ui, (Icon::Down, tokens.text.weak.0), "Failed attempts", &text);
         if let Some(talked) = talked {
             ui.push_id(("in vain", index), |ui| talk(ui, talked));
         }

@@ -119,13 +119,13 @@ fn outcome(
     marked: &RowState<'_>,
 ) -> Outcome {
     let word = match standing {
-        VariantState::Waiting => "nothing is known yet".to_owned(),
+        VariantState::Waiting => "no result yet".to_owned(),
         VariantState::Looked => "looked at".to_owned(),
         VariantState::Best => "the best".to_owned(),
         VariantState::WasBest => "was the best".to_owned(),
-        VariantState::Kept => "kept to go on from".to_owned(),
+        VariantState::Kept => "kept as a parent".to_owned(),
         VariantState::Rejected => "not used".to_owned(),
-        VariantState::Skipped => "not looked at".to_owned(),
+        VariantState::Skipped => "not evaluated".to_owned(),
         VariantState::NotJudged => "not judged".to_owned(),
         VariantState::Failed(failed) => failed.sentence.clone(),
     };

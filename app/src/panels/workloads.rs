@@ -114,7 +114,7 @@ fn controls(ui: &mut Ui, model: &WorkloadsModel<'_>, subject: &mut Subject) {
             let time = Subject::Scaling(name.clone(), Scaled::Time);
             ui.radio_value(subject, time, format!("Time over {name}"));
             let share = Subject::Scaling(name.clone(), Scaled::Share);
-            ui.radio_value(subject, share, format!("Share of the bound over {name}"));
+            ui.radio_value(subject, share, format!("Fraction of the bound over {name}"));
         }
     });
 }

@@ -136,7 +136,9 @@ impl<'de> Deserialize<'de> for Color {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| {
-            serde::de::Error::custom(format!("`{text}` is no colour like `#1b2128`"))
+            serde::de::Error::custom(format!(
+                "`{text}` is not a colour; expected the form `#1b2128`"
+            ))
         })
     }
 }

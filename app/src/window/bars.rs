@@ -100,8 +100,8 @@ fn mode(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>) {
 /// The menu of additional measurements, besides cold and warm times.
 fn measuring(ui: &mut Ui, measuring: Measuring, commands: &mut Vec<Command>) {
     let modes = [
-        (Besides::Graph, "times of a replayed graph too"),
-        (Besides::Server, "times after random pauses too"),
+        (Besides::Graph, "also times of graph replays"),
+        (Besides::Server, "also times after idle periods"),
     ];
     for (besides, text) in modes {
         let is_on = measuring.besides == besides;
@@ -171,8 +171,8 @@ fn show_stage(
         }
     });
     let word = match state {
-        StageState::Waiting => "has not begun",
-        StageState::Skipped => "was not asked for",
+        StageState::Waiting => "not started",
+        StageState::Skipped => "not requested",
         StageState::Running { .. } => "goes on",
         StageState::Done => "done",
         StageState::Failed => "failed",
@@ -227,7 +227,7 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
         |ui| {
             ui.horizontal(|ui| {
                 match &bench.evaluations.machine {
-                    MachineState::Detecting => drop(ui.weak("Looking at this machine…")),
+                    MachineState::Detecting => drop(ui.weak("Detecting devices and compiler…")),
                     MachineState::Known(found) => {
                         ui.weak(&found.compiler);
                         if let Some(device) = bench.device() {
@@ -235,7 +235,7 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
                             meanwhile(ui, bench, device);
                         }
                         if let Some(why) = &found.without_gpu {
-                            ui.weak("no GPU here").on_hover_text(why);
+                            ui.weak("no GPU on this machine").on_hover_text(why);
                         }
                     }
                     MachineState::Unusable(_) => {
@@ -272,8 +272,8 @@ const LEAST_ROOM: f32 = 300.0;
 fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
     let memory = device.sheet.dram.get().filter(|_| ui.available_width() > LEAST_ROOM);
     if let (DeviceName::Virtual(_), Some(memory)) = (&device.name, memory) {
-        let hover = "Memory of the device by its sheet; a virtual one takes this machine's";
-        ui.weak(format!("{memory} memory by its sheet")).on_hover_text(hover);
+        let hover = "Memory of the device from its sheet; the virtual GPU uses this machine's";
+        ui.weak(format!("{memory} memory (sheet)")).on_hover_text(hover);
     }
     let Some(measured) = bench.measurements() else { return };
     let mut words: Vec<String> = Vec::new();
@@ -287,14 +287,12 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
         words.push(format!("{} an execution", energy.each));
     }
     if !words.is_empty() {
-        let hover = "The highest clock, power and temperature while the run that is shown was timed, and the least \
-                     free memory";
+        let hover = "Highest clock, power and temperature while the shown run was timed, and the least free memory";
         ui.weak(words.join(" · ")).on_hover_text(hover);
     }
     if let Some(what) = measured.unrecorded.filter(|_| ui.available_width() > LEAST_ROOM) {
-        let hover =
-            format!("The history does not keep {what} while the run that is shown was timed");
-        ui.weak("the rest not recorded").on_hover_text(hover);
+        let hover = format!("The history has no {what} for the shown run");
+        ui.weak("others not recorded").on_hover_text(hover);
     }
 }
 
@@ -313,7 +311,10 @@ pub(super) fn questions(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Comma
             for file in conflicts {
                 ui.horizontal_wrapped(|ui| {
                     Icon::Warning.show(ui, tokens.status.warning.0);
-                    ui.label(format!("{} was changed here and on disk", file.display()));
+                    ui.label(format!(
+                        "{} was changed both in the editor and on disk",
+                        file.display()
+                    ));
                     for (title, resolution) in [
                         ("Keep mine", Resolution::KeepMine),
                         ("Take the file's", Resolution::TakeTheirs),
@@ -328,10 +329,7 @@ pub(super) fn questions(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Comma
             for file in lost {
                 ui.horizontal_wrapped(|ui| {
                     Icon::Warning.show(ui, tokens.status.warning.0);
-                    ui.label(format!(
-                        "{} has text that was not saved the last time",
-                        file.display()
-                    ));
+                    ui.label(format!("{} has unsaved text from the last session", file.display()));
                     for (title, recovery) in
                         [("Restore it", Recovery::Restore), ("Forget it", Recovery::Forget)]
                     {
@@ -357,7 +355,7 @@ pub(super) enum Answer {
 pub(super) fn before_leaving(ui: &Ui, bench: &Workbench) -> Answer {
     let mut answer = Answer::Wait;
     let modal = egui::Modal::new(egui::Id::unique("leaving")).show(ui.ctx(), |ui| {
-        ui.heading("Some text was not saved");
+        ui.heading("Some texts are not saved");
         ui.add_space(GAP);
         for document in bench.documents.all().filter(|document| document.is_changed()) {
             ui.monospace(document.file.display().to_string());

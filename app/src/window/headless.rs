@@ -27,7 +27,7 @@ pub enum HeadlessError {
     #[error("the window cannot be started: {0}")]
     Start(#[from] std::io::Error),
     /// A step exceeded its time limit.
-    #[error("{what} was not there after {} s", limit.as_secs())]
+    #[error("{what} was not available after {} s", limit.as_secs())]
     TooLong { what: &'static str, limit: Duration },
     /// The project cannot be opened.
     #[error("{0}")]

@@ -231,7 +231,7 @@ impl Window {
                     self.views.ask_for_label(row);
                 }
                 None => {
-                    let text = "run a kernel first: there is no run to label";
+                    let text = "there is no run to label; run a kernel first";
                     self.bench.notices.add(NoticeLevel::Note, text, now);
                 }
             }

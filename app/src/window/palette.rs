@@ -101,7 +101,7 @@ impl Palette {
         }
         let tokens = theme::tokens(ui);
         if found.is_empty() {
-            ui.weak("Nothing has such a name");
+            ui.weak("No match");
         }
         let mut command = None;
         ScrollArea::vertical().max_height(360.0).show(ui, |ui| {

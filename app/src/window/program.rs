@@ -93,7 +93,7 @@ fn kept<T>(
             // If the rename fails, the unreadable file is overwritten later.
             fs::rename(&path, &aside).ok();
             messages.push(format!(
-                "{name} cannot be used and was put aside as {}: {why}",
+                "{name} cannot be read and was renamed to {}: {why}",
                 aside.display()
             ));
             None

@@ -18,7 +18,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
             ui.add_space(ui.available_height() * 0.12);
             ui.label(RichText::new("Lightbench").size(34.0).family(egui::FontFamily::Name(theme::STRONG.into())).color(tokens.text.strong.0));
             ui.add_space(GAP);
-            ui.label(RichText::new("Edit a kernel, save, and know whether it is correct, how fast it is, and how far from the speed of light").color(tokens.text.weak.0));
+            ui.label(RichText::new("Edit a kernel and save it: Lightbench shows whether it is correct, how fast it is, and how far from the speed of light").color(tokens.text.weak.0));
             ui.add_space(8.0 * GAP);
             let frame = Frame::new().fill(tokens.surface.panel.0).stroke(egui::Stroke::new(1.0, tokens.line.normal.0)).corner_radius(8).inner_margin(Margin::same(18));
             frame.show(ui, |ui| {
@@ -110,7 +110,7 @@ fn entry(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
 fn machine(ui: &mut Ui, bench: &Workbench) {
     let tokens = theme::tokens(ui);
     match &bench.evaluations.machine {
-        MachineState::Detecting => drop(ui.weak("Looking at this machine…")),
+        MachineState::Detecting => drop(ui.weak("Detecting devices and compiler…")),
         MachineState::Unusable(why) => {
             ui.colored_label(tokens.status.bad.0, why);
         }
@@ -121,7 +121,7 @@ fn machine(ui: &mut Ui, bench: &Workbench) {
                 ui.weak(format!("Ready: {}, {device}", found.compiler));
             });
             if found.without_gpu.is_some() {
-                ui.weak("There is no GPU here: kernels run exactly on a virtual one, and times are modelled");
+                ui.weak("No GPU was found: kernels run exactly on a virtual GPU, and times are modelled");
             }
         }
     }

@@ -47,11 +47,11 @@ impl Workbench {
         match (self.failed(row), uncounted) {
             (Some(failed), _) => failed,
             (None, Some(why)) => {
-                Absence::new(format!("Nothing was counted of run #{}", row.number), why.to_string())
+                Absence::new(format!("Run #{} has no counters", row.number), why.to_string())
             }
             (None, None) => Absence::new(
-                format!("Nothing is on record of what run #{} did", row.number),
-                "Press F5 to look again: a virtual GPU counts, by itself or beside the GPU that times",
+                format!("No counters were recorded for run #{}", row.number),
+                "Press F5 to evaluate again: the virtual GPU counts, alone or beside a GPU",
             ),
         }
     }
@@ -70,9 +70,10 @@ impl Workbench {
                 || !known.compile_problems.is_empty()
         };
         match known {
-            Some(known) if known.running.is_none() && is_refused(known) => {
-                Absence::new(format!("{kernel} does not compile"), "Problems says where, and why")
-            }
+            Some(known) if known.running.is_none() && is_refused(known) => Absence::new(
+                format!("{kernel} does not compile"),
+                "The Problems panel shows the errors",
+            ),
             Some(_) | None if self.shown_run().is_some() => Absence::new(
                 format!("{kernel} was not compiled since the window opened"),
                 "Save it, or press F5",
@@ -86,9 +87,8 @@ impl Workbench {
     pub fn without_resources(&self) -> Absence {
         match self.selection.run.and_then(|number| self.runs.get(number)) {
             Some(row) if self.shown_verdict().is_none() => {
-                let why = "Registers, shared memory and occupancy of runs before November 2026, of other benches and of \
-                           what failed are not kept";
-                let what = format!("Nothing is on record of what run #{} needs", row.number);
+                let why = "Registers, shared memory and occupancy are not recorded for runs before November 2026, imported runs and failed runs";
+                let what = format!("The resource use of run #{} was not recorded", row.number);
                 Absence::new(what, why)
             }
             Some(_) | None => self.without_code(),
@@ -105,15 +105,15 @@ impl Workbench {
         }
         match self.evaluations.kernel(kernel) {
             Some(known) if known.running.is_some() => Absence::new(
-                format!("{kernel} is being looked at"),
-                "The stages at the top say how far it is",
+                format!("{kernel} is being evaluated"),
+                "The stages at the top show its progress",
             ),
             Some(KernelState { obstacle: Some(why), .. }) => {
-                Absence::new(format!("Nobody could look at {kernel}"), why)
+                Absence::new(format!("{kernel} could not be evaluated"), why)
             }
             Some(known) if known.facts.is_some() => Absence::new(
                 format!("{kernel} was compiled and not run"),
-                "Choose everything beside On save, and press F5",
+                "Select everything beside On save, and press F5",
             ),
             Some(_) | None => {
                 Absence::new(format!("No run of {kernel} yet"), "Save it, or press F5")
@@ -126,14 +126,11 @@ impl Workbench {
         let what = format!("Run #{} failed", row.number);
         let why = row.sentence.as_deref().unwrap_or(row.verdict());
         let where_to = if self.shown_verdict().is_some() {
-            "Result says more"
+            "The Result panel shows the evidence"
         } else {
-            "Press F5 to look again"
+            "Press F5 to evaluate again"
         };
-        Some(Absence::new(
-            what,
-            format!("It said: {why}. Only what passed is measured. {where_to}"),
-        ))
+        Some(Absence::new(what, format!("{why}. Only kernels that pass are timed. {where_to}")))
     }
 
     fn untimed(&self, row: &RunRow) -> Absence {
@@ -147,7 +144,7 @@ impl Workbench {
             Some(why) => Absence::new(format!("The time of run #{number} is withheld"), why),
             None => Absence::new(
                 format!("Run #{number} passed and was not timed"),
-                "Choose everything beside On save, and press F5 to time it",
+                "Select everything beside On save, and press F5 to time it",
             ),
         }
     }

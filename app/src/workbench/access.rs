@@ -64,7 +64,7 @@ impl Workbench {
     pub(super) fn trace(&mut self, wanted: Option<WarpSelection>, now: Duration) {
         let Some(wanted) = wanted.or_else(|| self.default_warp()) else { return };
         let Some(sheet) = self.device().map(|device| device.sheet) else {
-            let text = "nothing can be looked at before the machine is known";
+            let text = "wait until the devices are detected, then look again";
             self.notices.add(NoticeLevel::Note, text.to_owned(), now);
             return;
         };

@@ -50,7 +50,7 @@ impl Workbench {
     /// Starts an audit of the checker on the open project.
     pub(super) fn audit_checker(&mut self, now: Duration) {
         let Some(device) = self.device().cloned() else {
-            let text = "nothing can be tried before the machine is known";
+            let text = "wait until the devices are detected, then start the audit again";
             self.notices.add(NoticeLevel::Note, text, now);
             return;
         };

@@ -310,8 +310,8 @@ fn listed() -> Vec<Entry> {
     add(Menu::Edit, Command::PreviousProblem, "Previous problem", &[shift("F8")]);
     add(Menu::Run, Command::Run, "Run", &[plain("F5"), control("Enter")]);
     add(Menu::Run, Command::RunAll, "Run every kernel", &[control_shift("Enter")]);
-    add(Menu::Run, Command::AuditChecker, "Try the checker", &[]);
-    add(Menu::Run, Command::StopAudit, "Stop trying the checker", &[]);
+    add(Menu::Run, Command::AuditChecker, "Audit the checker", &[]);
+    add(Menu::Run, Command::StopAudit, "Stop the audit", &[]);
     add(Menu::Run, Command::Stop, "Stop", &[shift("F5")]);
     for mode in Mode::ALL {
         add(Menu::Run, Command::SetMode(mode), &format!("After a save: {}", mode.words()), &[]);
@@ -365,10 +365,10 @@ fn listed() -> Vec<Entry> {
 const OF_MEASURING: [(MeasureCommand, &str, &[Shortcut]); 6] = [
     (MeasureCommand::Profile, "Profile on the GPU", &[control("F5")]),
     (MeasureCommand::Besides(Besides::Nothing), "Take times: cold and warm", &[]),
-    (MeasureCommand::Besides(Besides::Graph), "Take times: replayed as a graph too", &[]),
-    (MeasureCommand::Besides(Besides::Server), "Take times: after random pauses too", &[]),
-    (MeasureCommand::Energy(EnergyUse::Measure), "Measure energy too", &[]),
-    (MeasureCommand::Energy(EnergyUse::Skip), "Measure no energy", &[]),
+    (MeasureCommand::Besides(Besides::Graph), "Take times: also graph replays", &[]),
+    (MeasureCommand::Besides(Besides::Server), "Take times: also after idle periods", &[]),
+    (MeasureCommand::Energy(EnergyUse::Measure), "Also measure energy", &[]),
+    (MeasureCommand::Energy(EnergyUse::Skip), "Do not measure energy", &[]),
 ];
 
 /// Lesson commands without parameters.
@@ -386,7 +386,7 @@ const OF_RUNS: [(Command, &str, &[Shortcut]); 7] = [
     (Command::CompareSelected, "Compare", &[control("D")]),
     (Command::AddToComparison(None), "Add to comparison", &[control_shift("D")]),
     (Command::SwapSides, "Swap sides", &[]),
-    (Command::GroupRuns, "Families of runs, or one list", &[]),
+    (Command::GroupRuns, "Group runs by family, or show one list", &[]),
     (Command::AskForLabel(None), "Label run…", &[plain("F2")]),
     (Command::CopyVerdict, "Copy verdict", &[]),
     (Command::CopyComparison, "Copy comparison as Markdown", &[]),
@@ -396,7 +396,7 @@ const OF_RUNS: [(Command, &str, &[Shortcut]); 7] = [
 const OF_SEARCHES: [(SearchCommand, &str, &[Shortcut]); 12] = [
     (SearchCommand::Start, "Search from this kernel", &[plain("F9")]),
     (SearchCommand::Pause, "Pause search", &[]),
-    (SearchCommand::Resume, "Go on with search", &[]),
+    (SearchCommand::Resume, "Resume search", &[]),
     (SearchCommand::Stop, "Stop search", &[shift("F9")]),
     (SearchCommand::Pace(Pace::Full), "Search at full pace", &[]),
     (SearchCommand::Pace(Pace::Gentle), "Search at a gentle pace", &[]),

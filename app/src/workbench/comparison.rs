@@ -77,7 +77,7 @@ impl Workbench {
         let Some(number) = number.or_else(|| self.shown_run().map(|row| row.number)) else {
             self.notices.add(
                 NoticeLevel::Note,
-                "run a kernel first: there is nothing to compare",
+                "there is no run to compare; run a kernel first",
                 now,
             );
             return;
@@ -89,7 +89,7 @@ impl Workbench {
         }
         let mut sides = selection.sides.iter();
         if sides.any(|side| side.as_ref().is_some_and(|side| side.number == number)) {
-            let text = format!("run {number} is compared already");
+            let text = format!("run {number} is already in the comparison");
             self.notices.add(NoticeLevel::Note, text, now);
             return;
         }
@@ -101,7 +101,7 @@ impl Workbench {
                 self.read_compared(number);
             }
             [Some(_), Some(_)] => {
-                let text = format!("at most {} runs stand beside each other", LETTERS.len());
+                let text = format!("at most {} runs can be compared", LETTERS.len());
                 self.notices.add(NoticeLevel::Note, text, now);
             }
         }
@@ -150,7 +150,7 @@ impl Workbench {
         let Some(row) = self.shown_run() else {
             self.notices.add(
                 NoticeLevel::Note,
-                "run a kernel first: there is nothing to compare",
+                "there is no run to compare; run a kernel first",
                 now,
             );
             return;
@@ -163,7 +163,11 @@ impl Workbench {
             .or_else(|| self.runs.best_like(row).filter(|best| best.number != number))
             .or_else(|| self.runs.rows().iter().rev().find(|known| known.number != number));
         let Some(other) = other.map(|other| other.number) else {
-            self.notices.add(NoticeLevel::Note, "there is only one run so far", now);
+            self.notices.add(
+                NoticeLevel::Note,
+                "there is only one run; a comparison needs two",
+                now,
+            );
             return;
         };
         self.compare(Side::A, other);
@@ -202,7 +206,7 @@ impl Workbench {
         let workload = self.opened.as_ref().map(|opened| opened.workload.as_str());
         match self.compared().map(|runs| markdown(&runs, workload.unwrap_or_default())) {
             Some(text) => self.effects.push(UiEffect::Copy(text)),
-            None => self.notices.add(NoticeLevel::Note, "choose two runs to compare first", now),
+            None => self.notices.add(NoticeLevel::Note, "select two runs to compare first", now),
         }
     }
 }
@@ -260,7 +264,7 @@ pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
         }
         Outcome::Failed { .. } => None,
     };
-    compare("place of the counts", &|run| counted(run).map(|at| place(&at)));
+    compare("workload of the counters", &|run| counted(run).map(|at| place(&at)));
     differences.extend(highest_clocks(runs));
     differences
 }
@@ -299,7 +303,7 @@ fn markdown(runs: &[&StoredRun], workload: &str) -> String {
         }
     }
     for difference in conditions(runs) {
-        text += &format!("\nnot the same {difference}\n");
+        text += &format!("\ndifferent {difference}\n");
     }
     text
 }

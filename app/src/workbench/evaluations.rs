@@ -215,7 +215,7 @@ impl Evaluations {
         question: &EvaluationRequest,
     ) -> Result<RequestId, String> {
         let Some(evaluator) = self.evaluator() else {
-            return Err("nothing can run before the machine is known".to_owned());
+            return Err("wait until the devices are detected, then try again".to_owned());
         };
         let id = evaluator.ask(request).map_err(|refused| refused.to_string())?;
         let (project, kernel) = (Arc::clone(&question.project), Arc::clone(&question.kernel));

@@ -156,7 +156,7 @@ fn verdicts(runs: &[&StoredRun]) -> MatrixRow {
         Cell { text: run.record.verdict().replace('_', " "), how, interval, rank: Rank::Other }
     });
     let cells = words.collect();
-    MatrixRow { name: "verdict".to_owned(), means: "What came of it", workload: None, cells }
+    MatrixRow { name: "verdict".to_owned(), means: "Verdict", workload: None, cells }
 }
 
 fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
@@ -171,8 +171,7 @@ fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
             kind: kind(run, &timing.clock),
         })
     });
-    let means =
-        "The median with caches emptied; those that cannot be told from the fastest are marked too";
+    let means = "The median with cold caches; times that cannot be distinguished from the fastest are marked too";
     let row = ranked(format!("time, {workload}"), means, Better::Less, values.collect());
     let mut row = MatrixRow { workload: Some(workload.clone()), ..row };
     for (cell, run) in row.cells.iter_mut().zip(runs) {
@@ -213,7 +212,7 @@ type MakeRow<'a> = &'a dyn Fn(&str, &'static str, Better, ReadValue<'_>) -> Matr
 
 /// The time relative to its bound.
 fn against_bound(row: MakeRow<'_>, runs: &[&StoredRun], workload: &WorkloadName) -> Vec<MatrixRow> {
-    let bound = row("bound", "The time that no correct kernel beats", Better::Neither, &|run| {
+    let bound = row("bound", "The least time of any correct kernel", Better::Neither, &|run| {
         let of = |run: &StoredRun| Some(cold(run, workload)?.standing.as_ref()?.bound.seconds());
         // The bound belongs to task and device: a run without a time takes that of another run.
         let alike = |other: &&&StoredRun| {
@@ -223,7 +222,7 @@ fn against_bound(row: MakeRow<'_>, runs: &[&StoredRun], workload: &WorkloadName)
         let bound = of(run).or_else(|| runs.iter().filter(alike).find_map(|other| of(other)));
         Some(plain(bound?.to_string(), 0.0))
     });
-    let means = "The bound as a part of the time";
+    let means = "The bound divided by the time";
     let reached = row("of the speed of light", means, Better::More, &|run| {
         let timing = cold(run, workload)?;
         let (standing, share) = timing.standing.as_ref().zip(timing.share())?;
@@ -236,7 +235,7 @@ fn against_bound(row: MakeRow<'_>, runs: &[&StoredRun], workload: &WorkloadName)
         let (text, how) = (share.middle.to_string(), clock(&timing.clock));
         Some(Value { text, how, between, kind })
     });
-    let limiter = row("limited by", "What held it back", Better::Neither, &|run| {
+    let limiter = row("limited by", "What the time is spent on", Better::Neither, &|run| {
         Some(plain(cold(run, workload)?.limiter.as_ref()?.words.clone(), 0.0))
     });
     vec![bound, reached, limiter]
@@ -247,20 +246,20 @@ fn needs(row: MakeRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
     let of = |run: &StoredRun| run.record.numbers(workload).cloned();
     let neither = Better::Neither;
     vec![
-        row("registers", "Of a thread; fewer are not better by themselves", neither, &|run| {
+        row("registers", "Per thread; fewer are not better by themselves", neither, &|run| {
             Some(counted(of(run)?.registers?.into()))
         }),
         row(
             "spilled bytes",
-            "Stored and loaded back for want of registers",
+            "Bytes stored and loaded because registers did not suffice",
             Better::Less,
             &|run| Some(counted(of(run)?.spilled?.0)),
         ),
-        row("shared memory", "Of a block; less is not better by itself", neither, &|run| {
+        row("shared memory", "Per block; less is not better by itself", neither, &|run| {
             let bytes = of(run)?.shared?;
             Some(plain(bytes.to_string(), bytes.0 as f64))
         }),
-        row("occupancy", "Warps that fit; more are not better by themselves", neither, &|run| {
+        row("occupancy", "Resident warps; more are not better by themselves", neither, &|run| {
             let fraction = of(run)?.occupancy?;
             Some(plain(fraction.to_string(), fraction.0))
         }),
@@ -273,11 +272,11 @@ fn counts(row: MakeRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
     let rows: [(&str, &'static str, Better, Number); 6] = [
         (
             "DRAM bytes at least",
-            "Distinct bytes of global memory that it touches",
+            "Distinct bytes of accessed global memory",
             Better::Less,
             |counts| counts.touched.map(size),
         ),
-        ("L2 bytes at most", "Bytes of the sectors that it asks for", Better::Less, |counts| {
+        ("L2 bytes at most", "Bytes of the requested sectors", Better::Less, |counts| {
             Some(size(counts.asked))
         }),
         ("warp instructions", "Executed by all warps", Better::Less, |counts| {
@@ -285,20 +284,20 @@ fn counts(row: MakeRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
         }),
         (
             "bank conflicts",
-            "Passes over shared memory that are not needed",
+            "Additional shared-memory passes caused by bank conflicts",
             Better::Less,
             |counts| whole(counts.bank_conflicts),
         ),
-        ("divergent branches", "Branches that part a warp", Better::Less, |counts| {
+        ("divergent branches", "Divergent branches", Better::Less, |counts| {
             whole(counts.divergent_branches)
         }),
-        ("active lanes", "Of 32, in the mean", Better::More, |counts| {
+        ("active lanes", "Active threads per warp instruction, of 32", Better::More, |counts| {
             counts.active_lanes.map(|lanes| (lanes, format!("{lanes:.1}")))
         }),
     ];
     let at = |run: &StoredRun| Some(run.record.numbers(workload)?.counted.as_ref()?.at.clone());
     // Counters of a small workload must not be read as those of the timed workload.
-    let place_row = row("counted", "Where the counts below are from", Better::Neither, &|run| {
+    let place_row = row("counted", "The workload of the counters below", Better::Neither, &|run| {
         Some(plain(place(&at(run)?), 0.0))
     });
     let made = rows.into_iter().map(|(name, means, better, number)| {
@@ -316,7 +315,7 @@ fn counts(row: MakeRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
 #[must_use]
 pub fn place(at: &CountedIn) -> String {
     match at {
-        CountedIn::There => "in this workload".to_owned(),
+        CountedIn::There => "on this workload".to_owned(),
         CountedIn::Beside { device, workload } => format!("on {device} in {workload}"),
     }
 }

@@ -464,7 +464,8 @@ impl Workbench {
 
     fn close_text(&mut self, file: &std::path::Path, now: Duration) {
         if self.documents.get(file).is_some_and(documents::Document::is_changed) {
-            let text = format!("{} was not saved; save it first, or undo", file.display());
+            let text =
+                format!("{} has unsaved changes; save it first, or undo them", file.display());
             self.notices.add(NoticeLevel::Warning, text, now);
             return;
         }

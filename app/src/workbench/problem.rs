@@ -152,7 +152,7 @@ pub fn from_failure(failure: &Failure, kernel: &Kernel, project: &Project) -> Ve
                 error(
                     ProblemSource::Compiler,
                     place,
-                    format!("the project's policy refuses this: {}", found.what),
+                    format!("the project's policy forbids this: {}", found.what),
                 )
             };
             found.iter().map(of).collect()

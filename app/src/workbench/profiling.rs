@@ -67,7 +67,7 @@ impl Workbench {
         self.change_settings(|settings| settings.editor.heat = heat);
         if heat == Heat::Stalls && self.counted().is_none() {
             let text =
-                "where warps wait is measured by a profiler on a GPU: profile the kernel (Ctrl+F5)";
+                "warp stalls are measured by a profiler on a GPU: profile the kernel (Ctrl+F5)";
             self.notices.add(NoticeLevel::Note, text, now);
         }
     }
@@ -96,18 +96,17 @@ impl Workbench {
         let note = |text: &str| (NoticeLevel::Note, text.to_owned());
         let opened = self.opened.as_ref().ok_or_else(|| note("open a project first"))?;
         let MachineState::Known(found) = &self.evaluations.machine else {
-            return Err(note("nothing can be profiled before the machine is known"));
+            return Err(note("wait until the devices are detected, then profile again"));
         };
-        let device = self.device().ok_or_else(|| note("there is no device"))?.clone();
+        let device = self.device().ok_or_else(|| note("no device was found; see Doctor"))?.clone();
         if let DeviceName::Virtual(_) = device.name {
-            let why = "only a GPU has hardware counters: choose one above; what a virtual one counts is there after every run";
+            let why = "only a GPU has hardware counters: select one above; the virtual GPU's counters are available after every run";
             return Err(note(why));
         }
         let profiler = found.profiler.clone().map_err(|why| (NoticeLevel::Warning, why))?;
         let known = self.evaluations.kernel(&opened.kernel);
         if known.is_some_and(|known| known.running.is_some()) {
-            let text =
-                format!("{} is being looked at; profile it when that is over", opened.kernel);
+            let text = format!("{} is being evaluated; profile it afterwards", opened.kernel);
             return Err((NoticeLevel::Note, text));
         }
         let kernel = opened.project.kernel(&opened.kernel);
@@ -210,7 +209,7 @@ impl ProfiledRun {
             let (reason, _) = line.reasons.first()?;
             let share = stalls.share(line.samples) * 100.0;
             Some(format!(
-                "; {share:.0} % of the waiting is at {}:{}, {}",
+                "; {share:.0} % of stall samples are at {}:{}, {}",
                 line.file, line.line, reason.title
             ))
         });

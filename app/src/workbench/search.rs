@@ -244,7 +244,7 @@ impl ActiveSearch {
                 Ok(())
             }
             (Some(story), entry) => story.add(&entry).map_err(|error| error.to_string()),
-            (None, _) => Err("a search did not begin with what it is about".to_owned()),
+            (None, _) => Err("the first entry of a search is not its header".to_owned()),
         }
     }
 }
@@ -391,9 +391,9 @@ pub fn failed(variant: &Variant) -> Option<&Failed> {
 #[must_use]
 pub fn ended(why: &End) -> String {
     match why {
-        End::NothingLeft => "nothing is left to try".to_owned(),
-        End::Budget(part) => format!("the budget is used up: {part}"),
+        End::NothingLeft => "no variants are left to try".to_owned(),
+        End::Budget(part) => format!("the budget is exhausted: {part}"),
         End::Stopped => "stopped".to_owned(),
-        End::Impossible(why) => format!("it cannot go on: {why}"),
+        End::Impossible(why) => format!("it cannot continue: {why}"),
     }
 }

@@ -262,7 +262,7 @@ impl Workbench {
                 && other.score.map(|score| score.1) == row.score.map(|score| score.1)
         });
         if self.runs.is_best(row) && others {
-            let text = format!("{} is the best so far", row.kernel);
+            let text = format!("{} is the fastest run so far", row.kernel);
             self.notices.add(NoticeLevel::Good, text, now);
         }
     }

@@ -302,7 +302,7 @@ fn a_kernel_that_is_half_written_stays_the_one_that_is_worked_on() {
     assert_eq!((opened.kernel.as_str(), opened.problems.len()), (kernel.as_str(), 1));
     let line = bench.verdict_line();
     assert_eq!(line.tone, Tone::Bad);
-    let says = format!("{kernel} is not understood: line 1: the file has no launch block");
+    let says = format!("{kernel} cannot be read: line 1: the file has no launch block");
     assert_eq!(line.text, says);
     let front = bench.documents.front().unwrap();
     assert_eq!((front.text.as_str(), front.problems.len()), ("half", 1));
@@ -446,7 +446,7 @@ fn what_the_history_knows_of_a_kernel_is_said() {
             VerdictLine { text: expected.to_owned(), tone: Tone::Quiet }
         );
     };
-    check(&bench, "Nothing is known of this kernel yet: save it, or press F5");
+    check(&bench, "This kernel was not evaluated yet: save it, or press F5");
     script.find(TaskResult::History(
         folder(),
         vec![stored(4, "naive", 7, Some(131e-6))],
@@ -455,7 +455,7 @@ fn what_the_history_knows_of_a_kernel_is_said() {
     bench.poll(NOW);
     check(
         &bench,
-        "Run 4, the newest of this kernel, was right, 131 µs measured at llama-70b-prefill. Press F5 to look again",
+        "Run 4 (latest) passed, 131 µs measured at llama-70b-prefill. Press F5 to evaluate again",
     );
 }
 

@@ -112,10 +112,10 @@ fn said_of_kept(kept: &[(PathBuf, String)], project: &str) -> Option<String> {
     let file = first.0.display();
     Some(match rest.len() {
         0 => format!(
-            "{file} of {project} is not saved: it comes back when the project is opened again"
+            "{file} of {project} is not saved; it is restored when the project is opened again"
         ),
         others => format!(
-            "{file} and {others} more of {project} are not saved: they come back when the project is opened again"
+            "{file} and {others} more of {project} are not saved; they are restored when the project is opened again"
         ),
     })
 }

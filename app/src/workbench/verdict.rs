@@ -38,7 +38,7 @@ impl Workbench {
         let broken = opened.project.broken_kernel(&opened.kernel);
         if let Some(problem) = broken.and_then(|broken| broken.problems.first()) {
             let (name, line) = (&opened.kernel, problem.line);
-            let text = format!("{name} is not understood: line {line}: {}", problem.found);
+            let text = format!("{name} cannot be read: line {line}: {}", problem.found);
             return VerdictLine { text, tone: Tone::Bad };
         }
         let known = self.evaluations.kernel(&opened.kernel);
@@ -47,9 +47,9 @@ impl Workbench {
                 let before =
                     known.evaluated.as_ref().map(|evaluated| self.evaluated_line(evaluated).text);
                 let text = match before {
-                    None => format!("{} is being looked at for the first time", opened.kernel),
+                    None => format!("{} is being evaluated for the first time", opened.kernel),
                     Some(line) => {
-                        format!("{} is being looked at again; before: {line}", opened.kernel)
+                        format!("{} is being evaluated again; before: {line}", opened.kernel)
                     }
                 };
                 return VerdictLine { text, tone: Tone::Running };
@@ -65,12 +65,12 @@ impl Workbench {
                 return VerdictLine { text, tone: Tone::Bad };
             }
             if known.facts.is_some() {
-                return quiet("It compiles; nobody has looked yet whether it is right");
+                return quiet("It compiles and was not verified yet");
             }
         }
         match self.runs.newest_of(&opened.kernel) {
             Some(row) => quiet(&line_from_history(row, &opened.workload)),
-            None => quiet("Nothing is known of this kernel yet: save it, or press F5"),
+            None => quiet("This kernel was not evaluated yet: save it, or press F5"),
         }
     }
 
@@ -123,14 +123,12 @@ fn line_from_history(row: &RunRow, workload: &str) -> String {
     let number = row.number;
     if row.failure.is_some() {
         let sentence = row.sentence.as_deref().unwrap_or("it failed");
-        return format!(
-            "Run {number}, the newest of this kernel: {sentence}. Press F5 to look again"
-        );
+        return format!("Run {number} (latest): {sentence}. Press F5 to evaluate again");
     }
     let of_workload = row.times.iter().find(|time| &*time.workload == workload);
     let time = of_workload
         .or_else(|| row.times.first())
         .map(|time| format!(", {} {} at {}", time.median, time.source.word(), time.workload));
     let time = time.unwrap_or_default();
-    format!("Run {number}, the newest of this kernel, was right{time}. Press F5 to look again")
+    format!("Run {number} (latest) passed{time}. Press F5 to evaluate again")
 }

@@ -37,14 +37,14 @@ fn calibrated(session: &Session, arguments: &args::Calibrate) -> Result<Outcome,
     }
     let Some(state) = session.state.as_deref() else {
         let message =
-            "this machine has no folder to keep a calibration in; `--state DIR` names one";
+            "this machine has no state folder for a calibration; name one with `--state DIR`";
         return Err(report::environment(&message, as_json));
     };
     let measured = measured(session, arguments)?;
     let kept = Calibrations::below(state).keep(&measured.calibrated.calibration);
     let file = kept.map_err(|error| {
         let folder = state.display();
-        report::environment(&format!("cannot keep the calibration in {folder}: {error}"), as_json)
+        report::environment(&format!("cannot store the calibration in {folder}: {error}"), as_json)
     })?;
     let output = if as_json {
         document(&value(&measured, &file))

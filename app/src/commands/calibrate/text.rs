@@ -21,7 +21,7 @@ pub(super) fn report_text(calibrated: &Calibrated, sheet: &DeviceSheet, file: &P
     let calibration = &calibrated.calibration;
     let clocks = &calibration.clocks;
     let control = match clocks.control {
-        ClockControl::Free => "as the driver sets it",
+        ClockControl::Free => "set by the driver",
         ClockControl::Locked => "locked",
     };
     let mut text = format!(
@@ -32,7 +32,7 @@ pub(super) fn report_text(calibrated: &Calibrated, sheet: &DeviceSheet, file: &P
     if let Some(Measured { median, low, high, .. }) = &calibration.retained_writes {
         let _infallible = writeln!(
             text,
-            "\nof writes, L2 still holds {median} when a kernel ends ({low} to {high})"
+            "\nL2 retains {median} of written data at the end of a kernel ({low} to {high})"
         );
     }
     if let Some(offset) = &calibration.event_offset {
@@ -45,11 +45,11 @@ pub(super) fn report_text(calibrated: &Calibrated, sheet: &DeviceSheet, file: &P
     if let Some(Measured { median, low, high, .. }) = &calibration.launch_floor {
         let _infallible = writeln!(
             text,
-            "\na kernel that does nothing takes {median} in a row of many ({low} to {high}): the launch floor of bounds"
+            "\nan empty kernel takes {median} in a sequence of launches ({low} to {high}): the launch floor of bounds"
         );
     }
     if !calibrated.left_out.is_empty() {
-        text += "\nleft to the sheet\n";
+        text += "\nnot measured; the sheet's values apply\n";
     }
     for (what, why) in &calibrated.left_out {
         let _infallible = writeln!(text, "  {what}: {why}");
@@ -57,7 +57,7 @@ pub(super) fn report_text(calibrated: &Calibrated, sheet: &DeviceSheet, file: &P
     let file = file.display();
     let _infallible = writeln!(
         text,
-        "\nkept in {file}\n{DIM}`lightbench run` and `compare` hold times on this GPU against it from now on{DIM:#}"
+        "\nstored in {file}\n{DIM}`lightbench run` and `compare` use these ceilings for this GPU from now on{DIM:#}"
     );
     text
 }

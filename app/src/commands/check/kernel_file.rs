@@ -30,9 +30,8 @@ pub(super) fn check(
 ) -> Outcome {
     let as_json = checker.arguments.json;
     if let Some((name, _)) = checker.arguments.parameters.first() {
-        let message = format!(
-            "`--param {name}=…` needs a project: its launch block says where the value goes"
-        );
+        let message =
+            format!("`--param {name}=…` needs a project, whose launch block uses the parameter");
         return report::request(&message, as_json);
     }
     if checker.arguments.workload.is_some() {
@@ -73,8 +72,7 @@ pub(super) fn check(
 
 pub(in crate::commands) fn no_kernel(kernel: &StandaloneKernel) -> String {
     format!(
-        "{} compiles to no kernel: it needs a `__global__` function; a template counts only where a launch block or an \
-         explicit instantiation names its arguments",
+        "{} contains no kernel: a `__global__` function is required, or a template with an explicit instantiation or a launch block that names its arguments",
         shown_name(kernel)
     )
 }
@@ -89,7 +87,7 @@ pub(in crate::commands) fn host_hint(error: &FactsError, kernel: &StandaloneKern
         return String::new();
     }
     let note = format!(
-        "kernels are device code only; `lightbench new DIR --from {}` makes a project of them without the host code",
+        "kernel files may contain device code only; `lightbench new DIR --from {}` creates a project without the host code",
         shown_name(kernel)
     );
     report::notices(&[note])
@@ -137,7 +135,7 @@ fn wanted<'a>(
     let found: Vec<_> = kernels.iter().filter(|kernel| is_named(kernel, wanted)).collect();
     if found.is_empty() {
         let known: Vec<_> = kernels.iter().map(readable).collect();
-        return Err(format!("no kernel `{wanted}` here; there is {}", known.join(", ")));
+        return Err(format!("no kernel `{wanted}` in this file; it has {}", known.join(", ")));
     }
     Ok(found)
 }

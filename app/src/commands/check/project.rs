@@ -69,7 +69,7 @@ pub(super) fn check(
     };
     let parameters: BTreeMap<String, i64> = checker.arguments.parameters.iter().cloned().collect();
     if let Some(name) = unknown_parameter(&kernels, &parameters) {
-        let message = format!("no kernel here has a parameter `{name}`");
+        let message = format!("no kernel of this project has a parameter `{name}`");
         return report::request(&message, as_json);
     }
     let started = Instant::now();

@@ -56,7 +56,7 @@ pub(in crate::commands) fn project(
     match find(path) {
         Ok(Target::Project { project, kernel }) => Ok((project, kernel)),
         Ok(Target::File(_)) => {
-            let message = format!("a file that belongs to no project has {lacks}");
+            let message = format!("a file outside any project has {lacks}");
             Err(report::request(&message, as_json))
         }
         Err(error) => Err(report::project_error(&error, path, as_json)),
@@ -80,10 +80,12 @@ pub(in crate::commands) fn workload(
 ) -> Result<Workload, String> {
     let found = match wanted {
         Some(name) => project.workload(name).map_err(|error| error.to_string())?,
-        None => usual_workload(project).ok_or("the project has no workload that everybody sees")?,
+        None => usual_workload(project).ok_or("all workloads of the project are held out")?,
     };
     match found.purpose {
-        Purpose::HeldOut => Err(format!("`{}` is held out: nothing is told of it", found.name)),
+        Purpose::HeldOut => {
+            Err(format!("`{}` is a held-out workload: its results are not shown", found.name))
+        }
         Purpose::Verify | Purpose::Measure => Ok(found.clone()),
     }
 }

@@ -83,7 +83,7 @@ fn table(checked: &Checked<'_>) -> String {
             Part::Kernel | Part::Wrong => broken.name(),
             Part::Include => broken.file.display().to_string(),
         };
-        table.row([visible(&name).into_owned(), "failed: not understood".to_owned()]);
+        table.row([visible(&name).into_owned(), "failed: cannot be read".to_owned()]);
     }
     table.to_string()
 }
@@ -158,7 +158,7 @@ fn page(checker: &Checker<'_>, facts: &Facts) -> String {
             text.push_str(&memory(resources, launch.planned.shared_bytes));
         }
         if let Some(threads) = launch.kernel.max_threads {
-            writeln!(text, "  bounds      at most {} threads a block", dimensions(threads)).ok();
+            writeln!(text, "  bounds      at most {} threads per block", dimensions(threads)).ok();
         }
         if let Some(advice) = advice(checker, launch) {
             writeln!(text, "  occupancy   {advice}").ok();
@@ -182,7 +182,7 @@ fn memory(resources: &Resources, dynamic_shared: u64) -> String {
     writeln!(text, "  shared      {} B declared, {dynamic_shared} B dynamic", static_shared.0).ok();
     writeln!(
         text,
-        "  spills      {} B stored, {} B loaded a thread",
+        "  spills      {} B stored, {} B loaded per thread",
         spill_stores.0, spill_loads.0
     )
     .ok();

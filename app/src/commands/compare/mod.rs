@@ -33,7 +33,7 @@ pub fn run(session: &Session, arguments: &args::Compare) -> Outcome {
 fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refused = |refused: HistoryCommandError| refused.outcome(as_json);
-    let lacks = "no definition of what is right";
+    let lacks = "no reference to verify against";
     let (project, _) = target::project(&arguments.project, lacks, as_json)?;
     let named = |name| Side::parse(session, &project, name).map_err(refused);
     let sides = [named(&arguments.a)?, named(&arguments.b)?];
@@ -81,7 +81,9 @@ fn measured(project: &Project, name: &str) -> Result<(), HistoryCommandError> {
     let measured = project.workloads.iter().filter(|each| each.purpose == Purpose::Measure);
     let names: Vec<&str> = measured.map(|each| each.name.as_str()).collect();
     let names = names.join(", ");
-    Err(HistoryCommandError::Request(format!("`{name}` is not for measuring; these are: {names}")))
+    Err(HistoryCommandError::Request(format!(
+        "workload `{name}` is not timed; timed workloads: {names}"
+    )))
 }
 
 /// Refuses a library without a GPU, and modelled times with a warm cache.
@@ -102,12 +104,13 @@ fn on_a_gpu(
         (None, Some(reason)) => {
             let reason = reason.split(';').next().unwrap_or_default();
             Err(HistoryCommandError::Environment(format!(
-                "{needs}, and there is none here: {reason}"
+                "{needs}, but this machine has none: {reason}"
             )))
         }
-        (None, None) => {
-            Err(HistoryCommandError::Request(format!("{needs}, and {} is none", chosen.title)))
-        }
+        (None, None) => Err(HistoryCommandError::Request(format!(
+            "{needs}, but {} is a virtual device",
+            chosen.title
+        ))),
     }
 }
 

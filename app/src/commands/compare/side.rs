@@ -44,7 +44,7 @@ impl Side {
     ) -> Result<Self, HistoryCommandError> {
         let unknown = match project.kernel(name) {
             Ok(kernel) if kernel.name == project.reference.name => {
-                let text = "both sides are held against the reference; name two kernels";
+                let text = "both sides are compared with the reference already; name two kernels";
                 return Err(HistoryCommandError::Request(text.to_owned()));
             }
             Ok(kernel) => return Ok(Self::Kernel(Box::new(kernel.clone()))),
@@ -58,7 +58,7 @@ impl Side {
             let libraries = libraries(project).map(|library| format!(", or {}", library.name()));
             let more = libraries.collect::<String>();
             Err(HistoryCommandError::Request(format!(
-                "{unknown}; the number of a run is taken too{more}"
+                "{unknown}; the number of a run is accepted too{more}"
             )))
         })
     }
@@ -116,11 +116,11 @@ impl Side {
         differ("compiler", version("compiler"), Some(compiler));
         differ("driver", version("driver"), gpu.map(|gpu| gpu.identity.driver.as_str()));
         if record.definition.as_ref().is_some_and(|hash| *hash != definition_hash(project)) {
-            differences.push("the project asks for something else now".to_owned());
+            differences.push("the project's definition has changed".to_owned());
         }
         let candidate = run.candidate.map(|hash| format!("{hash:#}"));
         if record.scope == Scope::Whole && candidate.is_some() && candidate != record.candidate {
-            differences.push("its texts make another candidate now".to_owned());
+            differences.push("its stored texts compile to a different candidate now".to_owned());
         }
         differences
     }
@@ -136,7 +136,7 @@ pub(super) fn pair(
         (Ok(kernel), Err(gemm)) => Ok(Pair::KernelAndLibrary(kernel, gemm.clone())),
         (Err(gemm), Ok(kernel)) => Ok(Pair::LibraryAndKernel(gemm.clone(), kernel)),
         (Err(_), Err(_)) => Err(HistoryCommandError::Request(
-            "one of the two is to be a kernel or a run".to_owned(),
+            "at least one side must be a kernel or a run".to_owned(),
         )),
     }
 }
@@ -153,7 +153,7 @@ fn read_run(
     let run = store.run(number)?.ok_or(HistoryError::NoSuchRun(number))?;
     let restored = store.restored(project, &run.record);
     let (project, kernel) = restored.map_err(|lost| {
-        HistoryCommandError::Request(format!("run {number} cannot be repeated: {lost}"))
+        HistoryCommandError::Request(format!("run {number} cannot be compiled again: {lost}"))
     })?;
     Ok(RecordedRun { run, project: Arc::new(project), kernel: Arc::new(kernel) })
 }
@@ -177,7 +177,7 @@ fn library(project: &Project, name: &str) -> Option<Result<Side, HistoryCommandE
         None if name.eq_ignore_ascii_case(LIBRARY) => {
             let title = &project.definition.title;
             format!(
-                "`{title}` names no {LIBRARY} among its baselines; docs/project-format.md says how a project does"
+                "`{title}` has no {LIBRARY} baseline; docs/project-format.md describes how to add one"
             )
         }
         None => return None,

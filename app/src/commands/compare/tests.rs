@@ -84,7 +84,7 @@ fn what_needs_a_gpu_says_so_elsewhere() {
     let (wrong, lacks) = (Status::BadRequest, Status::Environment);
     check(&library, Mode::Cold, None, wrong, &["cuBLAS runs on GPUs only", "virtual H200 is none"]);
     let none = Some("no CUDA driver; take a virtual one");
-    check(&library, Mode::Cold, none, lacks, &["there is none here: no CUDA driver"]);
+    check(&library, Mode::Cold, none, lacks, &["but this machine has none: no CUDA driver"]);
     check(&kernels, Mode::Graph, None, wrong, &["graph times are taken on GPUs only"]);
     check(&kernels, Mode::Server, none, lacks, &["server times", "no CUDA driver"]);
     assert!(on_a_gpu(&kernels, Mode::Cold, &chosen(none)).is_ok());
@@ -109,7 +109,7 @@ fn a_library_is_told_with_its_version_and_call() {
         call: "cublasGemmEx with CUBLAS_COMPUTE_32F".to_owned(),
     };
     let times = LibraryTimes { used: Some(used), worst_error: 0.116, workloads: Vec::new() };
-    let expected = "cuBLAS 13.1.0 is correct, its errors are at most 11.6 % of what is accepted (cublasGemmEx with \
+    let expected = "cuBLAS 13.1.0 is correct, with errors of at most 11.6 % of the tolerance (cublasGemmEx with \
                     CUBLAS_COMPUTE_32F)";
     assert_eq!(text::library(&times), expected);
 }
@@ -129,7 +129,7 @@ fn what_no_clock_resolves_is_said() {
         assert!(told.contains(expected), "{expected:?} in {told:?}");
     };
     check(2.2e-6, 1.4e-6, "B is faster: B takes 63.64 % of the time of A");
-    check(2.2e-6, 1.4e-6, "; by how much is not resolved)");
+    check(2.2e-6, 1.4e-6, "; the difference is not resolved)");
     check(1.2e-6, 1.4e-6, "not resolved: both");
     check(
         2.2e-6,
@@ -151,7 +151,7 @@ fn what_has_no_time_has_a_bound_and_a_reason() {
         let (workload, bounds) = (workload.name.clone(), bounds.clone());
         let lines = text::lines(&ComparedWorkload { workload, bounds, outcome });
         let [bound, a, b, told] = lines.as_slice() else { panic!("{lines:?}") };
-        assert_eq!(bound, "no correct kernel takes less than 98.5 µs (DRAM, sheet)");
+        assert_eq!(bound, "least time of any correct kernel: 98.5 µs (DRAM, sheet)");
         let share = "about 56.8 % of the speed of light (39.4 % to 82.0 %)";
         assert_eq!(*a, format!("A  modelled: 120 µs to 250 µs, at least 100 µs (DRAM), {share}"));
         assert!(b.starts_with(expected[0]) && told.starts_with(expected[1]), "{lines:?}");
@@ -159,6 +159,6 @@ fn what_has_no_time_has_a_bound_and_a_reason() {
     let reason = "nothing was counted".to_owned();
     check(Err(reason), None, ["B  no time: nothing was counted", "no comparison"]);
     let ratio = Some(lightbench_core::units::Fraction(1.0));
-    let takes = "B is expected to take 100.00 % of the time of A, as modelled";
+    let takes = "B takes 100.00 % of the time of A by the model";
     check(Ok(timing.clone()), ratio, ["B  modelled: 120 µs", takes]);
 }

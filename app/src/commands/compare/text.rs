@@ -28,8 +28,8 @@ pub(super) fn report_text(told: &ComparisonReport<'_>) -> String {
         text += &verdict(told, side, letter);
     }
     let workloads = match told.done.workloads.as_deref() {
-        None => return text + "\ncancelled before they were compared\n",
-        Some([]) => return text + "\nnot compared: both have to be right\n",
+        None => return text + "\ncancelled before the comparison\n",
+        Some([]) => return text + "\nnot compared: both must pass\n",
         Some(workloads) => workloads,
     };
     for each in workloads {
@@ -50,7 +50,7 @@ fn verdict(told: &ComparisonReport<'_>, side: usize, letter: &str) -> String {
             };
             (is_right, sentence::verdict(&title, &run.verdict))
         }
-        SideResult::Library(None) => (None, format!("{title} was not asked")),
+        SideResult::Library(None) => (None, format!("{title} was not run")),
         SideResult::Library(Some(Ok(times))) => (Some(true), library(times)),
         SideResult::Library(Some(Err(unfit))) => (Some(false), format!("{title}: {unfit}")),
     };
@@ -60,7 +60,7 @@ fn verdict(told: &ComparisonReport<'_>, side: usize, letter: &str) -> String {
         None => format!("{letter}  · {sentence}\n"),
     };
     for difference in told.since(side) {
-        text += &format!("     not as when it ran: {difference}\n");
+        text += &format!("     changed since it ran: {difference}\n");
     }
     text
 }
@@ -70,7 +70,7 @@ pub(super) fn library(times: &LibraryTimes) -> String {
     let error = Fraction(times.worst_error);
     match &times.used {
         Some(used) => format!(
-            "{} {} is correct, its errors are at most {error} of what is accepted ({})",
+            "{} {} is correct, with errors of at most {error} of the tolerance ({})",
             used.name, used.version, used.call
         ),
         None => format!("{LIBRARY} ran nowhere"),
@@ -96,10 +96,10 @@ pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
             ));
             lines.push(match ratio {
                 Some(ratio) => format!(
-                    "B is expected to take {} of the time of A, as modelled; only a GPU tells which is faster",
+                    "B takes {} of the time of A by the model; only a GPU can show which is faster",
                     share(*ratio)
                 ),
-                None => "no comparison: that takes a time of both".to_owned(),
+                None => "no comparison: one side has no time".to_owned(),
             });
         }
         Outcome::Withheld(reason) => lines.push(format!("not compared: {reason}")),
@@ -109,7 +109,7 @@ pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
 
 fn bound(physical: &PhysicalBound) -> String {
     let Bound { time, limit, basis, .. } = physical.bound();
-    format!("no correct kernel takes less than {time} ({limit}, {basis})")
+    format!("least time of any correct kernel: {time} ({limit}, {basis})")
 }
 
 /// A time, and its fraction of the bound.
@@ -131,8 +131,8 @@ pub(super) fn conclusion(comparison: &Comparison, timings: &[Timing; 2]) -> Stri
     let sure = format!("99 % interval {} to {}, {rounds} rounds", share(*low), share(*high));
     let takes = format!("B takes {} of the time of A", share(*ratio));
     let unresolved = match timings.each_ref().map(Timing::is_at_floor) {
-        [true, true] => return "not resolved: both take no longer than an empty kernel".to_owned(),
-        [true, false] | [false, true] => "; by how much is not resolved",
+        [true, true] => return "not resolved: both times are at the launch floor".to_owned(),
+        [true, false] | [false, true] => "; the difference is not resolved",
         [false, false] => "",
     };
     let sure = format!("{sure}{unresolved}");

@@ -80,10 +80,12 @@ impl Local {
         let mut text = format!("{} · {name} · {}\n", sheet.title, sheet.architecture());
         let applied = match &described.applied {
             Some(applied) => {
-                format!("the sheet `{applied}` is of this card and adds what its documents state")
+                format!("the sheet `{applied}` describes this card and adds documented values")
             }
-            None => "no sheet is of this card: every number follows from the driver's attributes"
-                .to_owned(),
+            None => {
+                "no sheet describes this card: all values are derived from the driver's attributes"
+                    .to_owned()
+            }
         };
         let disagreements = described.disagreements.iter().map(ToString::to_string);
         let suspect = evidence.suspect.iter().map(ToString::to_string);

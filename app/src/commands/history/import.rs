@@ -59,9 +59,9 @@ fn report(read: &Import, stored: Imported, file: &str) -> String {
     let new = counted(new, "recorded run is new", "recorded runs are new");
     let mut text = format!("{new}, from {file}\n");
     for (count, what) in [
-        (stored.known, "were there already"),
-        (read.workloads_only, "describe a workload and no solution"),
-        (read.invalid_references, "say only that the reference failed"),
+        (stored.known, "were already there"),
+        (read.workloads_only, "describe a workload without a solution"),
+        (read.invalid_references, "report only a failure of the reference"),
     ] {
         if count > 0 {
             text.push_str(&format!("{count} {what}\n"));
@@ -79,7 +79,7 @@ fn read(path: &Path) -> io::Result<String> {
     // One byte more than allowed distinguishes a file that is too large from one that just fits.
     file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("at most {MOST_BYTES} bytes are read")));
+        return Err(io::Error::other(format!("the limit is {MOST_BYTES} bytes")));
     }
     Ok(text)
 }

@@ -193,7 +193,7 @@ fn project_folder(path: &Path) -> Result<PathBuf, HistoryCommandError> {
         return Ok(path.to_owned());
     }
     let shown = path.display();
-    Err(HistoryCommandError::Request(format!("{shown} is no project: it has no project.ron")))
+    Err(HistoryCommandError::Request(format!("{shown} is not a project: it has no project.ron")))
 }
 
 /// Opens the history of a project, if it has one; creates nothing.

@@ -34,7 +34,7 @@ fn written(session: &Session, arguments: &args::Report) -> Result<Outcome, Histo
     if !arguments.html && !arguments.markdown {
         let shown = arguments.project.display();
         let text = format!(
-            "which form? `lightbench report {shown} --html --output report.html` writes a page for browsers, `--markdown` tables for a pull request; `lightbench history {shown}` lists the runs here"
+            "`--html` or `--markdown` is required: `lightbench report {shown} --html --output report.html` writes a page for browsers, `--markdown` tables for a pull request; `lightbench history {shown}` lists the runs here"
         );
         return Err(HistoryCommandError::Request(text));
     }

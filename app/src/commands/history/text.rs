@@ -43,7 +43,8 @@ pub(super) fn runs_text(shown: Option<&ListedRuns>) -> String {
         writeln!(text, "\n{listed} of {count} runs").ok();
     }
     if shown.listing.runs.iter().any(is_mean) {
-        text += "\na time over several workloads is their geometric mean; reports have each\n";
+        text +=
+            "\na time over several workloads is their geometric mean; reports list each workload\n";
     }
     text + &damaged(&shown.listing)
 }
@@ -65,9 +66,9 @@ fn damaged(listing: &Listing) -> String {
 /// The message for an empty list: no run exists, or none passes the filter.
 pub(super) fn none(count: u64) -> String {
     match count {
-        0 => "no runs yet: `lightbench run` makes some\n".to_owned(),
-        1 => "the one run is not what was asked for\n".to_owned(),
-        _ => format!("none of {} runs is what was asked for\n", grouped(count)),
+        0 => "no runs yet: start one with `lightbench run`\n".to_owned(),
+        1 => "the only run does not match the selection\n".to_owned(),
+        _ => format!("none of {} runs matches the selection\n", grouped(count)),
     }
 }
 

@@ -194,7 +194,7 @@ impl LaunchedFile {
 fn needs_project(arguments: &Launch) -> Result<(), Outcome> {
     let message = match (arguments.parameters.first(), &arguments.workload) {
         (Some((name, _)), _) => format!(
-            "`--param {name}=…` needs a kernel of a project: its launch block says where the value goes"
+            "`--param {name}=…` needs a kernel of a project, whose launch block uses the parameter"
         ),
         (None, Some(_)) => {
             "`--workload` needs a kernel of a project: a single file has none".to_owned()
@@ -209,11 +209,11 @@ fn workload<'a>(project: &'a Project, arguments: &Launch) -> Result<&'a Workload
     let is_visible = |workload: &&Workload| workload.purpose != Purpose::HeldOut;
     let Some(name) = &arguments.workload else {
         let first = project.workloads.iter().find(is_visible);
-        return first.ok_or_else(|| "the project has no workload that is not held out".to_owned());
+        return first.ok_or_else(|| "all workloads of the project are held out".to_owned());
     };
     let workload = project.workload(name).map_err(|error| error.to_string())?;
     let visible = Some(workload).filter(is_visible);
-    visible.ok_or_else(|| format!("`{name}` is held out: nobody sees anything of it"))
+    visible.ok_or_else(|| format!("`{name}` is a held-out workload and cannot be selected"))
 }
 
 /// The device's sheet.
@@ -296,12 +296,14 @@ impl CompiledCode {
                 kernel_file::no_kernel(&self.file)
             ),
             (None, [only]) => return Ok(only),
-            (None, _) => format!("which kernel? `--kernel` takes one of {}", known()),
+            (None, _) => {
+                format!("the file has several kernels; select one with `--kernel`: {}", known())
+            }
             (Some(name), _) => {
                 let found = kernels.iter().find(|kernel| kernel_file::is_named(kernel, name));
                 match found {
                     Some(kernel) => return Ok(kernel),
-                    None => format!("no kernel `{name}` here; there is {}", known()),
+                    None => format!("no kernel `{name}` in this file; it has {}", known()),
                 }
             }
         };

@@ -55,7 +55,7 @@ fn total(counters: &Counters) -> String {
     row(
         "instructions",
         format!(
-            "{} by warps, {} by threads: {lanes:.1} of 32 lanes active",
+            "{} by warps, {} by threads: {lanes:.1} of 32 threads active",
             grouped(counts.warp_instructions),
             grouped(counts.thread_instructions)
         ),
@@ -67,7 +67,7 @@ fn total(counters: &Counters) -> String {
         row(
             "distinct bytes",
             format!(
-                "{} read, {} written: what no cache can spare",
+                "{} read, {} written: compulsory traffic with any cache",
                 grouped(counters.compulsory_read_bytes),
                 grouped(counters.compulsory_written_bytes)
             ),
@@ -78,7 +78,7 @@ fn total(counters: &Counters) -> String {
     }
     if counts.divergent_branches > 0 {
         let times = grouped(counts.divergent_branches);
-        row("divergence", format!("{times} branches whose lanes went both ways"));
+        row("divergence", format!("{times} divergent branches"));
     }
     let flops = [
         ("f16/bf16", counters.flops.half),
@@ -210,7 +210,7 @@ fn lines(lines: &BTreeMap<u32, Counts>, code: &CompiledCode) -> String {
         add_line(&mut table, &line.to_string(), &shown(*line), counts);
     }
     if let Some(counts) = lines.get(&0) {
-        add_line(&mut table, "", "(of no line of this file)", counts);
+        add_line(&mut table, "", "(without a line in this file)", counts);
     }
     cut(&table.to_string())
 }

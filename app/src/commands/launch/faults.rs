@@ -45,8 +45,7 @@ fn name_constant_store(fault: &mut FaultReport, file: &str, lines: &BTreeSet<u32
     let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
     fault.kind = FaultKind::ReadOnlyWrite;
     fault.details = format!(
-        "a store to constant memory (line {}), which a kernel cannot write; the compiler put a \
-         trap in its place: declare the variable `__device__` instead of `__constant__`",
+        "a store to constant memory (line {}), which a kernel cannot write; the compiler replaced it by a trap: declare the variable `__device__` instead of `__constant__`",
         numbers.join(", ")
     );
 }

@@ -125,7 +125,7 @@ fn make(
     let limit = device.description().memory_bytes;
     if request.buffer_bytes() > limit {
         let message = format!(
-            "the buffers have {} bytes together; {} has {limit}",
+            "the buffers need {} bytes in total; {} has {limit}",
             request.buffer_bytes(),
             device.description().name
         );

@@ -50,11 +50,11 @@ pub(super) fn text(modelled: &Result<ModelledTime, NotModelled>, arguments: &Lau
     let (low, high) = bound.band;
     row("at least", format!("{}, limited by {}", bound.time, bound.limit));
     let (low, high) = (bound.time * low, bound.time * high);
-    row("expected", format!("{low} to {high}, decided by {}", bound.decided_by()));
+    row("expected", format!("{low} to {high}, limited by {}", bound.decided_by()));
     row(
         "occupancy",
         format!(
-            "{} blocks, {} of {} warps on a multiprocessor; {:.2} waves",
+            "{} blocks, {} of {} warps per multiprocessor; {:.2} waves",
             resident.blocks, resident.warps, resident.max_warps, bound.waves
         ),
     );

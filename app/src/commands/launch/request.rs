@@ -102,7 +102,7 @@ impl LaunchRequest {
     fn no_buffer(&self, index: usize) -> String {
         match self.specs.get(index) {
             Some(spec) => format!(
-                "`--print {index}`: argument {index} is `{}`, which is no buffer (arguments count from 0)",
+                "`--print {index}`: argument {index} is `{}`, not a buffer (arguments count from 0)",
                 spec.text
             ),
             None => format!(
@@ -129,7 +129,8 @@ impl LaunchRequest {
         match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((option, _)) => {
-                let message = format!("`{option}` needs a virtual device: a GPU cannot do that");
+                let message =
+                    format!("`{option}` needs a virtual device: a GPU does not support it");
                 Err(report::request(&message, arguments.json))
             }
         }

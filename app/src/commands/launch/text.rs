@@ -92,7 +92,7 @@ fn verdict(done: &LaunchReport<'_>) -> String {
     let unseen = if skipped.is_empty() {
         String::new()
     } else {
-        format!("{NOTE}note{NOTE:#}: not looked for: {}\n", skipped.join(", "))
+        format!("{NOTE}note{NOTE:#}: not checked: {}\n", skipped.join(", "))
     };
     let accepted = accepted(done);
     let verdict = match done.outcome.faults.len() {

@@ -46,7 +46,7 @@ impl Variable {
                 let initial = buffer.initial(seed, position, request::read_bytes);
                 match initial.map_err(|error| error.to_string())? {
                     InitialContent::Uninitialised => Err(format!(
-                        "`{}` says no content: write `=zeros` or values behind it",
+                        "`{}` has no initial values: append `=zeros` or values",
                         self.value.text
                     )),
                     initial @ (InitialContent::Bytes(_) | InitialContent::Repeated(_)) => {

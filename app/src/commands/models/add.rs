@@ -108,7 +108,7 @@ pub(super) fn run(session: &Session, wanted: &AddModel) -> Result<Outcome, Outco
     let (mut settings, before) = read(&path)?;
     if settings.models.servers.contains_key(&name) || settings.models.agents.contains_key(&name) {
         return Err(refused(&format!(
-            "the settings have a model `{}` already, and it stays as it is: choose another `--name`",
+            "the settings already have a model `{}`, which is unchanged: choose another `--name`",
             visible(&name)
         )));
     }
@@ -146,7 +146,7 @@ fn read(path: &Path) -> Result<(Settings, Option<String>), Outcome> {
         Ok(text) => match Settings::from_ron(&text) {
             Ok(settings) => Ok((settings, Some(text))),
             Err(error) => {
-                let what = format!("{shown} cannot be understood, so that nothing is written: ");
+                let what = format!("{shown} cannot be parsed, so nothing was written: ");
                 Err(refused(&(what + &visible(&error))))
             }
         },
@@ -229,7 +229,7 @@ fn only_model(session: &Session, name: &str, entry: &ServerSettings) -> Result<S
         };
         let why = error.to_string();
         let what = format!(
-            "{} does not say which models it has: {}; start it, or name the model with `--model`",
+            "{} does not list its models: {}; start the server, or name the model with `--model`",
             visible(&entry.endpoint),
             visible(&why)
         );
@@ -240,7 +240,9 @@ fn only_model(session: &Session, name: &str, entry: &ServerSettings) -> Result<S
         [] => Err(refused("the server has no model: load one, or name it with `--model`")),
         several => {
             let names = visible(&several.join(", ")).into_owned();
-            Err(refused(&format!("say with `--model` which model is meant: {names}")))
+            Err(refused(&format!(
+                "the server has several models; select one with `--model`: {names}"
+            )))
         }
     }
 }

@@ -172,6 +172,6 @@ fn an_entry_that_cannot_be_added_changes_nothing() {
     let elsewhere = ["vllm", "--model", "coder", "--endpoint", "http://example.com/v1"];
     check(None, &elsewhere, Status::BadRequest, "unencrypted");
     let nobody = ["vllm", "--endpoint", "http://127.0.0.1:9/v1"];
-    check(None, &nobody, Status::Environment, "does not say which models it has");
+    check(None, &nobody, Status::Environment, "does not list its models");
     check(None, &["codex", "--endpoint", "https://x/v1"], Status::BadRequest, "is for servers");
 }

@@ -89,7 +89,7 @@ fn prepare(
     request: &ProfileRequest,
     seed: u64,
 ) -> Result<(ChosenDevice, Profilable), Outcome> {
-    let why = "only a GPU has hardware counters; `lightbench launch --counters` has those of the virtual GPU";
+    let why = "only a GPU has hardware counters; `lightbench launch --counters` shows those of the virtual GPU";
     let (mut bench, chosen) =
         evaluation_setup::open_gpu(session, &arguments.device, why, arguments.json)?;
     let evaluation = Evaluation {
@@ -125,7 +125,7 @@ fn reported(
     order: &Order,
     (file, open): (&Path, bool),
 ) -> Result<ViewerState, ProfileError> {
-    progress::show("Nsight Compute measures everything …");
+    progress::show("Nsight Compute measures all metrics …");
     write_report(profiler, order, file, &session.cancellation)?;
     Ok(if open { ViewerState::show(&session.host, file) } else { ViewerState::NotAsked })
 }

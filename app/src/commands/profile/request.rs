@@ -68,7 +68,7 @@ fn writable(file: &Path) -> Result<(), String> {
     let shown = file.display();
     if file.extension().is_none_or(|extension| extension != EXTENSION) {
         return Err(format!(
-            "a report of Nsight Compute ends in .{EXTENSION}, which {shown} does not"
+            "the file name of an Nsight Compute report must end in .{EXTENSION}; found {shown}"
         ));
     }
     if file.exists() {

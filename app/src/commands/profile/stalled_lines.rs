@@ -16,9 +16,8 @@ const MOST_LETTERS: usize = 48;
 
 /// The lines with the most samples, with their text and stall reasons.
 pub(super) fn text(stalls: &Stalls, kernel: &Kernel) -> String {
-    let inlined =
-        if stalls.overlap() { "; what was inlined counts at each of its lines" } else { "" };
-    let mut text = format!("where warps waited, of {} samples{inlined}:\n", stalls.samples);
+    let inlined = if stalls.overlap() { "; inlined code counts at each of its lines" } else { "" };
+    let mut text = format!("warp stalls by line, of {} samples{inlined}:\n", stalls.samples);
     let mut table = Table::new(&[">", "", "", ""]);
     for line in stalls.lines.iter().take(MOST_LINES) {
         let share = percent(stalls.share(line.samples));

@@ -123,7 +123,7 @@ fn lines_at_which_warps_waited_stand_with_their_text_and_reasons() {
     check(
         "overview",
         &[
-            "where warps waited, of 100 samples:",
+            "warp stalls by line, of 100 samples:",
             "50.0 %  kernels/naive.cu:9",
             "long scoreboard 90 %, wait 10 %",
             "30.0 %  /cache/x.hpp:70",
@@ -140,7 +140,11 @@ fn lines_at_which_warps_waited_stand_with_their_text_and_reasons() {
     assert_eq!(value["stalls"]["samples"], 100);
     let mut hardware = measured(&set("overview").unwrap());
     hardware.stalls = Err("too short".to_owned());
-    assert!(text::notices(&hardware).join("\n").contains("at which lines warps waited: too short"));
+    assert!(
+        text::notices(&hardware)
+            .join("\n")
+            .contains("warp stalls by line are unavailable: too short")
+    );
 }
 
 #[test]

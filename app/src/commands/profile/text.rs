@@ -17,7 +17,7 @@ pub(super) fn report_text(report: &ProfileReport<'_>) -> String {
     text.push_str(&format!("{}\n", with_readable_names(&verdict)));
     let (set, workload) = (&request.set, &request.workload().name);
     text.push_str(&format!("set `{}`: {}; workload `{workload}`\n", set.name, set.what));
-    text.push_str(&format!("{CONDITIONS}; `lightbench run` has the times that count\n"));
+    text.push_str(&format!("{CONDITIONS}; compare times from `lightbench run` instead\n"));
     for (index, launch) in profile.launches.iter().enumerate() {
         text.push('\n');
         text.push_str(&launch_text(index, profile, launch));
@@ -39,7 +39,7 @@ pub(super) fn report_text(report: &ProfileReport<'_>) -> String {
 pub(super) fn notices(Hardware { profile, stalls }: &Hardware) -> Vec<String> {
     let mut all = Vec::new();
     if let Err(why) = stalls {
-        all.push(format!("nobody knows at which lines warps waited: {why}"));
+        all.push(format!("warp stalls by line are unavailable: {why}"));
     }
     if !profile.unknown.is_empty() {
         let names = profile.unknown.join(", ");

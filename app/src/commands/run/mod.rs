@@ -31,7 +31,7 @@ use crate::session::Session;
 
 /// Evaluates and reports.
 pub fn run(session: &Session, arguments: &args::Run) -> Outcome {
-    let lacks = "no definition of what is right; `lightbench launch` runs it";
+    let lacks = "no reference to verify against; `lightbench launch` runs it";
     let (project, kernel) = match target::project(&arguments.target, lacks, arguments.json) {
         Ok(found) => found,
         Err(outcome) => return outcome,
@@ -74,7 +74,7 @@ fn evaluated(
     }
     let parameters: BTreeMap<String, i64> = arguments.parameters.iter().cloned().collect();
     if let Some(name) = unknown_parameter(&kernels, &parameters) {
-        return Err(refuse(&format!("no kernel here has a parameter `{name}`")));
+        return Err(refuse(&format!("no kernel of this project has a parameter `{name}`")));
     }
     let seed = match arguments.seed {
         Some(seed) => seed,
@@ -230,7 +230,7 @@ pub(super) fn no_verdict(ending: Ending) -> EvaluateError {
         | Ending::Compiled(_)
         | Ending::Cancelled { .. }
         | Ending::Stopped => {
-            EvaluateError::Environment("the engine ended something else".to_owned())
+            EvaluateError::Environment("the engine ended a different request".to_owned())
         }
     }
 }

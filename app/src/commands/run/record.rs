@@ -111,7 +111,7 @@ impl<'a> Recorder<'a> {
         match self.try_append(kernel, run, (origin, parent)) {
             Ok(appended) => appended,
             Err(error) => {
-                self.notices.push(format!("the run is not in the history: {error}"));
+                self.notices.push(format!("the run was not added to the history: {error}"));
                 None
             }
         }

@@ -19,7 +19,7 @@ pub(super) fn notices(
     };
     let word = mode.word();
     if chosen.gpu.is_none() {
-        return vec![format!("no {word} times: a virtual device models cold ones only")];
+        return vec![format!("no {word} times: a virtual device models cold times only")];
     }
     let passed = runs.iter().filter_map(|(kernel, run)| Some((kernel, run.verdict.as_ref().ok()?)));
     let lacking = passed.flat_map(|(kernel, passed)| {
@@ -29,7 +29,7 @@ pub(super) fn notices(
         lacks.map(|timed| {
             let (kernel, workload) = (&kernel.name, &timed.workload);
             format!(
-                "no {word} times of {kernel} on {workload}: launches whose blocks wait for each other go into no graph"
+                "no {word} times of {kernel} on {workload}: cooperative launches cannot be captured in a graph"
             )
         })
     });

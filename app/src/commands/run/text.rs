@@ -46,7 +46,7 @@ pub(super) fn broken(report: &RunReport<'_>) -> String {
     let one = |broken: &&BrokenFile| {
         let name = visible(&broken.name()).into_owned();
         let problems = indented(&report::broken_text(broken, report.project));
-        format!("{ERROR}✗{ERROR:#} {name} is not understood, and was not run\n{problems}")
+        format!("{ERROR}✗{ERROR:#} {name} cannot be read and was not run\n{problems}")
     };
     report.broken.iter().map(one).collect()
 }
@@ -66,7 +66,7 @@ pub(super) fn heading(report: &RunReport<'_>) -> String {
 }
 
 pub(super) fn how_to_repeat(seed: u64) -> String {
-    format!("\nseed {seed}: `--seed {seed}` draws the same inputs again\n")
+    format!("\nseed {seed}: `--seed {seed}` reproduces the inputs\n")
 }
 
 fn kernel_text(report: &RunReport<'_>, kernel: &Kernel, run: &Run) -> String {
@@ -121,14 +121,14 @@ fn checks(checks: &Checks) -> Vec<String> {
         let inputs = counted(passed as u64, "input set", "input sets");
         let skipped = match inadmissible {
             0 => String::new(),
-            count => format!("; {count} skipped, which f32 arithmetic cannot compute"),
+            count => format!("; {count} skipped because f32 arithmetic cannot compute them"),
         };
-        lines.push(format!("right on {inputs} from the whole domain{skipped}"));
+        lines.push(format!("correct on {inputs} from the whole domain{skipped}"));
     }
     if checks.accepted_races > 0 {
         let count = checks.accepted_races;
         lines.push(format!(
-            "{count} accesses that the idiom of CUDA accepts and the memory model does not"
+            "{count} accesses allowed by CUDA practice but not by the PTX memory model"
         ));
     }
     lines.extend(shown_evidence(&checks.evidence));
@@ -170,7 +170,7 @@ fn shown_evidence(all: &[evidence::Found]) -> Vec<String> {
                 let line = found.source.last().map_or(0, |place| place.line);
                 format!("line {line} {}", found.what)
             }
-            evidence::Origin::Toolkit(_) => format!("a header of the toolkit {}", found.what),
+            evidence::Origin::Toolkit(_) => format!("a toolkit header {}", found.what),
         };
         match groups.iter_mut().find(|(known, _)| *known == whose) {
             Some((_, count)) => *count += 1,
@@ -236,7 +236,7 @@ fn quoted_places<'a>(kernel: &'a Kernel, report: &RunReport<'a>) -> Quoted<'a> {
 
 fn wrongness(wrong: &Wrong) -> String {
     let Wrong::Seen { workload, recipe, outputs, details, step, .. } = wrong else {
-        return "nothing more is told about held-out workloads\n".to_owned();
+        return "details of held-out workloads are not shown\n".to_owned();
     };
     let mut text = String::new();
     for (name, wrong) in outputs {
@@ -309,7 +309,7 @@ fn inputs(workload: &str, recipe: Recipe) -> String {
         Draw::Distribution(_) => draw["distribution"].as_str().unwrap_or_default().to_owned(),
         Draw::Repeating | Draw::PrecisionProbe => draw.as_str().unwrap_or_default().to_owned(),
         Draw::Domain(draw) => domain_draw(draw),
-        Draw::Echo(_) => "as before, but for a few elements".to_owned(),
+        Draw::Echo(_) => "as before, except for a few elements".to_owned(),
     };
     let draw = draw.replace('_', " ");
     format!("inputs: workload `{workload}`, {draw}\n")

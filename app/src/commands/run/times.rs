@@ -43,7 +43,7 @@ fn additional_times(of: &WorkloadTiming) -> Vec<String> {
 fn energy(of: &WorkloadTiming) -> Option<String> {
     Some(match of.energy.as_ref()? {
         Ok(Energy { each, interval: (low, high), power, idle, executions, .. }) => format!(
-            "energy {each} each ({low} to {high}) above {idle} idle, {power} in all meanwhile, {executions} executions"
+            "energy {each} per execution ({low} to {high}) above {idle} idle, {power} total power, {executions} executions"
         ),
         Err(reason) => format!("no energy: {reason}"),
     })
@@ -55,7 +55,7 @@ pub(in crate::commands) fn without_stamps(timings: &[Timing]) -> Option<String> 
         Clock::Events { without, .. } => without,
         Clock::Cupti { .. } | Clock::Modelled => None,
     });
-    reason.map(|reason| format!("CUDA events told the time: {reason}"))
+    reason.map(|reason| format!("timed with CUDA events: {reason}"))
 }
 
 /// The time of a baseline.
@@ -96,7 +96,7 @@ pub(in crate::commands) fn time_text(timing: &Timing) -> String {
         (Basis::Samples { .. }, Clock::Events { floor, .. } | Clock::Cupti { floor, .. })
             if timing.is_at_floor() =>
         {
-            format!("{} at most {floor}, which an empty kernel takes", timing.mode.word())
+            format!("{} at most {floor}, the time of an empty kernel", timing.mode.word())
         }
         (Basis::Samples { .. }, _) => {
             let mut text = format!(

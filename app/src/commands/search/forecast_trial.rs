@@ -71,13 +71,14 @@ fn built(
 /// The trial as text.
 pub(super) fn text(trial: Option<&Trial>) -> String {
     let Some(trial) = trial else {
-        return "\nthe forecast cannot be tried: nothing in this search has a time\n".to_owned();
+        return "\npredictions cannot be evaluated: no variant of this search has a time\n"
+            .to_owned();
     };
     let calibrated = match &trial.calibration {
         Some(calibration) => told(calibration),
-        None => "there was never enough known to forecast from".to_owned(),
+        None => "there was never enough data for a prediction".to_owned(),
     };
-    format!("\nwith a forecast: {}\n{calibrated}\n", verdict(trial))
+    format!("\nwith predictions: {}\n{calibrated}\n", verdict(trial))
 }
 
 pub(super) fn json(trial: Option<&Trial>) -> Value {

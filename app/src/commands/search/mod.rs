@@ -100,7 +100,7 @@ fn searched(
     let mut notices = chosen.notices();
     notices.extend(recorder.notices);
     if let Err(error) = journals::save_learnt(session, &learnt) {
-        notices.push(format!("what was learnt is not kept: {error}"));
+        notices.push(format!("learnt knowledge cannot be stored: {error}"));
     }
     let written = written(arguments, &project.root, &story);
     notices.extend(repeats);
@@ -111,7 +111,7 @@ fn searched(
         Ok(line) if !as_json => output.push_str(&line),
         Ok(_) => {}
         Err(error) => {
-            notices.push(format!("the best kernel is not written: {error}"));
+            notices.push(format!("the best kernel cannot be written: {error}"));
         }
     }
     Ok(Outcome { output, errors: report::notices(&notices), status })
@@ -160,12 +160,12 @@ fn written(
 ) -> io::Result<String> {
     let Some(name) = &arguments.write else { return Ok(String::new()) };
     let Some(best) = story.best.filter(|best| *best > 0) else {
-        return Ok("\nnothing better was found, so that nothing is written\n".to_owned());
+        return Ok("\nnothing better was found, so no file was written\n".to_owned());
     };
     let is_name = !name.is_empty()
         && name.chars().all(|each| each.is_ascii_alphanumeric() || matches!(each, '-' | '_'));
     if !is_name {
-        return Err(io::Error::other(format!("`{name}` is no name of a kernel")));
+        return Err(io::Error::other(format!("`{name}` is not a valid kernel name")));
     }
     let path = root.join("kernels").join(format!("{name}.cu"));
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;

@@ -73,7 +73,7 @@ fn earlier(place: SearchContext<'_>, story: &Story, changed: &str) -> Result<Arc
     }
     let first = story.variants.first().ok_or("the search has no variant yet")?;
     let kernel = place.project.draft(&header.kernel, first.proposal.source.clone());
-    let none = "the kernel that it began with is not a kernel of the project any more";
+    let none = "the kernel it started with is no longer in the project";
     kernel.map(Arc::new).map_err(|_problems| none.to_owned())
 }
 
@@ -91,11 +91,11 @@ impl SearchOptions {
     /// none.
     pub(crate) fn repeat(&self, place: SearchContext<'_>, story: &Story) -> Result<Order, String> {
         let header = &story.header;
-        let what = "the project has changed since that search, so that nothing can repeat it: search without `--like`";
+        let what = "the project has changed since that search, so it cannot be repeated: search without `--like`";
         let kernel = earlier(place, story, what)?;
         let known = header.knowledge.clone();
         let knowledge = known.ok_or(
-            "the journal of that search does not say what was known when it began, so that nothing can repeat it: search with its `--seed`",
+            "the journal of that search has no initial knowledge, so it cannot be repeated: search with its `--seed`",
         )?;
         let (id, seed) = (fresh_id(&header.kernel, header.seed), header.seed);
         let begun = StartState { id, kernel, seed, knowledge, spent: Spent::default() };
@@ -106,7 +106,7 @@ impl SearchOptions {
     pub(crate) fn resume(&self, place: SearchContext<'_>, story: &Story) -> Result<Order, String> {
         let header = &story.header;
         let what =
-            "the project has changed since this search began, so that its results no longer count";
+            "the project has changed since this search started, so its results are no longer valid";
         let kernel = earlier(place, story, what)?;
         // Knowledge learnt since must not change what this search tries next.
         let known = header.knowledge.clone();

@@ -58,7 +58,7 @@ pub(super) fn prepare(
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
     let broken = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
-    let lacks = "no definition of what is right";
+    let lacks = "no reference to verify against";
     let (project, _) = target::project(&arguments.project, lacks, as_json)?;
     if let Some(name) = &arguments.workload {
         project.workload(name).map_err(|error| refuse(&error))?;
@@ -116,11 +116,13 @@ fn repeat_caveat(header: &Header) -> Option<String> {
     let models = header.operators.iter().any(|operator| operator.starts_with(PREFIX));
     if header.program != PROGRAM {
         return Some(format!(
-            "search {} is of lightbench {}, and this is {PROGRAM}: rules and models of the device may differ",
+            "search {} ran with lightbench {}, this is {PROGRAM}: rules and device models may differ",
             header.id, header.program
         ));
     }
-    models.then(|| format!("search {} asked models, which may answer otherwise now", header.id))
+    models.then(|| {
+        format!("search {} asked language models, which may answer differently now", header.id)
+    })
 }
 
 /// The evaluation conditions of a search.

@@ -60,7 +60,7 @@ impl Proposers<'_> {
                 (other, None) => {
                     let other = visible(other);
                     return Err(format!(
-                        "there is no operator `{other}`; there are rules, tuner and model:NAME"
+                        "unknown operator `{other}`; expected rules, tuner or model:NAME"
                     ));
                 }
             }
@@ -102,7 +102,7 @@ fn unopened(error: &OpenError, roster: &Roster) -> String {
     let names: Vec<&str> = roster.names().collect();
     match (error, names.as_slice()) {
         (OpenError::Unknown { .. }, []) => {
-            format!("{told}: they have none; docs/models.md shows how to add one")
+            format!("{told}: they have none; docs/models.md describes how to add one")
         }
         (OpenError::Unknown { .. }, names) => format!("{told}; there are {}", names.join(", ")),
         (OpenError::NoKey { .. } | OpenError::UnreadableKey { .. } | OpenError::Proxy(_), _) => {

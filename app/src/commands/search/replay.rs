@@ -73,7 +73,7 @@ fn tuners(project: &Project, story: &Story, seeds: u64) -> Result<Vec<Row>, Stri
     let first = story.variants.first().ok_or("the search has no variant")?;
     let kernel = project
         .draft(&story.header.kernel, first.proposal.source.clone())
-        .map_err(|_problems| "the kernel that it began with is none any more".to_owned())?;
+        .map_err(|_problems| "the kernel it started with is no longer in the project".to_owned())?;
     let record = recording::space(story, &kernel.launch.parameters);
     let replay = Replay::of(&record).map_err(|error| error.to_string())?;
     let goal = Goal { within: WITHIN, most: replay.space().len() };
@@ -92,7 +92,7 @@ fn strategies(
     let first = story.variants.first().ok_or("the search has no variant")?;
     let kernel = project
         .draft(&story.header.kernel, first.proposal.source.clone())
-        .map_err(|_problems| "the kernel that it began with is none any more".to_owned())?;
+        .map_err(|_problems| "the kernel it started with is no longer in the project".to_owned())?;
     let order = Order {
         id: story.header.id.clone(),
         project: Arc::clone(project),

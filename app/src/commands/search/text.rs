@@ -21,7 +21,7 @@ pub(super) fn heading(order: &Order, chosen: &ChosenDevice) -> String {
         text += &format!(" ({})", reason.split(';').next().unwrap_or_default());
     }
     text + &format!(
-        "\n{strategy} from `{}`, budget {}, seed {}, written down as {}\n\n",
+        "\n{strategy} from `{}`, budget {}, seed {}, journal {}\n\n",
         order.kernel.name, order.budget, order.seed, order.id
     )
 }
@@ -29,7 +29,7 @@ pub(super) fn heading(order: &Order, chosen: &ChosenDevice) -> String {
 /// The heading of a resumed search.
 pub(super) fn heading_again(story: &Story, chosen: &ChosenDevice) -> String {
     format!(
-        "{} · {}\nsearch {} goes on: {} and {} so far\n\n",
+        "{} · {}\nresuming search {}: {} and {} so far\n\n",
         story.header.project,
         chosen.title,
         story.header.id,
@@ -44,7 +44,7 @@ pub(super) fn silence(silence: &Silence) -> String {
     let asked = counted(*asked as u64, "question", "questions");
     let (model, why) = (visible(model), visible(why));
     format!(
-        "`model:{model}` answered none of {asked}: {why}; `lightbench models --check {model}` asks it once"
+        "`model:{model}` gave no usable answer to {asked}: {why}; test it with `lightbench models --check {model}`"
     )
 }
 
@@ -72,7 +72,7 @@ pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
         },
         Entry::Decided { variant, decision } => decided(*variant, decision, story),
         Entry::TurnedDown { variant, why } => {
-            format!("      {ERROR}✗{ERROR:#} variant {variant} is not wanted: {why}\n")
+            format!("      {ERROR}✗{ERROR:#} variant {variant} was rejected by the user: {why}\n")
         }
         Entry::Ended { why } => format!("\n{}\n", ended(why)),
     })
@@ -106,17 +106,17 @@ fn decided(variant: usize, decision: &Decision, story: &Story) -> String {
             let predicted = story.variants.get(variant).and_then(Variant::predicted);
             let predicted = predicted.map(|factor| format!("{factor:.2} × predicted, "));
             let predicted = predicted.unwrap_or_default();
-            format!("      {DIM}○ {predicted}not looked at:{DIM:#} {why}\n")
+            format!("      {DIM}○ {predicted}not evaluated:{DIM:#} {why}\n")
         }
     }
 }
 
 fn ended(why: &End) -> String {
     match why {
-        End::NothingLeft => "nothing is left to try".to_owned(),
-        End::Budget(part) => format!("the budget is used up: {part}"),
-        End::Stopped => "stopped; `--resume` goes on".to_owned(),
-        End::Impossible(why) => format!("it cannot go on: {why}"),
+        End::NothingLeft => "no variants are left to try".to_owned(),
+        End::Budget(part) => format!("the budget is exhausted: {part}"),
+        End::Stopped => "stopped; `--resume` continues it".to_owned(),
+        End::Impossible(why) => format!("it cannot continue: {why}"),
     }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn summary(story: &Story) -> String {
     }
     let Some(best) = story.best else { return text };
     if best == 0 {
-        text += "nothing better than the kernel as it is was found\n";
+        text += "no improvement over the initial kernel was found\n";
         return text;
     }
     let basis = match story.basis(best) {

@@ -67,7 +67,7 @@ fn technique(id: &str) -> Option<&'static Technique> {
 fn unknown(id: &str) -> String {
     let known: Vec<&str> =
         playbook().techniques.iter().map(|technique| technique.id.as_str()).collect();
-    format!("no technique is called `{}`; expected one of {}", visible(id), known.join(", "))
+    format!("unknown technique `{}`; expected one of {}", visible(id), known.join(", "))
 }
 
 impl ModelQuestion<'_> {
@@ -162,7 +162,7 @@ impl ModelQuestion<'_> {
         let refuse = |error: String| report::request(&error, self.arguments.json);
         let kernel = self.project.draft(name, draft.source.clone()).map_err(|problems| {
             let first = problems.first().map_or_else(String::new, ToString::to_string);
-            refuse(format!("the answer is no kernel of this project: {first}"))
+            refuse(format!("the answer is not a valid kernel of this project: {first}"))
         })?;
         let path = self.project.root.join(&kernel.file);
         let shown = visible(&path.display().to_string()).into_owned();
@@ -180,7 +180,7 @@ fn unanswered(session: &Session, name: &str, nothing: &Nothing) -> Outcome {
     };
     let mut message = format!("{}: {}", visible(name), visible_lines(&nothing.why));
     if let Some(talk) = nothing.talk.as_ref().filter(|talk| !talk.reply.is_empty()) {
-        message += &format!("\n\nit said:\n{}", visible_lines(&talk.reply));
+        message += &format!("\n\nits answer:\n{}", visible_lines(&talk.reply));
     }
     Outcome::failed(status, message)
 }

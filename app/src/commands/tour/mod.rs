@@ -48,7 +48,7 @@ fn toured(session: &Session, arguments: &args::Tour) -> Result<Outcome, Outcome>
         Project::load(&folder).map_err(|error| report::project_error(&error, &folder, false))?;
     if project.kernels.is_empty() {
         let shown = folder.display();
-        let message = format!("{shown} has no kernel below kernels/ to lead through");
+        let message = format!("{shown} has no kernels below kernels/");
         return Err(report::request(&message, false));
     }
     let (mut desk, chosen) =
@@ -86,8 +86,7 @@ fn folder(arguments: &args::Tour) -> Result<PathBuf, Outcome> {
     let found = found.into_iter().find(|folder| folder.join("project.ron").is_file());
     found.ok_or_else(|| {
         let message = format!(
-            "neither {DEFAULT_PROJECT} nor a project is in this folder; `lightbench tour PROJECT` names one, \
-             `lightbench new DIR` begins one"
+            "this folder contains neither {DEFAULT_PROJECT} nor a project; name one with `lightbench tour PROJECT`, or create one with `lightbench new DIR`"
         );
         report::request(&message, false)
     })
@@ -127,7 +126,7 @@ fn reported(
 ) -> Result<String, String> {
     let beside = kept.map(|folder| folder.join("report.html"));
     let Some(output) = arguments.output.clone().or(beside) else {
-        return Err("no run was kept, so there is no report".to_owned());
+        return Err("no run was added to the history, so there is no report".to_owned());
     };
     let selection =
         Selection { kernel: None, device: None, verdict: None, label: None, limit: REPORTED };

@@ -53,7 +53,7 @@ pub(super) fn story_text(tour: &Tour<'_>) -> String {
     }
     text += &format!("\n{}\n", visible(&tour.project.definition.summary));
     if let Some(workload) = workload(tour) {
-        text += &format!("{DIM}times are of {}{DIM:#}\n", sizes(tour, workload));
+        text += &format!("{DIM}times are for {}{DIM:#}\n", sizes(tour, workload));
     }
     for (index, (step, run)) in tour.steps.iter().enumerate() {
         let (name, title) = (&step.kernel.name, visible(&step.kernel.launch.title));
@@ -107,7 +107,7 @@ fn result_text(name: &str, run: &Run) -> String {
 /// The changes against the previous step.
 fn changes(before: &str, now: &WorkloadTiming, other: Option<&WorkloadTiming>) -> String {
     let Some(other) = other else {
-        return format!("  {DIM}nothing of `{before}` to compare with{DIM:#}\n");
+        return format!("  {DIM}`{before}` has no numbers to compare with{DIM:#}\n");
     };
     let mut lines = Vec::new();
     if let (Some(now), Some(other)) = (now.cold(), other.cold()) {
@@ -121,7 +121,7 @@ fn changes(before: &str, now: &WorkloadTiming, other: Option<&WorkloadTiming>) -
         lines.extend(changed(&now.facts, &other.facts));
     }
     if lines.is_empty() {
-        lines.push(format!("nothing that is counted changed against `{before}`"));
+        lines.push(format!("no counter changed against `{before}`"));
     }
     lines.iter().map(|line| format!("    {DIM}→{DIM:#} {line}\n")).collect()
 }
@@ -144,31 +144,31 @@ pub(super) fn end(tour: &Tour<'_>, folder: &Path, took: Duration) -> String {
         |(_, run): &(_, Run)| run.verdict.as_ref().is_err_and(NotPassed::is_cancelled);
     if tour.steps.iter().any(is_cancelled) {
         let (ended, all) = (tour.steps.len() - 1, tour.project.kernels.len());
-        return format!("stopped: {ended} of {all} kernels had ended\n");
+        return format!("stopped: {ended} of {all} kernels were evaluated\n");
     }
     let right = tour.steps.iter().filter(|(_, run)| run.verdict.is_ok()).count();
     let (all, seconds) = (tour.steps.len(), took.as_secs_f64());
     let count = match right {
-        _ if right == all => format!("{GOOD}all {all} are right{GOOD:#}"),
-        _ => format!("{ERROR}{right} of {all} are right{ERROR:#}"),
+        _ if right == all => format!("{GOOD}all {all} passed{GOOD:#}"),
+        _ => format!("{ERROR}{right} of {all} passed{ERROR:#}"),
     };
     let shown = folder.display();
     let wrong = tour.steps.iter().find(|(_, run)| run.verdict.is_err());
     let now = match (wrong, tour.steps.last()) {
         (Some((step, _)), _) => {
             let name = &step.kernel.name;
-            format!(
-                "`lightbench run {shown} --kernel {name}` shows what is wrong with it, and where"
-            )
+            format!("`lightbench run {shown} --kernel {name}` shows the failure and its location")
         }
         (None, Some((step, _))) => {
             let name = &step.kernel.name;
-            format!("edit {shown}/kernels/{name}.cu and `lightbench run {shown} --kernel {name}`")
+            format!(
+                "edit {shown}/kernels/{name}.cu, then run `lightbench run {shown} --kernel {name}`"
+            )
         }
         (None, None) => format!("`lightbench run {shown}`"),
     };
     format!(
-        "{count} · {seconds:.1} s\n\n{DIM}now: {now}; `lightbench explain` says what each number means{DIM:#}\n"
+        "{count} · {seconds:.1} s\n\n{DIM}next: {now}; `lightbench explain` explains each number{DIM:#}\n"
     )
 }
 

@@ -48,17 +48,17 @@ pub(super) fn roofline_text(tour: &Tour<'_>) -> String {
         text += &AsciiPlot::new(*pipe, memory, &points).text(name, basis);
     }
     if points.is_empty() && stands.iter().any(|stand| stand.bandwidth.is_some()) {
-        text += "no picture: the task has no floating-point operation, and only bytes count\n\n";
+        text += "no roofline: the task has no floating-point operations\n\n";
     }
     text += &legend(&stands, memory).to_string();
     text + &format!(
-        "{DIM}bytes are those that any kernel moves; the bound of the sentences lets L2 keep some of what is written{DIM:#}\n"
+        "{DIM}bytes are the compulsory traffic of any kernel; the bounds above let L2 retain part of the writes{DIM:#}\n"
     )
 }
 
 fn heading(tour: &Tour<'_>, workload: &Workload) -> String {
     let bytes = MinimalWork::of(&tour.project.definition, workload).moved();
-    format!("{}, {bytes} that any kernel moves", workload.name)
+    format!("{}, {bytes} of compulsory traffic", workload.name)
 }
 
 /// A kernel on the roofline.
@@ -83,7 +83,7 @@ fn stands(tour: &Tour<'_>, work: &MinimalWork) -> Vec<KernelPoint> {
                 let point = point(work, seconds, Level::Dram, moved).ok();
                 (point, Some(work.moved() / seconds), how.to_owned())
             }
-            None => (None, None, short(&withheld.unwrap_or_else(|| "it is not right".to_owned()))),
+            None => (None, None, short(&withheld.unwrap_or_else(|| "it failed".to_owned()))),
         };
         KernelPoint { mark, name: step.kernel.name.clone(), point, bandwidth, how }
     };
@@ -94,7 +94,7 @@ fn stands(tour: &Tour<'_>, work: &MinimalWork) -> Vec<KernelPoint> {
 fn time(timing: &Timing) -> (Seconds, &'static str) {
     let how = match timing.clock {
         Clock::Events { .. } | Clock::Cupti { .. } => "measured",
-        Clock::Modelled => "modelled, the middle of its band",
+        Clock::Modelled => "modelled, middle of the band",
     };
     (timing.summary.median, how)
 }
@@ -184,13 +184,13 @@ impl<'a> AsciiPlot<'a> {
     fn roofs(&self, pipe: &str, basis: Basis) -> String {
         let by = match basis {
             Basis::Sheet => "the sheet",
-            Basis::Measured => "what was measured on this device",
+            Basis::Measured => "measurements of this device",
         };
         let (memory, rate, ridge) = (self.memory, self.pipe, ridge(self.pipe, self.memory));
         let own = self.points.first().map(|(_, point)| point.intensity);
         let side = own.map(|own| {
             let limit = if own < ridge { "memory" } else { pipe };
-            format!("; the task has {own}: {limit} is the limit")
+            format!("; the task has {own}: limited by {limit}")
         });
         let side = side.unwrap_or_default();
         format!("roofs by {by}: DRAM {memory}, {pipe} {rate}; they meet at {ridge}{side}\n\n")

@@ -39,7 +39,7 @@ fn the_checker_is_tried_where_somebody_asks_and_what_it_catches_is_shown() {
         harness.state_mut().window.carry_out(Command::Show(Panel::Result), NOW);
         harness.run();
         script.handed();
-        harness.get_by_label("Try the checker").click();
+        harness.get_by_label("Audit the checker").click();
         harness.run();
         let handed = script.handed();
         let trial = handed
@@ -53,8 +53,8 @@ fn the_checker_is_tried_where_somebody_asks_and_what_it_catches_is_shown() {
         script.find(TaskResult::CheckerAudited(folder(), Ok(matrix())));
         harness.run();
         harness.get_by_label("The checker has no hole here");
-        harness.get_by_label("2 cheats caught, 1 do what is right bit for bit");
-        harness.get_by_label("Of y, a relative error of 2^-7 of every element is still caught");
+        harness.get_by_label("2 cheats caught, 1 give the correct result bit for bit");
+        harness.get_by_label("Of y, a relative error of 2^-7 of all elements is still caught");
         testing::picture(&mut harness, &format!("flow-catches-{theme}"));
     }
 }
@@ -81,5 +81,5 @@ fn whoever_stops_it_hears_no_more_of_it() {
     script.find(TaskResult::CheckerAudited(folder(), Err("cancelled".to_owned())));
     harness.run();
     assert!(harness.query_by_label_contains("Cancelled").is_none());
-    harness.get_by_label("Try the checker");
+    harness.get_by_label("Audit the checker");
 }

@@ -99,7 +99,7 @@ fn more_than_two_runs_are_a_matrix_with_the_best_marked() {
         harness.state_mut().window.carry_out(Command::CopyComparison, NOW);
         let wishes = harness.state_mut().window.bench.take_effects();
         let [UiEffect::Copy(text)] = wishes.as_slice() else { panic!("{wishes:?}") };
-        assert!(text.contains("| bank conflicts | **0** (in this workload) | 4"), "{text}");
+        assert!(text.contains("| bank conflicts | **0** (on this workload) | 4"), "{text}");
         assert!(text.contains("not the same clock"), "{text}");
     }
 }
@@ -158,7 +158,7 @@ fn machine_code_of_two_runs_is_asked_for_once_and_compared() {
     let code = |width: &str| format!("f:\n    LDG.E.{width} R2, desc[UR4][R2.64]\n    EXIT \n");
     script.find(TaskResult::RunCode(folder(), RunNumber(4), Ok(code("128"))));
     harness.run();
-    let why = "its texts make another candidate today";
+    let why = "the stored texts compile to a different candidate today";
     script.find(TaskResult::RunCode(folder(), RunNumber(2), Err(why.to_owned())));
     harness.run();
     harness.get_by_label_contains(why);

@@ -65,7 +65,7 @@ fn a_bad_path_is_answered_with_a_sentence() {
     harness.get_by_label(&why);
     let typed = listed[0].clone();
     press(&mut harness, Modifiers::NONE, Key::Enter);
-    let why = format!("{typed} is no project: it has no project.ron");
+    let why = format!("{typed} is not a project: it has no project.ron");
     script.find(TaskResult::PathRefused(RefusedPath { typed, why: why.clone() }));
     harness.run();
     harness.get_by_label(&why);

@@ -126,16 +126,15 @@ fn panels_without_anything_say_why() {
     check(Some(untimed), &ABOUT_TIMES, &["Run #7 passed and was not timed"]);
     let mut recorded = stored(7, "naive", 0, Some(1e-4));
     recorded.provenance = lightbench_core::history::Provenance::Recorded;
-    let kept = "The samples of this run are not on record";
+    let kept = "The samples of this run were not recorded";
     check(Some(recorded.clone()), &[Panel::Timing], &[kept]);
-    check(Some(recorded.clone()), &[Panel::Counters], &["Nothing is on record of what run #7 did"]);
+    check(Some(recorded.clone()), &[Panel::Counters], &["No counters were recorded for run #7"]);
     check(Some(recorded.clone()), &[Panel::Resources], &["naive was not compiled"]);
-    let all =
-        "clock, power, temperature and free memory of the run that is shown were not recorded";
+    let all = "clock, power, temperature and free memory of the shown run were not recorded";
     check(Some(recorded.clone()), &[Panel::Device], &[all]);
     for name in [LOWEST_CLOCK, HIGHEST_CLOCK] {
         recorded.record.environment.clocks.insert(name.to_owned(), Hertz(1.98e9));
     }
-    let most = "power, temperature and free memory of the run that is shown were not recorded";
+    let most = "power, temperature and free memory of the shown run were not recorded";
     check(Some(recorded), &[Panel::Device], &[most, "1.98 GHz"]);
 }

@@ -132,7 +132,7 @@ fn numbers_of_a_text_from_before_say_so() {
     kernels.find(|known| known.name == kernel).unwrap().source.push_str("// changed\n");
     script.find(TaskResult::Project(folder(), Box::new(Ok(read))));
     harness.run();
-    harness.get_by_label_contains("Of the text before it was changed");
+    harness.get_by_label_contains("Measured before the latest change of the text");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn energy_and_every_condition_are_shown_where_they_were_measured() {
                 let toggled = harness.get_by_label("server").accesskit_node().toggled();
                 assert_eq!(toggled, Some(egui::accesskit::Toggled::True));
             } else {
-                harness.get_by_label("held the clock down");
+                harness.get_by_label("reduced the clock");
                 harness.get_by_label("at least 97 GiB of 140 GiB free");
             }
             testing::picture(&mut harness, &format!("measured-{}-{theme}", panel.title()));

@@ -123,7 +123,7 @@ fn a_variant_is_rejected_with_a_reason() {
     testing::picture(&mut harness, "flow-search-talk");
     harness.get_by_label("Reject…").click();
     harness.run();
-    harness.get_by_label("Why it is not wanted").focus();
+    harness.get_by_label("Reason for the rejection").focus();
     harness.run();
     harness.event(egui::Event::Text("it spills".to_owned()));
     harness.run();
@@ -143,8 +143,7 @@ fn what_a_forecast_skipped_is_predicted_and_nothing_else() {
         "Variant 7, BLOCK = 256, best of 6 of 6: 1.65 times as fast, predicted, not looked at";
     harness.get_by_label(name).click();
     harness.run();
-    harness
-        .get_by_label("1.65 times as fast predicted, give or take a factor of 1.13, not looked at");
+    harness.get_by_label("predicted speedup 1.65, within a factor of 1.13, not evaluated");
     harness.get_by_label_contains("It is forecast to be 41 % slower");
     assert!(harness.query_by_label_contains("modelled 0").is_none());
     testing::picture(&mut harness, "flow-search-predicted");
@@ -191,8 +190,8 @@ fn a_foreign_search_is_for_looking_only() {
     let read = LoadedSearch { story: Box::new(story()), writer: JournalOrigin::Foreign };
     script.find(TaskResult::Search(folder(), Ok(read)));
     harness.run();
-    harness.get_by_label("Written by another machine, for looking only");
-    assert!(harness.query_by_label("Go on with it").is_none());
+    harness.get_by_label("Written by another machine; read-only");
+    assert!(harness.query_by_label("Resume it").is_none());
     testing::picture(&mut harness, "flow-search-foreign");
 }
 
@@ -206,7 +205,7 @@ fn a_search_that_ends_impossible_is_a_notice() {
     let notices = &harness.state().window.bench.notices;
     assert!(notices.newest().any(|notice| notice.text.contains("the device is gone")));
     harness.get_by_label("It cannot go on: the device is gone");
-    harness.get_by_label("Go on with it");
+    harness.get_by_label("Resume it");
     testing::picture(&mut harness, "flow-search-impossible");
 }
 

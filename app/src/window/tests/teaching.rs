@@ -229,14 +229,14 @@ fn a_lesson_and_its_accesses_can_be_seen_in_every_theme() {
 fn lanes_are_reached_by_keys_and_by_table() {
     let (mut harness, script) = shown("coalescing", ThemeName::Dark);
     look(&mut harness, &script, seen(128));
-    harness.get_by_label("Lanes of the warp").focus();
+    harness.get_by_label("Threads of the warp").focus();
     harness.run();
     for key in [Key::ArrowRight, Key::ArrowRight, Key::ArrowRight] {
         press(&mut harness, Modifiers::NONE, key);
     }
     harness.get_by_label("Lane 2 goes to byte 256 of x, sector 8");
     testing::picture(&mut harness, "lesson-lane");
-    click(&mut harness, "Table of lanes");
+    click(&mut harness, "Table of threads");
     harness.get_by_label("3968");
     testing::picture(&mut harness, "lesson-lanes-table");
 }

@@ -80,7 +80,7 @@ fn counts_of_different_places_have_no_best_and_registers_never() {
     check(&[there(1, 8), there(2, 8), there(3, 8)], "bank conflicts", &["8", "8", "8"]);
     let beside = CountedIn::Beside { device: "virtual:h200".to_owned(), workload: "w".to_owned() };
     let other = with_conflicts(run(3), 0, beside);
-    let places = ["in this workload", "in this workload", "on virtual:h200 in w"];
+    let places = ["on this workload", "on this workload", "on virtual:h200 in w"];
     check(&[there(1, 8), there(2, 4), other.clone()], "counted", &places);
     check(&[there(1, 8), there(2, 4), other], "bank conflicts", &["8", "4", "0"]);
     let mut fewer = there(3, 8);

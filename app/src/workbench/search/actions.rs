@@ -71,7 +71,7 @@ impl Workbench {
     fn start_search(&mut self) -> Result<(), String> {
         let (plan, device) = (self.settings.search.clone(), self.device_to_search_on()?);
         if plan.operators().is_empty() {
-            return Err("nobody would propose anything: take rules, tuning or both".to_owned());
+            return Err("no operator is selected: select rules, tuning or a model".to_owned());
         }
         let kernel = self.current_kernel()?;
         self.begin(device, plan.budget, SearchStart::New(Arc::new(kernel), plan))
@@ -84,7 +84,7 @@ impl Workbench {
         beginning: SearchStart,
     ) -> Result<(), String> {
         if self.searches.running().is_some() {
-            return Err("a search runs already: stop it first".to_owned());
+            return Err("another search is running: stop it first".to_owned());
         }
         let opened = self.opened.as_ref().ok_or("open a project first")?;
         let project = Arc::clone(&opened.project);
@@ -105,7 +105,7 @@ impl Workbench {
             (Some(device), _) => Ok(device.clone()),
             (None, MachineState::Unusable(why)) => Err(why.clone()),
             (None, MachineState::Detecting | MachineState::Known(_)) => {
-                Err("nothing can run before the machine is known".to_owned())
+                Err("wait until the devices are detected, then try again".to_owned())
             }
         }
     }
@@ -119,7 +119,7 @@ impl Workbench {
             None => Ok(kernel.clone()),
             Some(text) => opened.project.draft(&kernel.name, text.clone()).map_err(|problems| {
                 let why = problems.first().map(ToString::to_string).unwrap_or_default();
-                format!("`{}` is no kernel as it stands in the editor: {why}", kernel.name)
+                format!("`{}` is not a valid kernel as it is in the editor: {why}", kernel.name)
             }),
         }
     }
@@ -134,18 +134,20 @@ impl Workbench {
             return Ok(());
         }
         if self.searches.read.as_ref().is_some_and(|read| read.writer == JournalOrigin::Foreign) {
-            let why = "another machine wrote this search, so that it is not gone on from here";
+            let why = "another machine wrote this search, so it cannot be resumed here";
             return Err(why.to_owned());
         }
-        let story = self.searches.story().ok_or("no search is there to go on with")?;
+        let story = self.searches.story().ok_or("there is no search to resume")?;
         let header = story.header.clone();
         let budget = extended_budget(story, &self.settings.search);
         let MachineState::Known(found) = &self.evaluations.machine else {
-            return Err("nothing can run before the machine is known".to_owned());
+            return Err("wait until the devices are detected, then try again".to_owned());
         };
         let device =
             found.devices.iter().find(|device| device.name.to_string() == header.device).cloned();
-        let missing = || format!("this search ran on {}, which is not here", header.device_title);
+        let missing = || {
+            format!("this search ran on {}, which this machine does not have", header.device_title)
+        };
         self.begin(
             device.ok_or_else(missing)?,
             budget,
@@ -168,7 +170,7 @@ impl Workbench {
                 }
                 self.notices.add(
                     NoticeLevel::Error,
-                    format!("the search cannot begin: {why}"),
+                    format!("the search cannot start: {why}"),
                     now,
                 );
                 return;
@@ -223,7 +225,7 @@ impl Workbench {
     fn report_silent_models(&mut self, now: Duration) {
         let story = self.searches.current.as_ref().and_then(|current| current.story.as_ref());
         for Silence { model, why, .. } in story.map(|story| story.silences()).unwrap_or_default() {
-            let what = format!("model {model} never answered: {why}");
+            let what = format!("model {model} gave no usable answer: {why}");
             self.notices.add(NoticeLevel::Warning, what, now);
         }
     }
@@ -259,7 +261,7 @@ impl Workbench {
         let (number, variant) = self.searches.shown().ok_or(NO_VARIANT)?;
         if !matches!(variant.verdict, Some(Verdict::Passed { .. })) {
             return Err(format!(
-                "variant {number} did not pass every check; it can be kept as a branch"
+                "variant {number} did not pass verification; it can be kept as a branch"
             ));
         }
         let source = variant.proposal.source.clone();
@@ -272,7 +274,7 @@ impl Workbench {
         self.documents.open(&file, "");
         self.effects.push(UiEffect::GoTo(1, 1));
         self.effects.push(UiEffect::Replace(source.to_owned()));
-        let text = format!("{what} is {}, not saved yet", file.display());
+        let text = format!("{what} is opened as {}, not saved yet", file.display());
         self.notices.add(NoticeLevel::Good, text, now);
         Ok(())
     }
@@ -283,7 +285,7 @@ impl Workbench {
         let (name, file) = self.free_name()?;
         let opened = self.opened.as_ref().ok_or("open a project first")?;
         self.submit(BackgroundTask::Create { folder: opened.project.root.clone(), file, text });
-        self.notices.add(NoticeLevel::Good, format!("variant {number} is kept as `{name}`"), now);
+        self.notices.add(NoticeLevel::Good, format!("variant {number} is saved as `{name}`"), now);
         Ok(())
     }
 
@@ -304,18 +306,17 @@ impl Workbench {
             let file = PathBuf::from(format!("kernels/{name}.cu"));
             (name, file)
         };
-        (2..).map(named).find(is_free).ok_or_else(|| "no name is free".to_owned())
+        (2..).map(named).find(is_free).ok_or_else(|| "no unused kernel name was found".to_owned())
     }
 
     fn reject_variant(&mut self, why: &str, now: Duration) -> Result<(), String> {
         let (number, _) = self.searches.shown().ok_or(NO_VARIANT)?;
         let why = why.trim();
         if why.is_empty() {
-            return Err("say why it is not wanted".to_owned());
+            return Err("enter a reason for the rejection".to_owned());
         }
         if number == 0 {
-            let what =
-                "the first variant is what all others are held against: it cannot be rejected";
+            let what = "the first variant is the base of comparison and cannot be rejected";
             return Err(what.to_owned());
         }
         let searches = &self.searches;
@@ -326,7 +327,7 @@ impl Workbench {
         match (searcher, &searches.read) {
             (Some(searcher), _) => searcher.reject(number, why.to_owned()),
             (None, Some(read)) if read.writer == JournalOrigin::Foreign => {
-                let what = "another machine wrote this search: it is for looking only";
+                let what = "another machine wrote this search: it is read-only";
                 return Err(what.to_owned());
             }
             (None, _) => {
@@ -337,7 +338,7 @@ impl Workbench {
                 self.submit(BackgroundTask::RejectVariant { folder, search, variant: number, why });
             }
         }
-        let text = format!("variant {number} is not wanted: {why}");
+        let text = format!("variant {number} is rejected: {why}");
         self.notices.add(NoticeLevel::Note, text, now);
         Ok(())
     }
@@ -364,7 +365,7 @@ impl Workbench {
 
     fn accept_suggestion(&mut self, now: Duration) -> Result<(), String> {
         let Suggestion::Shown(shown) = std::mem::take(&mut self.searches.suggestion) else {
-            return Err("nothing is suggested".to_owned());
+            return Err("there is no suggestion".to_owned());
         };
         self.open_generated(&shown.draft.source, "the suggestion", now)
     }
@@ -383,7 +384,7 @@ fn advised(run: &Run) -> Vec<(String, f64)> {
     .collect()
 }
 
-const NO_VARIANT: &str = "no variant is looked at";
+const NO_VARIANT: &str = "no variant is selected";
 
 /// A budget with room left: exhausted limits are extended by the plan's evaluations and seconds.
 fn extended_budget(story: &Story, plan: &SearchPlan) -> Budget {
@@ -408,7 +409,7 @@ impl Searches {
 
     fn pause(&mut self, now: Duration) -> Result<(), String> {
         let running = self.current.as_mut().filter(|current| current.stage == SearchStage::Running);
-        let current = running.ok_or("no search runs")?;
+        let current = running.ok_or("no search is running")?;
         current.stage = SearchStage::Paused;
         current.clock.stop(now);
         self.control_search(SearchControl::Pause);
@@ -417,7 +418,7 @@ impl Searches {
 
     fn stop(&mut self) -> Result<(), String> {
         let running = self.current.as_mut().filter(|current| current.is_alive());
-        running.ok_or("no search runs")?.stage = SearchStage::Stopping;
+        running.ok_or("no search is running")?.stage = SearchStage::Stopping;
         self.control_search(SearchControl::Stop);
         Ok(())
     }

@@ -80,7 +80,7 @@ impl TryFrom<WrittenPlan> for SearchPlan {
                 (RULES, _) => plan.rules = Participation::Included,
                 (TUNING, _) => plan.tuning = Participation::Included,
                 (_, Some(model)) => plan.models.extend([model.to_owned()]),
-                (other, None) => return Err(told(&format!("nobody is called `{other}`"))),
+                (other, None) => return Err(told(&format!("unknown operator `{other}`"))),
             }
         }
         Ok(plan)
@@ -91,7 +91,7 @@ impl TryFrom<WrittenPlan> for SearchPlan {
 fn limit(written: Option<f64>) -> Result<Option<f64>, String> {
     match written {
         Some(limit) if limit.is_finite() && limit > 0.0 => Ok(Some(limit)),
-        Some(limit) => Err(format!("{limit} is no limit")),
+        Some(limit) => Err(format!("{limit} is not a valid limit: expected a number above 0")),
         None => Ok(None),
     }
 }

@@ -55,7 +55,7 @@ impl Suggestion {
         let nothing = || {
             let name = &kernel.name;
             Self::Nothing(format!(
-                "no rewrite rule applies to `{name}`: `lightbench suggest` says why of each"
+                "no rewrite rule applies to `{name}`: `lightbench suggest` lists the reasons"
             ))
         };
         first(project, kernel, actions, 0).map_or_else(nothing, |found| Self::Shown(found.into()))

@@ -126,7 +126,7 @@ impl DiffView {
             self.head(ui, diff, titles);
             if diff.changes().is_empty() {
                 ui.add_space(6.0 * theme::GAP);
-                ui.vertical_centered(|ui| ui.weak("Both are the same"));
+                ui.vertical_centered(|ui| ui.weak("No differences"));
             } else {
                 self.body(ui, diff);
             }

@@ -32,7 +32,7 @@ pub(super) fn line(ui: &mut Ui, tracker: &Tracker, line: usize) {
         stale(ui, heat.age);
     }
     if tracker.locked.iter().any(|lines| lines.contains(&line)) {
-        ui.weak("This lesson keeps the line as it is");
+        ui.weak("This lesson locks the line");
     }
 }
 

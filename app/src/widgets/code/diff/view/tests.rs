@@ -44,7 +44,7 @@ fn changes_are_gone_through_and_folds_opened() {
 #[test]
 fn what_is_the_same_says_so() {
     let harness = harness(ThemeName::Light, Diff::from_texts(OLD, OLD));
-    harness.get_by_label("Both are the same");
+    harness.get_by_label("No differences");
     harness.get_by_label("No changes");
 }
 
