@@ -72,8 +72,9 @@ mod rewrite;
 /// Searches for faster kernels.
 #[cfg(test)]
 mod search;
-/// Headers, sizes, layers and names of the repository itself.
-mod tidy;
+/// The repository's own rules.
+#[cfg(test)]
+mod tidy_rules;
 /// Code of ours for GPUs, run on the virtual GPU.
 #[cfg(test)]
 mod trusted;

@@ -1,0 +1,167 @@
+//! Which parts of the program may use what. A place that does not exist fails the test.
+//!
+//! A place ends in `/` (a folder), in `.rs` (a file), or names a module: `core/src/explain` is `core/src/explain.rs` and all
+//! below `core/src/explain/`.
+
+/// Names and the only places that may refer to them.
+pub(super) struct Restriction {
+    /// Paths of crates, modules, types or functions; what they contain is included.
+    pub(super) names: &'static [&'static str],
+    pub(super) places: &'static [&'static str],
+    pub(super) reason: &'static str,
+}
+
+/// What only some modules use.
+pub(super) const RESTRICTIONS: &[Restriction] = &[
+    Restriction {
+        names: &["cudarc"],
+        places: &["core/src/device/cuda/"],
+        reason: "one folder talks to the CUDA driver",
+    },
+    Restriction {
+        names: &["libloading"],
+        places: &[
+            "core/src/compile/nvrtc.rs",
+            "core/src/device/cuda/cublas.rs",
+            "core/src/device/cuda/cupti.rs",
+        ],
+        reason: "one file loads the compiler library, one the driver's time stamps, one cuBLAS as a baseline",
+    },
+    Restriction {
+        names: &["egui", "eframe", "egui_commonmark", "egui_table", "egui_tiles"],
+        places: &[
+            "app/picture/",
+            "app/src/panels/",
+            "app/src/theme/",
+            "app/src/widgets/",
+            "app/src/window/",
+        ],
+        reason: "the model of the window uses no toolkit",
+    },
+    Restriction {
+        names: &["landlock", "seccompiler"],
+        places: &["core/src/worker/", "core/src/toolchain/"],
+        reason: "the sandbox is one small module",
+    },
+    Restriction {
+        names: &["std::thread::Builder", "std::thread::scope", "std::thread::spawn"],
+        places: &[
+            "app/src/clerk/",
+            "core/models/src/agent.rs",
+            "core/models/src/http/dial.rs",
+            "core/src/engine/",
+            "core/src/verify/checkers.rs",
+            "core/src/worker/",
+            "core/virtual_gpu/src/",
+        ],
+        reason: "threads start where they are supervised",
+    },
+    Restriction {
+        names: &["ureq", "rustls"],
+        places: &["core/models/src/"],
+        reason: "one crate connects to servers",
+    },
+    Restriction {
+        names: &["keyring"],
+        places: &["core/models/src/keys.rs"],
+        reason: "one file reads keys from the keyring",
+    },
+    Restriction {
+        names: &["rusqlite"],
+        places: &["core/src/history/"],
+        reason: "one folder knows how the history is stored",
+    },
+    Restriction {
+        names: &["std::env::var", "std::env::var_os", "std::env::vars", "std::env::vars_os"],
+        places: &["app/src/session.rs"],
+        reason: "the program reads the environment once and passes values on",
+    },
+];
+
+/// Where the lint that denies unsafe code may be silenced.
+pub(super) const UNSAFE_PLACES: &[&str] = &["core/src/device/cuda/", "core/src/compile/nvrtc.rs"];
+
+/// Modules that compute: no files, no network, no processes, no clock.
+pub(super) const PURE: &[&str] = &[
+    "core/models/src/events.rs",
+    "core/models/src/protocol/",
+    "core/models/src/reply/",
+    "core/primitives/src/display_text.rs",
+    "core/primitives/src/dtype.rs",
+    "core/primitives/src/element",
+    "core/primitives/src/half.rs",
+    "core/primitives/src/random.rs",
+    "core/primitives/src/scalar_value.rs",
+    "core/src/access/",
+    "core/src/arguments/",
+    "core/src/compile/cubin",
+    "core/src/compile/diagnostics",
+    "core/src/compile/includes",
+    "core/src/compile/name_errors.rs",
+    "core/src/compile/occupancy",
+    "core/src/compile/prelude.rs",
+    "core/src/compile/ptx",
+    "core/src/compile/ptxas_log",
+    "core/src/compile/sass",
+    "core/src/compile/signature",
+    "core/src/compile/source_names.rs",
+    "core/src/explain",
+    "core/src/figure/",
+    "core/src/history/table.rs",
+    "core/src/history/trace/",
+    "core/src/lesson/",
+    "core/src/measure/",
+    "core/src/nsight/command.rs",
+    "core/src/nsight/complaint.rs",
+    "core/src/nsight/metric.rs",
+    "core/src/nsight/quantity.rs",
+    "core/src/nsight/table.rs",
+    "core/src/project/expression/",
+    "core/src/report/",
+    "core/src/speed_of_light/",
+    "core/src/suggest/prompt/",
+    "core/src/suggest/rewrite/",
+    "core/src/trusted/",
+    "core/src/verify/evidence/",
+    "core/strategies/src/",
+    "core/units/src/",
+    "core/virtual_gpu/src/",
+];
+
+/// Files within these modules that are not held to the rule.
+pub(super) const IMPURE: &[&str] = &[
+    // Ends a launch after the number of seconds that the user grants.
+    "core/virtual_gpu/src/machine/limit.rs",
+];
+
+/// What modules that compute do not use.
+pub(super) const EFFECTS: &[&str] = &[
+    "jiff::Timestamp::now",
+    "jiff::Zoned::now",
+    "landlock",
+    "libc",
+    "libloading",
+    "rusqlite",
+    "rustix",
+    "std::env",
+    "std::fs",
+    "std::io::stderr",
+    "std::io::stdin",
+    "std::io::stdout",
+    "std::net",
+    "std::os",
+    "std::process",
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "tempfile",
+    "ureq",
+];
+
+/// Whether a file is in a place.
+pub(super) fn is_in(file: &str, place: &str) -> bool {
+    if place.ends_with('/') {
+        return file.starts_with(place);
+    }
+    let below = file.strip_prefix(place);
+    below.is_some_and(|rest| rest.is_empty() || rest == ".rs" || rest.starts_with('/'))
+}
