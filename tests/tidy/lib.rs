@@ -6,6 +6,7 @@
 #![cfg(test)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test is the error report")]
 
+mod cycles;
 mod layers;
 mod places;
 mod sources;
