@@ -6,8 +6,11 @@
 #![cfg(test)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test is the error report")]
 
+mod cargo_commands;
 mod cycles;
 mod layers;
+#[path = "../docs/page.rs"]
+mod page;
 mod places;
 mod sources;
 mod text;

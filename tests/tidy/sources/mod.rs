@@ -85,7 +85,9 @@ impl Sources {
         let own_name = file.ends_with("/mod.rs") || above.parent.is_none();
         let folder = if own_name { parent_folder(file) } else { file.trim_end_matches(".rs") };
         let folder = folder.to_owned();
-        self.add(files, file, &folder, text.lines().count(), syntax, above)
+        let index = self.add(files, file, &folder, syntax, above);
+        self.modules[index].lines = text.lines().count();
+        index
     }
 
     fn add(
@@ -93,7 +95,6 @@ impl Sources {
         files: &Files,
         file: &str,
         folder: &str,
-        lines: usize,
         mut syntax: ModuleSyntax,
         above: Above,
     ) -> ModuleIndex {
@@ -102,7 +103,7 @@ impl Sources {
         let Above { root, parent, path, is_test } = above;
         let file = file.to_owned();
         let children = BTreeMap::new();
-        self.modules.push(Module { path, file, lines, is_test, root, parent, children, syntax });
+        self.modules.push(Module { path, file, lines: 0, is_test, root, parent, children, syntax });
         for child in declared {
             let name = child.name.clone();
             let child = self.add_child(files, index, folder, child);
@@ -128,7 +129,7 @@ impl Sources {
         let file = module.file.clone();
         let below = format!("{folder}/{}", child.name);
         if let Some(inline) = child.inline {
-            return self.add(files, &file, &below, 0, inline, above);
+            return self.add(files, &file, &below, inline, above);
         }
         let named =
             child.file.map(|name| without_dots(&format!("{}/{name}", parent_folder(&file))));
