@@ -35,6 +35,7 @@ fn refusal(words: &[String], quoted: Quoted) -> Option<String> {
     });
     let errors: Option<Vec<clap::Error>> = filled.into_iter().map(parse).collect();
     let errors = errors?;
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum grows")]
     let is_accepted = |error: &clap::Error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => true,
         ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => {

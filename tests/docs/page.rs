@@ -24,6 +24,7 @@ impl Page {
         // The language and the lines of the block of code around the event.
         let mut block: Option<(String, String)> = None;
         for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+            #[expect(clippy::wildcard_enum_match_arm, reason = "the library's enum grows")]
             match event {
                 Event::Code(code) => page.spans.push(code.into_string()),
                 Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {

@@ -15,15 +15,15 @@ pub(super) struct Restriction {
 pub(super) const RESTRICTIONS: &[Restriction] = &[
     Restriction {
         names: &["cudarc"],
-        places: &["core/src/device/cuda/"],
+        places: &["core/device/src/cuda/"],
         reason: "one folder talks to the CUDA driver",
     },
     Restriction {
         names: &["libloading"],
         places: &[
             "core/src/compile/nvrtc.rs",
-            "core/src/device/cuda/cublas.rs",
-            "core/src/device/cuda/cupti.rs",
+            "core/device/src/cuda/cublas.rs",
+            "core/device/src/cuda/cupti.rs",
         ],
         reason: "one file loads the compiler library, one the driver's time stamps, one cuBLAS as a baseline",
     },
@@ -40,13 +40,13 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
     },
     Restriction {
         names: &["landlock", "seccompiler"],
-        places: &["core/src/worker/", "core/src/toolchain/"],
+        places: &["core/src/worker/", "core/toolchain/src/"],
         reason: "the sandbox is one small module",
     },
     Restriction {
         names: &["std::thread::Builder", "std::thread::scope", "std::thread::spawn"],
         places: &[
-            "app/src/clerk/",
+            "app/src/background_worker/",
             "core/models/src/agent.rs",
             "core/models/src/http/dial.rs",
             "core/src/engine/",
@@ -79,7 +79,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
 ];
 
 /// Where the lint that denies unsafe code may be silenced.
-pub(super) const UNSAFE_PLACES: &[&str] = &["core/src/device/cuda/", "core/src/compile/nvrtc.rs"];
+pub(super) const UNSAFE_PLACES: &[&str] = &["core/device/src/cuda/", "core/src/compile/nvrtc.rs"];
 
 /// Modules that compute: no files, no network, no processes, no clock.
 pub(super) const PURE: &[&str] = &[
@@ -96,11 +96,11 @@ pub(super) const PURE: &[&str] = &[
     "core/src/arguments/",
     "core/src/compile/cubin",
     "core/src/compile/diagnostics",
-    "core/src/compile/includes",
+    "core/project/src/includes",
     "core/src/compile/name_errors.rs",
     "core/src/compile/occupancy",
-    "core/src/compile/prelude.rs",
-    "core/src/compile/ptx",
+    "core/project/src/prelude.rs",
+    "core/ptx/src/",
     "core/src/compile/ptxas_log",
     "core/src/compile/sass",
     "core/src/compile/signature",
@@ -110,13 +110,13 @@ pub(super) const PURE: &[&str] = &[
     "core/src/history/table.rs",
     "core/src/history/trace/",
     "core/src/lesson/",
-    "core/src/measure/",
+    "core/measure/src/",
     "core/src/nsight/command.rs",
     "core/src/nsight/complaint.rs",
     "core/src/nsight/metric.rs",
     "core/src/nsight/quantity.rs",
     "core/src/nsight/table.rs",
-    "core/src/project/expression/",
+    "core/project/src/expression/",
     "core/src/report/",
     "core/src/speed_of_light/",
     "core/src/suggest/prompt/",

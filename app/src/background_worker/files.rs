@@ -159,7 +159,7 @@ impl TaskRunner {
             match write_whole(&path, &bytes) {
                 Ok(()) => said.notice(NoticeLevel::Good, format!("written to {}", path.display())),
                 Err(error) => {
-                    said.notice(NoticeLevel::Error, format!("{}: {error}", path.display()))
+                    said.notice(NoticeLevel::Error, format!("{}: {error}", path.display()));
                 }
             }
         });

@@ -136,7 +136,7 @@ impl TaskRunner {
                 self.results.send(TaskResult::Run(folder.to_owned(), Box::new(run), source));
             }
             Ok(None) => {
-                self.results.notice(NoticeLevel::Warning, format!("there is no run #{number}"))
+                self.results.notice(NoticeLevel::Warning, format!("there is no run #{number}"));
             }
             Err(error) => self.results.notice(NoticeLevel::Error, error.to_string()),
         }

@@ -168,7 +168,7 @@ impl TaskRunner {
             }
             BackgroundTask::Disassemble(facts) => self.disassemble(facts),
             BackgroundTask::SaveJournal(folder, file, text) => {
-                self.keep_journal(&folder, &file, &text)
+                self.keep_journal(&folder, &file, &text);
             }
             BackgroundTask::DeleteJournal(folder, file) => self.forget_journal(&folder, &file),
             BackgroundTask::SaveSettings(settings) => self.keep_settings(&settings),
@@ -182,7 +182,7 @@ impl TaskRunner {
             }
             BackgroundTask::RunDoctor => self.examine(),
             BackgroundTask::SaveProgress(folder, progress) => {
-                self.keep_progress(&folder, &progress)
+                self.keep_progress(&folder, &progress);
             }
             BackgroundTask::Trace(tracing) => self.trace(*tracing),
             BackgroundTask::AuditChecker(trial) => self.try_checker(*trial),

@@ -1,7 +1,7 @@
 //! Tasks that may take long and run outside the window's thread: files, the history, device detection, dialogs.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -193,6 +193,37 @@ pub enum TaskResult {
     Search(PathBuf, Result<LoadedSearch, String>),
     /// A notice for the user.
     Notice(super::notices::NoticeLevel, String),
+}
+
+impl TaskResult {
+    /// The project whose state the result changes: it is dropped where that project is no longer open.
+    pub(super) fn project(&self) -> Option<&Path> {
+        match self {
+            Self::AccessesTraced(folder, ..)
+            | Self::CheckerAudited(folder, _)
+            | Self::Changed(folder)
+            | Self::Recorded(folder, ..)
+            | Self::Labelled(folder, ..)
+            | Self::Run(folder, ..)
+            | Self::RunCode(folder, ..)
+            | Self::Journal(folder, ..)
+            | Self::SearchesListed(folder, _)
+            | Self::Search(folder, _) => Some(folder),
+            Self::Machine(_)
+            | Self::Project(..)
+            | Self::Lesson(..)
+            | Self::History(..)
+            | Self::Saved(..)
+            | Self::Sass(..)
+            | Self::NoDialog
+            | Self::Folders(_)
+            | Self::PathRefused(_)
+            | Self::Folder(_)
+            | Self::DoctorReport(_)
+            | Self::SearchStarted(..)
+            | Self::Notice(..) => None,
+        }
+    }
 }
 
 #[derive(Debug)]

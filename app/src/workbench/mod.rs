@@ -35,7 +35,7 @@ pub(crate) mod tests;
 mod unsaved;
 pub mod verdict;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -223,7 +223,7 @@ impl Workbench {
             Command::OpenFolder => self.background.submit(BackgroundTask::ShowFolderDialog),
             Command::AskForPath => self.selection.browsing = Some(PathBrowser::default()),
             Command::ListFolders(folder) => {
-                self.background.submit(BackgroundTask::ListFolders(folder))
+                self.background.submit(BackgroundTask::ListFolders(folder));
             }
             Command::OpenPath(typed) => self.background.submit(BackgroundTask::OpenPath(typed)),
             Command::LeavePath => self.selection.browsing = None,
@@ -246,19 +246,12 @@ impl Workbench {
             Command::Stop => self.evaluations.stop_all(),
             Command::SetMode(mode) => self.change_settings(|settings| settings.mode = mode),
             Command::ChooseDevice(name) => {
-                self.change_settings(|settings| settings.device = Some(name))
+                self.change_settings(|settings| settings.device = Some(name));
             }
-            Command::ChooseWorkload(name) => {
-                if let Some(opened) = &mut self.opened {
-                    opened.workload = name;
-                }
-            }
+            Command::ChooseWorkload(name) => self.choose_workload(name),
             Command::ChooseKernel(name) => self.choose_kernel(&name),
             Command::GoTo(file, line, column) => self.go_to(&file, line, column),
-            Command::Front(file) => {
-                self.documents.bring_to_front(&file);
-                self.follow_front();
-            }
+            Command::Front(file) => self.bring_to_front(&file),
             Command::CloseText(file) => self.close_text(&file, now),
             Command::NextProblem => self.step_problem(1),
             Command::PreviousProblem => self.step_problem(-1),
@@ -281,10 +274,7 @@ impl Workbench {
             Command::ZoomReset => self.change_settings(|settings| settings.zoom = 1.0),
             Command::DismissNotices => self.notices.dismiss(),
             Command::RunDoctor => self.background.submit(BackgroundTask::RunDoctor),
-            Command::FetchCompiler => {
-                self.evaluations.machine = MachineState::Detecting;
-                self.background.submit(BackgroundTask::FetchCompiler);
-            }
+            Command::FetchCompiler => self.fetch_compiler(),
             Command::Disassemble(kernel) => self.disassemble(&kernel),
             Command::Copy(text) => self.effects.push(UiEffect::Copy(text)),
             Command::ExportPicture(name, figure) => {
@@ -292,7 +282,7 @@ impl Workbench {
                 self.background.submit(BackgroundTask::ExportPicture { name, figure, theme });
             }
             Command::Export(name, bytes) => {
-                self.background.submit(BackgroundTask::Export { name, bytes })
+                self.background.submit(BackgroundTask::Export { name, bytes });
             }
             Command::SetHeat(heat) => self.choose_heat(heat, now),
             // The window handles these before they get here.
@@ -306,6 +296,22 @@ impl Workbench {
             | Command::Palette
             | Command::QuickOpen => {}
         }
+    }
+
+    fn choose_workload(&mut self, name: String) {
+        if let Some(opened) = &mut self.opened {
+            opened.workload = name;
+        }
+    }
+
+    fn bring_to_front(&mut self, file: &Path) {
+        self.documents.bring_to_front(file);
+        self.follow_front();
+    }
+
+    fn fetch_compiler(&mut self) {
+        self.evaluations.machine = MachineState::Detecting;
+        self.background.submit(BackgroundTask::FetchCompiler);
     }
 
     fn zoom(&mut self, factor: f32) {

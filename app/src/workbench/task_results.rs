@@ -24,6 +24,9 @@ use super::{Workbench, problem};
 impl Workbench {
     /// Handles the result of a background task.
     pub(super) fn handle_result(&mut self, finding: TaskResult, now: Duration) {
+        if finding.project().is_some_and(|folder| !self.is_open(folder)) {
+            return;
+        }
         match finding {
             TaskResult::Machine(Ok(found)) => {
                 self.evaluations.machine = MachineState::Known(found);
@@ -31,21 +34,11 @@ impl Workbench {
             TaskResult::Machine(Err(why)) => self.evaluations.machine = MachineState::Unusable(why),
             TaskResult::Project(folder, read) => self.read(&folder, *read, now),
             TaskResult::Lesson(folder, read) => self.read_lesson(&folder, *read, now),
-            TaskResult::AccessesTraced(folder, wanted, seen) => {
-                if self.is_open(&folder) {
-                    self.handle_trace(&wanted, seen);
-                }
-            }
-            TaskResult::CheckerAudited(folder, matrix) => {
-                if self.is_open(&folder) {
-                    self.handle_audit(matrix);
-                }
-            }
+            TaskResult::AccessesTraced(_, wanted, seen) => self.handle_trace(&wanted, seen),
+            TaskResult::CheckerAudited(_, matrix) => self.handle_audit(matrix),
             TaskResult::History(folder, runs, part) => self.read_history(&folder, &runs, part),
             TaskResult::Changed(folder) => {
-                if self.is_open(&folder) {
-                    self.background.submit(BackgroundTask::ReloadProject(folder));
-                }
+                self.background.submit(BackgroundTask::ReloadProject(folder));
             }
             TaskResult::Saved(file, text, Ok(())) => {
                 self.documents.saved(&file, &text);
@@ -58,55 +51,27 @@ impl Workbench {
                 let text = format!("{} was not saved: {why}", file.display());
                 self.notices.add(NoticeLevel::Error, text, now);
             }
-            TaskResult::Recorded(folder, run, lines) => {
-                if self.is_open(&folder) {
-                    self.handle_recorded(&run, lines, now);
-                }
-            }
-            TaskResult::Labelled(folder, number, label) => {
-                if self.is_open(&folder) {
-                    self.handle_label(number, label.as_ref());
-                }
-            }
-            TaskResult::Run(folder, run, source) => {
-                if self.is_open(&folder) {
-                    self.read_run(&Arc::from(run), source);
-                }
-            }
-            TaskResult::RunCode(folder, number, code) => {
-                if self.is_open(&folder) {
-                    self.handle_disassembly(number, &code);
-                }
-            }
+            TaskResult::Recorded(_, run, lines) => self.handle_recorded(&run, lines, now),
+            TaskResult::Labelled(_, number, label) => self.handle_label(number, label.as_ref()),
+            TaskResult::Run(_, run, source) => self.read_run(&Arc::from(run), source),
+            TaskResult::RunCode(_, number, code) => self.handle_disassembly(number, &code),
             TaskResult::SearchStarted(folder, started) => {
-                self.search_started(&folder, started, now)
+                self.search_started(&folder, started, now);
             }
-            TaskResult::SearchesListed(folder, listed) => {
-                if self.is_open(&folder) {
-                    self.searches_listed(listed);
-                }
-            }
-            TaskResult::Search(folder, read) => {
-                if self.is_open(&folder) {
-                    self.search_read(read, now);
-                }
-            }
+            TaskResult::SearchesListed(_, listed) => self.searches_listed(listed),
+            TaskResult::Search(_, read) => self.search_read(read, now),
             TaskResult::Sass(facts, sass) => self.read_sass(&facts, sass),
-            TaskResult::Journal(folder, file, text) => {
-                if self.is_open(&folder) {
-                    self.journalled(&folder, &file, text);
-                }
-            }
+            TaskResult::Journal(folder, file, text) => self.journalled(&folder, &file, text),
             TaskResult::Folder(path) => {
                 self.selection.browsing = None;
                 self.carry_out(Command::Open(path), now);
             }
             TaskResult::NoDialog => self.ask_for_path(now),
             TaskResult::Folders(listed) => {
-                self.update_browsing(|browsing| browsing.listed = Some(listed))
+                self.update_browsing(|browsing| browsing.listed = Some(listed));
             }
             TaskResult::PathRefused(refused) => {
-                self.update_browsing(|path| path.refused = Some(refused))
+                self.update_browsing(|path| path.refused = Some(refused));
             }
             TaskResult::DoctorReport(report) => self.examined = Some(*report),
             TaskResult::Notice(weight, text) => self.notices.add(weight, text, now),

@@ -33,7 +33,7 @@ pub trait Device: fmt::Debug {
     /// The device does not take it.
     fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError>;
 
-    /// Makes a buffer. What is not initial was never written: a device that cannot watch fills it with [`POISON`].
+    /// Makes a buffer. What is not initial was never written: a device that cannot watch fills it with [`POISON`](lightbench_primitives::element::POISON).
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ pub trait Device: fmt::Debug {
         self.set(buffer, InitialContent::Bytes(bytes))
     }
 
-    /// Takes the code of [`crate::trusted`]: its launches may write to every buffer and are not checked. None where that
+    /// Takes the code of the harness kernels: its launches may write to every buffer and are not checked. None where that
     /// work is the host's.
     ///
     /// # Errors

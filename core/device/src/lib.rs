@@ -28,9 +28,11 @@ pub mod timing;
 mod check;
 mod model;
 #[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, reason = "for tests only")]
 pub mod pretended;
 mod rates;
 #[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, reason = "for tests only")]
 pub mod scripted;
 #[cfg(test)]
 mod tests;

@@ -8,9 +8,10 @@
 //!     └──► stations ──► station, reference's side: inputs ──► launches ──► compare     (another process)
 //! ```
 //!
-//! A [`Case`] is a workload with every number known; [`inputs`] are the same bytes for the same recipe on every machine;
-//! [`compare`] is pure. What is wrong with a kernel is a [`verdict::Failure`]; why nothing
-//! could be found out about it is a [`not_judged::NotJudged`]. Only a candidate that passed has anything else.
+//! A [`Case`](lightbench_tensors::Case) is a workload with every number known; its inputs are the same bytes for the same
+//! recipe on every machine, and comparisons are pure ([`lightbench_tensors`]). What is wrong with a kernel is a
+//! [`verdict::Failure`]; why the verifier could not judge it is a [`not_judged::NotJudged`]. Only a candidate that passed
+//! has numbers.
 
 pub mod baseline;
 mod checkers;
