@@ -92,7 +92,7 @@ fn a_request_is_judged_before_anything_is_looked_for() {
     check(&["--kernel", "none-such"], "none-such");
     check(&["--workload", "none-such"], "none-such");
     check(&["--param", "NONE=1"], "`naive` has no parameter `NONE`");
-    check(&["--report", "a.txt"], "ends in .ncu-rep");
+    check(&["--report", "a.txt"], "must end in .ncu-rep");
     check(&["--report", "nowhere/a.ncu-rep"], "there is no folder nowhere");
     check(&["--open"], "--report");
     bench.write("../a.ncu-rep", "kept");

@@ -87,7 +87,7 @@ fn the_command_lists_rules_and_writes_what_one_makes() {
     };
     write(id, "rewritten", "1").expect(0, &["rewritten.cu", what]);
     assert!(Project::load(&bench.project()).unwrap().kernel("rewritten").is_ok());
-    write(id, "rewritten", "1").expect(2, &["has a kernel `rewritten` already"]);
+    write(id, "rewritten", "1").expect(2, &["already has a kernel `rewritten`"]);
     write(id, "../outside", "1").expect(2, &["is not a valid kernel name"]);
     write(id, "other", "99").expect(2, &["counted from 1"]);
     write("no-such-rule", "other", "1").expect(2, &["unknown rule `no-such-rule`"]);

@@ -63,7 +63,7 @@ fn a_search_that_is_killed_goes_on_and_loses_nothing() {
     let before = fs::read_to_string(&path).unwrap();
     let whole = &before[..before.rfind('\n').unwrap() + 1];
     let resumed = bench.run(&["search", "scale", "--resume", "last", "--write", "found"]);
-    resumed.expect(0, &["goes on", "6 evaluations"]);
+    resumed.expect(0, &["resuming search", "6 evaluations"]);
     let after = fs::read_to_string(&path).unwrap();
     assert!(after.starts_with(whole), "what was written stays");
     let is_better = resumed.output.contains("best: variant");

@@ -216,7 +216,7 @@ mod tests {
                 "größer   1000  many words that take",
                 "               all the room there is",
                 "bad",
-                "no room here for: size",
+                "omitted for lack of width: size",
             ],
         );
         check(
@@ -226,8 +226,8 @@ mod tests {
                 "a           1",
                 "größer   1000",
                 "bad",
-                "no room here for: size,",
-                "note",
+                "omitted for lack of",
+                "width: size, note",
             ],
         );
     }

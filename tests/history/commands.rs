@@ -130,7 +130,7 @@ fn a_newer_history_is_refused_and_does_not_stop_a_run() {
     let bytes = fs::read(&path).unwrap();
     bench.run(&["history", "scale"]).expect(3, &["schema 9", "newer version"]);
     if compiler::required().is_some() {
-        bench.run(RUN).expect(0, &["is correct", "not in the history", "newer version"]);
+        bench.run(RUN).expect(0, &["is correct", "not added to the history", "newer version"]);
     }
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
@@ -168,7 +168,7 @@ fn traces_go_out_and_come_in_as_recorded_runs() {
     from.run(&["export", "scale", "--output", path])
         .expect(0, &["3 traces of 3 runs", "without being timed"]);
     to.run(&["import", path, "scale"]).expect(0, &["3 recorded runs are new"]);
-    to.run(&["import", path, "scale"]).expect(0, &["0 recorded runs", "3 were there already"]);
+    to.run(&["import", path, "scale"]).expect(0, &["0 recorded runs", "3 were already there"]);
     let document = history(&to);
     assert_eq!(document["count"], 3);
     assert!(

@@ -83,7 +83,7 @@ const WITHOUT_COMPILER: &[(&str, i32, &str)] = &[
     ("copy.ptx --grid 1 --block 4 --schedule sometimes", 2, "adversarial:SEED"),
     ("half.ptx --grid 1 --block 4 --arg in:u32[4]=iota --arg buf:u32[4]", 2, "half.ptx"),
     ("random.ptx --grid 1 --block 4", 2, "random.ptx"),
-    ("words.ptx --grid 1 --block 4", 2, "compiles to no kernel"),
+    ("words.ptx --grid 1 --block 4", 2, "contains no kernel"),
 ];
 
 #[test]
@@ -131,7 +131,7 @@ fn a_file_that_does_not_compile_is_not_launched() {
     launch(&bench, "wrong.cu --grid 1 --block 1")
         .expect(2, &["identifier \"nonsense\" is undefined"]);
     fs::write(bench.path().join("empty.cu"), "template <int N> __global__ void f() {}\n").unwrap();
-    launch(&bench, "empty.cu --grid 1 --block 1").expect(2, &["compiles to no kernel", "--kernel"]);
+    launch(&bench, "empty.cu --grid 1 --block 1").expect(2, &["contains no kernel", "--kernel"]);
     launch(&bench, "empty.cu --kernel f<3> --grid 1 --block 1").expect(0, &["f<3>", "no fault"]);
     fs::write(bench.path().join("two.cu"), "__global__ void f() {}\n__global__ void g() {}\n")
         .unwrap();
@@ -167,8 +167,10 @@ fn modelled_time_has_a_band_and_what_it_assumes() {
     );
     let words = ["modelled time", "not measured", "limited by launch", "expected", "--assumptions"];
     launch(&bench, &line).expect(0, &words);
-    launch(&bench, &format!("{line} --assumptions"))
-        .expect(0, &["the clock stays at", "memory moves every sector once", "by itself", "DRAM"]);
+    launch(&bench, &format!("{line} --assumptions")).expect(
+        0,
+        &["the clock stays at", "every sector is transferred once", "by itself", "DRAM"],
+    );
     let document = launch(&bench, &format!("{line} --json")).json();
     let modelled = &document["modelled"];
     let bound = modelled["bound_seconds"].as_f64().unwrap();

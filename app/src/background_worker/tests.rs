@@ -280,6 +280,6 @@ fn paths_that_are_typed_are_listed_opened_or_answered() {
     };
     assert_eq!(open(format!("{above}project/")).as_ref(), Ok(&root));
     assert_eq!(open(format!("{above}project/kernels/naive.cu")).as_ref(), Ok(&root));
-    assert!(open(above.clone()).unwrap_err().contains("is no project"));
+    assert!(open(above.clone()).unwrap_err().contains("is not a project"));
     assert!(open(format!("{above}none")).unwrap_err().contains("does not exist"));
 }

@@ -141,7 +141,7 @@ mod tests {
         let outcome = explained("ocupancy");
         assert_eq!(outcome.status, Status::BadRequest);
         assert!(outcome.errors.contains("did you mean `occupancy`?"), "{}", outcome.errors);
-        assert!(explained("☃").errors.contains("`lightbench explain` lists them"));
+        assert!(explained("☃").errors.contains("`lightbench explain` lists all"));
         let outcome = explained("shared_bank_conflicts");
         assert!(outcome.output.contains("playbook  Pad "), "{}", outcome.output);
     }

@@ -208,7 +208,7 @@ mod tests {
         check("(theme: light, unheard_of: 3)", Ok(1.0));
         check("(schema: 7)", Err("newer"));
         check("(theme: green)", Err("green"));
-        check("(search: (minutes: Some(0.0)))", Err("0 is no limit"));
+        check("(search: (minutes: Some(0.0)))", Err("0 is not a valid limit"));
         let forgotten = "(search: (operators: [\"rules\", \"model:gone\"]))";
         assert!(Settings::from_ron(forgotten).unwrap().search.models.is_empty());
         check("{", Err("1:"));

@@ -129,12 +129,12 @@ mod tests {
         let text = report_text(&calibrated, sheet, Path::new("state/calibrations/00.json"));
         for expected in [
             "driver 580.159.04, CUDA 13.0",
-            "clock 1.98 GHz, as the driver sets it",
+            "clock 1.98 GHz, set by the driver",
             "DRAM, read     4.40 TB/s     4.30 TB/s     4.45 TB/s     4.81 TB/s  91.4 %",
             "L2, read       9.00 TB/s     8.80 TB/s     9.10 TB/s    not stated",
             "an event pair adds 1.20 µs",
             "TF32 tensor: it is too old",
-            "kept in state/calibrations/00.json",
+            "stored in state/calibrations/00.json",
         ] {
             assert!(text.contains(expected), "{expected} in\n{text}");
         }

@@ -55,7 +55,7 @@ fn a_side_is_a_kernel_a_run_or_a_library() {
     check_refused(named("nowhere"), Status::BadRequest, &expected);
     check_refused(named("7"), Status::BadRequest, &["7"]);
     let other = sample("softmax");
-    let expected = ["names no cuBLAS", "project-format.md"];
+    let expected = ["has no cuBLAS baseline", "project-format.md"];
     check_refused(Side::parse(&session, &other, "cublas"), Status::BadRequest, &expected);
 }
 
@@ -70,7 +70,7 @@ fn the_order_of_two_is_kept_and_one_is_a_kernel() {
     assert!(matches!(pair("naive", "register-tile"), Ok(Pair::Kernels(_))));
     assert!(matches!(pair("naive", "cublas"), Ok(Pair::KernelAndLibrary(..))));
     assert!(matches!(pair("cublas", "naive"), Ok(Pair::LibraryAndKernel(..))));
-    check_refused(pair("cublas", "cublas"), Status::BadRequest, &["one of the two"]);
+    check_refused(pair("cublas", "cublas"), Status::BadRequest, &["at least one side"]);
 }
 
 #[test]
@@ -82,7 +82,13 @@ fn what_needs_a_gpu_says_so_elsewhere() {
         check_refused(on_a_gpu(sides, mode, &chosen(instead)), status, parts);
     };
     let (wrong, lacks) = (Status::BadRequest, Status::Environment);
-    check(&library, Mode::Cold, None, wrong, &["cuBLAS runs on GPUs only", "virtual H200 is none"]);
+    check(
+        &library,
+        Mode::Cold,
+        None,
+        wrong,
+        &["cuBLAS runs on GPUs only", "virtual H200 is a virtual device"],
+    );
     let none = Some("no CUDA driver; take a virtual one");
     check(&library, Mode::Cold, none, lacks, &["but this machine has none: no CUDA driver"]);
     check(&kernels, Mode::Graph, None, wrong, &["graph times are taken on GPUs only"]);
@@ -94,9 +100,9 @@ fn what_needs_a_gpu_says_so_elsewhere() {
 fn only_workloads_that_are_timed_are_taken() {
     let sgemm = sample("sgemm");
     assert!(measured(&sgemm, "square").is_ok());
-    let expected = ["`odd` is not for measuring", "square, gpt2-mlp, awkward"];
+    let expected = ["`odd` is not timed", "square, gpt2-mlp, awkward"];
     check_refused(measured(&sgemm, "odd"), Status::BadRequest, &expected);
-    check_refused(measured(&sgemm, "held-out-thin"), Status::BadRequest, &["not for measuring"]);
+    check_refused(measured(&sgemm, "held-out-thin"), Status::BadRequest, &["not timed"]);
     check_refused(measured(&sgemm, "nowhere"), Status::BadRequest, &["unknown workload"]);
 }
 

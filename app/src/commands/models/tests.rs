@@ -39,7 +39,7 @@ fn what_is_set_up_is_listed() {
     check(Some(SERVER), true, Status::Passed, &["\"key\": \"missing\""]);
     let wrong = SERVER.replace("http://127.0.0.1:9", "http://example.com");
     check(Some(&wrong), false, Status::BadRequest, &["local: ", "unencrypted"]);
-    check(Some("(models: (server: 1))"), false, Status::BadRequest, &["cannot be understood"]);
+    check(Some("(models: (server: 1))"), false, Status::BadRequest, &["cannot be parsed"]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn an_entry_that_cannot_be_added_changes_nothing() {
     };
     let local = ["vllm", "--name", "local", "--model", "coder"];
     check(Some(SERVER), &local, Status::BadRequest, "already");
-    check(Some("(zoom: "), &local, Status::BadRequest, "nothing is written");
+    check(Some("(zoom: "), &local, Status::BadRequest, "nothing was written");
     let key = ["openai", "--model", "coder", "--key-variable", "sk-0123-abc"];
     check(None, &key, Status::BadRequest, "never is the key");
     let elsewhere = ["vllm", "--model", "coder", "--endpoint", "http://example.com/v1"];

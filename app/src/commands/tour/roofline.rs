@@ -257,7 +257,7 @@ mod tests {
         assert!(roof <= places[1].0, "{roof} {places:?}");
         assert!(row('.') < places[0].0);
         assert!(
-            text.contains("they meet at 14.0 FLOP/B; the task has 1.00 FLOP/B: memory"),
+            text.contains("they meet at 14.0 FLOP/B; the task has 1.00 FLOP/B: limited by memory"),
             "{text}"
         );
         assert_eq!(text.lines().filter(|line| line.contains('│')).count(), ROWS);

@@ -48,7 +48,7 @@ fn the_checker_is_tried_where_somebody_asks_and_what_it_catches_is_shown() {
                 if let BackgroundTask::AuditChecker(trial) = task { Some(trial) } else { None }
             })
             .expect("it is handed over");
-        harness.get_by_label_contains("Every cheat is tried");
+        harness.get_by_label_contains("Evaluating every cheat");
         assert!(!trial.cancellation.is_cancelled());
         script.find(TaskResult::CheckerAudited(folder(), Ok(matrix())));
         harness.run();

@@ -93,14 +93,14 @@ fn more_than_two_runs_are_a_matrix_with_the_best_marked() {
         harness.get_by_label("registers of B: 30");
         // A modelled time is not comparable with measured ones.
         harness.get_by_label(&format!("time, {WORKLOAD} of A: 131 µs"));
-        let said = "Not the same clock: measured by events (A, B) and modelled (C)";
+        let said = "Different clock: measured by events (A, B) and modelled (C)";
         harness.get_by_label(said);
         testing::picture(&mut harness, &format!("compare-matrix-{theme}"));
         harness.state_mut().window.carry_out(Command::CopyComparison, NOW);
         let wishes = harness.state_mut().window.bench.take_effects();
         let [UiEffect::Copy(text)] = wishes.as_slice() else { panic!("{wishes:?}") };
         assert!(text.contains("| bank conflicts | **0** (on this workload) | 4"), "{text}");
-        assert!(text.contains("not the same clock"), "{text}");
+        assert!(text.contains("different clock"), "{text}");
     }
 }
 
@@ -118,7 +118,7 @@ fn two_devices_are_compared_in_amber_and_neither_is_best() {
         script.find(TaskResult::Run(folder(), Box::new(run), Some("void f();\n".to_owned())));
     }
     press(&mut harness, Modifiers::COMMAND, Key::Num2);
-    harness.get_by_label("Not the same device: virtual:h200 and virtual:t4");
+    harness.get_by_label("Different device: virtual:h200 and virtual:t4");
     harness.get_by_label(&format!("time, {WORKLOAD} of A: 131 µs"));
     harness.get_by_label(&format!("time, {WORKLOAD} of B: 161 µs"));
     testing::picture(&mut harness, "flow-two-devices");
@@ -133,7 +133,7 @@ fn a_run_leaves_the_matrix_as_it_came() {
     harness.get_by_label("B against A");
     harness.state_mut().window.carry_out(Command::AddToComparison(Some(RunNumber(4))), NOW);
     let notices = &harness.state().window.bench.notices;
-    assert!(notices.newest().any(|notice| notice.text.contains("compared already")));
+    assert!(notices.newest().any(|notice| notice.text.contains("already in the comparison")));
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn typed(harness: &mut Harness<'static, State>) -> (std::path::PathBuf, String) 
 }
 
 fn questions(harness: &Harness<'static, State>) -> usize {
-    harness.query_all_by_label_contains("has text that was not saved").count()
+    harness.query_all_by_label_contains("has unsaved text from the last session").count()
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn what_is_not_saved_is_kept_at_once_and_comes_back_without_a_question() {
     let said = |harness: &Harness<'static, State>| {
         let notices = harness.state().window.bench.notices.newest();
         notices
-            .filter(|notice| notice.text.contains("comes back"))
+            .filter(|notice| notice.text.contains("is restored"))
             .map(|each| each.count)
             .sum::<u32>()
     };

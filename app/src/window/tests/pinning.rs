@@ -120,7 +120,7 @@ fn panels_without_anything_say_why() {
     };
     let both = [&ABOUT_TIMES[..], &[Panel::Counters]].concat();
     check(None, &both, &["No run of naive yet", "Save it, or press F5"]);
-    check(Some(failed(7)), &both, &["Run #7 failed", "It said: naive is wrong: row 3"]);
+    check(Some(failed(7)), &both, &["Run #7 failed", "Naive is wrong: row 3"]);
     check(Some(withheld(7)), &ABOUT_TIMES, &["The time of run #7 is withheld", "Waiting decides"]);
     let untimed = stored(7, "naive", 0, None);
     check(Some(untimed), &ABOUT_TIMES, &["Run #7 passed and was not timed"]);

@@ -94,7 +94,7 @@ fn a_kernel_is_profiled_by_a_key_and_its_lines_say_where_warps_waited() {
         press(&mut harness, Modifiers::COMMAND, Key::F5);
         let (request, kernel, workload) = asked(&script).expect("Ctrl+F5 profiles");
         assert_eq!(workload.as_deref(), Some(WORKLOAD));
-        harness.get_by_label_contains("then Nsight Compute");
+        harness.get_by_label_contains("then profiling with Nsight Compute");
         let hardware = Some(counted(&kernel));
         let run = passed(7, 1.2e-4);
         let profiled = Profiled { run, workload: WORKLOAD.to_owned(), hardware };
@@ -166,7 +166,7 @@ fn a_profile_that_nobody_wants_any_more_or_that_is_not_permitted_ends() {
     let ending = Ending::Cancelled { because: Because::Asked, so_far: None };
     script.say(Event::Finished { request, ending });
     harness.run();
-    assert!(harness.query_by_label_contains("then Nsight Compute").is_none());
+    assert!(harness.query_by_label_contains("then profiling with Nsight Compute").is_none());
     press(&mut harness, Modifiers::COMMAND, Key::F5);
     let (request, kernel, _) = asked(&script).unwrap();
     let why = "this user may not read the GPU's performance counters".to_owned();

@@ -140,7 +140,7 @@ fn what_a_forecast_skipped_is_predicted_and_nothing_else() {
     let told = entries().into_iter().chain(skipped()).collect();
     let (mut harness, _, _) = searching(ThemeName::Dark, SIZE, told);
     let name =
-        "Variant 7, BLOCK = 256, best of 6 of 6: 1.65 times as fast, predicted, not looked at";
+        "Variant 7, BLOCK = 256, best of 6 of 6: 1.65 times as fast, predicted, not evaluated";
     harness.get_by_label(name).click();
     harness.run();
     harness.get_by_label("predicted speedup 1.65, within a factor of 1.13, not evaluated");
@@ -204,7 +204,7 @@ fn a_search_that_ends_impossible_is_a_notice() {
     harness.run();
     let notices = &harness.state().window.bench.notices;
     assert!(notices.newest().any(|notice| notice.text.contains("the device is gone")));
-    harness.get_by_label("It cannot go on: the device is gone");
+    harness.get_by_label("It cannot continue: the device is gone");
     harness.get_by_label("Resume it");
     testing::picture(&mut harness, "flow-search-impossible");
 }

@@ -234,7 +234,7 @@ fn lanes_are_reached_by_keys_and_by_table() {
     for key in [Key::ArrowRight, Key::ArrowRight, Key::ArrowRight] {
         press(&mut harness, Modifiers::NONE, key);
     }
-    harness.get_by_label("Lane 2 goes to byte 256 of x, sector 8");
+    harness.get_by_label("Thread 2 accesses byte 256 of x, sector 8");
     testing::picture(&mut harness, "lesson-lane");
     click(&mut harness, "Table of threads");
     harness.get_by_label("3968");

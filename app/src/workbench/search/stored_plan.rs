@@ -134,10 +134,10 @@ mod tests {
         check("(operators: [\"rules\"])", Ok(rules));
         check("(strategy: \"luck\")", Err("luck"));
         check("(tuner: \"luck\")", Err("luck"));
-        check("(operators: [\"luck\"])", Err("nobody is called `luck`"));
+        check("(operators: [\"luck\"])", Err("unknown operator `luck`"));
         check("(evaluations: Some(0))", Err("no evaluations"));
-        check("(minutes: Some(NaN))", Err("NaN is no limit"));
-        check("(money: Some(-1.0))", Err("-1 is no limit"));
+        check("(minutes: Some(NaN))", Err("NaN is not a valid limit"));
+        check("(money: Some(-1.0))", Err("-1 is not a valid limit"));
         check("(pace: furious)", Err("furious"));
     }
 }

@@ -276,7 +276,7 @@ fn a_search_runs_is_held_and_ends() {
     assert_eq!(handed.name, kernel);
     assert!(handed.source.ends_with("// mine, not saved\n"), "what stands in the editor");
     order(&mut bench, SearchCommand::Start);
-    assert!(newest(&bench).contains("runs already"));
+    assert!(newest(&bench).contains("another search is running"));
     let played = answered(&mut bench, &script, None);
     played.tell(entries());
     bench.poll(NOW);
@@ -341,7 +341,7 @@ fn what_cannot_go_on_is_a_notice() {
     check(vec![Heard::Panicked], "a defect of Lightbench");
     let early =
         Entry::Looked { variant: 0, look: Look::Right { times: times(1.0) }, descriptor: None };
-    check(vec![Heard::Entry(Box::new(early))], "did not begin");
+    check(vec![Heard::Entry(Box::new(early))], "is not its header");
     let (mut bench, script) = opened();
     order(&mut bench, SearchCommand::Start);
     script.find(TaskResult::SearchStarted(folder(), Err("the disk is full".to_owned())));
@@ -400,13 +400,13 @@ fn variants_become_kernels_only_when_somebody_says_so() {
     };
     assert_eq!((file.display().to_string(), text), ("kernels/naive-3.cu".to_owned(), &source(5)));
     order(&mut bench, SearchCommand::Reject(" ".to_owned()));
-    assert!(newest(&bench).contains("say why"));
+    assert!(newest(&bench).contains("enter a reason"));
     order(&mut bench, SearchCommand::Reject("too clever".to_owned()));
     assert_eq!(played.turned_down(), [(5, "too clever".to_owned())]);
     assert!(newest(&bench).contains("too clever"));
     order(&mut bench, SearchCommand::Select(0));
     order(&mut bench, SearchCommand::Reject("slow".to_owned()));
-    assert!(newest(&bench).contains("held against"));
+    assert!(newest(&bench).contains("base of comparison"));
 }
 
 #[test]
