@@ -9,9 +9,9 @@ use crate::program::Bench;
 /// Whether an output was made from stored files or by work of this run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// From stored files: every time stamp and every measured second is a value under test.
+    /// From stored files: every time stamp and every measured second is a value under test; [`PAGES`] apply.
     Stored,
-    /// By work of this run: [`RULES`] apply.
+    /// By work of this run: [`RULES`] apply too.
     Fresh,
     /// What this machine has: [`RULES`] and [`MACHINE`] apply.
     OfThisMachine,
@@ -24,6 +24,8 @@ enum Token {
     Number,
     /// A time stamp, or the digits and dashes that a search's name begins with.
     Moment,
+    /// Letters, digits and dashes.
+    Name,
     /// A JSON string with its quotes, or `null`, `true`, `false`.
     Scalar,
     /// A JSON array of strings that hold no brackets.
@@ -121,12 +123,12 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "moment",
-        before: "written down as ",
+        before: ", journal ",
         value: Token::Moment,
         after: &[],
         reason: "a search is named after the moment at which it began",
-        specimen: "written down as 20261123-061651-762-naive-0001",
-        twin: "written down as naive-0001",
+        specimen: "seed 1, journal 20261123-061651-762-naive-0001",
+        twin: "seed 1, journal naive-0001",
     },
     Rule {
         name: "moment",
@@ -146,7 +148,27 @@ const RULES: &[Rule] = &[
         specimen: "\"began_at\":\"2026-11-23T06:16:54.1Z\"",
         twin: "\"began_at\":\"long ago\"",
     },
+    Rule {
+        name: "scratch",
+        before: "/temporary/lightbench-worker-",
+        value: Token::Name,
+        after: &["/"],
+        reason: "the scratch folder of a worker has the number of its process and a random word",
+        specimen: "/temporary/lightbench-worker-24686-HAhKZ0/index.cuh",
+        twin: "/temporary/lightbench/index.cuh",
+    },
 ];
+
+/// The one moment in a page made from stored runs.
+const PAGES: &[Rule] = &[Rule {
+    name: "moment",
+    before: " runs, as of ",
+    value: Token::Moment,
+    after: &["UTC"],
+    reason: "the moment at which the page was made",
+    specimen: "12 runs, as of 2026-11-23 07:25 UTC",
+    twin: "12 runs, as of yesterday",
+}];
 
 /// Rules for `doctor --json` alone: which topics it reports, in which order and with which fields, is what is frozen.
 const MACHINE: &[Rule] = &[
@@ -171,8 +193,9 @@ impl Token {
         match self {
             Self::Number => run(|it| it.is_ascii_digit() || matches!(it, '.' | 'e' | '-')),
             Self::Moment => {
-                run(|it| it.is_ascii_digit() || matches!(it, '-' | ':' | '.' | 'T' | 'Z'))
+                run(|it| it.is_ascii_digit() || matches!(it, '-' | ':' | '.' | ' ' | 'T' | 'Z'))
             }
+            Self::Name => run(|it| it.is_ascii_alphanumeric() || it == '-'),
             Self::Scalar => match text.strip_prefix('"') {
                 Some(inner) => string_length(inner) + 2,
                 None => run(|it| it.is_ascii_lowercase()),
@@ -252,9 +275,9 @@ impl Scrub {
             text = text.replace(literal, name);
         }
         let rules: &[&[Rule]] = match self.values {
-            Values::Stored => &[],
-            Values::Fresh => &[RULES],
-            Values::OfThisMachine => &[RULES, MACHINE],
+            Values::Stored => &[PAGES],
+            Values::Fresh => &[PAGES, RULES],
+            Values::OfThisMachine => &[PAGES, RULES, MACHINE],
         };
         rules.iter().copied().flatten().fold(text, |text, rule| rule.apply(&text))
     }
@@ -262,7 +285,7 @@ impl Scrub {
 
 #[test]
 fn each_rule_replaces_its_specimen_and_leaves_the_twin() {
-    for rule in RULES {
+    for rule in RULES.iter().chain(PAGES) {
         let changed = rule.apply(rule.specimen);
         assert_ne!(changed, rule.specimen, "{} ({})", rule.before, rule.reason);
         assert!(changed.contains(rule.before), "{changed}");

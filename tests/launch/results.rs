@@ -62,7 +62,7 @@ fn variables_of_the_module_hold_what_is_asked_for() {
         launch(&bench, &format!("{line} --var {variable}")).expect(2, &[message]);
     };
     refused("nothing=i32:1", "no global or constant variable `nothing`");
-    refused("table=buf:i32[5]=ones", "`table` has 16 bytes; 20 were given");
+    refused("table=buf:i32[5]=ones", "`table` has 16 bytes; 20 bytes were given");
     refused("table=buf:i32[4]", "has no initial values");
     refused("table", "expected NAME=SPEC");
     refused("table=same:0", "cannot hold the address of a buffer");

@@ -7,7 +7,7 @@ use crate::facts::Evidence;
 
 #[test]
 fn every_sheet_in_the_folder_is_embedded_and_sound() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/devices");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/devices");
     let mut files: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

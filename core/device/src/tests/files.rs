@@ -18,7 +18,7 @@ struct File {
 
 impl File {
     fn all() -> Vec<Self> {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/ptx/pass");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/ptx/pass");
         let mut paths: Vec<_> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();

@@ -72,7 +72,7 @@ fn a_variable_is_filled_before_and_between_launches() {
             assert!(error.contains(message), "{error}");
         };
         refused("nothing", &[0], "no global or constant variable `nothing`");
-        refused("coefficients", &[0; 17], "has 16 bytes; 17 were given");
+        refused("coefficients", &[0; 17], "has 16 bytes; 17 bytes were given");
     });
 }
 
