@@ -33,7 +33,8 @@ pub trait Device: fmt::Debug {
     /// The device does not take it.
     fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError>;
 
-    /// Makes a buffer. What is not initial was never written: a device that cannot watch fills it with [`POISON`](lightbench_primitives::element::POISON).
+    /// Makes a buffer. Bytes without an initial value are uninitialised; a device that does not watch accesses fills them
+    /// with [`POISON`](lightbench_primitives::element::POISON).
     ///
     /// # Errors
     ///

@@ -15,7 +15,8 @@ use super::library::LibraryRun;
 /// Work that is timed as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Buffers that hold [`POISON`](lightbench_primitives::element::POISON) when a sample begins, so that what an earlier sample left counts for nothing.
+    /// Buffers that hold [`POISON`](lightbench_primitives::element::POISON) when a sample begins, so that results of an
+    /// earlier sample do not count.
     pub poison: Vec<BufferId>,
     /// Buffers that hold zeros when a sample begins: those that each execution must leave so.
     pub clear: Vec<BufferId>,

@@ -67,7 +67,7 @@ struct KernelPoint {
     name: String,
     point: Option<Point>,
     bandwidth: Option<BytesPerSecond>,
-    /// The source of the time, or why there is none.
+    /// The source of the time, or why the run has no time.
     how: String,
 }
 

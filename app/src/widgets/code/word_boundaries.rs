@@ -8,7 +8,7 @@ pub fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The name at or before an offset; empty if there is none.
+/// The name at or before an offset; empty where the text has no name.
 #[must_use]
 pub fn word_at(text: &str, offset: usize) -> Range<usize> {
     let after = &text[offset..];

@@ -226,7 +226,7 @@ fn line_hint(m: &mut Modifiers<'_>, operation: fn(Space) -> Memory) -> Decoded {
     done(operation(space), Signature::new(&roles))
 }
 
-/// The state space modifier; generic if there is none.
+/// The state space modifier; generic where the instruction has no modifier.
 pub(crate) fn space(m: &mut Modifiers<'_>) -> Space {
     match m.optional::<SpaceWord>() {
         None => Space::Generic,

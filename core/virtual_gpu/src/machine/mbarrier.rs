@@ -132,7 +132,7 @@ impl Worker<'_, '_> {
         self.block.shared.write(offset, 8, state.word());
     }
 
-    /// The barrier object at an offset; reports a fault if there is none.
+    /// The barrier object at an offset; reports a fault where no barrier is initialised.
     fn barrier_at(&mut self, pc: u32, lane: u32, offset: usize) -> Option<State> {
         if self.block.mbarriers.contains(&offset) {
             return Some(State::from_word(self.block.shared.read(offset, 8)));
