@@ -9,7 +9,7 @@ use lightbench_core::measure::{Mode, Protocol};
 use lightbench_core::verify::verdict::Step;
 use rustix::process::Signal;
 
-use super::meddler::{children, signal};
+use super::meddler::{children, signal, wait_for_end};
 use super::*;
 
 /// Points of each step at which a worker is harmed.
@@ -140,6 +140,11 @@ impl Trial {
         processes.sort_unstable();
         if let Some(process) = processes.get(victim % processes.len().max(1)) {
             signal(*process, self.signal);
+            if self.signal == Signal::KILL {
+                // On a loaded machine a process outlives the signal for a while: the next evaluation would find the idle
+                // worker alive and lose it in addition to its own.
+                wait_for_end(*process);
+            }
         }
     }
 
