@@ -6,22 +6,24 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use lightbench_core::cancellation::Cancellation;
-use lightbench_core::compile::nvrtc::{NvrtcError, NvrtcOutcome, NvrtcPaths};
+use lightbench_core::compile::nvrtc::{NvrtcOutcome, NvrtcOutput, NvrtcPaths};
+use lightbench_core::compile::protocol::{
+    AssembleRequest, CompileProtocol, CompileRequest, CompileWorker, DisassembleRequest,
+    ExtractHeaders, Listing, RequestFailure, Tools,
+};
 use lightbench_core::toolchain::Tool;
-use lightbench_core::worker::client::Worker;
+use lightbench_core::worker::client;
 use lightbench_core::worker::command::WorkerCommand;
 use lightbench_core::worker::error::{Death, Stage, WorkerError};
 use lightbench_core::worker::frame::Frame;
-use lightbench_core::worker::handle::WorkerHandle;
-use lightbench_core::worker::protocol::{
-    AssembleRequest, CompileReply, CompileRequest, Configuration, DisassembleRequest, Hello,
-    SetupFailure, Tools,
-};
-use lightbench_core::worker::sandbox::{Enforcement, SandboxPolicy};
+use lightbench_core::worker::protocol::Configuration;
+use lightbench_core::worker::sandbox::Enforcement;
 
 use crate::compiler;
 
 const LIMIT: Duration = Duration::from_secs(60);
+
+type Worker = client::Worker<CompileProtocol>;
 
 fn command() -> WorkerCommand {
     WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"])
@@ -62,19 +64,20 @@ impl Toolchain {
         let toolchain = Self { nvrtc, tools, headers };
         let mut configuration = toolchain.configuration();
         configuration.policy.write.push(toolchain.headers.path().to_owned());
-        let mut handle = WorkerHandle::new(command(), configuration);
-        handle.extract_headers(toolchain.headers.path().to_owned(), LIMIT, &never()).unwrap();
+        let mut worker = CompileWorker::new(command(), configuration);
+        let request = ExtractHeaders { into: toolchain.headers.path().to_owned() };
+        worker.call_with_retry(request, LIMIT, &never()).unwrap().unwrap();
         toolchain
     }
 
-    fn configuration(&self) -> Configuration {
-        let tools = self.tools.clone();
-        let policy = SandboxPolicy::for_tools(&tools, &[self.headers.path().to_owned()]);
-        Configuration { tools, policy, ..Configuration::default() }
+    fn configuration(&self) -> Configuration<Tools> {
+        let options = self.tools.clone();
+        let policy = options.policy(&[self.headers.path().to_owned()]);
+        Configuration { options, policy, ..Configuration::default() }
     }
 
-    fn handle(&self) -> WorkerHandle {
-        WorkerHandle::new(command(), self.configuration())
+    fn handle(&self) -> CompileWorker {
+        CompileWorker::new(command(), self.configuration())
     }
 
     fn request(&self, source: &str) -> CompileRequest {
@@ -89,6 +92,26 @@ impl Toolchain {
     }
 }
 
+/// Compiles; the tools must be configured.
+fn compile(
+    worker: &mut CompileWorker,
+    request: CompileRequest,
+    limit: Duration,
+    cancellation: &Cancellation,
+) -> Result<NvrtcOutput, WorkerError> {
+    worker.call_with_retry(request, limit, cancellation).map(Result::unwrap)
+}
+
+/// Disassembles `cubin` as a whole.
+fn disassemble(
+    worker: &mut CompileWorker,
+    cubin: Vec<u8>,
+    limit: Duration,
+) -> Result<Result<Listing, RequestFailure>, WorkerError> {
+    let request = DisassembleRequest { cubin, functions: Vec::new() };
+    worker.call_with_retry(request, limit, &never())
+}
+
 /// Instantiates about 2^30 templates.
 pub(crate) const TEMPLATE_BOMB: &str = "
 template <int Depth, int Index> struct Bomb {
@@ -100,7 +123,7 @@ __global__ void bomb(int *out) { out[0] = Bomb<30, 0>::value; }
 
 const SMALL_KERNEL: &str = "extern \"C\" __global__ void small(float *x) { x[threadIdx.x] *= 2; }";
 
-fn compiled(reply: &CompileReply) -> (&[u8], &[u8], &[String]) {
+fn compiled(reply: &NvrtcOutput) -> (&[u8], &[u8], &[String]) {
     match &reply.outcome {
         NvrtcOutcome::Compiled { ptx, cubin, lowered_names } => {
             (ptx, cubin.as_deref().unwrap_or_default(), lowered_names)

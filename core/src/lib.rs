@@ -19,9 +19,9 @@ pub use lightbench_toolchain as toolchain;
 
 pub use lightbench_ptx as ptx;
 
-pub mod compile;
+pub use lightbench_compile as compile;
 
-pub mod worker;
+pub use lightbench_worker as worker;
 
 pub use lightbench_device as device;
 

@@ -26,13 +26,13 @@ fn real_headers_compile_under_the_sandbox() {
     let mut handle = toolchain.handle();
     let mut request = toolchain.request(REAL_KERNEL);
     request.name_expressions = vec!["row_sums<256>".to_owned()];
-    let reply = handle.compile(request, LIMIT, &never()).unwrap();
+    let reply = compile(&mut handle, request, LIMIT, &never()).unwrap();
     let (ptx, cubin, names) = compiled(&reply);
     assert_eq!(names, ["_Z8row_sumsILi256EEvPK13__nv_bfloat16Pfi"]);
     assert!(ptx.ends_with(b"}\n") || ptx.ends_with(b"\n"));
     assert!(cubin.starts_with(b"\x7fELF"));
     assert!(reply.elapsed > Duration::ZERO);
-    let facts = handle.worker(&never()).unwrap().ready().compiler.clone().unwrap();
+    let facts = handle.worker(&never()).unwrap().ready().facts.clone().unwrap();
     assert!(facts.version.major >= 12 && facts.architectures.contains(&90));
 }
 
@@ -42,7 +42,7 @@ fn headers_in_memory_are_found() {
     let mut request =
         toolchain.request("#include \"scale.cuh\"\n__global__ void f(float *x) { *x *= SCALE; }");
     request.headers = vec![("scale.cuh".to_owned(), "#define SCALE 3".to_owned())];
-    let reply = toolchain.handle().compile(request, LIMIT, &never()).unwrap();
+    let reply = compile(&mut toolchain.handle(), request, LIMIT, &never()).unwrap();
     compiled(&reply);
 }
 
@@ -50,7 +50,7 @@ fn headers_in_memory_are_found() {
 fn a_kernel_that_does_not_compile_is_a_result() {
     let Some(toolchain) = Toolchain::find() else { return };
     let request = toolchain.request("__global__ void f(int *x) { *x = missing; }");
-    let reply = toolchain.handle().compile(request, LIMIT, &never()).unwrap();
+    let reply = compile(&mut toolchain.handle(), request, LIMIT, &never()).unwrap();
     assert!(matches!(&reply.outcome, NvrtcOutcome::Rejected { code: 6, .. }));
     let log = String::from_utf8(reply.log).unwrap();
     assert!(log.contains("kernel.cu(1): error: identifier \"missing\" is undefined"), "{log}");
@@ -60,9 +60,10 @@ fn a_kernel_that_does_not_compile_is_a_result() {
 fn a_zero_byte_is_named() {
     let Some(toolchain) = Toolchain::find() else { return };
     let mut handle = toolchain.handle();
-    let error = handle.compile(toolchain.request("a\0b"), LIMIT, &never()).unwrap_err();
+    let request = toolchain.request("a\0b");
+    let error = handle.call_with_retry(request, LIMIT, &never()).unwrap().unwrap_err();
     assert_eq!(error.to_string(), "the source contains a zero byte: remove it");
-    compiled(&handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
+    compiled(&compile(&mut handle, toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
 }
 
 /// The kernel must be rejected, and nothing of the file that it wants may show.
@@ -76,7 +77,7 @@ fn check_kept_from(source: &str, secret: &str) {
             return;
         }
     }
-    let reply = handle.compile(toolchain.request(source), LIMIT, &never()).unwrap();
+    let reply = compile(&mut handle, toolchain.request(source), LIMIT, &never()).unwrap();
     assert!(matches!(&reply.outcome, NvrtcOutcome::Rejected { .. }));
     let log = String::from_utf8_lossy(&reply.log);
     assert!(!log.contains(secret), "{log}");
@@ -110,10 +111,10 @@ fn a_file_next_to_the_project_cannot_be_included() {
 fn machine_code_is_disassembled_with_lines() {
     let Some(toolchain) = Toolchain::find() else { return };
     let mut handle = toolchain.handle();
-    let reply = handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap();
+    let reply = compile(&mut handle, toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap();
     let (_, cubin, _) = compiled(&reply);
-    let request = DisassembleRequest { cubin: cubin.to_owned(), functions: Vec::new() };
-    let listing = String::from_utf8(handle.disassemble(request, LIMIT, &never()).unwrap()).unwrap();
+    let Listing(listing) = disassemble(&mut handle, cubin.to_owned(), LIMIT).unwrap().unwrap();
+    let listing = String::from_utf8(listing).unwrap();
     for part in [".text.small", "kernel.cu", "line 1", "STG"] {
         assert!(listing.contains(part), "{part} in\n{listing}");
     }
@@ -125,8 +126,7 @@ fn machine_code_is_disassembled_with_lines() {
 fn what_is_no_machine_code_is_the_tools_failure() {
     let Some(toolchain) = Toolchain::find() else { return };
     let mut handle = toolchain.handle();
-    let request = DisassembleRequest { cubin: b"no ELF".to_vec(), functions: Vec::new() };
-    let error = handle.disassemble(request, LIMIT, &never()).unwrap_err();
+    let error = disassemble(&mut handle, b"no ELF".to_vec(), LIMIT).unwrap().unwrap_err();
     assert!(error.to_string().starts_with("nvdisasm failed"), "{error}");
 }
 
@@ -142,7 +142,7 @@ fn assemble(ptx: &str) -> Option<(Option<Vec<u8>>, String)> {
         architecture: "sm_90".to_owned(),
         options: Vec::new(),
     };
-    let reply = toolchain.handle().assemble(request, LIMIT, &never()).unwrap();
+    let reply = toolchain.handle().call_with_retry(request, LIMIT, &never()).unwrap().unwrap();
     Some((reply.cubin, String::from_utf8(reply.log).unwrap()))
 }
 
@@ -186,7 +186,7 @@ fn measure_overheads() {
         for _ in 0..6 {
             let request = toolchain.request(source);
             let start = Instant::now();
-            let reply = handle.compile(request, LIMIT, &never()).unwrap();
+            let reply = compile(&mut handle, request, LIMIT, &never()).unwrap();
             let total = start.elapsed();
             let (ptx, cubin, _) = compiled(&reply);
             let bytes = ptx.len() + cubin.len() + reply.log.len();

@@ -20,12 +20,12 @@ fn check_recovery(
         let token = cancellation.clone();
         scope.spawn(move || meddle(process, token));
         let request = toolchain.request(TEMPLATE_BOMB);
-        handle.compile(request, limit, &cancellation).unwrap_err()
+        compile(&mut handle, request, limit, &cancellation).unwrap_err()
     });
     let (elapsed, replaced) = (start.elapsed(), handle.take_replaced());
     assert!(is_gone(process), "the worker is reaped");
     assert!(!scratch.exists(), "its folder is removed");
-    let reply = handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap();
+    let reply = compile(&mut handle, toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap();
     compiled(&reply);
     Some((error, elapsed, replaced))
 }
@@ -62,7 +62,7 @@ fn cancelling_ends_a_compile() {
 }
 
 #[test]
-fn a_worker_killed_by_somebody_else_is_replaced_once() {
+fn a_worker_killed_from_outside_is_replaced_once() {
     let kill = |process: u32, _token| {
         std::thread::sleep(Duration::from_millis(300));
         Command::new("kill").args(["-KILL", &process.to_string()]).status().unwrap();
@@ -80,12 +80,12 @@ fn a_worker_that_runs_out_of_memory_dies_alone() {
     let Some(toolchain) = Toolchain::find() else { return };
     let mut configuration = toolchain.configuration();
     configuration.limits.address_space_bytes = Some(512 << 20);
-    let mut handle = WorkerHandle::new(command(), configuration);
-    let result = handle.compile(toolchain.request(TEMPLATE_BOMB), LIMIT, &never());
+    let mut handle = CompileWorker::new(command(), configuration);
+    let result = compile(&mut handle, toolchain.request(TEMPLATE_BOMB), LIMIT, &never());
     // The compiler may notice by itself, or die of it.
     let rejected = matches!(&result, Ok(reply) if is_rejected(reply));
     assert!(rejected || matches!(&result, Err(WorkerError::Died { .. })), "{result:?}");
-    compiled(&handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
+    compiled(&compile(&mut handle, toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
 }
 
 #[test]
@@ -93,10 +93,11 @@ fn processor_time_is_limited() {
     let Some(toolchain) = Toolchain::find() else { return };
     let mut configuration = toolchain.configuration();
     configuration.limits.cpu_secs = 2;
-    let mut handle = WorkerHandle::new(command(), configuration);
-    let error = handle.compile(toolchain.request(TEMPLATE_BOMB), LIMIT, &never()).unwrap_err();
+    let mut handle = CompileWorker::new(command(), configuration);
+    let error =
+        compile(&mut handle, toolchain.request(TEMPLATE_BOMB), LIMIT, &never()).unwrap_err();
     assert!(matches!(&error, WorkerError::Died { death: Death::Signal { .. }, .. }), "{error}");
-    compiled(&handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
+    compiled(&compile(&mut handle, toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
 }
 
 #[test]
@@ -105,14 +106,15 @@ fn a_kernel_that_includes_the_conversation_hurts_only_itself() {
     let mut handle = toolchain.handle();
     for descriptor in 0..8 {
         let source = format!("#include \"/dev/fd/{descriptor}\"\n__global__ void f() {{}}");
-        let result = handle.compile(toolchain.request(&source), Duration::from_secs(1), &never());
+        let result =
+            compile(&mut handle, toolchain.request(&source), Duration::from_secs(1), &never());
         let rejected = matches!(&result, Ok(reply) if is_rejected(reply));
         assert!(rejected || matches!(&result, Err(WorkerError::TimedOut { .. })), "{result:?}");
     }
-    compiled(&handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
+    compiled(&compile(&mut handle, toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
 }
 
-fn is_rejected(reply: &CompileReply) -> bool {
+fn is_rejected(reply: &NvrtcOutput) -> bool {
     matches!(reply.outcome, NvrtcOutcome::Rejected { .. })
 }
 
@@ -200,6 +202,6 @@ fn parent_that_is_killed() {
     } else if let Some(toolchain) = Toolchain::find() {
         let mut handle = toolchain.handle();
         println!("\nworker {}", handle.worker(&never()).unwrap().id());
-        let _killed = handle.compile(toolchain.request(TEMPLATE_BOMB), LIMIT, &never());
+        let _killed = compile(&mut handle, toolchain.request(TEMPLATE_BOMB), LIMIT, &never());
     }
 }

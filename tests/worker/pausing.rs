@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
+use super::misbehaving::listing;
 use super::*;
 
 /// The limit of the order.
@@ -51,14 +52,13 @@ fn parent_that_is_paused() {
     let folder = tempfile::tempdir().unwrap();
     let [words, reply] = ["words", "reply"].map(|name| folder.path().join(name));
     fs::write(&words, misbehaving::greeting()).unwrap();
-    fs::write(&reply, misbehaving::framed("Disassembled", vec![vec![1; 10]])).unwrap();
+    fs::write(&reply, misbehaving::reply(&listing(10))).unwrap();
     let script =
         SCRIPT.replace("WORDS", words.to_str().unwrap()).replace("REPLY", reply.to_str().unwrap());
     let command = WorkerCommand::new("/bin/sh", ["-c", &script]);
-    let mut handle = WorkerHandle::new(command, Configuration::default());
+    let mut handle = CompileWorker::new(command, Configuration::default());
     println!("\nworker {}", handle.worker(&never()).unwrap().id());
-    let request = DisassembleRequest { cubin: Vec::new(), functions: Vec::new() };
-    let outcome = handle.disassemble(request, LIMIT, &never());
+    let outcome = disassemble(&mut handle, Vec::new(), LIMIT);
     println!(
         "outcome {}",
         outcome.map_or_else(|error| error.to_string(), |_| "replied".to_owned())

@@ -1,4 +1,6 @@
-//! How workers start, and what a start that fails says.
+//! Starts of workers, and the errors of those that fail.
+
+use lightbench_core::worker::protocol::{Hello, Protocol, Readiness, VERSION};
 
 use super::*;
 
@@ -14,7 +16,7 @@ fn shell(script: &str) -> WorkerCommand {
 fn a_worker_says_what_is_in_force() {
     let worker = start(&command()).unwrap();
     let ready = worker.ready();
-    assert_eq!(ready.compiler, None);
+    assert_eq!(ready.facts, None);
     for restriction in [&ready.sandbox.filesystem, &ready.sandbox.network] {
         match restriction {
             Enforcement::Enforced { .. } => {}
@@ -48,20 +50,59 @@ fn what_is_printed_in_a_worker_cannot_forge_a_reply() {
 
 #[test]
 fn a_worker_that_is_not_configured_for_it_refuses() {
-    let mut handle = WorkerHandle::new(command(), Configuration::default());
-    let request = DisassembleRequest { cubin: Vec::new(), functions: Vec::new() };
-    let error = handle.disassemble(request, LIMIT, &never()).unwrap_err();
+    let mut worker = CompileWorker::new(command(), Configuration::default());
+    let error = disassemble(&mut worker, Vec::new(), LIMIT).unwrap().unwrap_err();
     assert_eq!(error.to_string(), "this worker has no nvdisasm: configure its path");
+}
+
+/// Starts a worker that sends these messages.
+fn start_recorded(messages: &[Frame]) -> WorkerError {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for message in messages {
+        message.write_to(&mut file.as_file()).unwrap();
+    }
+    start(&WorkerCommand::new("/bin/cat", [file.path()])).unwrap_err()
+}
+
+#[test]
+fn another_version_of_the_exchange_is_refused() {
+    let error = start_recorded(&[Frame::new(&Hello { version: VERSION + 1 }).unwrap()]);
+    let WorkerError::OtherVersion { ours, theirs } = error else { panic!("{error}") };
+    assert_eq!((ours, theirs), (VERSION, VERSION + 1));
 }
 
 #[test]
 fn another_build_is_refused() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let theirs = Hello { protocol: Hello::ours().protocol, build: "another".to_owned() };
-    Frame::new(&theirs, Vec::new()).unwrap().write_to(&mut file.as_file()).unwrap();
-    let command = WorkerCommand::new("/bin/cat", [file.path()]);
-    let error = start(&command).unwrap_err();
-    assert!(matches!(error, WorkerError::VersionMismatch { theirs: found, .. } if found == theirs));
+    let readiness: Readiness<()> = Readiness::OtherBuild { build: "0.1.0\u{1b}[31m".to_owned() };
+    let hello = Frame::new(&Hello { version: VERSION }).unwrap();
+    let error = start_recorded(&[hello, Frame::new(&readiness).unwrap()]);
+    let WorkerError::OtherBuild { service, ours, theirs } = error else { panic!("{error}") };
+    assert_eq!((service, ours), (CompileProtocol::SERVICE, CompileProtocol::BUILD));
+    assert_eq!(theirs, "0.1.0\u{fffd}[31m");
+}
+
+/// A service that the program does not offer, and one that it offers in another build.
+#[derive(Debug)]
+struct Foreign<const OFFERED: bool>;
+
+impl<const OFFERED: bool> Protocol for Foreign<OFFERED> {
+    const SERVICE: &'static str = if OFFERED { CompileProtocol::SERVICE } else { "brew tea" };
+    const BUILD: &'static str = "another";
+    type Options = ();
+    type Facts = ();
+    type Request = ();
+}
+
+#[test]
+fn a_worker_names_what_it_does_not_offer() {
+    let started =
+        client::Worker::<Foreign<false>>::start(&command(), &Configuration::default(), &never());
+    let error = started.unwrap_err().to_string();
+    assert!(error.contains("no service `brew tea`"), "{error}");
+    let started =
+        client::Worker::<Foreign<true>>::start(&command(), &Configuration::default(), &never());
+    let Err(WorkerError::OtherBuild { ours, theirs, .. }) = started else { panic!("{started:?}") };
+    assert_eq!((ours, theirs.as_str()), ("another", CompileProtocol::BUILD));
 }
 
 #[test]
@@ -109,16 +150,20 @@ fn the_environment_is_not_passed_on() {
     assert_eq!(names, ["LANG", "TMPDIR"]);
 }
 
-fn check_compiler(library: &Path) {
+/// The error of a worker whose compiler library is `library`.
+fn start_with(library: &Path) -> WorkerError {
     let nvrtc = Some(NvrtcPaths { library: library.to_owned(), builtins: None });
-    let tools = Tools { nvrtc, ..Tools::default() };
-    let configuration = Configuration { tools, ..Configuration::default() };
-    let error = Worker::start(&command(), &configuration, &never()).unwrap_err();
-    let names_the_library = matches!(
-        &error,
-        WorkerError::Setup(SetupFailure::Compiler(NvrtcError::Load { path, .. })) if path == library
-    );
-    // Loading a library that was cut short may well end the process that tries.
+    let options = Tools { nvrtc, ..Tools::default() };
+    let configuration = Configuration { options, ..Configuration::default() };
+    Worker::start(&command(), &configuration, &never()).unwrap_err()
+}
+
+fn check_compiler(library: &Path) {
+    let error = start_with(library);
+    let expected = format!("cannot load the compiler library `{}`", library.display());
+    let names_the_library =
+        matches!(&error, WorkerError::Setup(failure) if failure.to_string().contains(&expected));
+    // Loading a truncated library may end the process.
     let died = matches!(&error, WorkerError::Died { death: Death::Signal { .. }, .. });
     assert!(names_the_library || died, "{error}");
 }
@@ -142,11 +187,6 @@ fn a_truncated_compiler_is_an_error() {
 fn a_library_that_is_no_compiler_is_an_error() {
     let Some(toolchain) = Toolchain::find() else { return };
     let library = toolchain.nvrtc.builtins.clone().unwrap();
-    let tools = Tools { nvrtc: Some(NvrtcPaths { library, builtins: None }), ..Tools::default() };
-    let configuration = Configuration { tools, ..Configuration::default() };
-    let error = Worker::start(&command(), &configuration, &never()).unwrap_err();
-    assert!(
-        matches!(&error, WorkerError::Setup(SetupFailure::Compiler(NvrtcError::Symbol { .. }))),
-        "{error}"
-    );
+    let WorkerError::Setup(failure) = start_with(&library) else { panic!("not a setup failure") };
+    assert!(failure.to_string().contains("has no function"), "{failure}");
 }

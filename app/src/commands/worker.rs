@@ -1,13 +1,15 @@
-//! The hidden command `worker`: the process that compiles for its parent.
+//! The hidden command `worker`: the process that compiles and runs kernels for its parent.
 
 use std::process::ExitCode;
 
+use lightbench_core::compile;
+use lightbench_core::verify::device_worker;
 use lightbench_core::worker::server;
 
 /// Serves the parent on standard input and output.
 #[must_use]
 pub fn run() -> ExitCode {
-    match server::serve() {
+    match server::serve(vec![compile::service::offer(), device_worker::offer()]) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             anstream::eprintln!("{error}");

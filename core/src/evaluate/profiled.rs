@@ -13,9 +13,7 @@ use crate::project::manifest::Distribution;
 use crate::project::{Project, Purpose, Workload};
 use crate::toolchain::ProgramError;
 use crate::verify::not_judged::NotJudged;
-use crate::verify::station::{
-    CountsUse, GridPart, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
-};
+use crate::verify::station::{CountsUse, GridPart, MemoryOrder, Opening, RunOrder, Scrutiny, Side};
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Step, TimingUse};
 
@@ -121,12 +119,13 @@ fn order(
         let message = format!("`{}` does not run on {}", workload.name, evaluation.device);
         EvaluateError::Request(message)
     })?;
-    let head = OpeningHead {
+    let opening = Opening {
         side: Side::Candidate,
         device: evaluation.device.to_string(),
         max_steps: subject.limits.virtual_steps,
+        modules: subject.candidate,
+        trusted: subject.trusted,
     };
-    let opening = Opening { head, modules: subject.candidate, trusted: subject.trusted };
     let draw = Draw::Distribution(Distribution::AsDeclared);
     let run = RunOrder {
         case: trial.case,

@@ -29,6 +29,7 @@ use crate::project::launch::Buffer;
 use crate::project::launch::plan::PlannedLaunch;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::{Hertz, Seconds};
+use crate::verify::device_worker;
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step as ProgramStep};
 use crate::verify::station::{ModuleImage, Opening, Station, StationFailure};
 use crate::verify::subject::{Extent, Origins, Trial};
@@ -41,7 +42,7 @@ const READINGS: &str = "LIGHTBENCH_TEST_READINGS";
 
 /// Opens the device that is asked for: what is called a GPU passes for one.
 fn open(opening: &Opening) -> Result<Station, StationFailure> {
-    if opening.head.device != "cuda:0" {
+    if opening.device != "cuda:0" {
         return Station::open(opening);
     }
     let readings = std::env::var(READINGS).unwrap();
@@ -73,7 +74,7 @@ fn pretended_worker() {
     }
     let to_parent = File::options().write(true).open("/dev/fd/3").unwrap();
     rustix::stdio::dup2_stdout(&to_parent).unwrap();
-    server::serve_with(open).unwrap();
+    server::serve(vec![device_worker::offer_with(open)]).unwrap();
 }
 
 const MANIFEST: &str = r#"(

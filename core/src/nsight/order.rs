@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use crate::verify::program::Step;
 use crate::verify::station::{Opening, RunOrder, Station, StationFailure};
 use crate::worker::frame::{Frame, FrameError};
-use crate::worker::protocol::Request;
 
 /// Modules, and one run of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     /// The device and what it loads.
     pub opening: Opening,
@@ -25,9 +25,6 @@ pub enum LaunchOnceError {
     /// The file cannot be read.
     #[error("the order cannot be read: {0}")]
     Unreadable(#[from] FrameError),
-    /// The file says something else.
-    #[error("the file holds other requests than to open a device and to run")]
-    NotAnOrder,
     /// The device.
     #[error(transparent)]
     Station(#[from] StationFailure),
@@ -40,30 +37,21 @@ pub enum LaunchOnceError {
 }
 
 impl Order {
-    /// Writes it as the two frames that a station would get.
+    /// Writes it to a file.
     ///
     /// # Errors
-    /// It is larger than frames may be, or the file cannot be written.
+    /// It is larger than a frame may be, or the file cannot be written.
     pub fn write(&self, file: &Path) -> Result<(), FrameError> {
-        let mut stream = BufWriter::new(File::create(file).map_err(FrameError::Io)?);
-        let run = Box::new(self.run.clone());
-        for request in [Request::Open(self.opening.clone()), Request::Run(run)] {
-            request.into_frame()?.write_to(&mut stream)?;
-        }
-        stream.flush().map_err(FrameError::Io)
+        let frame = Frame::new(self)?;
+        frame.write_to(&mut File::create(file).map_err(FrameError::Io)?)
     }
 
-    /// What [`Order::write`] wrote.
+    /// Reads what [`Order::write`] wrote.
     ///
     /// # Errors
-    /// The file holds something else.
-    pub fn read(file: &Path) -> Result<Self, LaunchOnceError> {
-        let mut stream = BufReader::new(File::open(file).map_err(FrameError::Io)?);
-        let mut next = || Request::from_frame(Frame::read_from(&mut stream)?);
-        let (Request::Open(opening), Request::Run(run)) = (next()?, next()?) else {
-            return Err(LaunchOnceError::NotAnOrder);
-        };
-        Ok(Self { opening, run: *run })
+    /// The file cannot be read, or holds something else.
+    pub fn read(file: &Path) -> Result<Self, FrameError> {
+        Frame::read_from(&mut File::open(file).map_err(FrameError::Io)?)?.parse()
     }
 
     /// The symbols of all kernels that it launches.

@@ -19,7 +19,7 @@ use crate::project::manifest::{Accuracy, Distribution};
 use crate::toolchain::ProgramError;
 use crate::verify::program::{LaunchStep, Program, Step};
 use crate::verify::station::{
-    CountsUse, GridPart, MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder, Scrutiny, Side,
+    CountsUse, GridPart, MemoryOrder, ModuleImage, Opening, RunOrder, Scrutiny, Side,
 };
 use crate::worker::command::WorkerCommand;
 
@@ -71,7 +71,6 @@ const TRAP: &str =
 
 fn order(ptx: &str, launches: u64) -> Order {
     let (side, device) = (Side::Candidate, "virtual:h200".to_owned());
-    let head = OpeningHead { side, device, max_steps: 1000 };
     let modules = vec![ModuleImage { ptx: ptx.to_owned(), cubin: None }];
     let launch = Step::Launch(LaunchStep {
         kernel: "nothing".to_owned(),
@@ -103,7 +102,7 @@ fn order(ptx: &str, launches: u64) -> Order {
         outputs: None,
         part: GridPart::Whole,
     };
-    Order { opening: Opening { head, modules, trusted: None }, run }
+    Order { opening: Opening { side, device, max_steps: 1000, modules, trusted: None }, run }
 }
 
 /// A profiler whose script ends like this, in a folder that lives as long.
@@ -274,7 +273,7 @@ fn an_order_survives_the_file_and_is_carried_out() {
         assert!(matches!(launch_once(&file), Err(LaunchOnceError::Unreadable(_))));
     }
     let mut absent = fine;
-    absent.opening.head.device = "virtual:abacus".to_owned();
+    absent.opening.device = "virtual:abacus".to_owned();
     absent.write(&file).unwrap();
     assert!(matches!(launch_once(&file), Err(LaunchOnceError::Station(_))));
 }

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
 
+use super::device_worker::DeviceWorker;
 use super::station::{Opening, RunOrder, RunReport, StationFailure};
-use super::stations::{OPEN_LIMIT, StationError};
+use super::stations::{OPEN_LIMIT, StationError, replied};
 use crate::worker::error::Death;
-use crate::worker::handle::WorkerHandle;
 
 /// Each holds a copy of a workload.
 const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -30,13 +30,13 @@ pub(super) struct Checkers {
 /// module must not reach another one, because which process runs what is chance.
 #[derive(Debug)]
 struct Seat {
-    handle: WorkerHandle,
+    handle: DeviceWorker,
     is_fresh: bool,
 }
 
 impl Checkers {
     /// As many as the machine has processors.
-    pub(super) fn new(handle: impl Fn() -> WorkerHandle) -> Self {
+    pub(super) fn new(handle: impl Fn() -> DeviceWorker) -> Self {
         let most = available_parallelism().unwrap_or(NonZeroUsize::MIN).min(MOST).get();
         let seats = (0..most).map(|_| Seat { handle: handle(), is_fresh: false }).collect();
         Self { seats, opening: None }
@@ -121,7 +121,7 @@ impl Checkers {
 
 impl Seat {
     fn open(&mut self, opening: &Opening, cancellation: &Cancellation) -> Result<(), StationError> {
-        self.handle.open(opening.clone(), OPEN_LIMIT, cancellation)?;
+        replied(self.handle.call(opening.clone(), OPEN_LIMIT, cancellation))?;
         self.is_fresh = true;
         Ok(())
     }
@@ -137,7 +137,7 @@ impl Seat {
             self.open(opening, cancellation)?;
         }
         self.is_fresh = false;
-        Ok(self.handle.run(order, limit, cancellation)?)
+        replied(self.handle.call_same(order, limit, cancellation))
     }
 }
 

@@ -15,6 +15,7 @@
 
 pub mod baseline;
 mod checkers;
+pub mod device_worker;
 pub mod evidence;
 pub mod fault_report;
 pub mod library;

@@ -10,11 +10,12 @@ use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::inputs::Draw;
 
 use super::checkers::Checkers;
+use super::device_worker::DeviceWorker;
 use super::fault_report::FaultReport;
 use super::handover::Handover;
 use super::station::{
     Inadmissibility, JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening,
-    OpeningHead, RunOrder, RunReport, Side, StationFailure,
+    RunOrder, RunReport, Side, StationFailure,
 };
 use crate::device::{Description, DeviceName, DeviceSheet};
 use crate::project::launch::expectation::FaultKind;
@@ -22,8 +23,7 @@ use crate::project::manifest::Distribution;
 use crate::worker::command::WorkerCommand;
 use crate::worker::end::{WorkerEnd, WorkerRole};
 use crate::worker::error::{Death, WorkerError};
-use crate::worker::handle::WorkerHandle;
-use crate::worker::protocol::{Configuration, Limits, RequestFailure, Tools};
+use crate::worker::protocol::{Configuration, Limits};
 use crate::worker::sandbox::{SandboxPolicy, Sockets};
 
 /// How long opening a device and loading modules may take.
@@ -54,9 +54,9 @@ const MOST_GPUS: usize = 32;
 pub struct Stations {
     name: DeviceName,
     device: String,
-    candidate: WorkerHandle,
+    candidate: DeviceWorker,
     checker: Option<Checker>,
-    reference: WorkerHandle,
+    reference: DeviceWorker,
     /// What the reference's process has open. It is trusted, so that it need not be opened anew for every candidate, and
     /// what it computed is still known.
     reference_has: Option<Opening>,
@@ -187,7 +187,7 @@ impl Stations {
     /// How processes ended that were found dead when they were needed, since the last time this was asked.
     pub fn take_replaced(&mut self) -> Vec<Death> {
         let handles = [&mut self.candidate, &mut self.reference].into_iter();
-        let mut replaced: Vec<Death> = handles.flat_map(WorkerHandle::take_replaced).collect();
+        let mut replaced: Vec<Death> = handles.flat_map(DeviceWorker::take_replaced).collect();
         let checkers = self.checker.as_mut();
         replaced.extend(checkers.into_iter().flat_map(|checker| checker.all.take_replaced()));
         replaced
@@ -201,9 +201,9 @@ impl Stations {
         &mut self,
         cancellation: &Cancellation,
     ) -> Result<Description, StationError> {
-        let head = OpeningHead { side: Side::Candidate, device: self.device.clone(), max_steps: 0 };
-        let opening = Opening { head, modules: Vec::new(), trusted: None };
-        Ok(self.candidate.open(opening, OPEN_LIMIT, cancellation)?)
+        let (side, device) = (Side::Candidate, self.device.clone());
+        let opening = Opening { side, device, max_steps: 0, modules: Vec::new(), trusted: None };
+        replied(self.candidate.call(opening, OPEN_LIMIT, cancellation))
     }
 
     /// Opens the candidate's device anew and loads both sides.
@@ -219,13 +219,15 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Result<(), StationError> {
         let opening = |side, device: &str, modules: &[ModuleImage]| Opening {
-            head: OpeningHead { side, device: device.to_owned(), max_steps },
+            side,
+            device: device.to_owned(),
+            max_steps,
             modules: modules.to_vec(),
             trusted: trusted.cloned(),
         };
         let order = opening(Side::Candidate, &self.device, candidate);
         self.candidate_has = None;
-        self.candidate.open(order.clone(), OPEN_LIMIT, cancellation)?;
+        replied(self.candidate.call(order.clone(), OPEN_LIMIT, cancellation))?;
         self.candidate_has = Some(order);
         if let Some(Checker { device, all, taken, .. }) = &mut self.checker {
             *taken = match all.open(opening(Side::Candidate, device, candidate), cancellation)? {
@@ -248,14 +250,16 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Result<(), StationError> {
         let opening = |side, modules: &[ModuleImage]| Opening {
-            head: OpeningHead { side, device: self.device.clone(), max_steps },
+            side,
+            device: self.device.clone(),
+            max_steps,
             modules: modules.to_vec(),
             trusted: trusted.cloned(),
         };
         let (candidate, reference) =
             (opening(Side::Candidate, &[]), opening(Side::Reference, reference));
         self.candidate_has = None;
-        self.candidate.open(candidate, OPEN_LIMIT, cancellation)?;
+        replied(self.candidate.call(candidate, OPEN_LIMIT, cancellation))?;
         if let Some(checker) = &mut self.checker {
             checker.taken = Taken::Nothing;
         }
@@ -272,8 +276,7 @@ impl Stations {
             return Ok(());
         }
         self.reference_has = None;
-        let opened = self.reference.open(order.clone(), OPEN_LIMIT, cancellation);
-        match opened.map_err(StationError::from) {
+        match replied(self.reference.call(order.clone(), OPEN_LIMIT, cancellation)) {
             Ok(_) => {
                 self.reference_has = Some(order);
                 Ok(())
@@ -312,7 +315,7 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Result<RunReport, StationError> {
         order.outputs = Some(self.folder());
-        let ran = self.candidate.run(order, limit, cancellation);
+        let ran = replied(self.candidate.call_same(order, limit, cancellation));
         if ran.as_ref().is_ok_and(|report| !report.faults.is_empty()) {
             // A GPU's driver takes no further calls from a process whose kernel faulted.
             self.candidate.stop();
@@ -327,9 +330,9 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Option<FaultReport> {
         let mut opening = self.candidate_has.clone().filter(|_| self.models_time())?;
-        opening.head.max_steps = STILL_RUNNING;
-        self.candidate.open(opening, OPEN_LIMIT, cancellation).ok()?;
-        let looked = self.candidate.run(order, LOOK_LIMIT, cancellation);
+        opening.max_steps = STILL_RUNNING;
+        replied(self.candidate.call(opening, OPEN_LIMIT, cancellation)).ok()?;
+        let looked = replied(self.candidate.call_same(order, LOOK_LIMIT, cancellation));
         // The next order is none that ends early.
         self.candidate.stop();
         let mut faults = looked.ok()?.faults.into_iter();
@@ -362,7 +365,7 @@ impl Stations {
     ) -> Result<MeasureReport, StationError> {
         order.outputs = Some(self.folder());
         order.cupti.clone_from(&self.cupti);
-        let measured = self.candidate.measure(order, limit, cancellation);
+        let measured = replied(self.candidate.call_same(order, limit, cancellation));
         if matches!(measured, Ok(MeasureReport::Faulted(_))) {
             // As after a run that faulted.
             self.candidate.stop();
@@ -381,7 +384,7 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Result<JudgeReport, StationError> {
         order.outputs = self.folder();
-        let judged = self.reference.judge(order, limit, cancellation);
+        let judged = replied(self.reference.call_same(order, limit, cancellation));
         if judged.is_err() {
             self.reference_has = None;
         }
@@ -405,15 +408,15 @@ impl Stations {
         self.candidate.note_replaced(death);
     }
 
-    /// Somebody who cancels may have waited for a process that hangs, and nobody knows which one does.
+    /// Ends all processes after a cancellation: any of them may hang.
     fn unless_cancelled<Report>(
         &mut self,
-        done: Result<Report, WorkerError>,
+        done: Result<Report, StationError>,
     ) -> Result<Report, StationError> {
-        if matches!(done, Err(WorkerError::Cancelled)) {
+        if matches!(done, Err(StationError::Cancelled)) {
             self.stop();
         }
-        done.map_err(Into::into)
+        done
     }
 
     /// Ends all processes; the next order starts them again.
@@ -431,7 +434,7 @@ impl Stations {
     }
 }
 
-fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> WorkerHandle {
+fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> DeviceWorker {
     let write = vec![folder.to_owned()];
     let (policy, limits) = match device {
         DeviceName::Virtual(_) => {
@@ -439,8 +442,7 @@ fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> Worker
         }
         DeviceName::Cuda(_) => (cuda_policy(write), cuda_limits()),
     };
-    let configuration = Configuration { tools: Tools::default(), policy, limits };
-    WorkerHandle::new(command.clone(), configuration)
+    DeviceWorker::new(command.clone(), Configuration { options: (), policy, limits })
 }
 
 /// The driver reads all over the system: its libraries, the kernel's files about devices.
@@ -471,30 +473,36 @@ impl StationError {
     }
 }
 
+/// The reply of a station.
+pub(super) fn replied<Report>(
+    reply: Result<Result<Report, StationFailure>, WorkerError>,
+) -> Result<Report, StationError> {
+    match reply {
+        Ok(Ok(report)) => Ok(report),
+        Ok(Err(StationFailure::Device(reason))) => Err(StationError::Lost(reason)),
+        Ok(Err(StationFailure::Open(reason))) => Err(StationError::Environment(reason)),
+        Ok(Err(failure)) => Err(StationError::Failed(failure)),
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl From<WorkerError> for StationError {
     fn from(error: WorkerError) -> Self {
         let text = error.to_string();
         match error {
             WorkerError::TimedOut { limit, .. } => Self::TimedOut(limit),
             WorkerError::Cancelled => Self::Cancelled,
-            WorkerError::Failed(RequestFailure::Station(StationFailure::Device(reason))) => {
-                Self::Lost(reason)
-            }
-            WorkerError::Failed(RequestFailure::Station(StationFailure::Open(reason))) => {
-                Self::Environment(reason)
-            }
-            WorkerError::Failed(RequestFailure::Station(failure)) => Self::Failed(failure),
             WorkerError::Died { during, death, last_words, oom_kills } => {
                 let role = WorkerRole::Candidate;
                 Self::Ended(Box::new(WorkerEnd { role, during, death, last_words, oom_kills }))
             }
             WorkerError::Start { .. }
             | WorkerError::Setup(_)
-            | WorkerError::VersionMismatch { .. }
+            | WorkerError::OtherVersion { .. }
+            | WorkerError::OtherBuild { .. }
             | WorkerError::Protocol(_)
-            | WorkerError::UnexpectedReply { .. }
             | WorkerError::Request(_)
-            | WorkerError::Failed(_) => Self::Environment(text),
+            | WorkerError::ReplyTooLarge { .. } => Self::Environment(text),
         }
     }
 }

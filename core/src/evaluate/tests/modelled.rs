@@ -12,7 +12,7 @@ use super::*;
 use crate::compile::Compiler;
 use crate::measure::timing::Mode;
 use crate::toolchain::{HostEnvironment, discover};
-use crate::verify::station::{MeasureOrder, MeasureReport, OpeningHead, Quantity, Side};
+use crate::verify::station::{MeasureOrder, MeasureReport, Quantity, Side};
 
 /// A row, and what the model says of it.
 struct Judged {
@@ -82,8 +82,8 @@ fn modelled(
     trial: &Trial,
 ) -> Result<(Seconds, (Seconds, Seconds), Seconds), String> {
     let device = "virtual:h200".to_owned();
-    let head = OpeningHead { side: Side::Candidate, device, max_steps: 1 << 30 };
-    let opening = Opening { head, modules: subject.candidate.clone(), trusted: None };
+    let (side, modules) = (Side::Candidate, subject.candidate.clone());
+    let opening = Opening { side, device, max_steps: 1 << 30, modules, trusted: None };
     let mut station = Station::open(&opening).map_err(|_error| "the station does not open")?;
     let recipe = Recipe { seed: 1, draw: Draw::Repeating };
     let order = MeasureOrder {

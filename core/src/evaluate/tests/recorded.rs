@@ -17,7 +17,7 @@ use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::limiter::Bottleneck;
 use crate::toolchain::{HostEnvironment, discover};
 use crate::verify::station::{
-    CountsUse, GridPart, MemoryOrder, OpeningHead, RunOrder, RunReport, Scrutiny, Side,
+    CountsUse, GridPart, MemoryOrder, RunOrder, RunReport, Scrutiny, Side,
 };
 use crate::verify::verdict::Uncounted;
 use crate::verify::verification::counting::carried;
@@ -48,12 +48,9 @@ fn time(text: &str) -> Option<Seconds> {
 
 /// Runs the small workloads of a subject where they are counted.
 fn counted(subject: &Subject) -> Option<Vec<RunReport>> {
-    let head = OpeningHead {
-        side: Side::Candidate,
-        device: "virtual:h200".to_owned(),
-        max_steps: 1 << 30,
-    };
-    let opening = Opening { head, modules: subject.candidate.clone(), trusted: None };
+    let (side, device) = (Side::Candidate, "virtual:h200".to_owned());
+    let modules = subject.candidate.clone();
+    let opening = Opening { side, device, max_steps: 1 << 30, modules, trusted: None };
     let mut station = Station::open(&opening).ok()?;
     let reports = subject.trials.iter().map(|trial| {
         let order = RunOrder {

@@ -36,33 +36,27 @@ pub use sample::{GridPart, Sampled};
 pub use serve::Station;
 
 /// A device with modules, opened anew.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opening {
-    /// Whose code it runs, and on what.
-    pub head: OpeningHead,
-    /// The modules, in the order in which programs count them.
-    pub modules: Vec<ModuleImage>,
-    /// Code of ours, for a device that makes and compares tensors by itself.
-    pub trusted: Option<ModuleImage>,
-}
-
-/// Whose code a station runs, and on what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpeningHead {
-    /// Whose code it runs.
+pub struct Opening {
+    /// Whose code the station runs.
     pub side: Side,
     /// The name of the device.
     pub device: String,
-    /// Warp instructions of one launch, on a device that counts them.
+    /// The largest number of warp instructions of one launch, on a device that counts them.
     pub max_steps: u64,
+    /// The modules, in the order in which programs count them.
+    pub modules: Vec<ModuleImage>,
+    /// Trusted code, for a device that generates and compares tensors itself.
+    pub trusted: Option<ModuleImage>,
 }
 
 /// A compiled module.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleImage {
-    /// What the virtual GPU reads.
+    /// The PTX, which a virtual GPU executes.
     pub ptx: String,
-    /// What a GPU runs.
+    /// The machine code, which a GPU executes.
+    #[serde(with = "serde_bytes")]
     pub cubin: Option<Vec<u8>>,
 }
 
@@ -169,7 +163,6 @@ pub struct RunReport {
     /// Accesses that the idiom of CUDA accepts and the memory model does not.
     pub accepted: usize,
     /// Instructions of strong reads to which the memory model permits an older value than the newest, in all launches.
-    #[serde(default)]
     pub stale_reads: usize,
     /// What nobody looked for.
     pub not_checked: Vec<String>,
@@ -195,7 +188,6 @@ pub struct JudgeOrder {
     /// Which blocks of the candidate ran.
     pub part: GridPart,
     /// Where set, the worker judges no outputs, and reports only whether the inputs are fair to a correct kernel.
-    #[serde(default)]
     pub admission: Option<Admission>,
 }
 
@@ -218,7 +210,6 @@ pub struct JudgeReport {
     /// Of sampled blocks: how many elements were judged, or why none was.
     pub sampled: Option<Result<u64, String>>,
     /// Why the inputs are not fair to a correct kernel; only where the order has an admission.
-    #[serde(default)]
     pub inadmissible: Option<Inadmissibility>,
 }
 

@@ -45,7 +45,7 @@ impl Station {
     /// There is no such device, or it does not take a module.
     pub fn open(opening: &Opening) -> Result<Self, StationFailure> {
         let open = |error: crate::device::OpenError| StationFailure::Open(error.to_string());
-        let name = DeviceName::parse(&opening.head.device).map_err(open)?;
+        let name = DeviceName::parse(&opening.device).map_err(open)?;
         let device = name.open(Watch::ALL).map_err(open)?;
         Self::on(device, opening)
     }
@@ -64,7 +64,7 @@ impl Station {
             Some(image) => Trusted::load(device.as_mut(), image)?,
             None => None,
         };
-        let (side, max_steps) = (opening.head.side, opening.head.max_steps);
+        let (side, max_steps) = (opening.side, opening.max_steps);
         let (known, admitted) = (Vec::new(), Admitted::default());
         Ok(Self { side, device, max_steps, modules, trusted, bound: None, known, admitted })
     }

@@ -16,6 +16,7 @@ use crate::project::compare::Comparator;
 use crate::project::launch::Buffer;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::{Accuracy, Distribution};
+use crate::verify::device_worker;
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
 use crate::verify::station::{CountsUse, GridPart, MemoryOrder, Scrutiny, Station};
 use crate::worker::server;
@@ -31,7 +32,7 @@ type Scripts = BTreeMap<String, Vec<Act>>;
 fn open(opening: &Opening) -> Result<Station, StationFailure> {
     let scripts = std::env::var(SCRIPT).unwrap();
     let mut scripts: Scripts = serde_json::from_str(&scripts).unwrap();
-    let script = scripts.remove(&format!("{:?}", opening.head.side)).unwrap();
+    let script = scripts.remove(&format!("{:?}", opening.side)).unwrap();
     Station::on(Box::new(ScriptedDevice::new(script)), opening)
 }
 
@@ -59,7 +60,7 @@ fn scripted_worker() {
     }
     let to_parent = File::options().write(true).open("/dev/fd/3").unwrap();
     rustix::stdio::dup2_stdout(&to_parent).unwrap();
-    server::serve_with(open).unwrap();
+    server::serve(vec![device_worker::offer_with(open)]).unwrap();
 }
 
 /// Four integers.

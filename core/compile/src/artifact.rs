@@ -1,0 +1,294 @@
+//! What a compile produced: PTX, machine code, and the facts of each kernel.
+//!
+//! An artifact is read from the compiler's own answer, whether that answer came from the compiler or from the cache: so
+//! a hit cannot be told from a compile, and no cached fact is older than the code that reads it.
+
+use lightbench_device::ComputeCapability;
+use lightbench_project::prelude;
+use lightbench_ptx;
+use lightbench_ptx::{PtxEntry, PtxModule, PtxParameter};
+use lightbench_units::Bytes;
+use serde::Serialize;
+
+use super::cubin::{self, Cubin, CubinKernel};
+use super::diagnostics::{self, Diagnostic, Log, Place, Severity, SourcePlace};
+use super::header_advice;
+use super::line_directives::Written;
+use super::name_errors;
+use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
+use super::protocol::AssembleReply;
+use super::ptxas_log::{self, KernelUsage};
+use super::signature::function_name;
+use super::source_names::SourceNames;
+
+/// Static shared memory that a block may declare; more must be dynamic (CUDA programming guide, technical specifications).
+const STATIC_SHARED_LIMIT: Bytes = Bytes(48 << 10);
+
+/// A compiled module.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    /// The PTX.
+    pub ptx: String,
+    /// What the PTX declares, and which source line each PTX line came from.
+    pub module: PtxModule,
+    /// Machine code; none where PTX was read and no assembler is there.
+    pub cubin: Option<Vec<u8>>,
+    /// Its kernels: those asked for, in that order, then the others.
+    pub kernels: Vec<KernelFacts>,
+    /// Warnings and remarks.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Messages that no rule understood.
+    pub other: String,
+    /// The names of the texts.
+    pub names: SourceNames,
+}
+
+/// The facts of one compiled kernel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelFacts {
+    /// The expression that asked for it.
+    pub expression: Option<String>,
+    /// The symbol, mangled unless `extern "C"`.
+    pub symbol: String,
+    /// The parameters that the kernel declares.
+    pub parameters: Vec<PtxParameter>,
+    /// The block size that `__launch_bounds__` or the like allows.
+    pub max_threads: Option<[u32; 3]>,
+    /// The block size that it requires.
+    pub required_threads: Option<[u32; 3]>,
+    /// The cluster that it was compiled for.
+    pub required_cluster: Option<[u32; 3]>,
+    /// Whether it uses dynamic shared memory.
+    pub uses_dynamic_shared: bool,
+    /// What the machine code uses; none where PTX was not assembled.
+    pub resources: Option<Resources>,
+}
+
+/// What a kernel's machine code uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Resources {
+    /// Registers of each thread.
+    pub registers: u32,
+    /// Bytes stored to local memory for want of registers, per thread.
+    pub spill_stores: Bytes,
+    /// Bytes loaded back.
+    pub spill_loads: Bytes,
+    /// Stack of each thread with all calls; none where recursion leaves it open.
+    pub stack: Option<Bytes>,
+    /// Shared memory that the kernel declares, without what the system reserves.
+    pub static_shared: Bytes,
+    /// Constant memory of the kernel's own: parameters and literals.
+    pub constant: Bytes,
+    /// `__constant__` data of the module.
+    pub module_constant: Bytes,
+    /// Named barriers.
+    pub barriers: u32,
+    /// Machine code, padding included.
+    pub code: Bytes,
+}
+
+/// What the compiler says of a kernel that it rejects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejection {
+    /// At least one error.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Messages that no rule understood.
+    pub other: String,
+}
+
+/// Reads what the compiler answered.
+///
+/// # Errors
+/// What the compiler said, if it rejected the kernel.
+pub fn from_compiler(
+    answer: NvrtcOutput,
+    expressions: &[String],
+    names: SourceNames,
+) -> Result<Artifact, Rejection> {
+    let log = read_log(&answer.log, &names);
+    match answer.outcome {
+        NvrtcOutcome::Rejected { name, .. } => Err(rejection(log, &name)),
+        NvrtcOutcome::Compiled { ptx, cubin, lowered_names } => {
+            let asked = expressions.iter().cloned().zip(lowered_names).collect();
+            Ok(assemble(Parts { ptx: into_text(ptx), cubin, log, asked, names }))
+        }
+    }
+}
+
+/// Refuses PTX whose version or target the device does not run, before anything reads the rest of it.
+///
+/// # Errors
+/// The reason.
+pub fn check_header(ptx: &str, device: ComputeCapability) -> Result<(), Rejection> {
+    let checked = lightbench_ptx::header::check(&lightbench_ptx::read(ptx), device);
+    checked.map_err(|problem| Rejection {
+        diagnostics: vec![error(problem.to_string())],
+        other: String::new(),
+    })
+}
+
+/// Reads PTX with what the assembler answered, if there is one.
+///
+/// # Errors
+/// What the assembler said, if it rejected the PTX.
+pub fn from_assembler(
+    ptx: String,
+    answer: Option<AssembleReply>,
+    names: SourceNames,
+) -> Result<Artifact, Rejection> {
+    let (log, cubin) = match answer {
+        None => (Log::default(), None),
+        Some(AssembleReply { cubin: None, log }) => {
+            return Err(rejection(read_log(&log, &names), "ptxas"));
+        }
+        Some(AssembleReply { cubin, log }) => (read_log(&log, &names), cubin),
+    };
+    Ok(assemble(Parts { ptx, cubin, log, asked: Vec::new(), names }))
+}
+
+struct Parts {
+    ptx: String,
+    cubin: Option<Vec<u8>>,
+    log: Log,
+    asked: Vec<(String, String)>,
+    names: SourceNames,
+}
+
+fn assemble(parts: Parts) -> Artifact {
+    let Parts { ptx, cubin, log, asked, names } = parts;
+    let module = lightbench_ptx::read(&ptx);
+    // Machine code that cannot be read has no facts; a device would refuse it too.
+    let machine = cubin.as_deref().and_then(|bytes| cubin::read(bytes).ok()).unwrap_or_default();
+    let usage = ptxas_log::read(&log.resources);
+    let mut kernels: Vec<KernelFacts> = module
+        .entries
+        .iter()
+        .map(|entry| {
+            let of = |symbol: &str| symbol == entry.name;
+            let expression =
+                asked.iter().find(|(_, symbol)| of(symbol)).map(|(text, _)| text.clone());
+            let kernel = machine.kernels.iter().find(|kernel| of(&kernel.symbol));
+            let usage = usage.kernels.iter().find(|kernel| of(&kernel.symbol));
+            facts(entry, expression, kernel.and_then(|kernel| resources(kernel, usage, &machine)))
+        })
+        .collect();
+    let place = |kernel: &KernelFacts| {
+        asked.iter().position(|(_, symbol)| *symbol == kernel.symbol).unwrap_or(usize::MAX)
+    };
+    kernels.sort_by_key(place);
+    Artifact { ptx, module, cubin, kernels, diagnostics: log.diagnostics, other: log.other, names }
+}
+
+fn facts(
+    entry: &PtxEntry,
+    expression: Option<String>,
+    resources: Option<Resources>,
+) -> KernelFacts {
+    KernelFacts {
+        expression,
+        symbol: entry.name.clone(),
+        parameters: entry.parameters.clone(),
+        max_threads: entry.max_threads,
+        required_threads: entry.required_threads,
+        required_cluster: entry.required_cluster,
+        uses_dynamic_shared: entry.uses_dynamic_shared(),
+        resources,
+    }
+}
+
+/// The assembler's report has spills and shared memory as declared; the cubin has the rest.
+fn resources(
+    kernel: &CubinKernel,
+    usage: Option<&KernelUsage>,
+    module: &Cubin,
+) -> Option<Resources> {
+    let bank = |banks: &std::collections::BTreeMap<u32, u64>, number| {
+        Bytes(banks.get(&number).copied().unwrap_or(0))
+    };
+    let bytes = |count: Option<u64>| Bytes(count.unwrap_or(0));
+    Some(Resources {
+        registers: kernel.registers?,
+        spill_stores: bytes(usage.and_then(|usage| usage.spill_store_bytes)),
+        spill_loads: bytes(usage.and_then(|usage| usage.spill_load_bytes)),
+        stack: kernel.stack_bytes.map(|stack| Bytes(stack.into())),
+        static_shared: Bytes(usage.map_or(kernel.shared_bytes, |usage| usage.shared_bytes)),
+        constant: bank(&kernel.constant_bytes, 0),
+        module_constant: bank(&module.constant_bytes, 3),
+        barriers: kernel.barriers.unwrap_or(0),
+        code: Bytes(kernel.code_bytes),
+    })
+}
+
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// The name that people know, and the line of the text where `#line` counts otherwise under the same name.
+fn known_place(place: &mut SourcePlace, names: &SourceNames) {
+    if names.is_main(&place.file)
+        && let Written::Line(line) = names.written(&place.file, place.line)
+    {
+        place.line = line;
+    }
+    place.file = names.known(&place.file).to_owned();
+}
+
+/// The log with the names that people know, and without warnings about texts of ours.
+fn read_log(log: &[u8], names: &SourceNames) -> Log {
+    let spelled = names.spelled();
+    let spelled: Vec<&str> = spelled.iter().map(String::as_str).collect();
+    let mut log = diagnostics::read(&String::from_utf8_lossy(log), &spelled);
+    log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
+    log.diagnostics = name_errors::explain(log.diagnostics);
+    header_advice::explain(&mut log.diagnostics);
+    for diagnostic in &mut log.diagnostics {
+        if let Place::Source(place) = &mut diagnostic.place {
+            known_place(place, names);
+        }
+        for place in diagnostic.notes.iter_mut().filter_map(|note| note.place.as_mut()) {
+            known_place(place, names);
+        }
+    }
+    log
+}
+
+/// A header that defines what the prelude defined before it is no concern of the kernel's author.
+fn is_about_the_prelude(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity < Severity::Error
+        && diagnostic.message.contains("redefinition")
+        && diagnostic.message.contains(prelude::PRELUDE_NAME)
+}
+
+/// A rejection always has an error: where the compiler gives none, its cause is found or its code is named.
+fn rejection(log: Log, code: &str) -> Rejection {
+    let Log { mut diagnostics, resources, other } = log;
+    let has_error = diagnostics.iter().any(|diagnostic| diagnostic.severity >= Severity::Error);
+    if !has_error {
+        let oversized = ptxas_log::read(&resources).kernels.into_iter();
+        let oversized = oversized.filter(|kernel| kernel.shared_bytes > STATIC_SHARED_LIMIT.0);
+        diagnostics.extend(oversized.map(|kernel| {
+            error(format!(
+                "`{}` declares {} bytes of static shared memory; at most {} are allowed, more must be dynamic \
+                 (`extern __shared__`, and `shared:` in the launch)",
+                function_name(&kernel.symbol).unwrap_or(kernel.symbol),
+                kernel.shared_bytes,
+                STATIC_SHARED_LIMIT.0
+            ))
+        }));
+    }
+    if diagnostics.iter().all(|diagnostic| diagnostic.severity < Severity::Error) {
+        diagnostics.push(error(format!("the compiler gave up without a reason ({code})")));
+    }
+    Rejection { diagnostics, other }
+}
+
+fn error(message: String) -> Diagnostic {
+    Diagnostic {
+        place: Place::Nowhere,
+        severity: Severity::Error,
+        code: None,
+        message,
+        notes: Vec::new(),
+    }
+}

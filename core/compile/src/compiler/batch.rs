@@ -1,0 +1,192 @@
+//! Several compiles at a time: what the cache has first, the rest on a pool of workers.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lightbench_primitives::cancellation::Cancellation;
+use lightbench_project::prelude;
+use lightbench_worker::pool::{Afterwards, WorkerPool};
+use lightbench_worker::protocol::Configuration;
+use lightbench_worker::sandbox::SandboxReport;
+
+use super::{Compiled, Compiler, Origin, answered, identity};
+use crate::artifact;
+use crate::cache::Key;
+use crate::error::CompileError;
+use crate::job::{CompileJob, CudaSource, Source};
+use crate::nvrtc::{NvrtcOutcome, NvrtcOutput, NvrtcPaths};
+use crate::protocol::{CompileProtocol, CompileWorker, Tools};
+use crate::source_names::SourceNames;
+
+/// One compile among several.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordered<'a> {
+    /// What to compile.
+    pub job: &'a CompileJob,
+    /// How long it may take from the moment a worker begins it.
+    pub limit: Duration,
+    /// Whether what comes after it is still wanted if it fails.
+    pub if_it_fails: Afterwards,
+}
+
+/// What came of several compiles; none for one that came after a failure that ends the rest, or that nobody began
+/// because of a cancellation.
+pub type Batch = Vec<Option<Result<Compiled, CompileError>>>;
+
+/// One that the cache does not have.
+struct Miss<'a> {
+    index: usize,
+    order: Ordered<'a>,
+    cuda: &'a CudaSource,
+    key: Key,
+}
+
+/// What a worker said, and what of its sandbox is in force.
+type Answer = Result<(NvrtcOutput, SandboxReport), CompileError>;
+
+impl Compiler {
+    /// Compiles several jobs, as many at a time as there are workers, and gives what came of them in their order.
+    ///
+    /// What comes before the first failure that ends the rest is compiled, whichever is found first.
+    pub fn compile_all(&mut self, orders: &[Ordered<'_>], cancellation: &Cancellation) -> Batch {
+        let mut batch: Batch = orders.iter().map(|_| None).collect();
+        let mut misses = Vec::new();
+        for (index, order) in orders.iter().enumerate() {
+            let known = match &order.job.source {
+                Source::Cuda(cuda) => {
+                    let key = order.job.key(&self.compiler_identity());
+                    match self.cached(key) {
+                        Some(answer) => Some(read(answer, cuda, Origin::Cache)),
+                        None => {
+                            misses.push(Miss { index, order: *order, cuda, key });
+                            None
+                        }
+                    }
+                }
+                Source::Ptx { name, text } => {
+                    Some(self.assemble(order.job, name, text, cancellation))
+                }
+            };
+            let ends = matches!(known, Some(Err(_))) && order.if_it_fails == Afterwards::EndTheRest;
+            put(&mut batch, index, known);
+            if ends {
+                break;
+            }
+        }
+        self.compile_misses(&misses, cancellation, &mut batch);
+        batch
+    }
+
+    fn compile_misses(
+        &mut self,
+        misses: &[Miss<'_>],
+        cancellation: &Cancellation,
+        batch: &mut Batch,
+    ) {
+        let Some(first) = misses.first() else { return };
+        let folders = match self.include_folders(cancellation) {
+            Ok(folders) => folders,
+            // Nobody's fault in particular; the first in order tells.
+            Err(error) => return put(batch, first.index, Some(Err(error))),
+        };
+        let library = self.toolchain.nvrtc.library.clone();
+        let asked = Asked { library: &library, compiler: &self.name(), folders: &folders };
+        let pool = self.pool(&folders);
+        let answers = pool.each(
+            misses,
+            cancellation,
+            |worker, miss, token| asked.answer(worker, miss, token),
+            |miss, answer| match answer {
+                Ok((NvrtcOutput { outcome: NvrtcOutcome::Compiled { .. }, .. }, _)) => {
+                    Afterwards::GoOn
+                }
+                Ok(_) | Err(_) => miss.order.if_it_fails,
+            },
+        );
+        for (miss, answer) in misses.iter().zip(answers) {
+            let compiled = answer.map(|answer| self.keep_answer(miss, answer));
+            let ends = matches!(compiled, Some(Err(_)))
+                && miss.order.if_it_fails == Afterwards::EndTheRest;
+            put(batch, miss.index, compiled);
+            if ends {
+                // What the cache had of the rest is not wanted either.
+                batch.iter_mut().skip(miss.index + 1).for_each(|unwanted| *unwanted = None);
+                return;
+            }
+        }
+    }
+
+    fn keep_answer(&mut self, miss: &Miss<'_>, answer: Answer) -> Result<Compiled, CompileError> {
+        let (answer, sandbox) = answer?;
+        self.say_what_is_not_in_force(&sandbox);
+        // What failed is not kept: it may have been the machine's fault.
+        if let NvrtcOutcome::Compiled { .. } = answer.outcome {
+            self.keep(miss.key, &answer);
+        }
+        let elapsed = answer.elapsed;
+        read(answer, miss.cuda, Origin::Compiler { elapsed })
+    }
+
+    fn compiler_identity(&self) -> String {
+        identity(&self.toolchain.nvrtc.library, &self.name())
+    }
+
+    fn pool(&mut self, include_folders: &[PathBuf]) -> &mut WorkerPool<CompileProtocol> {
+        let (command, nvrtc, workers) = (&self.command, &self.toolchain.nvrtc, self.workers);
+        self.pool.get_or_insert_with(|| {
+            let paths = NvrtcPaths {
+                library: nvrtc.library.clone(),
+                builtins: Some(nvrtc.builtins.clone()),
+            };
+            let tools = Tools { nvrtc: Some(paths), ..Tools::default() };
+            let policy = tools.policy(include_folders);
+            let configuration =
+                Configuration { options: tools, policy, ..Configuration::default() };
+            WorkerPool::new(command.clone(), configuration, workers)
+        })
+    }
+}
+
+/// What all workers are asked alike.
+struct Asked<'a> {
+    library: &'a Path,
+    compiler: &'a str,
+    folders: &'a [PathBuf],
+}
+
+impl Asked<'_> {
+    fn answer(
+        &self,
+        worker: &mut CompileWorker,
+        miss: &Miss<'_>,
+        cancellation: &Cancellation,
+    ) -> Answer {
+        let started = worker.worker(cancellation).map(|worker| Ok(worker.ready().clone()));
+        let ready = answered(self.library, started)?;
+        let job = miss.order.job;
+        if let Some(facts) = ready.facts
+            && !facts.architectures.contains(&job.target.number())
+        {
+            let (compiler, known) = (self.compiler.to_owned(), facts.architectures);
+            return Err(CompileError::UnknownTarget { compiler, target: job.target, known });
+        }
+        let request = job.compile_request(miss.cuda, self.folders.to_vec());
+        let reply = worker.call_with_retry(request, miss.order.limit, cancellation);
+        Ok((answered(self.library, reply)?, ready.sandbox))
+    }
+}
+
+fn read(answer: NvrtcOutput, cuda: &CudaSource, origin: Origin) -> Result<Compiled, CompileError> {
+    let own = cuda.headers.iter().map(|(name, _)| name.clone());
+    let own = own.filter(|name| *name != prelude::PRELUDE_NAME);
+    let names = SourceNames::new(&cuda.name, own).with_lines_of(&cuda.text);
+    let artifact = artifact::from_compiler(answer, &cuda.name_expressions, names)
+        .map_err(CompileError::Rejected)?;
+    Ok(Compiled { artifact, origin })
+}
+
+fn put(batch: &mut Batch, index: usize, compiled: Option<Result<Compiled, CompileError>>) {
+    if let Some(place) = batch.get_mut(index) {
+        *place = compiled;
+    }
+}

@@ -1,0 +1,69 @@
+//! Why a compile gave no artifact.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lightbench_toolchain::HeaderError;
+use lightbench_worker::error::WorkerError;
+
+use super::artifact::Rejection;
+use super::protocol::RequestFailure;
+use super::target::Target;
+
+/// Why a compile gave no artifact. Only [`CompileError::Rejected`] and [`CompileError::TimedOut`] are about the kernel.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The compiler rejects the kernel.
+    #[error("the kernel does not compile")]
+    Rejected(Rejection),
+    /// The compile took too long and was killed.
+    #[error("compiling took longer than {} s and was stopped", limit.as_secs_f64())]
+    TimedOut {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The compile was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The compiler does not know the architecture.
+    #[error("{compiler} does not compile for {target}; it knows {}", list(known))]
+    UnknownTarget {
+        /// The compiler.
+        compiler: String,
+        /// What was asked for.
+        target: Target,
+        /// Compute capabilities times ten.
+        known: Vec<u32>,
+    },
+    /// A tool that is needed was not found.
+    #[error("{tool} was not found; `{fix}` fetches it")]
+    ToolMissing {
+        /// Its name.
+        tool: &'static str,
+        /// The command that fetches it.
+        fix: &'static str,
+    },
+    /// The worker process failed: the compiler is damaged, or crashed.
+    #[error("{compiler}: {source}")]
+    Worker {
+        /// The compiler library.
+        compiler: PathBuf,
+        /// The worker's error.
+        source: WorkerError,
+    },
+    /// A request to the worker failed: a tool cannot be run, or its output is too large.
+    #[error("{compiler}: {source}")]
+    Tool {
+        /// The compiler library or tool.
+        compiler: PathBuf,
+        /// The failure.
+        source: RequestFailure,
+    },
+    /// The compiler's own headers cannot be prepared.
+    #[error(transparent)]
+    Headers(#[from] HeaderError),
+}
+
+fn list(known: &[u32]) -> String {
+    known.iter().map(|number| format!("sm_{number}")).collect::<Vec<_>>().join(", ")
+}

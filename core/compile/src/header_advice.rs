@@ -1,0 +1,142 @@
+//! What replaces a header that kernels include from habit and that the compiler does not take.
+//!
+//! The compiler says that it cannot open the file, or complains about a line deep inside it. Neither says what to do.
+
+use super::diagnostics::{Diagnostic, Note, Place, Severity};
+
+/// Beginnings of header names, without `<` and `>`, and what to do instead. The first that fits counts.
+const ADVICE: &[(&str, &str)] = &[
+    (
+        "cub/cub.cuh",
+        "kernels include the collective that they use, such as `<cub/block/block_reduce.cuh>`, `<cub/block/block_scan.cuh>` \
+         or `<cub/warp/warp_reduce.cuh>`",
+    ),
+    (
+        "cub/device/",
+        "device-wide algorithms are launched by host code; inside a kernel use a collective, such as \
+         `<cub/block/block_reduce.cuh>`",
+    ),
+    (
+        "thrust/",
+        "Thrust's algorithms and containers are host code: write the loop in the kernel, use `<cub/block/…>` for collectives \
+         and `<cuda/std/…>` for `complex`, `tuple`, `array` and function objects",
+    ),
+    (
+        "curand",
+        "cuRAND is no part of the compiler: write the generator in the kernel (Philox 4x32-10 is about twenty lines), or put \
+         the device headers of cuRAND below the project's `include/`",
+    ),
+    (
+        "helper_math.h",
+        "it belongs to the CUDA samples, not to the toolkit: put it below the project's `include/`, or write the operators \
+         on `float4` and the like that the kernel uses",
+    ),
+    ("helper_", "it belongs to the CUDA samples and is host code: leave it out"),
+    (
+        "cutlass/",
+        "CUTLASS is no part of the compiler: put the headers that the kernel needs below the project's `include/`",
+    ),
+    (
+        "cute/",
+        "CuTe is no part of the compiler: put the headers that the kernel needs below the project's `include/`",
+    ),
+    (
+        "cublas",
+        "cuBLAS is called by host code: leave the header out; a project can name a product of cuBLAS as a baseline",
+    ),
+    ("cudnn", "cuDNN is called by host code: leave the header out"),
+    ("cufft", "cuFFT is called by host code: leave the header out"),
+    (
+        "torch/",
+        "PyTorch's headers are host code: leave them out; a kernel takes pointers and sizes",
+    ),
+    ("ATen/", "PyTorch's headers are host code: leave them out; a kernel takes pointers and sizes"),
+    ("c10/", "PyTorch's headers are host code: leave them out; a kernel takes pointers and sizes"),
+    ("driver_types.h", "it declares host code of the CUDA runtime: leave it out"),
+    ("builtin_types.h", "the compiler has `float4`, `dim3` and the like built in: leave it out"),
+];
+
+/// How the compiler says that a header is not there.
+const NOT_THERE: &str = "cannot open source file \"";
+
+/// What to do instead of including a header; none for one that nothing is known of.
+#[must_use]
+pub fn advice(header: &str) -> Option<&'static str> {
+    let known = ADVICE.iter().find(|(beginning, _)| header.starts_with(beginning));
+    known.map(|(_, advice)| *advice)
+}
+
+/// Adds to each error about such a header what replaces it, once for each header.
+pub(super) fn explain(diagnostics: &mut [Diagnostic]) {
+    let mut said = Vec::new();
+    for diagnostic in diagnostics.iter_mut().filter(|each| each.severity >= Severity::Error) {
+        let Some(header) = header_in_question(diagnostic) else { continue };
+        let Some(advice) = advice(&header).filter(|advice| !said.contains(advice)) else {
+            continue;
+        };
+        said.push(advice);
+        let message = format!("`{header}` is not for kernels: {advice}");
+        diagnostic.notes.push(Note { place: None, message });
+    }
+}
+
+/// The header that is not there, or the header of the toolkit that something is wrong in.
+fn header_in_question(diagnostic: &Diagnostic) -> Option<String> {
+    if let Some((_, rest)) = diagnostic.message.split_once(NOT_THERE) {
+        return rest.split_once('"').map(|(name, _)| name.to_owned());
+    }
+    let Place::Source(place) = &diagnostic.place else { return None };
+    let (_, inside) = place.file.rsplit_once("/include/").filter(|_| place.foreign)?;
+    Some(inside.strip_prefix("cccl/").unwrap_or(inside).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::read;
+
+    /// Logs of NVRTC 13.5.
+    #[test]
+    fn an_error_about_a_header_says_what_replaces_it() {
+        let check = |log: &str, expected: Option<&str>| {
+            let mut diagnostics = read(log, &["k.cu"]).diagnostics;
+            explain(&mut diagnostics);
+            let notes: Vec<&str> = diagnostics
+                .iter()
+                .flat_map(|each| &each.notes)
+                .map(|note| note.message.as_str())
+                .collect();
+            match expected {
+                Some(words) => {
+                    assert_eq!(notes.len(), 1, "{log}: {notes:?}");
+                    assert!(notes[0].contains(words), "{}", notes[0]);
+                }
+                None => assert!(notes.is_empty(), "{log}: {notes:?}"),
+            }
+        };
+        let missing = |name: &str| {
+            format!(
+                "k.cu(1): catastrophic error: cannot open source file \"{name}\"\n  #include <{name}>\n  ^\n\n"
+            )
+        };
+        check(&missing("curand_kernel.h"), Some("Philox"));
+        check(&missing("helper_math.h"), Some("CUDA samples, not to the toolkit"));
+        check(&missing("helper_cuda.h"), Some("host code: leave it out"));
+        check(&missing("torch/extension.h"), Some("a kernel takes pointers and sizes"));
+        check(&missing("cublas_v2.h"), Some("baseline"));
+        check(&missing("my_own.cuh"), None);
+        let inside = |file: &str, message: &str| {
+            format!(
+                "/cache/headers/13.5/include/cccl/{file}(17): error: {message}\n  #    error\n  ^\n\n"
+            )
+        };
+        check(&inside("cub/cub.cuh", "#error directive: not supported"), Some("block_reduce.cuh"));
+        check(
+            &inside("thrust/detail/internal_functional.h", "a __host__ function"),
+            Some("host code"),
+        );
+        check(&inside("cub/block/block_reduce.cuh", "expected a \";\""), None);
+        check("k.cu(1): error: identifier \"z\" is undefined\n  z\n  ^\n\n", None);
+        check("k.cu(1): warning #177-D: variable \"z\" was declared\n  z\n  ^\n\n", None);
+    }
+}

@@ -1,0 +1,224 @@
+//! One compile: everything that determines its result, and nothing else.
+
+use std::path::PathBuf;
+
+use lightbench_device::ComputeCapability;
+use lightbench_project::Language;
+use lightbench_project::candidate::Candidate;
+use lightbench_project::launch::Architecture;
+use lightbench_project::prelude;
+
+use super::cache::Key;
+use super::protocol::{AssembleRequest, CompileRequest};
+use super::source_names;
+use super::target::{Portability, Target};
+
+/// Part of every key; raised when what is asked of the compiler changes.
+const SCHEMA: &str = "lightbench.compile/2";
+
+/// Code as the compiler improves it, or as the source says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Build {
+    /// Optimised, with line information: what is run and measured.
+    #[default]
+    Optimised,
+    /// With device debug information and no optimisation (`-G`): dead reads and stores survive.
+    AsWritten,
+}
+
+/// The text to compile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// CUDA C++.
+    Cuda(CudaSource),
+    /// PTX, to be assembled.
+    Ptx {
+        /// The file's name.
+        name: String,
+        /// The text.
+        text: String,
+    },
+}
+
+/// A kernel file with all that it includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CudaSource {
+    /// The file's name, as diagnostics show it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Headers by the name in the directive; the prelude is among them.
+    pub headers: Vec<(String, String)>,
+    /// The kernels to launch, as C++ expressions: templates are instantiated by naming them.
+    pub name_expressions: Vec<String>,
+    /// Options translated from the closed list of flags.
+    pub options: Vec<String>,
+}
+
+/// One compile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompileJob {
+    /// What to compile.
+    pub source: Source,
+    /// What for.
+    pub target: Target,
+    /// How.
+    pub build: Build,
+}
+
+impl CompileJob {
+    /// What compiling a candidate for a compute capability means.
+    #[must_use]
+    pub fn of(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
+        let portability = match candidate.selection.architecture {
+            Architecture::Portable => Portability::Portable,
+            Architecture::Specific => Portability::Specific,
+        };
+        let name = candidate.file.display().to_string();
+        let source = match candidate.language {
+            Language::Cuda => Source::Cuda(cuda_source(candidate, name)),
+            Language::Ptx => Source::Ptx { name, text: candidate.text.clone() },
+        };
+        Self { source, target: Target { capability, portability }, build }
+    }
+
+    /// The name of this compile's result, for a compiler with this identity.
+    #[must_use]
+    pub fn key(&self, compiler: &str) -> Key {
+        let target = self.target.to_string();
+        let version = prelude::VERSION.to_string();
+        let build: &str = match self.build {
+            Build::Optimised => "optimised",
+            Build::AsWritten => "as written",
+        };
+        let mut parts = vec![SCHEMA, compiler, &version, &target, build];
+        match &self.source {
+            Source::Ptx { text, .. } => parts.extend(["ptx", text]),
+            Source::Cuda(cuda) => {
+                parts.extend(["cuda", &cuda.name, &cuda.text, "headers"]);
+                parts.extend(cuda.headers.iter().flat_map(|(name, text)| [&**name, &**text]));
+                parts.push("expressions");
+                parts.extend(cuda.name_expressions.iter().map(String::as_str));
+                parts.push("options");
+                parts.extend(cuda.options.iter().map(String::as_str));
+            }
+        }
+        Key::of(parts.into_iter().map(str::as_bytes))
+    }
+
+    /// What a compile worker is asked.
+    pub(super) fn compile_request(
+        &self,
+        cuda: &CudaSource,
+        include_folders: Vec<PathBuf>,
+    ) -> CompileRequest {
+        let mut options = vec![
+            format!("--gpu-architecture={}", self.target),
+            "--ptxas-options=-v".to_owned(),
+            format!("--pre-include={}", prelude::PRELUDE_NAME),
+            // nvcc has 128-bit integers on every host that has them.
+            "--device-int128".to_owned(),
+            // A kernel file has no host: what is not annotated is device code, constexpr functions above all.
+            "--device-as-default-execution-space".to_owned(),
+        ];
+        options.push(match self.build {
+            Build::Optimised => "--generate-line-info".to_owned(),
+            Build::AsWritten => "--device-debug".to_owned(),
+        });
+        options.extend(cuda.options.iter().cloned());
+        CompileRequest {
+            name: source_names::told(&cuda.name),
+            source: cuda.text.clone(),
+            headers: cuda.headers.clone(),
+            name_expressions: cuda.name_expressions.clone(),
+            options,
+            include_folders,
+        }
+    }
+
+    /// What an assembler worker is asked.
+    pub(super) fn assemble_request(&self, ptx: &str) -> AssembleRequest {
+        let options = match self.build {
+            Build::Optimised => vec!["-lineinfo".to_owned()],
+            Build::AsWritten => vec!["-g".to_owned()],
+        };
+        AssembleRequest {
+            ptx: ptx.as_bytes().to_vec(),
+            architecture: self.target.to_string(),
+            options,
+        }
+    }
+}
+
+fn cuda_source(candidate: &Candidate, name: String) -> CudaSource {
+    let selection = &candidate.selection;
+    let headers = prelude::headers(
+        &selection.parameters,
+        &selection.constants,
+        candidate.system_headers.iter().map(String::as_str),
+    );
+    let included = candidate.includes.iter().map(|file| (file.name.clone(), file.text.clone()));
+    CudaSource {
+        name,
+        text: candidate.text.clone(),
+        headers: headers.into_iter().chain(included).collect(),
+        name_expressions: selection.name_expressions.clone(),
+        options: selection.options.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> CompileJob {
+        CompileJob {
+            source: Source::Cuda(CudaSource {
+                name: "a.cu".to_owned(),
+                text: "__global__ void f() {}".to_owned(),
+                headers: vec![("h".to_owned(), "text".to_owned())],
+                name_expressions: vec!["f".to_owned()],
+                options: vec!["--fmad=false".to_owned()],
+            }),
+            target: Target {
+                capability: ComputeCapability(9, 0),
+                portability: Portability::Portable,
+            },
+            build: Build::Optimised,
+        }
+    }
+
+    #[test]
+    fn everything_that_determines_the_result_changes_the_key() {
+        type Change = fn(&mut CompileJob);
+        fn cuda(job: &mut CompileJob) -> &mut CudaSource {
+            match &mut job.source {
+                Source::Cuda(cuda) => cuda,
+                Source::Ptx { .. } => unreachable!("the job is CUDA"),
+            }
+        }
+        let changes: &[(&str, Change)] = &[
+            ("name", |job| cuda(job).name.push('x')),
+            ("text", |job| cuda(job).text.push(' ')),
+            ("header name", |job| cuda(job).headers[0].0.push('x')),
+            ("header text", |job| cuda(job).headers[0].1.push('x')),
+            ("another header", |job| cuda(job).headers.push((String::new(), String::new()))),
+            ("expression", |job| cuda(job).name_expressions[0].push('x')),
+            ("option", |job| cuda(job).options.clear()),
+            ("target", |job| job.target.portability = Portability::Specific),
+            ("build", |job| job.build = Build::AsWritten),
+            ("language", |job| {
+                let text = "__global__ void f() {}".to_owned();
+                job.source = Source::Ptx { name: "a.cu".to_owned(), text };
+            }),
+        ];
+        let key = job().key("13.5");
+        assert_eq!(key, job().key("13.5"), "the same job has the same key");
+        assert_ne!(key, job().key("13.4"), "another compiler");
+        for (what, change) in changes {
+            let mut changed = job();
+            change(&mut changed);
+            assert_ne!(key, changed.key("13.5"), "{what}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! CUDA source to `Artifact`: PTX, cubin, resources, line map, diagnostics.
+
+pub mod compiler;
+pub mod facts;
+
+pub mod artifact;
+pub mod error;
+pub mod job;
+pub mod line_directives;
+pub mod source_names;
+pub mod target;
+
+pub mod header_advice;
+
+pub mod cache;
+pub mod nvrtc;
+pub mod protocol;
+pub mod service;
+mod tools;
+
+pub mod cubin;
+pub mod diagnostics;
+mod name_errors;
+pub mod promised;
+pub mod ptxas_log;
+pub mod sass;
+pub mod signature;
+
+pub mod modelled;
+pub mod occupancy;
+
+pub use artifact::{Artifact, KernelFacts, Rejection, Resources};
+pub use compiler::{Batch, Compiled, Compiler, Notice, Ordered, Origin};
+pub use error::CompileError;
+pub use job::{Build, CompileJob, CudaSource, Source};
+pub use source_names::SourceNames;
+pub use target::{Portability, Target};

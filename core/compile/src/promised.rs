@@ -1,0 +1,91 @@
+//! The arguments of a launch, in the words in which a compiled kernel's parameters are checked.
+
+use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_project::PlannedArgument;
+use lightbench_project::launch::{Buffer, Launch};
+use lightbench_project::tensor::{Role, Tensor};
+use lightbench_project::{Definition, KernelRole};
+
+use super::signature::{Class, Element, Promised, PromisedKind};
+
+/// What the buffers of a launch hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffers<'a> {
+    pub(super) definition: &'a Definition,
+    pub(super) launch: &'a Launch,
+    pub(super) role: KernelRole,
+}
+
+impl Buffers<'_> {
+    /// What each argument is, in order.
+    pub(super) fn promised(&self, arguments: &[PlannedArgument]) -> Vec<Promised> {
+        arguments.iter().map(|argument| self.one(argument)).collect()
+    }
+
+    fn one(&self, argument: &PlannedArgument) -> Promised {
+        let (name, kind) = match argument {
+            PlannedArgument::Buffer(buffer) => {
+                let (name, dtype) = self.buffer(*buffer);
+                (name, PromisedKind::Buffer(element(dtype)))
+            }
+            PlannedArgument::Value { name, c_type, .. } => {
+                (name.clone(), PromisedKind::Scalar(element(c_type.dtype())))
+            }
+            PlannedArgument::TensorMap(index) => (
+                self.launch.tensor_maps[*index].name.clone(),
+                PromisedKind::Bytes { size: 128, align: 64 },
+            ),
+            PlannedArgument::Texture(index) => (
+                self.launch.textures[*index].name.clone(),
+                PromisedKind::Bytes { size: 8, align: 8 },
+            ),
+            PlannedArgument::Struct { index, bytes, alignment, .. } => {
+                let kind = PromisedKind::Bytes { size: *bytes, align: *alignment };
+                (self.launch.structs[*index].name.clone(), kind)
+            }
+            // Inside a project every name is known; a name of zero bytes fits no parameter.
+            PlannedArgument::Outside(name) => {
+                (name.clone(), PromisedKind::Bytes { size: 0, align: 1 })
+            }
+        };
+        Promised { name, kind }
+    }
+
+    /// Name and dtype; the reference computes its floating-point outputs in f64.
+    fn buffer(&self, buffer: Buffer) -> (String, Dtype) {
+        match buffer {
+            Buffer::Tensor(index) => {
+                let tensor = &self.definition.tensors[index];
+                (tensor.name.clone(), self.tensor_dtype(tensor))
+            }
+            Buffer::Scratch(index) => {
+                let scratch = &self.launch.scratch[index];
+                (scratch.name.clone(), scratch.dtype)
+            }
+            Buffer::Magnitude(index) => {
+                (format!("{}.magnitude", self.definition.tensors[index].name), Dtype::F64)
+            }
+        }
+    }
+
+    fn tensor_dtype(&self, tensor: &Tensor) -> Dtype {
+        let written = match tensor.role {
+            Role::Input { .. } => false,
+            Role::Output { .. } | Role::Inout { .. } => true,
+        };
+        let exact = self.role == KernelRole::Reference && written && tensor.dtype.is_float();
+        if exact { Dtype::F64 } else { tensor.dtype }
+    }
+}
+
+/// A dtype, as far as a kernel's parameters can tell it.
+pub fn element(dtype: Dtype) -> Element {
+    let class = match dtype.family() {
+        _ if dtype.is_packed() => Class::Packed,
+        Family::Float => Class::Float,
+        Family::Signed => Class::Signed,
+        Family::Unsigned => Class::Unsigned,
+        Family::Boolean => Class::Bool,
+    };
+    Element { dtype: dtype.name().to_owned(), size: dtype.address_bytes(), class }
+}

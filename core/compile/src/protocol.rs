@@ -1,0 +1,281 @@
+//! The requests that a compile worker carries out.
+
+use std::path::{Path, PathBuf};
+
+use lightbench_worker::handle::WorkerHandle;
+use lightbench_worker::protocol::{Call, Protocol};
+use lightbench_worker::sandbox::{SYSTEM_LIBRARIES, SandboxPolicy, Sockets};
+use serde::{Deserialize, Serialize};
+
+use super::nvrtc::{NvrtcError, NvrtcOutput, NvrtcPaths, NvrtcVersion};
+
+/// The service that compiles, assembles and disassembles.
+#[derive(Debug)]
+pub struct CompileProtocol;
+
+impl Protocol for CompileProtocol {
+    const SERVICE: &'static str = "compile";
+    const BUILD: &'static str = env!("LIGHTBENCH_SOURCE_HASH");
+    type Options = Tools;
+    type Facts = Option<CompilerFacts>;
+    type Request = Request;
+}
+
+/// Compile workers, started when they are needed.
+pub type CompileWorker = WorkerHandle<CompileProtocol>;
+
+/// The programs and libraries that a worker uses; requests that need an absent one fail.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tools {
+    /// The compiler library, loaded before the worker confines itself.
+    pub nvrtc: Option<NvrtcPaths>,
+    /// The disassembler.
+    pub nvdisasm: Option<PathBuf>,
+    /// The assembler.
+    pub ptxas: Option<PathBuf>,
+}
+
+impl Tools {
+    /// The sandbox in which these tools work: the compiler's own folder, folders with headers, the programs, and the
+    /// system's libraries where programs are linked to them.
+    #[must_use]
+    pub fn policy(&self, include_folders: &[PathBuf]) -> SandboxPolicy {
+        let libraries = self.nvrtc.iter().filter_map(|nvrtc| nvrtc.library.parent());
+        let read = libraries.map(Path::to_owned).chain(include_folders.iter().cloned()).collect();
+        let mut execute: Vec<PathBuf> = self.nvdisasm.iter().chain(&self.ptxas).cloned().collect();
+        if !execute.is_empty() {
+            execute.extend(SYSTEM_LIBRARIES.iter().map(PathBuf::from));
+        }
+        SandboxPolicy { read, execute, write: Vec::new(), sockets: Sockets::None }
+    }
+}
+
+/// Properties of the loaded compiler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompilerFacts {
+    /// Its version.
+    pub version: NvrtcVersion,
+    /// Compute capabilities times ten, ascending.
+    pub architectures: Vec<u32>,
+    /// Whether it can extract its own headers.
+    pub carries_headers: bool,
+}
+
+/// Every request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request {
+    /// Compile CUDA C++.
+    Compile(CompileRequest),
+    /// Assemble PTX to machine code.
+    Assemble(AssembleRequest),
+    /// Disassemble machine code.
+    Disassemble(DisassembleRequest),
+    /// Extract the compiler's headers.
+    ExtractHeaders(ExtractHeaders),
+}
+
+/// CUDA C++ to compile, with everything that the result depends on besides the compiler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompileRequest {
+    /// The name of the main file, as diagnostics show it.
+    pub name: String,
+    /// The text of the main file.
+    pub source: String,
+    /// Headers in memory: the name as it is written in `#include`, and the text.
+    pub headers: Vec<(String, String)>,
+    /// Expressions whose lowered names are wanted.
+    pub name_expressions: Vec<String>,
+    /// Options of the compiler, already translated by trusted code.
+    pub options: Vec<String>,
+    /// Folders searched for headers, in order; the sandbox policy must permit reading them.
+    pub include_folders: Vec<PathBuf>,
+}
+
+/// PTX to assemble.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssembleRequest {
+    /// The PTX.
+    #[serde(with = "serde_bytes")]
+    pub ptx: Vec<u8>,
+    /// The real architecture, such as `sm_90a`.
+    pub architecture: String,
+    /// Further options, already translated by trusted code.
+    pub options: Vec<String>,
+}
+
+/// Machine code to disassemble. The reply is the disassembler's listing as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisassembleRequest {
+    /// The cubin.
+    #[serde(with = "serde_bytes")]
+    pub cubin: Vec<u8>,
+    /// Symbol indices of the functions wanted; all if empty.
+    pub functions: Vec<u32>,
+}
+
+/// Extraction of the headers that the compiler carries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtractHeaders {
+    /// An existing folder that the sandbox policy permits writing.
+    pub into: PathBuf,
+}
+
+/// The outcome of assembling.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssembleReply {
+    /// The machine code; none where the assembler rejected the PTX: the log says why.
+    #[serde(with = "serde_bytes")]
+    pub cubin: Option<Vec<u8>>,
+    /// The assembler's messages, unchecked: they repeat parts of the PTX. At most 8 MiB.
+    #[serde(with = "serde_bytes")]
+    pub log: Vec<u8>,
+}
+
+/// A listing, as the disassembler printed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listing(#[serde(with = "serde_bytes")] pub Vec<u8>);
+
+impl From<CompileRequest> for Request {
+    fn from(request: CompileRequest) -> Self {
+        Self::Compile(request)
+    }
+}
+
+impl From<AssembleRequest> for Request {
+    fn from(request: AssembleRequest) -> Self {
+        Self::Assemble(request)
+    }
+}
+
+impl From<DisassembleRequest> for Request {
+    fn from(request: DisassembleRequest) -> Self {
+        Self::Disassemble(request)
+    }
+}
+
+impl From<ExtractHeaders> for Request {
+    fn from(request: ExtractHeaders) -> Self {
+        Self::ExtractHeaders(request)
+    }
+}
+
+impl Call<CompileProtocol> for CompileRequest {
+    type Reply = Result<NvrtcOutput, RequestFailure>;
+}
+
+impl Call<CompileProtocol> for AssembleRequest {
+    type Reply = Result<AssembleReply, RequestFailure>;
+}
+
+impl Call<CompileProtocol> for DisassembleRequest {
+    type Reply = Result<Listing, RequestFailure>;
+}
+
+impl Call<CompileProtocol> for ExtractHeaders {
+    type Reply = Result<(), RequestFailure>;
+}
+
+/// Why a request could not be carried out, where the kernel is not at fault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum RequestFailure {
+    /// The worker was configured without this tool.
+    #[error("this worker has no {tool}: configure its path")]
+    NotConfigured {
+        /// The tool's name.
+        tool: String,
+    },
+    /// The compiler library failed, or the request's texts are malformed.
+    #[error(transparent)]
+    Compiler(NvrtcError),
+    /// A tool could not be run.
+    #[error("cannot run {tool}: {reason}")]
+    Run {
+        /// The tool's name.
+        tool: String,
+        /// The system's message.
+        reason: String,
+    },
+    /// A tool ran and failed.
+    #[error("{tool} failed ({status}): {message}")]
+    Tool {
+        /// The tool's name.
+        tool: String,
+        /// Its exit status or signal.
+        status: String,
+        /// The first line that it printed, with control characters replaced.
+        message: String,
+    },
+    /// The output exceeds its bound.
+    #[error("the output of {tool} is larger than the {limit} bytes allowed")]
+    TooLarge {
+        /// The tool's name.
+        tool: String,
+        /// The bound in bytes.
+        limit: u64,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lightbench_worker::frame::Frame;
+
+    use super::super::nvrtc::NvrtcOutcome;
+    use super::*;
+
+    fn check_request(request: &Request) {
+        assert_eq!(Frame::new(request).unwrap().parse::<Request>().unwrap(), *request);
+    }
+
+    fn check_reply<C: Call<CompileProtocol>>(reply: &C::Reply)
+    where
+        C::Reply: PartialEq + std::fmt::Debug,
+    {
+        assert_eq!(C::encode(reply).unwrap().parse::<C::Reply>().unwrap(), *reply);
+    }
+
+    #[test]
+    fn requests_survive_the_round_trip() {
+        check_request(&Request::Compile(CompileRequest {
+            name: "a.cu".to_owned(),
+            source: "é\n\"quoted\"".to_owned(),
+            headers: vec![("b.cuh".to_owned(), "text".to_owned()), ("c".to_owned(), String::new())],
+            name_expressions: vec!["f<1>".to_owned()],
+            options: vec!["-lineinfo".to_owned()],
+            include_folders: vec!["include".into()],
+        }));
+        let (cubin, functions) = (vec![0, 255], vec![7]);
+        check_request(&DisassembleRequest { cubin, functions }.into());
+        check_request(&Request::Assemble(AssembleRequest {
+            ptx: b".version 9.0".to_vec(),
+            architecture: "sm_90".to_owned(),
+            options: Vec::new(),
+        }));
+        check_request(&ExtractHeaders { into: "headers".into() }.into());
+    }
+
+    #[test]
+    fn replies_survive_the_round_trip() {
+        let elapsed = Duration::from_nanos(123_456_789);
+        let check_compiled = |outcome, log: &[u8]| {
+            check_reply::<CompileRequest>(&Ok(NvrtcOutput { outcome, log: log.to_vec(), elapsed }));
+        };
+        for cubin in [None, Some(vec![1, 2])] {
+            let (ptx, lowered_names) = (b"ptx".to_vec(), vec!["_Z1fv".to_owned()]);
+            check_compiled(
+                NvrtcOutcome::Compiled { ptx, cubin: cubin.clone(), lowered_names },
+                b"",
+            );
+            check_reply::<AssembleRequest>(&Ok(AssembleReply { cubin, log: vec![0xff, 0] }));
+        }
+        let name = "NVRTC_ERROR_COMPILATION".to_owned();
+        check_compiled(NvrtcOutcome::Rejected { code: 6, name }, b"\xff");
+        check_reply::<DisassembleRequest>(&Ok(Listing(b"{}".to_vec())));
+        check_reply::<ExtractHeaders>(&Ok(()));
+        let failure = RequestFailure::NotConfigured { tool: "ptxas".to_owned() };
+        check_reply::<ExtractHeaders>(&Err(failure));
+        let failure = RequestFailure::Compiler(NvrtcError::NoBundledHeaders);
+        check_reply::<CompileRequest>(&Err(failure));
+    }
+}

@@ -1,0 +1,341 @@
+//! Whether a compiled kernel takes exactly the arguments that it will be given.
+//!
+//! The driver copies as many bytes as the kernel declares, whatever it was handed: a kernel that
+//! declares more would read the memory behind the arguments. So nothing is launched on a mismatch.
+
+use lightbench_ptx::{ParameterKind, PtxParameter};
+
+use super::{CType, Scalar};
+
+/// What the bits of an element mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// True or false.
+    Bool,
+    /// Two's complement.
+    Signed,
+    /// Unsigned integers.
+    Unsigned,
+    /// Any floating-point format.
+    Float,
+    /// Several elements to a byte: read as bytes or words.
+    Packed,
+}
+
+/// A dtype, as far as it matters here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element {
+    /// `bf16`, `i64` …
+    pub dtype: String,
+    /// Bytes; 1 if packed.
+    pub size: u64,
+    /// What its bits mean.
+    pub class: Class,
+}
+
+/// What kind of argument is handed over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromisedKind {
+    /// The address of a buffer.
+    Buffer(Element),
+    /// A value.
+    Scalar(Element),
+    /// A struct, a tensor map, a texture object.
+    Bytes {
+        /// Bytes.
+        size: u64,
+        /// Bytes.
+        align: u64,
+    },
+}
+
+/// One argument as it will be handed over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promised {
+    /// The argument's name in the project.
+    pub name: String,
+    /// What it is.
+    pub kind: PromisedKind,
+}
+
+/// One way in which the kernel and its arguments do not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// More or fewer parameters than arguments.
+    #[error(
+        "the kernel declares {declared} parameters but is given {promised} arguments: make them agree"
+    )]
+    Count {
+        /// Arguments.
+        promised: usize,
+        /// Parameters.
+        declared: usize,
+    },
+    /// Another number of bytes.
+    #[error(
+        "parameter {position} (`{name}`) has {declared} bytes but is given {promised}: declare {wanted}"
+    )]
+    Size {
+        /// From 1.
+        position: usize,
+        /// The argument.
+        name: String,
+        /// Bytes given.
+        promised: u64,
+        /// Bytes declared.
+        declared: u64,
+        /// What to declare.
+        wanted: String,
+    },
+    /// Another alignment.
+    #[error(
+        "parameter {position} (`{name}`) is aligned to {declared} bytes but is given {promised}: declare {wanted}"
+    )]
+    Alignment {
+        /// From 1.
+        position: usize,
+        /// The argument.
+        name: String,
+        /// Bytes given.
+        promised: u64,
+        /// Bytes declared.
+        declared: u64,
+        /// What to declare.
+        wanted: String,
+    },
+    /// A float where an integer is given, a struct where a scalar is, another format.
+    #[error("parameter {position} (`{name}`) is {declared}: declare {wanted}")]
+    Kind {
+        /// From 1.
+        position: usize,
+        /// The argument.
+        name: String,
+        /// What the kernel declares.
+        declared: String,
+        /// What to declare.
+        wanted: String,
+    },
+    /// A value where the address of a buffer is given.
+    #[error("parameter {position} (`{name}`) is {declared}, not a pointer: declare {wanted}")]
+    PointerExpected {
+        /// From 1.
+        position: usize,
+        /// The argument.
+        name: String,
+        /// What the kernel declares.
+        declared: String,
+        /// What to declare.
+        wanted: String,
+    },
+    /// A pointer where a value is given.
+    #[error(
+        "parameter {position} (`{name}`) is the pointer {declared}, but a value is given: declare {wanted}"
+    )]
+    PointerUnexpected {
+        /// From 1.
+        position: usize,
+        /// The argument.
+        name: String,
+        /// What the kernel declares.
+        declared: String,
+        /// What to declare.
+        wanted: String,
+    },
+    /// A pointer to elements of another type.
+    #[error(
+        "parameter {position} (`{name}`) points to {declared} but the buffer holds {dtype}: declare a pointer to {dtype}"
+    )]
+    Pointee {
+        /// From 1.
+        position: usize,
+        /// The argument.
+        name: String,
+        /// What the kernel's parameter points to.
+        declared: String,
+        /// What the buffer holds.
+        dtype: String,
+    },
+}
+
+/// Everything that does not fit; empty if the kernel may be launched with these arguments.
+///
+/// `compiled` is the kernel's parameter list in the PTX, `signature` the types in its symbol,
+/// if it has them: without them an `int64_t` cannot be told from a pointer.
+#[must_use]
+pub fn match_arguments(
+    promised: &[Promised],
+    compiled: &[PtxParameter],
+    signature: Option<&[CType]>,
+) -> Vec<Mismatch> {
+    let mut mismatches = Vec::new();
+    if promised.len() != compiled.len() {
+        mismatches.push(Mismatch::Count { promised: promised.len(), declared: compiled.len() });
+    }
+    let types = signature.filter(|types| types.len() == compiled.len());
+    for (at, (promised, compiled)) in promised.iter().zip(compiled).enumerate() {
+        let argument = Argument { position: at + 1, promised, compiled };
+        mismatches.extend(argument.check(types.map(|types| &types[at])));
+    }
+    mismatches
+}
+
+struct Argument<'match_> {
+    position: usize,
+    promised: &'match_ Promised,
+    compiled: &'match_ PtxParameter,
+}
+
+impl Argument<'_> {
+    /// The first thing that does not fit: the later ones follow from it.
+    fn check(&self, declared: Option<&CType>) -> Option<Mismatch> {
+        match &self.promised.kind {
+            PromisedKind::Buffer(element) => self.buffer(element, declared),
+            PromisedKind::Scalar(element) => self
+                .value(declared)
+                .or_else(|| self.layout(element.size, element.size))
+                .or_else(|| self.scalar(element, declared)),
+            PromisedKind::Bytes { size, align } => {
+                self.value(declared).or_else(|| self.layout(*size, *align))
+            }
+        }
+    }
+
+    fn buffer(&self, element: &Element, declared: Option<&CType>) -> Option<Mismatch> {
+        let pointee = match declared {
+            Some(CType::Pointer { to, .. }) => Some(&**to),
+            Some(other @ (CType::Scalar(_) | CType::Other(_))) => {
+                return Some(self.pointer_expected(other.to_string()));
+            }
+            None => None,
+        };
+        if !self.compiled.may_be_pointer() {
+            return Some(self.pointer_expected(described(self.compiled)));
+        }
+        let pointee = pointee?;
+        (!accepts(pointee, element)).then(|| Mismatch::Pointee {
+            position: self.position,
+            name: self.promised.name.clone(),
+            declared: pointee.to_string(),
+            dtype: element.dtype.clone(),
+        })
+    }
+
+    /// A value is given, so the parameter must not be a pointer.
+    fn value(&self, declared: Option<&CType>) -> Option<Mismatch> {
+        let pointer = match declared {
+            Some(pointer @ CType::Pointer { .. }) => pointer.to_string(),
+            Some(CType::Scalar(_) | CType::Other(_)) => return None,
+            None => {
+                self.compiled.pointer.as_ref()?;
+                described(self.compiled)
+            }
+        };
+        Some(Mismatch::PointerUnexpected {
+            position: self.position,
+            name: self.promised.name.clone(),
+            declared: pointer,
+            wanted: self.wanted(),
+        })
+    }
+
+    fn layout(&self, size: u64, align: u64) -> Option<Mismatch> {
+        let (position, name) = (self.position, self.promised.name.clone());
+        let PtxParameter { size: declared, alignment, .. } = *self.compiled;
+        let wanted = self.wanted();
+        if declared != size {
+            return Some(Mismatch::Size { position, name, promised: size, declared, wanted });
+        }
+        (alignment != align).then_some(Mismatch::Alignment {
+            position,
+            name,
+            promised: align,
+            declared: alignment,
+            wanted,
+        })
+    }
+
+    /// Sizes agree; do the meanings?
+    fn scalar(&self, element: &Element, declared: Option<&CType>) -> Option<Mismatch> {
+        let float = element.class == Class::Float;
+        // Half precision and smaller floats are structs of one member.
+        let narrow = float && element.size <= 2;
+        let by_layout = match self.compiled.kind {
+            ParameterKind::Integer => !float,
+            ParameterKind::Float => float,
+            ParameterKind::Bits => true,
+            ParameterKind::Bytes => narrow,
+            ParameterKind::Opaque => false,
+        };
+        let by_type = match declared {
+            Some(CType::Scalar(scalar)) => means_the_same(*scalar, element),
+            Some(CType::Pointer { .. }) => false,
+            // An enum or a struct of the same layout.
+            Some(CType::Other(_)) | None => true,
+        };
+        (!(by_layout && by_type)).then(|| Mismatch::Kind {
+            position: self.position,
+            name: self.promised.name.clone(),
+            declared: declared.map_or_else(|| described(self.compiled), CType::to_string),
+            wanted: self.wanted(),
+        })
+    }
+
+    fn pointer_expected(&self, declared: String) -> Mismatch {
+        Mismatch::PointerExpected {
+            position: self.position,
+            name: self.promised.name.clone(),
+            declared,
+            wanted: self.wanted(),
+        }
+    }
+
+    fn wanted(&self) -> String {
+        match &self.promised.kind {
+            PromisedKind::Buffer(element) => format!("a pointer to {}", element.dtype),
+            PromisedKind::Scalar(element) => element.dtype.clone(),
+            PromisedKind::Bytes { size, align } => {
+                format!("a struct of {size} bytes aligned to {align}")
+            }
+        }
+    }
+}
+
+fn described(parameter: &PtxParameter) -> String {
+    let size = parameter.size;
+    if parameter.pointer.is_some() {
+        return "an address".to_owned();
+    }
+    match parameter.kind {
+        ParameterKind::Integer => format!("an integer of {size} bytes"),
+        ParameterKind::Bits => format!("a value of {size} bytes"),
+        ParameterKind::Float => format!("a float of {size} bytes"),
+        ParameterKind::Bytes => format!("a struct or array of {size} bytes"),
+        ParameterKind::Opaque => "a texture, surface or sampler reference".to_owned(),
+    }
+}
+
+/// A value of the dtype may be read as this scalar; signs may differ, as in `size_t rows`.
+fn means_the_same(scalar: Scalar, element: &Element) -> bool {
+    match element.class {
+        Class::Float => scalar.dtype() == element.dtype,
+        Class::Bool => scalar.size() == element.size && scalar.class() != Class::Float,
+        Class::Signed | Class::Unsigned | Class::Packed => {
+            scalar.size() == element.size
+                && matches!(scalar.class(), Class::Signed | Class::Unsigned)
+        }
+    }
+}
+
+/// A buffer of the dtype may be read through a pointer to this: as itself, as raw bytes or bits,
+/// or as something wider whose name says nothing (vectors, structs, `void`).
+fn accepts(pointee: &CType, element: &Element) -> bool {
+    let scalar = match pointee {
+        CType::Scalar(scalar) => *scalar,
+        CType::Other(_) => return true,
+        CType::Pointer { .. } => return false,
+    };
+    let raw_byte = matches!(scalar, Scalar::Char | Scalar::U8);
+    let raw_bits = scalar.class() == Class::Unsigned
+        && (scalar.size() == element.size || element.class == Class::Packed);
+    raw_byte || raw_bits || scalar.dtype() == element.dtype
+}

@@ -1,0 +1,290 @@
+//! The parent's side of one worker: starts it, talks to it within a limit, and cleans up after it.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use lightbench_primitives::cancellation::Cancellation;
+use serde::de::DeserializeOwned;
+
+use crate::busy::{kept_waiting, left};
+use crate::child::{Child, Pipes};
+use crate::command::WorkerCommand;
+use crate::error::{Death, Stage, WorkerError};
+use crate::frame::{Frame, FrameError};
+use crate::pauses::Pauses;
+use crate::protocol::{
+    Call, Configuration, Hello, Protocol, Readiness, Ready, Reply, Setup, VERSION,
+};
+use crate::stderr_tail::printable;
+
+/// How often a waiting call looks whether it was cancelled.
+const CANCELLATION_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A running worker. Dropping it kills it and every process that it started, reaps it and removes its scratch folder.
+#[derive(Debug)]
+pub struct Worker<P: Protocol> {
+    child: Child,
+    /// None once the worker is gone.
+    pipes: Option<Pipes>,
+    ready: Ready<P::Facts>,
+    /// How long it may be stopped.
+    stopped_limit: Duration,
+}
+
+impl<P: Protocol> Worker<P> {
+    /// Starts a worker and waits until it is ready, at most as long as the configuration permits.
+    ///
+    /// # Errors
+    ///
+    /// Every [`WorkerError`] except [`WorkerError::ReplyTooLarge`].
+    pub fn start(
+        command: &WorkerCommand,
+        configuration: &Configuration<P::Options>,
+        cancellation: &Cancellation,
+    ) -> Result<Self, WorkerError> {
+        if cancellation.is_cancelled() {
+            return Err(WorkerError::Cancelled);
+        }
+        let (mut child, mut pipes) = Child::start(command)?;
+        let Configuration { options, policy, limits } = configuration;
+        let setup = Setup {
+            service: P::SERVICE.to_owned(),
+            build: P::BUILD.to_owned(),
+            policy: policy.clone(),
+            limits: limits.clone(),
+            scratch: child.scratch().to_owned(),
+        };
+        let encoded = Frame::new(&setup).and_then(|setup| Ok((setup, Frame::new(options)?)));
+        let (setup, options) = encoded.map_err(WorkerError::Request)?;
+        let stopped_limit = command.stopped_limit;
+        let allowance =
+            Allowance::from_now(Stage::Start, (limits.start, stopped_limit), cancellation);
+        let greeting = converse(&mut child, &allowance, || greet(&mut pipes, &setup, &options))?;
+        match greeting {
+            Greeting::OtherVersion(theirs) => {
+                Err(WorkerError::OtherVersion { ours: VERSION, theirs })
+            }
+            Greeting::Understood(Readiness::OtherBuild { build }) => {
+                let theirs = printable(&build);
+                Err(WorkerError::OtherBuild { service: P::SERVICE, ours: P::BUILD, theirs })
+            }
+            Greeting::Understood(Readiness::Failed(failure)) => Err(WorkerError::Setup(failure)),
+            Greeting::Understood(Readiness::Ready(ready)) => {
+                Ok(Self { child, pipes: Some(pipes), ready, stopped_limit })
+            }
+        }
+    }
+
+    /// What the worker reported when it was ready.
+    #[must_use]
+    pub fn ready(&self) -> &Ready<P::Facts> {
+        &self.ready
+    }
+
+    /// The number of its process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its scratch folder, which goes when it goes.
+    #[must_use]
+    pub fn scratch(&self) -> &std::path::Path {
+        self.child.scratch()
+    }
+
+    /// Whether the worker was killed or died: it takes no more requests.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.pipes.is_none()
+    }
+
+    /// How the worker ended, where it has; it is reaped then.
+    pub(super) fn death(&mut self) -> Option<Death> {
+        if self.child.is_running() {
+            return None;
+        }
+        self.pipes = None;
+        Some(self.child.kill())
+    }
+
+    /// The error for a worker that has ended while nobody waited for a reply; it is reaped then.
+    pub(super) fn ended(&mut self) -> Option<WorkerError> {
+        let death = self.death()?;
+        Some(died(&self.child, Stage::Call, death))
+    }
+
+    /// Sends one request and waits for its reply, at most `limit` and until cancelled. A worker that exceeds the limit is
+    /// killed.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError::TimedOut`], [`WorkerError::Cancelled`], [`WorkerError::Died`] and [`WorkerError::Protocol`]: the worker
+    /// is gone, unless it was cancelled before it began. [`WorkerError::Request`] and [`WorkerError::ReplyTooLarge`]: it
+    /// takes further requests.
+    pub fn call<C: Call<P>>(
+        &mut self,
+        request: C,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<C::Reply, WorkerError> {
+        let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
+        if cancellation.is_cancelled() {
+            return Err(WorkerError::Cancelled);
+        }
+        let Some(mut pipes) = self.pipes.take() else {
+            let death = self.child.kill();
+            return Err(died(&self.child, Stage::Call, death));
+        };
+        let limits = (limit, self.stopped_limit);
+        let allowance = Allowance::from_now(Stage::Call, limits, cancellation);
+        let reply = converse(&mut self.child, &allowance, || exchange(&mut pipes, &request))?;
+        self.pipes = Some(pipes);
+        reply.map_err(|size| WorkerError::ReplyTooLarge { size })
+    }
+}
+
+/// The outcome of the first exchange.
+enum Greeting<Facts> {
+    OtherVersion(u32),
+    Understood(Readiness<Facts>),
+}
+
+fn greet<Facts: DeserializeOwned>(
+    pipes: &mut Pipes,
+    setup: &Frame,
+    options: &Frame,
+) -> Result<Greeting<Facts>, FrameError> {
+    let Hello { version } = Frame::read_from(&mut pipes.from_worker)?.parse()?;
+    if version != VERSION {
+        return Ok(Greeting::OtherVersion(version));
+    }
+    setup.write_to(&mut pipes.to_worker)?;
+    options.write_to(&mut pipes.to_worker)?;
+    Frame::read_from(&mut pipes.from_worker)?.parse().map(Greeting::Understood)
+}
+
+/// The reply, or its size where it is larger than a frame.
+fn exchange<Message: DeserializeOwned>(
+    pipes: &mut Pipes,
+    request: &Frame,
+) -> Result<Result<Message, u64>, FrameError> {
+    request.write_to(&mut pipes.to_worker)?;
+    match Frame::read_from(&mut pipes.from_worker)?.parse()? {
+        Reply::Done => Frame::read_from(&mut pipes.from_worker)?.parse().map(Ok),
+        Reply::TooLarge { size } => Ok(Err(size)),
+    }
+}
+
+/// How long a conversation may take.
+struct Allowance<'token> {
+    during: Stage,
+    limit: Duration,
+    stopped_limit: Duration,
+    began: Instant,
+    cancellation: &'token Cancellation,
+}
+
+impl<'token> Allowance<'token> {
+    fn from_now(
+        during: Stage,
+        (limit, stopped_limit): (Duration, Duration),
+        cancellation: &'token Cancellation,
+    ) -> Self {
+        Self { during, limit, stopped_limit, began: Instant::now(), cancellation }
+    }
+
+    /// Waits for the one value that will come. Time in which the process waits for a processor or a disk extends the limit;
+    /// time in which it is stopped or held by a debugger does not count at all.
+    fn wait<Value>(&self, process: u32, receiver: &Receiver<Value>) -> Result<Value, Stop> {
+        let before = kept_waiting(process);
+        let mut waited = Duration::ZERO;
+        let mut pauses = Pauses::from_now();
+        loop {
+            let own = |pauses: &Pauses| self.began.elapsed().saturating_sub(pauses.not_counted());
+            let extension = waited + pauses.uninterruptible();
+            let mut remaining = left(self.limit, own(&pauses), extension);
+            if remaining <= CANCELLATION_INTERVAL {
+                waited = kept_waiting(process).saturating_sub(before);
+                remaining = left(self.limit, own(&pauses), waited + pauses.uninterruptible());
+            }
+            let slice = remaining.min(CANCELLATION_INTERVAL);
+            match receiver.recv_timeout(slice) {
+                Ok(value) => return Ok(value),
+                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Silence),
+                Err(RecvTimeoutError::Timeout) if self.cancellation.is_cancelled() => {
+                    return Err(Stop::Cancelled);
+                }
+                Err(RecvTimeoutError::Timeout) if remaining <= slice => {
+                    return Err(Stop::LimitReached);
+                }
+                Err(RecvTimeoutError::Timeout) => pauses.look(process),
+            }
+            if pauses.stopped() >= self.stopped_limit {
+                return Err(Stop::Stopped(self.stopped_limit));
+            }
+        }
+    }
+}
+
+/// Why a conversation is not waited for any longer.
+enum Stop {
+    Cancelled,
+    LimitReached,
+    Stopped(Duration),
+    Silence,
+}
+
+/// The error for a worker that ended without a reply.
+fn died(child: &Child, during: Stage, death: Death) -> WorkerError {
+    let oom_kills = child.oom_kills();
+    WorkerError::Died { during, death, last_words: child.last_words(), oom_kills }
+}
+
+/// Runs one exchange on a thread of its own, because reading and writing a pipe cannot be
+/// interrupted otherwise than by the death of the other side. On every error the worker is killed,
+/// which also ends the exchange, so that the thread never outlives this function.
+fn converse<Value: Send>(
+    child: &mut Child,
+    allowance: &Allowance<'_>,
+    exchange: impl FnOnce() -> Result<Value, FrameError> + Send,
+) -> Result<Value, WorkerError> {
+    let process = child.id();
+    let (sender, receiver) = sync_channel(1);
+    let result = std::thread::scope(|scope| {
+        let thread = Builder::new().name("worker-exchange".to_owned());
+        let spawned = thread.spawn_scoped(scope, move || {
+            // Nobody listens any more if the limit was reached meanwhile.
+            let _unheard = sender.send(exchange());
+        });
+        if let Err(error) = spawned {
+            child.kill();
+            return Ok(Err(FrameError::Io(error)));
+        }
+        allowance.wait(process, &receiver).inspect_err(|_stop| {
+            child.kill();
+        })
+    });
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(FrameError::Io(error))) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            child.kill();
+            Err(WorkerError::Protocol(FrameError::Io(error)))
+        }
+        Ok(Err(FrameError::Closed | FrameError::Truncated { .. } | FrameError::Io(_)))
+        | Err(Stop::Silence) => {
+            let death = child.death();
+            Err(died(child, allowance.during, death))
+        }
+        Ok(Err(error)) => {
+            child.kill();
+            Err(WorkerError::Protocol(error))
+        }
+        Err(Stop::Stopped(after)) => Err(died(child, allowance.during, Death::Stopped { after })),
+        Err(Stop::Cancelled) => Err(WorkerError::Cancelled),
+        Err(Stop::LimitReached) => {
+            Err(WorkerError::TimedOut { during: allowance.during, limit: allowance.limit })
+        }
+    }
+}

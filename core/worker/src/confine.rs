@@ -1,0 +1,137 @@
+//! What a worker does to itself before it touches anything that came from elsewhere.
+//!
+//! Where the system has no such notion (Windows), the limits are the parent's alone: it still kills
+//! the worker at the limit.
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::protocol::{Limits, SetupFailure};
+
+#[cfg(not(unix))]
+pub(super) use fallback::{forbid_core_dumps, limit, take_standard_streams};
+#[cfg(unix)]
+pub(super) use unix::{forbid_core_dumps, limit, take_standard_streams};
+
+/// The conversation with the parent, out of reach of everything that knows descriptors 0 and 1.
+#[derive(Debug)]
+pub(super) struct Streams {
+    pub(super) from_parent: File,
+    pub(super) to_parent: File,
+}
+
+/// Descriptors besides the standard three. A parent that opened them without close-on-exec is at
+/// fault; closing them by number would be unsafe, so they are reported.
+pub(super) fn inherited_descriptors() -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return Vec::new() };
+    let mut found: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| !matches!(entry.file_name().to_str(), Some("0" | "1" | "2")))
+        .filter_map(|entry| std::fs::read_link(entry.path()).ok())
+        // The listing itself needs one.
+        .filter(|target| !(target.starts_with("/proc") && target.ends_with("fd")))
+        .map(|target| target.to_string_lossy().into_owned())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Ends this worker and what it started because the parent is gone; leaves no folder behind.
+///
+/// The end of standard input is what tells: unlike Linux's parent-death signal, which is sent when
+/// the *thread* that started the worker ends, it means that the process is gone, on every system.
+pub(super) fn end_with_parent(scratch: &Path) -> ! {
+    lightbench_primitives::owned_folder::remove_orphan(scratch);
+    #[cfg(unix)]
+    unix::kill_own_group();
+    std::process::abort()
+}
+
+#[cfg(unix)]
+mod unix {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    use super::{File, Limits, SetupFailure, Streams};
+
+    /// Moves standard input and output to close-on-exec descriptors, and points descriptor 0 to
+    /// nothing and descriptor 1 to standard error: what a library prints cannot forge a reply, and
+    /// what it reads cannot swallow a request.
+    pub(in super::super) fn take_standard_streams() -> std::io::Result<Streams> {
+        use rustix::io::fcntl_dupfd_cloexec;
+        use rustix::stdio::{dup2_stdin, dup2_stdout};
+        let from_parent = fcntl_dupfd_cloexec(std::io::stdin(), 3)?;
+        let to_parent = fcntl_dupfd_cloexec(std::io::stdout(), 3)?;
+        dup2_stdin(File::open("/dev/null")?)?;
+        dup2_stdout(std::io::stderr())?;
+        Ok(Streams { from_parent: from_parent.into(), to_parent: to_parent.into() })
+    }
+
+    /// A dump of a compiler's memory would hold the kernel's source.
+    pub(in super::super) fn forbid_core_dumps() -> std::io::Result<()> {
+        setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+        // Dumps that go to a program rather than a file ignore that limit.
+        #[cfg(target_os = "linux")]
+        rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
+        Ok(())
+    }
+
+    /// Sets the limits that hold for the whole life of the worker.
+    pub(in super::super) fn limit(limits: &Limits) -> Result<(), SetupFailure> {
+        let memory = physical_memory_bytes().unwrap_or(u64::MAX);
+        if let Some(bytes) = limits.address_space_bytes {
+            set(Resource::As, "address space", bytes.min(memory))?;
+        }
+        set(Resource::Fsize, "file size", limits.file_bytes)?;
+        set(Resource::Cpu, "processor time", limits.cpu_secs)
+    }
+
+    /// The hard limit too: the compiler raises the soft limit of processor time by itself.
+    fn set(resource: Resource, name: &str, value: u64) -> Result<(), SetupFailure> {
+        let value = getrlimit(resource).maximum.map_or(value, |maximum| value.min(maximum));
+        let limit = Rlimit { current: Some(value), maximum: Some(value) };
+        setrlimit(resource, limit).map_err(|error| SetupFailure::Limit {
+            resource: name.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn physical_memory_bytes() -> Option<u64> {
+        let info = rustix::system::sysinfo();
+        info.totalram.checked_mul(u64::from(info.mem_unit))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn physical_memory_bytes() -> Option<u64> {
+        None
+    }
+
+    /// Only the group that the parent made for this worker: one that it shares with a shell or a
+    /// remote session is not its to end.
+    pub(super) fn kill_own_group() {
+        use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
+        if getpgrp() == getpid() {
+            let _unreachable = kill_process_group(getpgrp(), Signal::KILL);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod fallback {
+    use super::{File, Limits, SetupFailure, Streams};
+
+    pub(in super::super) fn take_standard_streams() -> std::io::Result<Streams> {
+        use std::os::windows::io::AsHandle as _;
+        let from_parent = std::io::stdin().as_handle().try_clone_to_owned()?;
+        let to_parent = std::io::stdout().as_handle().try_clone_to_owned()?;
+        Ok(Streams { from_parent: from_parent.into(), to_parent: to_parent.into() })
+    }
+
+    pub(in super::super) fn forbid_core_dumps() -> std::io::Result<()> {
+        Ok(())
+    }
+
+    pub(in super::super) fn limit(_limits: &Limits) -> Result<(), SetupFailure> {
+        Ok(())
+    }
+}

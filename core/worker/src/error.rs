@@ -1,0 +1,205 @@
+//! Errors between a parent and its worker.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::frame::{FrameError, VALUE_LIMIT};
+use crate::protocol::SetupFailure;
+
+/// Why a call has no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The worker could not be started.
+    #[error("cannot start the worker `{}`: {reason}", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The system's message.
+        #[source]
+        reason: std::io::Error,
+    },
+    /// The worker started but did not become ready.
+    #[error("the worker is not ready: {0}")]
+    Setup(#[source] SetupFailure),
+    /// The worker speaks another version of the exchange.
+    #[error(
+        "the worker speaks version {theirs} of the worker protocol, expected {ours}: use the same \
+         build on both sides"
+    )]
+    OtherVersion {
+        /// The parent's version.
+        ours: u32,
+        /// The worker's version.
+        theirs: u32,
+    },
+    /// The worker is another build than its parent.
+    #[error(
+        "the worker offers build {theirs} of the service `{service}`, expected {ours}: use the \
+         same build on both sides"
+    )]
+    OtherBuild {
+        /// The name of the service.
+        service: &'static str,
+        /// The parent's build.
+        ours: &'static str,
+        /// The worker's build, with control characters replaced.
+        theirs: String,
+    },
+    /// The worker was killed because it exceeded its limit.
+    #[error("the worker took longer than {} s to {during} and was killed", limit.as_secs_f64())]
+    TimedOut {
+        /// What it was doing.
+        during: Stage,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The call was cancelled, and the worker was killed.
+    #[error("cancelled")]
+    Cancelled,
+    /// The worker ended without a reply.
+    #[error("the worker ended before it could {during}: {death}{}", quoted(last_words))]
+    Died {
+        /// What it was doing. At the start, the environment is at fault: loading a truncated compiler library ends the
+        /// process.
+        during: Stage,
+        /// How it ended.
+        death: Death,
+        /// The last lines of its standard error, with control characters replaced.
+        last_words: Vec<String>,
+        /// How many processes of our control group the out-of-memory killer ended while the worker lived.
+        oom_kills: u64,
+    },
+    /// The worker sent a message that is not part of the protocol, and was killed.
+    #[error("the worker broke the protocol: {0}")]
+    Protocol(#[source] FrameError),
+    /// The request is larger than a frame may be, or cannot be encoded; nothing was sent.
+    #[error("the request cannot be sent: {0}")]
+    Request(#[source] FrameError),
+    /// The reply is larger than a frame may be; it was not sent.
+    #[error("the reply holds {size} bytes, more than the {VALUE_LIMIT} allowed")]
+    ReplyTooLarge {
+        /// The size in bytes.
+        size: u64,
+    },
+}
+
+/// What a worker is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Becoming ready.
+    Start,
+    /// Carrying out a request.
+    Call,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Start => "get ready",
+            Self::Call => "reply",
+        })
+    }
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Death {
+    /// It returned.
+    Exited {
+        /// Its exit status.
+        code: i32,
+    },
+    /// A signal ended it.
+    Signal {
+        /// The signal's number.
+        number: i32,
+    },
+    /// It was stopped for so long without a break, and was killed.
+    Stopped {
+        /// For how long.
+        after: Duration,
+    },
+    /// It did not end by itself after closing its output, and was killed.
+    Silent,
+    /// The system does not say.
+    Unknown,
+}
+
+impl Death {
+    /// Whether the process ended by what it did itself: by its own exit, or by a signal that an instruction or a call of its
+    /// own raises.
+    #[must_use]
+    pub fn is_crash(self) -> bool {
+        match self {
+            Self::Exited { .. } => true,
+            Self::Signal { number } => is_own(number),
+            Self::Stopped { .. } | Self::Silent | Self::Unknown => false,
+        }
+    }
+}
+
+/// Whether a process raises a signal by itself.
+#[cfg(unix)]
+fn is_own(number: i32) -> bool {
+    use rustix::process::Signal;
+    let own = [
+        Signal::SEGV,
+        Signal::BUS,
+        Signal::ILL,
+        Signal::ABORT,
+        Signal::FPE,
+        Signal::TRAP,
+        Signal::SYS,
+    ];
+    own.iter().any(|signal| signal.as_raw() == number)
+}
+
+/// No other system has signals.
+#[cfg(not(unix))]
+fn is_own(_number: i32) -> bool {
+    false
+}
+
+/// The usual name of a signal that ends processes.
+#[cfg(unix)]
+fn signal_name(number: i32) -> Option<&'static str> {
+    use rustix::process::Signal;
+    let names = [
+        (Signal::KILL, "SIGKILL"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::XCPU, "SIGXCPU"),
+    ];
+    names.iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| *name)
+}
+
+/// No other system has signals.
+#[cfg(not(unix))]
+fn signal_name(_number: i32) -> Option<&'static str> {
+    None
+}
+
+impl std::fmt::Display for Death {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exited { code } => write!(formatter, "exit status {code}"),
+            Self::Signal { number } => match signal_name(*number) {
+                Some(name) => write!(formatter, "signal {number} ({name})"),
+                None => write!(formatter, "signal {number}"),
+            },
+            Self::Stopped { after } => {
+                write!(formatter, "it was stopped for {} s", after.as_secs_f64())
+            }
+            Self::Silent => formatter.write_str("it closed its output"),
+            Self::Unknown => formatter.write_str("unknown cause"),
+        }
+    }
+}
+
+fn quoted(last_words: &[String]) -> String {
+    last_words.last().map_or_else(String::new, |line| format!("; its last line was `{line}`"))
+}

@@ -1,0 +1,126 @@
+//! A worker that is started at the first call, and again after it was killed or died.
+
+use std::time::Duration;
+
+use lightbench_primitives::cancellation::Cancellation;
+
+use crate::client::Worker;
+use crate::command::WorkerCommand;
+use crate::error::{Death, WorkerError};
+use crate::protocol::{Call, Configuration, Protocol};
+
+/// Starts workers of one service as they are needed, one at a time.
+#[derive(Debug)]
+pub struct WorkerHandle<P: Protocol> {
+    command: WorkerCommand,
+    configuration: Configuration<P::Options>,
+    worker: Option<Worker<P>>,
+    replaced: Vec<Death>,
+}
+
+impl<P: Protocol> WorkerHandle<P> {
+    /// A handle that has started nothing yet.
+    #[must_use]
+    pub fn new(command: WorkerCommand, configuration: Configuration<P::Options>) -> Self {
+        Self { command, configuration, worker: None, replaced: Vec::new() }
+    }
+
+    /// Returns, and forgets, how workers ended that were replaced.
+    pub fn take_replaced(&mut self) -> Vec<Death> {
+        std::mem::take(&mut self.replaced)
+    }
+
+    /// Records that a worker which ended is to be replaced.
+    pub fn note_replaced(&mut self, death: Death) {
+        self.replaced.push(death);
+    }
+
+    /// The running worker. Starts one if none runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::start`].
+    pub fn worker(&mut self, cancellation: &Cancellation) -> Result<&mut Worker<P>, WorkerError> {
+        let found = self.worker.take().and_then(|mut worker| match worker.death() {
+            None => Some(worker),
+            Some(death) => {
+                self.replaced.push(death);
+                None
+            }
+        });
+        let worker = match found {
+            Some(worker) => worker,
+            None => Worker::start(&self.command, &self.configuration, cancellation)?,
+        };
+        Ok(self.worker.insert(worker))
+    }
+
+    /// Whether the worker that took the last request still runs.
+    pub fn is_running(&mut self) -> bool {
+        self.worker.as_mut().is_some_and(|worker| worker.death().is_none())
+    }
+
+    /// Sends one request and waits for its reply; starts a worker if none runs. The limit counts from the moment the
+    /// worker is ready.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::start`] and [`Worker::call`].
+    pub fn call<C: Call<P>>(
+        &mut self,
+        request: C,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<C::Reply, WorkerError> {
+        let result = self.worker(cancellation)?.call(request, limit, cancellation);
+        if self.worker.as_ref().is_some_and(Worker::is_gone) {
+            self.worker = None;
+        }
+        result
+    }
+
+    /// As [`WorkerHandle::call`], for a request that depends on no earlier one: where the worker ends without a reply, a
+    /// new worker gets the request once more.
+    ///
+    /// # Errors
+    ///
+    /// As [`WorkerHandle::call`]; [`WorkerError::Died`] after two workers have ended.
+    pub fn call_with_retry<C: Call<P> + Clone>(
+        &mut self,
+        request: C,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<C::Reply, WorkerError> {
+        match self.call(request.clone(), limit, cancellation) {
+            Err(WorkerError::Died { death, .. }) => {
+                self.replaced.push(death);
+                self.call(request, limit, cancellation)
+            }
+            replied => replied,
+        }
+    }
+
+    /// As [`WorkerHandle::call`], for a request that depends on earlier ones: a worker that died meanwhile is not replaced
+    /// by one that knows nothing of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`WorkerHandle::call`].
+    pub fn call_same<C: Call<P>>(
+        &mut self,
+        request: C,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<C::Reply, WorkerError> {
+        if let Some(error) = self.worker.as_mut().and_then(Worker::ended) {
+            self.worker = None;
+            return Err(error);
+        }
+        self.call(request, limit, cancellation)
+    }
+
+    /// Ends the worker, if one runs; the next call starts another.
+    pub fn stop(&mut self) {
+        self.worker = None;
+    }
+}

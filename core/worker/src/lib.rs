@@ -1,0 +1,39 @@
+//! Worker processes: child processes that do one service for their parent under limits and in a sandbox.
+//!
+//! Compilers and kernels process text that people, models and downloads supply. A crash, endless work or an attempt to
+//! read other files must not reach the parent, so that work runs in a process that can be killed at any moment.
+//!
+//! ```text
+//!  parent                                             worker (the same program, started by WorkerCommand)
+//!  WorkerHandle<P> ─ call(request, limit, cancellation)
+//!      └ Worker<P> ─ Child: own process group, ──frames──►  server::serve
+//!                    scratch folder, cleared                1 moves its standard streams out of reach
+//!                    environment, stderr kept               2 hello; setup; sets limits; prepares the service
+//!                                                           3 landlock, seccomp; ready
+//!      kill at the limit, reap, clean up     ◄──frames──    4 one reply for each request
+//! ```
+//!
+//! A [`protocol::Protocol`] names a service, its requests and the reply of each.
+
+pub mod client;
+pub mod command;
+pub mod end;
+pub mod error;
+pub mod frame;
+pub mod handle;
+pub mod pool;
+pub mod protocol;
+pub mod sandbox;
+pub mod server;
+
+mod busy;
+mod child;
+mod confine;
+mod memory;
+mod pauses;
+mod stderr_tail;
+
+pub use stderr_tail::printable;
+
+/// The prefix of the names of scratch folders.
+pub const SCRATCH_PREFIX: &str = "lightbench-worker-";

@@ -1,0 +1,104 @@
+//! The sandbox of a worker: the policy that its parent states, and the report of what is in force.
+//!
+//! Enforcement uses Linux's landlock and seccomp (`sandbox/linux.rs`). On other systems nothing is enforced and the report
+//! says so: the worker is still a separate process with limits and a cleared environment, and the compiler still receives
+//! texts in memory and options from trusted code only.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(target_os = "linux")]
+mod linux;
+
+/// The files and folders that a worker may use in addition to its scratch folder, with everything below them. Access to any
+/// other path is refused; a path that does not exist is ignored.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SandboxPolicy {
+    /// Files and folders that may be read.
+    pub read: Vec<PathBuf>,
+    /// Files and folders that may be read and executed.
+    pub execute: Vec<PathBuf>,
+    /// Folders that may be read and written.
+    pub write: Vec<PathBuf>,
+    /// Which sockets may be made.
+    pub sockets: Sockets,
+}
+
+/// Which sockets a worker may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Sockets {
+    /// None.
+    #[default]
+    None,
+    /// Those of this machine's own processes: a GPU's driver does not start without one. No network.
+    Local,
+}
+
+/// The folders and files that a program linked to the system's libraries reads when it starts.
+pub const SYSTEM_LIBRARIES: [&str; 5] =
+    ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
+
+/// What of the sandbox is in force in a running worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxReport {
+    /// Access to files is limited to the policy.
+    pub filesystem: Enforcement,
+    /// Sockets cannot be made, and the worker's process group cannot be left.
+    pub network: Enforcement,
+    /// Descriptors besides the standard three that the worker was started with: the parent opened
+    /// them without close-on-exec. What they were at that moment; zero is expected.
+    pub inherited_descriptors: Vec<String>,
+}
+
+impl SandboxReport {
+    /// Restrictions that are not fully in force, a sentence for each.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<String> {
+        [("files", &self.filesystem), ("network", &self.network)]
+            .into_iter()
+            .filter_map(|(what, enforcement)| match enforcement {
+                Enforcement::Enforced { .. } => None,
+                Enforcement::Partial { mechanism, missing } => {
+                    Some(format!("{what}: {mechanism} leaves open {missing}"))
+                }
+                Enforcement::Unavailable { reason } => Some(format!("{what}: {reason}")),
+            })
+            .collect()
+    }
+}
+
+/// How far a restriction is in force.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Enforcement {
+    /// Fully.
+    Enforced {
+        /// By what: `landlock ABI 7`.
+        mechanism: String,
+    },
+    /// In part.
+    Partial {
+        /// By what.
+        mechanism: String,
+        /// What it leaves open.
+        missing: String,
+    },
+    /// Not at all.
+    Unavailable {
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// Restricts the calling thread and all threads and processes that it starts from now on.
+#[cfg(target_os = "linux")]
+pub(crate) fn restrict(policy: &SandboxPolicy, scratch: &Path) -> (Enforcement, Enforcement) {
+    (linux::restrict_files(policy, scratch), linux::restrict_system_calls(policy.sockets))
+}
+
+/// Enforces nothing, and reports that.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn restrict(_policy: &SandboxPolicy, _scratch: &Path) -> (Enforcement, Enforcement) {
+    let reason = format!("no sandbox is implemented for {}", std::env::consts::OS);
+    (Enforcement::Unavailable { reason: reason.clone() }, Enforcement::Unavailable { reason })
+}

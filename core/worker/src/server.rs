@@ -1,0 +1,178 @@
+//! The worker's side: from the first message to the end of its standard input.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::Builder;
+
+use crate::confine::{self, Streams};
+use crate::frame::{Frame, FrameError};
+use crate::protocol::{Hello, Protocol, Readiness, Ready, Reply, Setup, SetupFailure, VERSION};
+use crate::sandbox::{self, SandboxReport};
+
+/// Why a worker ended before its parent closed its standard input.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The standard streams could not be moved, or core dumps not be forbidden.
+    #[error("cannot set up the worker process: {0}")]
+    Process(#[source] std::io::Error),
+    /// The parent does not speak the protocol or has ended, or a reply cannot be encoded.
+    #[error("the exchange with the parent failed: {0}")]
+    Parent(#[source] FrameError),
+}
+
+/// Carries out the requests of a protocol.
+pub trait Service<P: Protocol> {
+    /// Carries out one request. The frame is the reply that the request's [`crate::protocol::Call`] names.
+    ///
+    /// # Errors
+    ///
+    /// The reply cannot be encoded, or is too large.
+    fn answer(&mut self, request: P::Request) -> Result<Frame, FrameError>;
+}
+
+/// A service that this program offers as a worker.
+pub struct Offer {
+    name: &'static str,
+    build: &'static str,
+    serve: Box<dyn FnOnce(&Setup, Conversation) -> Result<(), ServeError>>,
+}
+
+impl std::fmt::Debug for Offer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Offer({} {})", self.name, self.build)
+    }
+}
+
+impl Offer {
+    /// Offers a service. `prepare` receives the options and the scratch folder, and runs before the sandbox is in force; an
+    /// error of `prepare` is a sentence for the user.
+    pub fn new<P: Protocol, S: Service<P>>(
+        prepare: impl FnOnce(P::Options, &Path) -> Result<(S, P::Facts), String> + 'static,
+    ) -> Self {
+        let serve = |setup: &Setup, mut conversation: Conversation| {
+            let options = conversation.next()?.parse().map_err(ServeError::Parent)?;
+            let prepared = confine::limit(&setup.limits)
+                .and_then(|()| prepare(options, &setup.scratch).map_err(SetupFailure::Service));
+            let (mut service, facts) = match prepared {
+                Ok(prepared) => prepared,
+                Err(failure) => return conversation.fail(failure),
+            };
+            let sandbox = conversation.confine(setup);
+            conversation.say(&Readiness::Ready(Ready { facts, sandbox }))?;
+            conversation.answer(&setup.scratch, |frame| {
+                let request = frame.parse().map_err(ServeError::Parent)?;
+                Ok(service.answer(request))
+            })
+        };
+        Self { name: P::SERVICE, build: P::BUILD, serve: Box::new(serve) }
+    }
+}
+
+/// Serves the parent at the other end of the standard streams until it closes them. Then this process ends itself and
+/// every process that it started.
+///
+/// # Errors
+///
+/// [`ServeError`], where the parent is at fault.
+pub fn serve(offers: Vec<Offer>) -> Result<(), ServeError> {
+    let inherited_descriptors = confine::inherited_descriptors();
+    let streams = confine::take_standard_streams().map_err(ServeError::Process)?;
+    confine::forbid_core_dumps().map_err(ServeError::Process)?;
+    let mut conversation = Conversation { streams, inherited_descriptors };
+    conversation.say(&Hello { version: VERSION })?;
+    let setup: Setup = match conversation.next() {
+        Ok(frame) => frame.parse().map_err(ServeError::Parent)?,
+        Err(ServeError::Parent(FrameError::Closed)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let Some(offer) = offers.into_iter().find(|offer| offer.name == setup.service) else {
+        return conversation.fail(SetupFailure::NoSuchService(setup.service));
+    };
+    if offer.build != setup.build {
+        return conversation.say(&Readiness::<()>::OtherBuild { build: offer.build.to_owned() });
+    }
+    (offer.serve)(&setup, conversation)
+}
+
+/// The exchange with the parent.
+struct Conversation {
+    streams: Streams,
+    inherited_descriptors: Vec<String>,
+}
+
+impl Conversation {
+    fn next(&mut self) -> Result<Frame, ServeError> {
+        Frame::read_from(&mut self.streams.from_parent).map_err(ServeError::Parent)
+    }
+
+    fn say<Message: serde::Serialize>(&mut self, message: &Message) -> Result<(), ServeError> {
+        say(&mut self.streams.to_parent, message).map_err(ServeError::Parent)
+    }
+
+    fn fail(mut self, failure: SetupFailure) -> Result<(), ServeError> {
+        self.say(&Readiness::<()>::Failed(failure))
+    }
+
+    /// Gives up everything that the policy does not name.
+    fn confine(&mut self, setup: &Setup) -> SandboxReport {
+        let (filesystem, network) = sandbox::restrict(&setup.policy, &setup.scratch);
+        let inherited_descriptors = std::mem::take(&mut self.inherited_descriptors);
+        SandboxReport { filesystem, network, inherited_descriptors }
+    }
+
+    /// Answers requests one after another. A thread of its own reads them, so that the end of the parent is noticed in the
+    /// middle of a request.
+    fn answer(
+        self,
+        scratch: &Path,
+        mut answer: impl FnMut(Frame) -> Result<Result<Frame, FrameError>, ServeError>,
+    ) -> Result<(), ServeError> {
+        let Streams { from_parent, to_parent } = self.streams;
+        let (sender, receiver) = sync_channel(1);
+        // The closure owns the stream to the parent: when it returns, the stream is closed, the parent closes the other one,
+        // and the thread removes the scratch folder.
+        std::thread::scope(move |scope| {
+            let mut to_parent = to_parent;
+            Builder::new()
+                .name("worker-requests".to_owned())
+                .spawn_scoped(scope, move || {
+                    listen(from_parent, &sender);
+                    confine::end_with_parent(scratch)
+                })
+                .map_err(ServeError::Process)?;
+            for frame in receiver {
+                reply(&mut to_parent, answer(frame)?).map_err(ServeError::Parent)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Passes on frames until the parent stops sending them.
+fn listen(mut from_parent: impl Read, sender: &SyncSender<Frame>) {
+    while let Ok(frame) = Frame::read_from(&mut from_parent) {
+        if sender.send(frame).is_err() {
+            return;
+        }
+    }
+}
+
+fn reply(to_parent: &mut File, answer: Result<Frame, FrameError>) -> Result<(), FrameError> {
+    match answer {
+        Ok(frame) => {
+            say(to_parent, &Reply::Done)?;
+            frame.write_to(to_parent)
+        }
+        Err(FrameError::TooLarge { size }) => say(to_parent, &Reply::TooLarge { size }),
+        Err(error) => Err(error),
+    }
+}
+
+fn say<Message: serde::Serialize>(
+    stream: &mut impl Write,
+    message: &Message,
+) -> Result<(), FrameError> {
+    Frame::new(message)?.write_to(stream)
+}
