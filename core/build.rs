@@ -1,5 +1,16 @@
-include!("worker/source_hash.rs");
+//! Sets `LIGHTBENCH_SOURCE_HASH`, by which two sides of a worker protocol recognise that they are the same build.
 
-fn main() {
-    emit_source_hash(&["src"]);
+#[path = "worker/source_hash.rs"]
+mod source_hash;
+
+fn main() -> std::io::Result<()> {
+    source_hash::emit(&[
+        "src",
+        "tensors/src",
+        "project/src",
+        "device/src",
+        "measure/src",
+        "primitives/src",
+        "virtual_gpu/src",
+    ])
 }

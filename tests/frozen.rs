@@ -14,7 +14,7 @@
 //! break of the format, not of the test.
 //!
 //! **The stored files are never rewritten**: they stand for files on users' disks. A format that can no longer read
-//! them needs a conversion. One exception: the compile-cache entry may be replaced (by the file that
+//! them needs a conversion. One exception: `compiled-naive.entry` may be replaced (by the file that
 //! `check scale --kernel naive` leaves below `kernels/` in an empty cache) when a commit states that earlier entries
 //! are compiled again.
 //!

@@ -182,7 +182,7 @@ fn what_passed_runs_once_inside_the_profiler() {
     }
     // A process that cannot do it is told apart from one that did.
     let mut broken = order;
-    broken.opening.head.max_steps = 1;
+    broken.opening.max_steps = 1;
     assert!(measure(&broken).unwrap_err().to_string().contains("error code (1)"));
     let careless = NCU.replace("if \"$@\"", "if \"$@\" || true");
     fs::write(&ncu, careless).unwrap();

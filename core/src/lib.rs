@@ -31,8 +31,6 @@ pub use lightbench_virtual_gpu as virtual_gpu;
 
 pub use lightbench_tensors as tensors;
 
-pub mod trusted;
-
 pub mod verify;
 
 pub use lightbench_measure as measure;
@@ -72,6 +70,6 @@ pub mod search;
 pub mod engine;
 
 pub use lightbench_primitives::{
-    cancellation, display_text, dtype, element, no_links, scalar_value,
+    cancellation, display_text, dtype, element, element_text, no_links, scalar_value,
 };
 pub use lightbench_units as units;

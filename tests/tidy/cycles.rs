@@ -25,7 +25,6 @@ struct Cycle {
 
 /// Components that exist: the module that contains them, and their names. The list may only shrink.
 const KNOWN: &[(&str, &str)] = &[
-    ("lightbench_core", "arguments compile speed_of_light trusted verify worker"),
     ("lightbench_core", "engine search suggest"),
     ("lightbench", "background_worker commands window"),
     ("lightbench_virtual_gpu", "error isa lower module ptx"),
@@ -64,7 +63,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_core::verify", "checkers stations"),
     ("lightbench::workbench", "comparison matrix"),
     ("lightbench_core::verify::station", "measure sampling"),
-    ("lightbench_core::worker", "protocol sandbox"),
     ("lightbench_core::verify::station", "bound trusted"),
     ("lightbench::commands::check", "json project text"),
     ("lightbench_project::launch", "arguments objects"),

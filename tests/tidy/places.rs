@@ -21,7 +21,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
     Restriction {
         names: &["libloading"],
         places: &[
-            "core/src/compile/nvrtc.rs",
+            "core/compile/src/nvrtc.rs",
             "core/device/src/cuda/cublas.rs",
             "core/device/src/cuda/cupti.rs",
         ],
@@ -40,7 +40,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
     },
     Restriction {
         names: &["landlock", "seccompiler"],
-        places: &["core/src/worker/", "core/toolchain/src/"],
+        places: &["core/worker/src/", "core/toolchain/src/"],
         reason: "the sandbox is one small module",
     },
     Restriction {
@@ -51,7 +51,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
             "core/models/src/http/dial.rs",
             "core/src/engine/",
             "core/src/verify/checkers.rs",
-            "core/src/worker/",
+            "core/worker/src/",
             "core/virtual_gpu/src/",
         ],
         reason: "threads start where they are supervised",
@@ -79,7 +79,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
 ];
 
 /// Where the lint that denies unsafe code may be silenced.
-pub(super) const UNSAFE_PLACES: &[&str] = &["core/device/src/cuda/", "core/src/compile/nvrtc.rs"];
+pub(super) const UNSAFE_PLACES: &[&str] = &["core/device/src/cuda/", "core/compile/src/nvrtc.rs"];
 
 /// Modules that compute: no files, no network, no processes, no clock.
 pub(super) const PURE: &[&str] = &[
@@ -94,17 +94,17 @@ pub(super) const PURE: &[&str] = &[
     "core/primitives/src/scalar_value.rs",
     "core/src/access/",
     "core/src/arguments/",
-    "core/src/compile/cubin",
-    "core/src/compile/diagnostics",
+    "core/compile/src/cubin",
+    "core/compile/src/diagnostics",
     "core/project/src/includes",
-    "core/src/compile/name_errors.rs",
-    "core/src/compile/occupancy",
+    "core/compile/src/name_errors.rs",
+    "core/compile/src/occupancy",
     "core/project/src/prelude.rs",
     "core/ptx/src/",
-    "core/src/compile/ptxas_log",
-    "core/src/compile/sass",
-    "core/src/compile/signature",
-    "core/src/compile/source_names.rs",
+    "core/compile/src/ptxas_log",
+    "core/compile/src/sass",
+    "core/compile/src/signature",
+    "core/compile/src/source_names.rs",
     "core/src/explain",
     "core/src/figure/",
     "core/src/history/table.rs",
@@ -121,7 +121,7 @@ pub(super) const PURE: &[&str] = &[
     "core/src/speed_of_light/",
     "core/src/suggest/prompt/",
     "core/src/suggest/rewrite/",
-    "core/src/trusted/",
+    "core/src/verify/trusted_code/",
     "core/src/verify/evidence/",
     "core/strategies/src/",
     "core/units/src/",

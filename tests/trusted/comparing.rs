@@ -7,7 +7,7 @@ use lightbench_core::tensors::compare::{
 };
 use lightbench_core::tensors::encoding::comparing::{ChunkSquares, Judged, SQUARES_BYTES};
 use lightbench_core::tensors::inputs;
-use lightbench_core::trusted::launches::{self, Compared};
+use lightbench_core::verify::trusted_code::launches::{self, Compared};
 
 use super::*;
 

@@ -5,7 +5,7 @@ use lightbench_core::scalar_value::ScalarValue;
 use lightbench_core::tensors::encoding::making::Making;
 use lightbench_core::tensors::inputs;
 use lightbench_core::tensors::inputs::{Draw, Made, Recipe, Wanted};
-use lightbench_core::trusted::launches;
+use lightbench_core::verify::trusted_code::launches;
 
 use super::*;
 

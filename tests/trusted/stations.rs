@@ -14,8 +14,8 @@ use lightbench_core::project::launch::expectation::{FaultKind, WrongKind};
 use lightbench_core::tensors::inputs::{Draw, Recipe};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, ScratchCase, Step};
 use lightbench_core::verify::station::{
-    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, OpeningHead,
-    RunOrder, RunReport, Scrutiny, Side, Station,
+    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, RunOrder,
+    RunReport, Scrutiny, Side, Station,
 };
 
 use super::*;
@@ -185,11 +185,16 @@ impl Sides {
     fn new(trusted: Option<(&str, Way)>) -> Option<Self> {
         let open = |side, text: &str| {
             let ptx = kernel_ptx(text)?;
-            let head = OpeningHead { side, device: "virtual:h200".to_owned(), max_steps: 1 << 30 };
             let image = |ptx: String| ModuleImage { ptx, cubin: None };
             let way = trusted.map(|(_, way)| way);
             let trusted = trusted.map(|(ptx, _)| image(ptx.to_owned()));
-            let opening = Opening { head, modules: vec![image(ptx)], trusted };
+            let opening = Opening {
+                side,
+                device: "virtual:h200".to_owned(),
+                max_steps: 1 << 30,
+                modules: vec![image(ptx)],
+                trusted,
+            };
             let sheet = DeviceSheet::named("h200").unwrap();
             let device = VirtualDevice::new(sheet, WATCH).unwrap();
             let device: Box<dyn Device> = match way {

@@ -133,7 +133,7 @@ fn what_is_no_machine_code_is_the_tools_failure() {
 /// Assembles `ptx` where there is an assembler.
 fn assemble(ptx: &str) -> Option<(Option<Vec<u8>>, String)> {
     let toolchain = Toolchain::find()?;
-    if toolchain.configuration().tools.ptxas.is_none() {
+    if toolchain.configuration().options.ptxas.is_none() {
         println!("skipped: LIGHTBENCH_TOOLCHAIN has no ptxas");
         return None;
     }

@@ -61,7 +61,7 @@ fn start_recorded(messages: &[Frame]) -> WorkerError {
     for message in messages {
         message.write_to(&mut file.as_file()).unwrap();
     }
-    start(&WorkerCommand::new("/bin/cat", [file.path()])).unwrap_err()
+    start(&shell(&format!("cat {}; sleep 60", file.path().display()))).unwrap_err()
 }
 
 #[test]

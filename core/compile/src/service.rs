@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lightbench_worker::frame::{Frame, FrameError};
-use lightbench_worker::protocol::Call;
+use lightbench_worker::protocol::Call as _;
 use lightbench_worker::server::{Offer, Service};
 
 use super::nvrtc::{Nvrtc, NvrtcError, NvrtcOutput, NvrtcProgram};

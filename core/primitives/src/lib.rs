@@ -6,6 +6,7 @@ pub mod compute_capability;
 pub mod display_text;
 pub mod dtype;
 pub mod element;
+pub mod element_text;
 pub mod half;
 pub mod no_links;
 pub mod owned_folder;

@@ -15,7 +15,6 @@
 //! project files.
 
 mod content;
-mod element;
 mod error;
 mod matching;
 mod parse;
@@ -23,7 +22,6 @@ mod parse;
 mod tests;
 
 pub use content::ContentError;
-pub use element::{element, element_bytes, element_text};
 pub use error::{Reason, SpecError};
 pub use matching::{ArgumentError, match_specs};
 

@@ -1,8 +1,8 @@
 //! Reads a spec, one part after the other, each with its column.
 
 use lightbench_primitives::dtype::{CType, Family};
+use lightbench_primitives::element_text::encode;
 
-use super::element::encode;
 use super::error::{Reason, SpecError};
 use super::{Buffer, Content, Spec, SpecKind};
 use crate::virtual_gpu::Access;

@@ -1,5 +1,6 @@
 //! What specs mean, what is wrong with others, and that nothing makes the reader panic.
 
+use lightbench_primitives::element_text::{element, element_text, encode};
 use lightbench_primitives::random::Stream;
 use lightbench_primitives::scalar_value::ScalarValue;
 use proptest::prelude::*;
@@ -186,7 +187,7 @@ proptest! {
         for c_type in [CType::F16, CType::Bf16] {
             let value = element(c_type, &bits.to_le_bytes()).unwrap();
             let ScalarValue::Real(real) = value else { panic!("a float") };
-            let read = super::element::encode(c_type, &element_text(c_type, value)).unwrap();
+            let read = encode(c_type, &element_text(c_type, value)).unwrap();
             prop_assert!(real.is_nan() || read == bits.to_le_bytes());
         }
     }

@@ -127,7 +127,7 @@ fn trusted(
     compiler: &mut Compiler,
     cancellation: &Cancellation,
 ) -> Result<ModuleImage, Stop> {
-    let job = crate::trusted::job(evaluation.sheet.capability.compute_capability);
+    let job = crate::verify::trusted_code::job(evaluation.sheet.capability.compute_capability);
     let artifact = match compiler.compile(&job, TRUSTED_LIMIT, cancellation) {
         Ok(compiled) => compiled.artifact,
         Err(CompileError::Cancelled) => return Err(NotJudged::Cancelled.into()),

@@ -26,6 +26,7 @@ pub mod sentence;
 pub mod station;
 pub mod stations;
 pub mod subject;
+pub mod trusted_code;
 pub mod verdict;
 pub mod verification;
 

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::element::pattern;
+use lightbench_primitives::element_text::element_bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::element_bytes;
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::occupancy::Occupancy;
 use crate::device::Residence;

@@ -36,8 +36,11 @@ pub trait Service<P: Protocol> {
 pub struct Offer {
     name: &'static str,
     build: &'static str,
-    serve: Box<dyn FnOnce(&Setup, Conversation) -> Result<(), ServeError>>,
+    serve: Box<ServeOffer>,
 }
+
+/// Prepares the service with the options in the frame, and serves.
+type ServeOffer = dyn FnOnce(&Setup, &Frame, Conversation) -> Result<(), ServeError>;
 
 impl std::fmt::Debug for Offer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -51,8 +54,8 @@ impl Offer {
     pub fn new<P: Protocol, S: Service<P>>(
         prepare: impl FnOnce(P::Options, &Path) -> Result<(S, P::Facts), String> + 'static,
     ) -> Self {
-        let serve = |setup: &Setup, mut conversation: Conversation| {
-            let options = conversation.next()?.parse().map_err(ServeError::Parent)?;
+        let serve = |setup: &Setup, options: &Frame, mut conversation: Conversation| {
+            let options = options.parse().map_err(ServeError::Parent)?;
             let prepared = confine::limit(&setup.limits)
                 .and_then(|()| prepare(options, &setup.scratch).map_err(SetupFailure::Service));
             let (mut service, facts) = match prepared {
@@ -87,13 +90,14 @@ pub fn serve(offers: Vec<Offer>) -> Result<(), ServeError> {
         Err(ServeError::Parent(FrameError::Closed)) => return Ok(()),
         Err(error) => return Err(error),
     };
+    let options = conversation.next()?;
     let Some(offer) = offers.into_iter().find(|offer| offer.name == setup.service) else {
         return conversation.fail(SetupFailure::NoSuchService(setup.service));
     };
     if offer.build != setup.build {
         return conversation.say(&Readiness::<()>::OtherBuild { build: offer.build.to_owned() });
     }
-    (offer.serve)(&setup, conversation)
+    (offer.serve)(&setup, &options, conversation)
 }
 
 /// The exchange with the parent.

@@ -33,6 +33,7 @@ pub(in crate::commands) fn compile_status(error: &CompileError) -> Status {
         } if death.is_crash() => Status::KernelFailed,
         CompileError::ToolMissing { .. }
         | CompileError::Worker { .. }
+        | CompileError::Tool { .. }
         | CompileError::Headers(_) => Status::Environment,
     }
 }
@@ -50,6 +51,7 @@ fn kind(error: &FactsError) -> &'static str {
             CompileError::UnknownTarget { .. } => "request",
             CompileError::ToolMissing { .. }
             | CompileError::Worker { .. }
+            | CompileError::Tool { .. }
             | CompileError::Headers(_) => "environment",
         },
     }

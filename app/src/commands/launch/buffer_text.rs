@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use lightbench_core::arguments::{element, element_text};
+use lightbench_core::element_text::{element, element_text};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::PrintedBuffer;

@@ -1,8 +1,8 @@
 //! A launch as JSON.
 
-use lightbench_core::arguments::element;
 use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::device::DeviceKind;
+use lightbench_core::element_text::element;
 use lightbench_core::scalar_value::ScalarValue;
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport, OtherReport};
 use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};

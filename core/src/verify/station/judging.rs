@@ -12,7 +12,7 @@ use super::trusted::{Trusted, working_space};
 use super::{JudgeOrder, JudgeReport, StationFailure};
 use crate::device::{BufferId, Content, Device};
 use crate::project::compare::Comparator;
-use crate::trusted::launches::Compared;
+use crate::verify::trusted_code::launches::Compared;
 
 /// Judges what a candidate left. `results` are those of the reference for the same inputs.
 pub(super) fn judge(

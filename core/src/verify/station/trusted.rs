@@ -10,7 +10,7 @@ use lightbench_tensors::encoding::making::Making;
 use super::bound::of_device;
 use super::{ModuleImage, StationFailure};
 use crate::device::{BufferId, BufferRequest, Device, Image, Launch, ModuleId};
-use crate::trusted::launches::{self, Compared};
+use crate::verify::trusted_code::launches::{self, Compared};
 use crate::virtual_gpu::{Access, InitialContent};
 
 /// Bytes of an answer: two numbers.

@@ -150,7 +150,7 @@ fn it_looks_like_this() {
 fn what_compilers_write_is_read() {
     let texts = [
         (Language::Ptx, include_str!("../../../../../tests/ptx/modules/attention-90-f.ptx"), "ptx"),
-        (Language::Sass, include_str!("../../../../../core/src/compile/sass/inlined.sass"), "sass"),
+        (Language::Sass, include_str!("../../../../../core/compile/src/sass/inlined.sass"), "sass"),
     ];
     for (language, text, name) in texts {
         let listing = Listing {

@@ -11,14 +11,14 @@ use crate::compile::target::{Portability, Target};
 use crate::device::ComputeCapability;
 use crate::project::prelude;
 
-const MAIN: (&str, &str) = ("bench.cu", include_str!("../../../assets/bench/bench.cu"));
+const MAIN: (&str, &str) = ("bench.cu", include_str!("../../../../assets/bench/bench.cu"));
 
 const HEADERS: [(&str, &str); 5] = [
-    ("numbers.cuh", include_str!("../../../assets/bench/numbers.cuh")),
-    ("random.cuh", include_str!("../../../assets/bench/random.cuh")),
-    ("make.cuh", include_str!("../../../assets/bench/make.cuh")),
-    ("compare.cuh", include_str!("../../../assets/bench/compare.cuh")),
-    ("check.cuh", include_str!("../../../assets/bench/check.cuh")),
+    ("numbers.cuh", include_str!("../../../../assets/bench/numbers.cuh")),
+    ("random.cuh", include_str!("../../../../assets/bench/random.cuh")),
+    ("make.cuh", include_str!("../../../../assets/bench/make.cuh")),
+    ("compare.cuh", include_str!("../../../../assets/bench/compare.cuh")),
+    ("check.cuh", include_str!("../../../../assets/bench/check.cuh")),
 ];
 
 /// How the code is compiled for a GPU.

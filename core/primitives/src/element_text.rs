@@ -1,18 +1,18 @@
-//! One element: from text to bits, and from bits to the shortest text that means them.
+//! One element as text: parsing, and the shortest text that has the same value.
 
-use lightbench_primitives::dtype::{CType, Family};
-use lightbench_primitives::element::{element_at, element_bits, element_value, nearest, real};
-use lightbench_primitives::half::HalfFormat;
-use lightbench_primitives::scalar_value::ScalarValue;
+use crate::dtype::{CType, Family};
+use crate::element::{element_at, element_bits, element_value, nearest, real};
+use crate::half::HalfFormat;
+use crate::scalar_value::ScalarValue;
 
-/// The element that bits stand for; none where there are too few.
+/// The element that these bytes encode; none where there are too few.
 #[must_use]
 pub fn element(c_type: CType, bytes: &[u8]) -> Option<ScalarValue> {
     let bits = element_at(c_type.dtype(), bytes, 0)?;
     Some(element_value(c_type.dtype(), bits))
 }
 
-/// The shortest text that means this value of the type, and no other value of it.
+/// The shortest text that this type reads as this value.
 #[must_use]
 pub fn element_text(c_type: CType, value: ScalarValue) -> String {
     match value {
@@ -60,13 +60,14 @@ pub fn element_bytes(c_type: CType, value: ScalarValue) -> Vec<u8> {
 }
 
 fn bytes_of(c_type: CType, bits: u64) -> Vec<u8> {
-    // No C type is wider than what its bits are kept in.
+    // No C type has more than 64 bits.
     let length = usize::try_from(c_type.bytes()).unwrap_or(8);
     bits.to_le_bytes()[..length].to_vec()
 }
 
-/// The bits of a number that the type has.
-pub(super) fn encode(c_type: CType, text: &str) -> Option<Vec<u8>> {
+/// The bytes of the number that a text names; none where the type has no such number.
+#[must_use]
+pub fn encode(c_type: CType, text: &str) -> Option<Vec<u8>> {
     let bits = match c_type.dtype().family() {
         Family::Boolean => match text {
             "true" | "1" => 1,
