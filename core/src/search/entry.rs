@@ -8,9 +8,9 @@ use super::budget::Budget;
 use super::foresight::{Forecasting, Foresight};
 use crate::history::record::Origin;
 use crate::project::Kernel;
+use crate::search::model::Roles;
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::model::Roles;
 use crate::units::Seconds;
 
 /// The form of journals; one of another form is not read.

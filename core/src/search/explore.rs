@@ -18,11 +18,11 @@ use super::story::{Story, Variant};
 use crate::evaluate::{Run, Screening};
 use crate::history::record::{Origin, definition_hash};
 use crate::project::{DeviceFacts, Kernel, Project, Purpose, Workload};
+use crate::search::model::Roles;
 use crate::strategies::archive::Attempt;
 use crate::strategies::{Archive, Choice, Strategy, StrategyKind, TunerKind};
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::model::Roles;
 
 /// The version of this program, which decides what a search proposes.
 pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");

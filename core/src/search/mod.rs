@@ -18,7 +18,9 @@ pub mod features;
 pub mod foresight;
 pub mod journal;
 pub mod laboratory;
+pub mod model;
 pub mod operators;
+pub mod prompt;
 pub mod recording;
 mod scribe;
 mod silence;
@@ -26,6 +28,7 @@ pub mod space;
 pub mod story;
 #[cfg(test)]
 mod tests;
+pub mod trajectory;
 mod tune;
 
 pub use budget::Budget;

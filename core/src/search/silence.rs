@@ -1,7 +1,7 @@
 //! Whether the models of a search ever answered: a search in which none did is not what its user asked for.
 
 use super::story::{Attempt, Came, Story};
-use crate::suggest::model::PREFIX;
+use crate::search::model::PREFIX;
 
 /// A model that was asked in a search and never answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::project::Project;
     use crate::search::entry::{Cost, Entry, Talk};
-    use crate::suggest::prompt;
+    use crate::search::prompt;
 
     /// A search by these operators in which these attempts came to nothing: the action, and the reply if one came.
     fn story(operators: &[&str], nothings: &[(&str, Option<&str>)]) -> Story {

@@ -7,8 +7,8 @@ use lightbench_core::engine::{Conditions, Engine};
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
+use lightbench_core::search::model::{PREFIX, Roles};
 use lightbench_core::search::{Budget, Forecasting, Header, Journal, Order, PROGRAM, Story};
-use lightbench_core::suggest::model::{PREFIX, Roles};
 use lightbench_core::verify::verdict::TimingUse;
 
 use super::options::{SearchContext, SearchOptions};

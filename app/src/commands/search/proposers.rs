@@ -5,8 +5,8 @@ use lightbench_core::display_text::visible;
 use lightbench_core::models::{self, Access, Ledger, OpenError, Roster};
 use lightbench_core::search::Budget;
 use lightbench_core::search::budget::Spent;
+use lightbench_core::search::model::{Asked, ModelOperator, PREFIX, Roles};
 use lightbench_core::search::operators::{Operator, Rules};
-use lightbench_core::suggest::model::{Asked, ModelOperator, PREFIX, Roles};
 
 use crate::commands::models::roster;
 use crate::session::Session;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use lightbench_core::device::DeviceName;
 use lightbench_core::project::{Kernel, Project};
+use lightbench_core::search::model::{PREFIX, Roles};
 use lightbench_core::search::{Budget, Forecasting, Pace};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
-use lightbench_core::suggest::model::{PREFIX, Roles};
 use serde::{Deserialize, Serialize};
 
 use super::stored_plan::WrittenPlan;

@@ -1,7 +1,7 @@
 //! The stored form of a search plan, with the command line's names.
 
+use lightbench_core::search::model::PREFIX;
 use lightbench_core::search::{Budget, Forecasting, Pace};
-use lightbench_core::suggest::model::PREFIX;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Participation, RULES, SearchPlan, TUNING};

@@ -9,10 +9,10 @@ use crate::project::{Kernel, Project, Purpose, Workload};
 use crate::search::entry::{
     Basis, Cost, Decision, Entry, Failed, Header, Look, Proposal, SCHEMA, Verdict, WorkloadTime,
 };
+use crate::search::model::Roles;
 use crate::search::{Budget, Story};
 use crate::speed_of_light::playbook::playbook;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::model::Roles;
 use crate::units::Seconds;
 
 fn samples() -> Vec<PathBuf> {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::suggest::prompt::one_line;
+use crate::search::prompt::one_line;
 
 /// Characters of each text of a judge.
 const JUDGED: usize = 600;
