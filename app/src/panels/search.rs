@@ -6,7 +6,7 @@ use egui::{
     Align, Button, Checkbox, ComboBox, DragValue, Layout, Rect, RichText, ScrollArea, Sense, Ui,
     vec2,
 };
-use lightbench_core::search::model::Roles;
+use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{Forecasting, Pace, Story, foresight};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 
