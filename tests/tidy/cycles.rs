@@ -25,7 +25,6 @@ struct Cycle {
 
 /// Components that exist: the module that contains them, and their names. The list may only shrink.
 const KNOWN: &[(&str, &str)] = &[
-    ("lightbench_core", "engine search suggest"),
     ("lightbench", "background_worker commands window"),
     ("lightbench_virtual_gpu", "error isa lower module ptx"),
     (
@@ -45,15 +44,12 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_core::history", "damage error label machine record sidecar store timing"),
     ("lightbench_device", "error execution library model timing virtual_device"),
     ("lightbench_project", "environment expression"),
-    ("lightbench_core::suggest", "model prompt"),
     ("lightbench_device", "capability cards check described facts sheet"),
     ("lightbench_virtual_gpu::machine::race", "conflict happens_before location page shadow"),
-    ("lightbench_core::search", "budget cost entry foresight story"),
     ("lightbench_virtual_gpu::machine", "lane_offsets lanes local register_init_mask stall warp"),
     ("lightbench_virtual_gpu::module", "arguments constants initial module_scope operand operands"),
     ("lightbench_core::verify::station", "sample sampler serve"),
     ("lightbench_tensors::inputs", "domain sparse wholes"),
-    ("lightbench_core::suggest::rewrite", "function number pointers subject"),
     ("lightbench_core::speed_of_light", "beside situation whole_warps"),
     ("lightbench_models", "budget error model recorded"),
     ("lightbench_models", "protocol settings"),

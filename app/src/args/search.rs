@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lightbench_core::search::roles::Roles;
 use lightbench_core::strategies::{StrategyKind, TunerKind};
-use lightbench_core::suggest::model::Roles;
 
 use super::whole;
 

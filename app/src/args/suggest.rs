@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use lightbench_core::suggest::model::Roles;
+use lightbench_core::search::roles::Roles;
 
 use super::whole;
 

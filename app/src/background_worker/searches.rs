@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lightbench_core::cancellation::Cancellation;
-use lightbench_core::engine::{self, Searching, Wake};
+use lightbench_core::engine::{self, EngineLaboratory, Searching, Wake};
 use lightbench_core::history::machine::Machine;
 use lightbench_core::no_links;
-use lightbench_core::search::{Control, EngineLaboratory, Entry, Journal, JournalError};
+use lightbench_core::search::{Control, Entry, Journal, JournalError};
 use lightbench_core::suggest::knowledge::Knowledge;
 
 use super::TaskRunner;

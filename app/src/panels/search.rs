@@ -6,9 +6,9 @@ use egui::{
     Align, Button, Checkbox, ComboBox, DragValue, Layout, Rect, RichText, ScrollArea, Sense, Ui,
     vec2,
 };
+use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{Forecasting, Pace, Story, foresight};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
-use lightbench_core::suggest::model::Roles;
 
 use super::{placeholder, sentence, variant_rows};
 use crate::theme::{self, GAP, Tokens};

@@ -13,6 +13,7 @@
 mod event;
 mod expected;
 mod inbox;
+mod laboratory;
 mod lane;
 mod outbox;
 mod performer;
@@ -36,6 +37,7 @@ use queue::{Job, MOST_WAITING, Met, NoRoom, Taken};
 use crate::device::DeviceName;
 
 pub use event::{Because, Ending, Event, Notice, Role};
+pub use laboratory::EngineLaboratory;
 pub use outbox::Wake;
 pub use request::{
     AskedBy, CompileFor, Conditions, Contest, NotTaken, Request, RequestId, Screens, Work, Works,

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::Cost;
 use crate::units::counted;
 
 /// What a search may use up; none: no limit.
@@ -18,6 +17,15 @@ pub struct Budget {
     pub tokens: Option<u64>,
     /// Money for language models, in the currency of the user's prices.
     pub money: Option<f64>,
+}
+
+/// Tokens and money spent on language models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Tokens of questions and answers together.
+    pub tokens: u64,
+    /// In the currency of the user's prices.
+    pub money: f64,
 }
 
 /// What was used up so far.

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::budget::Budget;
-use super::foresight::{Forecasting, Foresight};
+use super::budget::{Budget, Cost};
+use super::forecast::{Forecasting, Foresight};
+use super::roles::Roles;
 use crate::history::record::Origin;
 use crate::project::Kernel;
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::model::Roles;
 use crate::units::Seconds;
 
 /// The form of journals; one of another form is not read.
@@ -193,15 +193,6 @@ pub struct Talk {
     pub prompt: String,
     /// The reply as it came, secrets blotted out.
     pub reply: String,
-}
-
-/// What a proposal cost beside the device's time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Tokens in and out.
-    pub tokens: u64,
-    /// In the currency of the user's prices.
-    pub money: f64,
 }
 
 /// What a quick look saw: enough to drop a candidate.

@@ -7,12 +7,13 @@ mod grow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::budget::{Budget, Spent};
-use super::entry::{Cost, Decision, End, Entry, Header, Look, Proposal, SCHEMA, Verdict};
-use super::foresight::Forecasting;
+use super::budget::{Budget, Cost, Spent};
+use super::entry::{Decision, End, Entry, Header, Look, Proposal, SCHEMA, Verdict};
+use super::forecast::Forecasting;
 use super::journal::Journal;
 use super::laboratory::{Interrupted, Laboratory};
 use super::operators::{Attention, Draft, Nothing, Operator, RULES, Subjected, TUNE};
+use super::roles::Roles;
 use super::scribe::{Listener, Scribe};
 use super::story::{Story, Variant};
 use crate::evaluate::{Run, Screening};
@@ -22,7 +23,6 @@ use crate::strategies::archive::Attempt;
 use crate::strategies::{Archive, Choice, Strategy, StrategyKind, TunerKind};
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::model::Roles;
 
 /// The version of this program, which decides what a search proposes.
 pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
 
-use super::entry::{Cost, Talk};
+use super::budget::Cost;
+use super::entry::Talk;
 use super::story::Story;
 use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
@@ -18,8 +19,11 @@ use crate::units::Bytes;
 /// The key of tuning.
 pub const TUNE: &str = "tune";
 
-/// What the rewrite rules are called.
+/// The name of the operator that applies rewrite rules.
 pub const RULES: &str = "rules";
+
+/// Prefix of the names of operators that ask a model; the name of the model in the settings follows.
+pub const MODEL_PREFIX: &str = "model:";
 
 /// Gains that are expected of numbers: what is declared is worth a look.
 const TUNING_GAIN: f64 = 1.15;

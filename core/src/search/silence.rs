@@ -1,7 +1,7 @@
 //! Whether the models of a search ever answered: a search in which none did is not what its user asked for.
 
+use super::operators::MODEL_PREFIX;
 use super::story::{Attempt, Came, Story};
-use crate::suggest::model::PREFIX;
 
 /// A model that was asked in a search and never answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +31,13 @@ impl Story {
     }
 
     fn models(&self) -> impl Iterator<Item = &str> {
-        self.header.operators.iter().filter_map(|operator| operator.strip_prefix(PREFIX))
+        self.header.operators.iter().filter_map(|operator| operator.strip_prefix(MODEL_PREFIX))
     }
 
     /// All attempts that asked this model.
     fn questions(&self, model: &str) -> impl Iterator<Item = &Attempt> {
         let is_of = move |attempt: &&Attempt| {
-            let rest = attempt.action.strip_prefix(PREFIX);
+            let rest = attempt.action.strip_prefix(MODEL_PREFIX);
             rest.and_then(|rest| rest.strip_prefix(model)).is_some_and(|rest| rest.starts_with(':'))
         };
         self.attempts.iter().filter(is_of)
@@ -61,8 +61,9 @@ impl Story {
 mod tests {
     use super::*;
     use crate::project::Project;
-    use crate::search::entry::{Cost, Entry, Talk};
-    use crate::suggest::prompt;
+    use crate::search::budget::Cost;
+    use crate::search::entry::{Entry, Talk};
+    use crate::search::prompt;
 
     /// A search by these operators in which these attempts came to nothing: the action, and the reply if one came.
     fn story(operators: &[&str], nothings: &[(&str, Option<&str>)]) -> Story {

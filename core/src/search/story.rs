@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::budget::Spent;
+use super::budget::{Cost, Spent};
 use super::cost::cost;
 use super::entry::{
-    Basis, Cost, Decision, End, Entry, Header, Look, Proposal, Talk, Verdict, WorkloadTime,
+    Basis, Decision, End, Entry, Header, Look, Proposal, Talk, Verdict, WorkloadTime,
 };
-use super::foresight::Foresight;
+use super::forecast::Foresight;
 use crate::suggest::descriptor::Descriptor;
 
 /// What a search came to so far.

@@ -18,10 +18,10 @@ use crate::history::machine::Machine;
 use crate::measure::timing::{Clock, Mode, Stopped};
 use crate::measure::{Comparison, Timing};
 use crate::project::{DeviceFacts, Kernel, Project, Purpose};
+use crate::search::roles::Roles;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::model::Roles;
 use crate::units::Seconds;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::verdict::{

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::budget::Cost;
 use super::cost::cost;
-use super::entry::{Cost, Entry, Look};
+use super::entry::{Entry, Look};
 use super::explore::Explorer;
 use super::laboratory::{Interrupted, Laboratory};
 use super::operators::Draft;

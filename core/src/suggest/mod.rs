@@ -2,8 +2,5 @@
 
 pub mod descriptor;
 pub mod knowledge;
-pub mod model;
-pub mod prompt;
 pub mod rewrite;
-pub mod trajectory;
 pub mod tuned;

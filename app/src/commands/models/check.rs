@@ -7,7 +7,7 @@ use lightbench_core::display_text::visible;
 use lightbench_core::models::{
     Access, Budget, Ledger, Limits, OpenError, Reply, Request, Roster, Trouble,
 };
-use lightbench_core::suggest::model::Trial;
+use lightbench_core::search::model::Trial;
 
 use crate::commands::evaluation_setup::fresh_seed;
 use crate::outcome::{Outcome, Status};

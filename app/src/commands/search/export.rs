@@ -5,8 +5,8 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use lightbench_core::display_text::visible;
+use lightbench_core::search::trajectory;
 use lightbench_core::search::{Entry, Journal};
-use lightbench_core::suggest::trajectory;
 use serde_json::json;
 
 use super::journals;

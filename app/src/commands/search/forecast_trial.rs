@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use lightbench_core::device::DeviceName;
+use lightbench_core::engine::EngineLaboratory;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::features::Features;
 use lightbench_core::search::foresight::{history, told, verdict, with_parent};
-use lightbench_core::search::{Control, EngineLaboratory, Laboratory as _, Story};
+use lightbench_core::search::{Control, Laboratory as _, Story};
 use lightbench_core::strategies::forecast::Trial;
 use serde_json::{Value, json};
 

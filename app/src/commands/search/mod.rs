@@ -12,11 +12,10 @@ mod text;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
+use lightbench_core::engine::EngineLaboratory;
 use lightbench_core::search::entry::End;
 use lightbench_core::search::operators::Attention;
-use lightbench_core::search::{
-    Audience, Control, Decision, EngineLaboratory, Entry, Explorer, Kept, Story,
-};
+use lightbench_core::search::{Audience, Control, Decision, Entry, Explorer, Kept, Story};
 
 use self::prepared::{JournalState, PreparedSearch};
 use super::run::record::{HistoryMode, Recorder, RunScope};

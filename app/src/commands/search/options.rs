@@ -6,10 +6,10 @@ use lightbench_core::compile::facts::device_facts;
 use lightbench_core::history::record::definition_hash;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::budget::Spent;
+use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{Budget, Forecasting, Header, Order, Story};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::knowledge::Knowledge;
-use lightbench_core::suggest::model::Roles;
 
 use super::journals::knowledge;
 use super::proposers::{Proposers, ledger};

@@ -7,8 +7,9 @@ use lightbench_core::engine::{Conditions, Engine};
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
+use lightbench_core::search::operators::MODEL_PREFIX;
+use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{Budget, Forecasting, Header, Journal, Order, PROGRAM, Story};
-use lightbench_core::suggest::model::{PREFIX, Roles};
 use lightbench_core::verify::verdict::TimingUse;
 
 use super::options::{SearchContext, SearchOptions};
@@ -113,7 +114,7 @@ pub(super) fn prepare(
 
 /// Why a search may differ from the one it repeats, apart from GPU clocks.
 fn repeat_caveat(header: &Header) -> Option<String> {
-    let models = header.operators.iter().any(|operator| operator.starts_with(PREFIX));
+    let models = header.operators.iter().any(|operator| operator.starts_with(MODEL_PREFIX));
     if header.program != PROGRAM {
         return Some(format!(
             "search {} ran with lightbench {}, this is {PROGRAM}: rules and device models may differ",

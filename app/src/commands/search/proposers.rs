@@ -5,8 +5,10 @@ use lightbench_core::display_text::visible;
 use lightbench_core::models::{self, Access, Ledger, OpenError, Roster};
 use lightbench_core::search::Budget;
 use lightbench_core::search::budget::Spent;
+use lightbench_core::search::model::{Asked, ModelOperator};
+use lightbench_core::search::operators::MODEL_PREFIX;
 use lightbench_core::search::operators::{Operator, Rules};
-use lightbench_core::suggest::model::{Asked, ModelOperator, PREFIX, Roles};
+use lightbench_core::search::roles::Roles;
 
 use crate::commands::models::roster;
 use crate::session::Session;
@@ -47,7 +49,7 @@ impl Proposers<'_> {
         let (mut tunes, mut operators): (bool, Vec<Box<dyn Operator>>) = (false, Vec::new());
         let mut known: Option<(Roster, Access)> = None;
         for name in names {
-            match (name.as_str(), name.strip_prefix(PREFIX)) {
+            match (name.as_str(), name.strip_prefix(MODEL_PREFIX)) {
                 ("tuner", _) => tunes = true,
                 ("rules", _) => operators.push(Box::new(Rules)),
                 (_, Some(model)) => {

@@ -8,10 +8,10 @@ use lightbench_core::models::{Budget, Ledger};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::Story;
 use lightbench_core::search::operators::{Draft, Nothing, Operator as _, Subjected};
+use lightbench_core::search::prompt::{Setting, Task, Voice, alone, conversation};
+use lightbench_core::search::roles::Roles;
 use lightbench_core::speed_of_light::playbook::{Technique, playbook};
 use lightbench_core::suggest::knowledge::Knowledge;
-use lightbench_core::suggest::model::Roles;
-use lightbench_core::suggest::prompt::{Setting, Task, Voice, alone, conversation};
 use serde_json::json;
 
 use super::{changes, create, may_be_called};

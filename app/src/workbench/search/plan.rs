@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use lightbench_core::device::DeviceName;
 use lightbench_core::project::{Kernel, Project};
+use lightbench_core::search::operators::MODEL_PREFIX;
+use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{Budget, Forecasting, Pace};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
-use lightbench_core::suggest::model::{PREFIX, Roles};
 use serde::{Deserialize, Serialize};
 
 use super::stored_plan::WrittenPlan;
@@ -74,7 +75,7 @@ impl SearchPlan {
     pub fn operators(&self) -> Vec<String> {
         let all = [(self.rules, RULES), (self.tuning, TUNING)];
         let taking = all.into_iter().filter(|(taking, _)| *taking == Participation::Included);
-        let models = self.models.iter().map(|name| format!("{PREFIX}{name}"));
+        let models = self.models.iter().map(|name| format!("{MODEL_PREFIX}{name}"));
         taking.map(|(_, name)| name.to_owned()).chain(models).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The stored form of a search plan, with the command line's names.
 
+use lightbench_core::search::operators::MODEL_PREFIX;
 use lightbench_core::search::{Budget, Forecasting, Pace};
-use lightbench_core::suggest::model::PREFIX;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Participation, RULES, SearchPlan, TUNING};
@@ -76,7 +76,7 @@ impl TryFrom<WrittenPlan> for SearchPlan {
             pace: written.pace,
         };
         for operator in written.operators {
-            match (operator.as_str(), operator.strip_prefix(PREFIX)) {
+            match (operator.as_str(), operator.strip_prefix(MODEL_PREFIX)) {
                 (RULES, _) => plan.rules = Participation::Included,
                 (TUNING, _) => plan.tuning = Participation::Included,
                 (_, Some(model)) => plan.models.extend([model.to_owned()]),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::Story;
 use lightbench_core::search::operators::{Draft, Operator as _, Rules, Subjected};
+use lightbench_core::search::prompt::alone;
 use lightbench_core::strategies::Action;
 use lightbench_core::suggest::knowledge::Knowledge;
-use lightbench_core::suggest::prompt::alone;
 use lightbench_core::suggest::rewrite;
 
 /// The suggested change, if there is one.

@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use lightbench_core::engine::Heard;
 use lightbench_core::history::record::Origin;
-use lightbench_core::search::entry::{Basis, Cost, End, Failed, SCHEMA, Talk};
-use lightbench_core::search::foresight::Expected;
+use lightbench_core::search::budget::Cost;
+use lightbench_core::search::entry::{Basis, End, Failed, SCHEMA, Talk};
+use lightbench_core::search::forecast::Expected;
+use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{
     Budget, Course, Decision, Entry, Forecasting, Foresight, Header, Kept, Look, Pace, Proposal,
     Story, Verdict, WorkloadTime,
 };
 use lightbench_core::suggest::descriptor::Descriptor;
 use lightbench_core::suggest::knowledge::Knowledge;
-use lightbench_core::suggest::model::Roles;
 use lightbench_core::units::Seconds;
 
 use super::*;

@@ -6,7 +6,8 @@ use super::Explorer;
 use crate::project::Kernel;
 use crate::search::entry::{Decision, Entry};
 use crate::search::features::Features;
-use crate::search::foresight::{Course, Forecasting, Forerunners, with_parent};
+use crate::search::forecast::{Course, Forecasting};
+use crate::search::foresight::{Forerunners, with_parent};
 use crate::search::laboratory::{Interrupted, Laboratory};
 use crate::strategies::archive::Attempt;
 

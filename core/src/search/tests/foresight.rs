@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::search::foresight::{calibration, history, summary};
+use crate::search::trajectory;
 use crate::strategies::forecast::Trial;
-use crate::suggest::trajectory;
 
 /// The longer its text, the slower a kernel: a feature says so, see `Scripted::examine`.
 fn sloped(kernel: &Kernel, workload: &str) -> Option<f64> {

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
-use super::number;
+use super::known_functions::is_known;
+use super::refusal::NotApplicable;
 use super::subject::{Site, Subject};
 use super::syntax::{all, ancestors, children, contains, named, part};
 use crate::project::launch::{Argument, Buffer};
+use crate::project::scaffold::source::first_error_below;
 use crate::project::tensor::Role;
+use crate::project::{Kernel, Project};
 
 /// Nodes that names end with.
 const SCOPES: [&str; 4] =
@@ -56,6 +59,31 @@ pub(super) struct Local<'s> {
     pub(super) is_array: bool,
     pub(super) is_const: bool,
     pub(super) value: Option<Node<'s>>,
+}
+
+impl<'a> Subject<'a> {
+    /// Reads a kernel file with the functions in it that its project launches.
+    ///
+    /// # Errors
+    /// The kernel is not CUDA C++, or the grammar reads no launched function to its end.
+    pub fn of(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
+        let subject = Self::parse(project, kernel)?;
+        if subject.functions().is_empty() {
+            let error = first_error_below(subject.root());
+            let line = error.map_or(1, |node| node.start_position().row + 1);
+            return Err(NotApplicable::Unreadable { line });
+        }
+        Ok(subject)
+    }
+
+    /// The kernels of the file that are launched and that the grammar read to the end.
+    pub(super) fn functions(&self) -> Vec<Function<'_>> {
+        let sites = self.sites();
+        all(self.root(), &["function_definition"])
+            .into_iter()
+            .filter_map(|node| Function::read(self, node, &sites))
+            .collect()
+    }
 }
 
 impl<'s> Function<'s> {
@@ -184,7 +212,7 @@ impl<'s> Function<'s> {
         self.calls(within).into_iter().map(|(name, _)| name).find(|name| {
             WORDS.iter().any(|word| name.contains(word))
                 || gathering.contains(name)
-                || (is_unknown && !number::is_known(name))
+                || (is_unknown && !is_known(name))
         })
     }
 }

@@ -15,6 +15,7 @@ mod canonical;
 mod condition;
 mod edit;
 mod function;
+mod known_functions;
 mod launch_block;
 mod loops;
 mod number;

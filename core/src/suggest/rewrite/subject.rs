@@ -5,14 +5,13 @@ use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
 use super::edit::{Edit, Rewrite};
-use super::function::Function;
 use super::refusal::NotApplicable;
 use super::syntax::{all, one_line, part};
 use crate::project::kernel::launch_block;
 use crate::project::launch::LaunchStep;
 use crate::project::launch::Step;
 use crate::project::scaffold::ScaffoldError;
-use crate::project::scaffold::source::{first_error_below, syntax_tree};
+use crate::project::scaffold::source::syntax_tree;
 use crate::project::{Definition, Kernel, Language, Launch, Located, Project};
 
 /// A kernel file and everything that rules know of it.
@@ -32,11 +31,8 @@ pub(super) struct Site<'s> {
 }
 
 impl<'a> Subject<'a> {
-    /// Reads a kernel of a project.
-    ///
-    /// # Errors
-    /// If it is no CUDA C++, or hopeless for the grammar.
-    pub fn of(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
+    /// Parses a kernel file. Whether it has a function that rules can edit is left to [`Subject::of`].
+    pub(super) fn parse(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
         if kernel.language != Language::Cuda {
             return Err(NotApplicable::Language);
         }
@@ -44,13 +40,7 @@ impl<'a> Subject<'a> {
         let tree = syntax_tree(source).map_err(|error| unreadable(&error))?;
         let block = launch_block(source).ok_or(NotApplicable::Unreadable { line: 1 })?;
         let (definition, launch) = (&project.definition, &kernel.launch);
-        let subject = Self { source, definition, launch, block, tree };
-        if subject.functions().is_empty() {
-            let error = first_error_below(subject.root());
-            let line = error.map_or(1, |node| node.start_position().row + 1);
-            return Err(NotApplicable::Unreadable { line });
-        }
-        Ok(subject)
+        Ok(Self { source, definition, launch, block, tree })
     }
 
     pub(super) fn root(&self) -> Node<'_> {
@@ -65,15 +55,6 @@ impl<'a> Subject<'a> {
     /// The text of a node in one line.
     pub(super) fn line_of(&self, node: Node<'_>) -> String {
         one_line(self.of_node(node))
-    }
-
-    /// The kernels of the file that are launched and that the grammar read to the end.
-    pub(super) fn functions(&self) -> Vec<Function<'_>> {
-        let sites = self.sites();
-        all(self.root(), &["function_definition"])
-            .into_iter()
-            .filter_map(|node| Function::read(self, node, &sites))
-            .collect()
     }
 
     /// Every launch with its place.

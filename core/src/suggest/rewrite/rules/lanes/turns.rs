@@ -4,8 +4,9 @@ use tree_sitter::Node;
 
 use super::super::super::bounds::{bounds, length};
 use super::super::super::function::Function;
+use super::super::super::known_functions::is_known;
 use super::super::super::loops::{CountedLoop, Step, counted_loop, jump, statement_start};
-use super::super::super::number::{Number, is_known};
+use super::super::super::number::Number;
 use super::super::super::pointers::{elements, pointer};
 use super::super::super::refusal::Missing;
 use super::super::super::syntax::{all, ancestors, bare, contains, part};

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::model::PREFIX;
-use crate::search::entry::{Cost, Decision, Entry, Look, Talk, Verdict, WorkloadTime};
-use crate::search::foresight::Foresight;
-use crate::search::story::{Story, Unconnected};
+use super::budget::Cost;
+use super::entry::{Decision, Entry, Look, Talk, Verdict, WorkloadTime};
+use super::forecast::Foresight;
+use super::operators::MODEL_PREFIX;
+use super::story::{Story, Unconnected};
 
 /// The form of the lines.
 pub const SCHEMA: &str = "lightbench.trajectory/1";
@@ -192,10 +193,10 @@ fn bottleneck(story: &Story, variant: usize) -> Option<String> {
 
 /// Who carries out an action, from its key: `rule:restrict#0`, `tune`, `model:local:vector-loads`.
 fn operator(key: &str) -> &str {
-    match key.strip_prefix(PREFIX) {
+    match key.strip_prefix(MODEL_PREFIX) {
         Some(rest) => {
             let name = rest.rsplit_once(':').map_or(rest, |(name, _)| name);
-            key.get(..PREFIX.len() + name.len()).unwrap_or(key)
+            key.get(..MODEL_PREFIX.len() + name.len()).unwrap_or(key)
         }
         None if key.starts_with("rule:") => "rules",
         None => "tuner",

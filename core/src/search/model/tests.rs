@@ -18,13 +18,13 @@ use crate::models::{Recorded, RecordedReply, Secret};
 use crate::project::{DeviceFacts, Kernel, Project};
 use crate::search::entry::{Decision, End, Entry, Talk};
 use crate::search::story::Came;
+use crate::search::trajectory;
 use crate::search::{
     Audience, Budget, Explorer, Forecasting, Interrupted, Laboratory, Order, Story,
 };
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::trajectory;
 use crate::units::Seconds;
 use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{

@@ -9,14 +9,13 @@
 //! What it proposes is text like anybody's: nothing is believed, and every check follows.
 
 mod answer;
-mod roles;
+mod judgement;
 mod talk;
 mod trial;
 mod watch;
 
 use std::ops::ControlFlow;
 
-pub use self::roles::{Roles, UnknownRoles};
 use self::talk::{Exchange, Unanswered};
 pub use self::trial::{Trial, TrialProblem};
 use self::watch::Watch;
@@ -24,13 +23,11 @@ use super::prompt::{self, Setting, Task, Voice};
 use crate::device::DeviceSheet;
 use crate::history::record::Origin;
 use crate::models::{Heard, Model, Prices, Redactor, StopSign};
-use crate::search::entry::Cost;
-use crate::search::operators::{Attention, Draft, Nothing, Operator, Subjected};
+use crate::search::budget::Cost;
+use crate::search::operators::{Attention, Draft, MODEL_PREFIX, Nothing, Operator, Subjected};
+use crate::search::roles::Roles;
 use crate::speed_of_light::playbook::{Technique, playbook};
 use crate::strategies::Action;
-
-/// What names of model operators begin with.
-pub const PREFIX: &str = "model:";
 
 /// Techniques that are offered at once.
 const MOST_TECHNIQUES: usize = 6;
@@ -80,7 +77,7 @@ impl ModelOperator {
     /// One that is called `model:` and what the settings call the model.
     #[must_use]
     pub fn new(asked: Asked) -> Self {
-        let name = format!("{PREFIX}{}", asked.model.name());
+        let name = format!("{MODEL_PREFIX}{}", asked.model.name());
         Self { name, asked, listening: None, attention: None, silences: 0, last: String::new() }
     }
 
@@ -138,12 +135,12 @@ impl ModelOperator {
             Roles::Proposer => None,
             Roles::CoderAndJudge => {
                 let question = prompt::conversation(&setting, task, Voice::Judge, None)?;
-                let judged = line.ask(Voice::Judge, &question, &roles::judged)?;
+                let judged = line.ask(Voice::Judge, &question, &judgement::judged)?;
                 Some(judged.in_words())
             }
             Roles::PlannerThenCoder => {
                 let question = prompt::conversation(&setting, task, Voice::Planner, None)?;
-                Some(line.ask(Voice::Planner, &question, &roles::planned)?)
+                Some(line.ask(Voice::Planner, &question, &judgement::planned)?)
             }
         };
         let question = prompt::conversation(&setting, task, Voice::Coder, plan.as_deref())?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::models::StopSign;
-use crate::search::entry::Cost;
+use crate::search::budget::Cost;
 use crate::search::operators::{Attention, Waiting};
 
 /// What is told of the waits for one proposal.

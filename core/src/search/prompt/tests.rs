@@ -6,13 +6,14 @@ use std::sync::Arc;
 use super::*;
 use crate::history::record::Origin;
 use crate::project::{Kernel, Project, Purpose, Workload};
+use crate::search::budget::Cost;
 use crate::search::entry::{
-    Basis, Cost, Decision, Entry, Failed, Header, Look, Proposal, SCHEMA, Verdict, WorkloadTime,
+    Basis, Decision, Entry, Failed, Header, Look, Proposal, SCHEMA, Verdict, WorkloadTime,
 };
+use crate::search::roles::Roles;
 use crate::search::{Budget, Story};
 use crate::speed_of_light::playbook::playbook;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::model::Roles;
 use crate::units::Seconds;
 
 fn samples() -> Vec<PathBuf> {

@@ -9,8 +9,9 @@ use super::watch::Watch;
 use crate::models::{
     Conversation, Heard, Limits, ModelError, Reply, Request, Stop, Trouble, Usage,
 };
-use crate::search::entry::{Cost, Talk};
-use crate::suggest::prompt::{PromptError, Voice, again};
+use crate::search::budget::Cost;
+use crate::search::entry::Talk;
+use crate::search::prompt::{PromptError, Voice, again};
 
 /// How often an answer that cannot be used goes back.
 const MOST_CORRECTIONS: usize = 2;

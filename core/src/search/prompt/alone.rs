@@ -3,8 +3,8 @@
 use crate::history::record::definition_hash;
 use crate::project::{Kernel, Project, Purpose};
 use crate::search::entry::{Entry, Header, Proposal, SCHEMA};
+use crate::search::roles::Roles;
 use crate::search::{Budget, Forecasting, Story};
-use crate::suggest::model::Roles;
 
 /// A story whose one variant is this kernel, as it is. Nothing of it is ever written down.
 #[must_use]

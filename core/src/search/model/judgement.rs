@@ -1,61 +1,11 @@
-//! Who does what: one model writes, or it judges or plans first and then writes.
+//! Replies of a judge and of a planner, parsed for the question to the coder that follows.
 
-use std::fmt;
-use std::str::FromStr;
+use serde::Deserialize;
 
-use serde::{Deserialize, Serialize};
-
-use crate::suggest::prompt::one_line;
+use crate::search::prompt::one_line;
 
 /// Characters of each text of a judge.
 const JUDGED: usize = 600;
-
-/// Who does what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Roles {
-    /// One question, one kernel.
-    #[default]
-    Proposer,
-    /// A judge names exactly one bottleneck, one method and one plan; then the kernel is written. As CudaForge does.
-    CoderAndJudge,
-    /// A plan in steps comes first.
-    PlannerThenCoder,
-}
-
-impl Roles {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Proposer, Self::CoderAndJudge, Self::PlannerThenCoder];
-
-    /// What it is called on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Proposer => "proposer",
-            Self::CoderAndJudge => "coder-and-judge",
-            Self::PlannerThenCoder => "planner-then-coder",
-        }
-    }
-}
-
-impl fmt::Display for Roles {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-/// No such roles.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected one of proposer, coder-and-judge, planner-then-coder")]
-pub struct UnknownRoles;
-
-impl FromStr for Roles {
-    type Err = UnknownRoles;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|roles| roles.name() == name).ok_or(UnknownRoles)
-    }
-}
 
 /// What a judge says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -121,13 +71,5 @@ mod tests {
         check(r#"{"bottleneck": "b", "method": "m"}"#, Err("no JSON object"));
         check(r#"{"bottleneck": "b", "method": " ", "plan": "p"}"#, Err("empty"));
         check(r#"{"bottleneck": ["b", "c"], "method": "m", "plan": "p"}"#, Err("no JSON object"));
-    }
-
-    #[test]
-    fn roles_are_read_as_they_are_written() {
-        for roles in Roles::ALL {
-            assert_eq!(roles.to_string().parse(), Ok(roles));
-        }
-        assert_eq!("judge".parse::<Roles>(), Err(UnknownRoles));
     }
 }

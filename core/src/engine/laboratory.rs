@@ -1,0 +1,183 @@
+//! Candidates of a search that the threads of an engine run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{
+    AskedBy, Because, Client, Conditions, Contest, Ending, Event, NotTaken, Request, Screens, Work,
+    Works,
+};
+use crate::evaluate::compare::{ComparedWorkload, Pair};
+use crate::evaluate::{EvaluateError, Examined, Run, Screening};
+use crate::measure::{Mode, Protocol};
+use crate::project::{Kernel, Project};
+use crate::search::{Control, Interrupted, Laboratory};
+use crate::units::Seconds;
+use crate::verify::verdict::TimingUse;
+
+/// Interval at which the wait for an event looks for a cancellation.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The laboratory whose devices an engine has. A person's requests go before its own.
+#[derive(Debug)]
+pub struct EngineLaboratory {
+    client: Client,
+    project: Arc<Project>,
+    conditions: Conditions,
+    control: Control,
+    worked: Duration,
+    batch: usize,
+}
+
+impl EngineLaboratory {
+    /// One that evaluates under these conditions, so many candidates in one request.
+    #[must_use]
+    pub fn new(
+        client: Client,
+        project: Arc<Project>,
+        conditions: Conditions,
+        control: Control,
+        batch: usize,
+    ) -> Self {
+        Self { client, project, conditions, control, worked: Duration::ZERO, batch }
+    }
+
+    fn work(&self, kernel: &Arc<Kernel>) -> Work {
+        Work {
+            project: Arc::clone(&self.project),
+            kernel: Arc::clone(kernel),
+            chosen: BTreeMap::new(),
+            asked_by: AskedBy::Background,
+        }
+    }
+
+    fn timing(&self, protocol: Protocol) -> Conditions {
+        Conditions { timing: TimingUse::Measure(protocol), ..self.conditions.clone() }
+    }
+
+    /// Asks, and waits for the end.
+    fn ending(&mut self, request: Request) -> Result<Ending, Interrupted> {
+        if self.control.cancellation.is_cancelled() {
+            return Err(Interrupted::Stopped);
+        }
+        let began = Instant::now();
+        let ending = self.asked(request);
+        self.worked = began.elapsed();
+        ending
+    }
+
+    fn asked(&mut self, request: Request) -> Result<Ending, Interrupted> {
+        let id = self.client.ask(request).map_err(|refused| match refused {
+            NotTaken::Stopping => Interrupted::Stopped,
+            NotTaken::Full(_)
+            | NotTaken::Unread(_)
+            | NotTaken::NoSuchDevice(_)
+            | NotTaken::NotThere(_) => Interrupted::Impossible(refused.to_string()),
+        })?;
+        let mut told = false;
+        loop {
+            if self.control.cancellation.is_cancelled() && !told {
+                told = true;
+                // Refused only where it has ended meanwhile, which is what is waited for.
+                let _ended = self.client.ask(Request::Cancel(id));
+            }
+            match self.client.next_event(PATIENCE) {
+                Some(Event::Finished { request, ending }) if request == id => {
+                    return settled(ending);
+                }
+                Some(
+                    Event::Finished { .. }
+                    | Event::Queued { .. }
+                    | Event::Began { .. }
+                    | Event::Noticed(_),
+                )
+                | None => {}
+            }
+        }
+    }
+}
+
+/// What ended otherwise than it should is why the search does not go on.
+fn settled(ending: Ending) -> Result<Ending, Interrupted> {
+    match ending {
+        Ending::Evaluated(_)
+        | Ending::Screened(_)
+        | Ending::Examined(_)
+        | Ending::Compared(_)
+        | Ending::Profiled(_)
+        | Ending::Compiled(_) => Ok(ending),
+        Ending::Impossible(EvaluateError::Request(why) | EvaluateError::Environment(why)) => {
+            Err(Interrupted::Impossible(why))
+        }
+        Ending::Panicked { message } => {
+            Err(Interrupted::Impossible(format!("a defect of Lightbench: {message}")))
+        }
+        Ending::Cancelled {
+            because: Because::Asked | Because::Stopping | Because::SupersededBy(_),
+            ..
+        }
+        | Ending::Stopped => Err(Interrupted::Stopped),
+    }
+}
+
+fn unexpected() -> Interrupted {
+    Interrupted::Impossible("the engine ended something else".to_owned())
+}
+
+impl Laboratory for EngineLaboratory {
+    fn screen(
+        &mut self,
+        kernels: &[Arc<Kernel>],
+        abandon: &BTreeMap<String, Seconds>,
+    ) -> Result<Vec<Screening>, Interrupted> {
+        let works = Works::of(kernels.iter().map(|kernel| self.work(kernel)));
+        let Some(works) = works else { return Ok(Vec::new()) };
+        let screens = Screens { works, abandon: abandon.clone() };
+        let request = Request::Screen(screens, self.timing(Protocol::QUICK));
+        let Ending::Screened(screenings) = self.ending(request)? else {
+            return Err(unexpected());
+        };
+        Ok(screenings)
+    }
+
+    fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
+        let works = Works::of(kernels.iter().map(|kernel| self.work(kernel)));
+        let Some(works) = works else { return Ok(Vec::new()) };
+        let request = Request::Examine(works, self.timing(Protocol::QUICK));
+        let Ending::Examined(examined) = self.ending(request)? else { return Err(unexpected()) };
+        Ok(examined)
+    }
+
+    fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
+        // A verdict is about every workload, whichever of them count here.
+        let conditions = Conditions { workload: None, ..self.timing(Protocol::FINAL) };
+        let request = Request::Evaluate(self.work(kernel), conditions);
+        let Ending::Evaluated(run) = self.ending(request)? else { return Err(unexpected()) };
+        Ok(*run)
+    }
+
+    fn side_by_side(
+        &mut self,
+        old: &Arc<Kernel>,
+        new: &Arc<Kernel>,
+    ) -> Result<Vec<ComparedWorkload>, Interrupted> {
+        let pair = Pair::Kernels([self.work(old), self.work(new)]);
+        let contest = Box::new(Contest { pair, mode: Mode::Cold });
+        let request = Request::Compare(contest, self.timing(Protocol::PAIRED));
+        let Ending::Compared(compared) = self.ending(request)? else { return Err(unexpected()) };
+        Ok(compared.workloads)
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+
+    fn rest(&mut self) -> Result<(), Interrupted> {
+        self.control.rest(std::mem::take(&mut self.worked))
+    }
+
+    fn turned_down(&mut self) -> Vec<(usize, String)> {
+        self.control.take_turned_down()
+    }
+}
