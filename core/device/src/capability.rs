@@ -7,9 +7,9 @@ use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_units::Bytes;
 use serde::Serialize;
 
-use super::check;
 use super::peaks::Pipe;
 use super::sheet::SheetError;
+use super::sheet_check;
 use super::sourced::Sourced;
 use super::written::{WrittenCapabilities, WrittenCapability};
 
@@ -85,7 +85,7 @@ pub struct OperationRates(BTreeMap<Pipe, Sourced<f64>>);
 impl OperationRates {
     /// The rate of a pipe.
     #[must_use]
-    pub fn of(&self, pipe: Pipe) -> &Sourced<f64> {
+    pub fn get(&self, pipe: Pipe) -> &Sourced<f64> {
         static MISSING: LazyLock<Sourced<f64>> = LazyLock::new(|| Sourced::Unknown {
             reason: "the table of compute capabilities lacks this pipe".to_owned(),
         });
@@ -120,7 +120,9 @@ impl Capability {
     /// # Errors
     ///
     /// When there is no such capability in the table.
-    pub fn of(compute_capability: ComputeCapability) -> Result<&'static Self, SheetError> {
+    pub fn from_compute_capability(
+        compute_capability: ComputeCapability,
+    ) -> Result<&'static Self, SheetError> {
         let all = Self::all()?;
         all.iter().find(|one| one.compute_capability == compute_capability).ok_or_else(|| {
             SheetError::UnknownCapability {
@@ -139,7 +141,7 @@ impl Capability {
             .map(|capability| Self::from_written(capability, sources.clone()))
             .collect();
         all.sort_by_key(|capability| capability.compute_capability);
-        let problems = check::capabilities(&all, &sources);
+        let problems = sheet_check::capabilities(&all, &sources);
         if problems.is_empty() {
             Ok(all)
         } else {

@@ -66,7 +66,7 @@ impl Card {
     ///
     /// # Errors
     /// The embedded table is not sound.
-    pub fn named(name: &str) -> Result<Option<&'static Self>, SheetError> {
+    pub fn find(name: &str) -> Result<Option<&'static Self>, SheetError> {
         Ok(Self::all()?.iter().find(|card| card.name == name))
     }
 }

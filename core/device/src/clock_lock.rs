@@ -96,7 +96,7 @@ const LOCKED: &str = "locked";
 ///
 /// # Errors
 /// The clocks are not held, for the reason that it gives.
-pub fn heard(told: &mut dyn BufRead) -> Result<(), String> {
+pub fn read_lock_reply(told: &mut dyn BufRead) -> Result<(), String> {
     let mut line = String::new();
     let read = told.read_line(&mut line);
     match (read, line.trim()) {
@@ -187,11 +187,11 @@ mod tests {
         let mut told = Vec::new();
         hold(&mut control, 1410, &mut Parent(Vec::new()), &mut told).unwrap_err();
         assert_eq!(control.done, ["lock 1410"], "what was not locked is not released");
-        let reason = heard(&mut told.as_slice()).unwrap_err();
+        let reason = read_lock_reply(&mut told.as_slice()).unwrap_err();
         for part in ["sudo nvidia-smi -i GPU-0 -lgc 1410,1410", "-rgc"] {
             assert!(reason.contains(part), "{reason}");
         }
-        assert_eq!(heard(&mut "locked\n".as_bytes()), Ok(()));
-        assert!(heard(&mut "".as_bytes()).is_err());
+        assert_eq!(read_lock_reply(&mut "locked\n".as_bytes()), Ok(()));
+        assert!(read_lock_reply(&mut "".as_bytes()).is_err());
     }
 }

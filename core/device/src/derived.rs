@@ -28,7 +28,7 @@ impl DriverAttributes {
     /// # Errors
     /// The table of compute capabilities lacks this one.
     pub fn derived(&self, name: &str) -> Result<DeviceSheet, SheetError> {
-        let capability = Capability::of(self.compute_capability)?.clone();
+        let capability = Capability::from_compute_capability(self.compute_capability)?.clone();
         let bandwidth = match self.bandwidth() {
             Ok(rate) => driver(rate),
             Err(why) => Sourced::Unknown { reason: why.to_string() },
@@ -81,7 +81,7 @@ impl DriverAttributes {
     }
 
     fn derived_peaks(&self, capability: &Capability) -> Peaks {
-        Peaks::of(|pipe| self.derived_peak(capability.rate(pipe, self.brand())))
+        Peaks::from_fn(|pipe| self.derived_peak(capability.rate(pipe, self.brand())))
     }
 
     fn derived_peak(&self, rate: &Sourced<f64>) -> Sourced<FlopsPerSecond> {
@@ -103,8 +103,8 @@ impl Capability {
     pub fn rate(&self, pipe: Pipe, brand: Brand) -> &Sourced<f64> {
         let own = &self.operations_per_clock;
         match brand {
-            Brand::GeForce => self.geforce_operations_per_clock.get(&pipe).unwrap_or(own.of(pipe)),
-            Brand::Professional => own.of(pipe),
+            Brand::GeForce => self.geforce_operations_per_clock.get(&pipe).unwrap_or(own.get(pipe)),
+            Brand::Professional => own.get(pipe),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 
-use lightbench_measure::{Energy, NoEnergy};
+use lightbench_measure::{Energy, EnergyError};
 use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::cost::Counters;
@@ -139,7 +139,7 @@ pub trait Device: fmt::Debug {
 
     /// A way for contents to another process with the same device that does not lead through the host; none where there
     /// is no such way.
-    fn direct(&mut self) -> Option<&mut dyn Direct> {
+    fn direct(&mut self) -> Option<&mut dyn MemoryExchange> {
         None
     }
 
@@ -208,11 +208,11 @@ pub trait Instruments {
     /// # Errors
     ///
     /// A launch is impossible, a kernel faulted, or the device was lost.
-    fn energy(&mut self, work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError>;
+    fn energy(&mut self, work: &Work) -> Result<Result<Energy, EnergyError>, DeviceError>;
 }
 
 /// A way for contents from one process to another with the same device.
-pub trait Direct {
+pub trait MemoryExchange {
     /// Offers a copy of what a buffer holds, and says what names it. It stays until something else is offered in the same
     /// slot, or code that is not trusted runs.
     ///

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use super::capability::Capability;
-use super::described::hexadecimal;
+use super::described_gpu::hexadecimal;
 use super::peaks::Pipe;
 use super::sheet::DeviceSheet;
 use super::sourced::Sourced;

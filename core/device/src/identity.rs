@@ -15,7 +15,7 @@ pub struct Identity {
 impl Identity {
     /// The identity of a device; none of a virtual one. The driver's own library is asked for its release.
     #[must_use]
-    pub fn of(description: &Description) -> Option<Self> {
+    pub fn from_description(description: &Description) -> Option<Self> {
         match &description.kind {
             DeviceKind::Virtual => None,
             DeviceKind::Cuda { .. } => {
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn only_a_gpu_has_an_identity() {
-        let attributes = Box::new(Card::named("h200").unwrap().unwrap().attributes.clone());
+        let attributes = Box::new(Card::find("h200").unwrap().unwrap().attributes.clone());
         let kind = DeviceKind::Cuda { uuid: "ab".repeat(16), driver: (13, 0), attributes };
         let check = |kind: &DeviceKind, release, expected: Option<&str>| {
             let found = Identity::with_release(kind, release);

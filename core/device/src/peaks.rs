@@ -135,7 +135,7 @@ impl Peaks {
     }
 
     /// The peaks that a function gives.
-    pub(super) fn of(peak: impl Fn(Pipe) -> Sourced<FlopsPerSecond>) -> Self {
+    pub(super) fn from_fn(peak: impl Fn(Pipe) -> Sourced<FlopsPerSecond>) -> Self {
         Self(Pipe::ALL.into_iter().map(|pipe| (pipe, peak(pipe))).collect())
     }
 

@@ -21,7 +21,7 @@ use super::virtual_device::Watch;
 
 /// What one launch does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Act {
+pub enum ScriptedLaunch {
     /// Buffers, by the position of their argument, hold these bytes from their beginning on.
     Write(Vec<(usize, Vec<u8>)>),
     /// The kernel traps.
@@ -38,7 +38,7 @@ pub enum Act {
 #[derive(Debug)]
 pub struct ScriptedDevice {
     description: Description,
-    script: VecDeque<Act>,
+    script: VecDeque<ScriptedLaunch>,
     modules: usize,
     /// None once it was given back.
     buffers: Vec<Option<Content>>,
@@ -46,7 +46,7 @@ pub struct ScriptedDevice {
 
 impl ScriptedDevice {
     /// A device whose launches do these things, one after another. A launch beyond the end of the script is an error.
-    pub fn new(script: impl IntoIterator<Item = Act>) -> Self {
+    pub fn new(script: impl IntoIterator<Item = ScriptedLaunch>) -> Self {
         let description = Description {
             name: "scripted".to_owned(),
             title: "scripted device".to_owned(),
@@ -138,8 +138,8 @@ impl Device for ScriptedDevice {
         }
         let act = self.script.pop_front().ok_or(DeviceError::Unknown("launch in its script"))?;
         match act {
-            Act::Write(writes) => self.write(launch, writes),
-            Act::Trap => {
+            ScriptedLaunch::Write(writes) => self.write(launch, writes),
+            ScriptedLaunch::Trap => {
                 let fault = LaunchFault::Reported {
                     kind: FaultKind::Trap,
                     kernel: launch.kernel.clone(),
@@ -148,16 +148,16 @@ impl Device for ScriptedDevice {
                 };
                 Ok(Outcome { faults: vec![fault], ..Outcome::default() })
             }
-            Act::Fail => Err(DeviceError::Driver(DriverError {
+            ScriptedLaunch::Fail => Err(DeviceError::Driver(DriverError {
                 call: "cuLaunchKernel",
                 name: "CUDA_ERROR_UNKNOWN".to_owned(),
                 description: "the script says so".to_owned(),
                 log: String::new(),
             })),
-            Act::Hang => loop {
+            ScriptedLaunch::Hang => loop {
                 std::thread::park();
             },
-            Act::Die => std::process::abort(),
+            ScriptedLaunch::Die => std::process::abort(),
         }
     }
 

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use super::attributes::DriverAttributes;
 use super::capability::Capability;
 use super::cards::{self, Card};
-use super::check::{self, Problem};
 use super::peaks::{Peaks, Pipe};
+use super::sheet_check::{self, Problem};
 use super::sourced::Sourced;
 use super::written::WrittenSheet;
 
@@ -211,7 +211,7 @@ impl DeviceSheet {
         let Some(number) = written.compute_capability.get() else {
             return Err(unsound(vec![Problem::NoCapability]));
         };
-        let capability = Capability::of(number)?.clone();
+        let capability = Capability::from_compute_capability(number)?.clone();
         let peaks: BTreeMap<Pipe, Sourced<FlopsPerSecond>> = written
             .peaks_tflops
             .into_iter()
@@ -239,7 +239,7 @@ impl DeviceSheet {
             sources: written.sources,
             described_by: DescribedBy::Documents,
         };
-        let problems = check::sheet(&sheet);
+        let problems = sheet_check::sheet(&sheet);
         if problems.is_empty() { Ok(sheet) } else { Err(unsound(problems)) }
     }
 

@@ -21,7 +21,7 @@ use super::execution::{
     LaunchFault, ModuleId, Outcome, PartialLaunch, Placement,
 };
 use super::library::LibraryError;
-use super::model;
+use super::modelled_launch;
 use super::sheet::DeviceSheet;
 use super::timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
 
@@ -128,9 +128,13 @@ impl VirtualDevice {
     }
 
     /// A launch that is executed so many times: the later ones may find in L2 what the first one left there.
-    fn executed(&self, executions: u64, launched: model::Launched) -> Vec<ModelledOperation> {
-        let again = if executions > 1 { launched.again(&self.sheet) } else { None };
-        let model::Launched { modelled, counted } = launched;
+    fn executed(
+        &self,
+        executions: u64,
+        launched: modelled_launch::ModelledLaunch,
+    ) -> Vec<ModelledOperation> {
+        let again = if executions > 1 { launched.repeated(&self.sheet) } else { None };
+        let modelled_launch::ModelledLaunch { modelled, counted } = launched;
         let counters = counted.map(|(counters, _)| counters);
         let Some(again) = again else {
             return vec![ModelledOperation { executions, modelled, counters }];
@@ -181,7 +185,7 @@ impl VirtualDevice {
         let fitting = u64::from(threads) / count(launch.block).max(1);
         let blocks = u32::try_from(fitting).unwrap_or(u32::MAX).max(1);
         let residence = Residence { blocks, shared: Bytes(0) };
-        self.sheet.trace_use((model::TRACED, count(launch.grid)), residence)
+        self.sheet.trace_use((modelled_launch::TRACED, count(launch.grid)), residence)
     }
 
     fn argument(
@@ -255,7 +259,7 @@ impl Device for VirtualDevice {
     }
 
     fn time(&mut self, work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
-        let mut known: Vec<(&Operation, u64, model::Launched)> = Vec::new();
+        let mut known: Vec<(&Operation, u64, modelled_launch::ModelledLaunch)> = Vec::new();
         for operation in &work.timed {
             if let Some((_, executions, _)) =
                 known.iter_mut().find(|(known, ..)| is_repeated(known, operation))
@@ -272,13 +276,14 @@ impl Device for VirtualDevice {
                     let module = module.ok_or(DeviceError::Unknown("module"))?;
                     let kernel = (module, launch.kernel.as_str());
                     let room = self.buffers.iter().map(|slot| slot.bytes).sum();
-                    let grid = model::Grid { config, residence: *residence, room, begins };
-                    model::launch(&mut self.machine, kernel, &grid, &self.sheet)?
+                    let grid =
+                        modelled_launch::Grid { config, residence: *residence, room, begins };
+                    modelled_launch::launch(&mut self.machine, kernel, &grid, &self.sheet)?
                 }
                 Operation::Fill { buffer, .. } => {
                     let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-                    let modelled = model::fill(&self.sheet, slot.bytes);
-                    model::Launched { modelled, counted: None }
+                    let modelled = modelled_launch::fill(&self.sheet, slot.bytes);
+                    modelled_launch::ModelledLaunch { modelled, counted: None }
                 }
                 Operation::Library(_) => return Err(LibraryError::NoGpu.into()),
             };

@@ -48,7 +48,7 @@ impl Comparison {
     ///
     /// None where there are too few rounds, or samples that are no times.
     #[must_use]
-    pub fn of(a: &[Vec<Seconds>], b: &[Vec<Seconds>]) -> Option<Self> {
+    pub fn from_rounds(a: &[Vec<Seconds>], b: &[Vec<Seconds>]) -> Option<Self> {
         let logarithms: Vec<f64> = a
             .iter()
             .zip(b)
@@ -158,7 +158,7 @@ mod tests {
         let round = |contender: u32, time: f64| -> Vec<Vec<Seconds>> {
             (0..rounds).map(|each| noise(trial * 100 + each).beside(time, 5, contender)).collect()
         };
-        Comparison::of(&round(0, 1e-4), &round(1, 1e-4 * ratio)).unwrap().conclusion
+        Comparison::from_rounds(&round(0, 1e-4), &round(1, 1e-4 * ratio)).unwrap().conclusion
     }
 
     fn share(ratio: f64, noise: impl Fn(u64) -> Noise, wanted: Conclusion) -> f64 {
@@ -187,11 +187,11 @@ mod tests {
     #[test]
     fn too_little_says_nothing() {
         let times = |value, rounds| vec![vec![Seconds(value); 3]; rounds];
-        assert_eq!(Comparison::of(&times(1.0, 11), &times(2.0, 11)), None);
-        assert_eq!(Comparison::of(&times(1.0, 40), &times(f64::NAN, 40)), None);
-        assert_eq!(Comparison::of(&times(0.0, 40), &times(1.0, 40)), None);
-        assert_eq!(Comparison::of(&[], &[]), None);
-        let slower = Comparison::of(&times(1.0, 12), &times(2.0, 12)).unwrap();
+        assert_eq!(Comparison::from_rounds(&times(1.0, 11), &times(2.0, 11)), None);
+        assert_eq!(Comparison::from_rounds(&times(1.0, 40), &times(f64::NAN, 40)), None);
+        assert_eq!(Comparison::from_rounds(&times(0.0, 40), &times(1.0, 40)), None);
+        assert_eq!(Comparison::from_rounds(&[], &[]), None);
+        let slower = Comparison::from_rounds(&times(1.0, 12), &times(2.0, 12)).unwrap();
         assert_eq!((slower.conclusion, slower.ratio), (Conclusion::Slower, Fraction(2.0)));
     }
 
@@ -199,7 +199,7 @@ mod tests {
     fn a_new_best_is_a_hundredth_faster() {
         let times = |value| vec![vec![Seconds(value); 3]; 20];
         let check = |b, expected| {
-            let comparison = Comparison::of(&times(1.0), &times(b)).unwrap();
+            let comparison = Comparison::from_rounds(&times(1.0), &times(b)).unwrap();
             assert_eq!(comparison.is_new_best(), expected, "{b}");
         };
         check(0.98, true);

@@ -60,7 +60,7 @@ pub struct Energy {
 /// Why there is no such number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
-pub enum NoEnergy {
+pub enum EnergyError {
     /// The device has no counter, or its library is missing.
     #[error("NVML has no energy counter for this device")]
     NoCounter,
@@ -83,10 +83,10 @@ impl Energy {
     ///
     /// # Errors
     /// They say nothing that can be.
-    pub fn of(idle: &Window, busy: &[Window]) -> Result<Self, NoEnergy> {
+    pub fn from_windows(idle: &Window, busy: &[Window]) -> Result<Self, EnergyError> {
         let count = busy.len();
         let student = count.checked_sub(2).map(|more| *STUDENT.get(more).unwrap_or(&2.262));
-        let student = student.ok_or(NoEnergy::Unsound)?;
+        let student = student.ok_or(EnergyError::Unsound)?;
         let each: Vec<f64> = busy
             .iter()
             .map(|it| (it.energy.0 - idle.power() * it.elapsed.0) / it.executions as f64)
@@ -98,7 +98,7 @@ impl Energy {
         let whole: f64 = busy.iter().map(|it| it.energy.0).sum();
         let is_sound = mean > 0.0 && half.is_finite() && idle.power() >= 0.0;
         if !is_sound {
-            return Err(NoEnergy::Unsound);
+            return Err(EnergyError::Unsound);
         }
         Ok(Self {
             each: Joules(mean),
@@ -123,7 +123,7 @@ mod tests {
     fn what_an_idle_device_draws_is_no_energy_of_the_kernel() {
         let idle = window(60.0, 0.5, 0);
         let busy = [window(200.0, 0.4, 1000), window(202.0, 0.4, 1000), window(198.0, 0.4, 1000)];
-        let energy = Energy::of(&idle, &busy).unwrap();
+        let energy = Energy::from_windows(&idle, &busy).unwrap();
         assert!((energy.each.0 - 0.152).abs() < 1e-12, "{energy:?}");
         let (low, high) = energy.interval;
         // 4.303 times 2 J over the root of 3, by 1000.
@@ -135,7 +135,11 @@ mod tests {
     #[test]
     fn a_counter_that_does_not_move_gives_no_number() {
         let check = |idle: Window, busy: &[Window]| {
-            assert_eq!(Energy::of(&idle, busy), Err(NoEnergy::Unsound), "{idle:?} {busy:?}");
+            assert_eq!(
+                Energy::from_windows(&idle, busy),
+                Err(EnergyError::Unsound),
+                "{idle:?} {busy:?}"
+            );
         };
         let good = window(200.0, 0.4, 1000);
         check(window(60.0, 0.5, 0), &[]);

@@ -10,7 +10,9 @@ pub mod statistics;
 pub mod timing;
 
 pub use comparison::{Comparison, Conclusion};
-pub use energy::{Energy, NoEnergy};
-pub use protocol::{Besides, ClockUse, EnergyUse, Progress, Protocol};
+pub use energy::{Energy, EnergyError};
+pub use protocol::{ClockUse, EnergyUse, ExtraModes, Progress, Protocol};
 pub use statistics::Summary;
-pub use timing::{Basis, Clock, Conditions, DeviceMemory, Mode, NoStamps, Stopped, Taint, Timing};
+pub use timing::{
+    Basis, Clock, Conditions, DeviceMemory, Mode, NoStamps, Stopped, Timing, TimingDefect,
+};

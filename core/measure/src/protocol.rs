@@ -26,7 +26,7 @@ pub struct Protocol {
     pub clock: ClockUse,
     /// What is measured besides cold and warm times.
     #[serde(default)]
-    pub besides: Besides,
+    pub besides: ExtraModes,
     /// Whether energy is measured, when all times are taken.
     #[serde(default)]
     pub energy: EnergyUse,
@@ -38,7 +38,7 @@ pub struct Protocol {
 /// What is measured besides cold and warm times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Besides {
+pub enum ExtraModes {
     /// Nothing.
     #[default]
     Nothing,
@@ -48,7 +48,7 @@ pub enum Besides {
     Server,
 }
 
-impl Besides {
+impl ExtraModes {
     /// Every condition under which times are taken.
     pub fn modes(self) -> impl Iterator<Item = Mode> {
         let more = match self {
@@ -86,7 +86,7 @@ pub enum ClockUse {
 
 impl ClockUse {
     /// Whether it is worth a word that events told a time for this reason.
-    pub fn is_surprised_by(self, reason: NoStamps) -> bool {
+    pub fn is_uncertain_about(self, reason: NoStamps) -> bool {
         match self {
             Self::Events => false,
             Self::Best => !matches!(reason, NoStamps::NotFound | NoStamps::Several),
@@ -107,7 +107,7 @@ impl Protocol {
         precision: FINE,
         longest: Duration::from_millis(300),
         clock: ClockUse::Best,
-        besides: Besides::Nothing,
+        besides: ExtraModes::Nothing,
         energy: EnergyUse::Skip,
         locked: None,
     };
@@ -120,7 +120,7 @@ impl Protocol {
         precision: 0.003,
         longest: Duration::from_millis(1000),
         clock: ClockUse::Best,
-        besides: Besides::Nothing,
+        besides: ExtraModes::Nothing,
         energy: EnergyUse::Skip,
         locked: None,
     };
@@ -133,7 +133,7 @@ impl Protocol {
         precision: 0.02,
         longest: Duration::from_millis(30),
         clock: ClockUse::Best,
-        besides: Besides::Nothing,
+        besides: ExtraModes::Nothing,
         energy: EnergyUse::Skip,
         locked: None,
     };
@@ -174,7 +174,7 @@ impl Progress {
         if count >= self.next_look {
             // The next look comes when half as many again are there: few looks, so that none is lucky.
             self.next_look = count.saturating_add(count.div_ceil(2));
-            let error = Summary::of(&self.rounds).map(|summary| summary.relative_error());
+            let error = Summary::from_rounds(&self.rounds).map(|summary| summary.relative_error());
             if error.is_some_and(|error| error <= self.protocol.precision) {
                 return Some(Stopped::Precise);
             }

@@ -31,7 +31,7 @@ impl Summary {
     ///
     /// None without samples, or where one of them is no finite time.
     #[must_use]
-    pub fn of(rounds: &[Vec<Seconds>]) -> Option<Self> {
+    pub fn from_rounds(rounds: &[Vec<Seconds>]) -> Option<Self> {
         let mut all = flat(rounds.iter())?;
         all.sort_by(f64::total_cmp);
         let interval = bootstrap(rounds.len(), 0.95, |drawn| {
@@ -168,22 +168,22 @@ mod tests {
     #[test]
     fn what_is_no_time_has_no_summary() {
         for bad in [vec![], vec![vec![]], vec![seconds(&[1.0]), seconds(&[f64::NAN])]] {
-            assert_eq!(Summary::of(&bad), None, "{bad:?}");
+            assert_eq!(Summary::from_rounds(&bad), None, "{bad:?}");
         }
-        assert_eq!(Summary::of(&[seconds(&[1.0, -1.0])]), None);
-        assert_eq!(Summary::of(&[seconds(&[f64::INFINITY])]), None);
+        assert_eq!(Summary::from_rounds(&[seconds(&[1.0, -1.0])]), None);
+        assert_eq!(Summary::from_rounds(&[seconds(&[f64::INFINITY])]), None);
     }
 
     #[test]
     fn a_summary_orders_what_it_says() {
         let rounds: Vec<Vec<Seconds>> =
             (0..20).map(|round| Noise::quiet(round).round(1e-3, 5)).collect();
-        let summary = Summary::of(&rounds).unwrap();
+        let summary = Summary::from_rounds(&rounds).unwrap();
         let Summary { median, interval, quartiles, minimum, samples } = summary;
         assert_eq!(samples, 100);
         assert!(interval.0 <= median && median <= interval.1, "{summary:?}");
         assert!(minimum <= quartiles.0 && quartiles.0 <= median && median <= quartiles.1);
-        assert_eq!(Summary::of(&rounds).unwrap(), summary);
+        assert_eq!(Summary::from_rounds(&rounds).unwrap(), summary);
     }
 
     /// The intervals of many simulated measurements hold the true median about as often as they claim.
@@ -195,7 +195,7 @@ mod tests {
         let holds = (0..trials).filter(|trial| {
             let rounds: Vec<Vec<Seconds>> =
                 (0..40).map(|round| Noise::quiet(trial * 1000 + round).round(1e-3, 5)).collect();
-            let (low, high) = Summary::of(&rounds).unwrap().interval;
+            let (low, high) = Summary::from_rounds(&rounds).unwrap().interval;
             (low.0..=high.0).contains(&truth)
         });
         let share = holds.count() as f64 / trials as f64;

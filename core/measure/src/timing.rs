@@ -21,7 +21,7 @@ pub struct Timing {
     /// What the device did meanwhile.
     pub conditions: Conditions,
     /// Why the number is not to be trusted.
-    pub taint: Vec<Taint>,
+    pub taint: Vec<TimingDefect>,
     /// What empty kernels of the same grids and blocks take by the same clock, where that was measured.
     #[serde(default)]
     pub launch_floor: Option<Seconds>,
@@ -77,7 +77,7 @@ impl Clock {
 
     /// Whether times of both are of one kind.
     #[must_use]
-    pub const fn is_like(&self, other: &Self) -> bool {
+    pub const fn is_comparable_with(&self, other: &Self) -> bool {
         matches!(
             (self, other),
             (Self::Events { .. }, Self::Events { .. })
@@ -244,7 +244,7 @@ const STEADY: f64 = 0.02;
 impl Conditions {
     /// What readings say together.
     #[must_use]
-    pub fn of(readings: &[Reading]) -> Self {
+    pub fn from_readings(readings: &[Reading]) -> Self {
         let clocks = readings.iter().map(|reading| reading.sm_clock);
         let lowest = clocks.clone().min_by(|a, b| a.0.total_cmp(&b.0));
         let highest = clocks.max_by(|a, b| a.0.total_cmp(&b.0));
@@ -266,11 +266,11 @@ impl Conditions {
     }
 }
 
-impl Taint {
+impl TimingDefect {
     /// What readings say against a number.
     #[must_use]
-    pub fn of(readings: &[Reading]) -> Vec<Self> {
-        let conditions = Conditions::of(readings);
+    pub fn from_readings(readings: &[Reading]) -> Vec<Self> {
+        let conditions = Conditions::from_readings(readings);
         // The power limit moves the clock all the time, and is a condition of its own.
         let unsteady = !conditions.power_capped
             && conditions.sm_clock.is_some_and(|(low, high)| low.0 < (1.0 - STEADY) * high.0);
@@ -291,7 +291,7 @@ impl Taint {
 /// Why a number is not to be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
-pub enum Taint {
+pub enum TimingDefect {
     /// The device protected itself.
     #[error("the device slowed down because it was hot")]
     Thermal,
@@ -313,14 +313,14 @@ impl Timing {
         (batch, stopped): (u32, Stopped),
         readings: &[Reading],
     ) -> Option<Self> {
-        let summary = Summary::of(&rounds)?;
+        let summary = Summary::from_rounds(&rounds)?;
         Some(Self {
             clock,
             mode,
             summary,
             basis: Basis::Samples { rounds, batch, stopped },
-            conditions: Conditions::of(readings),
-            taint: Taint::of(readings),
+            conditions: Conditions::from_readings(readings),
+            taint: TimingDefect::from_readings(readings),
             launch_floor: None,
         })
     }
@@ -423,18 +423,18 @@ mod tests {
             memory: Some(DeviceMemory { free: Bytes(5 << 30), total: Bytes(8 << 30) }),
         };
         let slow = Reading { sm_clock: Hertz(1.4e9), ..calm };
-        let check = |readings: &[Reading], expected: &[Taint]| {
-            assert_eq!(Taint::of(readings), expected, "{readings:?}");
+        let check = |readings: &[Reading], expected: &[TimingDefect]| {
+            assert_eq!(TimingDefect::from_readings(readings), expected, "{readings:?}");
         };
         check(&[], &[]);
         check(&[calm, calm], &[]);
-        check(&[calm, slow], &[Taint::UnsteadyClock]);
+        check(&[calm, slow], &[TimingDefect::UnsteadyClock]);
         check(&[calm, Reading { is_power_capped: true, ..slow }], &[]);
-        check(&[Reading { is_hot: true, ..calm }], &[Taint::Thermal]);
-        check(&[Reading { is_held_down: true, ..calm }], &[Taint::Hardware]);
+        check(&[Reading { is_hot: true, ..calm }], &[TimingDefect::Thermal]);
+        check(&[Reading { is_held_down: true, ..calm }], &[TimingDefect::Hardware]);
         let full = Some(DeviceMemory { free: Bytes(3 << 30), total: Bytes(8 << 30) });
         let busy = Reading { other_processes: 2, memory: full, ..slow };
-        let conditions = Conditions::of(&[calm, busy, Reading { memory: None, ..calm }]);
+        let conditions = Conditions::from_readings(&[calm, busy, Reading { memory: None, ..calm }]);
         assert_eq!(conditions.sm_clock, Some((Hertz(1.4e9), Hertz(1.98e9))));
         assert_eq!((conditions.other_processes, conditions.memory), (2, full));
         assert_eq!(full.map(|full| full.to_string()).as_deref(), Some("3 GiB of 8 GiB free"));

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::budget::guessed;
-use crate::error::{Ending, ModelError, Trouble, Wait};
-use crate::model::{Heard, Model, Reply, Request, Stop};
+use crate::error::{Ending, ModelError, ModelErrorKind, WaitPhase};
+use crate::model::{AnswerEvent, Model, Reply, Request, Stop};
 use crate::secret::{RedactedStream, Redactor};
-use crate::stop::SLICE;
+use crate::stop_signal::SLICE;
 use crate::text::{Decoder, excerpt};
 
 /// A program, ready to be asked.
@@ -66,16 +66,16 @@ impl Model for Agent {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
         let prompt = self.redactor.redact(&request.conversation.to_prompt());
         let began = Instant::now();
-        let running = Running::start(self, &prompt).map_err(|error| Trouble::Start {
+        let running = Running::start(self, &prompt).map_err(|error| ModelErrorKind::Start {
             program: self.program.display().to_string(),
             reason: error.to_string(),
         })?;
         let limit = request.limits.time_within(self.limits.time);
-        let mut talk = Talk {
+        let mut talk = AgentSession {
             agent: self,
             hear,
             clean: self.redactor.stream(),
@@ -198,29 +198,32 @@ struct Deadline<'a> {
 }
 
 impl Deadline<'_> {
-    fn check(&self) -> Result<(), Trouble> {
-        if self.request.stop.is_up() {
-            return Err(Trouble::Cancelled);
+    fn check(&self) -> Result<(), ModelErrorKind> {
+        if self.request.stop.is_raised() {
+            return Err(ModelErrorKind::Cancelled);
         }
         if Instant::now() > self.end {
-            return Err(Trouble::TimedOut { waited_for: Wait::Whole, limit: self.limit });
+            return Err(ModelErrorKind::TimedOut {
+                waited_for: WaitPhase::Whole,
+                limit: self.limit,
+            });
         }
         Ok(())
     }
 }
 
 /// One conversation with a running program.
-struct Talk<'a> {
+struct AgentSession<'a> {
     agent: &'a Agent,
-    hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    hear: &'a mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     clean: RedactedStream,
     decoder: Decoder,
     text: String,
     deadline: Deadline<'a>,
 }
 
-impl Talk<'_> {
-    fn listen(&mut self, mut running: Running) -> Result<Stop, Trouble> {
+impl AgentSession<'_> {
+    fn listen(&mut self, mut running: Running) -> Result<Stop, ModelErrorKind> {
         let mut tail = Vec::new();
         let mut bytes = 0_usize;
         loop {
@@ -232,7 +235,9 @@ impl Talk<'_> {
                 Ok(Piece::Bytes(piece)) => {
                     bytes += piece.len();
                     if bytes > self.agent.limits.reply_bytes {
-                        return Err(Trouble::TooLong { limit: self.agent.limits.reply_bytes });
+                        return Err(ModelErrorKind::TooLong {
+                            limit: self.agent.limits.reply_bytes,
+                        });
                     }
                     let text = self.decoder.push(&piece);
                     let clean = self.clean.push(&text);
@@ -250,7 +255,7 @@ impl Talk<'_> {
         }
         if !status.success() {
             let says = self.agent.redactor.redact(&String::from_utf8_lossy(&tail));
-            return Err(Trouble::Command { ending: ending(status), says: excerpt(&says) });
+            return Err(ModelErrorKind::Command { ending: ending(status), says: excerpt(&says) });
         }
         let text = self.decoder.finish();
         let last = self.clean.push(&text) + &self.clean.finish();
@@ -261,14 +266,15 @@ impl Talk<'_> {
     }
 
     /// Waits for the end of a program that has closed its output.
-    fn status(&self, running: &mut Running) -> Result<ExitStatus, Trouble> {
+    fn status(&self, running: &mut Running) -> Result<ExitStatus, ModelErrorKind> {
         while !has_ended(&mut running.process) {
             self.deadline.check()?;
             std::thread::sleep(SLICE);
         }
-        running
-            .end()
-            .map_err(|error| Trouble::Command { ending: Ending::Unknown, says: error.to_string() })
+        running.end().map_err(|error| ModelErrorKind::Command {
+            ending: Ending::Unknown,
+            says: error.to_string(),
+        })
     }
 
     fn say(&mut self, piece: &str) -> ControlFlow<()> {
@@ -276,7 +282,7 @@ impl Talk<'_> {
             return ControlFlow::Continue(());
         }
         self.text.push_str(piece);
-        (self.hear)(Heard::Text(piece))
+        (self.hear)(AnswerEvent::Text(piece))
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::estimated_tokens;
-use crate::error::{ModelError, Trouble};
-use crate::model::{Count, Heard, Model, Reply, Request, Usage};
+use crate::error::{ModelError, ModelErrorKind};
+use crate::model::{AnswerEvent, Count, Model, Reply, Request, Usage};
 use std::ops::ControlFlow;
 
 /// An amount in the currency of the prices in the settings.
@@ -27,7 +27,7 @@ pub struct Prices {
 impl Prices {
     /// What an exchange costs.
     #[must_use]
-    pub fn of(self, usage: Usage) -> Money {
+    pub fn cost(self, usage: Usage) -> Money {
         let millions = |count: Count| count.tokens() as f64 / 1e6;
         Money(millions(usage.input) * self.input + millions(usage.output) * self.output)
     }
@@ -60,7 +60,7 @@ pub struct Spent {
 
 /// Why a question was not asked.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum Refusal {
+pub enum BudgetRefusal {
     /// It may need more tokens than are left.
     #[error(
         "the budget has {left} tokens left, and this question may need {needed} with the longest answer that `max_tokens` allows: raise the budget or lower `max_tokens`"
@@ -138,7 +138,11 @@ impl Ledger {
     }
 
     /// Sets aside what a question may need, so that several at once do not overdraw.
-    fn reserve(&self, most: Usage, prices: Option<Prices>) -> Result<Reservation<'_>, Refusal> {
+    fn reserve(
+        &self,
+        most: Usage,
+        prices: Option<Prices>,
+    ) -> Result<Reservation<'_>, BudgetRefusal> {
         let mut account = self.account();
         let reserved = account.admit(most, prices)?;
         account.reserved.tokens = account.reserved.tokens.saturating_add(reserved.tokens);
@@ -150,30 +154,33 @@ impl Ledger {
 }
 
 impl Account {
-    fn admit(&self, most: Usage, prices: Option<Prices>) -> Result<Reserved, Refusal> {
+    fn admit(&self, most: Usage, prices: Option<Prices>) -> Result<Reserved, BudgetRefusal> {
         if let Some(limit) = self.budget.requests
             && self.spent.requests >= limit
         {
-            return Err(Refusal::Requests { limit });
+            return Err(BudgetRefusal::Requests { limit });
         }
         let needed = most.input.tokens().saturating_add(most.output.tokens());
         if let Some(limit) = self.budget.tokens {
             let used = self.spent.tokens.saturating_add(self.reserved.tokens);
             let left = limit.saturating_sub(used);
             if needed > left {
-                return Err(Refusal::Tokens { left, needed });
+                return Err(BudgetRefusal::Tokens { left, needed });
             }
         }
-        let cost = prices.map_or(0.0, |prices| prices.of(most).0);
+        let cost = prices.map_or(0.0, |prices| prices.cost(most).0);
         if let Some(Money(limit)) = self.budget.money {
             if prices.is_none() {
-                return Err(Refusal::NoPrices);
+                return Err(BudgetRefusal::NoPrices);
             }
             let left = limit - self.spent.money.0 - self.reserved.money;
             // Written so that a cost that is not a number is refused.
             let fits = cost <= left;
             if !fits {
-                return Err(Refusal::Money { left: Money(left.max(0.0)), needed: Money(cost) });
+                return Err(BudgetRefusal::Money {
+                    left: Money(left.max(0.0)),
+                    needed: Money(cost),
+                });
             }
         }
         Ok(Reserved { tokens: needed, money: cost })
@@ -199,7 +206,7 @@ impl Reservation<'_> {
             }
         }
         if let Some(prices) = self.prices {
-            account.spent.money.0 += prices.of(usage).0;
+            account.spent.money.0 += prices.cost(usage).0;
         }
     }
 }
@@ -214,13 +221,13 @@ impl Drop for Reservation<'_> {
 
 /// A model whose questions are paid from a ledger; what the ledger does not allow is not asked.
 #[derive(Debug)]
-pub(crate) struct Paid<M> {
+pub(crate) struct BudgetedModel<M> {
     pub(crate) model: M,
     pub(crate) ledger: Ledger,
     pub(crate) prices: Option<Prices>,
 }
 
-impl<M: Model> Model for Paid<M> {
+impl<M: Model> Model for BudgetedModel<M> {
     fn name(&self) -> &str {
         self.model.name()
     }
@@ -232,13 +239,13 @@ impl<M: Model> Model for Paid<M> {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
         let most = Usage {
             input: Count::Estimated(request.conversation.estimated_tokens()),
             output: Count::Estimated(request.limits.tokens_within(self.model.most_output())),
         };
-        let reservation = self.ledger.reserve(most, self.prices).map_err(Trouble::Budget)?;
+        let reservation = self.ledger.reserve(most, self.prices).map_err(ModelErrorKind::Budget)?;
         let answer = self.model.ask(request, hear);
         match &answer {
             Ok(reply) => reservation.charge(reply.usage),

@@ -17,7 +17,7 @@ pub struct Conversation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// Who said it.
-    pub speaker: Speaker,
+    pub speaker: Role,
     /// What.
     pub text: String,
 }
@@ -25,14 +25,14 @@ pub struct Turn {
 /// Who says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub enum Role {
     /// Lightbench, on behalf of a person.
     User,
     /// The model.
     Assistant,
 }
 
-impl Speaker {
+impl Role {
     /// As both protocols call it.
     pub(crate) const fn role(self) -> &'static str {
         match self {
@@ -46,15 +46,15 @@ impl Conversation {
     /// A conversation of one question.
     #[must_use]
     pub fn new(system: impl Into<String>, question: impl Into<String>) -> Self {
-        let first = Turn { speaker: Speaker::User, text: question.into() };
+        let first = Turn { speaker: Role::User, text: question.into() };
         Self { system: system.into(), turns: vec![first] }
     }
 
     /// The conversation as it goes on: what the model said, and what it is told about that.
     #[must_use]
     pub fn answered(mut self, reply: impl Into<String>, next: impl Into<String>) -> Self {
-        self.turns.push(Turn { speaker: Speaker::Assistant, text: reply.into() });
-        self.turns.push(Turn { speaker: Speaker::User, text: next.into() });
+        self.turns.push(Turn { speaker: Role::Assistant, text: reply.into() });
+        self.turns.push(Turn { speaker: Role::User, text: next.into() });
         self
     }
 
@@ -84,8 +84,8 @@ impl Conversation {
             }
             if is_dialogue {
                 let said = match turn.speaker {
-                    Speaker::User => "# You are told\n\n",
-                    Speaker::Assistant => "# You answered\n\n",
+                    Role::User => "# You are told\n\n",
+                    Role::Assistant => "# You answered\n\n",
                 };
                 prompt.push_str(said);
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::budget::Refusal;
+use crate::budget::BudgetRefusal;
 use crate::model::{Attempt, Usage};
 use crate::recorded::RecordingProblem;
 
@@ -11,28 +11,28 @@ use crate::recorded::RecordingProblem;
 #[error("{trouble}")]
 pub struct ModelError {
     /// What went wrong, the last time.
-    pub trouble: Trouble,
+    pub trouble: ModelErrorKind,
     /// What the last attempt used up all the same.
     pub usage: Usage,
     /// The attempts before it.
     pub attempts: Vec<Attempt>,
 }
 
-impl From<Trouble> for ModelError {
-    fn from(trouble: Trouble) -> Self {
+impl From<ModelErrorKind> for ModelError {
+    fn from(trouble: ModelErrorKind) -> Self {
         Self { trouble, usage: Usage::default(), attempts: Vec::new() }
     }
 }
 
 /// What went wrong. Texts of servers and programs in it are without secrets, bounded, and not to be trusted otherwise.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Trouble {
+pub enum ModelErrorKind {
     /// Somebody asked to stop.
     #[error("stopped on request")]
     Cancelled,
     /// The budget does not allow the question; nothing was sent.
     #[error(transparent)]
-    Budget(#[from] Refusal),
+    Budget(#[from] BudgetRefusal),
     /// The host has no address.
     #[error("`{host}` has no address: {reason}")]
     Address {
@@ -71,7 +71,7 @@ pub enum Trouble {
     #[error("{waited_for} took more than {} s", limit.as_secs_f64())]
     TimedOut {
         /// What.
-        waited_for: Wait,
+        waited_for: WaitPhase,
         /// How long it may take.
         limit: Duration,
     },
@@ -156,10 +156,10 @@ pub enum Trouble {
     #[error("the answer has no text: {instead}")]
     NoText {
         /// What there is instead.
-        instead: Instead,
+        instead: NonTextAnswer,
     },
     /// All attempts together took too long.
-    #[error("no answer within {} s, after {}: {last}", limit.as_secs_f64(), in_words(*attempts))]
+    #[error("no answer within {} s, after {}: {last}", limit.as_secs_f64(), status_text(*attempts))]
     OutOfTime {
         /// What all attempts may take, with the pauses between them.
         limit: Duration,
@@ -189,7 +189,7 @@ pub enum Trouble {
     Recording(#[from] RecordingProblem),
 }
 
-fn in_words(attempts: u32) -> String {
+fn status_text(attempts: u32) -> String {
     if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") }
 }
 
@@ -197,7 +197,7 @@ fn after(retry_after: Option<Duration>) -> String {
     retry_after.map_or_else(String::new, |wait| format!(", for {} s", wait.as_secs_f64()))
 }
 
-impl Trouble {
+impl ModelErrorKind {
     /// Whether another attempt may help.
     #[must_use]
     pub fn is_passing(&self) -> bool {
@@ -240,7 +240,7 @@ impl Trouble {
 
 /// What was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum WaitPhase {
     /// Name resolution and connecting.
     Connection,
     /// The beginning of the answer.
@@ -251,7 +251,7 @@ pub enum Wait {
     Whole,
 }
 
-impl std::fmt::Display for Wait {
+impl std::fmt::Display for WaitPhase {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::Connection => "connecting",
@@ -264,7 +264,7 @@ impl std::fmt::Display for Wait {
 
 /// What an answer without text has instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Instead {
+pub enum NonTextAnswer {
     /// A call of a tool, though none was offered.
     ToolCall,
     /// Reasoning that is not part of the answer, up to the most tokens or not.
@@ -275,7 +275,7 @@ pub enum Instead {
     Nothing,
 }
 
-impl std::fmt::Display for Instead {
+impl std::fmt::Display for NonTextAnswer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::ToolCall => formatter.write_str("the model calls a tool, and none was offered"),

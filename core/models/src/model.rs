@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::Conversation;
-use crate::error::{ModelError, Trouble};
-use crate::stop::StopSign;
+use crate::error::{ModelError, ModelErrorKind};
+use crate::stop_signal::StopSignal;
 
 /// Something that answers: a server, a program, a file of recorded replies.
 pub trait Model: Send {
@@ -24,7 +24,7 @@ pub trait Model: Send {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError>;
 }
 
@@ -36,7 +36,7 @@ pub struct Request<'a> {
     /// What the answer may take, where that is less than the settings allow.
     pub limits: Limits,
     /// Looked at in every wait.
-    pub stop: &'a StopSign,
+    pub stop: &'a StopSignal,
 }
 
 /// What one answer may take; none: as the settings say.
@@ -62,13 +62,13 @@ impl Limits {
 
 /// What a listener hears while an answer comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Heard<'a> {
+pub enum AnswerEvent<'a> {
     /// The next piece of the answer, without secrets.
     Text(&'a str),
     /// The attempt failed; after a wait everything begins again, and what was heard is void.
     Again {
         /// Why.
-        trouble: &'a Trouble,
+        trouble: &'a ModelErrorKind,
         /// How long the wait is.
         wait: Duration,
     },
@@ -95,7 +95,7 @@ pub struct Reply {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
     /// What went wrong.
-    pub trouble: Trouble,
+    pub trouble: ModelErrorKind,
     /// What it used up all the same.
     pub usage: Usage,
     /// How long was waited afterwards.
@@ -153,7 +153,7 @@ impl Count {
     }
 
     /// What was reported, or else the guess.
-    pub(crate) fn or_estimate(reported: Option<u64>, estimate: u64) -> Self {
+    pub(crate) fn value_or(reported: Option<u64>, estimate: u64) -> Self {
         reported.map_or(Self::Estimated(estimate), Self::Reported)
     }
 }

@@ -79,7 +79,7 @@ impl Proxy {
     }
 
     /// The proxy on the way to a server, if there is one.
-    pub(crate) fn towards(&self, endpoint: &Endpoint) -> Option<ureq::Proxy> {
+    pub(crate) fn for_host(&self, endpoint: &Endpoint) -> Option<ureq::Proxy> {
         let direct = endpoint.is_this_machine()
             || self.except.iter().any(|except| excepts(except, endpoint.host()));
         (!direct).then(|| self.proxy.clone())

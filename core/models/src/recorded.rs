@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::guessed;
-use crate::error::{ModelError, Trouble};
-use crate::model::{Count, Heard, Model, Reply, Request, Stop, Usage};
+use crate::error::{ModelError, ModelErrorKind};
+use crate::model::{AnswerEvent, Count, Model, Reply, Request, Stop, Usage};
 use crate::secret::Redactor;
 
 /// One reply, a line of JSON in the file.
@@ -56,7 +56,7 @@ pub enum RecordingProblem {
 
 /// A model that says what it said before.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedModel {
     name: String,
     replies: VecDeque<RecordedReply>,
     given: usize,
@@ -66,7 +66,7 @@ pub struct Recorded {
 /// How long a piece is, in characters, so that listeners hear pieces here too.
 const PIECE: usize = 40;
 
-impl Recorded {
+impl RecordedModel {
     /// A model of these replies.
     #[must_use]
     pub fn new(name: impl Into<String>, replies: impl IntoIterator<Item = RecordedReply>) -> Self {
@@ -114,7 +114,7 @@ impl Recorded {
     }
 }
 
-impl Model for Recorded {
+impl Model for RecordedModel {
     fn name(&self) -> &str {
         &self.name
     }
@@ -126,18 +126,18 @@ impl Model for Recorded {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
-        if request.stop.is_up() {
-            return Err(Trouble::Cancelled.into());
+        if request.stop.is_raised() {
+            return Err(ModelErrorKind::Cancelled.into());
         }
         let RecordedReply { reply, input_tokens, output_tokens, .. } =
-            self.next(request).map_err(Trouble::Recording)?;
+            self.next(request).map_err(ModelErrorKind::Recording)?;
         let text = self.redactor.redact(&reply);
         let guess = guessed(request, text.len(), u64::MAX);
         let usage = Usage {
-            input: Count::or_estimate(input_tokens, guess.input.tokens()),
-            output: Count::or_estimate(output_tokens, guess.output.tokens()),
+            input: Count::value_or(input_tokens, guess.input.tokens()),
+            output: Count::value_or(output_tokens, guess.output.tokens()),
         };
         let (said, stop) = say(&text, hear);
         let text = said.to_owned();
@@ -146,13 +146,16 @@ impl Model for Recorded {
 }
 
 /// Says a text in pieces, until nobody wants more: what was said.
-fn say<'t>(text: &'t str, hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>) -> (&'t str, Stop) {
+fn say<'t>(
+    text: &'t str,
+    hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
+) -> (&'t str, Stop) {
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.char_indices().nth(PIECE).map_or(rest.len(), |(index, _)| index);
         let (piece, after) = rest.split_at(end);
         rest = after;
-        if hear(Heard::Text(piece)).is_break() {
+        if hear(AnswerEvent::Text(piece)).is_break() {
             let said = text.len() - rest.len();
             return (text.get(..said).unwrap_or(text), Stop::Listener);
         }

@@ -175,7 +175,7 @@ pub enum CType {
 
 impl CType {
     /// The type of elements that C has, too; none for 8-bit floats and packed ones.
-    pub fn of(dtype: Dtype) -> Option<Self> {
+    pub fn from_dtype(dtype: Dtype) -> Option<Self> {
         Self::ALL.into_iter().find(|c_type| c_type.dtype() == dtype)
     }
 

@@ -81,7 +81,7 @@ pub struct HalfUlp {
 
 impl HalfUlp {
     /// Of a floating-point dtype; of others nothing.
-    pub fn of(dtype: Dtype) -> Self {
+    pub fn from_dtype(dtype: Dtype) -> Self {
         layout(dtype).map_or(Self { unit: 0.0, least: 0.0 }, |layout| Self {
             unit: power_of_two(-layout.digits),
             least: power_of_two(layout.smallest - layout.digits),

@@ -4,7 +4,7 @@ use std::{ops::Range, path::Path};
 
 use super::{
     nearest::nearest,
-    problem::{Place, Problem, problem},
+    problem::{Problem, SourceLocation, problem},
 };
 
 /// The word that a block begins with.
@@ -126,5 +126,10 @@ fn report(
     expected: &str,
     help: Option<&str>,
 ) -> Box<Problem> {
-    Box::new(problem(Place { file, text, span, field: String::new() }, found, expected, help))
+    Box::new(problem(
+        SourceLocation { file, text, span, field: String::new() },
+        found,
+        expected,
+        help,
+    ))
 }

@@ -38,7 +38,7 @@ impl BrokenFile {
 
     /// Everything that is wrong with it, for people.
     #[must_use]
-    pub fn problems_text(&self) -> String {
+    pub fn problem_list(&self) -> String {
         let all: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
         all.join("; ")
     }

@@ -47,7 +47,7 @@ impl Candidate {
     ///
     /// # Errors
     /// Every include that must not be compiled.
-    pub fn of(
+    pub fn new(
         project: &Project,
         kernel: &Kernel,
         selection: Selection,
@@ -59,7 +59,7 @@ impl Candidate {
                 return Lookup::Found(found.source.clone());
             }
             let broken = project.broken.iter().find(|broken| broken.file == wanted);
-            broken.map_or(Lookup::Absent, |broken| Lookup::Refused(broken.problems_text()))
+            broken.map_or(Lookup::Absent, |broken| Lookup::Refused(broken.problem_list()))
         };
         let Kernel { name, file, language, source, launch, .. } = kernel;
         Self::snapshot(

@@ -9,7 +9,7 @@ use super::expression::{Expression, Kind};
 use super::locate::Located;
 use super::manifest::{ComparatorWritten, RoleWritten, TensorWritten};
 use super::problem::Findings;
-use super::tensor::Surroundings;
+use super::tensor::TensorContext;
 
 /// How an output is judged: as written, or with the counts of one workload as numbers. Tensors are named by their index
 /// in the definition.
@@ -100,7 +100,7 @@ pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &TensorWritten,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Comparator {
     let dtype = written.dtype;
     let Some(compare) = &written.compare else {
@@ -144,7 +144,7 @@ fn convert(
     at: &Located,
     compare: &ComparatorWritten,
     written: &TensorWritten,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Comparator {
     match compare {
         ComparatorWritten::Elementwise { terms, factor, rms } => {
@@ -211,7 +211,7 @@ fn readable(
     findings: &mut Findings<'_>,
     at: &Located,
     name: &str,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Option<usize> {
     let tensor = around.find(findings, at, name)?;
     if around.tensors[tensor].role == RoleWritten::Output {

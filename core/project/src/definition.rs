@@ -13,7 +13,7 @@ use super::{
     policy::{self, Baseline, Limits, Policy},
     problem::Findings,
     scalar::{self, Axis, Scalar},
-    tensor::{self, Surroundings, Tensor},
+    tensor::{self, Tensor, TensorContext},
     work::{self, Work},
     workload::{self, Workload},
 };
@@ -167,7 +167,7 @@ pub(super) fn check(
         scalar::check_scalar(findings, at, written)
     });
     let scope = Inputs { axes: &axes, scalars: &scalars }.scope();
-    let around = Surroundings { tensors: &manifest.tensors, scope: &scope };
+    let around = TensorContext { tensors: &manifest.tensors, scope: &scope };
     let tensors = each(root.field("tensors"), &manifest.tensors, |at, written| {
         tensor::check(findings, at, written, around)
     });

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::{
     block,
-    launch::{self, KernelRole, Launch, Surroundings, written::LaunchBlockWritten},
+    launch::{self, KernelRole, Launch, LaunchContext, written::LaunchBlockWritten},
     locate::{Located, locate},
     names::is_file_name,
-    problem::{Findings, Place, Problem, ProjectError, problem},
+    problem::{Findings, Problem, ProjectError, SourceLocation, problem},
     read::read_file,
     ron_text,
 };
@@ -55,7 +55,7 @@ pub enum Language {
 
 impl Language {
     /// By the extension of the file.
-    pub fn of(file: &Path) -> Self {
+    pub fn from_path(file: &Path) -> Self {
         let is_ptx =
             file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ptx"));
         if is_ptx { Self::Ptx } else { Self::Cuda }
@@ -67,12 +67,12 @@ impl Kernel {
     pub fn load_standalone(path: &Path) -> Result<StandaloneKernel, ProjectError> {
         let source = read_file(path)
             .map_err(|reason| ProjectError::Unreadable { file: path.to_path_buf(), reason })?;
-        let around = Surroundings { role: KernelRole::Standalone, project: None };
+        let around = LaunchContext { role: KernelRole::Standalone, project: None };
         let launch = match check_launch(path, &source, around) {
             Ok(launch) => launch,
             Err(problems) => return Err(ProjectError::Problems { problems }),
         };
-        let (name, language) = (stem(path), Language::of(path));
+        let (name, language) = (stem(path), Language::from_path(path));
         Ok(StandaloneKernel { name, file: path.to_path_buf(), language, source, launch })
     }
 }
@@ -81,19 +81,19 @@ impl Kernel {
 pub(super) fn check(
     file: &Path,
     source: String,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) -> Result<Kernel, Vec<Problem>> {
     let name = stem(file);
     let mut problems = Vec::new();
     if !is_file_name(&name) {
         let found = format!("a kernel cannot be called `{name}`");
         let expected = "a file name of letters, digits, `_`, `-` and `.`, at most 64 characters";
-        let place = Place { file, text: &source, span: 0..0, field: String::new() };
+        let place = SourceLocation { file, text: &source, span: 0..0, field: String::new() };
         problems.push(problem(place, &found, expected, Some("rename the file")));
     }
     match check_launch(file, &source, around) {
         Ok(Some(launch)) if problems.is_empty() => {
-            let (file, language) = (file.to_path_buf(), Language::of(file));
+            let (file, language) = (file.to_path_buf(), Language::from_path(file));
             return Ok(Kernel { name, file, language, role: around.role, source, launch });
         }
         Ok(Some(_)) => {}
@@ -106,7 +106,7 @@ pub(super) fn check(
 fn check_launch(
     file: &Path,
     source: &str,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) -> Result<Option<Launch>, Vec<Problem>> {
     let Some(range) = block::find(file, source).map_err(|problem| vec![*problem])? else {
         return Ok(None);

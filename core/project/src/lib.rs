@@ -101,12 +101,12 @@ pub struct UnknownName {
 
 /// A kernel that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoKernel {
+pub enum KernelUnavailable {
     /// There is none of that name.
     #[error(transparent)]
     Unknown(UnknownName),
     /// There is a file, and it is not understood.
-    #[error("the kernel `{}` is not understood: {}", _0.name(), _0.problems_text())]
+    #[error("the kernel `{}` is not understood: {}", _0.name(), _0.problem_list())]
     Broken(BrokenFile),
 }
 
@@ -119,16 +119,16 @@ impl UnknownName {
 
 impl Project {
     /// The kernel with this name: below `kernels/` or `wrong/`, or the reference as `reference`.
-    pub fn kernel(&self, name: &str) -> Result<&Kernel, NoKernel> {
+    pub fn kernel(&self, name: &str) -> Result<&Kernel, KernelUnavailable> {
         let all = || self.kernels.iter().chain(&self.wrong).chain([&self.reference]);
         if let Some(kernel) = all().find(|kernel| kernel.name == name) {
             return Ok(kernel);
         }
         if let Some(broken) = self.broken_kernel(name) {
-            return Err(NoKernel::Broken(broken.clone()));
+            return Err(KernelUnavailable::Broken(broken.clone()));
         }
         let known = all().map(|kernel| kernel.name.clone()).collect();
-        Err(NoKernel::Unknown(UnknownName::new("kernel", name, known)))
+        Err(KernelUnavailable::Unknown(UnknownName::new("kernel", name, known)))
     }
 
     /// The file of a kernel of this name that is not understood.

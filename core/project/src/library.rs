@@ -47,14 +47,14 @@ pub struct Operand {
     /// Its tensor.
     pub tensor: usize,
     /// Which of its dimensions are rows.
-    pub taken: Taken,
+    pub taken: Orientation,
 }
 
 /// How a tensor becomes a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum Orientation {
     /// Its first dimension counts rows.
-    AsItIs,
+    Untransposed,
     /// Its last dimension counts rows.
     Transposed,
 }
@@ -73,8 +73,11 @@ pub(super) fn check(
         LibraryWritten::CublasGemm { a, b, c, transposed } => {
             let mut operand = |field: &str, name: &String| {
                 let tensor = matrix(findings, at.field(field), name, tensors);
-                let taken =
-                    if transposed.contains(name) { Taken::Transposed } else { Taken::AsItIs };
+                let taken = if transposed.contains(name) {
+                    Orientation::Transposed
+                } else {
+                    Orientation::Untransposed
+                };
                 Operand { tensor, taken }
             };
             let (left, right) = (operand("a", a), operand("b", b));
@@ -121,11 +124,11 @@ fn check_shapes(findings: &mut Findings<'_>, at: &Located, gemm: &Gemm, tensors:
     let dims = |operand: Operand| {
         let [first, last] = tensors.get(operand.tensor)?.shape.as_slice() else { return None };
         Some(match operand.taken {
-            Taken::AsItIs => (first, last),
-            Taken::Transposed => (last, first),
+            Orientation::Untransposed => (first, last),
+            Orientation::Transposed => (last, first),
         })
     };
-    let c = Operand { tensor: gemm.c, taken: Taken::AsItIs };
+    let c = Operand { tensor: gemm.c, taken: Orientation::Untransposed };
     let (Some(left), Some(right), Some(product)) = (dims(gemm.a), dims(gemm.b), dims(c)) else {
         return;
     };

@@ -6,9 +6,9 @@ use super::{
     BrokenFile, IncludeFile, Part, Project,
     definition::{self, Definition},
     kernel::{self, Kernel},
-    launch::{KernelRole, Surroundings},
+    launch::{KernelRole, LaunchContext},
     manifest::Manifest,
-    problem::{self, Findings, Place, Problem, ProjectError, ReadError},
+    problem::{self, Findings, Problem, ProjectError, ReadError, SourceLocation},
     read::{list, read_project_file},
     ron_text,
     workload::Workload,
@@ -39,12 +39,12 @@ impl Project {
         let project =
             definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
         let (file, source) = files.reference.clone();
-        let around = Surroundings { role: KernelRole::Reference, project };
+        let around = LaunchContext { role: KernelRole::Reference, project };
         let reference =
             kernel::check(&file, source, around).map_err(|more| problems.extend(more)).ok();
         let sorted = files.sorted(project);
         if let (Some((definition, workloads)), Some(reference)) = (definition, reference) {
-            let Sorted { kernels, wrong, includes, broken } = sorted;
+            let ParsedFiles { kernels, wrong, includes, broken } = sorted;
             let (root, manifest) = (files.root, files.manifest);
             return Ok(Self {
                 root,
@@ -70,7 +70,7 @@ impl Project {
     pub fn draft(&self, name: &str, source: String) -> Result<Kernel, Vec<Problem>> {
         let file = PathBuf::from(format!("kernels/{name}.cu"));
         let project = Some((&self.definition, self.workloads.as_slice()));
-        kernel::check(&file, source, Surroundings { role: KernelRole::Variant, project })
+        kernel::check(&file, source, LaunchContext { role: KernelRole::Variant, project })
     }
 }
 
@@ -80,25 +80,25 @@ struct Files {
     manifest: String,
     reference: (PathBuf, String),
     /// Kernels, wrong ones and includes, in this order, each sorted by path.
-    others: Vec<OtherFile>,
+    others: Vec<OptionalFile>,
 }
 
 /// A file without which the project is still one.
-struct OtherFile {
+struct OptionalFile {
     file: PathBuf,
     part: Part,
     text: Result<String, ReadError>,
 }
 
 /// A file that is understood.
-enum Understood {
+enum ParsedFile {
     Kernel(Box<Kernel>),
     Include(IncludeFile),
 }
 
 /// What is understood, and what is not.
 #[derive(Default)]
-struct Sorted {
+struct ParsedFiles {
     kernels: Vec<Kernel>,
     wrong: Vec<Kernel>,
     includes: Vec<IncludeFile>,
@@ -121,7 +121,7 @@ impl Files {
         ] {
             others.extend(all_of(folder, name, extensions)?.into_iter().map(|file| {
                 let text = read_project_file(folder, &file);
-                OtherFile { file, part, text }
+                OptionalFile { file, part, text }
             }));
         }
         Ok(Self {
@@ -133,19 +133,19 @@ impl Files {
     }
 
     /// What each of the files means, as far as it is understood.
-    fn sorted(&self, project: Option<(&Definition, &[Workload])>) -> Sorted {
-        let mut sorted = Sorted::default();
-        for (index, OtherFile { file, part, text }) in self.others.iter().enumerate() {
+    fn sorted(&self, project: Option<(&Definition, &[Workload])>) -> ParsedFiles {
+        let mut sorted = ParsedFiles::default();
+        for (index, OptionalFile { file, part, text }) in self.others.iter().enumerate() {
             let understood = match text {
                 Err(reason) => Err(vec![problem::unreadable(file, reason)]),
                 Ok(source) => self.understood(index, source, project),
             };
             match understood {
-                Ok(Understood::Kernel(kernel)) if *part == Part::Wrong => {
+                Ok(ParsedFile::Kernel(kernel)) if *part == Part::Wrong => {
                     sorted.wrong.push(*kernel);
                 }
-                Ok(Understood::Kernel(kernel)) => sorted.kernels.push(*kernel),
-                Ok(Understood::Include(include)) => sorted.includes.push(include),
+                Ok(ParsedFile::Kernel(kernel)) => sorted.kernels.push(*kernel),
+                Ok(ParsedFile::Include(include)) => sorted.includes.push(include),
                 Err(problems) => {
                     let (file, source) = (file.clone(), text.as_ref().ok().cloned());
                     sorted.broken.push(BrokenFile { file, part: *part, source, problems });
@@ -162,19 +162,19 @@ impl Files {
         index: usize,
         source: &str,
         project: Option<(&Definition, &[Workload])>,
-    ) -> Result<Understood, Vec<Problem>> {
-        let OtherFile { file, part, .. } = &self.others[index];
+    ) -> Result<ParsedFile, Vec<Problem>> {
+        let OptionalFile { file, part, .. } = &self.others[index];
         let role = match part {
             Part::Kernel => KernelRole::Variant,
             Part::Wrong => KernelRole::Wrong,
             Part::Include => {
                 let (file, source) = (file.clone(), source.to_owned());
-                return Ok(Understood::Include(IncludeFile { file, source }));
+                return Ok(ParsedFile::Include(IncludeFile { file, source }));
             }
         };
-        let checked = kernel::check(file, source.to_owned(), Surroundings { role, project });
+        let checked = kernel::check(file, source.to_owned(), LaunchContext { role, project });
         match (self.clash(index, source), checked) {
-            (None, checked) => checked.map(|kernel| Understood::Kernel(Box::new(kernel))),
+            (None, checked) => checked.map(|kernel| ParsedFile::Kernel(Box::new(kernel))),
             // Only one of two kernels can be meant by their name.
             (Some(clash), Ok(_)) => Err(vec![clash]),
             (Some(clash), Err(more)) => Err([vec![clash], more].concat()),
@@ -190,7 +190,7 @@ impl Files {
             [&self.reference.0].into_iter().chain(earlier).find(|first| of(first) == of(file))?;
         let name = kernel::stem(file);
         let found = format!("a second kernel `{name}`; the first is {}", first.display());
-        let place = Place { file, text, span: 0..0, field: String::new() };
+        let place = SourceLocation { file, text, span: 0..0, field: String::new() };
         let expected = "names that differ, and not only in case";
         Some(problem::problem(place, &found, expected, Some("rename one of the files")))
     }
@@ -237,7 +237,8 @@ fn check_definition(files: &Files) -> Result<(Definition, Vec<Workload>), Vec<Pr
 }
 
 fn empty(text: &str) -> Problem {
-    let place = Place { file: Path::new(MANIFEST), text, span: 0..0, field: String::new() };
+    let place =
+        SourceLocation { file: Path::new(MANIFEST), text, span: 0..0, field: String::new() };
     let help =
         "`lightbench new DIR` writes a small project; docs/project-format.md has the whole format";
     problem::problem(place, "the file is empty", "`(schema: 1, name: \"…\", …)`", Some(help))

@@ -242,7 +242,7 @@ impl<'a> Findings<'a> {
 
     fn push(&mut self, span: Range<usize>, found: &str, expected: &str, help: Option<&str>) {
         let field = self.source.tree.path_of(&span);
-        let place = Place { file: &self.source.file, text: self.source.text, span, field };
+        let place = SourceLocation { file: &self.source.file, text: self.source.text, span, field };
         self.problems.push(problem(place, found, expected, help));
     }
 }
@@ -259,7 +259,7 @@ pub fn sort(problems: &mut [Problem]) {
 }
 
 /// Where a problem lies.
-pub struct Place<'a> {
+pub struct SourceLocation<'a> {
     pub file: &'a std::path::Path,
     pub text: &'a str,
     pub span: Range<usize>,
@@ -267,8 +267,13 @@ pub struct Place<'a> {
 }
 
 /// Completes a problem with line and column, and makes its texts safe to show.
-pub fn problem(place: Place<'_>, found: &str, expected: &str, help: Option<&str>) -> Problem {
-    let Place { file, text, span, field } = place;
+pub fn problem(
+    place: SourceLocation<'_>,
+    found: &str,
+    expected: &str,
+    help: Option<&str>,
+) -> Problem {
+    let SourceLocation { file, text, span, field } = place;
     let before = text.get(..span.start).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let covered = text.get(span.clone()).unwrap_or_default().split('\n').next().unwrap_or_default();

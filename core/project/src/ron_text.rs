@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::{
     locate::{Located, locate},
     nearest::nearest,
-    problem::{Place, Problem, Source, problem},
+    problem::{Problem, Source, SourceLocation, problem},
 };
 
 /// Lists in structs in lists: nothing that people write is deeper.
@@ -34,7 +34,7 @@ pub fn read<'a, T: DeserializeOwned>(
             let start = range.start + offset(slice, error.span.start.line, error.span.start.col);
             let end = range.start + offset(slice, error.span.end.line, error.span.end.col);
             let span = narrow(text, start..end.max(start), words.name);
-            let place = Place { file, text, span, field: String::new() };
+            let place = SourceLocation { file, text, span, field: String::new() };
             Err(Box::new(problem(place, &words.found, &words.expected, words.help.as_deref())))
         }
     }
@@ -84,7 +84,7 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 }
 
 /// An error of the reader, translated.
-struct Words<'a> {
+struct TranslatedError<'a> {
     found: String,
     expected: String,
     help: Option<String>,
@@ -92,7 +92,7 @@ struct Words<'a> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the reader's errors are its own and may grow")]
-fn words(error: &Ron) -> Words<'_> {
+fn words(error: &Ron) -> TranslatedError<'_> {
     match error {
         Ron::NoSuchStructField { expected, found, .. } => unknown("field", found, expected),
         Ron::NoSuchEnumVariant { expected, found, .. } => unknown("choice", found, expected),
@@ -101,7 +101,7 @@ fn words(error: &Ron) -> Words<'_> {
             &format!("`{field}: …` among these fields"),
             Some(&format!("add `{field}: …`")),
         ),
-        Ron::DuplicateStructField { field, .. } => Words {
+        Ron::DuplicateStructField { field, .. } => TranslatedError {
             name: Some(field),
             ..say(
                 &format!("the field `{field}` is written twice"),
@@ -119,7 +119,7 @@ fn words(error: &Ron) -> Words<'_> {
         Ron::IntegerOutOfBounds => {
             say("the integer is too large", "an integer of at most 64 bits", None)
         }
-        Ron::ExpectedDifferentStructName { expected, found } => Words {
+        Ron::ExpectedDifferentStructName { expected, found } => TranslatedError {
             name: Some(found),
             ..say(&format!("the name `{found}`"), &format!("`{expected}(`, or `(` alone"), None)
         },
@@ -132,7 +132,7 @@ fn words(error: &Ron) -> Words<'_> {
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the reader's errors are its own and may grow")]
 /// What the text lacks; the reader has no values to show for these.
-fn syntax(error: &Ron) -> Words<'_> {
+fn syntax(error: &Ron) -> TranslatedError<'_> {
     let (found, expected, help) = match error {
         Ron::Eof => ("the text ends too early", "the closing bracket of what is open", None),
         Ron::ExpectedArray => {
@@ -177,8 +177,8 @@ fn syntax(error: &Ron) -> Words<'_> {
     say(found, expected, help)
 }
 
-fn say(found: &str, expected: &str, help: Option<&str>) -> Words<'static> {
-    Words {
+fn say(found: &str, expected: &str, help: Option<&str>) -> TranslatedError<'static> {
+    TranslatedError {
         found: found.to_owned(),
         expected: expected.to_owned(),
         help: help.map(str::to_owned),
@@ -186,12 +186,17 @@ fn say(found: &str, expected: &str, help: Option<&str>) -> Words<'static> {
     }
 }
 
-fn unknown<'a>(what: &str, found: &'a str, known: &[&'static str]) -> Words<'a> {
+fn unknown<'a>(what: &str, found: &'a str, known: &[&'static str]) -> TranslatedError<'a> {
     let help = nearest(found, known.iter().copied()).map(|near| format!("write `{near}`"));
     let expected = match known {
         [] => format!("no {what} here"),
         [one] => format!("`{one}`"),
         _ => format!("one of {}", known.join(", ")),
     };
-    Words { found: format!("unknown {what} `{found}`"), expected, help, name: Some(found) }
+    TranslatedError {
+        found: format!("unknown {what} `{found}`"),
+        expected,
+        help,
+        name: Some(found),
+    }
 }

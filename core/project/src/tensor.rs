@@ -193,12 +193,12 @@ pub struct Scales {
 
 /// What a tensor is checked against.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct TensorContext<'a> {
     pub(super) tensors: &'a [TensorWritten],
     pub(super) scope: &'a Scope,
 }
 
-impl Surroundings<'_> {
+impl TensorContext<'_> {
     /// The index of a tensor that another one names.
     pub(super) fn find(
         &self,
@@ -220,7 +220,7 @@ pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &TensorWritten,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Tensor {
     findings.identifier(at.field("name"), &written.name);
     findings.at_most(at.field("shape"), "dimensions", written.shape.len(), MAX_RANK);
@@ -341,7 +341,7 @@ fn check_role(
     at: &Located,
     written: &TensorWritten,
     domain: &Domain,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Role {
     let target = fill::Target {
         dtype: written.dtype,
@@ -480,7 +480,7 @@ fn check_scales(
     at: &Located,
     scales: &ScalesWritten,
     written: &TensorWritten,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Option<Scales> {
     if !written.dtype.is_packed() {
         findings.add(at, format!("scales of {}", written.dtype.name()), "a packed 4-bit dtype");

@@ -20,7 +20,9 @@ use super::nvrtc::NvrtcPaths;
 use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
 use crate::toolchain::doctor::FETCH_COMMAND;
-use crate::toolchain::{HeaderError, HeaderFolder, HeaderState, HeaderTurn, Headers, Toolchain};
+use crate::toolchain::{
+    HeaderError, HeaderExtraction, HeaderFolder, HeaderState, Headers, Toolchain,
+};
 use crate::worker::command::WorkerCommand;
 use crate::worker::error::{Death, WorkerError};
 use crate::worker::handle::WorkerHandle;
@@ -327,8 +329,8 @@ impl Compiler {
         if folder.state == HeaderState::Absent {
             let cancelled = || cancellation.is_cancelled();
             folder = match folder.begin(TOOL_LIMIT, &cancelled)? {
-                HeaderTurn::Ready(folder) => folder,
-                HeaderTurn::Extract(staging) => {
+                HeaderExtraction::Ready(folder) => folder,
+                HeaderExtraction::Extract(staging) => {
                     let into = staging.include();
                     self.extract(into, cancellation).map_err(|error| not_kept(into, error))?;
                     staging.finish(nvrtc)?

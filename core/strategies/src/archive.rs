@@ -173,7 +173,7 @@ impl Node {
 
     /// How often something was tried with it.
     #[must_use]
-    pub fn tried(&self) -> usize {
+    pub fn was_tried(&self) -> usize {
         self.actions.iter().map(|action| action.tried).sum()
     }
 }

@@ -72,7 +72,7 @@ impl Outlook {
     /// Whether the forecast knows something: what is off by nearly as much as the mean of all does
     /// not.
     #[must_use]
-    pub fn knows(&self) -> bool {
+    pub fn is_ready(&self) -> bool {
         self.prediction.deviation <= MOST_DOUBT * self.spread
     }
 }
@@ -96,7 +96,7 @@ impl Forecast {
         }
         let from = features.len().saturating_sub(MOST_KNOWN);
         let (features, log_times) = (&features[from..], &log_times[from..]);
-        let scaling = Scaling::of(features);
+        let scaling = Scaling::from_features(features);
         let points: Vec<Vec<f64>> = features.iter().map(|one| scaling.apply(one)).collect();
         let smoothness = match smoothness {
             Some(known) if known.scales.len() == scaling.columns.len() => known,
@@ -125,7 +125,7 @@ impl Forecast {
 #[must_use]
 pub fn decide(best: f64, outlook: Outlook) -> Decision {
     let chance = outlook.chance(best);
-    if !outlook.knows() || chance >= LEAST_CHANCE || chance.is_nan() {
+    if !outlook.is_ready() || chance >= LEAST_CHANCE || chance.is_nan() {
         return Decision::Measure;
     }
     let slower = 100.0 * pxfm::f_exp(outlook.prediction.mean - best) - 100.0;
@@ -154,7 +154,7 @@ struct Scaling {
 const DEVIATIONS_IN_RANGE: f64 = 4.0;
 
 impl Scaling {
-    fn of(features: &[Vec<f64>]) -> Self {
+    fn from_features(features: &[Vec<f64>]) -> Self {
         let width = features.iter().map(Vec::len).max().unwrap_or(0);
         let count = features.len() as f64;
         let column = |place: usize| {

@@ -74,7 +74,7 @@ impl Process {
             let noise = if row == column { smoothness.noise } else { 0.0 };
             matern(&points[row], &points[column], &smoothness.scales) + noise
         };
-        let factor = Cholesky::of(count, covariance)?;
+        let factor = Cholesky::new(count, covariance)?;
         let mean = values.iter().sum::<f64>() / count as f64;
         let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
         let weights = factor.solve(&centred);

@@ -19,4 +19,4 @@ pub mod tuner;
 pub use archive::{Action, Archive, Attempt, Finding, Node, Origin, Outcome};
 pub use space::{Dimension, Neighbourhood, Restriction, Space, SpaceError};
 pub use strategy::{Choice, Strategy, StrategyKind};
-pub use tuner::{Told, Tuner, TunerKind};
+pub use tuner::{TrialOutcome, Tuner, TunerKind};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::space::{Dimension, Space};
-use crate::tuner::{Told, TunerKind};
+use crate::tuner::{TrialOutcome, TunerKind};
 
 pub mod candidates;
 #[cfg(test)]
@@ -30,7 +30,7 @@ pub struct Recorded {
     /// Its values, in the order of the dimensions.
     pub values: Vec<i64>,
     /// What came of it.
-    pub told: Told,
+    pub told: TrialOutcome,
 }
 
 /// Why a record cannot be replayed.
@@ -60,16 +60,18 @@ pub enum RecordError {
 impl RecordedSpace {
     /// The record of a space; configurations of which nothing is told are left out. Times that
     /// are not positive numbers are recorded as the failures that they count as.
-    pub fn of(space: &Space, told: impl Fn(usize) -> Option<Told>) -> Self {
+    pub fn new(space: &Space, told: impl Fn(usize) -> Option<TrialOutcome>) -> Self {
         let recorded = |index: usize| {
             let told = match told(index)? {
-                Told::Time(time) | Told::Abandoned { at_least: time }
+                TrialOutcome::Time(time) | TrialOutcome::Abandoned { at_least: time }
                     if !(time.is_finite() && time > 0.0) =>
                 {
-                    Told::Failed
+                    TrialOutcome::Failed
                 }
-                Told::NotJudged => return None,
-                told @ (Told::Time(_) | Told::Abandoned { .. } | Told::Failed) => told,
+                TrialOutcome::NotJudged => return None,
+                told @ (TrialOutcome::Time(_)
+                | TrialOutcome::Abandoned { .. }
+                | TrialOutcome::Failed) => told,
             };
             Some(Recorded { values: space.values(index), told })
         };
@@ -84,7 +86,7 @@ impl RecordedSpace {
 #[derive(Clone, Debug)]
 pub struct Replay {
     space: Space,
-    told: Vec<Told>,
+    told: Vec<TrialOutcome>,
     best: f64,
 }
 
@@ -95,7 +97,7 @@ impl Replay {
     ///
     /// When results and dimensions do not fit, when a result is there twice, or when there is
     /// nothing to look for.
-    pub fn of(record: &RecordedSpace) -> Result<Self, RecordError> {
+    pub fn new(record: &RecordedSpace) -> Result<Self, RecordError> {
         let places = |(result, recorded): (usize, &Recorded)| {
             places_of(&record.dimensions, &recorded.values).ok_or_else(|| {
                 RecordError::UnknownValues { result, values: recorded.values.clone() }
@@ -103,15 +105,15 @@ impl Replay {
         };
         let rows: Vec<Vec<u16>> =
             record.results.iter().enumerate().map(places).collect::<Result<_, _>>()?;
-        let space = Space::of_rows(record.dimensions.clone(), rows.clone());
-        let mut told: Vec<Option<Told>> = vec![None; space.len()];
+        let space = Space::from_rows(record.dimensions.clone(), rows.clone());
+        let mut told: Vec<Option<TrialOutcome>> = vec![None; space.len()];
         for (result, (row, recorded)) in rows.iter().zip(&record.results).enumerate() {
             let slot = space.index_of(row).and_then(|index| told.get_mut(index));
             if slot.is_none_or(|slot| slot.replace(recorded.told).is_some()) {
                 return Err(RecordError::Twice { result, values: recorded.values.clone() });
             }
         }
-        let told: Vec<Told> = told.into_iter().flatten().collect();
+        let told: Vec<TrialOutcome> = told.into_iter().flatten().collect();
         let best = told.iter().filter_map(time).min_by(f64::total_cmp);
         Ok(Self { space, told, best: best.ok_or(RecordError::NoTime)? })
     }
@@ -128,7 +130,7 @@ impl Replay {
     ///
     /// When `index` is not below the space's length.
     #[must_use]
-    pub fn told(&self, index: usize) -> Told {
+    pub fn told(&self, index: usize) -> TrialOutcome {
         self.told[index]
     }
 
@@ -158,7 +160,7 @@ impl Replay {
     /// The same for several seeds.
     #[must_use]
     pub fn spread(&self, kind: TunerKind, seeds: u64, goal: Goal) -> Spread {
-        Spread::of((0..seeds).map(|seed| self.evaluations(kind, seed, goal)))
+        Spread::from_evaluations((0..seeds).map(|seed| self.evaluations(kind, seed, goal)))
     }
 }
 
@@ -180,7 +182,7 @@ pub struct Spread {
 
 impl Spread {
     /// Puts the numbers in order.
-    pub fn of(needed: impl Iterator<Item = Option<usize>>) -> Self {
+    pub fn from_evaluations(needed: impl Iterator<Item = Option<usize>>) -> Self {
         let mut needed: Vec<Option<usize>> = needed.collect();
         needed.sort_by_key(|evaluations| evaluations.unwrap_or(usize::MAX));
         Self { needed }
@@ -218,10 +220,13 @@ impl Spread {
 }
 
 /// A time that counts.
-fn time(told: &Told) -> Option<f64> {
+fn time(told: &TrialOutcome) -> Option<f64> {
     match *told {
-        Told::Time(time) if time.is_finite() && time > 0.0 => Some(time),
-        Told::Time(_) | Told::Abandoned { .. } | Told::Failed | Told::NotJudged => None,
+        TrialOutcome::Time(time) if time.is_finite() && time > 0.0 => Some(time),
+        TrialOutcome::Time(_)
+        | TrialOutcome::Abandoned { .. }
+        | TrialOutcome::Failed
+        | TrialOutcome::NotJudged => None,
     }
 }
 

@@ -109,11 +109,11 @@ impl Space {
         most: usize,
     ) -> Result<Self, SpaceError> {
         let rows = build::valid_rows(&dimensions, restrictions, most)?;
-        Ok(Self::of_rows(dimensions, rows))
+        Ok(Self::from_rows(dimensions, rows))
     }
 
     /// The space of exactly these rows of values' places; what stands twice counts once.
-    pub(crate) fn of_rows(dimensions: Vec<Dimension>, mut rows: Vec<Vec<u16>>) -> Self {
+    pub(crate) fn from_rows(dimensions: Vec<Dimension>, mut rows: Vec<Vec<u16>>) -> Self {
         rows.sort_unstable();
         rows.dedup();
         Self { dimensions, count: rows.len(), rows: rows.concat() }

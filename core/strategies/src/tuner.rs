@@ -13,7 +13,7 @@ use exhaustive::Exhaustive;
 use genetic::Genetic;
 use ledger::Ledger;
 use local::LocalSearch;
-use questioner::Questioner;
+use proposing_tuner::ProposingTuner;
 use random::RandomOrder;
 use surrogate::Surrogate;
 
@@ -23,7 +23,7 @@ mod feasibility;
 mod genetic;
 mod ledger;
 mod local;
-mod questioner;
+mod proposing_tuner;
 mod random;
 mod surrogate;
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests;
 /// What came of trying a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum TrialOutcome {
     /// It ran and took this long, in any unit, as long as all are in the same. A time that is
     /// not a positive number counts as a failure.
     Time(f64),
@@ -57,7 +57,7 @@ pub trait Tuner {
 
     /// What came of a configuration. It need not have been asked for: results of an earlier run
     /// may be told before the first question, and are never asked for again.
-    fn tell(&mut self, configuration: usize, told: Told);
+    fn tell(&mut self, configuration: usize, told: TrialOutcome);
 }
 
 /// The tuners that there are.
@@ -99,12 +99,12 @@ impl TunerKind {
     ) -> Box<dyn Tuner + 's> {
         let ledger = Ledger::new(space, seed, first);
         match self {
-            Self::Exhaustive => Box::new(Questioner::new(ledger, Exhaustive::new())),
-            Self::Random => Box::new(Questioner::new(ledger, RandomOrder)),
-            Self::LocalSearch => Box::new(Questioner::new(ledger, LocalSearch::new())),
-            Self::Annealing => Box::new(Questioner::new(ledger, Annealing::new())),
-            Self::Genetic => Box::new(Questioner::new(ledger, Genetic::new())),
-            Self::Surrogate => Box::new(Questioner::new(ledger, Surrogate::new())),
+            Self::Exhaustive => Box::new(ProposingTuner::new(ledger, Exhaustive::new())),
+            Self::Random => Box::new(ProposingTuner::new(ledger, RandomOrder)),
+            Self::LocalSearch => Box::new(ProposingTuner::new(ledger, LocalSearch::new())),
+            Self::Annealing => Box::new(ProposingTuner::new(ledger, Annealing::new())),
+            Self::Genetic => Box::new(ProposingTuner::new(ledger, Genetic::new())),
+            Self::Surrogate => Box::new(ProposingTuner::new(ledger, Surrogate::new())),
         }
     }
 

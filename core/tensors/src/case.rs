@@ -60,7 +60,7 @@ impl Case {
     ///
     /// # Errors
     /// An expression without a value, which a checked project does not have.
-    pub fn of(definition: &Definition, workload: &Workload) -> Result<Self, PlanError> {
+    pub fn new(definition: &Definition, workload: &Workload) -> Result<Self, PlanError> {
         let environment = definition.environment(workload);
         let mut tensors = Vec::new();
         let sized = definition.tensors.iter().zip(&workload.extents).zip(&workload.fills);

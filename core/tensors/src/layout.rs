@@ -54,7 +54,7 @@ impl Layout {
     ///
     /// # Errors
     /// Sizes that contradict each other or this machine.
-    pub fn of(tensor: &TensorCase) -> Result<Self, LayoutError> {
+    pub fn new(tensor: &TensorCase) -> Result<Self, LayoutError> {
         let wrong = LayoutError::Contradiction;
         let size = |value: u64| usize::try_from(value).ok().ok_or(LayoutError::TooLarge);
         if tensor.dims.len() != tensor.strides.len() || tensor.dims.len() > MAX_RANK {

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::naming::{self, Naming};
-use super::passed_over::{Part, PassedOver, Reason};
-use super::places::{self, Place, Source, file_name};
 use super::receipt::Receipt;
+use super::rejected_file::{Part, Reason, RejectedFile};
+use super::search_places::{self, Place, Source, file_name};
 use super::{Headers, HostEnvironment, Nvrtc, Tool, Toolchain, ToolchainError, Version, binary};
 
 /// Everything that was found.
@@ -21,7 +21,7 @@ pub struct Discovery {
     /// The stand-alone assembler.
     pub ptxas: Option<Tool>,
     /// What is not used, in the order in which it was found.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<RejectedFile>,
     /// The path that the user gave.
     given: Option<PathBuf>,
 }
@@ -73,7 +73,7 @@ pub fn discover(surroundings: &HostEnvironment) -> Discovery {
 /// [`discover`] with the file names of a chosen platform.
 pub(super) fn discover_as(surroundings: &HostEnvironment, naming: &Naming) -> Discovery {
     let mut search = Search { naming, passed_over: Vec::new(), seen: Vec::new() };
-    let mut places = places::all(surroundings, naming);
+    let mut places = search_places::all(surroundings, naming);
     places.retain(|place| search.is_trusted(place));
     let compiler = search.compiler(&places, surroundings.explicit.is_some());
     if let Some(chosen) = &compiler {
@@ -125,7 +125,7 @@ struct Candidate {
 
 struct Search<'a> {
     naming: &'a Naming,
-    passed_over: Vec<PassedOver>,
+    passed_over: Vec<RejectedFile>,
     seen: Vec<PathBuf>,
 }
 
@@ -238,7 +238,7 @@ impl Search<'_> {
     }
 
     fn pass_over(&mut self, part: Part, source: Source, path: &Path, reason: Reason) {
-        self.passed_over.push(PassedOver { part, source, path: path.to_path_buf(), reason });
+        self.passed_over.push(RejectedFile { part, source, path: path.to_path_buf(), reason });
     }
 }
 

@@ -50,7 +50,7 @@ pub enum HeaderState {
 
 /// What came of asking to extract.
 #[derive(Debug)]
-pub enum HeaderTurn {
+pub enum HeaderExtraction {
     /// It is this process's turn.
     Extract(HeaderStaging),
     /// Another process has done it in the meantime.
@@ -138,13 +138,13 @@ impl HeaderFolder {
         self,
         limit: Duration,
         cancelled: &dyn Fn() -> bool,
-    ) -> Result<HeaderTurn, HeaderError> {
+    ) -> Result<HeaderExtraction, HeaderError> {
         let parent = self.parent();
         fs::create_dir_all(&parent).map_err(at(&parent))?;
         let lock = Lock::acquire(&parent.join(".lock"), limit, cancelled, &mut || {})?;
         if let Some(HeaderReceipt { files, bytes, .. }) = read_receipt(&self.whole) {
             let state = HeaderState::Complete { files, bytes };
-            return Ok(HeaderTurn::Ready(Self { state, ..self }));
+            return Ok(HeaderExtraction::Ready(Self { state, ..self }));
         }
         remove_leftovers(&parent, &mut |_| {});
         let folder = tempfile::Builder::new()
@@ -153,7 +153,7 @@ impl HeaderFolder {
             .map_err(at(&parent))?;
         let include = folder.path().join("include");
         fs::create_dir(&include).map_err(at(&include))?;
-        Ok(HeaderTurn::Extract(HeaderStaging { target: self, folder, include, _lock: lock }))
+        Ok(HeaderExtraction::Extract(HeaderStaging { target: self, folder, include, _lock: lock }))
     }
 
     fn parent(&self) -> PathBuf {

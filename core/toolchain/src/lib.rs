@@ -12,12 +12,12 @@ mod host_environment;
 mod libraries;
 mod lock;
 mod naming;
-mod passed_over;
 mod pins;
-mod places;
 mod profilers;
 pub mod program;
 mod receipt;
+mod rejected_file;
+mod search_places;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -29,16 +29,16 @@ use serde::Serialize;
 pub use binary::Damage;
 pub use discover::{Discovery, discover};
 pub use fetch::{DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, fetch};
-pub use headers::{HeaderError, HeaderFolder, HeaderStaging, HeaderState, HeaderTurn};
+pub use headers::{HeaderError, HeaderExtraction, HeaderFolder, HeaderStaging, HeaderState};
 pub use host_environment::{HostEnvironment, user_cache};
 pub use libraries::{Libraries, libraries};
 pub use lock::LockError;
-pub use passed_over::{Part, PassedOver, Reason};
 pub use pins::{Pin, PinnedSet};
-pub use places::Source;
-pub use profilers::{Absent, NsightProgram, nsight};
+pub use profilers::{NsightProgram, ProfilerNotFound, nsight};
 pub use program::ProgramError;
 pub use receipt::{FileRecord, Receipt, ReceiptProblem};
+pub use rejected_file::{Part, Reason, RejectedFile};
+pub use search_places::Source;
 pub use version::Version;
 
 /// A compiler that can be used, and the tools found with it.
@@ -127,21 +127,21 @@ pub enum ToolchainError {
     #[error(
         "{} holds no usable CUDA compiler{}; give the folder or the file of NVRTC 13.0 or newer \
          (13.x), or leave the path out",
-        path.display(), passed_over::listed(passed_over)
+        path.display(), rejected_file::listed(passed_over)
     )]
     Explicit {
         /// What the user gave.
         path: PathBuf,
         /// What was found there, and why it is not used.
-        passed_over: Vec<PassedOver>,
+        passed_over: Vec<RejectedFile>,
     },
     /// Nothing usable was found anywhere.
     #[error(
         "no usable CUDA compiler on this machine{}; run `lightbench doctor --fetch` to install one",
-        passed_over::listed(passed_over)
+        rejected_file::listed(passed_over)
     )]
     Missing {
         /// What was found, and why it is not used.
-        passed_over: Vec<PassedOver>,
+        passed_over: Vec<RejectedFile>,
     },
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::HostEnvironment;
 use super::naming::{self, Naming};
-use super::places::{self, Place, Source, file_name};
+use super::search_places::{self, Place, Source, file_name};
 
 /// Where libraries may lie, the likeliest place first; behind the files the names by which the system's loader may know them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Libraries {
 }
 
 /// A library that is looked for.
-struct Sought {
+struct LibraryPattern {
     /// What the loader calls it, the newest major version first.
     names: &'static [&'static str],
     /// What its file begins with where it has none of the names.
@@ -38,7 +38,7 @@ struct Sought {
     package: &'static str,
 }
 
-const CUBLAS: Sought = Sought {
+const CUBLAS: LibraryPattern = LibraryPattern {
     names: if cfg!(windows) {
         &["cublas64_13.dll", "cublas64_12.dll"]
     } else {
@@ -49,7 +49,7 @@ const CUBLAS: Sought = Sought {
     package: "cublas",
 };
 
-const CUPTI: Sought = Sought {
+const CUPTI: LibraryPattern = LibraryPattern {
     names: if cfg!(windows) {
         &["cupti64.dll"]
     } else {
@@ -65,7 +65,7 @@ const CUPTI: Sought = Sought {
 #[must_use]
 pub fn libraries(surroundings: &HostEnvironment) -> Libraries {
     let Some(naming) = naming::native() else { return Libraries::default() };
-    let mut places = places::all(surroundings, naming);
+    let mut places = search_places::all(surroundings, naming);
     places.retain(|place| match place.source {
         Source::Explicit | Source::Toolkit | Source::Python => true,
         // Only what compiles is ever fetched.
@@ -75,7 +75,7 @@ pub fn libraries(surroundings: &HostEnvironment) -> Libraries {
     Libraries { cublas, cupti }
 }
 
-impl Sought {
+impl LibraryPattern {
     fn found(&self, places: &[Place], naming: &Naming) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
         let folders = places.iter().flat_map(|place| self.folders(place, naming));
@@ -124,7 +124,7 @@ mod tests {
 
     fn check_found(
         of: impl Fn(Libraries) -> Vec<PathBuf>,
-        sought: &Sought,
+        sought: &LibraryPattern,
         files: &[&str],
         expected: &[&str],
     ) {

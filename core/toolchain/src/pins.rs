@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::passed_over::Part;
+use super::rejected_file::Part;
 
 /// One package at one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

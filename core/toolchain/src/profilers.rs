@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::HostEnvironment;
-use super::places::{expand, toolkit_roots};
+use super::search_places::{expand, toolkit_roots};
 
 /// A program of Nsight Compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl NsightProgram {
      package cuda-nsight-compute-13-0 of NVIDIA's repository (`sudo apt install cuda-nsight-compute-13-0`), or from \
      https://developer.nvidia.com/nsight-compute", program.name(), listed(looked)
 )]
-pub struct Absent {
+pub struct ProfilerNotFound {
     /// Which.
     pub program: NsightProgram,
     /// The folders that were looked in besides those of `PATH`.
@@ -48,7 +48,10 @@ fn listed(folders: &[PathBuf]) -> String {
 ///
 /// # Errors
 /// It is nowhere.
-pub fn nsight(surroundings: &HostEnvironment, program: NsightProgram) -> Result<PathBuf, Absent> {
+pub fn nsight(
+    surroundings: &HostEnvironment,
+    program: NsightProgram,
+) -> Result<PathBuf, ProfilerNotFound> {
     let installs = surroundings.system.join("opt/nvidia/nsight-compute");
     let mut folders: Vec<PathBuf> = expand(&installs, "*");
     // Named also where it is not there, so that people know where one would be seen.
@@ -59,7 +62,7 @@ pub fn nsight(surroundings: &HostEnvironment, program: NsightProgram) -> Result<
     }
     match find(surroundings, program.name(), &folders) {
         Some(found) => Ok(found),
-        None => Err(Absent { program, looked: folders }),
+        None => Err(ProfilerNotFound { program, looked: folders }),
     }
 }
 

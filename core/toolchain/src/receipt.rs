@@ -115,7 +115,10 @@ impl Receipt {
     }
 
     /// Lists what lies in `folder`.
-    pub(super) fn of_folder(folder: &Path, packages: BTreeMap<String, String>) -> io::Result<Self> {
+    pub(super) fn from_folder(
+        folder: &Path,
+        packages: BTreeMap<String, String>,
+    ) -> io::Result<Self> {
         let mut files = BTreeMap::new();
         list(folder, "", &mut files)?;
         Ok(Self { schema: SCHEMA.to_owned(), packages, files })

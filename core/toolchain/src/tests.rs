@@ -331,22 +331,22 @@ fn headers_are_complete_only_after_the_last_step() {
     let locate = || HeaderFolder::locate(cache.path(), &nvrtc());
     let begin = || locate().begin(limit, &|| false).unwrap();
     // A killed extraction: its folder stays, and is removed by the next one.
-    let HeaderTurn::Extract(staging) = begin() else { panic!("nothing is there yet") };
+    let HeaderExtraction::Extract(staging) = begin() else { panic!("nothing is there yet") };
     let abandoned = cache.path().join("headers/.partial-abandoned");
     fs::create_dir_all(abandoned.join("include")).unwrap();
     drop(staging);
     assert_eq!(locate().state, HeaderState::Absent);
 
-    let HeaderTurn::Extract(staging) = begin() else { panic!("still nothing") };
+    let HeaderExtraction::Extract(staging) = begin() else { panic!("still nothing") };
     assert!(!abandoned.exists());
     assert!(staging.finish(&nvrtc()).is_err(), "an empty extraction is refused");
 
-    let HeaderTurn::Extract(staging) = begin() else { panic!("still nothing") };
+    let HeaderExtraction::Extract(staging) = begin() else { panic!("still nothing") };
     fs::write(staging.include().join("cuda_fp16.h"), "half").unwrap();
     let finished = staging.finish(&nvrtc()).unwrap();
     assert_eq!(finished.state, HeaderState::Complete { files: 1, bytes: 4 });
     assert_eq!(locate(), finished);
-    assert!(matches!(begin(), HeaderTurn::Ready(_)));
+    assert!(matches!(begin(), HeaderExtraction::Ready(_)));
     assert!(finished.is_whole());
     fs::write(finished.path.join("cuda_fp16.h"), "").unwrap();
     assert!(!locate().is_whole(), "a header was cut");

@@ -132,7 +132,7 @@ fn an_entry_is_added_beside_what_is_there() {
         assert_eq!(status, Status::Passed, "{said}");
         let after = after.unwrap();
         let read = Settings::from_ron(&after).unwrap();
-        assert!(Roster::new(&read.models).is_ok(), "{after}");
+        assert!(ModelRegistry::new(&read.models).is_ok(), "{after}");
         for part in parts {
             assert!(after.contains(part), "{part} in {after}");
         }

@@ -16,7 +16,7 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::{Gpu, checked};
-use super::stream::Room;
+use super::stream::BorrowedMemory;
 use crate::error::DriverError;
 
 /// Addresses that are reserved on each side of what is mapped, the most that the driver gives of these. They cost page
@@ -222,8 +222,8 @@ impl Allocation {
     }
 
     /// Where it is.
-    pub(super) fn room(&self) -> Room {
-        Room { start: self.start, bytes: self.length }
+    pub(super) fn room(&self) -> BorrowedMemory {
+        BorrowedMemory { start: self.start, bytes: self.length }
     }
 }
 

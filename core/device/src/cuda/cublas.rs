@@ -94,14 +94,17 @@ impl Cublas {
         let mut reason = "no place was named".to_owned();
         for file in files {
             match open(file) {
-                Ok(opened) => return Self::of(file, opened),
+                Ok(opened) => return Self::from_library(file, opened),
                 Err(error) => reason = format!("{}: {error}", file.display()),
             }
         }
         Err(LibraryError::Missing { reason }.into())
     }
 
-    fn of(file: &Path, (library, part): (Library, Option<Library>)) -> Result<Self, DeviceError> {
+    fn from_library(
+        file: &Path,
+        (library, part): (Library, Option<Library>),
+    ) -> Result<Self, DeviceError> {
         let functions = Functions::load(&library, file)?;
         let mut handle: Handle = ptr::null_mut();
         // SAFETY: writes one handle through a valid pointer; a context is current.

@@ -78,7 +78,7 @@ impl Cupti {
         for place in places {
             // SAFETY: NVIDIA's library, whose initialisers only prepare itself; in a process of its own.
             match unsafe { Library::new(place) } {
-                Ok(library) => return Self::of(library),
+                Ok(library) => return Self::from_library(library),
                 Err(_) if place.is_file() => found = NoStamps::Unloadable,
                 Err(_) => {}
             }
@@ -86,7 +86,7 @@ impl Cupti {
         Err(found)
     }
 
-    fn of(library: Library) -> Result<Self, NoStamps> {
+    fn from_library(library: Library) -> Result<Self, NoStamps> {
         let get_version: unsafe extern "C" fn(*mut u32) -> c_int =
             symbol(&library, c"cuptiGetVersion")?;
         let mut version = 0;

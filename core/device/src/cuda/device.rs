@@ -16,18 +16,18 @@ use super::driver::{
     Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, error, free_bytes,
 };
 use super::guards::Guards;
-use super::mailbox::{self, Mailbox};
-use super::memory::{GUARD, Memory, Source, Trespass};
+use super::memory::{GUARD, GuardViolation, Memory, Source};
+use super::memory_exchange::{self, DeviceMemoryExchange};
 use super::prepared::{Action, Prepared};
 use super::staging::Staging;
-use super::stopwatch::{Stopwatch, Trouble};
-use super::stream::Room;
+use super::stopwatch::{Stopwatch, StopwatchError};
+use super::stream::BorrowedMemory;
 use super::telemetry::Telemetry;
 use super::{attributes, fault, function};
 use crate::error::{DeviceError, OpenError};
 use crate::execution::{
-    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Instruments, Launch, LaunchFault, ModuleId, Outcome,
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image,
+    Instruments, Launch, LaunchFault, MemoryExchange, ModuleId, Outcome,
 };
 use crate::library::{LibraryOutcome, LibraryRun};
 use crate::timing::{Operation, Sampling, Timed, Timekeeping, Work};
@@ -44,7 +44,7 @@ pub struct CudaDevice {
     source: Source,
     staging: Staging,
     guards: Option<Guards>,
-    mailbox: Mailbox,
+    mailbox: DeviceMemoryExchange,
     buffers: Vec<Option<Buffer>>,
     modules: Vec<LoadedModule>,
     /// Made when something is timed.
@@ -58,7 +58,7 @@ pub struct CudaDevice {
 }
 
 /// What a GPU is timed with, and what is read beside it.
-pub(super) type Clockwork<'a> = (&'a mut Stopwatch, &'a mut Option<Telemetry>);
+pub(super) type TimingEquipment<'a> = (&'a mut Stopwatch, &'a mut Option<Telemetry>);
 
 #[derive(Debug)]
 struct Buffer {
@@ -124,7 +124,7 @@ impl CudaDevice {
             kind: DeviceKind::Cuda { uuid: gpu.uuid()?, driver: driver.version, attributes },
         };
         let context = Context::new(gpu)?;
-        let source = Source::of(gpu)?;
+        let source = Source::new(gpu)?;
         let staging = Staging::new()?;
         Ok(Self {
             description,
@@ -132,7 +132,7 @@ impl CudaDevice {
             source,
             staging,
             guards: None,
-            mailbox: Mailbox::default(),
+            mailbox: DeviceMemoryExchange::default(),
             buffers: Vec::new(),
             modules: Vec::new(),
             stopwatch: None,
@@ -193,7 +193,10 @@ impl CudaDevice {
     }
 
     /// Work that can begin, and what it is timed with; nothing else is under way.
-    pub(super) fn ready(&mut self, work: &Work) -> Result<(Prepared, Clockwork<'_>), DeviceError> {
+    pub(super) fn ready(
+        &mut self,
+        work: &Work,
+    ) -> Result<(Prepared, TimingEquipment<'_>), DeviceError> {
         self.context.enter()?;
         self.mailbox.withdraw();
         for operation in &work.timed {
@@ -231,7 +234,7 @@ impl CudaDevice {
         self.cublas.clone().ok_or(DeviceError::Unknown("library"))
     }
 
-    fn room(&self, buffer: BufferId) -> Result<Room, DeviceError> {
+    fn room(&self, buffer: BufferId) -> Result<BorrowedMemory, DeviceError> {
         let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
         Ok(buffer.ok_or(DeviceError::Unknown("buffer"))?.memory.room())
     }
@@ -244,7 +247,7 @@ impl CudaDevice {
     }
 
     /// Whether something was written around any buffer; not known without the code that looks.
-    fn is_trespassed(&mut self) -> Result<bool, DeviceError> {
+    fn has_guard_violation(&mut self) -> Result<bool, DeviceError> {
         let Some(mut guards) = self.guards.take() else { return Ok(true) };
         let around = self.buffers.iter().flatten().flat_map(|buffer| buffer.memory.around());
         let around = around.filter(|(_, length)| *length > 0);
@@ -257,13 +260,13 @@ impl CudaDevice {
     }
 
     /// Writes to what surrounds buffers.
-    fn trespasses(&mut self, kernel: &str) -> Result<Vec<LaunchFault>, DeviceError> {
+    fn guard_violations(&mut self, kernel: &str) -> Result<Vec<LaunchFault>, DeviceError> {
         let mut faults = Vec::new();
-        if !self.is_trespassed()? {
+        if !self.has_guard_violation()? {
             return Ok(faults);
         }
         for buffer in self.buffers.iter_mut().flatten() {
-            for Trespass { side, distance } in buffer.memory.trespasses()? {
+            for GuardViolation { side, distance } in buffer.memory.guard_violations()? {
                 faults.push(LaunchFault::Reported {
                     kind: FaultKind::OutOfBounds,
                     kernel: kernel.to_owned(),
@@ -314,8 +317,8 @@ impl Device for CudaDevice {
     fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError> {
         self.context.enter()?;
         self.modules.push(match image.cubin {
-            Some(cubin) => LoadedModule::of_cubin(cubin)?,
-            None => LoadedModule::of_ptx(self.compiled_by_driver(image.ptx)?)?,
+            Some(cubin) => LoadedModule::from_cubin(cubin)?,
+            None => LoadedModule::from_ptx(self.compiled_by_driver(image.ptx)?)?,
         });
         Ok(ModuleId(self.modules.len() - 1))
     }
@@ -380,7 +383,7 @@ impl Device for CudaDevice {
         let faults = match self.run(launch)? {
             Ok(()) if is_trusted => Vec::new(),
             Ok(()) => {
-                let mut faults = self.trespasses(&launch.kernel)?;
+                let mut faults = self.guard_violations(&launch.kernel)?;
                 faults.extend(self.changed_inputs(&launch.kernel)?);
                 faults
             }
@@ -399,7 +402,7 @@ impl Device for CudaDevice {
         let used = cublas.used(&run.product);
         let faults = match self.context.synchronise() {
             Ok(()) => {
-                let mut faults = self.trespasses(&used.name)?;
+                let mut faults = self.guard_violations(&used.name)?;
                 faults.extend(self.changed_inputs(&used.name)?);
                 faults
             }
@@ -417,9 +420,9 @@ impl Device for CudaDevice {
                 let reading = telemetry.as_mut().and_then(Telemetry::read);
                 Ok(Timed::Samples { clock, times, reading })
             }
-            Err(Trouble::Driver(error)) => Err(error.into()),
-            Err(Trouble::Library(error)) => Err(error.into()),
-            Err(Trouble::Kernel(code)) => {
+            Err(StopwatchError::Driver(error)) => Err(error.into()),
+            Err(StopwatchError::Library(error)) => Err(error.into()),
+            Err(StopwatchError::Kernel(code)) => {
                 let kernels = work.timed.iter().find_map(|operation| match operation {
                     Operation::Launch { launch, .. } => Some(launch.kernel.as_str()),
                     Operation::Library(_) => Some("cuBLAS"),
@@ -465,7 +468,7 @@ impl Device for CudaDevice {
         Ok(Some(module))
     }
 
-    fn direct(&mut self) -> Option<&mut dyn Direct> {
+    fn direct(&mut self) -> Option<&mut dyn MemoryExchange> {
         Some(self)
     }
 
@@ -474,7 +477,7 @@ impl Device for CudaDevice {
     }
 }
 
-impl Direct for CudaDevice {
+impl MemoryExchange for CudaDevice {
     fn offer(&mut self, buffer: BufferId, slot: usize) -> Result<Vec<u8>, DeviceError> {
         self.context.enter()?;
         let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
@@ -488,7 +491,7 @@ impl Direct for CudaDevice {
         let buffer = buffer.ok_or(DeviceError::Unknown("buffer"))?;
         buffer.guarded = None;
         let (to, length) = (buffer.memory.address(), buffer.memory.length());
-        mailbox::take(&self.context, to, length, offered)
+        memory_exchange::take(&self.context, to, length, offered)
     }
 }
 

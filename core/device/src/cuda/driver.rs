@@ -169,12 +169,12 @@ pub(super) struct LoadedModule(CUmodule);
 
 impl LoadedModule {
     /// Loads a cubin, whose size is in its own header.
-    pub(super) fn of_cubin(cubin: &[u8]) -> Result<Self, DriverError> {
+    pub(super) fn from_cubin(cubin: &[u8]) -> Result<Self, DriverError> {
         Self::load(cubin)
     }
 
     /// Has the driver assemble PTX.
-    pub(super) fn of_ptx(ptx: &str) -> Result<Self, DriverError> {
+    pub(super) fn from_ptx(ptx: &str) -> Result<Self, DriverError> {
         let mut text = Vec::with_capacity(ptx.len() + 1);
         // A zero would end the text early.
         text.extend(ptx.bytes().filter(|byte| *byte != 0));

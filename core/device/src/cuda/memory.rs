@@ -14,7 +14,7 @@ use cudarc::driver::sys::{CUdevice_attribute, CUdeviceptr};
 
 use super::block::{Allocation, Block, Mapping, granularity};
 use super::driver::Gpu;
-use super::stream::Room;
+use super::stream::BorrowedMemory;
 use crate::error::DriverError;
 use crate::execution::{BufferRequest, Placement};
 
@@ -35,7 +35,7 @@ pub(super) enum Source {
 
 impl Source {
     /// The way of that GPU. Needs a current context.
-    pub(super) fn of(gpu: Gpu) -> Result<Self, DriverError> {
+    pub(super) fn new(gpu: Gpu) -> Result<Self, DriverError> {
         let which = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
         if gpu.attribute(which)? == 0 {
             return Ok(Self::Plain);
@@ -81,7 +81,7 @@ impl fmt::Display for Side {
 
 /// A write to what surrounds a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Trespass {
+pub(super) struct GuardViolation {
     pub(super) side: Side,
     /// Bytes between the buffer and the nearest byte that was written.
     pub(super) distance: usize,
@@ -90,7 +90,7 @@ pub(super) struct Trespass {
 impl Memory {
     /// Memory for a buffer, its surroundings guarded and its content left as it is.
     pub(super) fn new(source: Source, request: &BufferRequest) -> Result<Self, DriverError> {
-        let layout = Layout::of(request);
+        let layout = Layout::from_request(request);
         let block = source.block(&layout)?;
         let margin = match source {
             Source::Mapped { .. } => 0,
@@ -114,8 +114,8 @@ impl Memory {
     }
 
     /// Where the buffer is.
-    pub(super) fn room(&self) -> Room {
-        Room { start: self.address(), bytes: self.length() }
+    pub(super) fn room(&self) -> BorrowedMemory {
+        BorrowedMemory { start: self.address(), bytes: self.length() }
     }
 
     pub(super) fn fill(&mut self, byte: u8) -> Result<(), DriverError> {
@@ -131,7 +131,7 @@ impl Memory {
     }
 
     /// What was written around the buffer since this was last asked; the surroundings are guarded anew.
-    pub(super) fn trespasses(&mut self) -> Result<Vec<Trespass>, DriverError> {
+    pub(super) fn guard_violations(&mut self) -> Result<Vec<GuardViolation>, DriverError> {
         let mut found = Vec::new();
         for side in [Side::Before, Side::Behind] {
             let bytes = self.block.read(self.surroundings(side))?;
@@ -141,7 +141,7 @@ impl Memory {
                 Side::Behind => bytes.iter().position(is_changed),
             };
             if let Some(distance) = distance {
-                found.push(Trespass { side, distance });
+                found.push(GuardViolation { side, distance });
                 self.guard(side)?;
             }
         }
@@ -170,7 +170,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(request: &BufferRequest) -> Self {
+    fn from_request(request: &BufferRequest) -> Self {
         let bytes = usize::try_from(request.bytes).unwrap_or(usize::MAX);
         let align = usize::try_from(request.align).unwrap_or(1).max(1);
         Self { bytes, align, placement: request.placement }

@@ -8,16 +8,16 @@ use lightbench_measure::Mode;
 use super::cublas::Cublas;
 use super::driver::Kernel;
 use super::stamps::{Call, Calls};
-use super::stream::{Room, Stream};
+use super::stream::{BorrowedMemory, Stream};
 use crate::execution::Launch;
 use crate::library::Product;
 
 /// Work that a GPU can start at once, again and again.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
-    pub(super) poison: Vec<Room>,
-    pub(super) clear: Vec<Room>,
-    pub(super) restore: Vec<(Room, Room)>,
+    pub(super) poison: Vec<BorrowedMemory>,
+    pub(super) clear: Vec<BorrowedMemory>,
+    pub(super) restore: Vec<(BorrowedMemory, BorrowedMemory)>,
     pub(super) timed: Vec<Action>,
 }
 
@@ -35,7 +35,7 @@ impl Prepared {
     pub(super) fn only_call(&self, mode: Mode) -> Option<Calls> {
         let [action] = self.timed.as_slice() else { return None };
         let timed = vec![action.only_call()?];
-        let filled = |rooms: &[Room]| rooms.iter().filter(|room| room.bytes > 0).count();
+        let filled = |rooms: &[BorrowedMemory]| rooms.iter().filter(|room| room.bytes > 0).count();
         let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
         let fills = filled(&self.poison) + filled(&self.clear);
         let mut before = vec![Call::Copy; copies];
@@ -52,7 +52,7 @@ impl Prepared {
 #[derive(Debug)]
 pub(super) enum Action {
     Launch { kernel: Kernel, launch: Box<Launch>, parameters: Vec<u8> },
-    Fill { to: Room, element: Vec<u8> },
+    Fill { to: BorrowedMemory, element: Vec<u8> },
     Library { cublas: Rc<Cublas>, product: Product, addresses: [CUdeviceptr; 3] },
 }
 

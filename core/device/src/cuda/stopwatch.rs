@@ -17,7 +17,7 @@ use lightbench_measure::{Clock, Mode, NoStamps};
 use lightbench_primitives::element::POISON;
 use lightbench_units::Seconds;
 
-use self::stamped::Keeper;
+use self::stamped::SingleLaunchTimer;
 use super::block::Allocation;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
 use super::prepared::{Action, Prepared};
@@ -59,23 +59,23 @@ pub(super) struct Stopwatch {
     dirty: Allocation,
     clean: Allocation,
     flush: (Kernel, Launch),
-    cold: Offset,
-    warm: Offset,
+    cold: EventOffset,
+    warm: EventOffset,
     /// Found out when it is first needed.
-    graph: Option<Offset>,
-    keeper: Keeper,
+    graph: Option<EventOffset>,
+    keeper: SingleLaunchTimer,
     gpu: Gpu,
 }
 
 /// What events add, and what they read at least.
 #[derive(Clone, Copy, Debug)]
-struct Offset {
+struct EventOffset {
     offset: Seconds,
     floor: Seconds,
 }
 
 /// How executions get to the device.
-enum Way {
+enum Submission {
     /// A graph, so often.
     Graph(Graph, u32),
     /// One after the other.
@@ -83,19 +83,19 @@ enum Way {
 }
 
 /// The driver's own error, what a kernel did, or what a library refuses.
-pub(super) enum Trouble {
+pub(super) enum StopwatchError {
     Driver(DriverError),
     Kernel(CUresult),
     Library(LibraryError),
 }
 
-impl From<LibraryError> for Trouble {
+impl From<LibraryError> for StopwatchError {
     fn from(error: LibraryError) -> Self {
         Self::Library(error)
     }
 }
 
-impl From<DriverError> for Trouble {
+impl From<DriverError> for StopwatchError {
     fn from(error: DriverError) -> Self {
         Self::Driver(error)
     }
@@ -110,8 +110,8 @@ impl Stopwatch {
         let dirty = Allocation::new(l2.max(1))?;
         let clean = Allocation::new((FLUSH * l2).max(16))?;
         stream.set_bytes(&clean.room(), CLEAN)?;
-        let module = LoadedModule::of_ptx(PTX)?;
-        let nothing_yet = Offset { offset: Seconds(0.0), floor: Seconds(0.0) };
+        let module = LoadedModule::from_ptx(PTX)?;
+        let nothing_yet = EventOffset { offset: Seconds(0.0), floor: Seconds(0.0) };
         let mut stopwatch = Self {
             stream,
             marks: Vec::new(),
@@ -122,13 +122,13 @@ impl Stopwatch {
             cold: nothing_yet,
             warm: nothing_yet,
             graph: None,
-            keeper: Keeper::Events,
+            keeper: SingleLaunchTimer::Events,
             gpu,
         };
         stopwatch.set_clock().map_err(|trouble| match trouble {
-            Trouble::Driver(error) => DeviceError::from(error),
-            Trouble::Kernel(code) => error("cuStreamSynchronize", code).into(),
-            Trouble::Library(error) => error.into(),
+            StopwatchError::Driver(error) => DeviceError::from(error),
+            StopwatchError::Kernel(code) => error("cuStreamSynchronize", code).into(),
+            StopwatchError::Library(error) => error.into(),
         })?;
         Ok(stopwatch)
     }
@@ -143,12 +143,12 @@ impl Stopwatch {
         &mut self,
         work: &Prepared,
         sampling: Sampling,
-    ) -> Result<(Clock, Vec<Seconds>), Trouble> {
+    ) -> Result<(Clock, Vec<Seconds>), StopwatchError> {
         let is_single = matches!(sampling.mode, Mode::Cold | Mode::Server);
         // Between launches stamps cost something: what takes several of them is told by events.
         if is_single
             && let Some(calls) = work.only_call(sampling.mode)
-            && let Keeper::Cupti { cupti, offset, .. } = self.keeper
+            && let SingleLaunchTimer::Cupti { cupti, offset, .. } = self.keeper
         {
             match self.stamped(cupti, (work, &calls), sampling)? {
                 Ok(times) => {
@@ -158,26 +158,26 @@ impl Stopwatch {
                 }
                 Err(reason) => {
                     self.detach();
-                    self.keeper = Keeper::Without(reason);
+                    self.keeper = SingleLaunchTimer::Without(reason);
                 }
             }
         }
         self.detach();
-        let Offset { offset, floor } = self.offset(work, sampling.mode)?;
+        let EventOffset { offset, floor } = self.offset(work, sampling.mode)?;
         let readings = self.readings(work, sampling)?;
         let each = 1.0 / f64::from(sampling.batch.max(1));
         let times = readings.into_iter().map(|reading| (reading - offset) * each).collect();
         let without = match self.keeper {
-            Keeper::Without(reason) => Some(reason),
-            Keeper::Cupti { .. } => Some(NoStamps::Several),
-            Keeper::Events => None,
+            SingleLaunchTimer::Without(reason) => Some(reason),
+            SingleLaunchTimer::Cupti { .. } => Some(NoStamps::Several),
+            SingleLaunchTimer::Events => None,
         };
         let without = without.filter(|_| is_single);
         Ok((Clock::Events { offset, floor, without }, times))
     }
 
     /// What events add to readings of this work.
-    fn offset(&mut self, work: &Prepared, mode: Mode) -> Result<Offset, Trouble> {
+    fn offset(&mut self, work: &Prepared, mode: Mode) -> Result<EventOffset, StopwatchError> {
         Ok(match mode {
             Mode::Warm if !work.is_cooperative() => self.warm,
             // Without a graph, events add what they add to a single launch.
@@ -189,7 +189,11 @@ impl Stopwatch {
         })
     }
 
-    fn readings(&mut self, work: &Prepared, sampling: Sampling) -> Result<Vec<Seconds>, Trouble> {
+    fn readings(
+        &mut self,
+        work: &Prepared,
+        sampling: Sampling,
+    ) -> Result<Vec<Seconds>, StopwatchError> {
         let Sampling { mode, batch, samples, pause } = sampling;
         let samples = samples as usize;
         while self.marks.len() < samples {
@@ -215,38 +219,42 @@ impl Stopwatch {
             self.execute(work, &way)?;
             self.stream.mark(end)?;
         }
-        self.stream.synchronise().map_err(Trouble::Kernel)?;
+        self.stream.synchronise().map_err(StopwatchError::Kernel)?;
         let marks = self.marks.iter().take(samples);
         Ok(marks.map(|(begin, end)| begin.until(end)).collect::<Result<_, _>>()?)
     }
 
     /// How so many executions get to the device.
-    fn way(&self, work: &Prepared, mode: Mode, batch: u32) -> Result<Way, Trouble> {
+    fn way(&self, work: &Prepared, mode: Mode, batch: u32) -> Result<Submission, StopwatchError> {
         Ok(match mode {
-            Mode::Warm if !work.is_cooperative() => Way::Graph(self.captured(work, batch)?, 1),
-            Mode::Graph => Way::Graph(self.captured(work, 1)?, batch),
-            Mode::Warm | Mode::Cold | Mode::Server => Way::Launches(batch),
+            Mode::Warm if !work.is_cooperative() => {
+                Submission::Graph(self.captured(work, batch)?, 1)
+            }
+            Mode::Graph => Submission::Graph(self.captured(work, 1)?, batch),
+            Mode::Warm | Mode::Cold | Mode::Server => Submission::Launches(batch),
         })
     }
 
-    fn captured(&self, work: &Prepared, executions: u32) -> Result<Graph, Trouble> {
+    fn captured(&self, work: &Prepared, executions: u32) -> Result<Graph, StopwatchError> {
         self.stream.captured(|| {
             (0..executions).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
-                Trouble::Kernel(code) => Trouble::Driver(error("cuLaunchKernelEx", code)),
-                Trouble::Driver(_) | Trouble::Library(_) => trouble,
+                StopwatchError::Kernel(code) => {
+                    StopwatchError::Driver(error("cuLaunchKernelEx", code))
+                }
+                StopwatchError::Driver(_) | StopwatchError::Library(_) => trouble,
             })
         })
     }
 
     /// Waits until nothing runs, and then as long as that.
-    fn idle(&self, pause: Duration) -> Result<(), Trouble> {
-        self.stream.synchronise().map_err(Trouble::Kernel)?;
+    fn idle(&self, pause: Duration) -> Result<(), StopwatchError> {
+        self.stream.synchronise().map_err(StopwatchError::Kernel)?;
         std::thread::sleep(pause);
         Ok(())
     }
 
     /// What is read and written begins each sample as it was.
-    fn put_right(&self, work: &Prepared) -> Result<(), Trouble> {
+    fn put_right(&self, work: &Prepared) -> Result<(), StopwatchError> {
         for (from, to) in &work.restore {
             self.stream.copy(from, to)?;
         }
@@ -254,7 +262,7 @@ impl Stopwatch {
     }
 
     /// Neither what begins undefined nor what is left zero holds anything of the sample before.
-    fn poison(&self, work: &Prepared) -> Result<(), Trouble> {
+    fn poison(&self, work: &Prepared) -> Result<(), StopwatchError> {
         for room in &work.poison {
             self.stream.set_bytes(room, POISON)?;
         }
@@ -264,21 +272,21 @@ impl Stopwatch {
         Ok(())
     }
 
-    fn execute(&self, work: &Prepared, way: &Way) -> Result<(), Trouble> {
+    fn execute(&self, work: &Prepared, way: &Submission) -> Result<(), StopwatchError> {
         match way {
-            Way::Graph(graph, times) => {
-                (0..*times).try_for_each(|_| self.stream.run(graph).map_err(Trouble::Kernel))
+            Submission::Graph(graph, times) => {
+                (0..*times).try_for_each(|_| self.stream.run(graph).map_err(StopwatchError::Kernel))
             }
-            Way::Launches(times) => (0..*times).try_for_each(|_| self.start(work)),
+            Submission::Launches(times) => (0..*times).try_for_each(|_| self.start(work)),
         }
     }
 
-    fn start(&self, work: &Prepared) -> Result<(), Trouble> {
+    fn start(&self, work: &Prepared) -> Result<(), StopwatchError> {
         for action in &work.timed {
             match action {
                 Action::Launch { kernel, launch, parameters } => kernel
                     .start(launch, &mut parameters.clone(), self.stream.handle())
-                    .map_err(Trouble::Kernel)?,
+                    .map_err(StopwatchError::Kernel)?,
                 Action::Fill { to, element } => self.stream.set_elements(to, element)?,
                 Action::Library { cublas, product, addresses } => {
                     cublas.start(product, *addresses)?;
@@ -289,25 +297,28 @@ impl Stopwatch {
     }
 
     /// Leaves nothing in L2 but a clean buffer: neither what the work reads nor lines that are still to be written back.
-    fn flush(&self) -> Result<(), Trouble> {
+    fn flush(&self) -> Result<(), StopwatchError> {
         self.stream.set_bytes(&self.dirty.room(), POISON)?;
         self.read(self.clean.room().bytes, &self.flush.1)
     }
 
     /// Keeps the stream waiting while marks and launches are put into it, so that no event pair has the host between.
-    fn gate(&self) -> Result<(), Trouble> {
+    fn gate(&self) -> Result<(), StopwatchError> {
         self.read(GATE.min(self.clean.room().bytes), &plain(1, 1024))
     }
 
     /// Reads the beginning of the clean buffer.
-    fn read(&self, bytes: usize, launch: &Launch) -> Result<(), Trouble> {
+    fn read(&self, bytes: usize, launch: &Launch) -> Result<(), StopwatchError> {
         let mut parameters = self.clean.room().start.to_le_bytes().to_vec();
         parameters.extend((bytes as u64).to_le_bytes());
-        self.flush.0.start(launch, &mut parameters, self.stream.handle()).map_err(Trouble::Kernel)
+        self.flush
+            .0
+            .start(launch, &mut parameters, self.stream.handle())
+            .map_err(StopwatchError::Kernel)
     }
 
     /// Finds out what the events add.
-    fn set_clock(&mut self) -> Result<(), Trouble> {
+    fn set_clock(&mut self) -> Result<(), StopwatchError> {
         // The first readings wake the device up.
         self.alone(Mode::Cold)?;
         self.warm = self.in_a_row(Mode::Warm)?;
@@ -316,19 +327,19 @@ impl Stopwatch {
     }
 
     /// What events add where many follow each other, and what each of many empty ones takes.
-    fn in_a_row(&mut self, mode: Mode) -> Result<Offset, Trouble> {
+    fn in_a_row(&mut self, mode: Mode) -> Result<EventOffset, StopwatchError> {
         let (few, many) = (self.reading(mode, FEW)?, self.reading(mode, MANY)?);
         let each = (many - few) * (1.0 / f64::from(MANY - FEW));
-        Ok(Offset { offset: few - each * f64::from(FEW), floor: each })
+        Ok(EventOffset { offset: few - each * f64::from(FEW), floor: each })
     }
 
     /// What events add to a single launch.
-    fn alone(&mut self, mode: Mode) -> Result<Offset, Trouble> {
-        Ok(Offset { offset: self.reading(mode, 1)? - ALONE, floor: ALONE })
+    fn alone(&mut self, mode: Mode) -> Result<EventOffset, StopwatchError> {
+        Ok(EventOffset { offset: self.reading(mode, 1)? - ALONE, floor: ALONE })
     }
 
     /// What events read for a kernel that does nothing.
-    fn reading(&mut self, mode: Mode, batch: u32) -> Result<Seconds, Trouble> {
+    fn reading(&mut self, mode: Mode, batch: u32) -> Result<Seconds, StopwatchError> {
         let work = self.nothing(plain(1, 32))?;
         let sampling = Sampling { batch, ..Sampling::single(mode, READINGS) };
         let readings = self.readings(&work, sampling)?;
@@ -337,7 +348,7 @@ impl Stopwatch {
     }
 
     /// A launch of a kernel that does nothing.
-    fn nothing(&self, launch: Launch) -> Result<Prepared, Trouble> {
+    fn nothing(&self, launch: Launch) -> Result<Prepared, StopwatchError> {
         let kernel = own_kernel(&self.module, "nothing")?;
         let (launch, parameters) = (Box::new(launch), Vec::new());
         let timed = vec![Action::Launch { kernel, launch, parameters }];

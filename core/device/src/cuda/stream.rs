@@ -37,7 +37,7 @@ impl Stream {
     }
 
     /// Sets bytes, in the order of the stream.
-    pub(super) fn set_bytes(&self, to: &Room, byte: u8) -> Result<(), DriverError> {
+    pub(super) fn set_bytes(&self, to: &BorrowedMemory, byte: u8) -> Result<(), DriverError> {
         if to.bytes == 0 {
             return Ok(());
         }
@@ -47,7 +47,7 @@ impl Stream {
     }
 
     /// Calls that it takes to set elements.
-    pub(super) fn fills(to: &Room, element: &[u8]) -> usize {
+    pub(super) fn fills(to: &BorrowedMemory, element: &[u8]) -> usize {
         match element.len() {
             length if to.bytes / length.max(1) == 0 => 0,
             1 | 2 => 1,
@@ -56,7 +56,11 @@ impl Stream {
     }
 
     /// Sets as many elements as there is room for. An element has 1, 2, 4 or a multiple of 4 bytes.
-    pub(super) fn set_elements(&self, to: &Room, element: &[u8]) -> Result<(), DriverError> {
+    pub(super) fn set_elements(
+        &self,
+        to: &BorrowedMemory,
+        element: &[u8],
+    ) -> Result<(), DriverError> {
         let count = to.bytes / element.len().max(1);
         match *element {
             _ if count == 0 => Ok(()),
@@ -72,7 +76,12 @@ impl Stream {
     }
 
     /// One column of words after the other.
-    fn set_words(&self, to: &Room, element: &[u8], count: usize) -> Result<(), DriverError> {
+    fn set_words(
+        &self,
+        to: &BorrowedMemory,
+        element: &[u8],
+        count: usize,
+    ) -> Result<(), DriverError> {
         for (column, word) in element.chunks_exact(4).enumerate() {
             let value = word.iter().rev().fold(0_u32, |value, byte| value << 8 | u32::from(*byte));
             let start = to.start + 4 * column as u64;
@@ -85,7 +94,11 @@ impl Stream {
     }
 
     /// Copies a room to another of the same size.
-    pub(super) fn copy(&self, from: &Room, to: &Room) -> Result<(), DriverError> {
+    pub(super) fn copy(
+        &self,
+        from: &BorrowedMemory,
+        to: &BorrowedMemory,
+    ) -> Result<(), DriverError> {
         let bytes = from.bytes.min(to.bytes);
         if bytes == 0 {
             return Ok(());
@@ -141,7 +154,7 @@ impl Drop for Stream {
 
 /// Device memory that somebody else owns.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct BorrowedMemory {
     pub(super) start: CUdeviceptr,
     pub(super) bytes: usize,
 }

@@ -43,7 +43,7 @@ impl Series {
             all_a.push(a.clone());
             all_b.push(b.iter().map(|sample| *sample * ratio).collect());
         }
-        Comparison::of(&all_a, &all_b).unwrap().conclusion
+        Comparison::from_rounds(&all_a, &all_b).unwrap().conclusion
     }
 
     /// How many trials of it end so.

@@ -7,7 +7,7 @@ use ureq::unversioned::transport::{Buffers, LazyBuffers, NextTimeout, Transport}
 
 use super::HEAD_BYTES;
 use super::watch::Watch;
-use crate::stop::SLICE;
+use crate::stop_signal::SLICE;
 
 /// An open connection. The library's own time-outs are not used: the watch has all limits.
 #[derive(Debug)]

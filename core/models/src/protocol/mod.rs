@@ -25,7 +25,7 @@ pub enum Protocol {
 
 /// What is asked, as protocols need it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestContent<'a> {
     pub(crate) model: &'a str,
     pub(crate) conversation: &'a Conversation,
     pub(crate) most_tokens: u64,
@@ -52,14 +52,14 @@ pub(crate) struct Progress {
 
 /// Why an event is no part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Odd {
+pub(crate) enum EventError {
     /// It is not what the protocol says.
     Garbled(String),
     /// It is an error that the server reports.
     Reported { kind: String, says: String },
 }
 
-impl From<serde_json::Error> for Odd {
+impl From<serde_json::Error> for EventError {
     fn from(error: serde_json::Error) -> Self {
         Self::Garbled(error.to_string())
     }
@@ -89,7 +89,7 @@ impl Protocol {
         headers
     }
 
-    pub(crate) fn body(self, asked: &Asked<'_>) -> Value {
+    pub(crate) fn body(self, asked: &RequestContent<'_>) -> Value {
         match self {
             Self::ChatCompletions => chat::body(asked),
             Self::Messages => messages::body(asked),
@@ -97,7 +97,7 @@ impl Protocol {
     }
 
     /// The text that an event carries, if any; what else it says goes into `progress`.
-    pub(crate) fn read(self, event: &Event, progress: &mut Progress) -> Result<String, Odd> {
+    pub(crate) fn read(self, event: &Event, progress: &mut Progress) -> Result<String, EventError> {
         match self {
             Self::ChatCompletions => chat::read(event, progress),
             Self::Messages => messages::read(event, progress),
@@ -105,7 +105,11 @@ impl Protocol {
     }
 
     /// The text of an answer that came in one piece, from servers that do not stream.
-    pub(crate) fn read_whole(self, body: &str, progress: &mut Progress) -> Result<String, Odd> {
+    pub(crate) fn read_whole(
+        self,
+        body: &str,
+        progress: &mut Progress,
+    ) -> Result<String, EventError> {
         match self {
             Self::ChatCompletions => chat::read_whole(body, progress),
             Self::Messages => messages::read_whole(body, progress),
@@ -130,7 +134,7 @@ enum WrittenError {
     Text(String),
 }
 
-impl From<WrittenError> for Odd {
+impl From<WrittenError> for EventError {
     fn from(error: WrittenError) -> Self {
         match error {
             WrittenError::Object { message, kind } => {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::problem::{EditProblem, EditTrouble, ReplyProblem};
+use super::problem::{EditProblem, EditProblemKind, ReplyProblem};
 
 /// One edit; both texts are whole lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,15 +101,15 @@ pub fn apply<'e>(
     Ok(if has_returns { edited.replace('\n', "\r\n") } else { edited })
 }
 
-fn carried_out(edit: &Edit, text: &str) -> Result<String, EditTrouble> {
+fn carried_out(edit: &Edit, text: &str) -> Result<String, EditProblemKind> {
     let search = edit.search.replace("\r\n", "\n");
     let replace = edit.replace.replace("\r\n", "\n");
     let wanted: Vec<&str> = search.lines().collect();
     if search.trim().is_empty() {
-        return Err(EditTrouble::NothingToSearch);
+        return Err(EditProblemKind::NothingToSearch);
     }
     if search == replace {
-        return Err(EditTrouble::NothingToChange);
+        return Err(EditProblemKind::NothingToChange);
     }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let bare: Vec<&str> = lines.iter().map(|line| line.trim_end_matches('\n')).collect();
@@ -127,7 +127,7 @@ fn carried_out(edit: &Edit, text: &str) -> Result<String, EditTrouble> {
             Ok(before.concat() + &new + &after.concat())
         }
         several => {
-            Err(EditTrouble::Several { lines: several.iter().map(|place| place + 1).collect() })
+            Err(EditProblemKind::Several { lines: several.iter().map(|place| place + 1).collect() })
         }
     }
 }
@@ -147,11 +147,11 @@ const LEAST_LIKENESS: f64 = 0.5;
 const LINE_CHARACTERS: usize = 160;
 
 /// What is nearest to a text that is not there.
-fn missing(lines: &[&str], wanted: &[&str]) -> EditTrouble {
+fn missing(lines: &[&str], wanted: &[&str]) -> EditProblemKind {
     let same_words =
         |line: &str, wanted: &str| line.split_whitespace().eq(wanted.split_whitespace());
     if let Some(place) = places(lines, wanted, same_words).first() {
-        return EditTrouble::OtherSpace { line: place + 1 };
+        return EditProblemKind::OtherSpace { line: place + 1 };
     }
     let first = wanted.iter().copied().max_by_key(|line| line.trim().len()).unwrap_or_default();
     let first = short(first);
@@ -161,7 +161,7 @@ fn missing(lines: &[&str], wanted: &[&str]) -> EditTrouble {
         scored.max_by(|left, right| left.0.total_cmp(&right.0).then(right.1.cmp(&left.1)));
     let nearest = nearest.filter(|(likeness, _)| *likeness >= LEAST_LIKENESS);
     let nearest = nearest.and_then(|(_, index)| Some((index + 1, short(lines.get(index)?))));
-    EditTrouble::Missing { wanted: first, nearest }
+    EditProblemKind::Missing { wanted: first, nearest }
 }
 
 fn short(line: &str) -> String {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::edits::{Edit, apply};
 use self::fences::{Fence, Part, parts};
-pub use self::problem::{EditProblem, EditTrouble, ReplyProblem};
+pub use self::problem::{EditProblem, EditProblemKind, ReplyProblem};
 
 /// A reply, understood.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ pub fn parse(text: &str) -> Result<Parsed, ReplyProblem> {
                 }
             }
             Part::Complete(fence) => {
-                if let Some(next) = Found::of(&fence, &mut idea)? {
+                if let Some(next) = Found::from_fence(&fence, &mut idea)? {
                     found = Some(next.after(found)?);
                     is_cut = false;
                 }
@@ -124,7 +124,10 @@ enum Found {
 
 impl Found {
     /// What a block is; nothing if it is an example or output.
-    fn of(fence: &Fence<'_>, idea: &mut Option<String>) -> Result<Option<Self>, ReplyProblem> {
+    fn from_fence(
+        fence: &Fence<'_>,
+        idea: &mut Option<String>,
+    ) -> Result<Option<Self>, ReplyProblem> {
         if !fence.may_be_meant() {
             return Ok(None);
         }

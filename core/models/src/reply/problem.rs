@@ -75,12 +75,12 @@ pub struct EditProblem {
     /// Which one, counted from 1.
     pub number: usize,
     /// What is wrong with it.
-    pub trouble: EditTrouble,
+    pub trouble: EditProblemKind,
 }
 
 /// What is wrong with an edit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EditTrouble {
+pub enum EditProblemKind {
     /// There is nothing to search for.
     #[error("the SEARCH part is empty. Copy the lines to replace from the file.")]
     NothingToSearch,

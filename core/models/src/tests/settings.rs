@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::{KEY, roster_of, server_settings, variables};
 use crate::{
-    KeyError, KeyState, Keyring, Ledger, ModelSettings, NoKeyring, OpenError, Roster, Secret,
+    KeyError, KeyState, Keyring, Ledger, ModelRegistry, ModelSettings, NoKeyring, OpenError, Secret,
 };
 
 /// What is wrong with these settings, in one text.
@@ -13,7 +13,7 @@ fn problems(text: &str) -> String {
         Ok(settings) => settings,
         Err(error) => return format!("unreadable: {error}"),
     };
-    let problems = Roster::new(&settings).map_or_else(|problems| problems, |_| Vec::new());
+    let problems = ModelRegistry::new(&settings).map_or_else(|problems| problems, |_| Vec::new());
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -192,7 +192,7 @@ fn proxies_are_not_asked_for_this_machine() {
         let proxy = crate::proxy::Proxy::from_variables(&variable).unwrap().unwrap();
         let endpoint =
             crate::Endpoint::parse(endpoint, crate::endpoint::Encryption::Optional).unwrap();
-        assert_eq!(proxy.towards(&endpoint).is_some(), expected, "{except} {endpoint:?}");
+        assert_eq!(proxy.for_host(&endpoint).is_some(), expected, "{except} {endpoint:?}");
     };
     check("", "https://api.example.com", true);
     check("", "http://localhost:1", false);

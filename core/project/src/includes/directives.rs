@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::lexer::{Doubt, Kind, Lexer, Token};
-use super::{Place, Reason, Refusal, name};
+use super::{Reason, Refusal, SourceLocation, name};
 
 /// A plain `#include "name"` or `#include <name>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct IncludeDirective {
     /// The name between the delimiters, checked.
     pub name: String,
     /// Where the directive begins.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
 /// Reads the include directives of `text`, conditional ones as well.
@@ -33,12 +33,12 @@ pub fn scan(file: &str, text: &str) -> Result<Vec<IncludeDirective>, Vec<Refusal
     if scanner.doubts.is_empty() {
         let directive = |(at, name): (usize, &str)| IncludeDirective {
             name: name.to_owned(),
-            place: places.of(at),
+            place: places.place_at(at),
         };
         return Ok(scanner.found.into_iter().map(directive).collect());
     }
     scanner.doubts.truncate(20);
-    let refusal = |doubt: Doubt| Refusal { place: places.of(doubt.at), reason: doubt.reason };
+    let refusal = |doubt: Doubt| Refusal { place: places.place_at(doubt.at), reason: doubt.reason };
     Err(scanner.doubts.into_iter().map(refusal).collect())
 }
 
@@ -54,12 +54,12 @@ impl<'text> Places<'text> {
         Self { file, text, line_starts: std::iter::once(0).chain(after).collect() }
     }
 
-    fn of(&self, at: usize) -> Place {
+    fn place_at(&self, at: usize) -> SourceLocation {
         let line = self.line_starts.partition_point(|&start| start <= at);
         let before = &self.text[self.line_starts[line - 1]..at];
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let column = before.trim_start_matches('\u{feff}').chars().count() + 1;
-        Place { file: self.file.to_owned(), line: count(line), column: count(column) }
+        SourceLocation { file: self.file.to_owned(), line: count(line), column: count(column) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::lexer::{Kind, Lexer};
 
 /// What makes line tables doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forgery {
+pub enum LineTableHazard {
     /// `#line 7 "cuda_fp16.h"`, `# 7 "cuda_fp16.h"`, or `#line` with a macro behind it.
     RenamedFile,
     /// `asm`: its text is copied into the PTX, and may hold `.loc`, `.section` or the end of a comment pair.
@@ -44,48 +44,60 @@ const NUMBERS: [&str; 4] =
 
 /// The first thing in a text that could make line tables lie. `headers` says whether one is included behind this text.
 #[must_use]
-pub fn forgery(text: &str, headers: HeadersBehind) -> Option<Forgery> {
+pub fn forgery(text: &str, headers: HeaderPolicy) -> Option<LineTableHazard> {
     let mut lexer = Lexer::new(text);
-    let mut before = Before::Other;
+    let mut before = PrecedingToken::Other;
     let mut defined = false;
     loop {
-        let Ok(token) = lexer.next() else { return Some(Forgery::Doubtful) };
+        let Ok(token) = lexer.next() else { return Some(LineTableHazard::Doubtful) };
         before = match (before, token.kind) {
             (_, Kind::End) => break,
             (before, Kind::Comment) => before,
-            (Before::Hash, Kind::Hash { .. }) => return Some(Forgery::PastedTokens),
-            (_, Kind::Hash { .. }) => Before::Hash,
-            (Before::Hash, Kind::Number) => return Some(Forgery::RenamedFile),
-            (Before::Hash, Kind::Identifier(word)) if word == "line" => Before::Line,
-            (Before::Line, Kind::Number) => Before::LineNumber,
+            (PrecedingToken::Hash, Kind::Hash { .. }) => {
+                return Some(LineTableHazard::PastedTokens);
+            }
+            (_, Kind::Hash { .. }) => PrecedingToken::Hash,
+            (PrecedingToken::Hash, Kind::Number) => return Some(LineTableHazard::RenamedFile),
+            (PrecedingToken::Hash, Kind::Identifier(word)) if word == "line" => {
+                PrecedingToken::Line
+            }
+            (PrecedingToken::Line, Kind::Number) => PrecedingToken::LineNumber,
             // `#line 7` changes numbers only.
-            (Before::LineNumber, Kind::Newline) => Before::Other,
-            (Before::Line | Before::LineNumber, _) => return Some(Forgery::RenamedFile),
-            (Before::Hash, Kind::Identifier(word)) if word == "define" => Before::Define,
-            (Before::Hash, Kind::Identifier(word)) if word == "include" && defined => {
-                return Some(Forgery::MacroInHeader);
+            (PrecedingToken::LineNumber, Kind::Newline) => PrecedingToken::Other,
+            (PrecedingToken::Line | PrecedingToken::LineNumber, _) => {
+                return Some(LineTableHazard::RenamedFile);
+            }
+            (PrecedingToken::Hash, Kind::Identifier(word)) if word == "define" => {
+                PrecedingToken::Define
+            }
+            (PrecedingToken::Hash, Kind::Identifier(word)) if word == "include" && defined => {
+                return Some(LineTableHazard::MacroInHeader);
             }
             // A macro that stands for nothing, as in an include guard, brings no code along.
-            (Before::Macro, Kind::Newline) => Before::Other,
+            (PrecedingToken::Macro, Kind::Newline) => PrecedingToken::Other,
             (before, Kind::Identifier(word)) => match named(&word) {
                 Some(forgery) => return Some(forgery),
                 None => {
-                    defined |= matches!(before, Before::Macro);
-                    if matches!(before, Before::Define) { Before::Macro } else { Before::Other }
+                    defined |= matches!(before, PrecedingToken::Macro);
+                    if matches!(before, PrecedingToken::Define) {
+                        PrecedingToken::Macro
+                    } else {
+                        PrecedingToken::Other
+                    }
                 }
             },
             (before, Kind::Number | Kind::Text | Kind::Newline | Kind::Other(_)) => {
-                defined |= matches!(before, Before::Macro);
-                Before::Other
+                defined |= matches!(before, PrecedingToken::Macro);
+                PrecedingToken::Other
             }
         };
     }
-    (defined && headers == HeadersBehind::Some).then_some(Forgery::MacroInHeader)
+    (defined && headers == HeaderPolicy::Some).then_some(LineTableHazard::MacroInHeader)
 }
 
 /// Whether headers may be included behind a text, by what includes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadersBehind {
+pub enum HeaderPolicy {
     /// The text is the last.
     None,
     /// The text is included itself, and what includes it goes on.
@@ -93,7 +105,7 @@ pub enum HeadersBehind {
 }
 
 /// What stood before a token.
-enum Before {
+enum PrecedingToken {
     Hash,
     Line,
     LineNumber,
@@ -103,20 +115,20 @@ enum Before {
     Other,
 }
 
-fn named(word: &str) -> Option<Forgery> {
+fn named(word: &str) -> Option<LineTableHazard> {
     if matches!(word, "asm" | "__asm" | "__asm__") {
-        return Some(Forgery::Assembly);
+        return Some(LineTableHazard::Assembly);
     }
     let bare = word.trim_start_matches('_');
     let toolkit = !word.bytes().any(|byte| byte.is_ascii_lowercase())
         && TOOLKIT_MACROS.iter().any(|prefix| bare.starts_with(prefix))
         && !NUMBERS.contains(&word);
-    toolkit.then_some(Forgery::ToolkitMacro)
+    toolkit.then_some(LineTableHazard::ToolkitMacro)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Forgery::{
+    use super::LineTableHazard::{
         Assembly, Doubtful, MacroInHeader, PastedTokens, RenamedFile, ToolkitMacro,
     };
     use super::*;
@@ -124,7 +136,7 @@ mod tests {
     #[test]
     fn a_text_that_can_write_line_tables_is_known() {
         let check = |text: &str, expected| {
-            assert_eq!(forgery(text, HeadersBehind::None), expected, "{text}");
+            assert_eq!(forgery(text, HeaderPolicy::None), expected, "{text}");
         };
         check("__global__ void f() { g(1, 'a', \"asm\"); } // asm", None);
         check("#if __CUDA_ARCH__ >= 900\n#define TILE(n) (n)\n#endif\nint nv = INFINITY;", None);
@@ -149,8 +161,8 @@ mod tests {
     #[test]
     fn a_macro_may_not_reach_a_header() {
         let check = |text: &str, last, included| {
-            assert_eq!(forgery(text, HeadersBehind::None), last, "{text}");
-            assert_eq!(forgery(text, HeadersBehind::Some), included, "{text}");
+            assert_eq!(forgery(text, HeaderPolicy::None), last, "{text}");
+            assert_eq!(forgery(text, HeaderPolicy::Some), included, "{text}");
         };
         let found = Some(MacroInHeader);
         check("#define __step clock64()\n#include <cuda/atomic>\n", found, found);

@@ -17,9 +17,9 @@ mod refusal;
 mod tests;
 
 pub use directives::{IncludeDirective, scan};
-pub use forgery::{Forgery, HeadersBehind, forgery};
+pub use forgery::{HeaderPolicy, LineTableHazard, forgery};
 pub use line_directives::{LineDirective, line_directives};
-pub use refusal::{Place, Reason, Refusal};
+pub use refusal::{Reason, Refusal, SourceLocation};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -58,7 +58,7 @@ pub struct Closure {
     /// Project files in the order in which they are first met, without the kernel itself.
     pub files: Vec<IncludedFile>,
     /// Toolkit headers by name, each with the first place that asks for it.
-    pub system: BTreeMap<String, Place>,
+    pub system: BTreeMap<String, SourceLocation>,
 }
 
 /// Follows every include of the kernel `name` with text `text`; `lookup` answers for names
@@ -73,7 +73,7 @@ pub fn closure(
 ) -> Result<Closure, Vec<Refusal>> {
     let mut walk = Walk { bytes: text.len(), ..Walk::default() };
     if walk.bytes > MAX_BYTES {
-        let place = Place { file: name.to_owned(), line: 1, column: 1 };
+        let place = SourceLocation { file: name.to_owned(), line: 1, column: 1 };
         return Err(vec![Refusal { place, reason: Reason::TotalSize { limit: MAX_BYTES } }]);
     }
     walk.read(name, text, 0);
@@ -135,7 +135,7 @@ impl Walk {
         self.closure.files.push(IncludedFile { name, text });
     }
 
-    fn refuse(&mut self, place: Place, reason: Reason) {
+    fn refuse(&mut self, place: SourceLocation, reason: Reason) {
         self.refusals.push(Refusal { place, reason });
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place in one of the texts given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// The name under which the text was given.
     pub file: String,
     /// Line, from 1.
@@ -13,7 +13,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -24,7 +24,7 @@ impl fmt::Display for Place {
 #[error("{place}: {reason}")]
 pub struct Refusal {
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceLocation,
     /// What it is, and what to write instead.
     pub reason: Reason,
 }

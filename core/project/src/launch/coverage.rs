@@ -246,7 +246,7 @@ impl Checker<'_> {
     }
 
     fn report(&self, findings: &mut Findings<'_>, at: &Located, error: Option<PlanError>) {
-        let Some(error) = error.filter(|error| !error.awaits_device()) else { return };
+        let Some(error) = error.filter(|error| !error.needs_device()) else { return };
         match error {
             PlanError::Expression { text, error } => {
                 findings.expression_inside(at, &text, &error);

@@ -104,13 +104,13 @@ pub enum KernelRole {
 
 /// What a block is checked against.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct LaunchContext<'a> {
     pub(super) role: KernelRole,
     /// None outside a project, and while the definition itself is unsound.
     pub(super) project: Option<(&'a Definition, &'a [Workload])>,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> LaunchContext<'a> {
     fn definition(&self) -> Option<&'a Definition> {
         self.project.map(|(definition, _)| definition)
     }
@@ -129,7 +129,7 @@ pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &LaunchBlockWritten,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) -> Launch {
     check_head(findings, at, written, around);
     let parameters = check_parameters(findings, at.field("params"), written);
@@ -193,7 +193,7 @@ fn check_head(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &LaunchBlockWritten,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) {
     findings.line(at.field("title"), &written.title);
     for (field, count, most) in [
@@ -296,7 +296,7 @@ fn check_parameters(
     parameters
 }
 
-fn scopes(written: &LaunchBlockWritten, around: Surroundings<'_>) -> Scopes {
+fn scopes(written: &LaunchBlockWritten, around: LaunchContext<'_>) -> Scopes {
     let inputs = around.definition().map_or_else(Inputs::default, Definition::inputs);
     let mut early = inputs.scope();
     // A bad name is reported where it stands, and offered nowhere else.
@@ -334,7 +334,7 @@ fn check_constants(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &LaunchBlockWritten,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) {
     for (index, name) in written.constants.iter().enumerate() {
         let place = at.item(index);
@@ -393,7 +393,7 @@ fn check_reference(
     at: &Located,
     written: &LaunchBlockWritten,
     launch: &Launch,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) {
     if !written.params.0.is_empty() {
         findings.add(

@@ -120,7 +120,7 @@ pub enum PlanError {
 
 impl PlanError {
     /// Whether the number is there as soon as a device or its occupancy is.
-    pub fn awaits_device(&self) -> bool {
+    pub fn needs_device(&self) -> bool {
         matches!(self, Self::Expression { error, .. } if matches!(error.reason, Reason::NoValue { .. }))
     }
 }

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::error::Place;
+use super::error::SourceLocation;
 use super::source::{Source, brief, children, items, one_line, walk};
 use crate::prelude;
 
 /// Something of the source that the kernel file does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedItem {
     /// Where it stood.
-    pub place: Place,
+    pub place: SourceLocation,
     /// How it began, in one line.
     pub what: String,
     /// Why it is left out.
@@ -56,7 +56,7 @@ const DEVICE_WORDS: [&str; 6] =
     ["__global__", "__device__", "__constant__", "__shared__", "__managed__", "constexpr"];
 
 /// The text of `source` without host code, and the list of what is missing.
-pub(super) fn extract(source: &Source) -> (String, Vec<LeftOut>) {
+pub(super) fn extract(source: &Source) -> (String, Vec<OmittedItem>) {
     let mut left_out = Vec::new();
     let mut removed: Vec<Range<usize>> = Vec::new();
     let mut comments: Option<Range<usize>> = None;
@@ -72,7 +72,7 @@ pub(super) fn extract(source: &Source) -> (String, Vec<LeftOut>) {
         let text = source.text.get(range.clone()).unwrap_or_default();
         if !text.trim_matches([';', ' ', '\n']).is_empty() {
             let what = brief(head(text), 60);
-            left_out.push(LeftOut { place: source.place(range.start), what, why });
+            left_out.push(OmittedItem { place: source.place(range.start), what, why });
         }
         let start = match why {
             Reason::HostCode => previous.map_or(range.start, |comment| comment.start),
@@ -86,7 +86,7 @@ pub(super) fn extract(source: &Source) -> (String, Vec<LeftOut>) {
 /// The `__constant__` arrays that the source leaves for its host code to fill.
 pub(super) fn unfilled_constants(source: &Source) -> Vec<String> {
     let declarations = items(source).into_iter().map(|item| item.node).filter(|node| {
-        let text = source.of(*node);
+        let text = source.node_text(*node);
         node.kind() == "declaration" && text.contains("__constant__") && !text.contains('=')
     });
     declarations
@@ -95,7 +95,7 @@ pub(super) fn unfilled_constants(source: &Source) -> Vec<String> {
             while let Some(inner) = name.child_by_field_name("declarator") {
                 name = inner;
             }
-            Some(brief(source.of(name), 64))
+            Some(brief(source.node_text(name), 64))
         })
         .collect()
 }
@@ -137,7 +137,7 @@ fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
         | "using_declaration"
         | "namespace_alias_definition"
         | "concept_definition" => !speaks_to_host(source, node),
-        "expression_statement" => starts_with_device_word(source, source.of(node)),
+        "expression_statement" => starts_with_device_word(source, source.node_text(node)),
         // Directives, assertions, braces and the tokens of scopes belong to what stays.
         _ => true,
     };
@@ -146,7 +146,7 @@ fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
 
 fn is_device_header(source: &Source, include: Node<'_>) -> bool {
     let Some(path) = include.child_by_field_name("path") else { return false };
-    let path = source.of(path).trim_matches(['<', '>', '"']);
+    let path = source.node_text(path).trim_matches(['<', '>', '"']);
     let plain = !path.contains("..") && !path.contains('\\');
     plain
         && (HEADERS.contains(&path)
@@ -181,14 +181,14 @@ fn is_device_word(source: &Source, word: &str) -> bool {
 
 /// Variables of the device and constants stay; prototypes of host functions and host variables go.
 fn is_device_declaration(source: &Source, declaration: Node<'_>) -> bool {
-    let text = source.of(declaration);
+    let text = source.node_text(declaration);
     if starts_with_device_word(source, text) {
         return true;
     }
     let constant = children(declaration)
         .iter()
-        .any(|child| child.kind() == "type_qualifier" && source.of(*child) == "const");
-    let kind = declaration.child_by_field_name("type").map_or("", |kind| source.of(kind));
+        .any(|child| child.kind() == "type_qualifier" && source.node_text(*child) == "const");
+    let kind = declaration.child_by_field_name("type").map_or("", |kind| source.node_text(kind));
     let resolved = source.resolve_type(kind);
     let function = declaration
         .child_by_field_name("declarator")
@@ -203,7 +203,7 @@ fn speaks_to_host(source: &Source, node: Node<'_>) -> bool {
     let mut host = false;
     walk(node, |here, _| {
         if matches!(here.kind(), "identifier" | "type_identifier" | "namespace_identifier") {
-            host |= is_host_name(source.of(here)) && !follows_cuda(source, here);
+            host |= is_host_name(source.node_text(here)) && !follows_cuda(source, here);
         }
         !host
     });

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 /// A place in a source text; both numbers start at 1, and a column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}", self.line, self.column)
     }
@@ -25,7 +25,7 @@ pub struct FoundKernel {
     /// The name with its namespaces, `ops::scale`.
     pub name: String,
     /// Where the name stands.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
 /// Why a kernel parameter cannot stand in a project.
@@ -112,7 +112,7 @@ pub enum ScaffoldError {
     #[error("{place}: syntax error at `{found}`; no kernel could be read")]
     Syntax {
         /// The first such place.
-        place: Place,
+        place: SourceLocation,
         /// What stands there.
         found: String,
     },
@@ -124,7 +124,7 @@ pub enum ScaffoldError {
         /// The kernel.
         kernel: String,
         /// The first such place.
-        place: Place,
+        place: SourceLocation,
         /// What stands there.
         found: String,
     },
@@ -138,7 +138,7 @@ pub enum ScaffoldError {
         /// The parameter as the source has it.
         written: String,
         /// Where.
-        place: Place,
+        place: SourceLocation,
         /// Why.
         problem: ParameterProblem,
     },
@@ -152,7 +152,7 @@ pub enum ScaffoldError {
         /// The parameter as the source has it.
         written: String,
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
     /// The kernel writes nothing that could be checked.
     #[error(
@@ -162,7 +162,7 @@ pub enum ScaffoldError {
         /// The kernel.
         kernel: String,
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
     /// The source is a kernel of a project already.
     #[error(
@@ -170,7 +170,7 @@ pub enum ScaffoldError {
     )]
     HasLaunchBlock {
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
     /// A comment that a project's reader would take for a launch block, and refuse.
     #[error(
@@ -178,13 +178,13 @@ pub enum ScaffoldError {
     )]
     OtherBlock {
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
     /// A NUL character, which ends a source for the compiler.
     #[error("{place}: a NUL character; expected a text")]
     Nul {
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
     /// The source is too long.
     #[error("{bytes} bytes are too much for one kernel; the limit is {limit}")]
@@ -198,7 +198,7 @@ pub enum ScaffoldError {
     #[error("this is not CUDA C++: the parser gave up near {place}")]
     GaveUp {
         /// Roughly where.
-        place: Place,
+        place: SourceLocation,
     },
     /// The grammar does not fit the parser that it was built with.
     #[error("the CUDA grammar cannot be loaded: {0}")]

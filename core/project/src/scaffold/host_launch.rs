@@ -35,14 +35,14 @@ fn launch(source: &Source, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
         function = function.child_by_field_name("name")?;
     }
     let name = function.child_by_field_name("name").unwrap_or(function);
-    if source.of(name) != kernel {
+    if source.node_text(name) != kernel {
         return None;
     }
     let arguments = |list: Node<'_>| -> Vec<String> {
         let named = children(list)
             .into_iter()
             .filter(|child| child.is_named() && child.kind() != "comment");
-        named.map(|child| one_line(source.of(child))).collect()
+        named.map(|child| one_line(source.node_text(child))).collect()
     };
     let mut values = arguments(configuration).into_iter().skip(1);
     Some(HostLaunch {

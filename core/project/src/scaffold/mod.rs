@@ -33,9 +33,9 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
-pub use device_code::{LeftOut, Reason};
-pub use error::{FoundKernel, ParameterProblem, Place, ScaffoldError};
-pub use plan::{KernelSource, Plan, PlannedFile, Unread, plan_default, plan_from};
+pub use device_code::{OmittedItem, Reason};
+pub use error::{FoundKernel, ParameterProblem, ScaffoldError, SourceLocation};
+pub use plan::{KernelSource, Plan, PlannedFile, UnparsedSpan, plan_default, plan_from};
 
 /// A project that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

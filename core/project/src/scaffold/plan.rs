@@ -1,7 +1,7 @@
 //! What would be written, as texts: pure, so that it can be looked at without a disk.
 
-use super::device_code::{self, LeftOut};
-use super::error::{Place, ScaffoldError};
+use super::device_code::{self, OmittedItem};
+use super::error::{ScaffoldError, SourceLocation};
 use super::guess;
 use super::names;
 use super::reference;
@@ -18,9 +18,9 @@ pub struct Plan {
     /// The kernel that it was made from, `None` for the default project.
     pub signature: Option<Signature>,
     /// What of the source the kernel file does not have.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedItem>,
     /// The first place of the source that the parser could not read, if any; a macro or a mistake.
-    pub unread: Option<Unread>,
+    pub unread: Option<UnparsedSpan>,
 }
 
 /// One file of a plan.
@@ -34,9 +34,9 @@ pub struct PlannedFile {
 
 /// A place of a source that the parser could not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnparsedSpan {
     /// Where.
-    pub place: Place,
+    pub place: SourceLocation,
     /// What stands there.
     pub found: String,
 }
@@ -79,7 +79,7 @@ pub fn plan_from(kernel_source: &KernelSource<'_>) -> Result<Plan, ScaffoldError
         ),
         file("README.md", readme(&subject)),
     ];
-    let unread = source.first_error().map(|(place, found)| Unread { place, found });
+    let unread = source.first_error().map(|(place, found)| UnparsedSpan { place, found });
     Ok(Plan { files, signature: Some(signature), left_out, unread })
 }
 

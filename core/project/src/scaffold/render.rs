@@ -1,6 +1,6 @@
 //! A guess as the texts of a project: `project.ron`, the kernel, the reference still to be written.
 
-use super::device_code::{LeftOut, Reason};
+use super::device_code::{OmittedItem, Reason};
 use super::element::Class;
 use super::geometry::Origin;
 use super::guess::{Argument, Guess, Tensor};
@@ -161,7 +161,7 @@ pub(super) fn kernel(
     subject: &Subject,
     guess: &Guess,
     device_code: &str,
-    left_out: &[LeftOut],
+    left_out: &[OmittedItem],
 ) -> String {
     let mut text = String::new();
     line!(text, "/*@ lightbench(");

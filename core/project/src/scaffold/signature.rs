@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::error::{FoundKernel, ParameterProblem, Place, ScaffoldError};
+use super::error::{FoundKernel, ParameterProblem, ScaffoldError, SourceLocation};
 use super::source::{Item, Source, brief, children, first_error_below, items, one_line};
 
 /// What a kernel promises to its caller.
@@ -23,7 +23,7 @@ pub struct Signature {
     /// The first argument of `__launch_bounds__`, as written.
     pub launch_bounds: Option<String>,
     /// Where the name stands.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The bytes of the body in the normalised text (line feeds, no byte order mark).
     pub(super) body: Range<usize>,
 }
@@ -40,7 +40,7 @@ pub struct TemplateParameter {
     /// The whole parameter, as written in one line.
     pub written: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
 /// What a template parameter stands for.
@@ -68,7 +68,7 @@ pub struct Parameter {
     /// The whole parameter, as written in one line.
     pub written: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
 /// How a parameter is passed.
@@ -180,7 +180,7 @@ fn definition(item: Item<'_>) -> Option<Definition<'_>> {
 
 impl Definition<'_> {
     fn name<'text>(&self, source: &'text Source) -> &'text str {
-        self.declarator.child_by_field_name("declarator").map_or("", |name| source.of(name))
+        self.declarator.child_by_field_name("declarator").map_or("", |name| source.node_text(name))
     }
 
     fn path(&self, source: &Source) -> String {
@@ -228,7 +228,7 @@ impl Definition<'_> {
 
 fn launch_bounds(source: &Source, function: Node<'_>) -> Option<String> {
     let bounds = children(function).into_iter().find(|child| child.kind() == "launch_bounds")?;
-    Some(one_line(source.of(bounds.named_child(0)?)))
+    Some(one_line(source.node_text(bounds.named_child(0)?)))
 }
 
 fn templates_of(source: &Source, list: Node<'_>) -> Vec<TemplateParameter> {
@@ -238,11 +238,12 @@ fn templates_of(source: &Source, list: Node<'_>) -> Vec<TemplateParameter> {
 }
 
 fn template(source: &Source, node: Node<'_>) -> TemplateParameter {
-    let text =
-        |field: &str| node.child_by_field_name(field).map(|child| one_line(source.of(child)));
+    let text = |field: &str| {
+        node.child_by_field_name(field).map(|child| one_line(source.node_text(child)))
+    };
     let (name, kind, default) = match node.kind() {
         "type_parameter_declaration" => {
-            let name = node.named_child(0).map(|name| source.of(name).to_owned());
+            let name = node.named_child(0).map(|name| source.node_text(name).to_owned());
             (name, TemplateKind::Type, None)
         }
         "optional_type_parameter_declaration" => {
@@ -254,7 +255,7 @@ fn template(source: &Source, node: Node<'_>) -> TemplateParameter {
         }
         _ => (None, TemplateKind::Other, None),
     };
-    let written = brief(source.of(node), 60);
+    let written = brief(source.node_text(node), 60);
     TemplateParameter { name, kind, default, written, place: source.place(node.start_byte()) }
 }
 
@@ -263,7 +264,7 @@ fn parameters_of(source: &Source, list: Node<'_>) -> Vec<Parameter> {
         |node: &Node<'_>| node.kind().ends_with("parameter_declaration") || node.kind() == "...";
     let nodes: Vec<Node<'_>> = children(list).into_iter().filter(is_parameter).collect();
     if let [only] = nodes.as_slice()
-        && one_line(source.of(*only)) == "void"
+        && one_line(source.node_text(*only)) == "void"
     {
         return Vec::new();
     }
@@ -271,10 +272,11 @@ fn parameters_of(source: &Source, list: Node<'_>) -> Vec<Parameter> {
 }
 
 fn parameter(source: &Source, node: Node<'_>) -> Parameter {
-    let type_name = node.child_by_field_name("type").map_or("", |kind| source.of(kind));
+    let type_name = node.child_by_field_name("type").map_or("", |kind| source.node_text(kind));
     let declarator = declarator_of(source, node);
     let constant = children(node).iter().any(|child| {
-        child.kind() == "type_qualifier" && matches!(source.of(*child), "const" | "constexpr")
+        child.kind() == "type_qualifier"
+            && matches!(source.node_text(*child), "const" | "constexpr")
     });
     let passing = match (declarator.problem, declarator.pointers) {
         (Some(problem), _) => Passing::Unsupported(problem),
@@ -283,7 +285,7 @@ fn parameter(source: &Source, node: Node<'_>) -> Parameter {
         (None, 1) => Passing::Pointer,
         (None, _) => Passing::Unsupported(ParameterProblem::PointerToPointer),
     };
-    let written = source.of(node);
+    let written = source.node_text(node);
     Parameter {
         name: declarator.name,
         type_name: one_line(type_name),
@@ -310,7 +312,7 @@ fn declarator_of(source: &Source, parameter: Node<'_>) -> Declarator {
     let mut next = parameter.child_by_field_name("declarator");
     while let Some(node) = next {
         match node.kind() {
-            "identifier" => found.name = Some(source.of(node).to_owned()),
+            "identifier" => found.name = Some(source.node_text(node).to_owned()),
             "pointer_declarator"
             | "abstract_pointer_declarator"
             | "array_declarator"

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::error::{Place, ScaffoldError};
+use super::error::{ScaffoldError, SourceLocation};
 use super::macros::{self, Defines};
 use super::{arithmetic, element};
 
@@ -62,7 +62,7 @@ impl Source {
         self.tree.root_node()
     }
 
-    pub(super) fn of(&self, node: Node<'_>) -> &str {
+    pub(super) fn node_text(&self, node: Node<'_>) -> &str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
@@ -73,7 +73,7 @@ impl Source {
         before + (between.len() - between.trim_start().len())
     }
 
-    pub(super) fn place(&self, at: usize) -> Place {
+    pub(super) fn place(&self, at: usize) -> SourceLocation {
         place(&self.text, &self.line_starts, at)
     }
 
@@ -109,16 +109,16 @@ impl Source {
     }
 
     /// The first place that the grammar could not read, if any.
-    pub(super) fn first_error(&self) -> Option<(Place, String)> {
+    pub(super) fn first_error(&self) -> Option<(SourceLocation, String)> {
         first_error_below(self.root()).map(|node| self.describe_error(node))
     }
 
     /// Place and text of an error node, the text short enough for a message.
-    pub(super) fn describe_error(&self, node: Node<'_>) -> (Place, String) {
+    pub(super) fn describe_error(&self, node: Node<'_>) -> (SourceLocation, String) {
         let found = if node.is_missing() {
             format!("missing {}", node.kind())
         } else {
-            brief(self.of(node), 40)
+            brief(self.node_text(node), 40)
         };
         (self.place(node.start_byte()), found)
     }
@@ -142,12 +142,13 @@ impl Source {
 
     /// `dim3 block(TILE, TILE);` reads as a function to a grammar that knows no types.
     fn extents(&self, declaration: Node<'_>, into: &mut BTreeMap<String, String>) {
-        let kind = declaration.child_by_field_name("type").map_or("", |kind| self.of(kind));
+        let kind = declaration.child_by_field_name("type").map_or("", |kind| self.node_text(kind));
         let declarator = declaration.child_by_field_name("declarator");
         if kind == "dim3"
             && let Some(function) = declarator.filter(|node| node.kind() == "function_declarator")
         {
-            let text = |field| function.child_by_field_name(field).map_or("", |part| self.of(part));
+            let text =
+                |field| function.child_by_field_name(field).map_or("", |part| self.node_text(part));
             into.insert(text("declarator").to_owned(), text("parameters").to_owned());
         }
     }
@@ -159,8 +160,8 @@ impl Source {
             && matches!(name.kind(), "identifier" | "type_identifier")
             && value.child_by_field_name("body").is_none()
         {
-            let value = self.of(value).to_owned();
-            into.entry(self.of(name).to_owned())
+            let value = self.node_text(value).to_owned();
+            into.entry(self.node_text(name).to_owned())
                 .and_modify(|known| {
                     if *known != value {
                         known.clear();
@@ -198,7 +199,8 @@ fn collect_items<'tree>(
         let opens = match child.kind() {
             "namespace_definition" => {
                 if let Some(name) = child.child_by_field_name("name") {
-                    let parts = source.of(name).split("::").map(|part| part.trim().to_owned());
+                    let parts =
+                        source.node_text(name).split("::").map(|part| part.trim().to_owned());
                     item.namespaces.extend(parts);
                 }
                 true
@@ -283,11 +285,11 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
-fn place(text: &str, line_starts: &[usize], at: usize) -> Place {
+fn place(text: &str, line_starts: &[usize], at: usize) -> SourceLocation {
     let line = line_starts.partition_point(|start| *start <= at);
     let start = line_starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
     let before = text.get(start..at).unwrap_or_default();
-    Place { line, column: before.chars().count() + 1 }
+    SourceLocation { line, column: before.chars().count() + 1 }
 }
 
 /// The syntax tree of a text, of which it has every byte's place: macros that only decorate are read as spaces.

@@ -28,7 +28,7 @@ fn find<'tree>(source: &'tree Source, name: &str) -> Option<Node<'tree>> {
             "type_definition" => node.child_by_field_name("declarator"),
             _ => None,
         };
-        if found.is_none() && named.is_some_and(|named| source.of(named) == name) {
+        if found.is_none() && named.is_some_and(|named| source.node_text(named) == name) {
             let definition = node.child_by_field_name("type").unwrap_or(node);
             found = definition.child_by_field_name("body").map(|_| definition);
         }
@@ -38,7 +38,7 @@ fn find<'tree>(source: &'tree Source, name: &str) -> Option<Node<'tree>> {
 }
 
 fn plain_fields(source: &Source, definition: Node<'_>) -> Option<Vec<(String, Element)>> {
-    let text = source.of(definition);
+    let text = source.node_text(definition);
     let own_layout = ["__align__", "alignas", "__attribute__", "virtual"];
     let has_base = children(definition).iter().any(|child| child.kind() == "base_class_clause");
     if has_base
@@ -65,7 +65,7 @@ fn plain_field(
     fields: &mut Vec<(String, Element)>,
 ) -> Option<()> {
     let parts = children(declaration);
-    if parts.iter().any(|part| source.of(*part) == "static") {
+    if parts.iter().any(|part| source.node_text(*part) == "static") {
         return Some(());
     }
     if parts.iter().any(|part| part.kind() == "bitfield_clause" || part.has_error()) {
@@ -77,9 +77,9 @@ fn plain_field(
         match declarator.kind() {
             "function_declarator" => {}
             "field_identifier" => {
-                let element = element::from_c_type(&source.resolve_type(source.of(kind)))?;
+                let element = element::from_c_type(&source.resolve_type(source.node_text(kind)))?;
                 element.by_value().then_some(())?;
-                fields.push((source.of(declarator).to_owned(), element));
+                fields.push((source.node_text(declarator).to_owned(), element));
             }
             _ => return None,
         }

@@ -100,7 +100,7 @@ fn product(folder: &Path) -> Box<Project> {
 }
 
 fn trial(project: &Project, name: &str) -> Trial {
-    let case = Case::of(&project.definition, project.workload(name).unwrap()).unwrap();
+    let case = Case::new(&project.definition, project.workload(name).unwrap()).unwrap();
     let [m, n, k] = [case.tensors[2].dims[0], case.tensors[2].dims[1], case.tensors[0].dims[1]]
         .map(|size| u32::try_from(size).unwrap());
     let mut arguments: Vec<ArgumentCase> =
@@ -175,7 +175,7 @@ impl Scene {
     fn new(library: &str, seconds: f64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let project = product(folder.path());
-        let readings = Readings::of(Seconds(seconds), Seconds(1e-9));
+        let readings = Readings::new(Seconds(seconds), Seconds(1e-9));
         let (command, device) = (command(readings), DeviceName::parse("cuda:0").unwrap());
         let subject = Subject {
             candidate: Vec::new(),

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use lightbench_tensors::case::Case;
 use lightbench_tensors::compare::Comparison;
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::inputs::InputSpec;
 use serde::{Deserialize, Serialize};
 
 use super::fault_report::FaultReport;
@@ -83,7 +83,7 @@ pub struct RunOrder {
     /// What runs.
     pub program: Program,
     /// The inputs.
-    pub recipe: Recipe,
+    pub recipe: InputSpec,
     /// Where they lie.
     pub memory: MemoryOrder,
     /// What is looked for.
@@ -189,7 +189,7 @@ pub struct JudgeOrder {
     /// The reference.
     pub program: Program,
     /// The inputs.
-    pub recipe: Recipe,
+    pub recipe: InputSpec,
     /// The folder where the outputs are.
     pub outputs: PathBuf,
     /// Which blocks of the candidate ran.

@@ -40,7 +40,7 @@ const HALF_WIDTHS: [f64; 3] = [0.674_489_750_196_082, 1.281_551_565_544_6, 1.959
 impl Calibration {
     /// Compares forecasts with measurements. None where there are none.
     #[must_use]
-    pub fn of(forecasted: &[Forecasted]) -> Option<Self> {
+    pub fn from_forecasts(forecasted: &[Forecasted]) -> Option<Self> {
         if forecasted.is_empty() {
             return None;
         }

@@ -55,7 +55,7 @@ pub struct Trial {
 impl Trial {
     /// Goes through a history in its order. None where nothing in it was measured.
     #[must_use]
-    pub fn of(history: &[Measured]) -> Option<Self> {
+    pub fn from_history(history: &[Measured]) -> Option<Self> {
         let times = history.iter().map(|one| one.log_time).filter(|time| time.is_finite());
         let best = times.min_by(f64::total_cmp)?;
         let near = best + NEAR_ENOUGH;
@@ -71,7 +71,7 @@ impl Trial {
             all: history.len(),
             all_with: measured.len(),
             lost: best_with - best,
-            calibration: Calibration::of(&forecast_all(history)),
+            calibration: Calibration::from_forecasts(&forecast_all(history)),
         })
     }
 

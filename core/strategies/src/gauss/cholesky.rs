@@ -13,7 +13,7 @@ pub(super) struct Cholesky {
 impl Cholesky {
     /// Factorises the matrix of these entries, of which only the lower triangle is read. None
     /// where it stays indefinite with all jitter.
-    pub(super) fn of(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Self> {
+    pub(super) fn new(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Self> {
         let mut matrix = Vec::with_capacity(size * (size + 1) / 2);
         for row in 0..size {
             matrix.extend((0..=row).map(|column| entry(row, column)));

@@ -17,7 +17,7 @@ pub fn evaluations(record: &Archive, kind: StrategyKind, seed: u64, goal: Goal) 
     let best = record.incumbent()?.outcome.sound_gain()?;
     let enough = best - pxfm::f_log1p(goal.within);
     let mut strategy = kind.start(seed);
-    let mut again = Again::of(record);
+    let mut again = ReplayedArchive::new(record);
     loop {
         let reached = again.archive.incumbent().and_then(|node| node.outcome.sound_gain());
         if reached.is_some_and(|gain| gain >= enough) {
@@ -34,19 +34,19 @@ pub fn evaluations(record: &Archive, kind: StrategyKind, seed: u64, goal: Goal) 
 /// The same for several seeds.
 #[must_use]
 pub fn spread(record: &Archive, kind: StrategyKind, seeds: u64, goal: Goal) -> Spread {
-    Spread::of((0..seeds).map(|seed| evaluations(record, kind, seed, goal)))
+    Spread::from_evaluations((0..seeds).map(|seed| evaluations(record, kind, seed, goal)))
 }
 
 /// The archive that grows again.
-struct Again<'r> {
+struct ReplayedArchive<'r> {
     record: &'r Archive,
     archive: Archive,
     /// For each of its candidates the recorded one.
     recorded: Vec<&'r Node>,
 }
 
-impl<'r> Again<'r> {
-    fn of(record: &'r Archive) -> Self {
+impl<'r> ReplayedArchive<'r> {
+    fn new(record: &'r Archive) -> Self {
         let mut again = Self { record, archive: Archive::new(), recorded: Vec::new() };
         for root in record.nodes().iter().filter(|node| node.origin.is_none()) {
             again.add(None, root);

@@ -18,10 +18,10 @@ pub(super) struct EpsilonNet;
 impl Strategy for EpsilonNet {
     fn choose(&mut self, archive: &Archive) -> Option<Choice> {
         let members = net(archive);
-        let total: usize = members.iter().map(|member| member.tried()).sum();
+        let total: usize = members.iter().map(|member| member.was_tried()).sum();
         let log = pxfm::f_log(1.0 + total as f64);
         let priority = |member: &Node| {
-            let unknown = (log / (1.0 + member.tried() as f64)).sqrt();
+            let unknown = (log / (1.0 + member.was_tried() as f64)).sqrt();
             member.outcome.gain().unwrap_or(0.0) + CURIOSITY * unknown
         };
         let open = members.iter().copied().filter(|member| member.is_open());

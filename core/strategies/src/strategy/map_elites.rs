@@ -55,5 +55,5 @@ impl Strategy for MapElites {
 
 /// How often something was tried with any candidate of a cell.
 fn tried_in(archive: &Archive, cell: Cell) -> usize {
-    archive.nodes().iter().filter(|node| node.cell == cell).map(Node::tried).sum()
+    archive.nodes().iter().filter(|node| node.cell == cell).map(Node::was_tried).sum()
 }

@@ -17,7 +17,7 @@ pub(super) struct Plan;
 
 impl Strategy for Plan {
     fn choose(&mut self, archive: &Archive) -> Option<Choice> {
-        let experience = Experience::of(archive);
+        let experience = Experience::from_archive(archive);
         let mut best: Option<(f64, f64, &Node, usize)> = None;
         for node in archive.nodes() {
             let start = start_gain(archive, node);
@@ -52,7 +52,7 @@ struct Experience<'a> {
 }
 
 impl<'a> Experience<'a> {
-    fn of(archive: &'a Archive) -> Self {
+    fn from_archive(archive: &'a Archive) -> Self {
         let mut experience = Self { by_key: BTreeMap::new(), by_operator: BTreeMap::new() };
         for action in archive.nodes().iter().flat_map(|node| &node.actions) {
             experience.by_key.entry(&action.key).or_default().0 += action.tried as f64;

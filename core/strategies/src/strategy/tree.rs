@@ -79,7 +79,7 @@ fn branches(archive: &Archive, best: f64) -> Vec<Branch> {
     for node in archive.nodes().iter().rev() {
         let own = &mut branches[node.id];
         // An attempt that made no candidate was a visit without reward.
-        let fruitless = node.tried().saturating_sub(node.children.len());
+        let fruitless = node.was_tried().saturating_sub(node.children.len());
         own.visits += 1.0 + fruitless as f64;
         own.reward += node.outcome.sound_gain().map_or(0.0, saved) / best;
         own.open |= node.is_open();

@@ -4,7 +4,7 @@
 //! Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 1983. Scores are
 //! logarithms of times, so one temperature suits every kernel.
 
-use super::ledger::{Ledger, Proposer, Standing};
+use super::ledger::{ConfigurationState, Ledger, Proposer};
 use crate::space::Neighbourhood;
 
 /// How many chains walk independently of each other.
@@ -71,9 +71,9 @@ impl Annealing {
             let around = ledger.space.neighbours(here, neighbourhood);
             let Some(&next) = ledger.generator.pick(&around) else { break };
             match ledger.standing(next) {
-                Standing::Open => return Some(next),
-                Standing::Asked => {}
-                Standing::Known(score) => self.offer(ledger, chain, next, score),
+                ConfigurationState::Open => return Some(next),
+                ConfigurationState::Asked => {}
+                ConfigurationState::Known(score) => self.offer(ledger, chain, next, score),
             }
         }
         self.chains[chain].here = None;

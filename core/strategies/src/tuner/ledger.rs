@@ -2,11 +2,11 @@
 
 use crate::generator::Generator;
 use crate::space::Space;
-use crate::tuner::Told;
+use crate::tuner::TrialOutcome;
 
 /// How a configuration stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Standing {
+pub(super) enum ConfigurationState {
     /// Nobody asked for it.
     Open,
     /// Asked for, not yet told.
@@ -32,7 +32,7 @@ pub(super) struct Ledger<'s> {
     pub(super) generator: Generator,
     /// Where the search is to begin; taken by the first question.
     first: Option<usize>,
-    standing: Vec<Standing>,
+    standing: Vec<ConfigurationState>,
     /// All open configurations, in no order, and the place of each among them.
     open: Vec<u32>,
     place: Vec<u32>,
@@ -47,7 +47,7 @@ impl<'s> Ledger<'s> {
             space,
             generator: Generator::new(seed, 0),
             first: first.filter(|&index| index < space.len()),
-            standing: vec![Standing::Open; space.len()],
+            standing: vec![ConfigurationState::Open; space.len()],
             place: all.clone(),
             open: all,
             best: None,
@@ -55,18 +55,18 @@ impl<'s> Ledger<'s> {
     }
 
     /// How a configuration stands.
-    pub(super) fn standing(&self, configuration: usize) -> Standing {
+    pub(super) fn standing(&self, configuration: usize) -> ConfigurationState {
         self.standing[configuration]
     }
 
     /// Whether nobody asked for it yet.
     pub(super) fn is_open(&self, configuration: usize) -> bool {
-        self.standing(configuration) == Standing::Open
+        self.standing(configuration) == ConfigurationState::Open
     }
 
     /// Whether it was asked for and the answer is awaited.
     pub(super) fn is_asked(&self, configuration: usize) -> bool {
-        self.standing(configuration) == Standing::Asked
+        self.standing(configuration) == ConfigurationState::Asked
     }
 
     /// The best so far: configuration and logarithm of its time.
@@ -92,24 +92,24 @@ impl<'s> Ledger<'s> {
     /// Notes that a configuration is asked for.
     pub(super) fn ask_for(&mut self, configuration: usize) {
         self.close(configuration);
-        self.standing[configuration] = Standing::Asked;
+        self.standing[configuration] = ConfigurationState::Asked;
     }
 
     /// Notes what came of a configuration; its score, or none where the space does not have it or
     /// it was told before.
-    pub(super) fn note(&mut self, configuration: usize, told: Told) -> Option<f64> {
+    pub(super) fn note(&mut self, configuration: usize, told: TrialOutcome) -> Option<f64> {
         match self.standing.get(configuration)? {
-            Standing::Known(_) => return None,
-            Standing::Open => self.close(configuration),
-            Standing::Asked => {}
+            ConfigurationState::Known(_) => return None,
+            ConfigurationState::Open => self.close(configuration),
+            ConfigurationState::Asked => {}
         }
-        if told == Told::NotJudged {
-            self.standing[configuration] = Standing::Asked;
+        if told == TrialOutcome::NotJudged {
+            self.standing[configuration] = ConfigurationState::Asked;
             return None;
         }
         let score = score(told);
-        self.standing[configuration] = Standing::Known(score);
-        let is_time = matches!(told, Told::Time(_)) && score.is_finite();
+        self.standing[configuration] = ConfigurationState::Known(score);
+        let is_time = matches!(told, TrialOutcome::Time(_)) && score.is_finite();
         if is_time && self.best.is_none_or(|(_, best)| score < best) {
             self.best = Some((configuration, score));
         }
@@ -126,9 +126,14 @@ impl<'s> Ledger<'s> {
 }
 
 /// The logarithm of a time, so that differences are ratios; infinite for what is no time.
-fn score(told: Told) -> f64 {
+fn score(told: TrialOutcome) -> f64 {
     match told {
-        Told::Time(time) | Told::Abandoned { at_least: time } if time > 0.0 => pxfm::f_log(time),
-        Told::Time(_) | Told::Abandoned { .. } | Told::Failed | Told::NotJudged => f64::INFINITY,
+        TrialOutcome::Time(time) | TrialOutcome::Abandoned { at_least: time } if time > 0.0 => {
+            pxfm::f_log(time)
+        }
+        TrialOutcome::Time(_)
+        | TrialOutcome::Abandoned { .. }
+        | TrialOutcome::Failed
+        | TrialOutcome::NotJudged => f64::INFINITY,
     }
 }

@@ -3,7 +3,7 @@
 //! Lourenço, Martin, Stützle, "Iterated Local Search", 2003; as a tuner of kernels it is the
 //! greedy ILS of Kernel Tuner (van Werkhoven 2019), which does well on restricted spaces.
 
-use super::ledger::{Ledger, Proposer, Standing};
+use super::ledger::{ConfigurationState, Ledger, Proposer};
 use crate::space::Neighbourhood;
 
 /// How many jumps from one optimum may be fruitless before the search starts elsewhere.
@@ -67,9 +67,9 @@ impl LocalSearch {
     fn next_of_queue(&mut self, ledger: &mut Ledger<'_>) -> Option<usize> {
         while let Some(next) = self.queue.pop() {
             match ledger.standing(next) {
-                Standing::Open => return Some(next),
-                Standing::Asked => {}
-                Standing::Known(score) => self.consider(ledger, next, score),
+                ConfigurationState::Open => return Some(next),
+                ConfigurationState::Asked => {}
+                ConfigurationState::Known(score) => self.consider(ledger, next, score),
             }
         }
         None
@@ -94,11 +94,11 @@ impl LocalSearch {
             target = ledger.generator.pick(&around).copied().unwrap_or(target);
         }
         match ledger.standing(target) {
-            Standing::Known(score) => {
+            ConfigurationState::Known(score) => {
                 self.walk_to(ledger, target, score);
                 None
             }
-            Standing::Open | Standing::Asked => {
+            ConfigurationState::Open | ConfigurationState::Asked => {
                 self.landing = Some(target);
                 Some(target)
             }

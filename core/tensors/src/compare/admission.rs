@@ -21,7 +21,7 @@ const SHARE: f64 = 0.5;
 
 /// Why inputs are not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inadmissible(pub String);
+pub struct InadmissibleInputs(pub String);
 
 /// Whether the reference's results are all finite, and as near to its twin's as they must be; `twin` is none where the
 /// reference computes with nothing wider than a kernel does.
@@ -32,7 +32,7 @@ pub fn admits(
     case: &Case,
     reference: &[Option<Expected<'_>>],
     twin: Option<&[Option<Expected<'_>>]>,
-) -> Result<Result<(), Inadmissible>, CompareError> {
+) -> Result<Result<(), InadmissibleInputs>, CompareError> {
     for (index, made) in case.tensors.iter().enumerate() {
         let Some(comparator) = made.role.compare() else { continue };
         let Some(expected) = reference.get(index).and_then(Option::as_ref) else { continue };
@@ -52,7 +52,7 @@ pub fn admits(
             }
         };
         if !fair {
-            return Ok(Err(Inadmissible(made.name.clone())));
+            return Ok(Err(InadmissibleInputs(made.name.clone())));
         }
     }
     Ok(Ok(()))
@@ -64,7 +64,7 @@ fn of_reals(
     tolerance: Tolerance,
     (expected, other): (&Expected<'_>, Option<&Expected<'_>>),
 ) -> Result<bool, CompareError> {
-    let layout = Layout::of(made)
+    let layout = Layout::new(made)
         .map_err(|reason| CompareError::Layout { tensor: made.name.clone(), reason })?;
     let missing = || CompareError::NoMagnitudes { tensor: made.name.clone() };
     let magnitudes = numbers(expected.magnitudes.ok_or_else(missing)?);
@@ -91,7 +91,7 @@ fn of_reals(
     };
     // The twin's own format: what it may lose is arithmetic, and not the rounding to fewer bits.
     let format = if made.dtype == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
-    let bound = Bound::of(format, case.accuracy, tolerance);
+    let bound = Bound::new(format, case.accuracy, tolerance);
     let mut sums = SquareSums::default();
     let mut chunk = ([0.0; CHUNK], [0.0; CHUNK], 0);
     for place in layout.runs().flat_map(Run::places) {
@@ -114,11 +114,11 @@ fn of_reals(
         scales[*used] = bound.typical.0 * value.abs() + bound.typical.1 * magnitude;
         *used += 1;
         if *used == CHUNK {
-            sums = sums.and(SquareSums::of(errors, scales));
+            sums = sums.and(SquareSums::from_chunk(errors, scales));
             chunk = ([0.0; CHUNK], [0.0; CHUNK], 0);
         }
     }
-    sums = sums.and(SquareSums::of(&chunk.0, &chunk.1));
+    sums = sums.and(SquareSums::from_chunk(&chunk.0, &chunk.1));
     Ok(!tolerance.rms || sums.beyond(SHARE * tolerance.factor).is_none())
 }
 

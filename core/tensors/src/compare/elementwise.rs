@@ -18,8 +18,8 @@ use super::error::CompareError;
 use super::output::Output;
 use super::root_mean_square::SquareSums;
 use super::tally::{Fault, Rejected, Tally};
-use super::{Comparison, ErrorMap, Strictness, Wrongness};
-use crate::encoding::comparing;
+use super::{Comparison, ErrorMap, OutputError, Strictness};
+use crate::encoding::comparison;
 
 /// Errors up to this share of a result look like arithmetic in a lower precision: four times the unit roundoff of bf16,
 /// the lowest that kernels compute in. Larger ones are other numbers.
@@ -87,11 +87,11 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    pub(super) fn of(dtype: Dtype, accuracy: Accuracy, tolerance: Tolerance) -> Self {
+    pub(super) fn new(dtype: Dtype, accuracy: Accuracy, tolerance: Tolerance) -> Self {
         let root = (tolerance.terms as f64).sqrt();
         let unit = unit_roundoff(accuracy);
         let underflow = tolerance.factor * root * half_smallest(accuracy);
-        let half_ulp = HalfUlp::of(dtype).at_least(underflow);
+        let half_ulp = HalfUlp::from_dtype(dtype).at_least(underflow);
         let largest = dtype.largest_finite().unwrap_or(f64::INFINITY);
         let saturates = matches!(dtype, Dtype::F8E4M3 | Dtype::F8E5M2 | Dtype::E2M1);
         let (overflow, saturation) = if saturates {
@@ -105,10 +105,10 @@ impl Bound {
     }
 
     /// As the device code takes it.
-    pub(super) fn on_device(self) -> comparing::Bound {
+    pub(super) fn on_device(self) -> comparison::Bound {
         let (unit, least) = self.half_ulp.parts();
         let Self { arithmetic, saturation, typical, .. } = self;
-        comparing::Bound { arithmetic, unit, least, saturation, typical }
+        comparison::Bound { arithmetic, unit, least, saturation, typical }
     }
 
     /// The reference as the output can hold it.
@@ -169,7 +169,7 @@ fn accept(bound: Bound, chunk: &Chunk) -> Accepted {
         }
     }
     let fraction = fractions.into_iter().fold(0.0, f64::max);
-    let sums = if all { SquareSums::of(&excesses, &scales) } else { SquareSums::default() };
+    let sums = if all { SquareSums::from_chunk(&excesses, &scales) } else { SquareSums::default() };
     Accepted { all, fraction, sums }
 }
 
@@ -186,7 +186,7 @@ pub(super) fn compare(
     let mut elements = Elements {
         output,
         magnitudes: output.expected.magnitudes.ok_or_else(no_magnitudes)?,
-        bound: Bound::of(output.made.dtype, output.case.accuracy, tolerance),
+        bound: Bound::new(output.made.dtype, output.case.accuracy, tolerance),
         strictness,
         imprecise: true,
         tally: Tally::new(&output.made.dims),
@@ -216,8 +216,8 @@ pub(super) fn compare(
 }
 
 /// Only the root mean square of the errors is too large.
-pub(super) fn imprecise(root_mean_square: (f64, f64)) -> Wrongness {
-    Wrongness {
+pub(super) fn imprecise(root_mean_square: (f64, f64)) -> OutputError {
+    OutputError {
         kind: WrongKind::Imprecise,
         count: 0,
         first: None,

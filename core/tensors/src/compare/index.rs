@@ -34,7 +34,7 @@ pub(super) fn compare(
     if !output.made.dtype.is_integer() {
         return Err(CompareError::Dtype { tensor: output.name() });
     }
-    let target = Target::of(output, (of, axis), inputs)?;
+    let target = Target::new(output, (of, axis), inputs)?;
     let same_rank = target.steps.len() == output.case.tensors[of].dims.len();
     let repeated = if same_rank { repeated(output, axis) } else { Vec::new() };
     let mut repeated = repeated.into_iter().peekable();
@@ -64,14 +64,14 @@ pub(super) fn compare(
 }
 
 impl<'a> Target<'a> {
-    fn of(
+    fn new(
         output: &Output<'a>,
         (of, axis): (usize, usize),
         inputs: &'a [Option<Vec<u8>>],
     ) -> Result<Self, CompareError> {
         let (tensor, bytes) = output.input(of, inputs)?;
         let shape = || CompareError::Shape { tensor: output.name(), input: tensor.name.clone() };
-        Layout::of(tensor)
+        Layout::new(tensor)
             .map_err(|reason| CompareError::Layout { tensor: tensor.name.clone(), reason })?;
         let along = (*tensor.dims.get(axis).ok_or_else(shape)?, tensor.strides[axis]);
         let (mut dims, mut steps) = (tensor.dims.clone(), tensor.strides.clone());

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::Case;
 
-pub use admission::{Inadmissible, admits};
+pub use admission::{InadmissibleInputs, admits};
 pub use error::CompareError;
 pub use on_device::OnDevice;
 
@@ -50,7 +50,7 @@ pub fn compare(
     inputs: &[Option<Vec<u8>>],
     strictness: Strictness,
 ) -> Result<Comparison, CompareError> {
-    let output = Output::of(case, tensor, found, expected)?;
+    let output = Output::new(case, tensor, found, expected)?;
     let comparator = output.made.role.compare().ok_or(CompareError::NotAnOutput { tensor })?;
     match comparator {
         Comparator::Elementwise { terms, factor, rms } => {
@@ -102,7 +102,7 @@ pub struct Comparison {
     /// Elements that were compared.
     pub compared: u64,
     /// Nothing if the output is right.
-    pub wrong: Option<Wrongness>,
+    pub wrong: Option<OutputError>,
     /// The largest error of an accepted or rejected element, as a fraction of what is accepted; for reports. 0 where all
     /// are equal, [`f64::MAX`] where there is no limit to compare with.
     pub worst_fraction: f64,
@@ -110,7 +110,7 @@ pub struct Comparison {
 
 /// How an output is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Wrongness {
+pub struct OutputError {
     /// In which way.
     pub kind: WrongKind,
     /// Elements that are wrong; 0 where only the root mean square is.

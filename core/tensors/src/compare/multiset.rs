@@ -24,7 +24,7 @@ pub(super) fn compare_permutation(
     if tensor.dtype != output.made.dtype || tensor.dtype.is_packed() {
         return Err(CompareError::Dtype { tensor: output.name() });
     }
-    let layout = Layout::of(tensor)
+    let layout = Layout::new(tensor)
         .map_err(|reason| CompareError::Layout { tensor: tensor.name.clone(), reason })?;
     if layout.elements() != output.made.elements {
         let (tensor, input) = (output.name(), tensor.name.clone());
@@ -79,7 +79,7 @@ fn compare(
     let mut tally = Tally::new(&output.made.dims);
     let written = output.found.unwritten.is_empty();
     if !(found == expected && written) {
-        reject_surplus(output, &Difference::of(&found, &expected), &meant, &mut tally);
+        reject_surplus(output, &Difference::new(&found, &expected), &meant, &mut tally);
     }
     Ok(tally.finish(output.tensor, output.made.elements, WrongKind::Numeric))
 }
@@ -108,7 +108,7 @@ struct Difference {
 }
 
 impl Difference {
-    fn of(found: &[u64], expected: &[u64]) -> Self {
+    fn new(found: &[u64], expected: &[u64]) -> Self {
         let (mut found, mut expected) = (found, expected);
         let mut difference = Self { surplus: Vec::new(), missing: Vec::new() };
         while let Some(value) = found.first().into_iter().chain(expected.first()).min().copied() {

@@ -10,15 +10,15 @@ use super::super::layout::Layout;
 use super::elementwise::{Bound, Tolerance, imprecise};
 use super::root_mean_square::SquareSums;
 use super::{Comparison, Strictness};
-use crate::encoding::comparing;
-use crate::encoding::comparing::{ChunkSquares, Comparing, Judged};
+use crate::encoding::comparison;
+use crate::encoding::comparison::{ChunkSquares, ComparisonEncoding, ComparisonResult};
 use crate::encoding::format::Format;
 
 /// One output that a device can judge.
 #[derive(Clone, Debug)]
 pub struct OnDevice {
     /// What the device needs.
-    pub comparing: Comparing,
+    pub comparing: ComparisonEncoding,
     tensor: usize,
     elements: u64,
     /// For floats.
@@ -28,17 +28,17 @@ pub struct OnDevice {
 impl OnDevice {
     /// How a device judges an output; none where only the host can.
     #[must_use]
-    pub fn of(case: &Case, tensor: usize) -> Option<Self> {
+    pub fn new(case: &Case, tensor: usize) -> Option<Self> {
         let made = case.tensors.get(tensor)?;
-        let layout = Layout::of(made).ok()?;
+        let layout = Layout::new(made).ok()?;
         let (tolerance, bound, format) = match made.role.compare()? {
             Comparator::Elementwise { terms, factor, rms } if made.dtype.is_float() => {
                 let tolerance = Tolerance { terms: *terms, factor: *factor, rms: *rms };
-                let bound = Bound::of(made.dtype, case.accuracy, tolerance).on_device();
-                (Some(tolerance), bound, Format::of(made.dtype)?)
+                let bound = Bound::new(made.dtype, case.accuracy, tolerance).on_device();
+                (Some(tolerance), bound, Format::from_dtype(made.dtype)?)
             }
             Comparator::IntegerExact if !made.dtype.is_float() => {
-                (None, comparing::Bound::default(), Format::of_memory(made.dtype))
+                (None, comparison::Bound::default(), Format::from_stored_dtype(made.dtype))
             }
             Comparator::Elementwise { .. }
             | Comparator::IntegerExact
@@ -54,7 +54,7 @@ impl OnDevice {
                 layout.dims().iter().map(|(count, step)| (*count as u64, *step as u64)).collect()
             }
         };
-        let comparing = Comparing { format, bound, dimensions };
+        let comparing = ComparisonEncoding { format, bound, dimensions };
         Some(Self { comparing, tensor, elements: made.elements, tolerance })
     }
 
@@ -63,7 +63,7 @@ impl OnDevice {
     pub fn settle(
         &self,
         strictness: Strictness,
-        judged: Judged,
+        judged: ComparisonResult,
         squares: impl IntoIterator<Item = ChunkSquares>,
     ) -> Option<Comparison> {
         if judged.rejected > 0 {
@@ -71,7 +71,7 @@ impl OnDevice {
         }
         let beyond = match (self.tolerance, strictness) {
             (Some(tolerance), Strictness::Tolerance) if tolerance.rms => {
-                let each = squares.into_iter().map(SquareSums::of_chunk);
+                let each = squares.into_iter().map(SquareSums::from_squares);
                 each.fold(SquareSums::default(), SquareSums::and).beyond(tolerance.factor)
             }
             (Some(_) | None, Strictness::Tolerance | Strictness::Exact) => None,

@@ -20,14 +20,14 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn of(
+    pub(super) fn new(
         case: &'a Case,
         tensor: usize,
         found: Found<'a>,
         expected: Expected<'a>,
     ) -> Result<Self, CompareError> {
         let made = case.tensors.get(tensor).ok_or(CompareError::NotAnOutput { tensor })?;
-        let layout = Layout::of(made)
+        let layout = Layout::new(made)
             .map_err(|reason| CompareError::Layout { tensor: made.name.clone(), reason })?;
         let output = Self { case, tensor, made, layout, found, expected };
         let reals = output.layout.span.saturating_mul(8);

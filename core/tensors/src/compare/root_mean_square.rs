@@ -25,7 +25,7 @@
 
 use super::super::element::power_of_two;
 use super::elementwise::CHUNK;
-use crate::encoding::comparing::ChunkSquares;
+use crate::encoding::comparison::ChunkSquares;
 
 /// Sums of squares of errors and of their yardstick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,7 +44,7 @@ const LANES: usize = 8;
 impl SquareSums {
     /// Of some elements; those whose scale is 0 do not count.
     #[inline(always)]
-    pub(super) fn of(errors: &[f64; CHUNK], scales: &[f64; CHUNK]) -> Self {
+    pub(super) fn from_chunk(errors: &[f64; CHUNK], scales: &[f64; CHUNK]) -> Self {
         let largest =
             scales.iter().fold(0.0, |most, scale| if *scale > most { *scale } else { most });
         if largest == 0.0 {
@@ -70,7 +70,7 @@ impl SquareSums {
     }
 
     /// Of some elements, as a device added them up: what [`Self::of`] says of the same ones.
-    pub(super) fn of_chunk(chunk: ChunkSquares) -> Self {
+    pub(super) fn from_squares(chunk: ChunkSquares) -> Self {
         let ChunkSquares { exponent, errors, scales, count } = chunk;
         // The device counts exponents as f64 has them, from 0 to 2047.
         Self { exponent: exponent as i32, errors, scales, count }

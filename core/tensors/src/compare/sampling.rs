@@ -23,7 +23,7 @@ use super::super::layout::{Layout, LayoutError};
 use super::error::CompareError;
 use super::output::Output;
 use super::tally::{Fault, Rejected, Tally};
-use super::{Comparison, ErrorMap, Wrongness};
+use super::{Comparison, ErrorMap, OutputError};
 
 /// The chance that honest draws are rejected.
 const FALSE_REJECTION: f64 = 1e-9;
@@ -37,7 +37,7 @@ pub(super) fn compare(
     if !output.made.dtype.is_integer() {
         return Err(CompareError::Dtype { tensor: output.name() });
     }
-    let table = Table::of(output, probabilities, inputs)?;
+    let table = Table::new(output, probabilities, inputs)?;
     let per_row = output.made.elements / table.rows;
     let judged = per_row.min(draws);
     if per_row == 0 || judged == 0 || !output.made.elements.is_multiple_of(table.rows) {
@@ -85,8 +85,8 @@ pub(super) fn compare(
 }
 
 /// No single draw is wrong, but all of them together are.
-fn biased(distribution: (f64, f64)) -> Wrongness {
-    Wrongness {
+fn biased(distribution: (f64, f64)) -> OutputError {
+    OutputError {
         kind: WrongKind::Numeric,
         count: 0,
         first: None,
@@ -127,14 +127,14 @@ impl Row {
 }
 
 impl<'a> Table<'a> {
-    fn of(
+    fn new(
         output: &Output<'a>,
         probabilities: usize,
         inputs: &'a [Option<Vec<u8>>],
     ) -> Result<Self, CompareError> {
         let (tensor, bytes) = output.input(probabilities, inputs)?;
         let layout = |reason| CompareError::Layout { tensor: tensor.name.clone(), reason };
-        Layout::of(tensor).map_err(layout)?;
+        Layout::new(tensor).map_err(layout)?;
         let cols = tensor.dims.last().copied().unwrap_or(1);
         let rows = tensor.elements / cols;
         let cols = usize::try_from(cols).ok();

@@ -3,7 +3,7 @@
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_project::launch::expectation::WrongKind;
 
-use super::{Comparison, ErrorMap, Mismatch, Wrongness};
+use super::{Comparison, ErrorMap, Mismatch, OutputError};
 
 /// The most cells of an [`ErrorMap`] across and down.
 const CELLS: (u64, u64) = (64, 16);
@@ -89,7 +89,7 @@ impl Tally {
             self.worst = Some(rejected);
         }
         self.accept(rejected.badness.0.min(f64::MAX));
-        let grid = Grid::of(&self.dims);
+        let grid = Grid::new(&self.dims);
         if self.map.counts.is_empty() {
             self.map = grid.map();
         }
@@ -107,7 +107,7 @@ impl Tally {
             (false, false) => merely,
         };
         let mismatch = |rejected: Rejected| rejected.mismatch(&self.dims);
-        let wrong = self.first.map(|first| Wrongness {
+        let wrong = self.first.map(|first| OutputError {
             kind,
             count: self.count,
             first: Some(mismatch(first)),
@@ -149,7 +149,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(dims: &[u64]) -> Self {
+    fn new(dims: &[u64]) -> Self {
         let (width, height) = match dims.split_last() {
             Some((last, others)) => (*last, others.iter().product()),
             None => (1, 1),

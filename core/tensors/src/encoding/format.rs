@@ -38,7 +38,7 @@ impl Format {
     ///
     /// Sources: IEEE 754-2019 table 3.5; OCP OFP8 revision 1.0 table 2.
     #[must_use]
-    pub fn of(dtype: Dtype) -> Option<Self> {
+    pub fn from_dtype(dtype: Dtype) -> Option<Self> {
         let small = |digits, smallest, largest, special| {
             Kind::Small(Small { digits, smallest, largest, special })
         };
@@ -65,14 +65,14 @@ impl Format {
 
     /// So many bytes that stand for nothing else.
     #[must_use]
-    pub const fn whole(bytes: u64) -> Self {
+    pub const fn opaque(bytes: u64) -> Self {
         Self { kind: Kind::Whole, bytes }
     }
 
     /// Elements of a dtype, or bytes where several share one.
     #[must_use]
-    pub fn of_memory(dtype: Dtype) -> Self {
-        Self::of(dtype).unwrap_or(Self::whole(1))
+    pub fn from_stored_dtype(dtype: Dtype) -> Self {
+        Self::from_dtype(dtype).unwrap_or(Self::opaque(1))
     }
 
     pub(super) fn write(self, words: &mut Words) {

@@ -47,7 +47,7 @@ impl Bounds {
     }
 
     /// The finite numbers of a domain, 0 included.
-    pub(super) fn of_domain(dtype: Dtype, domain: &Domain<u64>) -> Self {
+    pub(super) fn from_domain(dtype: Dtype, domain: &Domain<u64>) -> Self {
         let finite = Self::finite(dtype);
         match domain {
             Domain::Any | Domain::Finite | Domain::NonZero | Domain::IndexBelow(_) => finite,

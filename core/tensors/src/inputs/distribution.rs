@@ -52,7 +52,7 @@ pub(super) struct Headroom {
 }
 
 impl Headroom {
-    pub(super) fn of(dtype: Dtype, accuracy: Accuracy) -> Self {
+    pub(super) fn new(dtype: Dtype, accuracy: Accuracy) -> Self {
         let small = match accuracy {
             Accuracy::F64 | Accuracy::F32 | Accuracy::Tf32 | Accuracy::Exact => 8,
             Accuracy::F16 => 2,

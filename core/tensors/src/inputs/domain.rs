@@ -10,8 +10,8 @@
 //! take for the least number, and so small that `exp2(x·log2(e) − max·log2(e))`, whose rounding error is half an ulp of
 //! the product (64), stays below the largest f32 (2^128).
 
+mod integer_shape;
 mod real_shape;
-mod whole_shape;
 
 use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_project::definition::Subnormals;
@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use super::super::case::{Case, TensorCase};
 use super::super::element::store_reals;
 use super::class::Class;
+use super::integers::Integers;
 use super::place::{self, CHUNK};
 use super::reals::Reals;
-use super::wholes::Wholes;
-use super::{Draw, InputError, Plan, Recipe};
+use super::{InputError, InputMode, InputSpec, Plan};
+use integer_shape::IntegerShape;
 use real_shape::RealShape;
-use whole_shape::WholeShape;
 
 /// Part of the counter that the classes draw from: elements and distributions use those below.
 const CLASS_PART: u32 = 5;
@@ -37,7 +37,7 @@ const LINE_PART: u32 = 6;
 
 /// How the classes are dealt to tensors, and along which axis lines run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct DomainDraw {
+pub struct DomainInput {
     /// Which class the first input has; each further one has the class four places on.
     pub round: u8,
     /// Only the input with this index in the case has its class; the others are as declared.
@@ -62,7 +62,7 @@ const STEP: usize = 4;
 /// The round after those of [`Class::ALL`].
 const SUBNORMAL_ROUND: u8 = Class::ALL.len() as u8;
 
-impl DomainDraw {
+impl DomainInput {
     /// One class of one tensor; the others are as declared.
     #[must_use]
     pub fn alone(case: &Case, tensor: usize, class: Class) -> Option<Self> {
@@ -139,14 +139,17 @@ pub fn varies(tensor: &TensorCase) -> bool {
 /// The class of the tensor that a plan is for.
 pub(super) fn class_of(plan: &Plan<'_>) -> Option<(Class, Along)> {
     match plan.recipe.draw {
-        Draw::Domain(draw) => Some((draw.class(plan.case, plan.tensor)?, draw.along)),
-        Draw::Distribution(_) | Draw::Repeating | Draw::PrecisionProbe | Draw::Echo(_) => None,
+        InputMode::Domain(draw) => Some((draw.class(plan.case, plan.tensor)?, draw.along)),
+        InputMode::Distribution(_)
+        | InputMode::Repeating
+        | InputMode::PrecisionProbe
+        | InputMode::Perturbed(_) => None,
     }
 }
 
 /// Whether one row of a sparse matrix has nearly all of its elements.
-pub(super) fn is_lopsided(case: &Case, tensor: usize, recipe: Recipe) -> bool {
-    let Draw::Domain(draw) = recipe.draw else { return false };
+pub(super) fn is_lopsided(case: &Case, tensor: usize, recipe: InputSpec) -> bool {
+    let InputMode::Domain(draw) = recipe.draw else { return false };
     match draw.class(case, tensor) {
         Some(
             Class::Zeros
@@ -177,7 +180,7 @@ pub(super) fn bytes(
     plan: &Plan<'_>,
     (class, along): (Class, Along),
 ) -> Result<Vec<u8>, InputError> {
-    let lines = Lines::of(plan.made, along);
+    let lines = Lines::new(plan.made, along);
     let size = plan.made.dtype.address_bytes() as usize;
     let stored = |chunk: &mut dyn FnMut(u64, &mut [u8])| {
         place::place(&plan.layout, plan.made.dtype, chunk)
@@ -185,8 +188,8 @@ pub(super) fn bytes(
     };
     match plan.made.dtype.family() {
         Family::Float => {
-            let mut declared = Reals::of(plan)?;
-            let shape = RealShape::of(plan, class, lines);
+            let mut declared = Reals::new(plan)?;
+            let shape = RealShape::new(plan, class, lines);
             let mut values = vec![0.0; CHUNK];
             stored(&mut |first, bytes| {
                 let values = &mut values[..bytes.len() / size];
@@ -199,10 +202,10 @@ pub(super) fn bytes(
         }
         Family::Signed | Family::Unsigned | Family::Boolean => {
             if matches!(plan.fill, Fill::SortedOffsets { .. }) {
-                let mut offsets = Wholes::of(plan)?;
+                let mut offsets = Integers::new(plan)?;
                 return stored(&mut |first, bytes| offsets.chunk(first, bytes));
             }
-            let shape = WholeShape::of(plan, class, lines)?;
+            let shape = IntegerShape::new(plan, class, lines)?;
             stored(&mut |first, bytes| {
                 for (slot, index) in bytes.chunks_exact_mut(size).zip(first..) {
                     slot.copy_from_slice(&shape.at(index).to_le_bytes()[..slot.len()]);
@@ -222,7 +225,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(made: &TensorCase, along: Along) -> Self {
+    fn new(made: &TensorCase, along: Along) -> Self {
         let (first, last) = (made.dims.first(), made.dims.last());
         match along {
             Along::Last => Self { length: last.copied().unwrap_or(1).max(1), step: 1 },
@@ -251,6 +254,6 @@ impl Lines {
 }
 
 /// As declared, for a tensor without a class.
-pub(super) fn without_class(recipe: Recipe) -> Recipe {
-    Recipe { draw: Draw::Distribution(Distribution::AsDeclared), ..recipe }
+pub(super) fn without_class(recipe: InputSpec) -> InputSpec {
+    InputSpec { draw: InputMode::Distribution(Distribution::AsDeclared), ..recipe }
 }

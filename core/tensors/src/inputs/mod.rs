@@ -1,7 +1,7 @@
 //! The inputs of a case: the same bytes for the same recipe on every machine and device.
 //!
 //! ```text
-//!  Recipe ──► base value (fill) ──► within the fill ──► distribution ──► within the domain ──► nearest element
+//!  InputSpec ──► base value (fill) ──► within the fill ──► distribution ──► within the domain ──► nearest element
 //!             Philox: key = seed, counter = (element, part, tensor)
 //! ```
 //!
@@ -16,8 +16,9 @@ mod bounds;
 mod class;
 mod distribution;
 mod domain;
-mod echo;
+mod integers;
 mod on_device;
+mod perturbed;
 mod place;
 mod probability;
 mod probe;
@@ -25,7 +26,6 @@ mod reals;
 mod sparse;
 #[cfg(test)]
 mod tests;
-mod wholes;
 
 use lightbench_primitives::dtype::Family;
 use lightbench_primitives::random::Stream;
@@ -39,28 +39,28 @@ use super::element::load_reals;
 use super::layout::{Layout, LayoutError};
 
 pub use class::Class;
-pub use domain::{Along, DomainDraw, varies};
-pub use echo::{Change, Echo, Patch, changes, single_change};
-pub use on_device::{Made, Wanted, make, make_on_host};
+pub use domain::{Along, DomainInput, varies};
+pub use on_device::{FloatStorage, GeneratedInput, make, make_on_host};
+pub use perturbed::{Change, Patch, PerturbedInput, changes, single_change};
 pub use probe::{exact_limit, probe_applies, probed_tensor};
 
+use integers::Integers;
 use probability::Probabilities;
 use reals::Reals;
-use wholes::Wholes;
 
 /// All that decides the inputs of a case: what is recorded, and enough to replay them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Recipe {
+pub struct InputSpec {
     /// From the operating system, or given by a person.
     pub seed: u64,
     /// How the values are drawn.
-    pub draw: Draw,
+    pub draw: InputMode,
 }
 
 /// How the values of inputs are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Draw {
+pub enum InputMode {
     /// Every tensor that allows this distribution has it; the others are as declared.
     Distribution(Distribution),
     /// As declared, but large floating-point tensors repeat their beginning: for a model of a device, which looks at what
@@ -70,9 +70,10 @@ pub enum Draw {
     /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
     PrecisionProbe,
     /// As declared, after a number of small changes.
-    Echo(Echo),
+    #[serde(rename = "echo")]
+    Perturbed(PerturbedInput),
     /// From the whole domain of each tensor: extreme values, and structure that random numbers do not have.
-    Domain(DomainDraw),
+    Domain(DomainInput),
 }
 
 /// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
@@ -127,7 +128,7 @@ pub enum InputError {
 ///
 /// # Errors
 /// A case that cannot have inputs: sizes that no memory holds, or fills that contradict them.
-pub fn generate(case: &Case, recipe: Recipe) -> Result<Vec<Option<Vec<u8>>>, InputError> {
+pub fn generate(case: &Case, recipe: InputSpec) -> Result<Vec<Option<Vec<u8>>>, InputError> {
     (0..case.tensors.len()).map(|tensor| generate_tensor(case, tensor, recipe)).collect()
 }
 
@@ -138,15 +139,15 @@ pub fn generate(case: &Case, recipe: Recipe) -> Result<Vec<Option<Vec<u8>>>, Inp
 pub fn generate_tensor(
     case: &Case,
     tensor: usize,
-    recipe: Recipe,
+    recipe: InputSpec,
 ) -> Result<Option<Vec<u8>>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
     let Some(fill) = made.role.fill() else { return Ok(None) };
-    if let Draw::Echo(echo) = recipe.draw {
+    if let InputMode::Perturbed(echo) = recipe.draw {
         return echoed(case, tensor, recipe.seed, echo);
     }
-    let plan = Plan::of(case, tensor, fill, recipe)?;
-    if let Draw::Domain(_) = recipe.draw {
+    let plan = Plan::new(case, tensor, fill, recipe)?;
+    if let InputMode::Domain(_) = recipe.draw {
         return match domain::class_of(&plan) {
             Some(class) => domain::bytes(&plan, class).map(Some),
             None => generate_tensor(case, tensor, domain::without_class(recipe)),
@@ -159,12 +160,16 @@ pub fn generate_tensor(
 ///
 /// # Errors
 /// As [`generate`].
-pub fn repeated(case: &Case, tensor: usize, recipe: Recipe) -> Result<Option<Vec<u8>>, InputError> {
+pub fn repeated(
+    case: &Case,
+    tensor: usize,
+    recipe: InputSpec,
+) -> Result<Option<Vec<u8>>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
-    let Some(fill) = made.role.fill().filter(|_| recipe.draw == Draw::Repeating) else {
+    let Some(fill) = made.role.fill().filter(|_| recipe.draw == InputMode::Repeating) else {
         return Ok(None);
     };
-    let plan = Plan::of(case, tensor, fill, recipe)?;
+    let plan = Plan::new(case, tensor, fill, recipe)?;
     let repeats = made.dtype.family() == Family::Float
         && !made.dtype.is_packed()
         && made.domain != Domain::Probability
@@ -186,10 +191,10 @@ fn echoed(
     case: &Case,
     tensor: usize,
     seed: u64,
-    echo: Echo,
+    echo: PerturbedInput,
 ) -> Result<Option<Vec<u8>>, InputError> {
-    let draw = Draw::Distribution(Distribution::AsDeclared);
-    let mut made = generate_tensor(case, tensor, Recipe { seed, draw })?;
+    let draw = InputMode::Distribution(Distribution::AsDeclared);
+    let mut made = generate_tensor(case, tensor, InputSpec { seed, draw })?;
     if let Some(made) = &mut made {
         for Patch { offset, bytes } in echo.patches(case, tensor, seed)? {
             if let Some(place) = made.get_mut(offset..offset + bytes.len()) {
@@ -200,7 +205,7 @@ fn echoed(
     Ok(made)
 }
 
-/// Elements after which [`Draw::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.
+/// Elements after which [`InputMode::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.
 const REPEATED: usize = 256 * place::CHUNK;
 
 /// One tensor about to be made.
@@ -212,19 +217,19 @@ struct Plan<'a> {
     layout: Layout,
     /// Whether each element has a place of its own, one that others share through a stride of 0 at most.
     apart: bool,
-    recipe: Recipe,
+    recipe: InputSpec,
     stream: Stream,
 }
 
 impl<'a> Plan<'a> {
-    fn of(
+    fn new(
         case: &'a Case,
         tensor: usize,
         fill: &'a Fill<u64>,
-        recipe: Recipe,
+        recipe: InputSpec,
     ) -> Result<Self, InputError> {
         let made = &case.tensors[tensor];
-        let layout = Layout::of(made)
+        let layout = Layout::new(made)
             .map_err(|reason| InputError::Layout { tensor: made.name.clone(), reason })?
             .without_repetition();
         let apart = !layout.shares_memory();
@@ -247,16 +252,16 @@ impl<'a> Plan<'a> {
         }
         match dtype.family() {
             Family::Float if self.made.domain == Domain::Probability => {
-                let mut rows = Probabilities::of(self)?;
+                let mut rows = Probabilities::new(self)?;
                 self.place(|first, bytes| rows.chunk(first, bytes))
             }
-            Family::Float if self.recipe.draw == Draw::Repeating => self.repeating(),
+            Family::Float if self.recipe.draw == InputMode::Repeating => self.repeating(),
             Family::Float => {
-                let mut reals = Reals::of(self)?;
+                let mut reals = Reals::new(self)?;
                 self.place(|first, bytes| reals.chunk(first, bytes))
             }
             Family::Signed | Family::Unsigned | Family::Boolean => {
-                let mut wholes = Wholes::of(self)?;
+                let mut wholes = Integers::new(self)?;
                 self.place(|first, bytes| wholes.chunk(first, bytes))
             }
         }
@@ -264,7 +269,7 @@ impl<'a> Plan<'a> {
 
     /// What comes again and again.
     fn beginning(&self) -> Result<Vec<u8>, InputError> {
-        let mut reals = Reals::of(self)?;
+        let mut reals = Reals::new(self)?;
         let mut beginning = vec![0; REPEATED * self.made.dtype.address_bytes() as usize];
         let chunks = beginning.chunks_mut(place::CHUNK * self.made.dtype.address_bytes() as usize);
         for (index, slice) in chunks.enumerate() {

@@ -19,9 +19,9 @@ pub(super) struct Probabilities {
 }
 
 impl Probabilities {
-    pub(super) fn of(plan: &Plan<'_>) -> Result<Self, InputError> {
+    pub(super) fn new(plan: &Plan<'_>) -> Result<Self, InputError> {
         let [cols] = plan.inner_dims()?;
-        let weights = Reals::of(plan)?;
+        let weights = Reals::new(plan)?;
         let values = Vec::with_capacity(CHUNK);
         Ok(Self { dtype: plan.made.dtype, weights, cols, known: None, values })
     }

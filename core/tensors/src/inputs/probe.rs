@@ -202,7 +202,7 @@ pub fn probe_applies(case: &Case, references: &[Option<Expected<'_>>]) -> bool {
         }
         let Some(Some(reference)) = references.get(index) else { return false };
         let Some(magnitudes) = reference.magnitudes else { return false };
-        let Ok(layout) = super::super::layout::Layout::of(tensor) else { return false };
+        let Ok(layout) = super::super::layout::Layout::new(tensor) else { return false };
         if reference.values.len() != layout.span * 8 || magnitudes.len() != layout.span * 8 {
             return false;
         }

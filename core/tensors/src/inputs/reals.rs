@@ -12,7 +12,7 @@ use super::bounds::Bounds;
 use super::distribution::{self, Change, Headroom};
 use super::place::CHUNK;
 use super::probe::{self, Sparse};
-use super::{Draw, InputError, Plan};
+use super::{InputError, InputMode, Plan};
 
 /// Where values come from, before a distribution changes them.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub(super) struct Reals {
 }
 
 impl Reals {
-    pub(super) fn of(plan: &Plan<'_>) -> Result<Self, InputError> {
+    pub(super) fn new(plan: &Plan<'_>) -> Result<Self, InputError> {
         let (dtype, domain) = (plan.made.dtype, &plan.made.domain);
         let mut made = Self {
             dtype,
@@ -70,17 +70,17 @@ impl Reals {
             base: declared(plan)?,
             within: within(dtype, plan.fill),
             changes: Vec::new(),
-            domain: Bounds::of_domain(dtype, domain),
+            domain: Bounds::from_domain(dtype, domain),
             instead_of_zero: None,
             values: vec![0.0; CHUNK],
             bits: vec![0; CHUNK],
         };
         let mut typical = typical(plan.fill);
         match plan.recipe.draw {
-            Draw::Distribution(distribution) => {
+            InputMode::Distribution(distribution) => {
                 let allowed = plan.made.distributions.contains(&distribution);
                 let distribution = if allowed { distribution } else { Distribution::AsDeclared };
-                let headroom = Headroom::of(dtype, plan.case.accuracy);
+                let headroom = Headroom::new(dtype, plan.case.accuracy);
                 made.changes =
                     distribution::changes(plan.fill, distribution, headroom, plan.stream);
                 if distribution == Distribution::Exact {
@@ -91,8 +91,8 @@ impl Reals {
             }
             // The changes of an echo come later.
             // Classes of the domain change what is declared later, too.
-            Draw::Echo(_) | Draw::Repeating | Draw::Domain(_) => {}
-            Draw::PrecisionProbe => {
+            InputMode::Perturbed(_) | InputMode::Repeating | InputMode::Domain(_) => {}
+            InputMode::PrecisionProbe => {
                 if let Some(base) = probe::base(plan) {
                     (made.base, made.within) = (base, None);
                     typical = 1.0;

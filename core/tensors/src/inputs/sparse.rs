@@ -7,8 +7,8 @@ use lightbench_project::fill::Fill;
 
 use super::super::case::{Case, TensorCase};
 use super::super::layout::LayoutError;
-use super::{InputError, Plan, Recipe, domain};
-use crate::encoding::making;
+use super::{InputError, InputSpec, Plan, domain};
+use crate::encoding::input;
 
 /// A permutation of 0..n that needs no memory: a Feistel network on the smallest square power of two that holds n,
 /// walked until it falls below n (J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
@@ -26,8 +26,8 @@ impl Shuffle {
     }
 
     /// The same for a device, which draws the keys for itself.
-    pub(super) fn on_device(&self) -> making::Base {
-        making::Base::Permutation { count: self.count, half_bits: self.half_bits }
+    pub(super) fn on_device(&self) -> input::Base {
+        input::Base::Permutation { count: self.count, half_bits: self.half_bits }
     }
 
     /// Where an index below n goes.
@@ -64,7 +64,7 @@ pub(super) fn offsets(
     case: &Case,
     tensor: usize,
     total: u64,
-    recipe: Recipe,
+    recipe: InputSpec,
 ) -> Result<Vec<u64>, InputError> {
     let made = &case.tensors[tensor];
     let rows = made.elements - 1;
@@ -174,7 +174,7 @@ pub(super) struct Indices {
 }
 
 impl Indices {
-    pub(super) fn of(plan: &Plan<'_>, offsets: usize, below: u64) -> Result<Self, InputError> {
+    pub(super) fn new(plan: &Plan<'_>, offsets: usize, below: u64) -> Result<Self, InputError> {
         if below == 0 {
             return Err(plan.no_value());
         }
@@ -187,8 +187,8 @@ impl Indices {
     }
 
     /// The same for a device.
-    pub(super) fn on_device(&self) -> making::Base {
-        making::Base::Indices { offsets: Arc::from(&*self.offsets), below: self.below }
+    pub(super) fn on_device(&self) -> input::Base {
+        input::Base::Indices { offsets: Arc::from(&*self.offsets), below: self.below }
     }
 
     /// The index of an element; elements are asked for in ascending order. Those behind the last row are in none.

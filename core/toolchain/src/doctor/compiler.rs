@@ -15,18 +15,25 @@ pub(super) fn findings(discovery: &Discovery, surroundings: &HostEnvironment) ->
     );
     let without_sass = "not found: no SASS view";
     let tools = [
-        (Topic::Disassembler, Part::Nvdisasm, &discovery.nvdisasm, Want::Needed(without_sass)),
+        (
+            Topic::Disassembler,
+            Part::Nvdisasm,
+            &discovery.nvdisasm,
+            ToolRequirement::Needed(without_sass),
+        ),
         (
             Topic::CubinReader,
             Part::Cuobjdump,
             &discovery.cuobjdump,
-            Want::Needed("not found: resource usage cannot be cross-checked"),
+            ToolRequirement::Needed("not found: resource usage cannot be cross-checked"),
         ),
         (
             Topic::Assembler,
             Part::Ptxas,
             &discovery.ptxas,
-            Want::Optional("no ptxas; not needed, the compiler carries its own assembler"),
+            ToolRequirement::Optional(
+                "no ptxas; not needed, the compiler carries its own assembler",
+            ),
         ),
     ];
     for (topic, part, found, want) in tools {
@@ -38,7 +45,7 @@ pub(super) fn findings(discovery: &Discovery, surroundings: &HostEnvironment) ->
 
 /// What the absence of a tool means.
 #[derive(Clone, Copy)]
-enum Want {
+enum ToolRequirement {
     Needed(&'static str),
     Optional(&'static str),
 }
@@ -131,13 +138,18 @@ fn header(nvrtc: &Nvrtc, headers: &Headers, surroundings: &HostEnvironment) -> F
     }
 }
 
-fn tool(topic: Topic, found: Option<&Tool>, want: Want, compiler: Option<Version>) -> Finding {
+fn tool(
+    topic: Topic,
+    found: Option<&Tool>,
+    want: ToolRequirement,
+    compiler: Option<Version>,
+) -> Finding {
     let Some(tool) = found else {
         return match want {
-            Want::Needed(summary) => {
+            ToolRequirement::Needed(summary) => {
                 Finding::new(topic, State::Missing, summary).command(FETCH_COMMAND)
             }
-            Want::Optional(summary) => Finding::new(topic, State::Info, summary),
+            ToolRequirement::Optional(summary) => Finding::new(topic, State::Info, summary),
         };
     };
     let name = tool.program.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -148,8 +160,8 @@ fn tool(topic: Topic, found: Option<&Tool>, want: Want, compiler: Option<Version
             let finding = Finding::new(topic, State::Problem, summary).at(&tool.program);
             let finding = finding.note(format!("older than the compiler ({compiler})"));
             match want {
-                Want::Needed(_) => finding.command(FETCH_COMMAND),
-                Want::Optional(_) => Finding { state: State::Info, ..finding },
+                ToolRequirement::Needed(_) => finding.command(FETCH_COMMAND),
+                ToolRequirement::Optional(_) => Finding { state: State::Info, ..finding },
             }
         }
         (Some(_) | None, Some(_) | None) => {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lightbench_device::{Described, SheetError, cuda};
+use lightbench_device::{DescribedGpu, SheetError, cuda};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 
@@ -68,15 +68,18 @@ fn present(nvml: &Nvml) -> Result<Driver, NvmlError> {
 fn remarks() -> Vec<String> {
     let Ok(all) = cuda::local_gpus() else { return Vec::new() };
     let of = |(ordinal, (attributes, _)): (usize, (_, String))| {
-        remarks_of(ordinal, Described::of(&attributes))
+        remarks_of(ordinal, DescribedGpu::from_attributes(&attributes))
     };
     all.into_iter().enumerate().flat_map(of).collect()
 }
 
-pub(super) fn remarks_of(ordinal: usize, described: Result<Described, SheetError>) -> Vec<String> {
+pub(super) fn remarks_of(
+    ordinal: usize,
+    described: Result<DescribedGpu, SheetError>,
+) -> Vec<String> {
     let of = |remark: &dyn std::fmt::Display| format!("cuda:{ordinal}: {remark}");
     match described {
-        Ok(Described { notes, disagreements, .. }) => {
+        Ok(DescribedGpu { notes, disagreements, .. }) => {
             let disagreements = disagreements.iter().map(|one| of(one));
             notes.iter().map(|one| of(one)).chain(disagreements).collect()
         }

@@ -6,21 +6,21 @@ use super::super::libraries::{Libraries, libraries};
 use super::{Finding, HostEnvironment, State, Topic};
 
 /// A library in a person's words.
-struct Told {
+struct LibraryDescription {
     topic: Topic,
     there: &'static str,
     missing: &'static str,
     package: &'static str,
 }
 
-const CUBLAS: Told = Told {
+const CUBLAS: LibraryDescription = LibraryDescription {
     topic: Topic::Cublas,
     there: "runs beside kernels that multiply matrices",
     missing: "not found: on a GPU, products of matrices have no library beside them",
     package: "nvidia-cublas",
 };
 
-const CUPTI: Told = Told {
+const CUPTI: LibraryDescription = LibraryDescription {
     topic: Topic::Cupti,
     there: "the driver's time stamps tell how long single launches take",
     missing: "not found: on a GPU, events tell the time, which is less exact below 10 µs",
@@ -32,7 +32,7 @@ pub(super) fn findings(surroundings: &HostEnvironment) -> Vec<Finding> {
     vec![finding(&CUBLAS, &cublas), finding(&CUPTI, &cupti)]
 }
 
-fn finding(told: &Told, places: &[PathBuf]) -> Finding {
+fn finding(told: &LibraryDescription, places: &[PathBuf]) -> Finding {
     if let Some(file) = Libraries::file(places) {
         return Finding::new(told.topic, State::Ok, told.there).at(file);
     }

@@ -21,10 +21,10 @@ pub use self::error::FetchError;
 use self::error::storage;
 pub(super) use self::pip::Pip;
 use super::lock::Lock;
-use super::passed_over::Part;
 use super::pins::PinnedSet;
 use super::program::Limits;
 use super::receipt::Receipt;
+use super::rejected_file::Part;
 use super::{HostEnvironment, naming};
 
 /// How long a fetch may take unless the caller says otherwise.
@@ -113,15 +113,20 @@ pub fn fetch(
     remove_leftovers(&parent, &mut |folder| report(FetchEvent::LeftoverRemoved { folder }));
     ensure_space(&parent, request.set)?;
     let limits = Limits { begin, limit: request.limit, cancelled };
-    let install =
-        Install { surroundings, set: request.set, parent: &parent, folder: &folder, lock: &lock };
+    let install = Installation {
+        surroundings,
+        set: request.set,
+        parent: &parent,
+        folder: &folder,
+        lock: &lock,
+    };
     let bytes = install.run(&limits, report)?;
     report(FetchEvent::Installed { folder: folder.clone(), bytes });
     Ok(folder)
 }
 
 /// One install, under the lock.
-struct Install<'a> {
+struct Installation<'a> {
     surroundings: &'a HostEnvironment,
     set: PinnedSet,
     parent: &'a Path,
@@ -129,7 +134,7 @@ struct Install<'a> {
     lock: &'a Lock,
 }
 
-impl Install<'_> {
+impl Installation<'_> {
     fn run(
         &self,
         limits: &Limits<'_>,
@@ -155,7 +160,7 @@ impl Install<'_> {
         let versions = self.set.pins().iter();
         let versions: BTreeMap<String, String> =
             versions.map(|pin| (pin.package.to_owned(), pin.version.to_owned())).collect();
-        let receipt = Receipt::of_folder(&packages, versions).map_err(storage(&packages))?;
+        let receipt = Receipt::from_folder(&packages, versions).map_err(storage(&packages))?;
         receipt.write(&packages).map_err(storage(&packages))?;
         limits.check()?;
         self.move_into_place(&staging, &packages)?;

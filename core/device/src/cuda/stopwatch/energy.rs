@@ -8,7 +8,7 @@ use lightbench_measure::statistics::median;
 use lightbench_units::Seconds;
 
 use super::super::prepared::Prepared;
-use super::{Stopwatch, Trouble, Way};
+use super::{Stopwatch, StopwatchError, Submission};
 use crate::timing::Sampling;
 
 /// How long the GPU idles before what it draws then is looked at, and how long that takes.
@@ -30,7 +30,7 @@ const TOGETHER: f64 = 20e-3;
 const MOST_BATCH: f64 = 256.0;
 
 /// Windows in which the GPU did nothing, and in which it did nothing but the work.
-pub(in super::super) struct Metered {
+pub(in super::super) struct EnergyWindows {
     pub(in super::super) idle: Window,
     pub(in super::super) busy: Vec<Window>,
 }
@@ -41,7 +41,7 @@ impl Stopwatch {
         &mut self,
         work: &Prepared,
         counter: &mut dyn FnMut() -> Option<Joules>,
-    ) -> Result<Option<Metered>, Trouble> {
+    ) -> Result<Option<EnergyWindows>, StopwatchError> {
         self.detach();
         let once = Sampling::single(Mode::Warm, 3);
         let mut times: Vec<f64> = self.readings(work, once)?.iter().map(|time| time.0).collect();
@@ -66,19 +66,19 @@ impl Stopwatch {
             let Some(window) = window(counter, run)? else { return Ok(None) };
             busy.push(window);
         }
-        Ok(Some(Metered { idle, busy }))
+        Ok(Some(EnergyWindows { idle, busy }))
     }
 
     /// Runs the work at least that long, and says how often it waited for it.
     fn run_for(
         &self,
         duration: Duration,
-        (work, way, together): (&Prepared, &Way, u32),
-    ) -> Result<u64, Trouble> {
+        (work, way, together): (&Prepared, &Submission, u32),
+    ) -> Result<u64, StopwatchError> {
         let (started, mut waits) = (Instant::now(), 0);
         while started.elapsed() < duration {
             (0..together).try_for_each(|_| self.execute(work, way))?;
-            self.stream.synchronise().map_err(Trouble::Kernel)?;
+            self.stream.synchronise().map_err(StopwatchError::Kernel)?;
             waits += 1;
         }
         Ok(waits)
@@ -88,8 +88,8 @@ impl Stopwatch {
 /// What the counter says of something that tells how many executions it was.
 fn window(
     counter: &mut dyn FnMut() -> Option<Joules>,
-    run: impl FnOnce() -> Result<u64, Trouble>,
-) -> Result<Option<Window>, Trouble> {
+    run: impl FnOnce() -> Result<u64, StopwatchError>,
+) -> Result<Option<Window>, StopwatchError> {
     let (before, started) = (counter(), Instant::now());
     let executions = run()?;
     let (after, elapsed) = (counter(), Seconds(started.elapsed().as_secs_f64()));

@@ -6,7 +6,7 @@ use lightbench_units::Seconds;
 
 use super::super::function;
 use super::super::prepared::{Action, Prepared};
-use super::{READINGS, Stopwatch, Trouble, own_kernel};
+use super::{READINGS, Stopwatch, StopwatchError, own_kernel};
 use crate::error::DeviceError;
 use crate::execution::Launch;
 use crate::timing::Sampling;
@@ -20,7 +20,7 @@ impl Stopwatch {
     pub(in super::super) fn launch_floor(
         &mut self,
         work: &Prepared,
-    ) -> Result<Option<Seconds>, Trouble> {
+    ) -> Result<Option<Seconds>, StopwatchError> {
         let launches = work.timed.iter().filter_map(|action| match action {
             Action::Launch { launch, .. } => Some(launch.as_ref()),
             Action::Fill { .. } | Action::Library { .. } => None,
@@ -34,7 +34,7 @@ impl Stopwatch {
         for launch in launches {
             match function::prepare(self.gpu, kernel, launch) {
                 Ok(()) => {}
-                Err(DeviceError::Driver(error)) => return Err(Trouble::Driver(error)),
+                Err(DeviceError::Driver(error)) => return Err(StopwatchError::Driver(error)),
                 Err(_) => return Ok(None),
             }
             let (launch, parameters) = (Box::new(launch.clone()), Vec::new());

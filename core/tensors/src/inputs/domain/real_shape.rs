@@ -32,13 +32,13 @@ pub(super) struct RealShape {
 }
 
 impl RealShape {
-    pub(super) fn of(plan: &Plan<'_>, class: Class, lines: Lines) -> Self {
+    pub(super) fn new(plan: &Plan<'_>, class: Class, lines: Lines) -> Self {
         let dtype = plan.made.dtype;
         let (center, spread) = distribution::center_and_spread(plan.fill);
         let typical = center.abs().max(spread);
         let [low, high, sign, _] = plan.stream.words(1, WHOLE_TENSOR_PART);
         let random = unit(u64::from(high) << 32 | u64::from(low));
-        let mut reach = Reach::of(dtype, plan.case.accuracy);
+        let mut reach = Reach::new(dtype, plan.case.accuracy);
         let exponent = distribution::exponent_of(typical.max(power_of_two(-60)));
         // What is large already grows less.
         reach.large = reach.large.min(2 * reach.large - exponent).max(0);
@@ -54,7 +54,7 @@ impl RealShape {
             reach,
             whole: (random, if sign & 1 == 0 { 1.0 } else { -1.0 }),
             domain: plan.made.domain.clone(),
-            limits: Bounds::of_domain(dtype, &plan.made.domain),
+            limits: Bounds::from_domain(dtype, &plan.made.domain),
             least: least_magnitude(dtype, class),
         }
     }
@@ -159,7 +159,7 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(dtype: Dtype, accuracy: Accuracy) -> Self {
+    fn new(dtype: Dtype, accuracy: Accuracy) -> Self {
         let narrow =
             |large, small, far| Self { large, small, far, means: 8.0, outlier: large.min(3) };
         match (dtype, accuracy) {

@@ -1,7 +1,7 @@
 //! A device that passes for a GPU: a virtual one runs the kernels and counts for nobody, and a test says what its clock
 //! reads.
 
-use lightbench_measure::energy::{Energy, Joules, NoEnergy, Window};
+use lightbench_measure::energy::{Energy, EnergyError, Joules, Window};
 use lightbench_measure::timing::{Clock, Mode, NoStamps, Reading};
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::{Checks, InitialContent, Races};
@@ -38,7 +38,7 @@ pub(crate) const SHAPED: f64 = 2.0;
 
 impl Readings {
     /// A clock without time stamps.
-    pub fn of(time: Seconds, floor: Seconds) -> Self {
+    pub fn new(time: Seconds, floor: Seconds) -> Self {
         Self { time, floor, stamps: None, watts: None, doing: [None; 2] }
     }
 }
@@ -54,7 +54,7 @@ pub(crate) const OWN_INSTRUCTION: &str = "wgmma.fence.sync.aligned;";
 
 /// A device that passes for a GPU.
 #[derive(Debug)]
-pub struct PretendedGpu {
+pub struct FakeGpu {
     device: VirtualDevice,
     description: Description,
     readings: Readings,
@@ -63,10 +63,10 @@ pub struct PretendedGpu {
     timed: usize,
 }
 
-impl PretendedGpu {
+impl FakeGpu {
     pub fn new(sheet: &DeviceSheet, readings: Readings) -> Self {
         let device = VirtualDevice::new(sheet, Watch::ALL).unwrap();
-        let attributes = Box::new(Card::named("h200").unwrap().unwrap().attributes.clone());
+        let attributes = Box::new(Card::find("h200").unwrap().unwrap().attributes.clone());
         let description = Description {
             name: "cuda:0".to_owned(),
             kind: DeviceKind::Cuda { uuid: "0".repeat(32), driver: (13, 0), attributes },
@@ -93,7 +93,7 @@ impl PretendedGpu {
     }
 }
 
-impl Device for PretendedGpu {
+impl Device for FakeGpu {
     fn description(&self) -> &Description {
         &self.description
     }
@@ -210,7 +210,7 @@ impl Device for PretendedGpu {
     }
 }
 
-impl Instruments for PretendedGpu {
+impl Instruments for FakeGpu {
     fn keep_time(&mut self, by: &Timekeeping) {
         self.timekeeping.clone_from(by);
     }
@@ -219,12 +219,14 @@ impl Instruments for PretendedGpu {
         Ok(Some(self.readings.floor * SHAPED))
     }
 
-    fn energy(&mut self, _work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError> {
+    fn energy(&mut self, _work: &Work) -> Result<Result<Energy, EnergyError>, DeviceError> {
         let window =
             |energy| Window { energy: Joules(energy), elapsed: Seconds(1.0), executions: 100 };
         Ok(match self.readings.watts {
-            Some(watts) => Energy::of(&window(60.0), &[window(watts - 1.0), window(watts + 1.0)]),
-            None => Err(NoEnergy::NoCounter),
+            Some(watts) => {
+                Energy::from_windows(&window(60.0), &[window(watts - 1.0), window(watts + 1.0)])
+            }
+            None => Err(EnergyError::NoCounter),
         })
     }
 }

@@ -13,7 +13,7 @@ pub const SQUARES_BYTES: u64 = 32;
 
 /// Where the elements of an output lie and how they are judged.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparing {
+pub struct ComparisonEncoding {
     /// What the elements are.
     pub format: Format,
     /// By what floats are judged; of no meaning for others.
@@ -39,7 +39,7 @@ pub struct Bound {
 
 /// What came of judging an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
+pub struct ComparisonResult {
     /// Groups of elements with one that is not plainly right.
     pub rejected: u64,
     /// The largest error as a fraction of what is accepted.
@@ -59,7 +59,7 @@ pub struct ChunkSquares {
     pub count: u64,
 }
 
-impl Comparing {
+impl ComparisonEncoding {
     /// Chunks of all runs along the last dimension.
     #[must_use]
     pub fn chunks(&self) -> u64 {
@@ -90,7 +90,7 @@ impl Comparing {
     }
 }
 
-impl Judged {
+impl ComparisonResult {
     /// Nothing is judged yet.
     pub const BEGINNING: [u8; 16] = [0; 16];
 

@@ -9,7 +9,7 @@ use super::words::Words;
 
 /// How one tensor is made, element by element.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Making {
+pub struct InputEncoding {
     /// The key of all random numbers.
     pub seed: u64,
     /// Which of the streams of that key.
@@ -165,7 +165,7 @@ pub struct Dimension {
     pub weight: u64,
 }
 
-impl Making {
+impl InputEncoding {
     /// A buffer that holds the same element everywhere.
     #[must_use]
     pub fn constant(places: u64, format: Format, bits: u64) -> Self {
@@ -173,7 +173,7 @@ impl Making {
             seed: 0,
             position: 0,
             places,
-            format: Format::whole(format.bytes),
+            format: Format::opaque(format.bytes),
             stored: Stored::AsElements,
             base: Base::Bits(bits),
             within: (f64::NEG_INFINITY, f64::INFINITY),

@@ -17,10 +17,10 @@ use lightbench_project::tensor::Domain;
 use serde::{Deserialize, Serialize};
 
 use super::super::case::{Case, TensorCase};
+use super::integers::Integers;
 use super::probability::Probabilities;
 use super::reals::{Reals, random_bytes};
-use super::wholes::Wholes;
-use super::{Draw, InputError, Plan, Recipe};
+use super::{InputError, InputMode, InputSpec, Plan};
 
 /// Draws of an element before the next one is tried: values that can be told apart are often the same.
 const MOST_TRIES: u64 = 64;
@@ -33,7 +33,7 @@ const PLACES: u32 = u32::MAX;
 
 /// The declared inputs of a recipe after a number of small changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Echo {
+pub struct PerturbedInput {
     /// What the changes come from.
     pub seed: u64,
     /// The number of the first change: they go round what [`changes`] lists.
@@ -113,7 +113,7 @@ fn admitted(tensor: &TensorCase) -> &'static [Change] {
     }
 }
 
-impl Echo {
+impl PerturbedInput {
     /// Whether anything changes of a tensor.
     pub(super) fn touches(self, case: &Case, tensor: usize) -> bool {
         let all = changes(case);
@@ -133,22 +133,23 @@ impl Echo {
             return Ok(Vec::new());
         }
         let plan = |seed| {
-            let draw = Draw::Distribution(Distribution::AsDeclared);
-            Plan::of(case, tensor, fill, Recipe { seed, draw })
+            let draw = InputMode::Distribution(Distribution::AsDeclared);
+            Plan::new(case, tensor, fill, InputSpec { seed, draw })
         };
         let declared = plan(seed)?;
-        let mut now = Now { declared: Elements::of(&declared)?, changed: BTreeMap::new() };
+        let mut now =
+            CurrentElements { declared: Elements::new(&declared)?, changed: BTreeMap::new() };
         for link in links {
             let (round, number) = (link / all.len(), link % all.len());
             let (changing, change) = all[number];
             if changing != tensor {
                 continue;
             }
-            let mut picker = Picker::of(&declared, Stream::new(self.seed, PLACES - link as u32));
+            let mut picker = Picker::new(&declared, Stream::new(self.seed, PLACES - link as u32));
             let count = if (round + number).is_multiple_of(2) { 1 } else { picker.count() };
             match change {
                 Change::Replaced => {
-                    let mut new = Elements::of(&plan(self.seed.wrapping_add(link as u64))?)?;
+                    let mut new = Elements::new(&plan(self.seed.wrapping_add(link as u64))?)?;
                     (0..count).for_each(|_| now.replace(&mut picker, &mut new));
                 }
                 Change::Moved => (0..count).for_each(|_| now.exchange(&mut picker)),
@@ -163,12 +164,12 @@ impl Echo {
 }
 
 /// The elements as they are after the changes so far.
-struct Now {
+struct CurrentElements {
     declared: Elements,
     changed: BTreeMap<u64, Vec<u8>>,
 }
 
-impl Now {
+impl CurrentElements {
     fn at(&mut self, element: u64) -> Vec<u8> {
         let changed = self.changed.get(&element).cloned();
         changed.unwrap_or_else(|| self.declared.at(element))
@@ -212,7 +213,7 @@ struct Picker {
 }
 
 impl Picker {
-    fn of(plan: &Plan<'_>, stream: Stream) -> Self {
+    fn new(plan: &Plan<'_>, stream: Stream) -> Self {
         let elements = match plan.made.dtype.is_packed() {
             true => plan.layout.bytes as u64,
             false => plan.layout.elements(),
@@ -261,11 +262,11 @@ enum Elements {
     Bytes(Stream),
     Probabilities(Probabilities, usize),
     Reals(Reals, usize),
-    Wholes(Wholes, usize),
+    Wholes(Integers, usize),
 }
 
 impl Elements {
-    fn of(plan: &Plan<'_>) -> Result<Self, InputError> {
+    fn new(plan: &Plan<'_>) -> Result<Self, InputError> {
         let dtype = plan.made.dtype;
         let size = dtype.address_bytes() as usize;
         if dtype.is_packed() {
@@ -273,11 +274,11 @@ impl Elements {
         }
         Ok(match dtype.family() {
             Family::Float if plan.made.domain == Domain::Probability => {
-                Self::Probabilities(Probabilities::of(plan)?, size)
+                Self::Probabilities(Probabilities::new(plan)?, size)
             }
-            Family::Float => Self::Reals(Reals::of(plan)?, size),
+            Family::Float => Self::Reals(Reals::new(plan)?, size),
             Family::Signed | Family::Unsigned | Family::Boolean => {
-                Self::Wholes(Wholes::of(plan)?, size)
+                Self::Wholes(Integers::new(plan)?, size)
             }
         })
     }

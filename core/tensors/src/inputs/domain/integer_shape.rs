@@ -10,7 +10,7 @@ use super::super::{Class, InputError, Plan};
 use super::{CLASS_PART, LINE_PART, Lines};
 
 /// How a class makes integers.
-pub(super) struct WholeShape {
+pub(super) struct IntegerShape {
     class: Class,
     lines: Lines,
     stream: Stream,
@@ -22,8 +22,8 @@ pub(super) struct WholeShape {
     whole: u64,
 }
 
-impl WholeShape {
-    pub(super) fn of(plan: &Plan<'_>, class: Class, lines: Lines) -> Result<Self, InputError> {
+impl IntegerShape {
+    pub(super) fn new(plan: &Plan<'_>, class: Class, lines: Lines) -> Result<Self, InputError> {
         let made = plan.made;
         let (low, high) = range(made.dtype);
         let (limits, avoids_zero) = match made.domain {

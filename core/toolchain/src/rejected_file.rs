@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::places::{Source, file_name};
 use super::receipt::ReceiptProblem;
+use super::search_places::{Source, file_name};
 use super::{Damage, Version};
 
 /// What a discovered file is for.
@@ -25,7 +25,7 @@ pub enum Part {
 
 /// Something that was found and is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassedOver {
+pub struct RejectedFile {
     /// What it would have been.
     pub part: Part,
     /// Which kind of place it lies in.
@@ -112,7 +112,7 @@ impl Part {
 }
 
 /// `; found but not used: …` for error messages, or nothing.
-pub(super) fn listed(passed_over: &[PassedOver]) -> String {
+pub(super) fn listed(passed_over: &[RejectedFile]) -> String {
     let mut text = String::new();
     for candidate in passed_over.iter().filter(|candidate| candidate.part == Part::Compiler) {
         let separator = if text.is_empty() { "; found but not used: " } else { ", " };

@@ -18,11 +18,11 @@ const HANDLE: usize = 64;
 
 /// What was offered last in each slot.
 #[derive(Debug, Default)]
-pub(super) struct Mailbox {
+pub(super) struct DeviceMemoryExchange {
     slots: Vec<Option<Block>>,
 }
 
-impl Mailbox {
+impl DeviceMemoryExchange {
     /// Gives everything back: no kernel finds what one before it left.
     pub(super) fn withdraw(&mut self) {
         self.slots.clear();
@@ -68,7 +68,7 @@ pub(super) fn take(
     offered: &[u8],
 ) -> Result<(), DeviceError> {
     let handle: [u8; HANDLE] = offered.try_into().map_err(|_size| DeviceError::Unknown("offer"))?;
-    let theirs = Theirs::open(handle.map(|byte| byte as c_char))?;
+    let theirs = PeerMemory::open(handle.map(|byte| byte as c_char))?;
     copy(to, theirs.start, length)?;
     context.synchronise().map_err(|code| super::driver::error("cuCtxSynchronize", code))?;
     Ok(())
@@ -76,11 +76,11 @@ pub(super) fn take(
 
 /// Another process's memory, mapped here until this is dropped.
 #[derive(Debug)]
-struct Theirs {
+struct PeerMemory {
     start: CUdeviceptr,
 }
 
-impl Theirs {
+impl PeerMemory {
     fn open(reserved: [c_char; HANDLE]) -> Result<Self, DriverError> {
         let mut start: CUdeviceptr = 0;
         let flag = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
@@ -92,7 +92,7 @@ impl Theirs {
     }
 }
 
-impl Drop for Theirs {
+impl Drop for PeerMemory {
     fn drop(&mut self) {
         // SAFETY: the address came from `cuIpcOpenMemHandle` and is given back once, after the copy.
         let code = unsafe { sys::cuIpcCloseMemHandle(self.start) };

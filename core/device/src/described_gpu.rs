@@ -29,7 +29,7 @@ const AGREEMENT: f64 = 0.03;
 
 /// A GPU described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Described {
+pub struct DescribedGpu {
     /// The description: attributes, and what the applied sheet adds.
     pub sheet: DeviceSheet,
     /// The embedded sheet that applies.
@@ -54,12 +54,12 @@ pub struct Disagreement {
     pub stated: String,
 }
 
-impl Described {
+impl DescribedGpu {
     /// Describes a GPU.
     ///
     /// # Errors
     /// The table of compute capabilities lacks this one, or an embedded sheet is not sound.
-    pub fn of(attributes: &DriverAttributes) -> Result<Self, SheetError> {
+    pub fn from_attributes(attributes: &DriverAttributes) -> Result<Self, SheetError> {
         let mut sheet = attributes.derived(&slug(&attributes.title))?;
         let mut disagreements = limits(attributes, &sheet.capability);
         let mut applied = None;

@@ -2,21 +2,21 @@
 //! there is a question as long as anything is left.
 
 use super::ledger::{Ledger, Proposer};
-use super::{Told, Tuner};
+use super::{TrialOutcome, Tuner};
 
 /// A proposer and the ledger that it proposes from.
-pub(super) struct Questioner<'s, P> {
+pub(super) struct ProposingTuner<'s, P> {
     ledger: Ledger<'s>,
     proposer: P,
 }
 
-impl<'s, P: Proposer> Questioner<'s, P> {
+impl<'s, P: Proposer> ProposingTuner<'s, P> {
     pub(super) fn new(ledger: Ledger<'s>, proposer: P) -> Self {
         Self { ledger, proposer }
     }
 }
 
-impl<P: Proposer> Tuner for Questioner<'_, P> {
+impl<P: Proposer> Tuner for ProposingTuner<'_, P> {
     fn ask(&mut self, most: usize) -> Vec<usize> {
         let mut asked = Vec::new();
         while asked.len() < most && self.ledger.open().len() > 0 {
@@ -34,7 +34,7 @@ impl<P: Proposer> Tuner for Questioner<'_, P> {
         asked
     }
 
-    fn tell(&mut self, configuration: usize, told: Told) {
+    fn tell(&mut self, configuration: usize, told: TrialOutcome) {
         if let Some(score) = self.ledger.note(configuration, told) {
             self.proposer.learn(&mut self.ledger, configuration, score);
         }

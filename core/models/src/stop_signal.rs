@@ -10,37 +10,37 @@ pub(crate) const SLICE: Duration = Duration::from_millis(20);
 
 /// A question that every wait asks; clones ask the same one.
 #[derive(Clone)]
-pub struct StopSign(Arc<dyn Fn() -> bool + Send + Sync>);
+pub struct StopSignal(Arc<dyn Fn() -> bool + Send + Sync>);
 
 /// Somebody asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stopped;
+pub(crate) struct StopRequested;
 
-impl StopSign {
+impl StopSignal {
     /// Asks `is_wanted`, which may be a flag of anybody's.
     #[must_use]
-    pub fn when(is_wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+    pub fn from_fn(is_wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(is_wanted))
     }
 
     /// Nobody will.
     #[must_use]
     pub fn never() -> Self {
-        Self::when(|| false)
+        Self::from_fn(|| false)
     }
 
     /// Whether somebody asked to stop.
     #[must_use]
-    pub fn is_up(&self) -> bool {
+    pub fn is_raised(&self) -> bool {
         (self.0)()
     }
 
     /// Sleeps, unless somebody asks to stop.
-    pub(crate) fn wait(&self, duration: Duration) -> Result<(), Stopped> {
+    pub(crate) fn wait(&self, duration: Duration) -> Result<(), StopRequested> {
         let end = Instant::now() + duration;
         loop {
-            if self.is_up() {
-                return Err(Stopped);
+            if self.is_raised() {
+                return Err(StopRequested);
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -51,8 +51,8 @@ impl StopSign {
     }
 }
 
-impl fmt::Debug for StopSign {
+impl fmt::Debug for StopSignal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("StopSign").field(&self.is_up()).finish()
+        formatter.debug_tuple("StopSignal").field(&self.is_raised()).finish()
     }
 }

@@ -60,26 +60,26 @@ pub(super) fn launch(
     kernel: (&Module, &str),
     grid: &Grid,
     sheet: &DeviceSheet,
-) -> Result<Launched, LaunchError> {
-    let withheld = |reason| Ok(Launched::withheld(ModelError::Nothing(reason)));
+) -> Result<ModelledLaunch, LaunchError> {
+    let withheld = |reason| Ok(ModelledLaunch::withheld(ModelError::Nothing(reason)));
     let Some(rates) = sheet.rates() else {
         return withheld("the sheet does not state multiprocessors and clock");
     };
     let Some(residence) = grid.residence else {
         return withheld("the compiler does not say how many blocks fit");
     };
-    let mut counting = Counting { machine, kernel, grid, sheet, residence };
+    let mut counting = GridCounter { machine, kernel, grid, sheet, residence };
     let (counters, dram) = match counting.whole() {
         Ok(counted) => counted,
-        Err(Uncounted::Refused(error)) => return Err(error),
-        Err(Uncounted::Faulted(FaultKind::StepLimit)) => {
+        Err(CountingError::Refused(error)) => return Err(error),
+        Err(CountingError::Faulted(FaultKind::StepLimit)) => {
             return withheld("a part of the grid is more than anybody waits for");
         }
-        Err(Uncounted::Faulted(_)) => {
+        Err(CountingError::Faulted(_)) => {
             return withheld("a part of the grid without the rest does something wrong");
         }
-        Err(Uncounted::Nothing) => {
-            return Ok(Launched::withheld(ModelError::NotCounted));
+        Err(CountingError::Nothing) => {
+            return Ok(ModelledLaunch::withheld(ModelError::NotCounted));
         }
     };
     let threads = grid.config.block.iter().fold(1_u32, |all, side| all.saturating_mul(*side));
@@ -98,22 +98,22 @@ pub(super) fn launch(
     } else {
         modelled(&counters, &shape, &rates, expansion)
     };
-    Ok(Launched { modelled, counted: Some((counters, shape)) })
+    Ok(ModelledLaunch { modelled, counted: Some((counters, shape)) })
 }
 
 /// What a model says of a launch, and what it rests on.
-pub(super) struct Launched {
+pub(super) struct ModelledLaunch {
     pub(super) modelled: Modelled,
     pub(super) counted: Option<(Counters, LaunchShape)>,
 }
 
-impl Launched {
+impl ModelledLaunch {
     const fn withheld(reason: ModelError) -> Self {
         Self { modelled: Modelled::Withheld(reason), counted: None }
     }
 
     /// What the model says of the same launch behind itself: where all that it moves fits into L2, it finds it there.
-    pub(super) fn again(&self, sheet: &DeviceSheet) -> Option<Modelled> {
+    pub(super) fn repeated(&self, sheet: &DeviceSheet) -> Option<Modelled> {
         let (counters, shape) = self.counted.as_ref()?;
         let least = counters.dram_read().least + counters.dram_written().least;
         let stays = sheet.l2.get().is_some_and(|l2| shape.dram.unwrap_or(least) <= l2);
@@ -146,13 +146,13 @@ pub(super) fn fill(sheet: &DeviceSheet, bytes: Bytes) -> Modelled {
 }
 
 /// Why there are no counts.
-enum Uncounted {
+enum CountingError {
     Refused(LaunchError),
     Faulted(FaultKind),
     Nothing,
 }
 
-struct Counting<'a> {
+struct GridCounter<'a> {
     machine: &'a mut Machine,
     kernel: (&'a Module, &'a str),
     grid: &'a Grid,
@@ -160,7 +160,7 @@ struct Counting<'a> {
     residence: Residence,
 }
 
-impl Counting<'_> {
+impl GridCounter<'_> {
     /// Blocks of the grid.
     fn blocks(&self) -> u64 {
         let sides = self.grid.config.grid.iter();
@@ -168,14 +168,14 @@ impl Counting<'_> {
     }
 
     /// Counts of the grid or of a part, with what the whole moves where that is an estimate.
-    fn whole(&mut self) -> Result<(Counters, Option<Bytes>), Uncounted> {
+    fn whole(&mut self) -> Result<(Counters, Option<Bytes>), CountingError> {
         let all = self.blocks();
         if all <= 2 * FEW.get() {
             return Ok((self.count(BlockSelection::All, TRACED)?, None));
         }
         let smaller = match self.count(BlockSelection::Sampled { most: FEW }, 0) {
             // Blocks that may wait for each other run all or not at all.
-            Err(Uncounted::Refused(LaunchError::Sample(_))) => {
+            Err(CountingError::Refused(LaunchError::Sample(_))) => {
                 return Ok((self.count(BlockSelection::All, TRACED)?, None));
             }
             smaller => smaller?,
@@ -188,7 +188,7 @@ impl Counting<'_> {
         Ok((larger, Some(dram)))
     }
 
-    fn count(&mut self, blocks: BlockSelection, traced: u32) -> Result<Counters, Uncounted> {
+    fn count(&mut self, blocks: BlockSelection, traced: u32) -> Result<Counters, CountingError> {
         let caches = match blocks {
             BlockSelection::All => self.sheet.cache_sizes(self.residence.shared),
             BlockSelection::Sampled { .. } | BlockSelection::Range { .. } => None,
@@ -205,10 +205,11 @@ impl Counting<'_> {
             ..self.grid.config.clone()
         };
         let (module, kernel) = self.kernel;
-        let report = self.machine.launch(module, kernel, &config).map_err(Uncounted::Refused)?;
+        let report =
+            self.machine.launch(module, kernel, &config).map_err(CountingError::Refused)?;
         match report.faults.first() {
-            Some(fault) => Err(Uncounted::Faulted(fault.kind)),
-            None => report.counters.ok_or(Uncounted::Nothing),
+            Some(fault) => Err(CountingError::Faulted(fault.kind)),
+            None => report.counters.ok_or(CountingError::Nothing),
         }
     }
 
