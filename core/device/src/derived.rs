@@ -1,7 +1,8 @@
-//! The description of a GPU as it follows from its attributes and the rates of its compute capability.
+//! The description of a GPU, derived from its attributes and the rates of its compute capability.
 //!
-//! Bandwidth is bus width × memory clock × 2; a peak is multiprocessors × operations per clock × clock. Nothing is looked
-//! up by name: a card that no sheet describes has every number that its driver determines, and the others say why not.
+//! Bandwidth is bus width × memory clock × 2; a peak is multiprocessors × operations per clock × clock. Nothing is
+//! looked up by name: a card without a sheet has every number that its driver determines, and each other number states
+//! why it is unknown.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ pub const DRIVER: &str = "driver";
 /// The key of the source of peaks.
 const RATES: &str = "driver-and-rates";
 
-/// The key of what the compute capability excludes.
+/// The source key of values excluded by the compute capability.
 const CAPABILITY: &str = "compute-capability";
 
 impl DriverAttributes {

@@ -1,5 +1,4 @@
-//! A device that passes for a GPU: a virtual one runs the kernels and counts for nobody, and a test says what its clock
-//! reads.
+//! A fake GPU for tests: a virtual device runs the kernels, and the test supplies the readings of the clock.
 
 use lightbench_measure::energy::{Energy, EnergyError, Joules, Window};
 use lightbench_measure::timing::{Clock, Mode, NoStamps, Reading};
@@ -18,22 +17,22 @@ use super::sheet::DeviceSheet;
 use super::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use super::virtual_device::{VirtualDevice, Watch};
 
-/// What its clock reads.
+/// Readings of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
     /// For every execution.
     pub time: Seconds,
-    /// For a kernel that does nothing.
+    /// The reading for an empty kernel.
     pub floor: Seconds,
-    /// Timings after which its time stamps do not fit any more what was launched; none if it has no time stamps.
+    /// Number of timings after which the time stamps no longer match the launches; `None` without time stamps.
     pub stamps: Option<usize>,
-    /// What it draws while a kernel runs; none if it has no counter. It idles at 60 W.
+    /// Power while a kernel runs; `None` without an energy counter. Idle power is 60 W.
     pub watts: Option<f64>,
-    /// What it is doing meanwhile, read by read, again and again; nothing is read where there is none.
+    /// Telemetry readings, used cyclically; empty without telemetry.
     pub doing: [Option<Reading>; 2],
 }
 
-/// What an empty kernel of the shape of another takes, by what one of a single block does.
+/// Time of an empty kernel with the launch configuration of another, as a multiple of one with a single block.
 pub(crate) const SHAPED: f64 = 2.0;
 
 impl Readings {
@@ -43,13 +42,13 @@ impl Readings {
     }
 }
 
-/// How much shorter its time stamps are than what its events say, so that they cannot be taken for each other.
+/// Time stamps as a fraction of the events' readings, so that the two are distinguishable.
 pub const STAMPED: f64 = 0.5;
 
-/// What a library takes of what its clock reads for a kernel.
+/// Time of a library call as a fraction of a kernel's.
 pub(crate) const LIBRARY_SHARE: f64 = 0.25;
 
-/// An instruction that only this device knows: it does nothing.
+/// An instruction that only this device accepts; it has no effect.
 pub(crate) const OWN_INSTRUCTION: &str = "wgmma.fence.sync.aligned;";
 
 /// A device that passes for a GPU.
@@ -59,7 +58,7 @@ pub struct FakeGpu {
     description: Description,
     readings: Readings,
     timekeeping: Timekeeping,
-    /// How often it was asked for times.
+    /// Number of timings so far.
     timed: usize,
 }
 
@@ -135,8 +134,8 @@ impl Device for FakeGpu {
         Ok(Outcome { counters: None, ..outcome })
     }
 
-    /// A product of f32 by rows. The name of the file says what kind of library it is: none, one that narrows factors
-    /// to bf16, or an honest one.
+    /// A row-major f32 product. The name of the file selects the kind of library: missing, narrowing factors to bf16,
+    /// or exact.
     fn library(&mut self, run: &LibraryRun) -> Result<LibraryOutcome, DeviceError> {
         let file = run.files.first().cloned().unwrap_or_default().display().to_string();
         if file == "absent" {

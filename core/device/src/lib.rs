@@ -1,7 +1,8 @@
-//! Devices: what runs kernels, and the sheets that describe GPUs.
+//! Devices that run kernels, and the sheets that describe GPUs.
 //!
-//! [`Device`] is the contract; the virtual GPU, a CUDA GPU and a scripted device for tests keep it. A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
-//! depends on the compute capability alone stands in one table that the sheets share.
+//! [`Device`] is the interface; the virtual GPU, a CUDA GPU and a scripted device for tests implement it. A sheet
+//! states the units and rates of a GPU, each with the document it comes from. Limits that depend only on the compute
+//! capability are in one table that all sheets share.
 
 pub mod cuda;
 pub mod error;

@@ -1,7 +1,8 @@
-//! The time of a launch from the numbers of a device sheet: a part of the grid runs and is counted, a model does the rest.
+//! Models the time of a launch with the rates of a device sheet: a part of the grid runs and is counted, and a model
+//! extrapolates.
 //!
-//! Two parts of different size tell what blocks share: sectors that a larger part does not touch more of than a smaller
-//! one are everybody's, the rest grows with the grid.
+//! Two parts of different size show what blocks share: sectors whose number does not grow with the part are shared by
+//! all blocks; the others grow with the grid.
 
 use std::num::NonZeroU64;
 
@@ -27,7 +28,7 @@ const FEW: NonZeroU64 = match NonZeroU64::new(4) {
     None => NonZeroU64::MIN,
 };
 
-/// Blocks of the larger part, at most.
+/// Maximum blocks of the larger part.
 const MANY: u64 = 48;
 
 /// Blocks that are recorded step by step.
@@ -36,7 +37,7 @@ pub(super) const TRACED: u32 = 4;
 /// Warp instructions that the larger part should have: some tenths of a second.
 const ENOUGH_STEPS: u64 = 1 << 22;
 
-/// Warp instructions of a part, at most: a second or two.
+/// Maximum warp instructions of a part: a second or two.
 const MOST_STEPS: u64 = 1 << 24;
 
 /// Threads of a warp.
@@ -51,10 +52,11 @@ pub(super) struct Grid {
     pub(super) begins: LaunchStart,
 }
 
-/// Models one launch, and says what was counted. Buffers hold a part of its result afterwards, so that what it did wrong says nothing.
+/// Models one launch and returns its counters. Afterwards the buffers hold only a part of its result, so faults of the
+/// part are not reported.
 ///
 /// # Errors
-/// The launch is impossible.
+/// The launch is invalid.
 pub(super) fn launch(
     machine: &mut Machine,
     kernel: (&Module, &str),
@@ -66,17 +68,17 @@ pub(super) fn launch(
         return withheld("the sheet does not state multiprocessors and clock");
     };
     let Some(residence) = grid.residence else {
-        return withheld("the compiler does not say how many blocks fit");
+        return withheld("the compiler does not report how many blocks are resident");
     };
     let mut counting = GridCounter { machine, kernel, grid, sheet, residence };
     let (counters, dram) = match counting.whole() {
         Ok(counted) => counted,
         Err(CountingError::Refused(error)) => return Err(error),
         Err(CountingError::Faulted(FaultKind::StepLimit)) => {
-            return withheld("a part of the grid is more than anybody waits for");
+            return withheld("a part of the grid exceeds the step limit");
         }
         Err(CountingError::Faulted(_)) => {
-            return withheld("a part of the grid without the rest does something wrong");
+            return withheld("a part of the grid faults when it runs alone");
         }
         Err(CountingError::Nothing) => {
             return Ok(ModelledLaunch::withheld(ModelError::NotCounted));
@@ -93,7 +95,8 @@ pub(super) fn launch(
     let capability = sheet.capability.compute_capability;
     let expansion = Expansion::from_compute_capability((capability.0, capability.1));
     let modelled = if grid.config.cooperative {
-        // How often a block asks for the others depends on their order here, which is no GPU's: not even the bound holds.
+        // The number of polls of a waiting block depends on the simulated order, which no GPU has, so even the bound
+        // would be wrong.
         Modelled::Withheld(ModelError::Nothing("its blocks wait for each other"))
     } else {
         modelled(&counters, &shape, &rates, expansion)
@@ -101,7 +104,7 @@ pub(super) fn launch(
     Ok(ModelledLaunch { modelled, counted: Some((counters, shape)) })
 }
 
-/// What a model says of a launch, and what it rests on.
+/// A modelled launch and its counters.
 pub(super) struct ModelledLaunch {
     pub(super) modelled: Modelled,
     pub(super) counted: Option<(Counters, LaunchShape)>,
@@ -112,7 +115,7 @@ impl ModelledLaunch {
         Self { modelled: Modelled::Withheld(reason), counted: None }
     }
 
-    /// What the model says of the same launch behind itself: where all that it moves fits into L2, it finds it there.
+    /// The modelled time of a repetition: if all its data fit into L2, the repetition finds them there.
     pub(super) fn repeated(&self, sheet: &DeviceSheet) -> Option<Modelled> {
         let (counters, shape) = self.counted.as_ref()?;
         let least = counters.dram_read().least + counters.dram_written().least;
@@ -125,10 +128,10 @@ impl ModelledLaunch {
     }
 }
 
-/// Models setting a buffer: what it writes, at the rate of memory.
+/// Models setting a buffer: its bytes at the rate of memory.
 pub(super) fn fill(sheet: &DeviceSheet, bytes: Bytes) -> Modelled {
     let (Some(rates), Some(dram)) = (sheet.rates(), sheet.dram_bandwidth.get()) else {
-        let reason = "the sheet does not state how fast memory is";
+        let reason = "the sheet does not state the memory bandwidth";
         return Modelled::Withheld(ModelError::Nothing(reason));
     };
     let work = bytes / dram;
@@ -145,7 +148,7 @@ pub(super) fn fill(sheet: &DeviceSheet, bytes: Bytes) -> Modelled {
     })
 }
 
-/// Why there are no counts.
+/// Why there are no counters.
 enum CountingError {
     Refused(LaunchError),
     Faulted(FaultKind),
@@ -167,7 +170,7 @@ impl GridCounter<'_> {
         sides.fold(1_u64, |all, side| all.saturating_mul(u64::from(*side)))
     }
 
-    /// Counts of the grid or of a part, with what the whole moves where that is an estimate.
+    /// Counters of the grid or of a part; with the estimated bytes of the whole grid if only a part ran.
     fn whole(&mut self) -> Result<(Counters, Option<Bytes>), CountingError> {
         let all = self.blocks();
         if all <= 2 * FEW.get() {
@@ -213,7 +216,7 @@ impl GridCounter<'_> {
         }
     }
 
-    /// What is recorded of so many blocks.
+    /// The recorded accesses of this many blocks.
     fn trace(&self, blocks: u32) -> TraceUse {
         self.sheet.trace_use((blocks, self.blocks()), self.residence)
     }

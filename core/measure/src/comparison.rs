@@ -1,31 +1,30 @@
-//! Which of two is faster: an interval on the ratio of their times, from rounds in which both ran.
+//! Compares two candidates: a confidence interval of the ratio of their times, from rounds in which both ran.
 //!
-//! Both run in every round, in an order that is shuffled, so that what changes slowly changes both. Each round gives one
-//! ratio; the rounds are the independent witnesses.
+//! Both candidates run in every round, in shuffled order, so that slow changes of the device affect both alike. Each
+//! round yields one ratio; the rounds are the independent observations.
 
 use lightbench_units::{Fraction, Seconds};
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{bootstrap, median};
 
-/// Confidence of the interval. With 95 % one comparison in twenty of a candidate with itself would show a difference; at
-/// most one in fifty may.
+/// Confidence of the interval. At 95 %, one comparison in twenty of a candidate with itself would report a difference;
+/// one in fifty is accepted.
 const CONFIDENCE: f64 = 0.99;
 
-/// Rounds below which nothing is said: the interval of fewer is too narrow.
+/// Rounds below which no comparison is made: the bootstrap interval of fewer rounds is too narrow.
 pub const LEAST_ROUNDS: usize = 12;
 
-/// Differences below this part of the time are not differences that anybody can use.
+/// Differences below this fraction of the time are reported as equal: they have no practical value.
 const SMALLEST: f64 = 0.002;
 
-/// How B compares with A.
+/// The times of B relative to those of A.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Time of B as a part of the time of A: below 1, B is faster.
     pub ratio: Fraction,
-    /// The ratio lies in here with 99 % confidence.
+    /// The 99 % confidence interval of the ratio.
     pub interval: (Fraction, Fraction),
-    /// What follows.
     pub conclusion: Conclusion,
     /// Rounds in which both ran.
     pub rounds: usize,
@@ -35,18 +34,16 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// B takes less time than A.
     Faster,
-    /// B takes more time than A.
     Slower,
-    /// Nothing that could be told from noise.
+    /// The difference is within the noise.
     NoMeasurableDifference,
 }
 
 impl Comparison {
-    /// Compares rounds of B with the rounds of A that ran beside them.
+    /// Compares the rounds of B with the rounds of A that ran in the same rounds.
     ///
-    /// None where there are too few rounds, or samples that are no times.
+    /// `None` with fewer than [`LEAST_ROUNDS`] rounds, or if a sample is not a finite positive time.
     #[must_use]
     pub fn from_rounds(a: &[Vec<Seconds>], b: &[Vec<Seconds>]) -> Option<Self> {
         let logarithms: Vec<f64> = a
@@ -74,7 +71,7 @@ impl Comparison {
         Some(Self { ratio: Fraction(ratio), interval, conclusion, rounds: logarithms.len() })
     }
 
-    /// Whether B may take the place of A as the best: faster, by one part in a hundred at least.
+    /// Whether B replaces A as the best candidate: it is faster by at least 1 %.
     #[must_use]
     pub fn is_new_best(&self) -> bool {
         self.conclusion == Conclusion::Faster && self.ratio.0 <= 0.99
@@ -88,7 +85,7 @@ fn middle(round: &[Seconds]) -> Option<f64> {
 
 #[cfg(test)]
 pub(super) mod simulated {
-    //! Noise like that of a GPU: a tick of the clock, a slow drift, a skewed tail, now and then an outlier.
+    //! Noise similar to that of a GPU: clock resolution, slow drift, a skewed tail and rare outliers.
 
     use lightbench_primitives::random::Stream;
     use lightbench_units::Seconds;

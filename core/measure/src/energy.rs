@@ -1,6 +1,6 @@
-//! What one execution costs in energy: windows of many executions, held against one in which the device did nothing.
+//! Energy of one execution: windows of many executions, compared with a window in which the device is idle.
 //!
-//! A mode of its own: what is metered is never timed, and what is timed is never metered.
+//! Energy is measured in separate runs: time and energy are never taken from the same execution.
 
 use std::fmt;
 
@@ -23,12 +23,12 @@ impl fmt::Display for Joules {
     }
 }
 
-/// A while in which the counter of a device was looked at before and after.
+/// An interval of time between two readings of the energy counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// What the counter moved.
+    /// Difference of the two counter readings.
     pub energy: Joules,
-    /// How long it was.
+    /// Length of the interval.
     pub elapsed: Seconds,
     /// Executions in it.
     pub executions: u64,
@@ -40,38 +40,38 @@ impl Window {
     }
 }
 
-/// What one execution costs.
+/// Energy of one execution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
-    /// Of one execution, above what the device draws when it does nothing.
+    /// Energy of one execution above idle.
     pub each: Joules,
-    /// What holds the mean of many such runs 95 times in 100, as far as the windows tell.
+    /// The 95 % confidence interval of the mean over such runs, computed from the windows.
     pub interval: (Joules, Joules),
-    /// What the device drew meanwhile, all of it.
+    /// Total power during the executions.
     pub power: Watts,
-    /// What it drew when it did nothing, with its clocks still up.
+    /// Power of the idle device with its clocks raised.
     pub idle: Watts,
     /// Executions that this rests on.
     pub executions: u64,
-    /// How long they took.
+    /// Duration of the executions.
     pub elapsed: Seconds,
 }
 
-/// Why there is no such number.
+/// Why no energy was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum EnergyError {
     /// The device has no counter, or its library is missing.
     #[error("NVML has no energy counter for this device")]
     NoCounter,
-    /// What is read and written would have to be put right before each execution.
-    #[error("the kernel changes its own inputs, and putting them right would cost energy too")]
+    /// The kernel changes its inputs, which would have to be restored before each execution.
+    #[error("the kernel changes its own inputs, and restoring them would use energy too")]
     Restores,
-    /// Nothing is drawn where nothing runs.
+    /// A virtual device uses no energy.
     #[error("a virtual device draws no power")]
     Virtual,
     /// The counter did not move as it does when a device works.
-    #[error("the counter did not move as it should while the kernel ran")]
+    #[error("the energy counter did not increase plausibly while the kernel ran")]
     Unsound,
 }
 
@@ -79,10 +79,10 @@ pub enum EnergyError {
 const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
 
 impl Energy {
-    /// What the windows say together.
+    /// The energy of one execution, from the windows.
     ///
     /// # Errors
-    /// They say nothing that can be.
+    /// The counter did not increase plausibly.
     pub fn from_windows(idle: &Window, busy: &[Window]) -> Result<Self, EnergyError> {
         let count = busy.len();
         let student = count.checked_sub(2).map(|more| *STUDENT.get(more).unwrap_or(&2.262));

@@ -1,7 +1,8 @@
-//! An agent command: a program of the user's with the prompt on its standard input and the reply on its standard output.
+//! An agent command: a program chosen by the user that reads the prompt from standard input and writes the reply to
+//! standard output.
 //!
-//! It is trusted as the user is, but gets nothing unasked: an empty folder that is removed
-//! afterwards, the variables that the settings allow, and no more time and output than they allow.
+//! The program is trusted like the user, but its resources are limited: an empty working folder that is removed
+//! afterwards, the environment variables that the settings allow, and limits on time and output.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
@@ -21,37 +22,36 @@ use crate::secret::{RedactedStream, Redactor};
 use crate::stop_signal::SLICE;
 use crate::text::{Decoder, excerpt};
 
-/// A program, ready to be asked.
+/// A configured program.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// What it is called in the settings.
+    /// The name in the settings.
     pub name: String,
-    /// Where it lies.
+    /// Path of the program.
     pub program: PathBuf,
-    /// What it is told on its command line.
+    /// Its command-line arguments.
     pub arguments: Vec<String>,
     /// All variables that it gets.
     pub environment: Vec<(String, OsString)>,
-    /// What it may take.
     pub limits: AgentLimits,
-    /// What is taken out of everything that it says.
+    /// Removes secrets from all its output.
     pub redactor: Redactor,
 }
 
-/// What a program may take.
+/// Limits of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
     /// From start to end.
     pub time: Duration,
-    /// Of its standard output.
+    /// Limit on its standard output.
     pub reply_bytes: usize,
     /// Tokens of an answer that a budget sets aside for it.
     pub most_tokens: u64,
 }
 
-/// What is kept of the standard error.
+/// Bytes of standard error that are kept.
 const TAIL_BYTES: usize = 4 << 10;
-/// How long the ends of its streams may take once it has ended.
+/// Time limit for the ends of its streams after the program has ended.
 const GRACE: Duration = Duration::from_millis(250);
 
 impl Model for Agent {
@@ -96,7 +96,7 @@ impl Model for Agent {
     }
 }
 
-/// What comes from a stream.
+/// A message from a reading thread.
 enum Piece {
     Bytes(Vec<u8>),
     End,
@@ -154,7 +154,7 @@ impl Running {
         if let Some(status) = self.status {
             return Ok(status);
         }
-        // The group first, while its number is still reserved by a process that nobody has reaped.
+        // Kill the group first, while its number is still reserved by a process that has not been waited for.
         end_group(&mut self.process);
         let status = self.process.wait()?;
         self.status = Some(status);
@@ -164,13 +164,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // An error here has no receiver.
         let _ended = self.end();
     }
 }
 
-/// Reads a stream to its end. A program that leaves its process group may hold the stream open
-/// after it: then the thread is left to it, and nobody hears it.
+/// Reads a stream to its end in a thread. A program that leaves its process group may keep the stream open; the thread
+/// then continues, and its messages are discarded.
 fn read_beside(name: &str, mut stream: impl Read + Send + 'static) -> io::Result<Receiver<Piece>> {
     let (tell, told) = sync_channel(4);
     Builder::new().name(name.to_owned()).spawn(move || {
@@ -190,7 +190,7 @@ fn read_beside(name: &str, mut stream: impl Read + Send + 'static) -> io::Result
     Ok(told)
 }
 
-/// How long to go on.
+/// Cancellation and time limit of a conversation.
 struct Deadline<'a> {
     end: Instant,
     limit: Duration,
@@ -286,7 +286,7 @@ impl AgentSession<'_> {
     }
 }
 
-/// Keeps the end of what came.
+/// Keeps the last bytes.
 fn keep_tail(tail: &mut Vec<u8>, piece: Vec<u8>) {
     tail.extend(piece);
     tail.drain(..tail.len().saturating_sub(TAIL_BYTES));
@@ -304,7 +304,7 @@ fn ending(status: ExitStatus) -> Ending {
     status.code().map_or(Ending::Unknown, Ending::Status)
 }
 
-/// A group of its own: the end takes the program's children too.
+/// A separate process group, so that killing it also ends the program's children.
 #[cfg(unix)]
 fn own_process_group(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
@@ -337,7 +337,7 @@ fn has_ended(process: &mut Child) -> bool {
     !matches!(process.try_wait(), Ok(None))
 }
 
-/// Where there are no process groups, only the program itself is ended.
+/// On systems without process groups, only the program itself is killed.
 #[cfg(not(unix))]
 fn end_group(process: &mut Child) {
     // Fails only if it has ended.

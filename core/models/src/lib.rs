@@ -1,4 +1,5 @@
-//! Language models and agent commands: a conversation goes in, text comes out in pieces, and what it cost is known.
+//! Language models and agent commands: each takes a conversation and returns text in pieces, with the tokens and money
+//! spent.
 //!
 //! ```text
 //!  settings.ron ──► ModelSettings ──► ModelRegistry ──► open("name") ──► Box<dyn Model>
@@ -9,8 +10,8 @@
 //!               limit
 //! ```
 //!
-//! Nothing here reads the environment, a project or a clock of its own accord: variables, the
-//! keyring and the seed are handed over. Everything that comes back has passed the [`Redactor`].
+//! This crate reads no environment variables, no project and no clock on its own: variables, the keyring and the seed
+//! are parameters. All returned text has passed the [`Redactor`].
 
 mod agent;
 mod budget;

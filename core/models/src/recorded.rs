@@ -1,4 +1,4 @@
-//! Replies from a file, in their order: for tests, and to play a search again without a model.
+//! Replies from a file, in order: for tests, and to replay a search without a model.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -15,46 +15,46 @@ use crate::secret::Redactor;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecordedReply {
-    /// What must stand in the last turn for this reply to fit.
+    /// Text that the last turn must contain.
     pub expects: Option<String>,
-    /// What the model said.
+    /// The reply's text.
     pub reply: String,
-    /// Tokens that it was told, if they were reported.
+    /// Tokens of the request, if reported.
     pub input_tokens: Option<u64>,
-    /// Tokens that it said, if they were reported.
+    /// Tokens of the reply, if reported.
     pub output_tokens: Option<u64>,
 }
 
-/// Recorded replies that do not go with what is asked.
+/// The recorded replies do not match the requests.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingProblem {
     /// All were given.
-    #[error("all {replies} recorded replies were given, and another one is asked for")]
+    #[error("all {replies} recorded replies are used, and another one is requested")]
     Exhausted {
-        /// How many there were.
+        /// The number of replies.
         replies: usize,
     },
     /// The next one is for another question.
     #[error(
-        "recorded reply {number} is for a question with `{expected}` in it, and this one has it not"
+        "recorded reply {number} expects a question that contains `{expected}`, and this one does not"
     )]
     Unexpected {
         /// Counted from 1.
         number: usize,
-        /// What should stand in the question.
+        /// The expected text.
         expected: String,
     },
     /// A line of the file is no reply.
-    #[error("line {line} is no recorded reply: {reason}")]
+    #[error("line {line} is not a recorded reply: {reason}")]
     Unreadable {
         /// Counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The parser's error.
         reason: String,
     },
 }
 
-/// A model that says what it said before.
+/// A model that returns recorded replies.
 #[derive(Clone, Debug)]
 pub struct RecordedModel {
     name: String,
@@ -63,7 +63,7 @@ pub struct RecordedModel {
     redactor: Redactor,
 }
 
-/// How long a piece is, in characters, so that listeners hear pieces here too.
+/// Characters of a piece, so that a listener receives several pieces.
 const PIECE: usize = 40;
 
 impl RecordedModel {
@@ -74,10 +74,10 @@ impl RecordedModel {
         Self { name: name.into(), replies, given: 0, redactor: Redactor::default() }
     }
 
-    /// Reads lines of JSON; empty lines mean nothing.
+    /// Reads lines of JSON; empty lines are ignored.
     ///
     /// # Errors
-    /// The first line that is no reply.
+    /// The first invalid line.
     pub fn read(name: impl Into<String>, lines: &str) -> Result<Self, RecordingProblem> {
         let mut replies = Vec::new();
         for (index, line) in lines.lines().enumerate() {
@@ -92,7 +92,7 @@ impl RecordedModel {
         Ok(Self::new(name, replies))
     }
 
-    /// The same, without these secrets in what it says.
+    /// The same replies, with these secrets redacted.
     #[must_use]
     pub fn without(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
@@ -145,7 +145,7 @@ impl Model for RecordedModel {
     }
 }
 
-/// Says a text in pieces, until nobody wants more: what was said.
+/// Passes a text to the listener in pieces until it stops; returns the text passed.
 fn say<'t>(
     text: &'t str,
     hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,

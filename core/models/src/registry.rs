@@ -1,4 +1,4 @@
-//! The models that can be asked: settings, checked, with the keys and variables that they need.
+//! The usable models: validated settings with the keys and variables that they need.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -57,7 +57,7 @@ impl Entry {
     }
 }
 
-/// What kind of model it is, for lists.
+/// The kind of a model, for lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A server.
@@ -66,7 +66,7 @@ pub enum Kind {
         endpoint: String,
         /// Which of its models.
         model: String,
-        /// Where its key comes from.
+        /// Source of its key.
         key: KeySource,
     },
     /// A program, by its whole path.
@@ -81,15 +81,14 @@ pub enum Kind {
 /// A model in a list.
 #[derive(Clone, Debug)]
 pub struct ListedModel {
-    /// What the user calls it.
+    /// The name in the settings.
     pub name: String,
-    /// What it is.
     pub kind: Kind,
     /// Whether it has the key that it needs.
     pub key: KeyState,
 }
 
-/// Why a model cannot be asked.
+/// Why a model cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// No such name.
@@ -97,10 +96,10 @@ pub enum OpenError {
     Unknown {
         /// The name.
         name: String,
-        /// The nearest one that there is.
+        /// The most similar name in the settings.
         nearest: Option<String>,
     },
-    /// There is no key where the settings point.
+    /// The configured source has no key.
     #[error("`{name}` needs a key, and {key} has none")]
     NoKey {
         /// The model.
@@ -123,10 +122,10 @@ pub enum OpenError {
     Proxy(#[from] ProxyProblem),
 }
 
-/// Why a server's models are not known.
+/// Why the models of a server are unknown.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ListError {
-    /// It cannot be asked.
+    /// The server cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// It does not answer.
@@ -138,7 +137,7 @@ fn nearest_names(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
 }
 
-/// What models need of the user's session: keys, variables, the proxy. Prints without them.
+/// Keys, variables and proxy for the models. Its debug output contains none of them.
 pub struct ModelAccess {
     keys: BTreeMap<String, KeyState>,
     variables: BTreeMap<String, OsString>,
@@ -153,7 +152,7 @@ impl std::fmt::Debug for ModelAccess {
 }
 
 impl ModelAccess {
-    /// What takes every key that is known out of a text.
+    /// Removes all known keys from a text.
     #[must_use]
     pub const fn redactor(&self) -> &Redactor {
         &self.redactor
@@ -196,7 +195,7 @@ impl ModelRegistry {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Looks up the keys and variables that the settings name. The keyring may ask a person.
+    /// Looks up the keys and variables that the settings name. The keyring may prompt the user.
     #[must_use]
     pub fn access(
         &self,
@@ -246,7 +245,7 @@ impl ModelRegistry {
         self.entries.iter().map(listed).collect()
     }
 
-    /// What a million tokens of a model cost; none where the settings do not say.
+    /// Prices of a model per million tokens; `None` if the settings state none.
     #[must_use]
     pub fn prices(&self, name: &str) -> Option<Prices> {
         match self.entries.get(name)? {
@@ -255,10 +254,10 @@ impl ModelRegistry {
         }
     }
 
-    /// A model that can be asked, paid from `ledger`; pauses between attempts come from `seed`.
+    /// Opens a model whose requests are charged to `ledger`; `seed` determines the pauses between attempts.
     ///
     /// # Errors
-    /// When there is no such model, or no key for it.
+    /// The settings have no such model, or its key is missing.
     pub fn open(
         &self,
         name: &str,
@@ -269,7 +268,7 @@ impl ModelRegistry {
         self.open_with(name, access, ledger, RetryPolicy { seed, ..RetryPolicy::default() })
     }
 
-    /// As [`Self::open`]; how often a server is asked again is as the settings say.
+    /// As [`Self::open`], with an explicit retry policy.
     pub(crate) fn open_with(
         &self,
         name: &str,
@@ -300,10 +299,10 @@ impl ModelRegistry {
         }
     }
 
-    /// The names of the models that a server of this name has, as it lists them; an agent command lists none.
+    /// The names of the models that a server lists; an agent command lists none.
     ///
     /// # Errors
-    /// When there is no such server, no key for it, or no list.
+    /// The settings have no such server, its key is missing, or it returns no list.
     pub fn served(
         &self,
         name: &str,
@@ -375,7 +374,8 @@ fn key(
     }
 }
 
-/// Everything that is known to be secret: keys, the proxy's password, and what an agent's variables hold whose names say so.
+/// A redactor of all known secrets: keys, the proxy's password, and the values of agent variables whose names indicate
+/// a secret.
 fn redactor(
     keys: &BTreeMap<String, KeyState>,
     variables: &BTreeMap<String, OsString>,

@@ -1,4 +1,4 @@
-//! Patience with servers: not too many questions a minute, and another attempt after a pause that grows.
+//! Request rate limits, and retries with growing pauses.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -12,18 +12,18 @@ use crate::error::{ModelError, ModelErrorKind};
 use crate::model::{AnswerEvent, Attempt, Limits, Model, Reply, Request};
 use crate::settings::QUESTION_SECS;
 
-/// How often and after what pauses a question is asked again.
+/// Number of attempts and pauses between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Attempts in all.
     pub attempts: u32,
     /// The pause after the first attempt, doubled after each further one; half of it is up to chance.
     pub first_wait: Duration,
-    /// No pause is longer; a server that asks for a longer one is not asked again.
+    /// The longest pause; a server that requests a longer one gets no further attempt.
     pub longest_wait: Duration,
-    /// What all attempts may take together, with the pauses between them.
+    /// Time limit of all attempts, including the pauses between them.
     pub question: Duration,
-    /// Where chance begins.
+    /// Seed of the random pauses.
     pub seed: u64,
 }
 
@@ -40,7 +40,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The pause after this many failed attempts, `None` if there is to be no other one.
+    /// The pause after this many failed attempts; `None` after the last attempt.
     fn wait(
         &self,
         failed: u32,
@@ -50,7 +50,7 @@ impl RetryPolicy {
         if failed >= self.attempts || !trouble.is_passing() {
             return None;
         }
-        // Drawn in any case, so that what one server says does not change the pauses after another.
+        // Drawn in every case, so that the response of one server does not change the pauses of another.
         let share = 0.5 + 0.5 * chance.f64();
         if let Some(asked) = trouble.retry_after() {
             return (asked <= self.longest_wait).then_some(asked);
@@ -60,11 +60,11 @@ impl RetryPolicy {
     }
 }
 
-/// How long `retry-after` asks to wait: seconds, or a date.
+/// Parses `retry-after`: seconds, or a date.
 pub(crate) fn wait_from(text: &str, now: SystemTime) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
-        // More than any duration holds is a long wait too, not none.
+        // A value that overflows a duration is a long wait, not a missing one.
         let is_endless = seconds.is_finite() && seconds > 0.0;
         let seconds = Duration::try_from_secs_f64(seconds).ok();
         return seconds.or(is_endless.then_some(Duration::MAX));
@@ -74,7 +74,7 @@ pub(crate) fn wait_from(text: &str, now: SystemTime) -> Option<Duration> {
     Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
 }
 
-/// At most so many questions in any minute.
+/// Limits the requests in any minute.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     per_minute: Option<NonZeroU32>,
@@ -88,7 +88,7 @@ impl RateLimiter {
         Self { per_minute, asked: VecDeque::new() }
     }
 
-    /// How long to wait before the next question, which is then counted as asked.
+    /// The waiting time before the next request, which is then counted as sent.
     pub(crate) fn wait_for_slot(&mut self, now: Instant) -> Duration {
         let Some(most) = self.per_minute else { return Duration::ZERO };
         self.asked.retain(|asked| now.saturating_duration_since(*asked) < MINUTE);
@@ -102,7 +102,7 @@ impl RateLimiter {
     }
 }
 
-/// A model that is asked with patience.
+/// A model with retries.
 #[derive(Debug)]
 pub struct RetryingModel<M> {
     model: M,
@@ -112,7 +112,7 @@ pub struct RetryingModel<M> {
 }
 
 impl<M: Model> RetryingModel<M> {
-    /// Asks this model, with at most so many questions a minute.
+    /// Wraps a model, with an optional limit on requests per minute.
     #[must_use]
     pub fn new(model: M, patience: RetryPolicy, per_minute: Option<NonZeroU32>) -> Self {
         let chance = fastrand::Rng::with_seed(patience.seed);
@@ -164,7 +164,7 @@ impl<M: Model> Model for RetryingModel<M> {
             if flow.is_break() || request.stop.wait(wait).is_err() {
                 return Err(cancelled(attempts));
             }
-            // A pace that leaves no time ends the next attempt at once, which says so.
+            // A rate limit that leaves no time makes the next attempt fail immediately with a time-out error.
             if request.stop.wait(self.pace.wait_for_slot(Instant::now()).min(left())).is_err() {
                 return Err(cancelled(attempts));
             }
@@ -175,7 +175,7 @@ impl<M: Model> Model for RetryingModel<M> {
 
 impl<M> RetryingModel<M> {
     fn out_of_time(&self, attempts: u32, error: ModelError) -> ModelError {
-        // A server that asks for a longer pause than there is says more than our limit does.
+        // If a server requests a longer pause than the remaining time, its error is more informative than our time-out.
         if attempts == 1 && error.trouble.retry_after().is_some() {
             return error;
         }

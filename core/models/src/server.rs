@@ -1,4 +1,4 @@
-//! One question to a server and its answer, streamed; one attempt.
+//! One attempt of a request to a server, with its streamed answer.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
@@ -19,7 +19,7 @@ use crate::settings::{LimitName, TimeLimits};
 use crate::stop_signal::StopSignal;
 use crate::text::excerpt;
 
-/// A server, ready to be asked.
+/// A configured server.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) name: String,
@@ -36,15 +36,15 @@ pub(crate) struct Server {
     pub(crate) redactor: Redactor,
 }
 
-/// How much of a list of models is read.
+/// Maximum bytes of a list of models.
 const LIST_BYTES: usize = 4 << 20;
-/// How much of a refusal is read.
+/// Maximum bytes of an error response.
 const REFUSAL_BYTES: usize = 64 << 10;
-/// Tokens that a provider may add to a question: its own instructions and templates.
+/// Tokens that a provider may add to a request: its own instructions and templates.
 const HIDDEN_TOKENS: u64 = 20_000;
-/// How much may surround the text of one token in a stream: an event of its own with identifiers and counts.
+/// Maximum bytes per token in a stream: each token may be an event with identifiers and counts.
 const EVENT_BYTES: usize = 1 << 10;
-/// How much of a stream is read beside its tokens: comments that keep it alive, the first and the last event.
+/// Maximum bytes of a stream besides its tokens: keep-alive comments, the first and the last event.
 const STREAM_ROOM: usize = 1 << 20;
 
 impl Model for Server {
@@ -92,9 +92,9 @@ impl Model for Server {
     }
 }
 
-/// What the server reports, where that can be. No answer has more tokens than were asked for, and no text more than its
-/// bytes; what a server reports beyond that is not counted, since one wrong number would use up a budget. An answer that was not heard to its end had no last word about its length: then the guess
-/// counts if it is more.
+/// The reported usage, where it is plausible. An answer has at most the requested tokens, and a text at most one token
+/// per byte; larger reports are ignored, because one wrong number would exhaust a budget. If the answer was stopped
+/// early, its final report is missing; then the larger of report and estimate counts.
 fn usage(
     progress: &Progress,
     guess: Usage,
@@ -167,7 +167,7 @@ impl Server {
         Ok(list.data.into_iter().map(clean).collect())
     }
 
-    /// Why there is no answer to read, if there is none.
+    /// The error of a response without an answer.
     fn refusal(&self, incoming: &mut Incoming) -> Result<Option<ModelErrorKind>, ModelErrorKind> {
         let status = incoming.status;
         if (200..300).contains(&status) {
@@ -191,7 +191,7 @@ impl Server {
         excerpt(&self.redactor.redact(text))
     }
 
-    /// Takes keys out of what comes from elsewhere, and makes it short.
+    /// Redacts and shortens texts of the server.
     fn without_secrets(&self, trouble: ModelErrorKind) -> ModelErrorKind {
         match trouble {
             ModelErrorKind::Address { host, reason } => {
@@ -240,7 +240,7 @@ impl Server {
     }
 }
 
-/// How long the server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+/// The requested waiting time: `retry-after-ms`, or `retry-after` in seconds or as a date.
 fn retry_after(incoming: &Incoming) -> Option<Duration> {
     let exact = incoming.header("retry-after-ms").and_then(|text| text.trim().parse().ok());
     exact.map(Duration::from_millis).or_else(|| {
@@ -255,9 +255,9 @@ struct Answer<'a> {
     progress: Progress,
     clean: RedactedStream,
     text: String,
-    /// The tokens that were asked for.
+    /// The requested token limit.
     most_tokens: u64,
-    /// The most bytes of text, and of reasoning and tool calls beside it.
+    /// Maximum bytes of text, and of reasoning and tool calls.
     most_bytes: usize,
 }
 
@@ -295,7 +295,7 @@ impl<'a> Answer<'a> {
         Ok(stop)
     }
 
-    /// What there is where there is no text.
+    /// The content of an answer without text.
     fn instead(&mut self, stop: &Stop) -> NonTextAnswer {
         let refusal = std::mem::take(&mut self.progress.refusal);
         if *stop == Stop::Declined || !refusal.is_empty() {
@@ -308,7 +308,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Refuses what is more than the tokens that were asked for: a server that ignores the limit may charge for all.
+    /// Rejects an answer longer than the requested tokens: a server that ignores the limit may charge for all.
     fn check_length(&self, more: usize) -> Result<(), ModelErrorKind> {
         let said = self.text.len() + self.progress.beside_bytes + more;
         let is_over = self.progress.stop.is_none()
@@ -356,21 +356,21 @@ impl<'a> Answer<'a> {
         if received > 0 && events.has_read_nothing() {
             let excerpt = String::from_utf8_lossy(&beginning).into_owned();
             return Err(ModelErrorKind::Garbled {
-                why: "there are no events in it".to_owned(),
+                why: "it contains no events".to_owned(),
                 excerpt,
             });
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// How many bytes came; none at the end.
+    /// Number of bytes read; 0 at the end.
     fn next_bytes(
         &self,
         incoming: &mut Incoming,
         buffer: &mut [u8],
     ) -> Result<usize, ModelErrorKind> {
         match incoming.read(buffer) {
-            // Everything was said, and only the farewell is missing.
+            // The answer is complete; only the closing event is missing.
             Err(ModelErrorKind::Connection { .. }) if self.progress.stop.is_some() => Ok(0),
             Err(ModelErrorKind::Connection { .. }) => {
                 Err(ModelErrorKind::CutShort { received: self.text.len() })
@@ -416,7 +416,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// How much of an answer is kept for the message that it makes no sense.
+/// Bytes of an invalid answer kept for the message.
 const GARBLED_BYTES: usize = 2048;
 
 fn trouble_of(odd: EventError, text: &str) -> ModelErrorKind {

@@ -1,4 +1,4 @@
-//! Whether somebody asked to stop: looked at in every wait.
+//! Cancellation of a request, checked in every wait.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,34 +8,34 @@ use std::time::{Duration, Instant};
 /// The longest time between two looks.
 pub(crate) const SLICE: Duration = Duration::from_millis(20);
 
-/// A question that every wait asks; clones ask the same one.
+/// A cancellation check; clones share it.
 #[derive(Clone)]
 pub struct StopSignal(Arc<dyn Fn() -> bool + Send + Sync>);
 
-/// Somebody asked to stop.
+/// The request was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StopRequested;
 
 impl StopSignal {
-    /// Asks `is_wanted`, which may be a flag of anybody's.
+    /// Cancels when `is_wanted` returns true; it may read any flag.
     #[must_use]
     pub fn from_fn(is_wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(is_wanted))
     }
 
-    /// Nobody will.
+    /// A signal that is never raised.
     #[must_use]
     pub fn never() -> Self {
         Self::from_fn(|| false)
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether cancellation was requested.
     #[must_use]
     pub fn is_raised(&self) -> bool {
         (self.0)()
     }
 
-    /// Sleeps, unless somebody asks to stop.
+    /// Sleeps until the time is over or cancellation is requested.
     pub(crate) fn wait(&self, duration: Duration) -> Result<(), StopRequested> {
         let end = Instant::now() + duration;
         loop {

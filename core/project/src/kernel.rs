@@ -1,4 +1,4 @@
-//! A kernel file: its text and how it is launched.
+//! A kernel file: its text and launch block.
 
 use std::path::{Path, PathBuf};
 
@@ -12,39 +12,36 @@ use super::{
     ron_text,
 };
 
-/// A kernel of a project: what a person edits.
+/// A kernel of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// The file's name without its extension.
     pub name: String,
     /// The file, relative to the project folder.
     pub file: PathBuf,
-    /// What it is written in.
     pub language: Language,
-    /// What it is to its project.
+    /// Its role in the project.
     pub role: KernelRole,
     /// The whole text of the file.
     pub source: String,
-    /// How it is launched.
     pub launch: Launch,
 }
 
-/// A kernel file that belongs to no project: what can be known without one.
+/// A kernel file that belongs to no project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandaloneKernel {
     /// The file's name without its extension.
     pub name: String,
-    /// The file, as it was asked for.
+    /// The path as requested.
     pub file: PathBuf,
-    /// What it is written in.
     pub language: Language,
     /// The whole text of the file.
     pub source: String,
-    /// How it is launched, if it says so. Names of axes and tensors are taken on trust.
+    /// The launch block, if there is one. Names of axes and tensors are not checked.
     pub launch: Option<Launch>,
 }
 
-/// What a kernel is written in.
+/// The language of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// CUDA C++.
@@ -77,7 +74,7 @@ impl Kernel {
     }
 }
 
-/// The kernel as meant, or everything that is wrong with the file.
+/// Validates a kernel file; returns all its problems if it is invalid.
 pub(super) fn check(
     file: &Path,
     source: String,
@@ -119,7 +116,7 @@ fn check_launch(
     if problems.is_empty() { Ok(Some(launch)) } else { Err(problems) }
 }
 
-/// Where the parts of a kernel file's launch block stand; none where there is no block that can be read.
+/// The location of each part of a kernel file's launch block; `None` without a readable block.
 pub fn launch_block(source: &str) -> Option<Located> {
     locate(source, block::find(Path::new(""), source).ok()??)
 }

@@ -1,4 +1,4 @@
-//! What a vendor's library computes of a project's tensors, as a baseline.
+//! Baselines that call a vendor library on a project's tensors.
 
 use lightbench_primitives::dtype::Dtype;
 
@@ -7,19 +7,18 @@ use super::manifest::LibraryWritten;
 use super::problem::Findings;
 use super::tensor::{Role, Tensor};
 
-/// A vendor's library with what it is to compute.
+/// A vendor library with its operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Library {
     /// A product of matrices by cuBLAS.
     CublasGemm(Gemm),
-    /// CUB: declared, and run by nobody here, since it is source for a host compiler.
+    /// CUB: it can be declared and is not run, because it is source for a host compiler.
     Cub,
-    /// cuDNN: declared, and run by nobody here yet.
+    /// cuDNN: it can be declared and is not run yet.
     Cudnn,
 }
 
 impl Library {
-    /// What it is called.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -33,7 +32,6 @@ impl Library {
 /// `c = a b`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gemm {
-    /// The left factor.
     pub a: Operand,
     /// The right factor.
     pub b: Operand,
@@ -50,7 +48,7 @@ pub struct Operand {
     pub taken: Orientation,
 }
 
-/// How a tensor becomes a factor.
+/// The orientation of a tensor as a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
     /// Its first dimension counts rows.
@@ -59,10 +57,10 @@ pub enum Orientation {
     Transposed,
 }
 
-/// Dtypes that the library takes.
+/// Dtypes that the library supports.
 const FLOATS: [Dtype; 4] = [Dtype::F64, Dtype::F32, Dtype::F16, Dtype::Bf16];
 
-/// The library as meant; sound only if nothing was reported.
+/// Validates a library; the result is valid only if no problem was reported.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
@@ -153,7 +151,7 @@ fn check_shapes(findings: &mut Findings<'_>, at: &Located, gemm: &Gemm, tensors:
         (Role::Input { .. } | Role::Output { .. } | Role::Inout { .. }, _, _) => {
             findings.add(
                 at,
-                "a product that is no output of two inputs",
+                "a product that is not an output of two inputs",
                 "inputs a and b, output c",
             );
         }

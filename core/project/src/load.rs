@@ -1,4 +1,4 @@
-//! Project folder to [`Project`]: reads every file, checks all of them, and keeps what is not understood apart.
+//! Loads a project folder: reads every file, validates all of them, and keeps invalid files separately.
 
 use std::path::{Path, PathBuf};
 
@@ -20,16 +20,15 @@ const MANIFEST: &str = "project.ron";
 /// The file with the reference.
 const REFERENCE: &str = "reference.cu";
 
-/// The most files in one folder of a project.
+/// Maximum number of files in one folder of a project.
 const MAX_FILES: usize = 1024;
 
 impl Project {
-    /// Loads a folder. A kernel or an include that is not understood stops none of the others: it is kept in
-    /// [`broken`](Self::broken), with everything that is wrong with it.
+    /// Loads a folder. An invalid kernel or include does not affect the others: it is kept in [`broken`](Self::broken)
+    /// with all its problems.
     ///
     /// # Errors
-    /// What all kernels need is not sound: `project.ron`, the reference, or the folder itself. Then every problem of
-    /// every file is reported at once.
+    /// `project.ron`, the reference or the folder itself is invalid. Then the problems of all files are reported.
     pub fn load(folder: &Path) -> Result<Self, ProjectError> {
         let files = Files::read(folder)?;
         let (definition, mut problems) = match check_definition(&files) {
@@ -96,7 +95,7 @@ enum ParsedFile {
     Include(IncludeFile),
 }
 
-/// What is understood, and what is not.
+/// The valid and the invalid files.
 #[derive(Default)]
 struct ParsedFiles {
     kernels: Vec<Kernel>,
@@ -132,7 +131,7 @@ impl Files {
         })
     }
 
-    /// What each of the files means, as far as it is understood.
+    /// Parses all files.
     fn sorted(&self, project: Option<(&Definition, &[Workload])>) -> ParsedFiles {
         let mut sorted = ParsedFiles::default();
         for (index, OptionalFile { file, part, text }) in self.others.iter().enumerate() {
@@ -156,7 +155,7 @@ impl Files {
         sorted
     }
 
-    /// What the text of a file means, or everything that is wrong with it.
+    /// Parses one file; returns all its problems if it is invalid.
     fn understood(
         &self,
         index: usize,
@@ -175,7 +174,7 @@ impl Files {
         let checked = kernel::check(file, source.to_owned(), LaunchContext { role, project });
         match (self.clash(index, source), checked) {
             (None, checked) => checked.map(|kernel| ParsedFile::Kernel(Box::new(kernel))),
-            // Only one of two kernels can be meant by their name.
+            // Two kernels of the same name are ambiguous.
             (Some(clash), Ok(_)) => Err(vec![clash]),
             (Some(clash), Err(more)) => Err([vec![clash], more].concat()),
         }

@@ -1,7 +1,7 @@
-//! What we add to a kernel's text: the prelude, stand-ins for host headers, and the values of parameters.
+//! Text that is added to a kernel: the prelude, substitutes for host headers, and the values of parameters.
 //!
-//! NVRTC knows neither `INFINITY` nor `uint32_t` nor any standard header, so sources written for nvcc would not
-//! compile. Everything added is listed here and can be shown (`lightbench check --show-prelude`).
+//! NVRTC has neither `INFINITY` nor `uint32_t` nor any standard header, so sources written for nvcc would not compile.
+//! All added text is listed here and can be shown (`lightbench check --show-prelude`).
 
 use std::fmt::Write as _;
 
@@ -19,10 +19,10 @@ const MATHEMATICS: &str = include_str!("../../../assets/prelude/cmath.h");
 const ALGORITHM: &str = include_str!("../../../assets/prelude/algorithm.h");
 const DRIVER: &str = include_str!("../../../assets/prelude/cuda.h");
 
-/// What stands in for a header that NVRTC does not have.
+/// The substitute for a header that NVRTC lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HeaderSubstitute {
-    /// The prelude, or NVRTC itself, already provides what kernels use of it.
+    /// The prelude, or NVRTC itself, already provides the part that kernels use.
     Provided,
     /// A text of ours.
     Text(&'static str),
@@ -80,9 +80,9 @@ const STAND_INS: &[(&str, HeaderSubstitute)] = &[
     ("vector_functions.h", HeaderSubstitute::Provided),
 ];
 
-/// The headers to feed to the compiler: prelude, generated values, and the stand-ins among `requested`.
+/// The headers for the compiler: prelude, generated values, and the substitutes among `requested`.
 ///
-/// A kernel that includes no standard header gets none, so that what was added stays short to read.
+/// A kernel without standard headers gets no substitutes, so that the added text stays short.
 pub fn headers<'a>(
     parameters: &[(String, i64)],
     constants: &[(String, u64)],
@@ -107,7 +107,7 @@ pub fn stands_in(name: &str) -> bool {
     STAND_INS.iter().any(|(known, _)| *known == name)
 }
 
-/// The text that stands in for a standard header, if NVRTC has none of that name.
+/// The substitute for a standard header, if NVRTC lacks it.
 pub fn stand_in(name: &str) -> Option<String> {
     let (_, stand_in) = STAND_INS.iter().find(|(known, _)| *known == name)?;
     Some(match stand_in {
@@ -121,7 +121,7 @@ pub fn stand_in(name: &str) -> Option<String> {
 
 /// Parameters as `PARAM_NAME`, constants as `AXIS_name` and `axis::name`.
 ///
-/// A bare macro `name` would rewrite the very signature that takes the axis as an argument.
+/// A plain macro `name` would also replace an argument of that name in the kernel's signature.
 pub fn values(parameters: &[(String, i64)], constants: &[(String, u64)]) -> String {
     let mut text = String::new();
     for (name, value) in parameters {
@@ -145,7 +145,7 @@ fn append(text: &mut String, line: std::fmt::Arguments<'_>) {
     text.write_fmt(line).expect("a String accepts every write");
 }
 
-/// An integer literal that keeps its value: `int` where it fits, as a person would have written it.
+/// An integer literal with this value: of type `int` if it fits.
 fn literal(value: i128) -> String {
     const SMALLEST: i128 = i64::MIN as i128;
     match value {

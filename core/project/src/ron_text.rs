@@ -1,4 +1,4 @@
-//! RON text to types as written, with the reader's first error in our own words.
+//! Parses RON text, and translates the RON reader's first error to a problem.
 
 use std::{ops::Range, path::Path};
 
@@ -11,7 +11,7 @@ use super::{
     problem::{Problem, Source, SourceLocation, problem},
 };
 
-/// Lists in structs in lists: nothing that people write is deeper.
+/// Limit on nesting, more than any valid file needs.
 const MAX_DEPTH: usize = 64;
 
 /// Reads the bytes `range` of a file as one value, and finds the places of all its parts.
@@ -40,7 +40,7 @@ pub fn read<'a, T: DeserializeOwned>(
     }
 }
 
-/// The reader reports the token before or behind the culprit; where a name is at fault, it is looked for there.
+/// The reader reports the token before or after the faulty one; a faulty name is searched for there.
 fn narrow(text: &str, span: Range<usize>, name: Option<&str>) -> Range<usize> {
     let Some(name) = name.filter(|name| !name.is_empty()) else {
         return point(text, span);
@@ -55,12 +55,12 @@ fn narrow(text: &str, span: Range<usize>, name: Option<&str>) -> Range<usize> {
     }
 }
 
-/// The reader's cursor stands at the end of the span, perhaps inside the word that it did not understand.
+/// The reader's position is the end of the span, possibly inside the faulty word.
 fn point(text: &str, span: Range<usize>) -> Range<usize> {
     let inside = text.get(span.clone()).unwrap_or_default();
     if !inside.trim().is_empty() {
         let lead = inside.len() - inside.trim_start().len();
-        // The cursor of a text stands behind its opening quote.
+        // In a string the position is after the opening quote.
         let quote = usize::from(
             lead == 0 && text.get(..span.start).is_some_and(|before| before.ends_with('"')),
         );
@@ -131,7 +131,7 @@ fn words(error: &Ron) -> TranslatedError<'_> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the reader's errors are its own and may grow")]
-/// What the text lacks; the reader has no values to show for these.
+/// Syntax errors, for which the reader reports no values.
 fn syntax(error: &Ron) -> TranslatedError<'_> {
     let (found, expected, help) = match error {
         Ron::Eof => ("the text ends too early", "the closing bracket of what is open", None),
@@ -154,10 +154,12 @@ fn syntax(error: &Ron) -> TranslatedError<'_> {
         Ron::ExpectedStructLikeEnd | Ron::ExpectedOptionEnd => {
             ("the fields go on without a comma", "`,` or `)`", None)
         }
-        Ron::ExpectedString => {
-            ("this is not a text", "a text in double quotes", Some("put double quotes around it"))
-        }
-        Ron::ExpectedStringEnd => ("the text is not closed", "a closing `\"`", None),
+        Ron::ExpectedString => (
+            "this is not a string",
+            "a string in double quotes",
+            Some("put double quotes around it"),
+        ),
+        Ron::ExpectedStringEnd => ("the string is not closed", "a closing `\"`", None),
         Ron::ExpectedIdentifier => ("this is not a name", "a name", None),
         Ron::UnclosedBlockComment => ("the comment is not closed", "`*/`", None),
         Ron::TrailingCharacters => {
@@ -165,13 +167,11 @@ fn syntax(error: &Ron) -> TranslatedError<'_> {
         }
         Ron::UnexpectedChar(_) => ("an unexpected character", "a value", None),
         Ron::InvalidEscape(_) => {
-            ("an escape that means nothing", "one of \\n \\t \\\" \\\\ \\u{…}", None)
+            ("an unknown escape sequence", "one of \\n \\t \\\" \\\\ \\u{…}", None)
         }
-        Ron::InvalidIntegerDigit { .. } => (
-            "a digit that no integer has",
-            "decimal digits, such as 1000000000; sizes have no exponent",
-            None,
-        ),
+        Ron::InvalidIntegerDigit { .. } => {
+            ("an invalid digit", "decimal digits, such as 1000000000; sizes have no exponent", None)
+        }
         _ => return say(&error.to_string().to_lowercase(), "valid RON", None),
     };
     say(found, expected, help)

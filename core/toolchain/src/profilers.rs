@@ -1,4 +1,4 @@
-//! Where NVIDIA's profiler lies: Nsight Compute, which a CUDA toolkit or a package of its own brings.
+//! Locates NVIDIA's profiler, Nsight Compute, in a CUDA toolkit or in its own package.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub enum NsightProgram {
 }
 
 impl NsightProgram {
-    /// What its file is called.
+    /// The name of its file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl NsightProgram {
 pub struct ProfilerNotFound {
     /// Which.
     pub program: NsightProgram,
-    /// The folders that were looked in besides those of `PATH`.
+    /// The folders that were searched besides those of `PATH`.
     pub looked: Vec<PathBuf>,
 }
 
@@ -44,17 +44,17 @@ fn listed(folders: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// A program of Nsight Compute: on `PATH`, as an installation of its own, or in a toolkit. Nothing is started.
+/// Locates a program of Nsight Compute: on `PATH`, as a separate installation, or in a toolkit. It starts nothing.
 ///
 /// # Errors
-/// It is nowhere.
+/// It was not found.
 pub fn nsight(
     surroundings: &HostEnvironment,
     program: NsightProgram,
 ) -> Result<PathBuf, ProfilerNotFound> {
     let installs = surroundings.system.join("opt/nvidia/nsight-compute");
     let mut folders: Vec<PathBuf> = expand(&installs, "*");
-    // Named also where it is not there, so that people know where one would be seen.
+    // Listed even if missing, so that the error names the place to install into.
     folders.push(installs);
     for toolkit in toolkit_roots(surroundings) {
         folders.push(toolkit.join("bin"));

@@ -1,5 +1,4 @@
-//! What a GPU has besides what all devices have: what tells its time, what launches take by themselves, what work costs in
-//! energy.
+//! Measurements that only a GPU supports: the clock, launch floors and energy.
 
 use lightbench_measure::{Energy, EnergyError};
 use lightbench_units::Seconds;
@@ -35,7 +34,7 @@ impl Instruments for CudaDevice {
     }
 }
 
-/// What ran before ran well, so that a kernel which fails now takes the device with it.
+/// Earlier runs of the same work succeeded, so a kernel that fails now means that the device is lost.
 fn lost(trouble: StopwatchError) -> DeviceError {
     match trouble {
         StopwatchError::Driver(error) => error.into(),

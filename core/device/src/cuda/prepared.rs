@@ -1,4 +1,4 @@
-//! Work that is ready to run: kernels and parameters as the driver takes them, and what each of them calls.
+//! Work that is ready to run: kernels and parameters in the driver's form, and the calls of each operation.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Whether all blocks of a launch must be on the device at once: the driver takes no such launch into a graph.
+    /// Whether all blocks of a launch must be resident at once: the driver does not accept such a launch in a graph.
     pub(super) fn is_cooperative(&self) -> bool {
         self.timed.iter().any(|action| match action {
             Action::Launch { launch, .. } => launch.cooperative,
@@ -30,8 +30,8 @@ impl Prepared {
         })
     }
 
-    /// What each sample calls that is a single execution of one call; none where it takes several, or where a library
-    /// decides that.
+    /// The driver calls of each sample, if a sample is one execution of one call; `None` for several calls, or if a
+    /// library decides the calls.
     pub(super) fn only_call(&self, mode: Mode) -> Option<Calls> {
         let [action] = self.timed.as_slice() else { return None };
         let timed = vec![action.only_call()?];

@@ -1,9 +1,10 @@
-//! Times work on a GPU: cold caches by a flush before each sample, warm ones by a graph of many executions.
+//! Times work on a GPU: with cold caches by a flush before each sample, with warm caches by a graph of many executions.
 //!
-//! Events around a launch read about two microseconds too much. How much too much is read from a kernel that does nothing.
-//! Warm: graphs of few and of many such kernels say what each takes in a row, and what a graph itself adds. Cold: what a
-//! single one reads after a flush, less what such a kernel is known to take. Where the driver's own time stamps are asked
-//! for, they tell the time of single launches instead, and need no offset (`stopwatch/stamped.rs`).
+//! Events around a launch overestimate its time by about two microseconds. The overhead is measured with an empty
+//! kernel. Warm: graphs of few and of many empty kernels yield the time of each kernel in a sequence and the overhead
+//! of the graph. Cold: the reading of a single empty kernel after a flush, less the known time of such a kernel. If the
+//! driver's time stamps are requested, they measure single launches instead and need no correction for this overhead
+//! (`stopwatch/stamped.rs`).
 
 mod energy;
 mod floor;
@@ -29,27 +30,27 @@ use crate::timing::Sampling;
 
 const PTX: &str = include_str!("flush.ptx");
 
-/// How many times the size of L2 is read to empty it.
+/// The flush reads this multiple of the size of L2.
 const FLUSH: usize = 2;
 
-/// What the clean buffer holds, where the flush writes if it reads anything else, and buffers that are left zero.
+/// Content of the clean buffer; the flush writes if it reads any other value, and buffers with value zero use it too.
 const CLEAN: u8 = 0;
 
-/// Kernels in the two graphs that tell the floor.
+/// Kernels in the two graphs that measure the floor.
 const FEW: u32 = 8;
 const MANY: u32 = 108;
 
-/// What a kernel that does nothing takes by itself: `gpu__time_duration` of Nsight Compute says 1.54 to 1.57 µs on an
-/// H200 (driver 580, November 2026). Nothing but a profiler tells it.
+/// Time of an empty kernel: `gpu__time_duration` of Nsight Compute reports 1.54 to 1.57 µs on an H200 (driver 580,
+/// November 2026). Only a profiler measures it.
 const ALONE: Seconds = Seconds(1.55e-6);
 
 /// Readings of each kind when the clock is set.
 const READINGS: u32 = 41;
 
-/// What one block reads at a gate: some tens of microseconds, in which the host has put the rest into the stream.
+/// Bytes that one block reads at a gate: some tens of microseconds, during which the host enqueues the remaining work.
 const GATE: usize = 2 << 20;
 
-/// What a GPU is timed with. Fields are dropped in this order.
+/// Timing equipment of a GPU. Fields are dropped in this order.
 #[derive(Debug)]
 pub(super) struct Stopwatch {
     stream: Stream,
@@ -67,22 +68,22 @@ pub(super) struct Stopwatch {
     gpu: Gpu,
 }
 
-/// What events add, and what they read at least.
+/// The overhead of events, and their smallest reading.
 #[derive(Clone, Copy, Debug)]
 struct EventOffset {
     offset: Seconds,
     floor: Seconds,
 }
 
-/// How executions get to the device.
+/// How executions are submitted to the device.
 enum Submission {
-    /// A graph, so often.
+    /// A graph, launched this many times.
     Graph(Graph, u32),
     /// One after the other.
     Launches(u32),
 }
 
-/// The driver's own error, what a kernel did, or what a library refuses.
+/// An error of the driver, of the kernel, or of a library.
 pub(super) enum StopwatchError {
     Driver(DriverError),
     Kernel(CUresult),
@@ -138,14 +139,14 @@ impl Stopwatch {
         self.stream.handle()
     }
 
-    /// The times of one execution, one for each sample, and what told them.
+    /// The times of one execution, one per sample, and the clock that measured them.
     pub(super) fn samples(
         &mut self,
         work: &Prepared,
         sampling: Sampling,
     ) -> Result<(Clock, Vec<Seconds>), StopwatchError> {
         let is_single = matches!(sampling.mode, Mode::Cold | Mode::Server);
-        // Between launches stamps cost something: what takes several of them is told by events.
+        // Recording time stamps slows consecutive launches, so work of several launches is timed by events.
         if is_single
             && let Some(calls) = work.only_call(sampling.mode)
             && let SingleLaunchTimer::Cupti { cupti, offset, .. } = self.keeper
@@ -176,11 +177,11 @@ impl Stopwatch {
         Ok((Clock::Events { offset, floor, without }, times))
     }
 
-    /// What events add to readings of this work.
+    /// The overhead of events for this work.
     fn offset(&mut self, work: &Prepared, mode: Mode) -> Result<EventOffset, StopwatchError> {
         Ok(match mode {
             Mode::Warm if !work.is_cooperative() => self.warm,
-            // Without a graph, events add what they add to a single launch.
+            // Without a graph, the overhead is that of a single launch.
             Mode::Warm | Mode::Cold | Mode::Server => self.cold,
             Mode::Graph => {
                 let known = self.graph.map_or_else(|| self.in_a_row(Mode::Graph), Ok)?;
@@ -224,7 +225,7 @@ impl Stopwatch {
         Ok(marks.map(|(begin, end)| begin.until(end)).collect::<Result<_, _>>()?)
     }
 
-    /// How so many executions get to the device.
+    /// How a number of executions is submitted to the device.
     fn way(&self, work: &Prepared, mode: Mode, batch: u32) -> Result<Submission, StopwatchError> {
         Ok(match mode {
             Mode::Warm if !work.is_cooperative() => {
@@ -246,14 +247,14 @@ impl Stopwatch {
         })
     }
 
-    /// Waits until nothing runs, and then as long as that.
+    /// Waits until the device is idle, and then for `pause`.
     fn idle(&self, pause: Duration) -> Result<(), StopwatchError> {
         self.stream.synchronise().map_err(StopwatchError::Kernel)?;
         std::thread::sleep(pause);
         Ok(())
     }
 
-    /// What is read and written begins each sample as it was.
+    /// Restores buffers that the work reads and writes before each sample.
     fn put_right(&self, work: &Prepared) -> Result<(), StopwatchError> {
         for (from, to) in &work.restore {
             self.stream.copy(from, to)?;
@@ -261,7 +262,7 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// Neither what begins undefined nor what is left zero holds anything of the sample before.
+    /// Overwrites uninitialised and zeroed buffers, so that they hold no data of the previous sample.
     fn poison(&self, work: &Prepared) -> Result<(), StopwatchError> {
         for room in &work.poison {
             self.stream.set_bytes(room, POISON)?;
@@ -296,7 +297,7 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// Leaves nothing in L2 but a clean buffer: neither what the work reads nor lines that are still to be written back.
+    /// Fills L2 with a clean buffer: it then holds neither the work's data nor dirty lines.
     fn flush(&self) -> Result<(), StopwatchError> {
         self.stream.set_bytes(&self.dirty.room(), POISON)?;
         self.read(self.clean.room().bytes, &self.flush.1)
@@ -307,7 +308,7 @@ impl Stopwatch {
         self.read(GATE.min(self.clean.room().bytes), &plain(1, 1024))
     }
 
-    /// Reads the beginning of the clean buffer.
+    /// Reads the first bytes of the clean buffer.
     fn read(&self, bytes: usize, launch: &Launch) -> Result<(), StopwatchError> {
         let mut parameters = self.clean.room().start.to_le_bytes().to_vec();
         parameters.extend((bytes as u64).to_le_bytes());
@@ -317,7 +318,7 @@ impl Stopwatch {
             .map_err(StopwatchError::Kernel)
     }
 
-    /// Finds out what the events add.
+    /// Measures the overhead of events.
     fn set_clock(&mut self) -> Result<(), StopwatchError> {
         // The first readings wake the device up.
         self.alone(Mode::Cold)?;
@@ -326,19 +327,19 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// What events add where many follow each other, and what each of many empty ones takes.
+    /// The overhead of events around a sequence of launches, and the time of each empty kernel in it.
     fn in_a_row(&mut self, mode: Mode) -> Result<EventOffset, StopwatchError> {
         let (few, many) = (self.reading(mode, FEW)?, self.reading(mode, MANY)?);
         let each = (many - few) * (1.0 / f64::from(MANY - FEW));
         Ok(EventOffset { offset: few - each * f64::from(FEW), floor: each })
     }
 
-    /// What events add to a single launch.
+    /// The overhead of events around a single launch.
     fn alone(&mut self, mode: Mode) -> Result<EventOffset, StopwatchError> {
         Ok(EventOffset { offset: self.reading(mode, 1)? - ALONE, floor: ALONE })
     }
 
-    /// What events read for a kernel that does nothing.
+    /// The events' reading for empty kernels.
     fn reading(&mut self, mode: Mode, batch: u32) -> Result<Seconds, StopwatchError> {
         let work = self.nothing(plain(1, 32))?;
         let sampling = Sampling { batch, ..Sampling::single(mode, READINGS) };
@@ -347,7 +348,7 @@ impl Stopwatch {
         Ok(Seconds(median(&mut readings).unwrap_or(f64::NAN)))
     }
 
-    /// A launch of a kernel that does nothing.
+    /// A launch of an empty kernel.
     fn nothing(&self, launch: Launch) -> Result<Prepared, StopwatchError> {
         let kernel = own_kernel(&self.module, "nothing")?;
         let (launch, parameters) = (Box::new(launch), Vec::new());
@@ -367,7 +368,7 @@ fn own_kernel(module: &LoadedModule, name: &'static str) -> Result<Kernel, Drive
     module.kernel(name)?.ok_or_else(missing)
 }
 
-/// A launch of a kernel of our own.
+/// A launch of a harness kernel.
 fn plain(blocks: u32, threads: u32) -> Launch {
     Launch {
         module: ModuleId(0),

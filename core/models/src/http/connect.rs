@@ -1,6 +1,5 @@
-//! Names to addresses and addresses to connections. The system's calls for both cannot be
-//! interrupted, so each runs in a thread of its own that is left behind when nobody waits any more;
-//! it ends with the system's own time-out and touches nothing.
+//! Resolves names and opens connections. The system calls for both cannot be interrupted, so each runs in its own
+//! thread, which is abandoned on cancellation; it ends at the system's own time limit and has no side effects.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -26,7 +25,7 @@ fn beside<T: Send + 'static>(
 ) -> io::Result<T> {
     let (tell, told) = sync_channel(1);
     Builder::new().name(name.to_owned()).spawn(move || {
-        // Fails when nobody waits any more.
+        // Fails if the caller no longer waits.
         let _unheard = tell.send(work());
     })?;
     loop {
@@ -66,14 +65,14 @@ impl Resolver for Lookup {
             found.push(address);
         }
         if found.is_empty() {
-            let reason = "the name is known and has none".to_owned();
+            let reason = "the name exists without one".to_owned();
             return Err(io::Error::other(ModelErrorKind::Address { host, reason }).into());
         }
         Ok(found)
     }
 }
 
-/// As many as the library takes.
+/// The limit of the HTTP library.
 const MOST_ADDRESSES: usize = 16;
 
 impl Lookup {

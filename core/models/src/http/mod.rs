@@ -1,7 +1,7 @@
-//! One request and its answer over HTTP, every wait of which can be cancelled and is limited.
+//! One HTTP request and its response; every wait can be cancelled and is limited.
 //!
-//! The library below makes the requests; the sockets are ours (`line.rs`), because a blocking read
-//! that nobody can interrupt would keep a cancelled question alive until the server speaks.
+//! The library below implements HTTP; the sockets are our own (`line.rs`), because a blocking read that cannot be
+//! interrupted would keep a cancelled request open until the server responds.
 
 mod connect;
 mod line;
@@ -22,7 +22,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{ModelErrorKind, WaitPhase};
 use crate::text::excerpt;
 
-/// What is sent: `GET` without a body, `POST` with one.
+/// A request: `GET` without a body, `POST` with one.
 pub(crate) struct Outgoing<'a> {
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) path: &'a str,
@@ -57,10 +57,10 @@ pub(crate) fn send(outgoing: Outgoing<'_>, watch: &Watch) -> Result<Incoming, Mo
     })
 }
 
-/// How much of the head of an answer is read.
+/// Limit on the bytes of a response's head.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// An agent of one request: no connection outlives it, so none is found dead by the next.
+/// An HTTP agent for one request: connections are not reused, so a dead connection never affects a later request.
 fn agent(outgoing: &Outgoing<'_>, watch: &Watch) -> Agent {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = TlsConfig::builder()
@@ -100,7 +100,7 @@ fn written(outgoing: Outgoing<'_>) -> Result<Request<String>, ureq::Error> {
 }
 
 impl Incoming {
-    /// The next bytes of the body; none when it is complete.
+    /// The next bytes of the body; 0 at its end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ModelErrorKind> {
         self.watch.check()?;
         self.body.read(buffer).map_err(|error| trouble_of(error.into(), &self.host))
@@ -111,7 +111,7 @@ impl Incoming {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The beginning of the body, as much as arrives, as text.
+    /// The received beginning of the body, as text.
     pub(crate) fn beginning(&mut self, most: usize) -> Result<String, ModelErrorKind> {
         let mut bytes = Vec::new();
         let mut buffer = [0_u8; 8192];
@@ -120,7 +120,7 @@ impl Incoming {
                 Ok(0) => break,
                 Ok(count) => bytes.extend(buffer.iter().take(count)),
                 Err(ModelErrorKind::Cancelled) => return Err(ModelErrorKind::Cancelled),
-                // What there is says enough; the status is the news.
+                // A partial body suffices for the message; the status is the essential part.
                 Err(_cut) => break,
             }
         }
@@ -128,7 +128,7 @@ impl Incoming {
     }
 }
 
-/// Our own troubles travel through the library as the payload of an I/O error.
+/// Our own errors pass through the library as the payload of an I/O error.
 fn trouble_of(error: ureq::Error, host: &str) -> ModelErrorKind {
     let reason = excerpt(&error.to_string());
     let host = host.to_owned();

@@ -1,4 +1,4 @@
-//! What every wait of one request looks at: whether it is still wanted, and whether it has taken too long.
+//! Cancellation and time limits of one request, checked in every wait.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,7 +40,8 @@ impl Watch {
             Waiting { wait, since: Instant::now() };
     }
 
-    /// Bytes came. They end the wait for a piece, not that for the beginning: a head in drips would last for ever.
+    /// Records received bytes. They reset the limit for a piece, but not that for the head: a slow head would last
+    /// forever.
     pub(crate) fn heard(&self) {
         let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.wait == WaitPhase::NextPiece {
@@ -48,7 +49,7 @@ impl Watch {
         }
     }
 
-    /// Whether to go on waiting.
+    /// Returns an error if the request is cancelled or a limit is exceeded.
     pub(crate) fn check(&self) -> Result<(), ModelErrorKind> {
         if self.0.stop.is_raised() {
             return Err(ModelErrorKind::Cancelled);
@@ -64,12 +65,12 @@ impl Watch {
         Ok(())
     }
 
-    /// As [`Self::check`], for what may only fail with I/O errors.
+    /// As [`Self::check`], for functions that return I/O errors.
     pub(super) fn check_io(&self) -> io::Result<()> {
         self.check().map_err(io::Error::other)
     }
 
-    /// How long a wait may be.
+    /// Time limit of a phase.
     pub(super) fn limit(&self, wait: WaitPhase) -> Duration {
         let limits = &self.0.limits;
         match wait {

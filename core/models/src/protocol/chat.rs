@@ -42,7 +42,7 @@ struct Chunk {
 
 #[derive(Deserialize)]
 struct Choice {
-    /// Which of several answers; one is asked for.
+    /// Index among several answers; one is requested.
     #[serde(default)]
     index: u64,
     /// A piece, while it streams.
@@ -57,9 +57,9 @@ struct Said {
     content: Option<String>,
     /// Why the model declines.
     refusal: Option<String>,
-    /// Thoughts, by the name that DeepSeek and vLLM gave them.
+    /// Reasoning, in the field of DeepSeek and vLLM.
     reasoning_content: Option<Value>,
-    /// The same, by the name that OpenRouter, Ollama and newer vLLM give them.
+    /// Reasoning, in the field of OpenRouter, Ollama and newer vLLM.
     reasoning: Option<Value>,
     tool_calls: Option<Value>,
 }
@@ -82,7 +82,7 @@ pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, Eve
 pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, EventError> {
     let chunk: Chunk = serde_json::from_str(body)?;
     if chunk.choices.is_empty() && chunk.error.is_none() {
-        return Err(EventError::Garbled("there are no choices in it".to_owned()));
+        return Err(EventError::Garbled("it contains no choices".to_owned()));
     }
     let text = take(chunk, progress)?;
     progress.is_over = true;
@@ -120,7 +120,7 @@ fn take(chunk: Chunk, progress: &mut Progress) -> Result<String, EventError> {
     Ok(said.content.unwrap_or_default())
 }
 
-/// Bytes of what a model said in this form.
+/// Bytes of text in a reasoning field.
 fn length(said: &Value) -> usize {
     match said {
         Value::Null => 0,

@@ -26,7 +26,7 @@ pub(super) fn body(asked: &RequestContent<'_>) -> Value {
     body
 }
 
-/// The events that mean something here. `ping` and kinds that come to be do not.
+/// The relevant events; `ping` and future kinds are ignored.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum StreamEvent {
@@ -66,9 +66,9 @@ struct Block {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
-    /// Of `thinking` and `thinking_delta`.
+    /// In `thinking` and `thinking_delta`.
     thinking: Option<String>,
-    /// Of `input_json_delta`.
+    /// In `input_json_delta`.
     partial_json: Option<String>,
 }
 
@@ -150,7 +150,7 @@ pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, 
     match serde_json::from_str(body)? {
         CompleteAnswer::Error { error } => Err(error.into()),
         CompleteAnswer::Message(Message { content, .. }) if content.is_empty() => {
-            Err(EventError::Garbled("there is no content in it".to_owned()))
+            Err(EventError::Garbled("it has no content".to_owned()))
         }
         CompleteAnswer::Message(message) => {
             progress.model = message.model;

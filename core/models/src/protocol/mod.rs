@@ -1,4 +1,4 @@
-//! The two protocols that servers speak: what is sent, and what their answers mean. Pure.
+//! The two protocols of servers: requests and the interpretation of responses. Pure functions.
 
 mod chat;
 mod messages;
@@ -12,18 +12,18 @@ use crate::model::Stop;
 use crate::secret::Secret;
 use crate::settings::LimitName;
 
-/// What a server speaks.
+/// The protocol of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Chat completions, which nearly all hosted and local servers speak: `POST /chat/completions`.
+    /// Chat completions, which nearly all hosted and local servers support: `POST /chat/completions`.
     #[default]
     ChatCompletions,
     /// Messages: `POST /messages`.
     Messages,
 }
 
-/// What is asked, as protocols need it.
+/// The content of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestContent<'a> {
     pub(crate) model: &'a str,
@@ -33,27 +33,27 @@ pub(crate) struct RequestContent<'a> {
     pub(crate) limit_name: LimitName,
 }
 
-/// What is known of an answer beside its text.
+/// State of an answer besides its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Progress {
     pub(crate) input: Option<u64>,
     pub(crate) output: Option<u64>,
     pub(crate) stop: Option<Stop>,
     pub(crate) model: Option<String>,
-    /// Bytes of the answer beside its text: reasoning, calls of tools.
+    /// Bytes of the answer besides its text: reasoning, tool calls.
     pub(crate) beside_bytes: usize,
     /// A tool was called.
     pub(crate) calls_tool: bool,
     /// Why the model declines, in its words.
     pub(crate) refusal: String,
-    /// The server said that nothing more comes.
+    /// The server signalled the end of the answer.
     pub(crate) is_over: bool,
 }
 
 /// Why an event is no part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventError {
-    /// It is not what the protocol says.
+    /// It violates the protocol.
     Garbled(String),
     /// It is an error that the server reports.
     Reported { kind: String, says: String },
@@ -73,7 +73,7 @@ impl Protocol {
         }
     }
 
-    /// Headers of this protocol; the key's own last, if there is a key.
+    /// Headers of this protocol; the key's header is last.
     pub(crate) fn headers(self, key: Option<&Secret>) -> Vec<(&'static str, String)> {
         let mut headers = vec![("content-type", "application/json".to_owned())];
         match self {
@@ -96,7 +96,7 @@ impl Protocol {
         }
     }
 
-    /// The text that an event carries, if any; what else it says goes into `progress`.
+    /// The text of an event, if any; other information goes into `progress`.
     pub(crate) fn read(self, event: &Event, progress: &mut Progress) -> Result<String, EventError> {
         match self {
             Self::ChatCompletions => chat::read(event, progress),
@@ -117,7 +117,7 @@ impl Protocol {
     }
 }
 
-/// A number of tokens as a server reports it; what is no count of anything is none.
+/// A reported number of tokens; `None` if the value is not a count.
 fn reported(value: Option<&Value>) -> Option<u64> {
     value.and_then(Value::as_u64)
 }
@@ -150,7 +150,7 @@ struct ErrorBody {
     error: WrittenError,
 }
 
-/// What a refusal says, taken out of its JSON where it is JSON.
+/// The message of an error response, extracted from its JSON if it is JSON.
 pub(crate) fn words_of_refusal(body: &str) -> String {
     match serde_json::from_str(body) {
         Ok(ErrorBody { error: WrittenError::Object { message, .. } }) => message,

@@ -1,4 +1,4 @@
-//! Search/replace blocks: a text that stands in the file exactly once, and what to put in its place.
+//! Search/replace blocks: a text that occurs exactly once in the file, and its replacement.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use super::problem::{EditProblem, EditProblemKind, ReplyProblem};
 pub struct Edit {
     /// The file, if the reply names one.
     pub file: Option<String>,
-    /// What stands there.
+    /// The text to replace.
     pub search: String,
-    /// What is to stand there.
+    /// Its replacement.
     pub replace: String,
 }
 
@@ -22,7 +22,7 @@ impl Edit {
     }
 }
 
-/// What a line of a search/replace block is.
+/// The kind of a line of a search/replace block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Search,
@@ -43,7 +43,7 @@ fn mark(line: &str) -> Option<Mark> {
     }
 }
 
-/// How far an edit has been read.
+/// The parser's state within an edit.
 enum Reading {
     Outside,
     Search(String),
@@ -84,10 +84,10 @@ pub(super) fn read(text: &str, file: Option<&str>) -> Result<Vec<Edit>, ReplyPro
     }
 }
 
-/// Carries edits out, one after the other; line ends stay as the file has them.
+/// Applies edits in order; line ends of the file are kept.
 ///
 /// # Errors
-/// The first edit that does not fit, with what would have.
+/// The first edit that does not apply, with the nearest match.
 pub fn apply<'e>(
     edits: impl IntoIterator<Item = &'e Edit>,
     text: &str,
@@ -132,21 +132,21 @@ fn carried_out(edit: &Edit, text: &str) -> Result<String, EditProblemKind> {
     }
 }
 
-/// Where `wanted` stands, counted from 0.
+/// Line indices at which `wanted` occurs, counted from 0.
 fn places(lines: &[&str], wanted: &[&str], same: impl Fn(&str, &str) -> bool) -> Vec<usize> {
     let fits = |window: &[&str]| window.iter().zip(wanted).all(|(line, wanted)| same(line, wanted));
     let windows = lines.windows(wanted.len()).enumerate();
     windows.filter(|(_, window)| fits(window)).map(|(place, _)| place).take(MOST_PLACES).collect()
 }
 
-/// As many places as anybody wants to read.
+/// Maximum listed positions.
 const MOST_PLACES: usize = 8;
-/// Below this, two lines have nothing in common.
+/// Minimum similarity of two lines for a suggestion.
 const LEAST_LIKENESS: f64 = 0.5;
-/// How much of a line is compared and shown.
+/// Characters of a line that are compared and shown.
 const LINE_CHARACTERS: usize = 160;
 
-/// What is nearest to a text that is not there.
+/// The text nearest to a missing one.
 fn missing(lines: &[&str], wanted: &[&str]) -> EditProblemKind {
     let same_words =
         |line: &str, wanted: &str| line.split_whitespace().eq(wanted.split_whitespace());

@@ -1,29 +1,30 @@
-//! What in a kernel's own text could make the compiler's line tables lie about whose code stands where.
+//! Detects constructs in a kernel's own text that make the compiler's line tables unreliable.
 //!
-//! Static evidence excuses what the toolkit's headers bring along, and knows them by line tables. A text that can write
-//! into those tables is not believed. This errs towards finding too much: an honest text loses an excuse that few need.
+//! Static evidence ignores code of the toolkit's headers, and identifies it by line tables. If a text can forge these
+//! tables, its line tables are ignored. False positives are acceptable: the text only loses an exemption that few
+//! kernels need.
 
 use super::lexer::{Kind, Lexer};
 
-/// What makes line tables doubtful.
+/// The construct that makes line tables unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineTableHazard {
-    /// `#line 7 "cuda_fp16.h"`, `# 7 "cuda_fp16.h"`, or `#line` with a macro behind it.
+    /// `#line 7 "cuda_fp16.h"`, `# 7 "cuda_fp16.h"`, or `#line` with a macro as its operand.
     RenamedFile,
     /// `asm`: its text is copied into the PTX, and may hold `.loc`, `.section` or the end of a comment pair.
     Assembly,
     /// `##` makes words that no reader of the text sees, `asm` among them.
     PastedTokens,
-    /// A macro that is defined where a header may still use it: what it stands for then has the header's lines.
+    /// A macro defined before a header that may use it: its expansion has the header's line numbers.
     MacroInHeader,
-    /// A macro of the toolkit's own, which may paste or hold assembly.
+    /// A macro of the toolkit, which may contain token pasting or assembly.
     ToolkitMacro,
     /// The text cannot be split into tokens with certainty.
     Doubtful,
 }
 
-/// How the toolkit's own macros begin, underscores apart. CUDA 13.5: every one of its function-like macros with
-/// `#`, `##` or `asm` in its body is written in capitals and begins like this.
+/// Prefixes of the toolkit's macros, without leading underscores. CUDA 13.5: all function-like macros with `#`, `##` or
+/// `asm` in their bodies are in capitals and have one of these prefixes.
 const TOOLKIT_MACROS: [&str; 11] = [
     "CCCL",
     "CCCP",
@@ -38,11 +39,12 @@ const TOOLKIT_MACROS: [&str; 11] = [
     "WS_",
 ];
 
-/// Macros of the compiler's that begin like those of the toolkit and are numbers.
+/// Macros of the compiler that share a prefix with those of the toolkit and are numbers.
 const NUMBERS: [&str; 4] =
     ["__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__NVCC__"];
 
-/// The first thing in a text that could make line tables lie. `headers` says whether one is included behind this text.
+/// The first construct that makes line tables unreliable. `headers` states whether a header is included after this
+/// text.
 #[must_use]
 pub fn forgery(text: &str, headers: HeaderPolicy) -> Option<LineTableHazard> {
     let mut lexer = Lexer::new(text);
@@ -73,7 +75,7 @@ pub fn forgery(text: &str, headers: HeaderPolicy) -> Option<LineTableHazard> {
             (PrecedingToken::Hash, Kind::Identifier(word)) if word == "include" && defined => {
                 return Some(LineTableHazard::MacroInHeader);
             }
-            // A macro that stands for nothing, as in an include guard, brings no code along.
+            // An empty macro, as in an include guard, adds no code.
             (PrecedingToken::Macro, Kind::Newline) => PrecedingToken::Other,
             (before, Kind::Identifier(word)) => match named(&word) {
                 Some(forgery) => return Some(forgery),
@@ -95,16 +97,16 @@ pub fn forgery(text: &str, headers: HeaderPolicy) -> Option<LineTableHazard> {
     (defined && headers == HeaderPolicy::Some).then_some(LineTableHazard::MacroInHeader)
 }
 
-/// Whether headers may be included behind a text, by what includes it.
+/// Whether headers may be included after a text, directly or by the including file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderPolicy {
     /// The text is the last.
     None,
-    /// The text is included itself, and what includes it goes on.
+    /// The text is included, and the including file continues after it.
     Some,
 }
 
-/// What stood before a token.
+/// The kind of the preceding token.
 enum PrecedingToken {
     Hash,
     Line,

@@ -7,23 +7,23 @@ use super::lexer::{Kind, Lexer};
 pub struct LineDirective {
     /// The line of the text at whose end it ends, from 1.
     pub line: u32,
-    /// What the next line is counted as; none where a macro stands for it.
+    /// The number of the next line; `None` if it is a macro.
     pub number: Option<u32>,
-    /// What the text is called from there on, if a name is written.
+    /// The new file name, if given.
     pub file: Option<String>,
 }
 
-/// What stood before a token.
+/// The kind of the preceding token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PrecedingToken {
     LineBegins,
     Hash,
-    /// `#line`, or `#` and a number: what follows is read.
+    /// `#line`, or `#` and a number.
     Line,
     Other,
 }
 
-/// All of them in the order of the text; none behind a place that cannot be split into tokens with certainty.
+/// All directives in the order of the text, up to the first position that cannot be tokenised unambiguously.
 #[must_use]
 pub fn line_directives(text: &str) -> Vec<LineDirective> {
     let mut lexer = Lexer::new(text);

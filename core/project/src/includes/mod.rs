@@ -1,10 +1,10 @@
-//! The include closure of a kernel: every text that will be compiled, or why it must not be.
+//! The include closure of a kernel: all texts that will be compiled, or the reasons for refusal.
 //!
-//! The compiler reads files by itself: absolute paths, its working directory, whatever a macro
-//! spells. So includes are resolved here, from texts alone, and only directives that can be read
-//! in one way are let through. What the compiler does with doubtful spellings was tried with
-//! NVRTC 13.5 and is written down in the tests. Names that only the preprocessor can make
-//! (tokens pasted with `##`) get past any scan: the sandbox of the compile worker is the second wall.
+//! The compiler can read any file: absolute paths, its working directory, any path that a macro expands to. So includes
+//! are resolved here from the texts, and only unambiguous directives are accepted. The behaviour of the compiler for
+//! ambiguous spellings was determined with NVRTC 13.5 and is recorded in the tests. Names that only the preprocessor
+//! can form (tokens pasted with `##`) are invisible to any scan: the sandbox of the compile worker is the second
+//! barrier.
 
 mod directives;
 mod forgery;
@@ -26,18 +26,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Longest chain of includes, counted from the kernel.
 pub const MAX_DEPTH: usize = 64;
 
-/// Most project files in one closure, the kernel included.
+/// Maximum number of project files in one closure, including the kernel.
 pub const MAX_FILES: usize = 256;
 
-/// Most bytes of text in one closure, the kernel included.
+/// Maximum bytes of text in one closure, including the kernel.
 pub const MAX_BYTES: usize = 4 << 20;
 
-/// What the project's `include/` folder has under a name.
+/// The result of looking up a name in the project's `include/` folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     /// The file's text.
     Found(String),
-    /// No such file: the name is left to the toolkit.
+    /// No such file: the toolkit may have it.
     Absent,
     /// A file that must not be read (a link out of the project, not UTF-8 …), in words.
     Refused(String),
@@ -57,7 +57,7 @@ pub struct IncludedFile {
 pub struct Closure {
     /// Project files in the order in which they are first met, without the kernel itself.
     pub files: Vec<IncludedFile>,
-    /// Toolkit headers by name, each with the first place that asks for it.
+    /// Toolkit headers by name, each with its first include directive.
     pub system: BTreeMap<String, SourceLocation>,
 }
 

@@ -1,4 +1,4 @@
-//! The device code of a source: what a kernel file keeps when host code stands around a kernel.
+//! Extracts the device code of a source: the text of a kernel file, without the surrounding host code.
 
 use std::ops::Range;
 
@@ -13,22 +13,21 @@ use crate::prelude;
 pub struct OmittedItem {
     /// Where it stood.
     pub place: SourceLocation,
-    /// How it began, in one line.
+    /// Its beginning, in one line.
     pub what: String,
-    /// Why it is left out.
     pub why: Reason,
 }
 
-/// Why something was left out.
+/// The reason to omit an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Functions, variables and types of the host.
     HostCode,
-    /// A header that is none of the device compiler's; it may belong into `include/`.
+    /// A header that the device compiler lacks; it may belong into `include/`.
     Header,
 }
 
-/// Headers that the device compiler carries or that we stand in for, apart from [`FOLDERS`].
+/// Headers that the device compiler has or that are substituted, besides [`FOLDERS`].
 const HEADERS: [&str; 16] = [
     "cooperative_groups.h",
     "cuComplex.h",
@@ -55,7 +54,7 @@ const FOLDERS: [&str; 3] = ["cooperative_groups/", "cub/", "cuda/"];
 const DEVICE_WORDS: [&str; 6] =
     ["__global__", "__device__", "__constant__", "__shared__", "__managed__", "constexpr"];
 
-/// The text of `source` without host code, and the list of what is missing.
+/// The text of `source` without host code, and the omitted items.
 pub(super) fn extract(source: &Source) -> (String, Vec<OmittedItem>) {
     let mut left_out = Vec::new();
     let mut removed: Vec<Range<usize>> = Vec::new();
@@ -100,7 +99,7 @@ pub(super) fn unfilled_constants(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// Whether a comment belongs to what follows: at most a line break between them.
+/// Whether a comment belongs to the following item: at most one line break separates them.
 fn touches(source: &Source, comment: &Range<usize>, next: &Range<usize>) -> bool {
     let between = source.text.get(comment.end..next.start).unwrap_or("?");
     between.trim().is_empty() && between.matches('\n').count() <= 1
@@ -111,7 +110,7 @@ fn head(text: &str) -> &str {
     text.split('{').next().filter(|head| !head.trim().is_empty()).unwrap_or(text)
 }
 
-/// Why an item is left out, `None` if it stays.
+/// The reason to omit an item, `None` if it is kept.
 fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
     let keep = match node.kind() {
         "preproc_include" => {
@@ -138,7 +137,7 @@ fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
         | "namespace_alias_definition"
         | "concept_definition" => !speaks_to_host(source, node),
         "expression_statement" => starts_with_device_word(source, source.node_text(node)),
-        // Directives, assertions, braces and the tokens of scopes belong to what stays.
+        // Directives, assertions, braces and scope tokens are kept.
         _ => true,
     };
     (!keep).then_some(Reason::HostCode)
@@ -154,7 +153,7 @@ fn is_device_header(source: &Source, include: Node<'_>) -> bool {
             || FOLDERS.iter().any(|folder| path.starts_with(folder)))
 }
 
-/// Whether the words before a function's parameters say that it runs on the device.
+/// Whether the specifiers before a function's parameters place it on the device.
 fn is_device_function(source: &Source, function: Node<'_>) -> bool {
     let range = source.decorated_start(function)..function.end_byte();
     let text = source.text.get(range).unwrap_or_default();
@@ -198,7 +197,7 @@ fn is_device_declaration(source: &Source, declaration: Node<'_>) -> bool {
         || (is_type && !speaks_to_host(source, declaration))
 }
 
-/// Whether a type names what only a host program has: its standard library, runtime calls, files.
+/// Whether a type uses names that only host programs have: the standard library, runtime calls, files.
 fn speaks_to_host(source: &Source, node: Node<'_>) -> bool {
     let mut host = false;
     walk(node, |here, _| {

@@ -1,4 +1,4 @@
-//! Why a project was not written, each with what was there and what to do about it.
+//! Why no project was written, with the text found and a suggestion.
 
 use std::fmt;
 use std::io;
@@ -24,11 +24,10 @@ impl fmt::Display for SourceLocation {
 pub struct FoundKernel {
     /// The name with its namespaces, `ops::scale`.
     pub name: String,
-    /// Where the name stands.
     pub place: SourceLocation,
 }
 
-/// Why a kernel parameter cannot stand in a project.
+/// Why a kernel parameter cannot be represented in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterProblem {
     /// `float** x`, or an array of arrays.
@@ -49,7 +48,7 @@ pub enum ParameterProblem {
     NarrowFloatByValue,
     /// A type that is neither arithmetic nor a struct of this file.
     UnknownType,
-    /// A struct with a field that is not a plain scalar, with bases, or with a layout of its own.
+    /// A struct with a field that is not a plain scalar, with bases, or with an explicit layout.
     StructNotPlain,
 }
 
@@ -83,21 +82,21 @@ impl fmt::Display for ParameterProblem {
 pub enum ScaffoldError {
     /// The source defines no kernel.
     #[error(
-        "no kernel here: expected a `__global__` function with a body; declarations without one do not count"
+        "no kernel found: expected a `__global__` function with a body; declarations without one do not count"
     )]
     NoKernel,
-    /// The source defines several kernels and none was chosen.
+    /// The source defines several kernels, and the user chose none.
     #[error("{} kernels here: {}; choose one with --kernel NAME", .found.len(), listed(.found))]
     SeveralKernels {
         /// All of them, in the order of the file.
         found: Vec<FoundKernel>,
     },
-    /// The chosen kernel is not there.
+    /// The source has no kernel of this name.
     #[error("no kernel `{wanted}` here; there is {}", listed(.found))]
     UnknownKernel {
-        /// What was asked for.
+        /// The requested name.
         wanted: String,
-        /// What is there.
+        /// The kernels of the source.
         found: Vec<FoundKernel>,
     },
     /// Several kernels share the chosen name.
@@ -108,12 +107,12 @@ pub enum ScaffoldError {
         /// Where.
         found: Vec<FoundKernel>,
     },
-    /// The source is broken where a kernel was looked for.
+    /// A syntax error prevents finding kernels.
     #[error("{place}: syntax error at `{found}`; no kernel could be read")]
     Syntax {
         /// The first such place.
         place: SourceLocation,
-        /// What stands there.
+        /// The text at the error.
         found: String,
     },
     /// The signature of the chosen kernel cannot be read.
@@ -125,7 +124,7 @@ pub enum ScaffoldError {
         kernel: String,
         /// The first such place.
         place: SourceLocation,
-        /// What stands there.
+        /// The text at the error.
         found: String,
     },
     /// A parameter of the kernel has no place in a project.
@@ -154,7 +153,7 @@ pub enum ScaffoldError {
         /// Where.
         place: SourceLocation,
     },
-    /// The kernel writes nothing that could be checked.
+    /// The kernel has no output.
     #[error(
         "{place}: `{kernel}` has no pointer that it may write through, so there is nothing to check; take `const` off its result"
     )]
@@ -172,7 +171,7 @@ pub enum ScaffoldError {
         /// Where.
         place: SourceLocation,
     },
-    /// A comment that a project's reader would take for a launch block, and refuse.
+    /// A comment that the project reader would parse as a launch block, and reject.
     #[error(
         "{place}: a comment that begins with `/*@` is a launch block in a project, and this one is none; write `/* @`"
     )]
@@ -197,7 +196,7 @@ pub enum ScaffoldError {
     /// The source is so broken that reading it was given up.
     #[error("this is not CUDA C++: the parser gave up near {place}")]
     GaveUp {
-        /// Roughly where.
+        /// Approximate position of the error.
         place: SourceLocation,
     },
     /// The grammar does not fit the parser that it was built with.
@@ -211,12 +210,12 @@ pub enum ScaffoldError {
         /// Some of its entries, sorted.
         entries: Vec<String>,
     },
-    /// Something that is not a folder stands there.
+    /// The path is not a folder.
     #[error("{} is {what}; name a folder that does not exist yet", .path.display())]
     Occupied {
         /// The path.
         path: PathBuf,
-        /// What is there.
+        /// The kind of file.
         what: &'static str,
     },
     /// The parent folder is missing.
@@ -234,16 +233,15 @@ pub enum ScaffoldError {
     /// The file system refused.
     #[error("cannot {action} {}: {source}", .path.display())]
     Io {
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// How many kernels a message lists before it only counts.
+/// Maximum number of kernels in a message.
 const MOST_LISTED: usize = 20;
 
 fn listed(found: &[FoundKernel]) -> String {

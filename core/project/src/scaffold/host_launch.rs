@@ -1,11 +1,11 @@
-//! How the host code of a source launches a kernel: `k<float, 128><<<grid, block, shared>>>(…)`.
+//! Finds the launch of a kernel in the host code of a source: `k<float, 128><<<grid, block, shared>>>(…)`.
 
 use tree_sitter::Node;
 
 use super::signature::Signature;
 use super::source::{Source, children, one_line, walk};
 
-/// What could be read from the first launch of a kernel.
+/// The readable parts of a kernel's first launch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct HostLaunch {
     /// The template arguments, as written.
@@ -55,7 +55,7 @@ fn launch(source: &Source, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
     })
 }
 
-/// The one to three extents that `text` stands for: a number, a name, `dim3(16, 16)`, `{32, 8}`.
+/// Parses one to three extents: a number, a name, `dim3(16, 16)`, `{32, 8}`.
 pub(super) fn extents(source: &Source, text: &str) -> Option<Vec<u64>> {
     let mut text = text.trim();
     for _ in 0..8 {

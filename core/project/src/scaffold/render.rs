@@ -1,4 +1,4 @@
-//! A guess as the texts of a project: `project.ron`, the kernel, the reference still to be written.
+//! Renders a guess as the texts of a project: `project.ron`, the kernel, the unfinished reference.
 
 use super::device_code::{OmittedItem, Reason};
 use super::element::Class;
@@ -6,7 +6,7 @@ use super::geometry::Origin;
 use super::guess::{Argument, Guess, Tensor};
 use super::sizes;
 
-/// What the texts say about where they come from.
+/// The source, as named in the texts.
 pub(super) struct Subject {
     /// The kernel's name with namespaces.
     pub(super) path: String,
@@ -156,7 +156,7 @@ fn work(text: &mut String, guess: &Guess) {
     line!(text, "    work: (operations: [(kind: {kind}, count: {count})]),");
 }
 
-/// The kernel file: launch block, what was left out, device code.
+/// The kernel file: launch block, list of omitted items, device code.
 pub(super) fn kernel(
     subject: &Subject,
     guess: &Guess,

@@ -1,4 +1,4 @@
-//! One CUDA source, parsed: its text, its syntax tree, its macros and its named constants.
+//! A parsed CUDA source: its text, its syntax tree, its macros and its named constants.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,13 +12,13 @@ use super::{arithmetic, element};
 /// A kernel file is written by hand; this is a hundred times the longest seen.
 const LARGEST_SOURCE: usize = 4 << 20;
 
-/// Reports of progress (one per hundred steps of the parser) after which a source is given up: so many
-/// for any source, and one more for each [`BYTES_PER_REPORT`] bytes. Measured: a report per 46 to 660
-/// bytes of CUDA C++, per 10 bytes of `x<x<x<…`, whose error recovery takes quadratic time.
+/// Progress reports of the parser (one per hundred steps) after which parsing is stopped: this number for any source,
+/// and one more for each [`BYTES_PER_REPORT`] bytes. Measured: one report per 46 to 660 bytes of CUDA C++, and one per
+/// 10 bytes of `x<x<x<…`, whose error recovery takes quadratic time.
 const REPORTS_FOR_ANY: usize = 1000;
 const BYTES_PER_REPORT: usize = 32;
 
-/// How deep scopes (namespaces, `extern "C"`, `#if`) are followed.
+/// Maximum nesting of scopes (namespaces, `extern "C"`, `#if`).
 const DEEPEST_SCOPE: usize = 64;
 
 pub(super) struct Source {
@@ -66,7 +66,7 @@ impl Source {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// Where a node begins with the macros before it that the grammar did not see.
+    /// The start of a node, including preceding macros that the grammar ignored.
     pub(super) fn decorated_start(&self, node: Node<'_>) -> usize {
         let before = self.masked.get(..node.start_byte()).unwrap_or_default().trim_end().len();
         let between = self.text.get(before..node.start_byte()).unwrap_or_default();
@@ -98,7 +98,7 @@ impl Source {
         arithmetic::evaluate(expression, &|name| self.constant(name))
     }
 
-    /// What a constant, a variable with an initial value, or a macro stands for, as text.
+    /// The text of a constant, an initialised variable, or a macro.
     pub(super) fn constant(&self, name: &str) -> Option<&str> {
         self.constants.get(name).or_else(|| self.defines.get(name)).map(String::as_str)
     }
@@ -140,7 +140,7 @@ impl Source {
         self.constants = constants;
     }
 
-    /// `dim3 block(TILE, TILE);` reads as a function to a grammar that knows no types.
+    /// The grammar parses `dim3 block(TILE, TILE);` as a function, because it does not know types.
     fn extents(&self, declaration: Node<'_>, into: &mut BTreeMap<String, String>) {
         let kind = declaration.child_by_field_name("type").map_or("", |kind| self.node_text(kind));
         let declarator = declaration.child_by_field_name("declarator");
@@ -153,7 +153,7 @@ impl Source {
         }
     }
 
-    /// Remembers what a name stands for; a name with two meanings has none.
+    /// Records the meaning of a name; a name with two meanings has none.
     fn alias(&self, node: Node<'_>, name: &str, value: &str, into: &mut BTreeMap<String, String>) {
         if let (Some(name), Some(value)) =
             (node.child_by_field_name(name), node.child_by_field_name(value))
@@ -227,8 +227,8 @@ pub fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut cursor).collect()
 }
 
-/// Visits `node` and all below, parents first, with the ancestors from `node` down;
-/// `visit` says whether to go into the node. Not recursive: a hostile source nests deeply.
+/// Visits `node` and all nodes below, parents first, with the ancestors from `node` down; `visit` returns whether to
+/// descend. Not recursive, because a hostile source may nest deeply.
 pub fn walk<'tree>(node: Node<'tree>, mut visit: impl FnMut(Node<'tree>, &[Node<'tree>]) -> bool) {
     let mut cursor = node.walk();
     let mut ancestors = Vec::new();
@@ -264,7 +264,7 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The beginning of a text in one line, safe to print and to put into a comment.
+/// The first line of a text, safe to print and to put into a comment.
 pub(super) fn brief(text: &str, longest: usize) -> String {
     let start: String = text.chars().take(4 * longest).collect();
     let line = one_line(&start);
@@ -276,7 +276,7 @@ pub(super) fn brief(text: &str, longest: usize) -> String {
     short.replace("*/", "* /").replace("/*", "/ *").trim_end_matches('\\').to_owned()
 }
 
-/// Characters that reorder what stands around them.
+/// Characters that reorder neighbouring text.
 fn is_direction_mark(letter: char) -> bool {
     matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

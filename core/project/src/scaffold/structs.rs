@@ -1,12 +1,12 @@
-//! Structs of a source that the project format can lay out: plain scalar fields, nothing else.
+//! Structs of a source that the project format can represent: plain scalar fields only.
 
 use tree_sitter::Node;
 
 use super::element::{self, Element, Pointee};
 use super::source::{Source, children, walk};
 
-/// The fields of the struct called `name`: `None` if the source defines no such struct, an empty
-/// list if it is not plain.
+/// The fields of the struct called `name`: `None` if the source defines no such struct, an empty list if it is not
+/// plain.
 pub(super) fn fields(source: &Source, name: &str) -> Option<Vec<(String, Element)>> {
     let definition = find(source, name)?;
     Some(plain_fields(source, definition).unwrap_or_default())

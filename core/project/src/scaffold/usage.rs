@@ -1,4 +1,4 @@
-//! What the body of a kernel does with its parameters and its indices, seen from the syntax alone.
+//! The use of parameters and indices in the body of a kernel, from its syntax tree.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use tree_sitter::Node;
 
 use super::source::{Source, children, walk};
 
-/// What happens to the memory behind one pointer.
+/// The accesses to the memory behind one pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Access {
     pub(super) read: bool,
     pub(super) written: bool,
-    /// Handed on (to a function, to another pointer): the syntax no longer tells.
+    /// The pointer is passed on (to a function, to another pointer), so its accesses are unknown.
     pub(super) escapes: bool,
 }
 
-/// What a body shows about itself.
+/// The uses in a body.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Usage {
     pub(super) accesses: BTreeMap<String, Access>,
-    /// How many dimensions of the block are looked at: 0 to 3.
+    /// Number of block dimensions that the body uses: 0 to 3.
     pub(super) block_rank: usize,
-    /// How many dimensions of the grid are looked at: 0 to 3.
+    /// Number of grid dimensions that the body uses: 0 to 3.
     pub(super) grid_rank: usize,
     /// Whether `blockIdx` only selects, and is not multiplied by a width: one block per row.
     pub(super) block_selects: bool,
@@ -161,7 +161,7 @@ fn is_cast(source: &Source, call: Node<'_>) -> bool {
     ["reinterpret_cast", "static_cast", "const_cast"].iter().any(|cast| function.starts_with(cast))
 }
 
-/// An address handed to a function: atomics and cache-hinted loads and stores are known.
+/// An address passed to a function: atomics and cache-hinted loads and stores are recognised.
 fn called(access: &mut Access, source: &Source, call: Node<'_>) {
     let function =
         call.child_by_field_name("function").map_or("", |function| source.node_text(function));

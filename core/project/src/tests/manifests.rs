@@ -92,7 +92,7 @@ const RULES: &[(&str, &str, &str, &str)] = &[
     ("\"eps: f32\"", "\"ep: f32\"", "ep", "write `eps`"),
     ("\"eps: f32\"", "\"eps\"", "\"eps\"", "write `eps: f32`"),
     ("\"rows: i64\"", "\"rows: u8\"", "\"rows", "a value that fits u8"),
-    ("[\"x\", \"w\", \"y\", ", "[\"x\", \"w\", ", "[\"x\"", "the tensor `y` is no argument"),
+    ("[\"x\", \"w\", \"y\", ", "[\"x\", \"w\", ", "[\"x\"", "the tensor `y` is not an argument"),
     (
         "[\"x\", \"w\", \"y\", ",
         "[\"x\", \"w\", \"y\", \"x\", ",

@@ -112,7 +112,7 @@ pub enum MemoryOrder {
 pub enum Scrutiny {
     /// Everything, data races too.
     Full,
-    /// Bounds, rights, alignment, and values that nothing wrote.
+    /// Bounds, rights, alignment, and uninitialised values.
     Memory,
     /// The same, with threads in an unusual order.
     Shuffled {

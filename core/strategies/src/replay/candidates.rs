@@ -1,4 +1,4 @@
-//! Strategies on a recorded archive: what they choose is looked up instead of carried out.
+//! Replays strategies on a recorded archive: a chosen action is looked up instead of performed.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,11 @@ use super::{Goal, Spread};
 use crate::archive::{Action, Archive, Attempt, Finding, Node, Origin};
 use crate::strategy::StrategyKind;
 
-/// How many attempts a strategy needs until its incumbent is at most `goal.within` slower than
-/// the record's. None where it stops before, where `goal.most` were not enough, or where the
-/// record has no incumbent.
+/// The number of attempts that a strategy needs until its incumbent is at most `goal.within` slower than the record's.
+/// `None` if it stops before, if `goal.most` attempts do not suffice, or if the record has no incumbent.
 ///
-/// Only actions that were tried in the record are offered, as often as they were tried there. An
-/// attempt that made several candidates makes them again; one that made none makes none.
+/// Only actions tried in the record are offered, as often as they were tried there. An attempt that produced several
+/// candidates produces them again; one that produced none produces none.
 #[must_use]
 pub fn evaluations(record: &Archive, kind: StrategyKind, seed: u64, goal: Goal) -> Option<usize> {
     let best = record.incumbent()?.outcome.sound_gain()?;
@@ -70,7 +69,7 @@ impl<'r> ReplayedArchive<'r> {
         self.recorded.push(node);
     }
 
-    /// Does what was done in the record when this action was tried as often as now.
+    /// Repeats the recorded attempt of this action with the same number.
     fn attempt(&mut self, origin: Origin) {
         let node = self.recorded[origin.node];
         let earlier = self.archive.nodes()[origin.node].actions[origin.action].tried;
@@ -91,7 +90,7 @@ impl<'r> ReplayedArchive<'r> {
     }
 }
 
-/// The actions that were tried in the record, with their places there.
+/// The actions tried in the record, with their indices there.
 fn tried_actions(node: &Node) -> impl Iterator<Item = (usize, &Action)> {
     node.actions.iter().enumerate().filter(|(_, action)| action.tried > 0)
 }

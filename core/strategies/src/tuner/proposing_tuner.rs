@@ -1,5 +1,4 @@
-//! Makes a tuner of anything that can propose: sees that nothing is asked for twice, and that
-//! there is a question as long as anything is left.
+//! Makes a tuner of any proposer: it never asks for a configuration twice, and asks as long as any is left.
 
 use super::ledger::{Ledger, Proposer};
 use super::{TrialOutcome, Tuner};
@@ -22,8 +21,8 @@ impl<P: Proposer> Tuner for ProposingTuner<'_, P> {
         while asked.len() < most && self.ledger.open().len() > 0 {
             let first = self.ledger.take_first();
             let proposed = first.or_else(|| self.proposer.propose(&mut self.ledger));
-            // Who would rather wait for answers gets one random question, so that the caller is
-            // not idle, but not more than one: waiting is better than guessing.
+            // A proposer that waits for results gets one random question, so that the caller is not idle; only one,
+            // because waiting is better than guessing.
             let next = proposed
                 .filter(|&next| self.ledger.is_open(next))
                 .or_else(|| asked.is_empty().then(|| self.ledger.any_open()).flatten());

@@ -1,7 +1,8 @@
-//! Judging by a device: as plain numbers what it needs, and from its sums what they mean.
+//! Comparison on a device: the encoded parameters, and the interpretation of the resulting sums.
 //!
-//! The device says that every element is right, by the same bound as the host; or that one is not, and then the host
-//! looks. Sums are those of the same chunks in the same order, so that both say the same of the root mean square.
+//! The device reports that every element is correct, by the same bound as the host; or that one may not be, and then
+//! the host compares. It sums the same chunks in the same order as the host, so that both compute the same root mean
+//! square.
 
 use lightbench_project::compare::Comparator;
 
@@ -17,7 +18,7 @@ use crate::encoding::format::Format;
 /// One output that a device can judge.
 #[derive(Clone, Debug)]
 pub struct OnDevice {
-    /// What the device needs.
+    /// The parameters for the device.
     pub comparing: ComparisonEncoding,
     tensor: usize,
     elements: u64,
@@ -26,7 +27,7 @@ pub struct OnDevice {
 }
 
 impl OnDevice {
-    /// How a device judges an output; none where only the host can.
+    /// The comparison of an output on a device; `None` if only the host supports it.
     #[must_use]
     pub fn new(case: &Case, tensor: usize) -> Option<Self> {
         let made = case.tensors.get(tensor)?;
@@ -47,7 +48,7 @@ impl OnDevice {
             | Comparator::Set
             | Comparator::Sampling { .. } => return None,
         };
-        // Two packed elements share a byte, and nothing parts them: bytes are compared.
+        // Two packed elements share a byte, and rows have no gaps: bytes are compared.
         let dimensions = match made.dtype.is_packed() {
             true => vec![(layout.bytes as u64, 1)],
             false => {
@@ -58,7 +59,7 @@ impl OnDevice {
         Some(Self { comparing, tensor, elements: made.elements, tolerance })
     }
 
-    /// What came of it, where nothing has to be looked at more closely.
+    /// The result, if no closer comparison on the host is needed.
     #[must_use]
     pub fn settle(
         &self,

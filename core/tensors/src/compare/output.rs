@@ -1,4 +1,4 @@
-//! One output about to be judged: its place in memory, what was found there and what should be there.
+//! One output during comparison: its layout, the found bytes and the expected values.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::super::layout::Layout;
 use super::error::CompareError;
 use super::{Expected, Found};
 
-/// An output whose buffers have the sizes that the case says.
+/// An output whose buffers have the sizes of the case.
 #[derive(Clone, Debug)]
 pub(super) struct Output<'a> {
     pub(super) case: &'a Case,
@@ -100,7 +100,7 @@ impl<'a> Output<'a> {
         self.found.unwritten.get(later).is_some_and(|gap| gap.start < bytes.end)
     }
 
-    /// Whether an element holds what memory holds where nothing was written.
+    /// Whether an element holds the poison of uninitialised memory.
     pub(super) fn holds_poison(&self, place: usize) -> bool {
         let bytes = self.found.bytes.get(self.bytes_of(place..place + 1));
         bytes.is_some_and(|bytes| bytes.iter().all(|byte| *byte == POISON))

@@ -1,4 +1,4 @@
-//! Integer and boolean inputs, element by element.
+//! Generates integer and boolean inputs, element by element.
 
 use lightbench_primitives::random::{Stream, whole};
 use lightbench_project::fill::Fill;
@@ -9,7 +9,7 @@ use super::reals::{on_or_below_diagonal, unit};
 use super::sparse::{self, Indices, Shuffle};
 use super::{InputError, Plan};
 
-/// Where values come from.
+/// Source of the values.
 pub(super) enum Base {
     Constant(u64),
     Between {

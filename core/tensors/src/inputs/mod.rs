@@ -1,16 +1,18 @@
-//! The inputs of a case: the same bytes for the same recipe on every machine and device.
+//! Generates the inputs of a case: the same bytes for the same input specification on every machine and device.
 //!
 //! ```text
 //!  InputSpec ──► base value (fill) ──► within the fill ──► distribution ──► within the domain ──► nearest element
 //!             Philox: key = seed, counter = (element, part, tensor)
 //! ```
 //!
-//! An element depends on the seed, its tensor and its index alone, so that a device can make it where it is needed;
-//! exceptions are sparse structure (offsets before indices) and probabilities (a row sums to 1). Numbers are made by
-//! additions and multiplications of f64 only, and one division where a row sums to 1, which round the same everywhere.
+//! An element depends only on the seed, its tensor and its index, so that a device can generate it in place; the
+//! exceptions are sparse structure (offsets before indices) and probabilities (a row sums to 1). Numbers are computed
+//! with additions and multiplications of f64, and one division where a row sums to 1, which round identically
+//! everywhere.
 //!
-//! Where elements share memory through a stride of 0, they count once. Where they overlap otherwise, all memory from
-//! the first to the last is filled, and what depends on neighbours (masks, probabilities, sorted indices) is refused.
+//! Elements that share memory through a stride of 0 count once. If elements overlap otherwise, all memory from the
+//! first to the last is filled, and values that depend on neighbours (masks, probabilities, sorted indices) are
+//! refused.
 
 mod bounds;
 mod class;
@@ -48,26 +50,26 @@ use integers::Integers;
 use probability::Probabilities;
 use reals::Reals;
 
-/// All that decides the inputs of a case: what is recorded, and enough to replay them.
+/// Determines the inputs of a case; recorded, and sufficient to reproduce them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct InputSpec {
     /// From the operating system, or given by a person.
     pub seed: u64,
-    /// How the values are drawn.
+    /// How values are generated.
     pub draw: InputMode,
 }
 
-/// How the values of inputs are drawn.
+/// How the values of inputs are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputMode {
     /// Every tensor that allows this distribution has it; the others are as declared.
     Distribution(Distribution),
-    /// As declared, but large floating-point tensors repeat their beginning: for a model of a device, which looks at what
-    /// a kernel does and hardly at the values. Never for a verdict.
+    /// As declared, but large floating-point tensors repeat their beginning: for modelled time, which hardly depends on
+    /// the values. Never for a verdict.
     Repeating,
-    /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
-    /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
+    /// Odd integers with more bits than a lower precision has, multiplied by 0 and ±1, few of them nonzero: exact in
+    /// the accuracy of the task, inexact in a lower one. If [`probe_applies`], results must be exact.
     PrecisionProbe,
     /// As declared, after a number of small changes.
     #[serde(rename = "echo")]
@@ -76,63 +78,64 @@ pub enum InputMode {
     Domain(DomainInput),
 }
 
-/// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
-/// [`InputError::SharedMemory`].
+/// Why a case has no inputs. For a case of a checked project that fits the machine, only [`InputError::SharedMemory`]
+/// can occur.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
     /// Sizes that describe no memory, or too much of it.
-    #[error("`{tensor}` cannot be made: {reason}")]
+    #[error("`{tensor}` cannot be generated: {reason}")]
     Layout {
         /// The tensor.
         tensor: String,
-        /// What is wrong with it.
         reason: LayoutError,
     },
-    /// The values depend on each other, and some of them would lie in the same place.
+    /// The values depend on each other, and some of them would share memory.
     #[error(
-        "`{tensor}` cannot be made: its elements share memory, and its fill or domain keeps them apart"
+        "`{tensor}` cannot be generated: its elements share memory, and its fill or domain keeps them apart"
     )]
     SharedMemory {
         /// The tensor.
         tensor: String,
     },
     /// No offsets are as long as they should be.
-    #[error("`{tensor}` cannot be made: {rows} rows of at most {longest} do not add up to {total}")]
+    #[error(
+        "`{tensor}` cannot be generated: {rows} rows of at most {longest} do not add up to {total}"
+    )]
     Offsets {
         /// The tensor.
         tensor: String,
         /// Rows that the offsets divide.
         rows: u64,
-        /// Indices that a row can hold at most.
+        /// Maximum indices of a row.
         longest: u64,
-        /// What they should add up to.
+        /// The required sum.
         total: u64,
     },
     /// Indices refer to a tensor that has no row offsets.
     #[error(
-        "`{tensor}` cannot be made: the tensor that it refers to is not filled with row offsets"
+        "`{tensor}` cannot be generated: the tensor that it refers to is not filled with row offsets"
     )]
     NotOffsets {
         /// The tensor.
         tensor: String,
     },
     /// The fill has no value, or none of this dtype.
-    #[error("`{tensor}` cannot be made: its fill has no value of its dtype")]
+    #[error("`{tensor}` cannot be generated: its fill has no value of its dtype")]
     NoValue {
         /// The tensor.
         tensor: String,
     },
 }
 
-/// The bytes of each tensor, by its index in the case; none for outputs. Gaps between elements hold poison (0xff).
+/// The bytes of each tensor, by its index in the case; `None` for outputs. Gaps between elements hold poison (0xff).
 ///
 /// # Errors
-/// A case that cannot have inputs: sizes that no memory holds, or fills that contradict them.
+/// The case cannot have inputs: its sizes exceed memory, or its fills contradict them.
 pub fn generate(case: &Case, recipe: InputSpec) -> Result<Vec<Option<Vec<u8>>>, InputError> {
     (0..case.tensors.len()).map(|tensor| generate_tensor(case, tensor, recipe)).collect()
 }
 
-/// The bytes of one tensor, as [`generate`] makes them; none for outputs and for indices beyond the last tensor.
+/// The bytes of one tensor, as from [`generate`]; `None` for outputs and for indices beyond the last tensor.
 ///
 /// # Errors
 /// As [`generate`].
@@ -156,7 +159,8 @@ pub fn generate_tensor(
     plan.bytes().map(Some)
 }
 
-/// The beginning of a large tensor that is nothing but that, again and again: gigabytes need not be made to be copied.
+/// The beginning of a large tensor that consists of repetitions of it, so that gigabytes need not be generated before
+/// they are copied.
 ///
 /// # Errors
 /// As [`generate`].
@@ -186,7 +190,7 @@ fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
     reals.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
-/// The declared content, with what an echo changes.
+/// The declared content with the changes of a perturbed input.
 fn echoed(
     case: &Case,
     tensor: usize,
@@ -205,7 +209,7 @@ fn echoed(
     Ok(made)
 }
 
-/// Elements after which [`InputMode::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.
+/// Period of [`InputMode::Repeating`] in elements: a multiple of [`place::CHUNK`], so that no chunk is divided.
 const REPEATED: usize = 256 * place::CHUNK;
 
 /// One tensor about to be made.
@@ -215,7 +219,7 @@ struct Plan<'a> {
     made: &'a TensorCase,
     fill: &'a Fill<u64>,
     layout: Layout,
-    /// Whether each element has a place of its own, one that others share through a stride of 0 at most.
+    /// Whether each element has a separate address, except for sharing through a stride of 0.
     apart: bool,
     recipe: InputSpec,
     stream: Stream,
@@ -267,7 +271,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What comes again and again.
+    /// The beginning that is repeated.
     fn beginning(&self) -> Result<Vec<u8>, InputError> {
         let mut reals = Reals::new(self)?;
         let mut beginning = vec![0; REPEATED * self.made.dtype.address_bytes() as usize];
@@ -278,7 +282,7 @@ impl<'a> Plan<'a> {
         Ok(beginning)
     }
 
-    /// The beginning, again and again.
+    /// Repetitions of the beginning.
     fn repeating(&self) -> Result<Vec<u8>, InputError> {
         let beginning = self.beginning()?;
         self.place(|first, bytes| {
@@ -296,7 +300,7 @@ impl<'a> Plan<'a> {
         InputError::Layout { tensor: self.made.name.clone(), reason }
     }
 
-    /// The last dimensions, if each of them has a place of its own.
+    /// The last dimensions, if each of their elements has a separate address.
     fn inner_dims<const N: usize>(&self) -> Result<[u64; N], InputError> {
         let mut inner = [1; N];
         let sizes = self.made.dims.iter().zip(&self.made.strides);

@@ -1,7 +1,7 @@
-//! What of an input a device can make by itself: all that depends on an element's index alone.
+//! Inputs that a device can generate: those whose elements depend only on their index.
 //!
-//! Row offsets, rows of probabilities and what an echo changes are made on the host; indices between offsets are looked up
-//! in a table of those.
+//! Row offsets, rows of probabilities and the changes of perturbed inputs are generated on the host; indices between
+//! offsets are computed on the device from a table of the offsets.
 
 use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_project::fill::Fill;
@@ -28,16 +28,17 @@ pub enum GeneratedInput {
     OnHost(Vec<u8>),
 }
 
-/// How the elements of a float tensor are wanted.
+/// The element type in which a float tensor is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatStorage {
     /// As they are.
     AsElements,
-    /// Each as the f64 of the same value, as the reference takes what it both reads and writes.
+    /// Each as the f64 of the same value, which the reference uses for tensors that it reads and writes.
     AsReals,
 }
 
-/// How a device makes a tensor; its bytes where it cannot; none for outputs and for indices beyond the last tensor.
+/// How a device generates a tensor, or its bytes if the device cannot; `None` for outputs and for indices beyond the
+/// last tensor.
 ///
 /// # Errors
 /// As [`super::generate`].
@@ -71,7 +72,7 @@ pub fn make(
     make_on_host(case, tensor, recipe, wanted).map(|bytes| bytes.map(GeneratedInput::OnHost))
 }
 
-/// The bytes of a tensor as they are wanted; none for outputs and for indices beyond the last tensor.
+/// The bytes of a tensor in the given representation; `None` for outputs and for indices beyond the last tensor.
 ///
 /// # Errors
 /// As [`super::generate`].
@@ -88,7 +89,7 @@ pub fn make_on_host(
     })
 }
 
-/// How a device makes it, where it can.
+/// The device's encoding, if the device supports it.
 fn on_device(plan: &Plan<'_>, wanted: FloatStorage) -> Result<Option<InputEncoding>, InputError> {
     let dtype = plan.made.dtype;
     if dtype.is_packed() {
@@ -125,7 +126,7 @@ fn on_device(plan: &Plan<'_>, wanted: FloatStorage) -> Result<Option<InputEncodi
     Ok(making.filter(InputEncoding::is_sound).filter(aligned))
 }
 
-/// Bytes of which nobody knows what they stand for.
+/// Bytes of packed elements.
 fn packed(plan: &Plan<'_>) -> InputEncoding {
     let bytes = plan.layout.bytes as u64;
     let nothing = InputEncoding::constant(bytes, Format::opaque(1), 0);
@@ -147,12 +148,12 @@ fn packed(plan: &Plan<'_>) -> InputEncoding {
     }
 }
 
-/// The same with the tensor's own random numbers.
+/// The same with the random stream of the tensor.
 fn drawn(plan: &Plan<'_>, making: InputEncoding) -> InputEncoding {
     InputEncoding { seed: plan.recipe.seed, position: plan.tensor as u32, ..making }
 }
 
-/// With the tensor's place in memory; nothing is drawn yet.
+/// The layout of the tensor, without random numbers.
 fn placed(plan: &Plan<'_>, format: Format) -> InputEncoding {
     let mut weight = 1;
     let mut dimensions = Vec::new();
@@ -193,7 +194,7 @@ fn of_reals(
     })
 }
 
-/// At most a tail and then one thing more, which is all that distributions ask for.
+/// At most a tail and one further change, which covers all distributions.
 fn changes(changes: &[Change]) -> Option<(Option<Tail>, input::Change)> {
     let tail = |change: &Change| match change {
         Change::Tail { center, exponents } => Some(Tail { center: *center, exponents: *exponents }),
@@ -248,7 +249,7 @@ fn of_wholes(plan: &Plan<'_>, format: Format, wholes: &Integers) -> Option<Input
     Some(InputEncoding { base, ..placed(plan, format) })
 }
 
-/// Integers from one to another; none where there are none, or more than 2^64.
+/// Integers of a range; `None` if it is empty or has more than 2^64.
 fn integers(low: i128, high: i128) -> Option<input::Base> {
     let count = high.checked_sub(low)?.checked_add(1)?;
     let whole = 1_i128 << 64;
@@ -257,7 +258,7 @@ fn integers(low: i128, high: i128) -> Option<input::Base> {
     fits.then_some(input::Base::Integers { low: low as u64, count: count as u64 })
 }
 
-/// What an element of ones is as f64.
+/// The f64 value of an element with all bits set.
 fn gap_as_real(dtype: Dtype) -> u64 {
     let bits = u64::from_le_bytes([POISON; 8]) >> (64 - dtype.bits());
     real(dtype, bits).to_bits()

@@ -1,4 +1,4 @@
-//! Rows of probabilities: what the fill makes are weights, divided by the sum of their row.
+//! Rows of probabilities: the fill generates weights, which are divided by the sum of their row.
 
 use lightbench_primitives::dtype::Dtype;
 
@@ -13,7 +13,7 @@ pub(super) struct Probabilities {
     weights: Reals,
     /// The length of a row.
     cols: u64,
-    /// The row whose sum is known, and the sum, in steps of 2⁻³².
+    /// The row with a known sum, and the sum, in steps of 2⁻³².
     known: Option<(u64, u64)>,
     values: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! Floating-point inputs, element by element.
+//! Generates floating-point inputs, element by element.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::random::{Stream, whole};
@@ -14,7 +14,7 @@ use super::place::CHUNK;
 use super::probe::{self, Sparse};
 use super::{InputError, InputMode, Plan};
 
-/// Where values come from, before a distribution changes them.
+/// Source of the values before a distribution changes them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Base {
     Normal {
@@ -50,12 +50,12 @@ pub(super) struct Reals {
     dtype: Dtype,
     stream: Stream,
     pub(super) base: Base,
-    /// What the fill allows.
+    /// The range of the fill.
     pub(super) within: Option<Bounds>,
     pub(super) changes: Vec<Change>,
-    /// What the domain allows.
+    /// The range of the domain.
     pub(super) domain: Bounds,
-    /// In the place of what would become 0 where the domain excludes it.
+    /// Replaces 0 if the domain excludes it.
     pub(super) instead_of_zero: Option<f64>,
     values: Vec<f64>,
     bits: Vec<u64>,
@@ -89,8 +89,8 @@ impl Reals {
                     typical = 1.0;
                 }
             }
-            // The changes of an echo come later.
-            // Classes of the domain change what is declared later, too.
+            // The changes of a perturbed input are applied later,
+            // and so are the classes of the domain.
             InputMode::Perturbed(_) | InputMode::Repeating | InputMode::Domain(_) => {}
             InputMode::PrecisionProbe => {
                 if let Some(base) = probe::base(plan) {
@@ -108,7 +108,7 @@ impl Reals {
             && made.changes.is_empty()
             && !value.is_finite()
         {
-            // An infinity that is written is meant.
+            // An infinity written in the fill is intended.
             made.domain = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
         }
         made.instead_of_zero = match domain {
@@ -132,7 +132,7 @@ impl Reals {
         store(self.dtype, &self.values[..count], bytes);
     }
 
-    /// The numbers from an index on, at most [`CHUNK`] of them, not yet rounded to the dtype.
+    /// The numbers from index `first`, at most [`CHUNK`] of them, before rounding to the dtype.
     pub(super) fn draw(&mut self, first: u64, count: usize) -> &[f64] {
         let values = &mut self.values[..count];
         draw_base(self.base, self.stream, first, values, &mut self.bits[..count]);
@@ -160,7 +160,7 @@ impl Reals {
     }
 }
 
-/// What the fill declares.
+/// The values that the fill declares.
 fn declared(plan: &Plan<'_>) -> Result<Base, InputError> {
     Ok(match *plan.fill {
         Fill::Normal { mean, std } => Base::Normal { mean, std },
@@ -185,7 +185,7 @@ fn declared(plan: &Plan<'_>) -> Result<Base, InputError> {
     })
 }
 
-/// What the fill allows, where rounding could leave it.
+/// The range of the fill, if rounding could leave it.
 fn within(dtype: Dtype, fill: &Fill<u64>) -> Option<Bounds> {
     match fill {
         Fill::Uniform { low, high } => Some(Bounds::between(dtype, *low, *high)),
@@ -253,7 +253,7 @@ fn draw_base(base: Base, stream: Stream, first: u64, values: &mut [f64], bits: &
     }
 }
 
-/// Whether an element of a stack of matrices lies on or below the diagonal.
+/// Whether an element of a stack of matrices is on or below the diagonal.
 pub(super) fn on_or_below_diagonal(index: u64, rows: u64, cols: u64) -> bool {
     index % cols <= index / cols % rows
 }

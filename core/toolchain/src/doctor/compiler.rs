@@ -1,4 +1,4 @@
-//! The compiler, its headers and its tools.
+//! Doctor: the compiler, its headers and its tools.
 
 use super::super::receipt::Receipt;
 use super::super::{
@@ -43,7 +43,7 @@ pub(super) fn findings(discovery: &Discovery, surroundings: &HostEnvironment) ->
     findings
 }
 
-/// What the absence of a tool means.
+/// Consequence of a missing tool.
 #[derive(Clone, Copy)]
 enum ToolRequirement {
     Needed(&'static str),
@@ -70,7 +70,7 @@ fn found_compiler(nvrtc: &Nvrtc, surroundings: &HostEnvironment) -> Finding {
     Finding::new(Topic::Compiler, State::Ok, summary).at(&nvrtc.library)
 }
 
-/// What we installed is compared with its receipt in full here, and by length everywhere else.
+/// Compares a fetched compiler with its receipt by full content; all other code compares lengths only.
 fn changed_contents(nvrtc: &Nvrtc, surroundings: &HostEnvironment) -> Option<String> {
     let parent = surroundings.cache.as_ref()?.join("toolchain");
     let folder = nvrtc.library.ancestors().find(|above| above.parent() == Some(&parent))?;
@@ -78,7 +78,7 @@ fn changed_contents(nvrtc: &Nvrtc, surroundings: &HostEnvironment) -> Option<Str
     problem.map(|problem| problem.to_string())
 }
 
-/// The folder of ours around a compiler: `…/nvidia/cu13/lib/libnvrtc.so.13` lies four below it.
+/// The folder of the cache that contains a compiler: `…/nvidia/cu13/lib/libnvrtc.so.13` is four levels below it.
 fn problem_folder(nvrtc: &Nvrtc) -> String {
     let vendor =
         nvrtc.library.ancestors().find(|it| it.file_name().is_some_and(|it| it == "nvidia"));
@@ -105,7 +105,7 @@ fn no_compiler(discovery: &Discovery, surroundings: &HostEnvironment) -> Finding
     }
     let is_rejected = discovery.passed_over.iter().any(|it| it.part == Part::Compiler);
     let (state, summary) = if is_rejected {
-        (State::Problem, "what was found cannot be used")
+        (State::Problem, "the compilers found cannot be used")
     } else {
         (State::Missing, "no NVRTC found: nothing can be compiled")
     };
@@ -125,7 +125,7 @@ fn header(nvrtc: &Nvrtc, headers: &Headers, surroundings: &HostEnvironment) -> F
     match cached.state {
         HeaderState::Absent => Finding::new(topic, State::Ok, later),
         HeaderState::Complete { files, .. } if !cached.is_whole() => {
-            let summary = format!("extracted once, but some of the {files} files have gone");
+            let summary = format!("extracted, but some of the {files} files are missing");
             Finding::new(topic, State::Problem, summary)
                 .at(&cached.path)
                 .command(format!("rm -r '{}'", cached.path.display()))
@@ -188,7 +188,7 @@ fn with_passed_over(mut finding: Finding, discovery: &Discovery, part: Part) -> 
         });
         let is_damaged = matches!(candidate.reason, Reason::Damaged { .. });
         if is_damaged && candidate.source != Source::Fetched {
-            finding.notes.push("install that one again, or remove it".to_owned());
+            finding.notes.push("reinstall it, or remove it".to_owned());
         }
     }
     finding

@@ -1,4 +1,4 @@
-//! NVIDIA's profiler and sanitizer: found or not, never started here.
+//! Doctor: NVIDIA's profiler and sanitizer. They are located and never started here.
 
 use super::super::profilers::{NsightProgram, find, nsight};
 use super::super::search_places::toolkit_roots;

@@ -1,4 +1,4 @@
-//! What work takes that does nothing but begin and end: kernels that do nothing, as large as those of the work.
+//! The launch floor: the time of empty kernels with the launch configurations of the work.
 
 use lightbench_measure::Mode;
 use lightbench_measure::statistics::median;
@@ -11,12 +11,12 @@ use crate::error::DeviceError;
 use crate::execution::Launch;
 use crate::timing::Sampling;
 
-/// Launches of work whose floor is asked for, at most: that of more is their number by one.
+/// Limit on launches: the floor of longer work is estimated as their number times the floor of one.
 const MOST_LAUNCHES: usize = 64;
 
 impl Stopwatch {
-    /// What empty kernels of the same grids, blocks, clusters and shared memory take, by the clock that tells the time of the
-    /// work; none where it launches nothing or very much, or where an empty kernel is not launched like that.
+    /// Time of empty kernels with the same grids, blocks, clusters and shared memory, by the clock that times the work;
+    /// `None` if the work launches nothing or too much, or if an empty kernel cannot be launched in this configuration.
     pub(in super::super) fn launch_floor(
         &mut self,
         work: &Prepared,

@@ -1,4 +1,4 @@
-//! Times by the driver's own stamps, as far as there are any.
+//! Times by the driver's time stamps, where they are available.
 
 use lightbench_measure::statistics::median;
 use lightbench_measure::{Mode, NoStamps};
@@ -11,7 +11,7 @@ use super::super::stream::reset_persisting_l2;
 use super::{ALONE, READINGS, Stopwatch, StopwatchError, plain};
 use crate::timing::{Sampling, Timekeeping};
 
-/// What tells the time of a single launch.
+/// The clock of single launches.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SingleLaunchTimer {
     Events,
@@ -20,12 +20,12 @@ pub(super) enum SingleLaunchTimer {
         is_attached: bool,
         offset: Seconds,
     },
-    /// Events, as there are no time stamps.
+    /// Events, because time stamps are unavailable.
     Without(NoStamps),
 }
 
 impl Stopwatch {
-    /// Has single launches told by this from now on.
+    /// Selects the clock of single launches.
     pub(in super::super) fn keep_time(&mut self, by: &Timekeeping) -> Result<(), StopwatchError> {
         match (by, self.keeper) {
             (Timekeeping::Events, _) => {
@@ -48,7 +48,8 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// Samples of one execution each as the driver's time stamps tell them; none where they do not fit what was put into the stream.
+    /// Samples of one execution each by the driver's time stamps; `None` if the records do not match the enqueued
+    /// calls.
     pub(super) fn stamped(
         &mut self,
         cupti: &'static Cupti,
@@ -79,13 +80,13 @@ impl Stopwatch {
                 cupti.attach()?;
                 *is_attached = true;
             }
-            // What others launched meanwhile.
+            // Discards the records of other launches.
             cupti.take()?;
         }
         Ok(())
     }
 
-    /// Stamps cost something on the device too, which nothing but what they tell may pay.
+    /// Stops recording: time stamps cost device time, which must affect only the launches that they measure.
     pub(super) fn detach(&mut self) {
         let SingleLaunchTimer::Cupti { cupti, is_attached, .. } = &mut self.keeper else { return };
         if std::mem::take(is_attached)
@@ -95,7 +96,7 @@ impl Stopwatch {
         }
     }
 
-    /// Finds out what time stamps lack of what is known of a kernel that does nothing.
+    /// Measures by how much time stamps underestimate the known time of an empty kernel.
     fn set_stamps_offset(&mut self) -> Result<(), StopwatchError> {
         let SingleLaunchTimer::Cupti { cupti, .. } = self.keeper else { return Ok(()) };
         let work = self.nothing(plain(1, 32))?;
