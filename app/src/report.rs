@@ -127,7 +127,7 @@ pub fn broken_json<'a>(files: impl IntoIterator<Item = &'a BrokenFile>) -> Value
 pub fn left_out(project: &Project) -> Vec<String> {
     let kernels = project.broken.iter().filter(|broken| broken.part == Part::Kernel);
     let notice =
-        |broken: &BrokenFile| format!("{} is skipped: {}", broken.name(), broken.problems_text());
+        |broken: &BrokenFile| format!("{} is skipped: {}", broken.name(), broken.problem_list());
     kernels.map(notice).collect()
 }
 

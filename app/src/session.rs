@@ -10,7 +10,7 @@ use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
 use lightbench_core::display_text::visible;
 use lightbench_core::history::place::user_state;
-use lightbench_core::models::{Access, Roster, StopSign, SystemKeyring};
+use lightbench_core::models::{ModelAccess, ModelRegistry, StopSignal, SystemKeyring};
 use lightbench_core::toolchain::{
     DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, HostEnvironment, PinnedSet,
     Toolchain, ToolchainError, discover, fetch, user_cache,
@@ -135,15 +135,15 @@ impl Session {
 
     /// The keys, variables and proxy of models. The keyring may ask the user to unlock it.
     #[must_use]
-    pub fn model_access(&self, roster: &Roster) -> Access {
+    pub fn model_access(&self, roster: &ModelRegistry) -> ModelAccess {
         roster.access(&|name| env::var_os(name), &SystemKeyring)
     }
 
     /// The stop sign that Ctrl-C sets.
     #[must_use]
-    pub fn stop_sign(&self) -> StopSign {
+    pub fn stop_sign(&self) -> StopSignal {
         let cancellation = self.cancellation.clone();
-        StopSign::when(move || cancellation.is_cancelled())
+        StopSignal::from_fn(move || cancellation.is_cancelled())
     }
 
     /// Fetches a set of packages, with progress on standard error.

@@ -6,7 +6,7 @@
 #define CHUNK 256
 #define LANES 8
 
-// Every member is eight bytes, as `trusted/comparing.rs` writes them.
+// Every member is eight bytes, as `core/tensors/src/encoding/comparison.rs` writes them.
 struct Comparing {
     Format format;
     double arithmetic;                 // times the magnitude: what arithmetic may cost

@@ -39,7 +39,7 @@ enum Base : uint64_t {
 
 enum Change : uint64_t { NONE = 0, TIMES = 1, PLUS = 2 };
 
-// One tensor: every member is eight bytes, as `trusted/making.rs` writes them.
+// One tensor: every member is eight bytes, as `core/tensors/src/encoding/input.rs` writes them.
 struct Making {
     Stream stream;
     uint64_t places;  // elements of memory, gaps included

@@ -18,7 +18,7 @@ use lightbench_core::project::manifest::{Distribution, Init};
 use lightbench_core::project::tensor::Role;
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
 use lightbench_core::speed_of_light::situation::Situation;
-use lightbench_core::tensors::inputs::{Draw, Recipe, generate};
+use lightbench_core::tensors::inputs::{InputMode, InputSpec, generate};
 use lightbench_core::tensors::{Case, TensorCase};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, Step};
 use lightbench_core::virtual_gpu::cost::expansion::Expansion;
@@ -67,7 +67,7 @@ impl Sample {
         let work = MinimalWork::of(&self.project.definition, workload);
         let own = self.project.kernel(kernel).unwrap();
         let program = Program::of(0, &self.project.definition, own, &facts).unwrap();
-        let case = Case::of(&self.project.definition, workload).unwrap();
+        let case = Case::new(&self.project.definition, workload).unwrap();
         let situation = Situation::compiled(self.sheet, &work, &facts);
         let mut run = Run::new(self.sheet, &facts, &case, &program, situation);
         run.steps(&program.steps);
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
     }
 
     fn allocate(&mut self, case: &Case, program: &Program) {
-        let recipe = Recipe { seed: 1, draw: Draw::Distribution(Distribution::AsDeclared) };
+        let recipe = InputSpec { seed: 1, draw: InputMode::Distribution(Distribution::AsDeclared) };
         let contents = generate(case, recipe).unwrap();
         for ((index, tensor), content) in case.tensors.iter().enumerate().zip(contents) {
             let (access, initial) = tensor_start(tensor, content);

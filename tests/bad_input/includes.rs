@@ -40,7 +40,7 @@ const REFUSED: &[Case] = &[
         "__has_include",
         "#if __has_include(\"secret.txt\")\n#endif",
         "5:5",
-        "asks which files exist"
+        "tests which files exist"
     ),
     refused!("#embed", "#embed \"secret.txt\"", "5:1", "`#embed` is not available"),
     refused!(
@@ -57,21 +57,21 @@ const REFUSED: &[Case] = &[
         "the project file",
         "#include \"project.ron\"",
         "5:1",
-        "`project.ron` is not for kernels"
+        "`project.ron` must not be included"
     ),
     refused!(
         "the reference",
         "#include \"reference.cu\"",
         "5:1",
-        "`reference.cu` is not for kernels"
+        "`reference.cu` must not be included"
     ),
     refused!(
         "the reference by another case",
         "#include \"Reference.CU\"",
         "5:1",
-        "is not for kernels"
+        "must not be included"
     ),
-    refused!("another kernel", "#include \"tuned.cu\"", "5:1", "`tuned.cu` is not for kernels"),
+    refused!("another kernel", "#include \"tuned.cu\"", "5:1", "`tuned.cu` must not be included"),
     refused!("a Windows path", "#include \"C:\\\\secret.txt\"", "5:1", "secret.txt"),
     refused!("an include after a NUL", "\0#include \"index.cuh\"", "5:1", "NUL character"),
     refused!(

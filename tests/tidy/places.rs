@@ -48,7 +48,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
         places: &[
             "app/src/background_worker/",
             "core/models/src/agent.rs",
-            "core/models/src/http/dial.rs",
+            "core/models/src/http/connect.rs",
             "core/src/engine/",
             "core/src/verify/checkers.rs",
             "core/worker/src/",

@@ -5,7 +5,9 @@ use lightbench_core::device::Device as _;
 use lightbench_core::tensors::compare::{
     Comparison, Expected, Found, OnDevice, Strictness, compare,
 };
-use lightbench_core::tensors::encoding::comparing::{ChunkSquares, Judged, SQUARES_BYTES};
+use lightbench_core::tensors::encoding::comparison::{
+    ChunkSquares, ComparisonResult, SQUARES_BYTES,
+};
 use lightbench_core::tensors::inputs;
 use lightbench_core::verify::trusted_code::launches::{self, Compared};
 
@@ -86,10 +88,10 @@ fn on_host(sheet: &Sheet, strictness: Strictness) -> Comparison {
 
 fn on_device(machine: &mut Machine, sheet: &Sheet, strictness: Strictness) -> Option<Comparison> {
     let case = case(Accuracy::F32, vec![sheet.tensor.clone()]);
-    let plan = OnDevice::of(&case, 0).unwrap();
+    let plan = OnDevice::new(&case, 0).unwrap();
     let (found, expected) = (machine.buffer(&sheet.found), machine.buffer(&le(&sheet.expected)));
     let magnitudes = machine.buffer(&le(&sheet.magnitudes));
-    let judged = machine.buffer(&Judged::BEGINNING);
+    let judged = machine.buffer(&ComparisonResult::BEGINNING);
     let bytes = (plan.comparing.chunks() * SQUARES_BYTES) as usize;
     let squares = machine.buffer(&vec![0; bytes]);
     let compared = Compared { found, expected };
@@ -106,7 +108,11 @@ fn on_device(machine: &mut Machine, sheet: &Sheet, strictness: Strictness) -> Op
         machine.device.free(buffer).unwrap();
     }
     let (judged, squares) = (machine.take(judged), machine.take(squares));
-    plan.settle(strictness, Judged::read(&judged).unwrap(), ChunkSquares::read_all(&squares))
+    plan.settle(
+        strictness,
+        ComparisonResult::read(&judged).unwrap(),
+        ChunkSquares::read_all(&squares),
+    )
 }
 
 /// The device says what the host says, or nothing; `plain` is whether it must say something.
@@ -242,13 +248,13 @@ fn integers_are_equal_bit_for_bit() {
                 let mut found = expected.clone();
                 wrong.into_iter().for_each(|at| found[at] ^= 1);
                 let case = case(Accuracy::Exact, vec![tensor.clone()]);
-                let plan = OnDevice::of(&case, 0).unwrap();
+                let plan = OnDevice::new(&case, 0).unwrap();
                 let buffers = [machine.buffer(&found), machine.buffer(&expected)];
                 let compared = Compared { found: buffers[0], expected: buffers[1] };
-                let judged = machine.buffer(&Judged::BEGINNING);
+                let judged = machine.buffer(&ComparisonResult::BEGINNING);
                 let (module, comparing) = (machine.module, &plan.comparing);
                 machine.run(&launches::compare_bits(module, compared, comparing, judged));
-                let judged = Judged::read(&machine.take(judged)).unwrap();
+                let judged = ComparisonResult::read(&machine.take(judged)).unwrap();
                 let there = plan.settle(Strictness::Tolerance, judged, []);
                 let (found, values) = (Found { bytes: &found, unwritten: &[] }, &expected);
                 let expected = Expected { values, magnitudes: None };
@@ -276,13 +282,13 @@ fn the_probe_applies_where_the_host_says_so() {
         let (expected, terms) = (le(&values), le(&magnitudes));
         let reference = Expected { values: &expected, magnitudes: Some(&terms) };
         let here = inputs::probe_applies(&case, &[Some(reference)]);
-        let plan = OnDevice::of(&case, 0).unwrap();
+        let plan = OnDevice::new(&case, 0).unwrap();
         let looked_at = (machine.buffer(&expected), machine.buffer(&terms));
         let survey = machine.buffer(&[0; 16]);
         machine.run(&launches::survey(machine.module, looked_at, &plan.comparing, limit, survey));
         let survey = machine.take(survey);
         let [inexact, telling] =
-            lightbench_core::tensors::encoding::comparing::pair(&survey).unwrap();
+            lightbench_core::tensors::encoding::comparison::pair(&survey).unwrap();
         assert_eq!(inexact == 0 && telling > 0, here, "{value} of {magnitude}");
     }
 }

@@ -2,9 +2,9 @@
 
 use lightbench_core::device::Device as _;
 use lightbench_core::scalar_value::ScalarValue;
-use lightbench_core::tensors::encoding::making::Making;
+use lightbench_core::tensors::encoding::input::InputEncoding;
 use lightbench_core::tensors::inputs;
-use lightbench_core::tensors::inputs::{Draw, Made, Recipe, Wanted};
+use lightbench_core::tensors::inputs::{FloatStorage, GeneratedInput, InputMode, InputSpec};
 use lightbench_core::verify::trusted_code::launches;
 
 use super::*;
@@ -48,12 +48,12 @@ fn fills() -> Vec<Fill<u64>> {
     ]
 }
 
-fn draws() -> impl Iterator<Item = Draw> {
-    DISTRIBUTIONS.into_iter().map(Draw::Distribution).chain([Draw::PrecisionProbe])
+fn draws() -> impl Iterator<Item = InputMode> {
+    DISTRIBUTIONS.into_iter().map(InputMode::Distribution).chain([InputMode::PrecisionProbe])
 }
 
 /// Whether a device makes the bytes that the host makes, and sees every change of them. Says whether it makes any.
-fn check(machine: &mut Machine, case: &Case, recipe: Recipe, wanted: Wanted) -> bool {
+fn check(machine: &mut Machine, case: &Case, recipe: InputSpec, wanted: FloatStorage) -> bool {
     let expected = inputs::make_on_host(case, 0, recipe, wanted);
     let made = inputs::make(case, 0, recipe, wanted);
     let described = || format!("{:?} {recipe:?} {wanted:?}", case.tensors[0]);
@@ -65,11 +65,11 @@ fn check(machine: &mut Machine, case: &Case, recipe: Recipe, wanted: Wanted) -> 
         }
     };
     let making = match made {
-        Made::OnHost(bytes) => {
+        GeneratedInput::OnHost(bytes) => {
             assert!(bytes == expected, "{}", described());
             return false;
         }
-        Made::OnDevice(making) => making,
+        GeneratedInput::OnDevice(making) => making,
     };
     let buffer = machine.buffer(&vec![0xaa; expected.len()]);
     let table = table(machine, &making);
@@ -85,7 +85,7 @@ fn check(machine: &mut Machine, case: &Case, recipe: Recipe, wanted: Wanted) -> 
 }
 
 /// What is looked up while it is made.
-fn table(machine: &mut Machine, making: &Making) -> Option<BufferId> {
+fn table(machine: &mut Machine, making: &InputEncoding) -> Option<BufferId> {
     let bytes: Vec<u8> = making.table()?.iter().flat_map(|number| number.to_le_bytes()).collect();
     Some(machine.buffer(&bytes))
 }
@@ -93,7 +93,7 @@ fn table(machine: &mut Machine, making: &Making) -> Option<BufferId> {
 fn sees_changes(
     machine: &mut Machine,
     buffer: BufferId,
-    making: (&Making, Option<BufferId>),
+    making: (&InputEncoding, Option<BufferId>),
     bytes: &[u8],
 ) {
     let last = bytes.len() - 1;
@@ -111,8 +111,8 @@ fn sees_changes(
     }
 }
 
-fn recipe(draw: Draw) -> Recipe {
-    Recipe { seed: SEED, draw }
+fn recipe(draw: InputMode) -> InputSpec {
+    InputSpec { seed: SEED, draw }
 }
 
 #[test]
@@ -123,7 +123,8 @@ fn every_fill_and_distribution_of_every_dtype_is_the_hosts() {
         for fill in fills() {
             for draw in draws() {
                 let case = case(Accuracy::F32, vec![input(dtype, &[7, 31], fill.clone())]);
-                made += usize::from(check(&mut machine, &case, recipe(draw), Wanted::AsElements));
+                made +=
+                    usize::from(check(&mut machine, &case, recipe(draw), FloatStorage::AsElements));
             }
         }
     }
@@ -156,7 +157,8 @@ fn every_domain_of_every_dtype_is_the_hosts() {
                 let plain = input(dtype, &[5, 13], fill.clone());
                 let tensor = TensorCase { domain: domain.clone(), ..plain };
                 let case = case(Accuracy::F32, vec![tensor]);
-                made += usize::from(check(&mut machine, &case, recipe(draw), Wanted::AsElements));
+                made +=
+                    usize::from(check(&mut machine, &case, recipe(draw), FloatStorage::AsElements));
             }
         }
     }
@@ -171,7 +173,7 @@ fn every_accuracy_has_its_own_range() {
             for draw in draws() {
                 let normal = Fill::Normal { mean: 0.0, std: 1.0 };
                 let case = case(accuracy, vec![input(dtype, &[97], normal)]);
-                assert!(check(&mut machine, &case, recipe(draw), Wanted::AsElements));
+                assert!(check(&mut machine, &case, recipe(draw), FloatStorage::AsElements));
             }
         }
     }
@@ -196,10 +198,12 @@ fn layouts_with_gaps_repetition_and_overlap_are_the_hosts() {
             for fill in [Fill::Mask { density: 0.5 }, Fill::CausalMask] {
                 let tensor = strided(input(dtype, dims, fill), strides);
                 let case = case(Accuracy::F32, vec![tensor]);
-                for draw in [Draw::Distribution(Distribution::AsDeclared), Draw::PrecisionProbe] {
-                    check(&mut machine, &case, recipe(draw), Wanted::AsElements);
+                for draw in
+                    [InputMode::Distribution(Distribution::AsDeclared), InputMode::PrecisionProbe]
+                {
+                    check(&mut machine, &case, recipe(draw), FloatStorage::AsElements);
                     if dtype.is_float() {
-                        check(&mut machine, &case, recipe(draw), Wanted::AsReals);
+                        check(&mut machine, &case, recipe(draw), FloatStorage::AsReals);
                     }
                 }
             }
@@ -216,8 +220,13 @@ fn probes_with_partners_are_the_hosts() {
             for accuracy in [Accuracy::F32, Accuracy::F64] {
                 let tensors =
                     vec![input(Dtype::F32, &dims, normal()), input(Dtype::F32, &[65], normal())];
-                let recipe = Recipe { seed, draw: Draw::PrecisionProbe };
-                assert!(check(&mut machine, &case(accuracy, tensors), recipe, Wanted::AsElements));
+                let recipe = InputSpec { seed, draw: InputMode::PrecisionProbe };
+                assert!(check(
+                    &mut machine,
+                    &case(accuracy, tensors),
+                    recipe,
+                    FloatStorage::AsElements
+                ));
             }
         }
     }
@@ -230,8 +239,8 @@ fn packed_elements_are_the_hosts() {
         for fill in [Fill::PackedWeights, Fill::Zeros] {
             for length in [1, 2, 31, 2049] {
                 let case = case(Accuracy::F16, vec![input(dtype, &[length], fill.clone())]);
-                let recipe = recipe(Draw::Distribution(Distribution::AsDeclared));
-                assert!(check(&mut machine, &case, recipe, Wanted::AsElements));
+                let recipe = recipe(InputMode::Distribution(Distribution::AsDeclared));
+                assert!(check(&mut machine, &case, recipe, FloatStorage::AsElements));
             }
         }
     }
@@ -243,8 +252,11 @@ fn permutations_are_the_hosts() {
     for dtype in [Dtype::I64, Dtype::U16, Dtype::I32] {
         for length in [1, 2, 3, 64, 65, 1000] {
             let case = case(Accuracy::F32, vec![input(dtype, &[length], Fill::Permutation)]);
-            let recipe = recipe(Draw::Distribution(Distribution::AsDeclared));
-            assert!(check(&mut machine, &case, recipe, Wanted::AsElements), "{dtype:?} {length}");
+            let recipe = recipe(InputMode::Distribution(Distribution::AsDeclared));
+            assert!(
+                check(&mut machine, &case, recipe, FloatStorage::AsElements),
+                "{dtype:?} {length}"
+            );
         }
     }
 }
@@ -266,8 +278,11 @@ fn indices_between_offsets_are_the_hosts() {
             let offsets = input(Dtype::I32, &[rows + 1], Fill::SortedOffsets { total });
             let indices = input(dtype, &[length], Fill::SortedIndices { offsets: 1, below });
             let case = case(Accuracy::F32, vec![indices, offsets]);
-            let recipe = recipe(Draw::Distribution(Distribution::AsDeclared));
-            assert!(check(&mut machine, &case, recipe, Wanted::AsElements), "{dtype:?} {rows}");
+            let recipe = recipe(InputMode::Distribution(Distribution::AsDeclared));
+            assert!(
+                check(&mut machine, &case, recipe, FloatStorage::AsElements),
+                "{dtype:?} {rows}"
+            );
         }
     }
 }

@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use lightbench_core::device::{
-    Content, Description, DeviceError, Direct, Outcome, Placement, Sampling, Timed, Work,
+    Content, Description, DeviceError, MemoryExchange, Outcome, Placement, Sampling, Timed, Work,
 };
 use lightbench_core::element::POISON;
 use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::launch::expectation::{FaultKind, WrongKind};
-use lightbench_core::tensors::inputs::{Draw, Recipe};
+use lightbench_core::tensors::inputs::{InputMode, InputSpec};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, ScratchCase, Step};
 use lightbench_core::verify::station::{
     CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, RunOrder,
@@ -41,7 +41,7 @@ enum Way {
 /// What devices offer each other, by number.
 static OFFERED: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-impl Direct for Rehearsal {
+impl MemoryExchange for Rehearsal {
     fn offer(&mut self, buffer: BufferId, _slot: usize) -> Result<Vec<u8>, DeviceError> {
         let bytes = self.device.read(buffer)?.bytes;
         let mut offered = OFFERED.lock().unwrap();
@@ -134,7 +134,7 @@ impl Device for Rehearsal {
         self.device.load(image).map(Some)
     }
 
-    fn direct(&mut self) -> Option<&mut dyn Direct> {
+    fn direct(&mut self) -> Option<&mut dyn MemoryExchange> {
         match self.way {
             Way::None => None,
             Way::Works | Way::Fails => Some(self),
@@ -210,7 +210,7 @@ impl Sides {
         })
     }
 
-    fn run(&mut self, kernel: &str, recipe: Recipe, memory: MemoryOrder) -> RunReport {
+    fn run(&mut self, kernel: &str, recipe: InputSpec, memory: MemoryOrder) -> RunReport {
         let tensors = [0, 1, 2].map(|tensor| ArgumentCase::Buffer(Buffer::Tensor(tensor)));
         let zero = ArgumentCase::Buffer(Buffer::Scratch(0));
         let program = Program {
@@ -224,7 +224,7 @@ impl Sides {
         self.candidate.run(&order).unwrap()
     }
 
-    fn judge(&mut self, recipe: Recipe) -> JudgeReport {
+    fn judge(&mut self, recipe: InputSpec) -> JudgeReport {
         let buffers = [
             Buffer::Tensor(0),
             Buffer::Tensor(1),
@@ -272,9 +272,10 @@ fn both() -> Option<[Sides; 2]> {
     Some([Sides::new(None)?, Sides::new(Some((&trusted, Way::Works)))?])
 }
 
-fn recipes() -> Vec<Recipe> {
-    let draws = DISTRIBUTIONS.into_iter().map(Draw::Distribution).chain([Draw::PrecisionProbe]);
-    draws.map(|draw| Recipe { seed: 11, draw }).collect()
+fn recipes() -> Vec<InputSpec> {
+    let draws =
+        DISTRIBUTIONS.into_iter().map(InputMode::Distribution).chain([InputMode::PrecisionProbe]);
+    draws.map(|draw| InputSpec { seed: 11, draw }).collect()
 }
 
 #[test]
@@ -293,7 +294,7 @@ fn both_judge_alike() {
             assert_eq!(here, there, "{kernel} {recipe:?}");
             let is_wrong = here.comparisons.iter().any(|comparison| comparison.wrong.is_some());
             assert_eq!(is_wrong, kernel == "wrong", "{recipe:?}: {here:?}");
-            assert_eq!(here.exact, recipe.draw == Draw::PrecisionProbe);
+            assert_eq!(here.exact, recipe.draw == InputMode::PrecisionProbe);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Arguments about timing.
 
 use clap::{Args, ValueEnum};
-use lightbench_core::measure::{Besides, ClockUse, Mode};
+use lightbench_core::measure::{ClockUse, ExtraModes, Mode};
 
 /// Timing, and additional measurements.
 #[derive(Debug, Args)]
@@ -76,7 +76,7 @@ impl From<ComparedMode> for Mode {
     }
 }
 
-impl From<ExtraMode> for Besides {
+impl From<ExtraMode> for ExtraModes {
     fn from(mode: ExtraMode) -> Self {
         match mode {
             ExtraMode::Graph => Self::Graph,

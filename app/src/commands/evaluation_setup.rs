@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lightbench_core::calibrate::{Calibrations, Kept};
 use lightbench_core::device::{
-    Described, Description, DeviceKind, DeviceName, DeviceSheet, Identity, SheetError,
+    DescribedGpu, Description, DeviceKind, DeviceName, DeviceSheet, Identity, SheetError,
 };
 use lightbench_core::engine::{DeviceSetting, Engine, Settings};
 use lightbench_core::evaluate::Bench;
@@ -250,9 +250,9 @@ pub(crate) fn open_device(
             let twin = described.virtual_twin();
             let twin = twin.map_err(|error| OpenError::Environment(error.to_string()))?;
             let mut remarks = remarks(&described);
-            let sheet = Described::kept(described.sheet);
+            let sheet = DescribedGpu::kept(described.sheet);
             let (checker, title) = (twin.map(DeviceName::Virtual), description.title.clone());
-            let gpu = Identity::of(&description).map(|identity| {
+            let gpu = Identity::from_description(&description).map(|identity| {
                 let (calibration, notice) =
                     load_calibration(session.state.as_deref(), &identity.uuid);
                 let evidence = PeakEvidence::of(sheet, calibration.as_deref());
@@ -265,10 +265,10 @@ pub(crate) fn open_device(
 }
 
 /// Describes a GPU by its attributes, a virtual device by its sheet.
-fn describe(description: &Description) -> Result<Described, SheetError> {
+fn describe(description: &Description) -> Result<DescribedGpu, SheetError> {
     match &description.kind {
-        DeviceKind::Cuda { attributes, .. } => Described::of(attributes),
-        DeviceKind::Virtual => Ok(Described {
+        DeviceKind::Cuda { attributes, .. } => DescribedGpu::from_attributes(attributes),
+        DeviceKind::Virtual => Ok(DescribedGpu {
             sheet: DeviceSheet::named(&description.name)?.clone(),
             applied: None,
             disagreements: Vec::new(),
@@ -278,7 +278,7 @@ fn describe(description: &Description) -> Result<Described, SheetError> {
 }
 
 /// Remarks about a description, for the user.
-fn remarks(described: &Described) -> Vec<String> {
+fn remarks(described: &DescribedGpu) -> Vec<String> {
     let disagreements = described.disagreements.iter().map(ToString::to_string);
     described.notes.iter().cloned().chain(disagreements).collect()
 }
@@ -326,7 +326,7 @@ mod tests {
             kind: DeviceKind::Cuda {
                 uuid: uuid.clone(),
                 driver: (13, 0),
-                attributes: Box::new(Card::named("h200").unwrap().unwrap().attributes.clone()),
+                attributes: Box::new(Card::find("h200").unwrap().unwrap().attributes.clone()),
             },
         };
         let (calibration, notice) = load_calibration(Some(state), &uuid);

@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use lightbench_core::device::clock_lock::{LockError, heard, hold};
+use lightbench_core::device::clock_lock::{LockError, hold, read_lock_reply};
 use lightbench_core::device::cuda::NvmlClocks;
 
 use crate::args::HoldClocks;
@@ -66,7 +66,7 @@ impl ClockHolder {
         };
         let mut process = command().spawn().map_err(no_keeper)?;
         let said = match process.stdout.as_mut() {
-            Some(told) => heard(&mut BufReader::new(told)),
+            Some(told) => read_lock_reply(&mut BufReader::new(told)),
             None => Err("it has no output".to_owned()),
         };
         let keeper = Self { process, again: command() };

@@ -84,7 +84,7 @@ impl Choice<'_> {
         let environment = self.project.environment(workload);
         let selection = self.kernel.launch.select(&environment, &self.parameters, &self.facts);
         let selection = selection.map_err(|error| report::request(&error, false))?;
-        Candidate::of(self.project, self.kernel, selection).map_err(|refusals| {
+        Candidate::new(self.project, self.kernel, selection).map_err(|refusals| {
             let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
             report::request(&all.join("\n"), false)
         })

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use lightbench_core::display_text::visible;
-use lightbench_core::models::{Count, KeyState, Kind, Listed, Reply, Roster};
+use lightbench_core::models::{Count, KeyState, Kind, ListedModel, ModelRegistry, Reply};
 use serde_json::json;
 
 use crate::args::{Models, ModelsAction};
@@ -50,17 +50,17 @@ fn settings_file(session: &Session) -> Option<PathBuf> {
 }
 
 /// The models of the settings; empty if there are no settings.
-pub(super) fn roster(session: &Session) -> Result<Roster, String> {
-    let Some(path) = settings_file(session) else { return Ok(Roster::default()) };
+pub(super) fn roster(session: &Session) -> Result<ModelRegistry, String> {
+    let Some(path) = settings_file(session) else { return Ok(ModelRegistry::default()) };
     let shown = visible(&path.to_string_lossy()).into_owned();
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Roster::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ModelRegistry::default()),
         Err(error) => return Err(format!("{shown} cannot be read: {error}")),
     };
     let settings = Settings::from_ron(&text)
         .map_err(|error| format!("{shown} cannot be parsed: {}", visible(&error)))?;
-    Roster::new(&settings.models).map_err(|problems| {
+    ModelRegistry::new(&settings.models).map_err(|problems| {
         let mut message = format!("{shown} has invalid models");
         for problem in problems {
             // Writing to a String cannot fail.
@@ -70,7 +70,7 @@ pub(super) fn roster(session: &Session) -> Result<Roster, String> {
     })
 }
 
-fn table(session: &Session, listed: &[Listed]) -> String {
+fn table(session: &Session, listed: &[ListedModel]) -> String {
     let place = settings_file(session);
     let place =
         place.map_or_else(|| SETTINGS.to_owned(), |path| path.to_string_lossy().into_owned());
@@ -96,7 +96,7 @@ fn table(session: &Session, listed: &[Listed]) -> String {
     table.to_string()
 }
 
-fn key_in_words(model: &Listed) -> String {
+fn key_in_words(model: &ListedModel) -> String {
     let source = match &model.kind {
         Kind::Server { key, .. } => key.to_string(),
         Kind::Agent { environment, .. } if environment.is_empty() => {
@@ -127,8 +127,8 @@ fn answered(reply: &Reply) -> String {
     )
 }
 
-fn as_json(listed: &[Listed], reply: Option<&Reply>) -> String {
-    let one = |model: &Listed| {
+fn as_json(listed: &[ListedModel], reply: Option<&Reply>) -> String {
+    let one = |model: &ListedModel| {
         let state = match &model.key {
             KeyState::NotNeeded => "not needed",
             KeyState::Present(_) => "present",

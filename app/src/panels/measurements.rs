@@ -1,7 +1,7 @@
 //! Times under each condition, energy and device state, as text.
 
 use egui::{Grid, RichText, Ui, vec2};
-use lightbench_core::measure::{Conditions, Energy, Mode, NoEnergy};
+use lightbench_core::measure::{Conditions, Energy, EnergyError, Mode};
 
 use super::sentence;
 use crate::theme::{self, GAP, Tokens};
@@ -77,7 +77,7 @@ const fn meaning(mode: Mode) -> &'static str {
     }
 }
 
-fn energy_text(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, NoEnergy>) {
+fn energy_text(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, EnergyError>) {
     match energy {
         Ok(energy) => {
             let Energy { each, interval: (low, high), power, idle, .. } = energy;

@@ -1,7 +1,7 @@
 //! Panel of the latest verdict with its evidence: the passed checks, or the failure and its location.
 
 use egui::{Color32, Grid, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
-use lightbench_core::tensors::compare::{ErrorMap, Mismatch, Wrongness};
+use lightbench_core::tensors::compare::{ErrorMap, Mismatch, OutputError};
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Wrong};
@@ -187,7 +187,7 @@ fn wrongness(ui: &mut Ui, tokens: &Tokens, wrong: &Wrong) {
     ui.weak(format!("Found by {step} on {workload}"));
 }
 
-fn mismatches(ui: &mut Ui, tokens: &Tokens, name: &str, wrong: &Wrongness) {
+fn mismatches(ui: &mut Ui, tokens: &Tokens, name: &str, wrong: &OutputError) {
     Grid::new(("mismatches", name)).num_columns(6).spacing(vec2(4.0 * GAP, 2.0)).show(ui, |ui| {
         for title in ["", "index", "got", "expected", "ulp", "accepted error"] {
             ui.label(RichText::new(title).small().color(tokens.text.weak.0));

@@ -225,7 +225,7 @@ fn sampled(run: i64, name: &str, time: f64, wide: f64) -> Sampled {
     Sampled {
         run,
         name: name.to_owned(),
-        summary: Summary::of(&rounds).unwrap(),
+        summary: Summary::from_rounds(&rounds).unwrap(),
         samples: rounds.concat(),
         origin: Origin::Measured,
     }

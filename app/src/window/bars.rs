@@ -8,7 +8,7 @@ use egui::{
 };
 
 use lightbench_core::device::DeviceName;
-use lightbench_core::measure::{Besides, EnergyUse};
+use lightbench_core::measure::{EnergyUse, ExtraModes};
 
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
@@ -100,13 +100,13 @@ fn mode(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>) {
 /// The menu of additional measurements, besides cold and warm times.
 fn measuring(ui: &mut Ui, measuring: Measuring, commands: &mut Vec<Command>) {
     let modes = [
-        (Besides::Graph, "also times of graph replays"),
-        (Besides::Server, "also times after idle periods"),
+        (ExtraModes::Graph, "also times of graph replays"),
+        (ExtraModes::Server, "also times after idle periods"),
     ];
     for (besides, text) in modes {
         let is_on = measuring.besides == besides;
         if ui.selectable_label(is_on, text).clicked() {
-            let wanted = if is_on { Besides::Nothing } else { besides };
+            let wanted = if is_on { ExtraModes::Nothing } else { besides };
             commands.push(Command::Measure(MeasureCommand::Besides(wanted)));
         }
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use lightbench_core::figure::Figure;
 use lightbench_core::history::RunNumber;
-use lightbench_core::measure::{Besides, EnergyUse};
+use lightbench_core::measure::{EnergyUse, ExtraModes};
 use lightbench_core::search::Pace;
 
 use super::access::WarpSelection;
@@ -148,7 +148,7 @@ pub enum MeasureCommand {
     /// Profile the current kernel with Nsight Compute.
     Profile,
     /// Set the additional cache condition of timings, besides cold and warm.
-    Besides(Besides),
+    Besides(ExtraModes),
     /// Set whether full evaluations measure energy.
     Energy(EnergyUse),
 }
@@ -364,9 +364,9 @@ fn listed() -> Vec<Entry> {
 /// Commands for measurements besides the verdict.
 const OF_MEASURING: [(MeasureCommand, &str, &[Shortcut]); 6] = [
     (MeasureCommand::Profile, "Profile on the GPU", &[control("F5")]),
-    (MeasureCommand::Besides(Besides::Nothing), "Take times: cold and warm", &[]),
-    (MeasureCommand::Besides(Besides::Graph), "Take times: also graph replays", &[]),
-    (MeasureCommand::Besides(Besides::Server), "Take times: also after idle periods", &[]),
+    (MeasureCommand::Besides(ExtraModes::Nothing), "Take times: cold and warm", &[]),
+    (MeasureCommand::Besides(ExtraModes::Graph), "Take times: also graph replays", &[]),
+    (MeasureCommand::Besides(ExtraModes::Server), "Take times: also after idle periods", &[]),
     (MeasureCommand::Energy(EnergyUse::Measure), "Also measure energy", &[]),
     (MeasureCommand::Energy(EnergyUse::Skip), "Do not measure energy", &[]),
 ];

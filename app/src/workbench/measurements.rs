@@ -2,7 +2,7 @@
 
 use lightbench_core::history::StoredRun;
 use lightbench_core::history::timing as kept;
-use lightbench_core::measure::{Clock, Conditions, Energy, Mode, NoEnergy, Timing};
+use lightbench_core::measure::{Clock, Conditions, Energy, EnergyError, Mode, Timing};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::WorkloadTiming;
 
@@ -21,7 +21,7 @@ pub struct Measurements {
     /// One per condition, the scored one first.
     pub times: Vec<TimeOfMode>,
     /// Energy per execution, or why it is unknown; `None` if it was not requested.
-    pub energy: Option<Result<Energy, NoEnergy>>,
+    pub energy: Option<Result<Energy, EnergyError>>,
     /// State of the device; for a recorded run its clock, if recorded.
     pub conditions: Option<Conditions>,
     /// Which conditions were not recorded, as text.

@@ -41,7 +41,7 @@ use std::time::Duration;
 
 use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
-use lightbench_core::project::{BrokenFile, NoKernel, Part};
+use lightbench_core::project::{BrokenFile, KernelUnavailable, Part};
 use lightbench_core::toolchain::doctor::Report;
 
 use self::background_task::{BackgroundTask, BackgroundWorker, DeviceChoice};
@@ -408,11 +408,11 @@ impl Workbench {
         };
         let kernel = match opened.project.kernel(kernel) {
             Ok(kernel) => kernel,
-            Err(error @ NoKernel::Broken(_)) => {
+            Err(error @ KernelUnavailable::Broken(_)) => {
                 self.notices.add(NoticeLevel::Error, error.to_string(), now);
                 return;
             }
-            Err(NoKernel::Unknown(_)) => return,
+            Err(KernelUnavailable::Unknown(_)) => return,
         };
         let seed = match getrandom::u64() {
             Ok(seed) => seed,
@@ -439,8 +439,8 @@ impl Workbench {
         let Some(opened) = &mut self.opened else { return };
         let (file, source) = match opened.project.kernel(name) {
             Ok(kernel) => (kernel.file.clone(), Some(kernel.source.clone())),
-            Err(NoKernel::Broken(broken)) => (broken.file, broken.source),
-            Err(NoKernel::Unknown(_)) => return,
+            Err(KernelUnavailable::Broken(broken)) => (broken.file, broken.source),
+            Err(KernelUnavailable::Unknown(_)) => return,
         };
         name.clone_into(&mut opened.kernel);
         self.selection.run = None;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lightbench_core::measure::{Besides, EnergyUse, Protocol};
+use lightbench_core::measure::{EnergyUse, ExtraModes, Protocol};
 use lightbench_core::models::ModelSettings;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub struct Settings {
 #[serde(default)]
 pub struct Measuring {
     /// The additional cache condition, besides cold and warm.
-    pub besides: Besides,
+    pub besides: ExtraModes,
     /// Set whether full evaluations measure energy.
     pub energy: EnergyUse,
 }

@@ -335,8 +335,8 @@ impl Compiler {
         if folder.state == HeaderState::Absent {
             let cancelled = || cancellation.is_cancelled();
             folder = match folder.begin(TOOL_LIMIT, &cancelled)? {
-                HeaderTurn::Ready(folder) => folder,
-                HeaderTurn::Extract(staging) => {
+                HeaderExtraction::Ready(folder) => folder,
+                HeaderExtraction::Extract(staging) => {
                     let into = staging.include();
                     self.extract(into, cancellation).map_err(|error| not_kept(into, error))?;
                     staging.finish(nvrtc)?

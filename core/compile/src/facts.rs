@@ -199,7 +199,7 @@ impl<'a> Prepared<'a> {
     pub fn of(kernel: &'a Kernel, setting: &Setting<'a>) -> Result<Self, FactsError> {
         let selection = selection(kernel, setting)?;
         let candidate =
-            Candidate::of(setting.project, kernel, selection).map_err(FactsError::Include)?;
+            Candidate::new(setting.project, kernel, selection).map_err(FactsError::Include)?;
         let job =
             CompileJob::of(&candidate, setting.sheet.capability.compute_capability, setting.build);
         Ok(Self { kernel, setting: *setting, candidate, job })

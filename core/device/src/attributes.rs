@@ -1,7 +1,7 @@
-//! What the driver and NVML report of one GPU, in their own units, and what follows from it.
+//! Attributes of one GPU as the driver and NVML report them, and quantities derived from them.
 //!
-//! These are the readings that a description is derived from (`derived.rs`). Recorded sets of other cards have the same
-//! type (`cards.rs`), so that one derivation serves a real GPU, a virtual one and the tests.
+//! A device description is derived from these attributes (`derived.rs`). Recorded attributes of other cards have the
+//! same type (`cards.rs`), so that one derivation serves real GPUs, virtual ones and tests.
 
 use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_units::{BytesPerSecond, Hertz};
@@ -14,9 +14,9 @@ pub struct DriverAttributes {
     pub title: String,
     /// `COMPUTE_CAPABILITY_MAJOR` and `_MINOR`.
     pub compute_capability: ComputeCapability,
-    /// `MULTIPROCESSOR_COUNT`; of a MIG slice, those of the slice.
+    /// `MULTIPROCESSOR_COUNT`; for a MIG slice, the multiprocessors of the slice.
     pub sms: u32,
-    /// Total memory in bytes, less what the driver and ECC keep.
+    /// Total memory in bytes, without the part that the driver and ECC reserve.
     pub memory_bytes: u64,
     /// `CLOCK_RATE` in kHz.
     pub clock_khz: Option<u32>,
@@ -28,9 +28,9 @@ pub struct DriverAttributes {
     pub l2_bytes: Option<u64>,
     /// `INTEGRATED`.
     pub memory: MemoryPlace,
-    /// Limits of a multiprocessor, where they were read.
+    /// Limits of a multiprocessor, if they were read.
     pub limits: Option<LimitAttributes>,
-    /// What NVML reports of the board, where it answers.
+    /// Readings of NVML, if it is available.
     pub board: Option<BoardReadings>,
 }
 
@@ -67,7 +67,7 @@ pub struct LimitAttributes {
     pub reserved_shared_per_block: u32,
 }
 
-/// What NVML reports of a board; each value is absent where the board does not report it.
+/// Readings of NVML for a board; a value is `None` if the board does not report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoardReadings {
     /// The PCI device id, without the vendor: `0x2330`.
@@ -122,7 +122,8 @@ impl DriverAttributes {
         positive(self.clock_khz).map(|khz| Hertz(f64::from(khz) * 1e3))
     }
 
-    /// The highest clock of the multiprocessors; known only where NVML reports it, because boards exceed the driver's clock.
+    /// The highest clock of the multiprocessors; `None` unless NVML reports it, because boards exceed the clock that
+    /// the driver reports.
     #[must_use]
     pub fn max_clock(&self) -> Option<Hertz> {
         let most = positive(self.board?.max_sm_clock_mhz)?;
@@ -161,7 +162,7 @@ impl DriverAttributes {
     }
 }
 
-/// A driver writes 0 where it knows nothing.
+/// The driver reports 0 for an unknown value.
 const fn positive(value: Option<u32>) -> Option<u32> {
     match value {
         Some(0) | None => None,

@@ -1,4 +1,4 @@
-//! Compute capabilities: the limits that all devices of one capability share.
+//! Limits shared by all devices of a compute capability.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,9 +7,9 @@ use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_units::Bytes;
 use serde::Serialize;
 
-use super::check;
 use super::peaks::Pipe;
 use super::sheet::SheetError;
+use super::sheet_check;
 use super::sourced::Sourced;
 use super::written::{WrittenCapabilities, WrittenCapability};
 
@@ -17,7 +17,7 @@ use super::written::{WrittenCapabilities, WrittenCapability};
 const FILE: &str = "compute-capabilities.ron";
 const TEXT: &str = include_str!("../../../assets/devices/compute-capabilities.ron");
 
-/// What holds for every device of one compute capability, with its sources.
+/// Limits and rates of one compute capability, with their sources.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Capability {
     /// Which capability.
@@ -26,20 +26,20 @@ pub struct Capability {
     pub fp32_lanes_per_sm: Sourced<u32>,
     /// Results of approximate functions (reciprocal, roots, `ex2`, `lg2`, sine, cosine) in a clock of a multiprocessor.
     pub special_function_lanes_per_sm: Sourced<u32>,
-    /// Passes of atomic instructions over one kibibyte of global memory in a clock of the multiprocessors: a sector is one,
-    /// and where lanes meet at an address of it, as many as meet.
+    /// Passes of atomic instructions over one kibibyte of global memory per multiprocessor clock: one pass per sector,
+    /// and if lanes share an address in it, one per lane.
     pub atomics_per_clock: Sourced<f64>,
     /// Atomic sums of floats at one address of global memory in a clock of the multiprocessors.
     pub float_atomics_per_clock: Sourced<f64>,
     /// Threads of a warp.
     pub warp_size: Sourced<u32>,
-    /// Threads of a block at most.
+    /// Maximum threads of a block.
     pub max_threads_per_block: Sourced<u32>,
-    /// Resident threads of a multiprocessor at most.
+    /// Maximum resident threads of a multiprocessor.
     pub max_threads_per_sm: Sourced<u32>,
-    /// Resident blocks of a multiprocessor at most.
+    /// Maximum resident blocks of a multiprocessor.
     pub max_blocks_per_sm: Sourced<u32>,
-    /// Parts of a multiprocessor, each with its own scheduler and register file.
+    /// Sub-partitions of a multiprocessor, each with a scheduler and a register file.
     pub sub_partitions_per_sm: Sourced<u32>,
     /// 32-bit registers of a multiprocessor.
     pub registers_per_sm: Sourced<u32>,
@@ -51,13 +51,13 @@ pub struct Capability {
     pub register_allocation_per_warp: Sourced<u32>,
     /// Warps of a block count in multiples of this against [`Self::max_registers_per_block`].
     pub warp_allocation_granularity: Sourced<u32>,
-    /// Shared memory of a multiprocessor at most.
+    /// Maximum shared memory of a multiprocessor.
     pub shared_per_sm: Sourced<Bytes>,
     /// Shared memory that a block may use without asking.
     pub default_shared_per_block: Sourced<Bytes>,
-    /// Shared memory that a block may use when the launch asks for it.
+    /// Maximum shared memory of a block, which the launch must request.
     pub max_shared_per_block: Sourced<Bytes>,
-    /// Shared memory that the system takes from every block.
+    /// Shared memory that the system reserves in every block.
     pub reserved_shared_per_block: Sourced<Bytes>,
     /// Shared memory is given to a block in multiples of this.
     pub shared_allocation_unit: Sourced<Bytes>,
@@ -65,13 +65,13 @@ pub struct Capability {
     pub shared_carveouts: Sourced<Vec<Bytes>>,
     /// Named barriers that one block may use.
     pub barriers_per_block: Sourced<u32>,
-    /// Named barriers of a multiprocessor; absent where they never limit residency.
+    /// Named barriers of a multiprocessor; absent if they never limit residency.
     pub barriers_per_sm: Sourced<u32>,
     /// L1 cache and shared memory of a multiprocessor together.
     pub l1: Sourced<Bytes>,
     /// Dense operations of a multiprocessor in a clock, two for a multiply-add.
     pub operations_per_clock: OperationRates,
-    /// The same where GeForce boards differ.
+    /// The rates of GeForce boards, if they differ.
     pub geforce_operations_per_clock: BTreeMap<Pipe, Sourced<f64>>,
     /// The documents by key.
     pub sources: BTreeMap<String, String>,
@@ -85,7 +85,7 @@ pub struct OperationRates(BTreeMap<Pipe, Sourced<f64>>);
 impl OperationRates {
     /// The rate of a pipe.
     #[must_use]
-    pub fn of(&self, pipe: Pipe) -> &Sourced<f64> {
+    pub fn get(&self, pipe: Pipe) -> &Sourced<f64> {
         static MISSING: LazyLock<Sourced<f64>> = LazyLock::new(|| Sourced::Unknown {
             reason: "the table of compute capabilities lacks this pipe".to_owned(),
         });
@@ -115,12 +115,14 @@ impl Capability {
         ALL.as_deref().map_err(Clone::clone)
     }
 
-    /// The one of this number.
+    /// Looks up a compute capability.
     ///
     /// # Errors
     ///
-    /// When there is no such capability in the table.
-    pub fn of(compute_capability: ComputeCapability) -> Result<&'static Self, SheetError> {
+    /// The table has no such capability.
+    pub fn from_compute_capability(
+        compute_capability: ComputeCapability,
+    ) -> Result<&'static Self, SheetError> {
         let all = Self::all()?;
         all.iter().find(|one| one.compute_capability == compute_capability).ok_or_else(|| {
             SheetError::UnknownCapability {
@@ -139,7 +141,7 @@ impl Capability {
             .map(|capability| Self::from_written(capability, sources.clone()))
             .collect();
         all.sort_by_key(|capability| capability.compute_capability);
-        let problems = check::capabilities(&all, &sources);
+        let problems = sheet_check::capabilities(&all, &sources);
         if problems.is_empty() {
             Ok(all)
         } else {

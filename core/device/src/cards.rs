@@ -1,7 +1,7 @@
-//! Recorded attributes of cards: each is described as a GPU with these readings would be.
+//! Recorded attributes of cards; each card is described as a GPU with these attributes would be.
 //!
-//! They make the virtual devices beyond the embedded sheets (`virtual:rtx4060`), and they are what the derivation is tested
-//! with. Where a sheet has the same name, the sheet is the virtual device.
+//! They define the virtual devices beyond the embedded sheets (`virtual:rtx4060`), and the tests of the derivation use
+//! them. If a sheet has the same name, the virtual device uses the sheet.
 
 use std::sync::LazyLock;
 
@@ -14,30 +14,30 @@ use super::sheet::{DescribedBy, DeviceSheet, SheetError};
 const FILE: &str = "cards.ron";
 const TEXT: &str = include_str!("../../../assets/devices/cards.ron");
 
-/// A card, and where its attributes come from.
+/// A card with recorded attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
     /// The name that people type: `rtx4060`.
     pub name: String,
-    /// What its driver reports.
+    /// Attributes as its driver reports them.
     pub attributes: DriverAttributes,
-    /// Who says so.
+    /// Source of the attributes.
     pub origin: CardOrigin,
-    /// What its vendor publishes, where it does.
+    /// Published figures, if the vendor publishes any.
     pub published: Published,
 }
 
-/// Where the attributes of a card come from.
+/// The origin of a card's attributes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CardOrigin {
-    /// A program printed them on such a card: which, and where the text is.
+    /// Printed by a program on such a card; the program and the location of its output.
     Recorded(String),
     /// The vendor's specification, not a reading of a card.
     Specified(String),
 }
 
-/// What a vendor publishes of a card.
+/// Figures that the vendor publishes for a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Published {
@@ -66,7 +66,7 @@ impl Card {
     ///
     /// # Errors
     /// The embedded table is not sound.
-    pub fn named(name: &str) -> Result<Option<&'static Self>, SheetError> {
+    pub fn find(name: &str) -> Result<Option<&'static Self>, SheetError> {
         Ok(Self::all()?.iter().find(|card| card.name == name))
     }
 }

@@ -1,16 +1,16 @@
-//! Clocks of a GPU that are held at one frequency, and let go of whatever happens.
+//! Locks the clocks of a GPU at one frequency, and releases them even if the program is killed.
 //!
-//! A process of its own holds them, which does nothing else: it lets go when its input ends, and that ends with its parent,
-//! however that ends. Signals that end a program do not end it.
+//! A separate process holds the lock. It releases the clocks when its standard input ends, which happens when its
+//! parent ends, however that ends. Signals that terminate a program do not terminate this process.
 
 use std::io::{self, BufRead, Read, Write};
 
-/// What can hold the clock of a GPU's multiprocessors.
+/// Control over the clock of a GPU's multiprocessors.
 pub trait ClockControl {
-    /// Holds it at so many megahertz.
+    /// Locks the clock at a frequency in megahertz.
     ///
     /// # Errors
-    /// The machine does not permit it, or the GPU cannot do it.
+    /// The machine does not permit it, or the GPU does not support it.
     fn lock(&mut self, megahertz: u32) -> Result<(), LockError>;
 
     /// Lets the GPU choose again.
@@ -20,33 +20,35 @@ pub trait ClockControl {
     fn release(&mut self) -> Result<(), LockError>;
 }
 
-/// Why clocks are not held, or not let go of.
+/// Why clocks were not locked, or not released.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LockError {
     /// Only an administrator may.
     #[error(
         "only an administrator may lock clocks on this machine: `sudo nvidia-smi -i {gpu} -lgc {megahertz},{megahertz}` locks \
-         them, `sudo nvidia-smi -i {gpu} -rgc` lets go of them; then leave out `--lock-clocks`"
+         them, `sudo nvidia-smi -i {gpu} -rgc` releases them; then leave out `--lock-clocks`"
     )]
     NotPermitted {
-        /// What the driver calls the GPU.
+        /// The driver's identifier of the GPU.
         gpu: String,
-        /// What was asked for.
+        /// The requested frequency.
         megahertz: u32,
     },
     /// The GPU cannot do it.
     #[error("the clocks of this GPU cannot be locked")]
     Unsupported,
-    /// There is no GPU.
-    #[error("clocks are those of a GPU, and {0} is none; leave out `--lock-clocks`")]
+    /// The device is not a GPU.
+    #[error(
+        "only the clocks of a GPU can be locked, and {0} is not one; leave out `--lock-clocks`"
+    )]
     NoGpu(String),
     /// The driver's library is missing.
-    #[error("clocks are locked through NVML, which is not there: {0}")]
+    #[error("clocks are locked through NVML, which is missing: {0}")]
     NoLibrary(String),
-    /// It says something else.
+    /// NVML returned another error.
     #[error("NVML does not lock the clocks: {0}")]
     Refused(String),
-    /// The process that was to hold them says nothing.
+    /// The process that would hold the clocks did not reply.
     #[error("the process that holds the clocks did not start: {0}")]
     NoKeeper(String),
 }
@@ -56,15 +58,15 @@ struct Held<'a>(&'a mut dyn ClockControl);
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // Nobody is left to hear that it failed; `hold` lets go itself and says so.
+        // No caller can receive the error here; `hold` releases explicitly and reports it.
         self.0.release().ok();
     }
 }
 
-/// Holds the clocks until `parent` ends, and says so in a line; or why not.
+/// Holds the clocks until `parent` ends; writes one line that reports success or the reason for failure.
 ///
 /// # Errors
-/// The clocks are not held, or not let go of.
+/// The clocks were not locked, or not released.
 pub fn hold(
     control: &mut dyn ClockControl,
     megahertz: u32,
@@ -89,19 +91,19 @@ pub fn hold(
     held.0.release()
 }
 
-/// What is said when clocks are held.
+/// The reply after the clocks were locked.
 const LOCKED: &str = "locked";
 
-/// Reads what [`hold`] says at first.
+/// Reads the reply of [`hold`].
 ///
 /// # Errors
-/// The clocks are not held, for the reason that it gives.
-pub fn heard(told: &mut dyn BufRead) -> Result<(), String> {
+/// The clocks are not locked, for the returned reason.
+pub fn read_lock_reply(told: &mut dyn BufRead) -> Result<(), String> {
     let mut line = String::new();
     let read = told.read_line(&mut line);
     match (read, line.trim()) {
         (Ok(_), LOCKED) => Ok(()),
-        (Ok(_), "") => Err("it ended without a word".to_owned()),
+        (Ok(_), "") => Err("it ended without a reply".to_owned()),
         (Ok(_), reason) => Err(reason.to_owned()),
         (Err(error), _) => Err(error.to_string()),
     }
@@ -187,11 +189,11 @@ mod tests {
         let mut told = Vec::new();
         hold(&mut control, 1410, &mut Parent(Vec::new()), &mut told).unwrap_err();
         assert_eq!(control.done, ["lock 1410"], "what was not locked is not released");
-        let reason = heard(&mut told.as_slice()).unwrap_err();
+        let reason = read_lock_reply(&mut told.as_slice()).unwrap_err();
         for part in ["sudo nvidia-smi -i GPU-0 -lgc 1410,1410", "-rgc"] {
             assert!(reason.contains(part), "{reason}");
         }
-        assert_eq!(heard(&mut "locked\n".as_bytes()), Ok(()));
-        assert!(heard(&mut "".as_bytes()).is_err());
+        assert_eq!(read_lock_reply(&mut "locked\n".as_bytes()), Ok(()));
+        assert!(read_lock_reply(&mut "".as_bytes()).is_err());
     }
 }

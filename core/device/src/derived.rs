@@ -1,7 +1,8 @@
-//! The description of a GPU as it follows from its attributes and the rates of its compute capability.
+//! The description of a GPU, derived from its attributes and the rates of its compute capability.
 //!
-//! Bandwidth is bus width × memory clock × 2; a peak is multiprocessors × operations per clock × clock. Nothing is looked
-//! up by name: a card that no sheet describes has every number that its driver determines, and the others say why not.
+//! Bandwidth is bus width × memory clock × 2; a peak is multiprocessors × operations per clock × clock. Nothing is
+//! looked up by name: a card without a sheet has every number that its driver determines, and each other number states
+//! why it is unknown.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ pub const DRIVER: &str = "driver";
 /// The key of the source of peaks.
 const RATES: &str = "driver-and-rates";
 
-/// The key of what the compute capability excludes.
+/// The source key of values excluded by the compute capability.
 const CAPABILITY: &str = "compute-capability";
 
 impl DriverAttributes {
@@ -28,7 +29,7 @@ impl DriverAttributes {
     /// # Errors
     /// The table of compute capabilities lacks this one.
     pub fn derived(&self, name: &str) -> Result<DeviceSheet, SheetError> {
-        let capability = Capability::of(self.compute_capability)?.clone();
+        let capability = Capability::from_compute_capability(self.compute_capability)?.clone();
         let bandwidth = match self.bandwidth() {
             Ok(rate) => driver(rate),
             Err(why) => Sourced::Unknown { reason: why.to_string() },
@@ -81,7 +82,7 @@ impl DriverAttributes {
     }
 
     fn derived_peaks(&self, capability: &Capability) -> Peaks {
-        Peaks::of(|pipe| self.derived_peak(capability.rate(pipe, self.brand())))
+        Peaks::from_fn(|pipe| self.derived_peak(capability.rate(pipe, self.brand())))
     }
 
     fn derived_peak(&self, rate: &Sourced<f64>) -> Sourced<FlopsPerSecond> {
@@ -103,8 +104,8 @@ impl Capability {
     pub fn rate(&self, pipe: Pipe, brand: Brand) -> &Sourced<f64> {
         let own = &self.operations_per_clock;
         match brand {
-            Brand::GeForce => self.geforce_operations_per_clock.get(&pipe).unwrap_or(own.of(pipe)),
-            Brand::Professional => own.of(pipe),
+            Brand::GeForce => self.geforce_operations_per_clock.get(&pipe).unwrap_or(own.get(pipe)),
+            Brand::Professional => own.get(pipe),
         }
     }
 }

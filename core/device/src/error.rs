@@ -1,4 +1,4 @@
-//! Why a device cannot do what it is asked.
+//! Errors of devices.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use lightbench_virtual_gpu::{LaunchError, LoadError};
 
 use super::library::LibraryError;
 
-/// Why a device cannot do what it is asked.
+/// An error of a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// The virtual GPU does not take the module.
+    /// The virtual GPU rejects the module.
     #[error("{}", lines(.0))]
     Load(Vec<LoadError>),
     /// A kernel cannot be launched like this.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// There is no room for a buffer.
+    /// A buffer cannot be allocated.
     #[error(transparent)]
     Buffer(#[from] BufferError),
     /// A module's variable that cannot be filled.
@@ -26,8 +26,8 @@ pub enum DeviceError {
     /// A module or a buffer of another device.
     #[error("the device has no such {0}")]
     Unknown(&'static str),
-    /// The CUDA driver refuses a launch for what it asks of the device.
-    #[error("the device does not give what the launch asks for: {0}")]
+    /// The CUDA driver refuses a launch because of its resource requirements.
+    #[error("the device cannot provide the resources of the launch: {0}")]
     Demand(DriverError),
     /// The driver would have to compile PTX that is newer than it.
     #[error(
@@ -40,7 +40,7 @@ pub enum DeviceError {
         written: (u32, u32),
         /// The newest version that the driver compiles.
         newest: (u32, u32),
-        /// The newest CUDA version that the driver knows.
+        /// The newest CUDA version that the driver supports.
         driver: (u32, u32),
     },
     /// The CUDA driver refuses a call.
@@ -49,13 +49,13 @@ pub enum DeviceError {
     /// A vendor's library does not run.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// What a buffer holds could not be written to, or read from, where it was to go or to come from.
-    #[error("the bytes of a buffer could not be passed on: {0}")]
+    /// Reading or writing the file or stream of a buffer's content failed.
+    #[error("the content of a buffer could not be transferred: {0}")]
     Passing(String),
 }
 
 impl DeviceError {
-    /// Whether the virtual GPU lacks what the code asks for, and nothing else is wrong with the code.
+    /// Whether the only reason is an unsupported instruction or feature of the virtual GPU.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         let lacks = |error: &LoadError| {
@@ -84,14 +84,14 @@ pub struct DriverError {
     pub call: &'static str,
     /// The driver's name of the error: `CUDA_ERROR_INVALID_VALUE`.
     pub name: String,
-    /// The driver's sentence about it.
+    /// The driver's description.
     pub description: String,
-    /// What else the driver says, such as the messages of its assembler.
+    /// Further output of the driver, such as messages of its assembler.
     pub log: String,
 }
 
 impl DriverError {
-    /// Whether the driver has no memory left; it is known by the driver's own constant.
+    /// Whether the driver has no free memory, by its error code.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         self.name == "CUDA_ERROR_OUT_OF_MEMORY"
@@ -125,30 +125,28 @@ pub enum OpenError {
         /// The fields.
         missing: Vec<&'static str>,
     },
-    /// There is no driver.
     #[error(
-        "no CUDA driver on this machine: its library ({0}) is not there; `--device virtual:h200` needs no GPU"
+        "no CUDA driver on this machine: its library ({0}) is missing; `--device virtual:h200` needs no GPU"
     )]
     NoDriver(&'static str),
-    /// The driver does not take what the compiler makes.
+    /// The driver is older than the compiler.
     #[error(
-        "the driver is that of CUDA {}.{}; kernels compiled here need the one of CUDA {}.{}", found.0, found.1, oldest.0, oldest.1
+        "the driver supports CUDA {}.{}; kernels compiled here need the driver of CUDA {}.{}", found.0, found.1, oldest.0, oldest.1
     )]
     OldDriver {
-        /// The version that is there.
+        /// The driver's version.
         found: (u32, u32),
         /// The oldest one that will do.
         oldest: (u32, u32),
     },
-    /// There are fewer GPUs.
-    #[error("there is no `cuda:{ordinal}`: the driver knows {count} GPUs")]
+    #[error("there is no `cuda:{ordinal}`: the driver lists {count} GPUs")]
     NoSuchGpu {
-        /// The number that was asked for.
+        /// The requested number.
         ordinal: u32,
-        /// How many there are.
+        /// The number of GPUs.
         count: u32,
     },
-    /// The driver does not give the GPU.
+    /// The driver cannot open the GPU.
     #[error(transparent)]
     Driver(#[from] DriverError),
 }

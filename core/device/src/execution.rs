@@ -1,13 +1,13 @@
-//! What every device can do: load a module, hold buffers, launch a kernel, give back what came of it.
+//! The interface of all devices: load a module, hold buffers, launch a kernel, return its outcome.
 //!
-//! A launch is data. The same value runs on the virtual GPU and on a real one; what a device looks for while it runs is
-//! decided when the device is opened.
+//! A launch is data. The same value runs on the virtual GPU and on a real one; the checks during a launch are chosen
+//! when the device is opened.
 
 use std::fmt;
 use std::io;
 use std::ops::Range;
 
-use lightbench_measure::{Energy, NoEnergy};
+use lightbench_measure::{Energy, EnergyError};
 use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::cost::Counters;
@@ -23,14 +23,13 @@ use super::virtual_device::Watch;
 
 /// Something that loads, holds and runs.
 pub trait Device: fmt::Debug {
-    /// What it is.
     fn description(&self) -> &Description;
 
     /// Loads a module.
     ///
     /// # Errors
     ///
-    /// The device does not take it.
+    /// The device rejects it.
     fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError>;
 
     /// Makes a buffer. Bytes without an initial value are uninitialised; a device that does not watch accesses fills them
@@ -41,21 +40,21 @@ pub trait Device: fmt::Debug {
     /// The device has no room for it.
     fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError>;
 
-    /// Replaces what a buffer holds; what is not initial was never written.
+    /// Replaces the content of a buffer; bytes without initial content are uninitialised.
     ///
     /// # Errors
     ///
-    /// The buffer is another device's, or the device was lost.
+    /// The buffer belongs to another device, or the device was lost.
     fn set(&mut self, buffer: BufferId, initial: InitialContent) -> Result<(), DeviceError>;
 
-    /// Gives a buffer back.
+    /// Frees a buffer.
     ///
     /// # Errors
     ///
-    /// The buffer is another device's, or the device was lost.
+    /// The buffer belongs to another device, or the device was lost.
     fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError>;
 
-    /// What to look for from the next launch on. A device that cannot look says in each outcome what nobody looked for.
+    /// Sets the checks of the following launches. Each outcome lists the checks that the device cannot perform.
     fn watch(&mut self, watch: Watch);
 
     /// Replaces the first bytes of a global or constant variable of a module, as `cudaMemcpyToSymbol` does.
@@ -74,38 +73,38 @@ pub trait Device: fmt::Debug {
     ///
     /// # Errors
     ///
-    /// The launch is impossible. What a kernel does wrong is no error: it is in the outcome.
+    /// The launch is invalid. Faults of the kernel are not errors; the outcome contains them.
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError>;
 
-    /// Calls a vendor's library and waits for it.
+    /// Calls a vendor library and waits for it.
     ///
     /// # Errors
     ///
-    /// It is not there, or refuses the call.
+    /// The library is missing, or rejects the call.
     fn library(&mut self, _run: &LibraryRun) -> Result<LibraryOutcome, DeviceError> {
         Err(LibraryError::NoGpu.into())
     }
 
-    /// Times work: runs it for each sample, or models it on a device that has no time of its own. Nothing is looked for
-    /// meanwhile but what ends a kernel.
+    /// Times work: runs it for each sample, or models it on a virtual device. The only check during timing is for
+    /// faults that end a kernel.
     ///
     /// # Errors
     ///
-    /// A launch is impossible, or the device was lost.
+    /// A launch is invalid, or the device was lost.
     fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError>;
 
-    /// What a buffer holds now.
+    /// The current content of a buffer.
     ///
     /// # Errors
     ///
-    /// The buffer is another device's, or the device was lost.
+    /// The buffer belongs to another device, or the device was lost.
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError>;
 
-    /// Writes what a buffer holds now to a file or the like, and says which ranges of bytes nothing wrote.
+    /// Writes the content of a buffer to `sink`; returns the uninitialised ranges of bytes.
     ///
     /// # Errors
     ///
-    /// As [`Self::read`], and what `sink` says.
+    /// As [`Self::read`], and errors of `sink`.
     fn read_to(
         &mut self,
         buffer: BufferId,
@@ -116,45 +115,45 @@ pub trait Device: fmt::Debug {
         Ok(unwritten)
     }
 
-    /// Replaces what a buffer holds by as many bytes from a file or the like.
+    /// Replaces the content of a buffer by as many bytes from `source`.
     ///
     /// # Errors
     ///
-    /// As [`Self::set`], and what `source` says: that it ends before the buffer does, too.
+    /// As [`Self::set`], and errors of `source`, including an early end.
     fn set_from(&mut self, buffer: BufferId, source: &mut dyn io::Read) -> Result<(), DeviceError> {
         let mut bytes = self.read(buffer)?.bytes;
         source.read_exact(&mut bytes).map_err(|error| DeviceError::Passing(error.to_string()))?;
         self.set(buffer, InitialContent::Bytes(bytes))
     }
 
-    /// Takes the code of the harness kernels: its launches may write to every buffer and are not checked. None where that
-    /// work is the host's.
+    /// Loads the harness kernels: their launches may write to every buffer and are not checked. `None` on a device
+    /// whose harness runs on the host.
     ///
     /// # Errors
     ///
-    /// The device does not take it.
+    /// The device rejects the module.
     fn equip(&mut self, _image: Image<'_>) -> Result<Option<ModuleId>, DeviceError> {
         Ok(None)
     }
 
-    /// A way for contents to another process with the same device that does not lead through the host; none where there
-    /// is no such way.
-    fn direct(&mut self) -> Option<&mut dyn Direct> {
+    /// Passes buffer contents to another process with the same device without a copy through the host; `None` if the
+    /// device does not support it.
+    fn direct(&mut self) -> Option<&mut dyn MemoryExchange> {
         None
     }
 
-    /// Runs of a part of a grid; none on a device that runs whole grids only.
+    /// Runs parts of a grid; `None` on a device that runs whole grids only.
     fn partial_launch(&mut self) -> Option<&mut dyn PartialLaunch> {
         None
     }
 
-    /// What a device that runs in real time has besides; none of one that models its time.
+    /// Measurements of a device that runs in real time; `None` on a device that models its time.
     fn instruments(&mut self) -> Option<&mut dyn Instruments> {
         None
     }
 }
 
-/// Runs of a part of a grid, and a look at what the part wrote.
+/// Runs parts of a grid, and reads the bytes that the part wrote.
 pub trait PartialLaunch {
     /// Runs only these blocks of a launch: afterwards buffers hold a part of its result.
     ///
@@ -167,12 +166,12 @@ pub trait PartialLaunch {
         blocks: BlockSelection,
     ) -> Result<Outcome, DeviceError>;
 
-    /// How what a block writes may depend on other blocks of the same launch: atomics, fences, strong accesses. None where
-    /// it cannot.
+    /// How the writes of a block may depend on other blocks of the same launch: atomics, fences, strong accesses.
+    /// `None` if they cannot.
     ///
     /// # Errors
     ///
-    /// The module has no such kernel, or the device does not execute it.
+    /// The module has no such kernel, or the device does not support it.
     fn block_coupling(&self, launch: &Launch) -> Result<Option<&'static str>, DeviceError>;
 
     /// The ranges of bytes of a buffer that were written, ascending.
@@ -190,72 +189,72 @@ pub trait PartialLaunch {
     fn read_range(&self, buffer: BufferId, range: Range<usize>) -> Result<Vec<u8>, DeviceError>;
 }
 
-/// What a device that runs in real time has besides what all devices have.
+/// Measurements that only devices running in real time support.
 pub trait Instruments {
-    /// Has this tell the time from now on, where it can.
+    /// Selects the clock of the following timings, if it is available.
     fn keep_time(&mut self, by: &Timekeeping);
 
-    /// What empty kernels of the same grids and blocks as those of the work take, by the clock that tells cold times; none
-    /// where nobody can say.
+    /// Time of empty kernels with the grids and blocks of the work, by the clock of cold times; `None` if it cannot be
+    /// measured.
     ///
     /// # Errors
     ///
-    /// A launch is impossible, or the device was lost.
+    /// A launch is invalid, or the device was lost.
     fn launch_floor(&mut self, work: &Work) -> Result<Option<Seconds>, DeviceError>;
 
-    /// What an execution costs in energy: seconds of nothing else. What is read and written is not put right meanwhile.
+    /// Energy of an execution, measured over seconds of repeated executions. Changed inputs are not restored in
+    /// between.
     ///
     /// # Errors
     ///
-    /// A launch is impossible, a kernel faulted, or the device was lost.
-    fn energy(&mut self, work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError>;
+    /// A launch is invalid, a kernel faulted, or the device was lost.
+    fn energy(&mut self, work: &Work) -> Result<Result<Energy, EnergyError>, DeviceError>;
 }
 
-/// A way for contents from one process to another with the same device.
-pub trait Direct {
-    /// Offers a copy of what a buffer holds, and says what names it. It stays until something else is offered in the same
-    /// slot, or code that is not trusted runs.
+/// Exchange of buffer contents between processes with the same device.
+pub trait MemoryExchange {
+    /// Offers a copy of a buffer's content and returns its handle. The copy stays until another one is offered in the
+    /// same slot, or untrusted code runs.
     ///
     /// # Errors
     ///
-    /// As [`Device::read`], and where the machine does not permit it.
+    /// As [`Device::read`], or the machine does not permit it.
     fn offer(&mut self, buffer: BufferId, slot: usize) -> Result<Vec<u8>, DeviceError>;
 
-    /// Replaces what a buffer holds by what another process offers, which has as many bytes.
+    /// Replaces the content of a buffer by an offered copy of the same size.
     ///
     /// # Errors
     ///
-    /// As [`Device::set`], and where the machine does not permit it.
+    /// As [`Device::set`], or the machine does not permit it.
     fn take(&mut self, buffer: BufferId, offered: &[u8]) -> Result<(), DeviceError>;
 }
 
-/// What a device is.
+/// Properties of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
     /// The name that people type: `virtual:h200`, `cuda:0`.
     pub name: String,
     /// The name that people read.
     pub title: String,
-    /// What code must be compiled for.
+    /// The compute capability to compile for.
     pub capability: ComputeCapability,
     /// Bytes that all buffers together may have.
     pub memory_bytes: u64,
-    /// How it runs kernels.
     pub kind: DeviceKind,
 }
 
-/// How a device runs kernels.
+/// The kind of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceKind {
     /// On the host, instruction by instruction, checked and counted.
     Virtual,
     /// On a GPU.
     Cuda {
-        /// The GPU's own identity, as 32 hexadecimal digits.
+        /// The GPU's UUID, as 32 hexadecimal digits.
         uuid: String,
-        /// The newest CUDA version that the driver knows, such as (13, 0).
+        /// The newest CUDA version that the driver supports, such as (13, 0).
         driver: (u32, u32),
-        /// What it is described by.
+        /// Attributes as the driver reports them.
         attributes: Box<DriverAttributes>,
     },
 }
@@ -263,9 +262,9 @@ pub enum DeviceKind {
 /// A compiled module, in both of its forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
-    /// What the virtual GPU reads.
+    /// Form for the virtual GPU.
     pub ptx: &'a str,
-    /// What a GPU runs; where there is none, its driver assembles the PTX.
+    /// Form for a GPU; without it, the driver assembles the PTX.
     pub cubin: Option<&'a [u8]>,
 }
 
@@ -280,35 +279,35 @@ pub struct BufferId(pub(super) usize);
 /// A buffer to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferRequest {
-    /// What faults call it.
+    /// Name in fault reports.
     pub name: String,
     /// Its size.
     pub bytes: u64,
     /// Its address is a multiple of this, a power of two.
     pub align: u64,
-    /// Who may write to it.
+    /// Permitted accesses.
     pub access: Access,
-    /// What it holds at first.
+    /// Initial content.
     pub initial: InitialContent,
-    /// Which of its ends lies at the edge of what is mapped.
+    /// The end at the edge of the mapping.
     pub placement: Placement,
 }
 
-/// Which end of a buffer lies at the edge of what is mapped, on a device whose memory is mapped in pages: an access beyond
-/// that end faults, however near.
+/// The end of a buffer at the edge of the mapping, on a device whose memory is mapped in pages: every access beyond
+/// that end faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Placement {
     /// The first byte.
     Left,
     /// The last byte, as nearly as the alignment permits.
     Right,
-    /// Neither: its address is a multiple of what was promised, and of nothing more, so that code which takes more for
-    /// granted faults.
+    /// Neither: its address is a multiple of the promised alignment and of nothing larger, so that code that assumes a
+    /// larger alignment faults.
     OddMultiple,
 }
 
 impl BufferRequest {
-    /// A buffer that starts on 256 bytes, as allocations do, at the left edge.
+    /// A buffer aligned to 256 bytes, as allocations are, at the left edge.
     #[must_use]
     pub fn new(name: &str, bytes: u64, access: Access, initial: InitialContent) -> Self {
         let name = name.to_owned();
@@ -327,11 +326,11 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
-    /// Bytes of shared memory beyond what the kernel declares.
+    /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// Whether all blocks are on the device at once, so that they may wait for each other.
     pub cooperative: bool,
-    /// Blocks of a cluster, unless the kernel says so itself.
+    /// Blocks of a cluster, unless the kernel declares its cluster.
     pub cluster: Option<[u32; 3]>,
     /// One for each parameter.
     pub arguments: Vec<Argument>,
@@ -341,7 +340,7 @@ impl Launch {
     /// Threads of each block of [`Self::linear`].
     const LINEAR_THREADS: u32 = 256;
 
-    /// Blocks of [`Self::linear`] at most.
+    /// Maximum blocks of [`Self::linear`].
     const LINEAR_BLOCKS: u64 = 8192;
 
     /// A one-dimensional launch with a thread for each item, up to 8192 blocks of 256 threads: a kernel with more items
@@ -367,47 +366,47 @@ impl Launch {
 pub enum Argument {
     /// The address of a buffer.
     Buffer(BufferId),
-    /// The bytes of a value, as many as the parameter has.
+    /// The bytes of a value, in the size of the parameter.
     Bytes(Vec<u8>),
 }
 
-/// What came of a launch.
+/// The outcome of a launch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// What the kernel did wrong.
+    /// Faults of the kernel.
     pub faults: Vec<LaunchFault>,
-    /// What the virtual GPU counted, if it was asked to.
+    /// Counters of the virtual GPU, if enabled.
     pub counters: Option<Counters>,
-    /// What the kernel printed, where the device catches it; a GPU's driver writes it to standard output.
+    /// Output of `printf`, if the device captures it; a GPU's driver writes it to standard output.
     pub printed: String,
-    /// What the idiom of CUDA accepts and the memory model does not, by the rules of `docs/races.md`.
+    /// Accesses that CUDA idioms rely on and the memory model does not permit, by the rules of `docs/races.md`.
     pub accepted: Vec<Accepted>,
     /// Instructions of strong reads to which the memory model permits an older value than the newest.
     pub stale_reads: usize,
-    /// What nobody looked for, so that finding nothing says nothing about it.
+    /// Checks that were not performed.
     pub not_checked: Vec<&'static str>,
 }
 
-/// What a kernel did wrong, as exactly as the device knows.
+/// A fault of a kernel, as precisely as the device reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaunchFault {
     /// The virtual GPU saw it happen.
     Seen(Box<Fault>),
-    /// A GPU only says that it happened.
+    /// Reported by a GPU, without details.
     Reported {
         /// Which rule.
         kind: FaultKind,
         /// The kernel.
         kernel: String,
-        /// The buffer, where it is known.
+        /// The buffer, if known.
         buffer: Option<String>,
-        /// What is known, in a sentence.
+        /// Details, as a sentence.
         details: String,
     },
 }
 
 impl LaunchFault {
-    /// An input is not what it was before a launch, as the device or trusted code on it found.
+    /// An input changed during a launch, as detected by the device or by the harness kernels.
     #[must_use]
     pub fn input_changed(kernel: &str, buffer: &str, offset: u64) -> Self {
         Self::Reported {
@@ -415,7 +414,7 @@ impl LaunchFault {
             kernel: kernel.to_owned(),
             buffer: Some(buffer.to_owned()),
             details: format!(
-                "the input `{buffer}` is not what it was before the launch, from byte {offset} on"
+                "the input `{buffer}` changed during the launch, from byte {offset} on"
             ),
         }
     }
@@ -430,17 +429,17 @@ impl LaunchFault {
     }
 }
 
-/// What a buffer holds.
+/// The content of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// Ranges of bytes that nothing wrote, ascending; none on a device that cannot tell.
+    /// Uninitialised ranges of bytes, ascending; empty on a device that does not track initialisation.
     pub unwritten: Vec<std::ops::Range<usize>>,
 }
 
 impl Content {
-    /// Whether all bytes of a range were written, as far as the device knows.
+    /// Whether all bytes of a range are initialised, as far as the device tracks it.
     #[must_use]
     pub fn is_written(&self, range: &std::ops::Range<usize>) -> bool {
         let after = self.unwritten.partition_point(|hole| hole.end <= range.start);

@@ -1,11 +1,11 @@
-//! Everything a sheet states, as a list to show: name, value, and who says so.
+//! All statements of a sheet as a list of name, value and evidence, for display.
 
 use std::fmt::Display;
 
 use serde::Serialize;
 
 use super::capability::Capability;
-use super::described::hexadecimal;
+use super::described_gpu::hexadecimal;
 use super::peaks::Pipe;
 use super::sheet::DeviceSheet;
 use super::sourced::Sourced;
@@ -15,24 +15,23 @@ use super::sourced::Sourced;
 pub struct Fact {
     /// The name, as in [`DeviceSheet`], [`Capability`] or [`super::Pipe::key`].
     pub name: &'static str,
-    /// The value as people read it; `none` or `unknown` where there is none.
+    /// The formatted value; `none` or `unknown` without one.
     pub value: String,
-    /// Who says so.
     pub evidence: Evidence,
 }
 
-/// Who says so, or why nobody does.
+/// The source of a value, or the reason why it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
     /// The key of a document in `sources`.
     Document(String),
-    /// Why the value is not known.
+    /// Why the value is unknown.
     Reason(String),
 }
 
 impl DeviceSheet {
-    /// What the sheet itself states, peaks last.
+    /// The statements of the sheet, peaks last.
     #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
@@ -64,7 +63,7 @@ impl DeviceSheet {
 }
 
 impl Capability {
-    /// What holds for all devices of this compute capability.
+    /// The statements about the compute capability.
     #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let carveouts = self

@@ -1,4 +1,4 @@
-//! Which GPU, and with which driver: what a calibration and the record of a run say of it.
+//! Identity of a GPU and its driver, stored with calibrations and runs.
 
 use super::cuda;
 use super::execution::{Description, DeviceKind};
@@ -6,16 +6,16 @@ use super::execution::{Description, DeviceKind};
 /// A GPU and its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The GPU's own identity, as 32 hexadecimal digits.
+    /// The GPU's UUID, as 32 hexadecimal digits.
     pub uuid: String,
-    /// The driver's version, `580.159.04, CUDA 13.0`; without its release where the driver does not say it.
+    /// The driver's version, `580.159.04, CUDA 13.0`; without its release if the driver does not report it.
     pub driver: String,
 }
 
 impl Identity {
-    /// The identity of a device; none of a virtual one. The driver's own library is asked for its release.
+    /// The identity of a device; `None` for a virtual one. The release comes from the driver's library.
     #[must_use]
-    pub fn of(description: &Description) -> Option<Self> {
+    pub fn from_description(description: &Description) -> Option<Self> {
         match &description.kind {
             DeviceKind::Virtual => None,
             DeviceKind::Cuda { .. } => {
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn only_a_gpu_has_an_identity() {
-        let attributes = Box::new(Card::named("h200").unwrap().unwrap().attributes.clone());
+        let attributes = Box::new(Card::find("h200").unwrap().unwrap().attributes.clone());
         let kind = DeviceKind::Cuda { uuid: "ab".repeat(16), driver: (13, 0), attributes };
         let check = |kind: &DeviceKind, release, expected: Option<&str>| {
             let found = Identity::with_release(kind, release);

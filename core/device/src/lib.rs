@@ -1,7 +1,8 @@
-//! Devices: what runs kernels, and the sheets that describe GPUs.
+//! Devices that run kernels, and the sheets that describe GPUs.
 //!
-//! [`Device`] is the contract; the virtual GPU, a CUDA GPU and a scripted device for tests keep it. A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
-//! depends on the compute capability alone stands in one table that the sheets share.
+//! [`Device`] is the interface; the virtual GPU, a CUDA GPU and a scripted device for tests implement it. A sheet
+//! states the units and rates of a GPU, each with the document it comes from. Limits that depend only on the compute
+//! capability are in one table that all sheets share.
 
 pub mod cuda;
 pub mod error;
@@ -14,7 +15,7 @@ pub mod capability;
 pub mod cards;
 pub mod clock_lock;
 pub mod derived;
-pub mod described;
+pub mod described_gpu;
 pub mod facts;
 pub mod identity;
 pub mod library;
@@ -25,15 +26,15 @@ pub mod sm_limits;
 pub mod sourced;
 pub mod timing;
 
-mod check;
-mod model;
 #[cfg(any(test, feature = "testing"))]
 #[allow(clippy::unwrap_used, reason = "for tests only")]
-pub mod pretended;
+pub mod fake_gpu;
+mod modelled_launch;
 mod rates;
 #[cfg(any(test, feature = "testing"))]
 #[allow(clippy::unwrap_used, reason = "for tests only")]
 pub mod scripted;
+mod sheet_check;
 #[cfg(test)]
 mod tests;
 mod written;
@@ -41,12 +42,11 @@ mod written;
 pub use attributes::{BoardReadings, DriverAttributes, LimitAttributes, MemoryPlace};
 pub use capability::Capability;
 pub use cards::{Card, CardOrigin};
-pub use check::Problem;
-pub use described::{Described, Disagreement};
+pub use described_gpu::{DescribedGpu, Disagreement};
 pub use error::{DeviceError, DriverError, OpenError};
 pub use execution::{
-    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Instruments, Launch, LaunchFault, ModuleId, Outcome, PartialLaunch, Placement,
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image,
+    Instruments, Launch, LaunchFault, MemoryExchange, ModuleId, Outcome, PartialLaunch, Placement,
 };
 pub use facts::{Evidence, Fact};
 pub use identity::Identity;
@@ -55,6 +55,7 @@ pub use lightbench_primitives::compute_capability::ComputeCapability;
 pub use name::DeviceName;
 pub use peaks::{Peaks, Pipe};
 pub use sheet::{DescribedBy, DeviceSheet, SheetError};
+pub use sheet_check::Problem;
 pub use sm_limits::SmLimits;
 pub use sourced::Sourced;
 pub use timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Timekeeping, Work};

@@ -1,4 +1,4 @@
-//! Calls of a vendor's library as data: what a user would run instead of a kernel, on the same buffers.
+//! Calls of a vendor library as data: baselines that run on the same buffers as a kernel.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,9 @@ use super::execution::{BufferId, LaunchFault};
 /// A call of a library on buffers of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryRun {
-    /// What it computes.
+    /// The computation.
     pub product: Product,
-    /// Where the library may lie, the first that loads counts.
+    /// Candidate paths of the library; the first that loads is used.
     pub files: Vec<PathBuf>,
     /// The factors and the product.
     pub buffers: [BufferId; 3],
@@ -33,18 +33,18 @@ pub struct Product {
     pub compute: Compute,
 }
 
-/// How a matrix lies in memory.
+/// The layout of a matrix in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
     /// The type of its elements.
     pub dtype: Dtype,
-    /// What lies side by side.
+    /// The contiguous dimension.
     pub order: Order,
     /// Elements from one row, or column, to the next.
     pub leading: u32,
 }
 
-/// What of a matrix lies side by side.
+/// The contiguous dimension of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// The elements of a row.
@@ -69,7 +69,7 @@ pub enum Compute {
 }
 
 impl Compute {
-    /// What cuBLAS calls it, and what that means.
+    /// The name in cuBLAS, with its meaning.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -82,40 +82,39 @@ impl Compute {
     }
 }
 
-/// Which library ran, and how it was asked.
+/// The library that ran, and its settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LibraryUsed {
-    /// What it is called.
     pub name: String,
-    /// Its version, as it says itself.
+    /// The version that it reports.
     pub version: String,
-    /// Its file, or the name by which the loader found it.
+    /// Its file, or its name for the system's loader.
     pub file: String,
     /// The function and its settings.
     pub call: String,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryOutcome {
     /// Which library ran.
     pub used: LibraryUsed,
-    /// What it did wrong.
+    /// Faults during the call.
     pub faults: Vec<LaunchFault>,
 }
 
 /// Why a library does not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LibraryError {
-    /// The device has none.
+    /// The device cannot run libraries.
     #[error("libraries run on GPUs only")]
     NoGpu,
     /// It is nowhere.
     #[error(
-        "cuBLAS is not there ({reason}); it comes with the CUDA toolkit, or by `pip install nvidia-cublas`"
+        "cuBLAS is missing ({reason}); it comes with the CUDA toolkit, or by `pip install nvidia-cublas`"
     )]
     Missing {
-        /// What the loader says of the last place.
+        /// The loader's error for the last path.
         reason: String,
     },
     /// It lacks a function.
@@ -131,12 +130,12 @@ pub enum LibraryError {
     Call {
         /// The function.
         call: &'static str,
-        /// What it says.
+        /// The returned status.
         status: String,
     },
 }
 
-/// A product as a library computes it that knows columns only: `result = left right`.
+/// A product in column-major form: `result = left right`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InColumns {
     /// Rows of the result.
@@ -145,7 +144,7 @@ pub struct InColumns {
     pub columns: u32,
     /// Columns of the left factor.
     pub terms: u32,
-    /// The left factor: which matrix, and how.
+    /// The left factor: the matrix and its interpretation.
     pub left: (Factor, Reading),
     /// The right factor.
     pub right: (Factor, Reading),
@@ -171,18 +170,18 @@ impl Factor {
     }
 }
 
-/// How memory is read that a library takes for columns.
+/// How row- or column-major memory is interpreted as column-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// As it lies.
+    /// Unchanged.
     AsItLies,
     /// Rows for columns.
     Transposed,
 }
 
 impl Product {
-    /// The same for a library that knows columns only: rows read as columns are the transpose, and the transpose of a
-    /// product is the product of the transposes in the other order.
+    /// The product for a column-major library: a row-major matrix read as column-major is its transpose, and the
+    /// transpose of a product is the product of the transposes in reverse order.
     #[must_use]
     pub fn in_columns(&self) -> InColumns {
         let [a, b, c] = &self.matrices;
@@ -198,7 +197,7 @@ impl Product {
         }
     }
 
-    /// What it is called with, for people.
+    /// The call as text for the user.
     #[must_use]
     pub fn words(&self) -> String {
         format!("cublasGemmEx with {}", self.compute.words())
@@ -233,7 +232,7 @@ mod tests {
         (line * matrix.leading + within) as usize
     }
 
-    /// What a library does that knows columns only.
+    /// Computes a product as a column-major library does.
     fn by_columns(product: &Product, factors: [&[i64]; 2], result: &mut [i64]) {
         let InColumns { rows, columns, terms, left, right } = product.in_columns();
         let read = |(factor, reading): (Factor, Reading), row: u32, column: u32| {

@@ -1,16 +1,17 @@
-//! The launch that checks whether ranges of device memory still hold one byte throughout.
+//! A launch that checks whether ranges of device memory hold one byte value throughout.
 //!
-//! The kernel, `lightbench_holds`, is part of the harness kernels, which are compiled elsewhere and handed to the device.
+//! The kernel, `lightbench_holds`, is one of the harness kernels, which are compiled elsewhere and passed to the
+//! device.
 
 use super::{Argument, Launch, ModuleId};
 
-/// Ranges that one launch checks at most.
+/// Maximum ranges per launch.
 pub const MAX_RANGES: usize = 64;
 
-/// Checks ranges, each a first address and a length in bytes, against one byte.
+/// Checks ranges, each a first address and a length in bytes, for one byte value.
 ///
 /// `changed` points to two 64-bit numbers for each range: before the launch all ones and 0; after it the offset of the
-/// first byte that differs, and the offset behind the last one.
+/// first byte that differs, and the offset after the last one.
 #[must_use]
 pub fn launch(module: ModuleId, ranges: &[(u64, u64)], byte: u8, changed: Argument) -> Launch {
     let ranges = &ranges[..ranges.len().min(MAX_RANGES)];

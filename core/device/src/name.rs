@@ -1,4 +1,4 @@
-//! The names of devices as people type them, and what opens them.
+//! Device names as users type them, and how to open the devices.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::execution::Device;
 use super::sheet::DeviceSheet;
 use super::virtual_device::{VirtualDevice, Watch};
 
-/// A device that somebody named.
+/// The parsed name of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeviceName {
     /// `virtual:h200`, or the sheet's name alone.

@@ -1,4 +1,4 @@
-//! What a device computes per second at best, per pipe and number format.
+//! Peak operations per second of a device, per pipe and number format.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sourced::Sourced;
 
-/// A pipe that has a peak of its own. The variants without `Tensor` are the ordinary lanes.
+/// A pipe with its own peak. Variants without `Tensor` are the CUDA cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pipe {
@@ -119,7 +119,7 @@ impl fmt::Display for Pipe {
 
 /// The dense peaks of a device: operations, never multiply-adds, and never with sparsity.
 ///
-/// Every pipe has an entry; a device without it says so.
+/// Every pipe has an entry, which states if the device lacks the pipe.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Peaks(BTreeMap<Pipe, Sourced<FlopsPerSecond>>);
@@ -135,17 +135,17 @@ impl Peaks {
     }
 
     /// The peaks that a function gives.
-    pub(super) fn of(peak: impl Fn(Pipe) -> Sourced<FlopsPerSecond>) -> Self {
+    pub(super) fn from_fn(peak: impl Fn(Pipe) -> Sourced<FlopsPerSecond>) -> Self {
         Self(Pipe::ALL.into_iter().map(|pipe| (pipe, peak(pipe))).collect())
     }
 
-    /// The peak of a pipe where it is known.
+    /// The peak of a pipe, if known.
     #[must_use]
     pub fn get(&self, pipe: Pipe) -> Option<FlopsPerSecond> {
         self.0.get(&pipe).and_then(Sourced::get)
     }
 
-    /// All pipes in order with what is known of them.
+    /// All pipes in order with their peaks.
     pub fn iter(&self) -> impl Iterator<Item = (Pipe, &Sourced<FlopsPerSecond>)> {
         self.0.iter().map(|(&pipe, peak)| (pipe, peak))
     }

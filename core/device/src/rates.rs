@@ -1,4 +1,4 @@
-//! A sheet as rates for modelled time; what no document states stays unknown.
+//! The rates of a sheet for modelled time; undocumented rates stay unknown.
 
 use lightbench_units::{Bytes, Seconds};
 use lightbench_virtual_gpu::TraceUse;
@@ -9,20 +9,20 @@ use super::peaks::Pipe;
 use super::sheet::DeviceSheet;
 use super::timing::Residence;
 
-/// What a kernel takes that does nothing: an assumption, as no document states it. An H200 takes 0.93 µs by the time stamps of
-/// its driver.
+/// Time of an empty kernel: an assumption, because no document states it. An H200 takes 0.93 µs by the driver's time
+/// stamps.
 const LAUNCH: Seconds = Seconds(0.9e-6);
 
-/// The same by events around it, with what a kernel takes to fetch its code for the first time.
+/// The same by events, including the first fetch of the kernel's code.
 const FIRST_LAUNCH: Seconds = Seconds(1.6e-6);
 
 impl DeviceSheet {
-    /// The rates, unless the multiprocessors or their clock are not known.
+    /// The rates; `None` if the multiprocessors or their clock are unknown.
     ///
-    /// The clock is the highest, as a bound needs it. Sheets do not state the rate of L2. There is no rate of integers
-    /// either, because no documented one would be a bound: sums run on two pipes together as fast as instructions are
-    /// issued (128 lanes of compute capability 8.9), one machine instruction does two of PTX (sums and logic of three
-    /// operands), and values that a warp shares have a pipe of their own.
+    /// The clock is the highest, as a bound requires. Sheets do not state the rate of L2. No rate of integer
+    /// instructions is given, because no documented one is a bound: additions run on two pipes together as fast as
+    /// instructions are issued (128 lanes of compute capability 8.9), one machine instruction performs two of PTX
+    /// (additions and logic of three operands), and values shared by a warp have a separate pipe.
     #[must_use]
     pub fn rates(&self) -> Option<Rates> {
         let peak = |pipe| self.peaks.get(pipe);
@@ -54,7 +54,7 @@ impl DeviceSheet {
         })
     }
 
-    /// What is recorded of some of a grid's blocks, each with its part of the caches.
+    /// The recorded accesses of some blocks of a grid, each with its share of the caches.
     #[must_use]
     pub fn trace_use(&self, (blocks, all): (u32, u64), residence: Residence) -> TraceUse {
         let sms = u64::from(self.sms.get().unwrap_or(1).max(1));
@@ -65,7 +65,7 @@ impl DeviceSheet {
         TraceUse { blocks, l1, l2 }
     }
 
-    /// The caches that a block with so much shared memory on each multiprocessor leaves, unless a size is not known.
+    /// The cache sizes that remain with this much shared memory on each multiprocessor; `None` if a size is unknown.
     #[must_use]
     pub fn cache_sizes(&self, shared_per_sm: lightbench_units::Bytes) -> Option<CacheSizes> {
         let whole = self.capability.l1.get()?;

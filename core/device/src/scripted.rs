@@ -1,7 +1,7 @@
-//! A device that runs no code: it holds buffers, and each launch does what a script says next.
+//! A device that runs no code: it holds buffers, and each launch performs the next action of a script.
 //!
-//! It is for tests of what stands around a device: what becomes of a verification when a device gives wrong results,
-//! faults, fails, hangs, or takes its process along. No name opens it, so that no command can.
+//! It tests the code around devices: the result of a verification if a device returns wrong results, faults, fails,
+//! hangs, or kills its process. It has no name, so that no command can open it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,10 +19,10 @@ use super::execution::{
 use super::timing::{Sampling, Timed, Work};
 use super::virtual_device::Watch;
 
-/// What one launch does.
+/// The action of one launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Act {
-    /// Buffers, by the position of their argument, hold these bytes from their beginning on.
+pub enum ScriptedLaunch {
+    /// Writes these bytes to the start of buffers, identified by argument position.
     Write(Vec<(usize, Vec<u8>)>),
     /// The kernel traps.
     Trap,
@@ -38,21 +38,21 @@ pub enum Act {
 #[derive(Debug)]
 pub struct ScriptedDevice {
     description: Description,
-    script: VecDeque<Act>,
+    script: VecDeque<ScriptedLaunch>,
     modules: usize,
-    /// None once it was given back.
+    /// `None` after it was freed.
     buffers: Vec<Option<Content>>,
 }
 
 impl ScriptedDevice {
     /// A device whose launches do these things, one after another. A launch beyond the end of the script is an error.
-    pub fn new(script: impl IntoIterator<Item = Act>) -> Self {
+    pub fn new(script: impl IntoIterator<Item = ScriptedLaunch>) -> Self {
         let description = Description {
             name: "scripted".to_owned(),
             title: "scripted device".to_owned(),
             capability: ComputeCapability(9, 0),
             memory_bytes: 1 << 30,
-            // On the host, and it knows which bytes nothing wrote.
+            // The buffers are on the host, with tracked initialisation.
             kind: DeviceKind::Virtual,
         };
         Self { description, script: script.into_iter().collect(), modules: 0, buffers: Vec::new() }
@@ -120,7 +120,7 @@ impl Device for ScriptedDevice {
         Err(VariableError::Unknown(symbol.to_owned()).into())
     }
 
-    /// What runs no code has no time.
+    /// A device without code has no time.
     fn time(&mut self, _work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
         Err(DeviceError::Unknown("time in its script"))
     }
@@ -138,8 +138,8 @@ impl Device for ScriptedDevice {
         }
         let act = self.script.pop_front().ok_or(DeviceError::Unknown("launch in its script"))?;
         match act {
-            Act::Write(writes) => self.write(launch, writes),
-            Act::Trap => {
+            ScriptedLaunch::Write(writes) => self.write(launch, writes),
+            ScriptedLaunch::Trap => {
                 let fault = LaunchFault::Reported {
                     kind: FaultKind::Trap,
                     kernel: launch.kernel.clone(),
@@ -148,16 +148,16 @@ impl Device for ScriptedDevice {
                 };
                 Ok(Outcome { faults: vec![fault], ..Outcome::default() })
             }
-            Act::Fail => Err(DeviceError::Driver(DriverError {
+            ScriptedLaunch::Fail => Err(DeviceError::Driver(DriverError {
                 call: "cuLaunchKernel",
                 name: "CUDA_ERROR_UNKNOWN".to_owned(),
                 description: "the script says so".to_owned(),
                 log: String::new(),
             })),
-            Act::Hang => loop {
+            ScriptedLaunch::Hang => loop {
                 std::thread::park();
             },
-            Act::Die => std::process::abort(),
+            ScriptedLaunch::Die => std::process::abort(),
         }
     }
 
@@ -174,7 +174,7 @@ fn content(length: usize, initial: InitialContent) -> Content {
     Content { bytes, unwritten: if hole.is_empty() { Vec::new() } else { vec![hole] } }
 }
 
-/// The parts of ranges that lie outside of one.
+/// The parts of ranges outside another range.
 fn without(ranges: &[Range<usize>], out: &Range<usize>) -> Vec<Range<usize>> {
     let parts = ranges.iter().flat_map(|range| {
         [range.start..range.end.min(out.start), range.start.max(out.end)..range.end]

@@ -1,4 +1,4 @@
-//! Device sheets: what is known of one GPU, each number with the document it comes from.
+//! Device sheets: the properties of one GPU, each with the document it comes from.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use super::attributes::DriverAttributes;
 use super::capability::Capability;
 use super::cards::{self, Card};
-use super::check::{self, Problem};
 use super::peaks::{Peaks, Pipe};
+use super::sheet_check::{self, Problem};
 use super::sourced::Sourced;
 use super::written::WrittenSheet;
 
@@ -32,19 +32,19 @@ const SHEETS: [(&str, &str); 12] = [
     ("rtx5090", include_str!("../../../assets/devices/rtx5090.ron")),
 ];
 
-/// How a virtual GPU that plays a sheet is named: `virtual:h200`.
+/// Prefix of a virtual GPU's name: `virtual:h200`.
 const VIRTUAL: &str = "virtual:";
 
-/// What is known of one GPU.
+/// The properties of one GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceSheet {
     /// The name that people type: `h200`.
     pub name: String,
     /// The name that people read.
     pub title: String,
-    /// What all devices of its compute capability share.
+    /// Properties shared by all devices of its compute capability.
     pub capability: Capability,
-    /// Who says that it has this compute capability.
+    /// The compute capability, with its source.
     pub compute_capability: Sourced<ComputeCapability>,
     /// Multiprocessors.
     pub sms: Sourced<u32>,
@@ -72,17 +72,17 @@ pub struct DeviceSheet {
     pub peaks: Peaks,
     /// The documents by key.
     pub sources: BTreeMap<String, String>,
-    /// What it rests on.
+    /// The origin of the description.
     pub described_by: DescribedBy,
 }
 
-/// What a description rests on.
+/// The origin of a description.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DescribedBy {
     /// Documents or recorded attributes: a virtual device plays it, and has its numbers by definition.
     Documents,
-    /// The attributes of a GPU that is there.
+    /// The attributes of an installed GPU.
     Driver(Box<DriverAttributes>),
 }
 
@@ -92,9 +92,9 @@ pub enum SheetError {
     /// Nothing has this name.
     #[error("no device sheet is named `{name}`{}; known: {}", did_you_mean(nearest), known.join(", "))]
     UnknownName {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The nearest name, where one is near.
+        /// The most similar name, if there is one.
         nearest: Option<&'static str>,
         /// All names.
         known: Vec<&'static str>,
@@ -102,7 +102,7 @@ pub enum SheetError {
     /// The table of compute capabilities lacks this one.
     #[error("compute capability {compute_capability} is not in the table; known: {}", list(known))]
     UnknownCapability {
-        /// What was asked for.
+        /// The requested compute capability.
         compute_capability: ComputeCapability,
         /// All capabilities.
         known: Vec<ComputeCapability>,
@@ -116,7 +116,7 @@ pub enum SheetError {
         line: usize,
         /// From 1.
         column: usize,
-        /// What was expected.
+        /// The expected content.
         message: String,
     },
     /// The text is a sheet that contradicts itself or lacks a source.
@@ -134,7 +134,7 @@ impl DeviceSheet {
     ///
     /// # Errors
     ///
-    /// When nothing has this name: the nearest name and all names.
+    /// There is no such sheet; the error lists the most similar name and all names.
     pub fn named(name: &str) -> Result<&'static Self, SheetError> {
         let wanted = name.strip_prefix(VIRTUAL).unwrap_or(name);
         if let Some(index) = SHEETS.iter().position(|&(known, _)| known == wanted) {
@@ -171,7 +171,7 @@ impl DeviceSheet {
         (0..SHEETS.len()).map(Self::embedded).collect()
     }
 
-    /// Each sheet is read when it is first asked for: a run rarely needs more than one.
+    /// Each sheet is parsed on first use: a run rarely needs more than one.
     fn embedded(index: usize) -> Result<&'static Self, SheetError> {
         static READ: [OnceLock<Result<DeviceSheet, SheetError>>; SHEETS.len()] =
             [const { OnceLock::new() }; SHEETS.len()];
@@ -211,7 +211,7 @@ impl DeviceSheet {
         let Some(number) = written.compute_capability.get() else {
             return Err(unsound(vec![Problem::NoCapability]));
         };
-        let capability = Capability::of(number)?.clone();
+        let capability = Capability::from_compute_capability(number)?.clone();
         let peaks: BTreeMap<Pipe, Sourced<FlopsPerSecond>> = written
             .peaks_tflops
             .into_iter()
@@ -239,17 +239,17 @@ impl DeviceSheet {
             sources: written.sources,
             described_by: DescribedBy::Documents,
         };
-        let problems = check::sheet(&sheet);
+        let problems = sheet_check::sheet(&sheet);
         if problems.is_empty() { Ok(sheet) } else { Err(unsound(problems)) }
     }
 
-    /// The architecture that a compiler is asked for: `sm_90`.
+    /// The architecture to compile for: `sm_90`.
     #[must_use]
     pub fn architecture(&self) -> String {
         self.capability.compute_capability.architecture()
     }
 
-    /// How a virtual GPU with this sheet is named: `virtual:h200`.
+    /// The name of the virtual GPU with this sheet: `virtual:h200`.
     #[must_use]
     pub fn virtual_name(&self) -> String {
         format!("{VIRTUAL}{}", self.name)
@@ -269,7 +269,7 @@ pub(super) fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, She
         })
 }
 
-/// A title without what people leave out of it.
+/// A title without the words that users omit.
 fn short(title: &str) -> &str {
     let title = title.strip_prefix("virtual ").unwrap_or(title);
     title.strip_prefix("NVIDIA ").unwrap_or(title)

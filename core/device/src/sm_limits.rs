@@ -1,4 +1,4 @@
-//! The limits of a multiprocessor as plain numbers: what occupancy needs.
+//! The limits of a multiprocessor as plain numbers, for computing occupancy.
 
 use lightbench_units::Bytes;
 
@@ -10,13 +10,13 @@ use super::sourced::Sourced;
 pub struct SmLimits {
     /// Threads of a warp.
     pub warp_size: u32,
-    /// Threads of a block at most.
+    /// Maximum threads of a block.
     pub max_threads_per_block: u32,
-    /// Resident warps at most.
+    /// Maximum resident warps.
     pub max_warps: u32,
-    /// Resident blocks at most.
+    /// Maximum resident blocks.
     pub max_blocks: u32,
-    /// Parts with a register file of their own.
+    /// Sub-partitions, each with its own register file.
     pub sub_partitions: u32,
     /// 32-bit registers.
     pub registers: u32,
@@ -30,15 +30,15 @@ pub struct SmLimits {
     pub warp_granularity: u32,
     /// Shared memory that a block may use, the system's share not counted.
     pub max_shared_per_block: Bytes,
-    /// Shared memory that the system takes from every block.
+    /// Shared memory that the system reserves in every block.
     pub reserved_shared_per_block: Bytes,
     /// Shared memory is given to a block in multiples of this.
     pub shared_unit: Bytes,
-    /// The sizes that shared memory can be set to, ascending; the last is all there is.
+    /// The configurable sizes of shared memory, ascending.
     pub carveouts: Vec<Bytes>,
     /// Named barriers that a block may use.
     pub barriers_per_block: u32,
-    /// Named barriers, where they limit residency.
+    /// Named barriers, if they limit residency.
     pub barriers: Option<u32>,
 }
 
@@ -47,7 +47,7 @@ impl Capability {
     ///
     /// # Errors
     ///
-    /// The names of the limits that are not known.
+    /// The names of the unknown limits.
     pub fn sm_limits(&self) -> Result<SmLimits, Vec<&'static str>> {
         let mut missing = Vec::new();
         let mut number = |name, fact: &Sourced<u32>| take(name, fact, &mut missing);

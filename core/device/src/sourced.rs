@@ -1,29 +1,29 @@
-//! A number together with the document it comes from, or the reason why there is none.
+//! A number with the document it comes from, or the reason why it is unknown.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A fact of a device sheet.
+/// A value of a device sheet.
 ///
-/// In RON: `known(value: 132, source: "h100-whitepaper")`, `absent(source: "ptx-isa")` or
-/// `unknown(reason: "the data sheet does not say")`. A source is a key of the file's `sources`.
+/// In RON: `known(value: 132, source: "h100-whitepaper")`, `absent(source: "ptx-isa")` or `unknown(reason: "the data
+/// sheet does not say")`. A source is a key of the file's `sources`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Sourced<T> {
     /// The value, and the key of the document that states it.
     Known {
-        /// What the document says.
+        /// The documented value.
         value: T,
         /// The document.
         source: String,
     },
-    /// The device has no such thing, and the document that says so.
+    /// The device lacks this feature, according to the document.
     Absent {
         /// The document.
         source: String,
     },
-    /// Nobody has found a document for it: whatever needs the value does without it.
+    /// No document was found: code that needs the value must work without it.
     Unknown {
         /// Why.
         reason: String,
@@ -31,7 +31,7 @@ pub enum Sourced<T> {
 }
 
 impl<T> Sourced<T> {
-    /// The value, where it is known.
+    /// The value, if known.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Known { value, .. } => Some(value),
@@ -39,7 +39,7 @@ impl<T> Sourced<T> {
         }
     }
 
-    /// The key of the document, where there is one.
+    /// The key of the document, if there is one.
     pub fn source(&self) -> Option<&str> {
         match self {
             Self::Known { source, .. } | Self::Absent { source } => Some(source),
@@ -58,7 +58,7 @@ impl<T> Sourced<T> {
 }
 
 impl<T: Copy> Sourced<T> {
-    /// A copy of the value, where it is known.
+    /// A copy of the value, if known.
     pub fn get(&self) -> Option<T> {
         self.value().copied()
     }

@@ -8,7 +8,7 @@ mod variables;
 use lightbench_primitives::element::POISON;
 use lightbench_virtual_gpu::{Access, InitialContent};
 
-use super::scripted::{Act, ScriptedDevice};
+use super::scripted::{ScriptedDevice, ScriptedLaunch};
 use super::*;
 
 /// `y[i] = x[i] + add` for i below n, with `shared` bytes of dynamic shared memory in between.
@@ -73,7 +73,7 @@ fn check(test: impl Fn(&mut dyn Device)) {
 }
 
 /// The same against a scripted device too, which does at each launch what such a kernel would.
-fn check_with(script: &[Act], test: impl Fn(&mut dyn Device)) {
+fn check_with(script: &[ScriptedLaunch], test: impl Fn(&mut dyn Device)) {
     test(&mut ScriptedDevice::new(script.iter().cloned()));
     check(test);
 }
@@ -119,7 +119,7 @@ fn adding(device: &mut dyn Device, access: Access) -> (Launch, BufferId, BufferI
 
 #[test]
 fn a_kernel_reads_its_arguments_and_writes_its_output() {
-    check_with(&[Act::Write(vec![(1, words(&[11, 12, 13]))])], |device| {
+    check_with(&[ScriptedLaunch::Write(vec![(1, words(&[11, 12, 13]))])], |device| {
         let (launch, x, y) = adding(device, Access::ReadOnly);
         let outcome = device.launch(&launch).unwrap();
         assert_eq!(outcome.faults, []);
@@ -135,8 +135,10 @@ fn a_kernel_reads_its_arguments_and_writes_its_output() {
 
 #[test]
 fn buffers_live_from_launch_to_launch() {
-    let script =
-        [Act::Write(vec![(1, words(&[11, 12, 13]))]), Act::Write(vec![(1, words(&[21, 22, 23]))])];
+    let script = [
+        ScriptedLaunch::Write(vec![(1, words(&[11, 12, 13]))]),
+        ScriptedLaunch::Write(vec![(1, words(&[21, 22, 23]))]),
+    ];
     check_with(&script, |device| {
         let (mut launch, x, y) = adding(device, Access::ReadWrite);
         launch.arguments[1] = Argument::Buffer(x);
@@ -149,7 +151,7 @@ fn buffers_live_from_launch_to_launch() {
 
 #[test]
 fn variables_live_as_long_as_their_module() {
-    let script = [6, 7, 6, 8].map(|count| Act::Write(vec![(0, words(&[count]))]));
+    let script = [6, 7, 6, 8].map(|count| ScriptedLaunch::Write(vec![(0, words(&[count]))]));
     check_with(&script, |device| {
         let out = BufferRequest::new("out", 4, Access::ReadWrite, InitialContent::Uninitialised);
         let out = device.allocate(out).unwrap();
@@ -215,7 +217,7 @@ fn kinds(outcome: &Outcome) -> Vec<&str> {
 
 #[test]
 fn a_trap_is_a_fault_and_not_an_error() {
-    let mut scripted = ScriptedDevice::new([Act::Trap]);
+    let mut scripted = ScriptedDevice::new([ScriptedLaunch::Trap]);
     let launch = plain(load(&mut scripted), "stops", Vec::new());
     assert_eq!(kinds(&scripted.launch(&launch).unwrap()), ["trap"]);
     check_fault(|device| {
@@ -264,7 +266,7 @@ fn impossible_launches_are_errors() {
 
 #[test]
 fn a_script_that_ends_or_fails_is_an_error_and_no_outcome() {
-    let mut device = ScriptedDevice::new([Act::Fail]);
+    let mut device = ScriptedDevice::new([ScriptedLaunch::Fail]);
     let launch = plain(load(&mut device), "nothing", Vec::new());
     assert!(matches!(device.launch(&launch), Err(DeviceError::Driver(_))));
     assert_eq!(device.launch(&launch), Err(DeviceError::Unknown("launch in its script")));

@@ -1,4 +1,4 @@
-//! Work that a device times: what runs, what is put right before each sample, and what came of it.
+//! Work to be timed: its operations, the buffers restored before each sample, and the result.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use super::library::LibraryRun;
 /// Work that is timed as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Buffers that hold [`POISON`](lightbench_primitives::element::POISON) when a sample begins, so that results of an
+    /// Buffers filled with [`POISON`](lightbench_primitives::element::POISON) before each sample, so that results of an
     /// earlier sample do not count.
     pub poison: Vec<BufferId>,
-    /// Buffers that hold zeros when a sample begins: those that each execution must leave so.
+    /// Buffers that hold zeros before each sample; each execution must leave them zero.
     pub clear: Vec<BufferId>,
-    /// Copies of one whole buffer to another of the same size, before a sample begins.
+    /// Copies of one whole buffer to another of the same size, before each sample.
     pub restore: Vec<(BufferId, BufferId)>,
-    /// What is timed, in order.
+    /// The timed operations, in order.
     pub timed: Vec<Operation>,
 }
 
@@ -33,7 +33,7 @@ pub enum Operation {
     Launch {
         /// Which.
         launch: Launch,
-        /// What a multiprocessor holds at once, where the compiler knows; a model needs it.
+        /// Resident blocks of the launch, if the compiler reports them; a model needs it.
         residence: Option<Residence>,
     },
     /// A whole buffer is set to one element after the other.
@@ -47,7 +47,8 @@ pub enum Operation {
     Library(LibraryRun),
 }
 
-/// What a multiprocessor holds of a launch at once: registers and shared memory decide, so the compiler knows.
+/// Resident blocks of a launch on a multiprocessor. Registers and shared memory determine them, so the compiler reports
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Residence {
     /// Blocks.
@@ -59,13 +60,13 @@ pub struct Residence {
 /// How samples are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// What the caches hold before each sample.
+    /// State of the caches before each sample.
     pub mode: Mode,
     /// Executions of the work in each sample, whose time is divided by them.
     pub batch: u32,
     /// Samples.
     pub samples: u32,
-    /// How long the device does nothing before each of them, where that is a part of the mode.
+    /// Idle time of the device before each sample, for modes that include it.
     pub pause: Duration,
 }
 
@@ -77,37 +78,37 @@ impl Sampling {
     }
 }
 
-/// What is asked to tell the time of a single launch.
+/// The clock of single launches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Timekeeping {
     /// Events around it.
     #[default]
     Events,
-    /// Time stamps of the driver, whose library lies at one of these places or where the system's loader finds it.
+    /// Time stamps of the driver, whose library is at one of these paths or known to the system's loader.
     Cupti(Vec<PathBuf>),
 }
 
 /// One operation of modelled work; the same again is not modelled again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelledOperation {
-    /// How often it is executed.
+    /// Number of executions.
     pub executions: u64,
-    /// What the model says.
+    /// The modelled time.
     pub modelled: Modelled,
-    /// What was counted of a launch.
+    /// Counters of a launch.
     pub counters: Option<Counters>,
 }
 
-/// What came of timing.
+/// The result of timing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Timed {
     /// The work ran, once more for each sample.
     Samples {
-        /// What told the time.
+        /// The clock.
         clock: Clock,
         /// The times of one execution.
         times: Vec<Seconds>,
-        /// What the device did, where it was asked: not each time.
+        /// State of the device; not read for every sample.
         reading: Option<Reading>,
     },
     /// It was modelled.

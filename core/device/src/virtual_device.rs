@@ -1,4 +1,4 @@
-//! A device that is played on the host: the virtual GPU with the numbers of a device sheet.
+//! A device simulated on the host: the virtual GPU with the numbers of a device sheet.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -21,33 +21,32 @@ use super::execution::{
     LaunchFault, ModuleId, Outcome, PartialLaunch, Placement,
 };
 use super::library::LibraryError;
-use super::model;
+use super::modelled_launch;
 use super::sheet::DeviceSheet;
 use super::timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
 
-/// Buffers live in the host's memory, so a device has at most this much, whatever its sheet says.
+/// Buffers live in the host's memory, so a virtual device has at most this much, regardless of its sheet.
 const MOST_MEMORY: u64 = 4 << 30;
 
-/// Device-side `malloc` gives this much unless a program asks for more (CUDA C++ Programming Guide, "Heap Memory
-/// Allocation").
+/// Default size of the heap for device-side `malloc` (CUDA C++ Programming Guide, "Heap Memory Allocation").
 const HEAP_BYTES: u64 = 8 << 20;
 
-/// What a virtual device looks at while a kernel runs.
+/// Checks, scheduling and recording of a virtual device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watch {
-    /// What is looked for beyond bounds, alignment and rights, which always are.
+    /// Checks beyond bounds, alignment and access rights, which are always on.
     pub checks: Checks,
     /// In which order threads go.
     pub schedule: Schedule,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
-    /// Whether some blocks are recorded step by step, which a modelled time needs; nothing without `counters`.
+    /// Whether some blocks are recorded step by step, which a modelled time needs; no effect without `counters`.
     pub trace: bool,
-    /// Where approximate functions lie in the interval that the ISA documents.
+    /// Position of approximate functions in the error interval that the ISA documents.
     pub approximation: Approximation,
     /// In which order blocks start.
     pub block_order: BlockOrder,
-    /// Blocks that run at once, where they shall be fewer than the device holds.
+    /// Limit on resident blocks, if it is lower than the device's.
     pub most_resident: Option<NonZeroU32>,
     /// Warp instructions after which a launch is ended.
     pub max_steps: u64,
@@ -56,7 +55,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Warp instructions of a launch unless it asks for another limit.
+    /// Default limit of warp instructions of a launch.
     pub const MOST_STEPS: u64 = LaunchConfig::MAX_STEPS;
 
     /// Every check, and counters.
@@ -88,7 +87,7 @@ pub struct VirtualDevice {
 #[derive(Debug)]
 struct Slot {
     buffer: machine::BufferId,
-    /// None once it was given back.
+    /// `None` after it was freed.
     bytes: Bytes,
 }
 
@@ -112,11 +111,11 @@ impl VirtualDevice {
         Ok(Self { description, sheet, watch, machine, modules, buffers })
     }
 
-    /// Runs a kernel to its end and keeps what one of its warps accesses, the first `most` accesses.
+    /// Runs a kernel to its end and records the accesses of one of its warps, up to the first `most`.
     ///
     /// # Errors
     ///
-    /// The launch is impossible.
+    /// The launch is invalid.
     pub fn record(
         &mut self,
         launch: &Launch,
@@ -127,10 +126,14 @@ impl VirtualDevice {
         Ok(self.machine.record(module, &launch.kernel, &config, (of, most))?)
     }
 
-    /// A launch that is executed so many times: the later ones may find in L2 what the first one left there.
-    fn executed(&self, executions: u64, launched: model::Launched) -> Vec<ModelledOperation> {
-        let again = if executions > 1 { launched.again(&self.sheet) } else { None };
-        let model::Launched { modelled, counted } = launched;
+    /// A launch executed several times: later executions may find the data of the first one in L2.
+    fn executed(
+        &self,
+        executions: u64,
+        launched: modelled_launch::ModelledLaunch,
+    ) -> Vec<ModelledOperation> {
+        let again = if executions > 1 { launched.repeated(&self.sheet) } else { None };
+        let modelled_launch::ModelledLaunch { modelled, counted } = launched;
         let counters = counted.map(|(counters, _)| counters);
         let Some(again) = again else {
             return vec![ModelledOperation { executions, modelled, counters }];
@@ -173,7 +176,8 @@ impl VirtualDevice {
         })
     }
 
-    /// What is recorded of a launch of which the compiler does not say how many blocks fit: threads decide.
+    /// Recorded accesses of a launch whose resident blocks the compiler did not report; the number of threads
+    /// determines them.
     fn trace(&self, launch: &Launch) -> TraceUse {
         let count = |size: [u32; 3]| size.iter().fold(1_u64, |all, side| all * u64::from(*side));
         let limits = self.sheet.capability.sm_limits().ok();
@@ -181,7 +185,7 @@ impl VirtualDevice {
         let fitting = u64::from(threads) / count(launch.block).max(1);
         let blocks = u32::try_from(fitting).unwrap_or(u32::MAX).max(1);
         let residence = Residence { blocks, shared: Bytes(0) };
-        self.sheet.trace_use((model::TRACED, count(launch.grid)), residence)
+        self.sheet.trace_use((modelled_launch::TRACED, count(launch.grid)), residence)
     }
 
     fn argument(
@@ -211,7 +215,7 @@ impl Device for VirtualDevice {
 
     fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
         let BufferRequest { name, bytes, access, initial, align, placement } = request;
-        // Every byte beside a buffer is noticed, so that neither edge needs a place of its own.
+        // Every byte outside a buffer is checked, so both placements are equivalent.
         let start = match placement {
             Placement::Left | Placement::Right => 0,
             Placement::OddMultiple => align,
@@ -255,7 +259,7 @@ impl Device for VirtualDevice {
     }
 
     fn time(&mut self, work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
-        let mut known: Vec<(&Operation, u64, model::Launched)> = Vec::new();
+        let mut known: Vec<(&Operation, u64, modelled_launch::ModelledLaunch)> = Vec::new();
         for operation in &work.timed {
             if let Some((_, executions, _)) =
                 known.iter_mut().find(|(known, ..)| is_repeated(known, operation))
@@ -272,13 +276,14 @@ impl Device for VirtualDevice {
                     let module = module.ok_or(DeviceError::Unknown("module"))?;
                     let kernel = (module, launch.kernel.as_str());
                     let room = self.buffers.iter().map(|slot| slot.bytes).sum();
-                    let grid = model::Grid { config, residence: *residence, room, begins };
-                    model::launch(&mut self.machine, kernel, &grid, &self.sheet)?
+                    let grid =
+                        modelled_launch::Grid { config, residence: *residence, room, begins };
+                    modelled_launch::launch(&mut self.machine, kernel, &grid, &self.sheet)?
                 }
                 Operation::Fill { buffer, .. } => {
                     let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-                    let modelled = model::fill(&self.sheet, slot.bytes);
-                    model::Launched { modelled, counted: None }
+                    let modelled = modelled_launch::fill(&self.sheet, slot.bytes);
+                    modelled_launch::ModelledLaunch { modelled, counted: None }
                 }
                 Operation::Library(_) => return Err(LibraryError::NoGpu.into()),
             };
@@ -349,7 +354,7 @@ fn is_repeated(known: &Operation, operation: &Operation) -> bool {
     }
 }
 
-/// Runs a kernel with the checks that are asked for, as far as a launch can have them.
+/// Runs a kernel with the requested checks, as far as a launch supports them.
 fn run(
     machine: &mut Machine,
     module: &Module,
@@ -357,7 +362,7 @@ fn run(
     config: LaunchConfig,
 ) -> Result<Outcome, DeviceError> {
     match machine.launch(module, kernel, &config) {
-        // Blocks on several host threads are not judged: then all else is checked, and that is said.
+        // Blocks on several host threads: the race check is off, the other checks are on, and the outcome lists it.
         Err(LaunchError::Unavailable(_)) if config.checks.races != Races::Ignored => {
             let checks = Checks { races: Races::Ignored, ..config.checks };
             let done = machine.launch(module, kernel, &LaunchConfig { checks, ..config })?;

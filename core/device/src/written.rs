@@ -1,4 +1,4 @@
-//! Device sheets as people write them: in the units of the documents they are copied from.
+//! Device sheets as written in files, in the units of their source documents.
 
 use std::collections::BTreeMap;
 
@@ -76,5 +76,5 @@ pub(super) struct WrittenCapability {
 }
 
 fn no_ids() -> Sourced<Vec<u32>> {
-    Sourced::Unknown { reason: "no document at hand states it".to_owned() }
+    Sourced::Unknown { reason: "no available document states it".to_owned() }
 }

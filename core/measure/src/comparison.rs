@@ -1,31 +1,30 @@
-//! Which of two is faster: an interval on the ratio of their times, from rounds in which both ran.
+//! Compares two candidates: a confidence interval of the ratio of their times, from rounds in which both ran.
 //!
-//! Both run in every round, in an order that is shuffled, so that what changes slowly changes both. Each round gives one
-//! ratio; the rounds are the independent witnesses.
+//! Both candidates run in every round, in shuffled order, so that slow changes of the device affect both alike. Each
+//! round yields one ratio; the rounds are the independent observations.
 
 use lightbench_units::{Fraction, Seconds};
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{bootstrap, median};
 
-/// Confidence of the interval. With 95 % one comparison in twenty of a candidate with itself would show a difference; at
-/// most one in fifty may.
+/// Confidence of the interval. At 95 %, one comparison in twenty of a candidate with itself would report a difference;
+/// one in fifty is accepted.
 const CONFIDENCE: f64 = 0.99;
 
-/// Rounds below which nothing is said: the interval of fewer is too narrow.
+/// Rounds below which no comparison is made: the bootstrap interval of fewer rounds is too narrow.
 pub const LEAST_ROUNDS: usize = 12;
 
-/// Differences below this part of the time are not differences that anybody can use.
+/// Differences below this fraction of the time are reported as equal: they have no practical value.
 const SMALLEST: f64 = 0.002;
 
-/// How B compares with A.
+/// The times of B relative to those of A.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Time of B as a part of the time of A: below 1, B is faster.
     pub ratio: Fraction,
-    /// The ratio lies in here with 99 % confidence.
+    /// The 99 % confidence interval of the ratio.
     pub interval: (Fraction, Fraction),
-    /// What follows.
     pub conclusion: Conclusion,
     /// Rounds in which both ran.
     pub rounds: usize,
@@ -35,20 +34,18 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// B takes less time than A.
     Faster,
-    /// B takes more time than A.
     Slower,
-    /// Nothing that could be told from noise.
+    /// The difference is within the noise.
     NoMeasurableDifference,
 }
 
 impl Comparison {
-    /// Compares rounds of B with the rounds of A that ran beside them.
+    /// Compares the rounds of B with the rounds of A that ran in the same rounds.
     ///
-    /// None where there are too few rounds, or samples that are no times.
+    /// `None` with fewer than [`LEAST_ROUNDS`] rounds, or if a sample is not a finite positive time.
     #[must_use]
-    pub fn of(a: &[Vec<Seconds>], b: &[Vec<Seconds>]) -> Option<Self> {
+    pub fn from_rounds(a: &[Vec<Seconds>], b: &[Vec<Seconds>]) -> Option<Self> {
         let logarithms: Vec<f64> = a
             .iter()
             .zip(b)
@@ -74,7 +71,7 @@ impl Comparison {
         Some(Self { ratio: Fraction(ratio), interval, conclusion, rounds: logarithms.len() })
     }
 
-    /// Whether B may take the place of A as the best: faster, by one part in a hundred at least.
+    /// Whether B replaces A as the best candidate: it is faster by at least 1 %.
     #[must_use]
     pub fn is_new_best(&self) -> bool {
         self.conclusion == Conclusion::Faster && self.ratio.0 <= 0.99
@@ -88,7 +85,7 @@ fn middle(round: &[Seconds]) -> Option<f64> {
 
 #[cfg(test)]
 pub(super) mod simulated {
-    //! Noise like that of a GPU: a tick of the clock, a slow drift, a skewed tail, now and then an outlier.
+    //! Noise similar to that of a GPU: clock resolution, slow drift, a skewed tail and rare outliers.
 
     use lightbench_primitives::random::Stream;
     use lightbench_units::Seconds;
@@ -158,7 +155,7 @@ mod tests {
         let round = |contender: u32, time: f64| -> Vec<Vec<Seconds>> {
             (0..rounds).map(|each| noise(trial * 100 + each).beside(time, 5, contender)).collect()
         };
-        Comparison::of(&round(0, 1e-4), &round(1, 1e-4 * ratio)).unwrap().conclusion
+        Comparison::from_rounds(&round(0, 1e-4), &round(1, 1e-4 * ratio)).unwrap().conclusion
     }
 
     fn share(ratio: f64, noise: impl Fn(u64) -> Noise, wanted: Conclusion) -> f64 {
@@ -187,11 +184,11 @@ mod tests {
     #[test]
     fn too_little_says_nothing() {
         let times = |value, rounds| vec![vec![Seconds(value); 3]; rounds];
-        assert_eq!(Comparison::of(&times(1.0, 11), &times(2.0, 11)), None);
-        assert_eq!(Comparison::of(&times(1.0, 40), &times(f64::NAN, 40)), None);
-        assert_eq!(Comparison::of(&times(0.0, 40), &times(1.0, 40)), None);
-        assert_eq!(Comparison::of(&[], &[]), None);
-        let slower = Comparison::of(&times(1.0, 12), &times(2.0, 12)).unwrap();
+        assert_eq!(Comparison::from_rounds(&times(1.0, 11), &times(2.0, 11)), None);
+        assert_eq!(Comparison::from_rounds(&times(1.0, 40), &times(f64::NAN, 40)), None);
+        assert_eq!(Comparison::from_rounds(&times(0.0, 40), &times(1.0, 40)), None);
+        assert_eq!(Comparison::from_rounds(&[], &[]), None);
+        let slower = Comparison::from_rounds(&times(1.0, 12), &times(2.0, 12)).unwrap();
         assert_eq!((slower.conclusion, slower.ratio), (Conclusion::Slower, Fraction(2.0)));
     }
 
@@ -199,7 +196,7 @@ mod tests {
     fn a_new_best_is_a_hundredth_faster() {
         let times = |value| vec![vec![Seconds(value); 3]; 20];
         let check = |b, expected| {
-            let comparison = Comparison::of(&times(1.0), &times(b)).unwrap();
+            let comparison = Comparison::from_rounds(&times(1.0), &times(b)).unwrap();
             assert_eq!(comparison.is_new_best(), expected, "{b}");
         };
         check(0.98, true);

@@ -1,6 +1,6 @@
-//! What one execution costs in energy: windows of many executions, held against one in which the device did nothing.
+//! Energy of one execution: windows of many executions, compared with a window in which the device is idle.
 //!
-//! A mode of its own: what is metered is never timed, and what is timed is never metered.
+//! Energy is measured in separate runs: time and energy are never taken from the same execution.
 
 use std::fmt;
 
@@ -23,12 +23,12 @@ impl fmt::Display for Joules {
     }
 }
 
-/// A while in which the counter of a device was looked at before and after.
+/// An interval of time between two readings of the energy counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// What the counter moved.
+    /// Difference of the two counter readings.
     pub energy: Joules,
-    /// How long it was.
+    /// Length of the interval.
     pub elapsed: Seconds,
     /// Executions in it.
     pub executions: u64,
@@ -40,38 +40,38 @@ impl Window {
     }
 }
 
-/// What one execution costs.
+/// Energy of one execution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
-    /// Of one execution, above what the device draws when it does nothing.
+    /// Energy of one execution above idle.
     pub each: Joules,
-    /// What holds the mean of many such runs 95 times in 100, as far as the windows tell.
+    /// The 95 % confidence interval of the mean over such runs, computed from the windows.
     pub interval: (Joules, Joules),
-    /// What the device drew meanwhile, all of it.
+    /// Total power during the executions.
     pub power: Watts,
-    /// What it drew when it did nothing, with its clocks still up.
+    /// Power of the idle device with its clocks raised.
     pub idle: Watts,
     /// Executions that this rests on.
     pub executions: u64,
-    /// How long they took.
+    /// Duration of the executions.
     pub elapsed: Seconds,
 }
 
-/// Why there is no such number.
+/// Why no energy was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
-pub enum NoEnergy {
+pub enum EnergyError {
     /// The device has no counter, or its library is missing.
     #[error("NVML has no energy counter for this device")]
     NoCounter,
-    /// What is read and written would have to be put right before each execution.
-    #[error("the kernel changes its own inputs, and putting them right would cost energy too")]
+    /// The kernel changes its inputs, which would have to be restored before each execution.
+    #[error("the kernel changes its own inputs, and restoring them would use energy too")]
     Restores,
-    /// Nothing is drawn where nothing runs.
+    /// A virtual device uses no energy.
     #[error("a virtual device draws no power")]
     Virtual,
     /// The counter did not move as it does when a device works.
-    #[error("the counter did not move as it should while the kernel ran")]
+    #[error("the energy counter did not increase plausibly while the kernel ran")]
     Unsound,
 }
 
@@ -79,14 +79,14 @@ pub enum NoEnergy {
 const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
 
 impl Energy {
-    /// What the windows say together.
+    /// The energy of one execution, from the windows.
     ///
     /// # Errors
-    /// They say nothing that can be.
-    pub fn of(idle: &Window, busy: &[Window]) -> Result<Self, NoEnergy> {
+    /// The counter did not increase plausibly.
+    pub fn from_windows(idle: &Window, busy: &[Window]) -> Result<Self, EnergyError> {
         let count = busy.len();
         let student = count.checked_sub(2).map(|more| *STUDENT.get(more).unwrap_or(&2.262));
-        let student = student.ok_or(NoEnergy::Unsound)?;
+        let student = student.ok_or(EnergyError::Unsound)?;
         let each: Vec<f64> = busy
             .iter()
             .map(|it| (it.energy.0 - idle.power() * it.elapsed.0) / it.executions as f64)
@@ -98,7 +98,7 @@ impl Energy {
         let whole: f64 = busy.iter().map(|it| it.energy.0).sum();
         let is_sound = mean > 0.0 && half.is_finite() && idle.power() >= 0.0;
         if !is_sound {
-            return Err(NoEnergy::Unsound);
+            return Err(EnergyError::Unsound);
         }
         Ok(Self {
             each: Joules(mean),
@@ -123,7 +123,7 @@ mod tests {
     fn what_an_idle_device_draws_is_no_energy_of_the_kernel() {
         let idle = window(60.0, 0.5, 0);
         let busy = [window(200.0, 0.4, 1000), window(202.0, 0.4, 1000), window(198.0, 0.4, 1000)];
-        let energy = Energy::of(&idle, &busy).unwrap();
+        let energy = Energy::from_windows(&idle, &busy).unwrap();
         assert!((energy.each.0 - 0.152).abs() < 1e-12, "{energy:?}");
         let (low, high) = energy.interval;
         // 4.303 times 2 J over the root of 3, by 1000.
@@ -135,7 +135,11 @@ mod tests {
     #[test]
     fn a_counter_that_does_not_move_gives_no_number() {
         let check = |idle: Window, busy: &[Window]| {
-            assert_eq!(Energy::of(&idle, busy), Err(NoEnergy::Unsound), "{idle:?} {busy:?}");
+            assert_eq!(
+                Energy::from_windows(&idle, busy),
+                Err(EnergyError::Unsound),
+                "{idle:?} {busy:?}"
+            );
         };
         let good = window(200.0, 0.4, 1000);
         check(window(60.0, 0.5, 0), &[]);

@@ -1,7 +1,7 @@
-//! How long a candidate takes: samples, what they say together, and when there are enough of them.
+//! Timing statistics: samples, their summary, and when there are enough of them.
 //!
-//! A device gives samples (`device::timing`); everything here turns samples into a [`Timing`] and two sets of them into a
-//! [`Comparison`]. Nothing here launches anything or reads a clock, so that all of it can be tried on simulated noise.
+//! A device supplies samples (`device::timing`); this crate turns samples into a [`Timing`] and two sets of samples
+//! into a [`Comparison`]. It launches nothing and reads no clock, so that all of it is tested on simulated noise.
 
 pub mod comparison;
 pub mod energy;
@@ -10,7 +10,9 @@ pub mod statistics;
 pub mod timing;
 
 pub use comparison::{Comparison, Conclusion};
-pub use energy::{Energy, NoEnergy};
-pub use protocol::{Besides, ClockUse, EnergyUse, Progress, Protocol};
+pub use energy::{Energy, EnergyError};
+pub use protocol::{ClockUse, EnergyUse, ExtraModes, Progress, Protocol};
 pub use statistics::Summary;
-pub use timing::{Basis, Clock, Conditions, DeviceMemory, Mode, NoStamps, Stopped, Taint, Timing};
+pub use timing::{
+    Basis, Clock, Conditions, DeviceMemory, Mode, NoStamps, Stopped, Timing, TimingDefect,
+};

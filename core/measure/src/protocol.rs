@@ -1,4 +1,5 @@
-//! When there are enough samples: looked at only at fixed points, so that looking does not choose the answer.
+//! Stopping rule of sampling. The interval is examined only at fixed sample counts, so that examining it does not bias
+//! the result.
 
 use std::time::Duration;
 
@@ -8,37 +9,36 @@ use serde::{Deserialize, Serialize};
 use super::statistics::Summary;
 use super::timing::{Mode, NoStamps, Stopped};
 
-/// How many samples are taken.
+/// How samples are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Protocol {
     /// Samples of a round.
     pub per_round: u32,
     /// Rounds before the first look.
     pub least_rounds: u32,
-    /// Rounds at most.
     pub most_rounds: u32,
     /// Half of the interval's width that is narrow enough, as a part of the median.
     pub precision: f64,
-    /// Time of the host's clock that sampling may take.
+    /// Limit of the sampling time, by the host's clock.
     pub longest: Duration,
-    /// What is asked to tell the time.
+    /// The clock that measures single launches.
     #[serde(default)]
     pub clock: ClockUse,
-    /// What is measured besides cold and warm times.
+    /// Conditions measured besides cold and warm caches.
     #[serde(default)]
-    pub besides: Besides,
-    /// Whether energy is measured, when all times are taken.
+    pub besides: ExtraModes,
+    /// Whether energy is measured after the times.
     #[serde(default)]
     pub energy: EnergyUse,
-    /// What somebody locked the clocks at, in megahertz; they are locked elsewhere.
+    /// The frequency in megahertz at which the user locked the clocks; another component locks them.
     #[serde(default)]
     pub locked: Option<u32>,
 }
 
-/// What is measured besides cold and warm times.
+/// Conditions measured besides cold and warm caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Besides {
+pub enum ExtraModes {
     /// Nothing.
     #[default]
     Nothing,
@@ -48,8 +48,8 @@ pub enum Besides {
     Server,
 }
 
-impl Besides {
-    /// Every condition under which times are taken.
+impl ExtraModes {
+    /// All modes that are timed.
     pub fn modes(self) -> impl Iterator<Item = Mode> {
         let more = match self {
             Self::Nothing => None,
@@ -64,29 +64,29 @@ impl Besides {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EnergyUse {
-    /// Nobody asks.
+    /// Not requested.
     #[default]
     Skip,
     /// On every workload that is timed.
     Measure,
 }
 
-/// What is asked to tell the time of a single launch. Many in a row are told by events in any case.
+/// The clock that measures single launches. Several launches in a row are always measured by events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockUse {
-    /// The driver's time stamps where there are any, else events: nobody asked for either.
+    /// The driver's time stamps if available, else events; the user chose neither.
     #[default]
     Best,
     /// Events around it.
     Events,
-    /// Time stamps of the driver (CUPTI); where there are none, events and the reason.
+    /// Time stamps of the driver (CUPTI); if they are unavailable, events, with the reason.
     Cupti,
 }
 
 impl ClockUse {
-    /// Whether it is worth a word that events told a time for this reason.
-    pub fn is_surprised_by(self, reason: NoStamps) -> bool {
+    /// Whether this reason for using events is reported to the user.
+    pub fn is_uncertain_about(self, reason: NoStamps) -> bool {
         match self {
             Self::Events => false,
             Self::Best => !matches!(reason, NoStamps::NotFound | NoStamps::Several),
@@ -95,7 +95,7 @@ impl ClockUse {
     }
 }
 
-/// Two medians whose intervals are this narrow to either side lie within 0.5 % of each other.
+/// If both medians have intervals this narrow, their ratio is known to 0.5 %.
 const FINE: f64 = 0.0025;
 
 impl Protocol {
@@ -107,12 +107,12 @@ impl Protocol {
         precision: FINE,
         longest: Duration::from_millis(300),
         clock: ClockUse::Best,
-        besides: Besides::Nothing,
+        besides: ExtraModes::Nothing,
         energy: EnergyUse::Skip,
         locked: None,
     };
 
-    /// For two beside each other.
+    /// For comparing two candidates.
     pub const PAIRED: Self = Self {
         per_round: 5,
         least_rounds: 40,
@@ -120,12 +120,12 @@ impl Protocol {
         precision: 0.003,
         longest: Duration::from_millis(1000),
         clock: ClockUse::Best,
-        besides: Besides::Nothing,
+        besides: ExtraModes::Nothing,
         energy: EnergyUse::Skip,
         locked: None,
     };
 
-    /// For a first look and for the search.
+    /// For screening and for a search.
     pub const QUICK: Self = Self {
         per_round: 3,
         least_rounds: 5,
@@ -133,12 +133,12 @@ impl Protocol {
         precision: 0.02,
         longest: Duration::from_millis(30),
         clock: ClockUse::Best,
-        besides: Besides::Nothing,
+        besides: ExtraModes::Nothing,
         energy: EnergyUse::Skip,
         locked: None,
     };
 
-    /// The same under this condition: of the time of executions that arrive at random, most is pauses.
+    /// The protocol for a mode: in server mode, most of the sampling time is pauses.
     #[must_use]
     pub fn under(self, mode: Mode) -> Self {
         match mode {
@@ -148,7 +148,7 @@ impl Protocol {
     }
 }
 
-/// So many times as long may sampling take where executions arrive at random.
+/// Factor on the time limit in server mode.
 const SERVER_PATIENCE: u32 = 5;
 
 /// Sampling under way.
@@ -156,7 +156,7 @@ const SERVER_PATIENCE: u32 = 5;
 pub struct Progress {
     protocol: Protocol,
     rounds: Vec<Vec<Seconds>>,
-    /// Rounds after which is looked next.
+    /// Number of rounds at which the interval is examined next.
     next_look: u32,
 }
 
@@ -167,14 +167,15 @@ impl Progress {
         Self { protocol, rounds: Vec::new(), next_look: protocol.least_rounds.max(1) }
     }
 
-    /// Adds a round. `elapsed` is the time since sampling began. Says why no further round is needed, if so.
+    /// Adds a round. `elapsed` is the time since sampling began. Returns the reason to stop, if sampling is complete.
     pub fn add(&mut self, round: Vec<Seconds>, elapsed: Duration) -> Option<Stopped> {
         self.rounds.push(round);
         let count = u32::try_from(self.rounds.len()).unwrap_or(u32::MAX);
         if count >= self.next_look {
-            // The next look comes when half as many again are there: few looks, so that none is lucky.
+            // The next examination follows after half as many rounds again: few examinations, so that none stops by
+            // chance.
             self.next_look = count.saturating_add(count.div_ceil(2));
-            let error = Summary::of(&self.rounds).map(|summary| summary.relative_error());
+            let error = Summary::from_rounds(&self.rounds).map(|summary| summary.relative_error());
             if error.is_some_and(|error| error <= self.protocol.precision) {
                 return Some(Stopped::Precise);
             }

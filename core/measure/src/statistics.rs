@@ -1,8 +1,8 @@
-//! What samples say together: order statistics, and an interval that knows that neighbours are alike.
+//! Summary of samples: order statistics, and a confidence interval that accounts for correlation within rounds.
 //!
-//! Samples come in rounds. Within a round they share the clock, the temperature and whatever else was going on, so they
-//! are no independent witnesses: the bootstrap draws whole rounds (a block bootstrap with the rounds as blocks; H. R.
-//! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989).
+//! Samples of one round share clock, temperature and other conditions, so they are not independent: the bootstrap draws
+//! whole rounds (a block bootstrap with the rounds as blocks; H. R. Künsch, "The jackknife and the bootstrap for
+//! general stationary observations", Annals of Statistics 17, 1989).
 
 use lightbench_primitives::random::Stream;
 use lightbench_units::Seconds;
@@ -11,27 +11,26 @@ use serde::{Deserialize, Serialize};
 /// Resamples of a bootstrap: the ends of a 95 % interval are then the 50th from either end.
 const RESAMPLES: usize = 2000;
 
-/// What samples say together.
+/// Order statistics of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Half of the samples are above.
     pub median: Seconds,
-    /// The median lies in here with 95 % confidence.
+    /// The 95 % confidence interval of the median.
     pub interval: (Seconds, Seconds),
     /// A quarter of the samples is below the first, a quarter above the second.
     pub quartiles: (Seconds, Seconds),
     /// The smallest sample.
     pub minimum: Seconds,
-    /// How many samples.
     pub samples: usize,
 }
 
 impl Summary {
-    /// What rounds of samples say, the same for the same rounds.
+    /// Summarises rounds of samples, deterministically.
     ///
-    /// None without samples, or where one of them is no finite time.
+    /// `None` without samples, or if a sample is not a finite time.
     #[must_use]
-    pub fn of(rounds: &[Vec<Seconds>]) -> Option<Self> {
+    pub fn from_rounds(rounds: &[Vec<Seconds>]) -> Option<Self> {
         let mut all = flat(rounds.iter())?;
         all.sort_by(f64::total_cmp);
         let interval = bootstrap(rounds.len(), 0.95, |drawn| {
@@ -57,19 +56,19 @@ impl Summary {
     }
 }
 
-/// All samples; none where there is none or one is no finite time.
+/// All samples; `None` if there is none or if one is not a finite time.
 fn flat<'a>(rounds: impl Iterator<Item = &'a Vec<Seconds>>) -> Option<Vec<f64>> {
     let all: Vec<f64> = rounds.flatten().map(|sample| sample.0).collect();
     let sound = all.iter().all(|sample| sample.is_finite() && *sample >= 0.0);
     (sound && !all.is_empty()).then_some(all)
 }
 
-/// The step of the clock that read ascending samples, as far as they show it; 0 where all are alike.
+/// The resolution of the clock, estimated from ascending samples; 0 if all samples are equal.
 ///
-/// A sample is the difference of two readings and off by up to a step: where all lie on few steps, a bootstrap alone would
-/// be sure of more than the clock can tell.
+/// A sample is the difference of two readings, with an error of up to one step: if all samples lie on few steps, a
+/// bootstrap alone would report an interval narrower than the clock resolves.
 fn step(ascending: &[f64]) -> f64 {
-    // What is nearer is the rounding of one value.
+    // A smaller distance is the rounding of one value.
     const ROUNDING: f64 = 1e-6;
     let between = ascending.windows(2).map(|pair| pair[1] - pair[0]);
     let last = ascending.last().copied().unwrap_or_default();
@@ -103,9 +102,9 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
     Some(lower + (upper - lower) * 0.5)
 }
 
-/// The percentile interval of a statistic over rounds drawn with replacement. The statistic is told the drawn rounds.
+/// The percentile interval of a statistic over rounds drawn with replacement; `statistic` receives the drawn rounds.
 ///
-/// None without rounds, or where the statistic has no value.
+/// `None` without rounds, or if the statistic has no value.
 pub(super) fn bootstrap(
     rounds: usize,
     confidence: f64,
@@ -168,22 +167,22 @@ mod tests {
     #[test]
     fn what_is_no_time_has_no_summary() {
         for bad in [vec![], vec![vec![]], vec![seconds(&[1.0]), seconds(&[f64::NAN])]] {
-            assert_eq!(Summary::of(&bad), None, "{bad:?}");
+            assert_eq!(Summary::from_rounds(&bad), None, "{bad:?}");
         }
-        assert_eq!(Summary::of(&[seconds(&[1.0, -1.0])]), None);
-        assert_eq!(Summary::of(&[seconds(&[f64::INFINITY])]), None);
+        assert_eq!(Summary::from_rounds(&[seconds(&[1.0, -1.0])]), None);
+        assert_eq!(Summary::from_rounds(&[seconds(&[f64::INFINITY])]), None);
     }
 
     #[test]
     fn a_summary_orders_what_it_says() {
         let rounds: Vec<Vec<Seconds>> =
             (0..20).map(|round| Noise::quiet(round).round(1e-3, 5)).collect();
-        let summary = Summary::of(&rounds).unwrap();
+        let summary = Summary::from_rounds(&rounds).unwrap();
         let Summary { median, interval, quartiles, minimum, samples } = summary;
         assert_eq!(samples, 100);
         assert!(interval.0 <= median && median <= interval.1, "{summary:?}");
         assert!(minimum <= quartiles.0 && quartiles.0 <= median && median <= quartiles.1);
-        assert_eq!(Summary::of(&rounds).unwrap(), summary);
+        assert_eq!(Summary::from_rounds(&rounds).unwrap(), summary);
     }
 
     /// The intervals of many simulated measurements hold the true median about as often as they claim.
@@ -195,7 +194,7 @@ mod tests {
         let holds = (0..trials).filter(|trial| {
             let rounds: Vec<Vec<Seconds>> =
                 (0..40).map(|round| Noise::quiet(trial * 1000 + round).round(1e-3, 5)).collect();
-            let (low, high) = Summary::of(&rounds).unwrap().interval;
+            let (low, high) = Summary::from_rounds(&rounds).unwrap().interval;
             (low.0..=high.0).contains(&truth)
         });
         let share = holds.count() as f64 / trials as f64;

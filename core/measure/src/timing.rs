@@ -1,4 +1,4 @@
-//! A time, with everything that it rests on: which clock, which state of the caches, which conditions.
+//! A time with its conditions: clock, state of the caches, state of the device.
 
 use std::fmt;
 
@@ -7,46 +7,46 @@ use serde::{Deserialize, Serialize};
 
 use super::statistics::Summary;
 
-/// How long a candidate takes on one workload of one device.
+/// The time of a candidate on one workload and one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// What said so.
+    /// The clock.
     pub clock: Clock,
-    /// What the caches held before.
+    /// State of the caches before each sample.
     pub mode: Mode,
-    /// What the samples say together; for a modelled time the band that is expected, with its geometric middle.
+    /// Summary of the samples; for a modelled time, the expected band with its geometric mean.
     pub summary: Summary,
-    /// Where the summary comes from.
     pub basis: Basis,
-    /// What the device did meanwhile.
+    /// State of the device during sampling.
     pub conditions: Conditions,
     /// Why the number is not to be trusted.
-    pub taint: Vec<Taint>,
-    /// What empty kernels of the same grids and blocks take by the same clock, where that was measured.
+    pub taint: Vec<TimingDefect>,
+    /// Time of empty kernels with the same grids and blocks by the same clock, if measured.
     #[serde(default)]
     pub launch_floor: Option<Seconds>,
 }
 
-/// What told the time. Times of different clocks are never compared.
+/// The source of the time. Times of different clocks are never compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// CUDA events around the work, less what an event pair adds.
+    /// CUDA events around the work, less the overhead of a pair of events.
     Events {
-        /// What was subtracted: the reading for a kernel that does nothing, less what such a kernel takes in a row of many.
+        /// The subtracted overhead: the reading for an empty kernel, less the time of an empty kernel in a long
+        /// sequence.
         offset: Seconds,
-        /// What a kernel takes that does nothing: a time no longer than this is not resolved.
+        /// Time of an empty kernel: a time no longer than this is not resolved.
         floor: Seconds,
-        /// Why there are no time stamps of the driver, where they were asked for.
+        /// Why the driver's time stamps, which were requested, are unavailable.
         #[serde(default)]
         without: Option<NoStamps>,
     },
-    /// The driver's own time stamps (CUPTI), from where the first kernel of the work begins to where the last one ends.
+    /// The driver's time stamps (CUPTI), from the start of the first kernel of the work to the end of the last one.
     Cupti {
-        /// What was subtracted, which is less than nothing: stamps of a kernel that does nothing are shorter than what a
-        /// profiler says of it, as they leave out a part of its begin and end.
+        /// The subtracted overhead, a negative number: the stamps of an empty kernel are shorter than the time that a
+        /// profiler reports, because they omit a part of its start and end.
         offset: Seconds,
-        /// What a kernel takes that does nothing.
+        /// Time of an empty kernel.
         floor: Seconds,
         /// `CUPTI_API_VERSION` of the library.
         version: u32,
@@ -56,7 +56,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// What a kernel takes that does nothing; none of a model.
+    /// Time of an empty kernel; `None` for a modelled time.
     #[must_use]
     pub const fn floor(&self) -> Option<Seconds> {
         match self {
@@ -65,7 +65,7 @@ impl Clock {
         }
     }
 
-    /// What is called so in a sentence.
+    /// The name within a sentence.
     #[must_use]
     pub const fn words(&self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl Clock {
 
     /// Whether times of both are of one kind.
     #[must_use]
-    pub const fn is_like(&self, other: &Self) -> bool {
+    pub const fn is_comparable_with(&self, other: &Self) -> bool {
         matches!(
             (self, other),
             (Self::Events { .. }, Self::Events { .. })
@@ -87,7 +87,7 @@ impl Clock {
     }
 }
 
-/// Why there are no time stamps of the driver.
+/// Why the driver's time stamps are unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum NoStamps {
@@ -100,34 +100,34 @@ pub enum NoStamps {
     /// The loader refuses it, or it lacks a function.
     #[error("libcupti cannot be loaded")]
     Unloadable,
-    /// Nobody looked at the records of this release.
-    #[error("libcupti says that it has version {0}, whose records are not known")]
+    /// The record layout of this release has not been checked.
+    #[error("libcupti reports version {0}, whose record format is not supported")]
     Version(u32),
     /// Another profiler holds the process.
-    #[error("another profiler holds the process, and the driver has time stamps for one only")]
+    #[error("another profiler is attached to the process, and the driver supports only one")]
     Held,
     /// It refuses, with this code.
     #[error("libcupti refused with code {0} (`CUptiResult`)")]
     Refused(i32),
     /// Stamps cost something between launches, which a time of several would pay; a library may launch several.
-    #[error("time stamps would lengthen what lies between its launches")]
+    #[error("time stamps would lengthen the time between its launches")]
     Several,
-    /// Its records do not fit what was launched: a kernel that launches kernels, or a defect.
+    /// Its records do not match the launches: a kernel launches kernels, or the program has a defect.
     #[error("the driver's records do not fit what was launched")]
     Unlike,
 }
 
-/// What the caches held before a sample.
+/// State of the caches before a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Nothing of the workload: the score.
     Cold,
-    /// What the same work left there.
+    /// The state that the same work left.
     Warm,
-    /// The same, and a graph of one execution is replayed: what lies between two replays counts.
+    /// As warm, with a graph of one execution that is replayed: the time between two replays counts.
     Graph,
-    /// The same, and each execution arrives after a pause of random length in which the device does nothing.
+    /// The same, and each execution arrives after an idle period of random length.
     Server,
 }
 
@@ -144,7 +144,6 @@ impl Mode {
     }
 }
 
-/// Where a summary comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
@@ -154,16 +153,16 @@ pub enum Basis {
         rounds: Vec<Vec<Seconds>>,
         /// Executions of the work in each sample, whose time is divided by them.
         batch: u32,
-        /// Why there are no more.
+        /// Why sampling stopped.
         stopped: Stopped,
     },
     /// A model of the device.
     Model {
         /// No run can be faster.
         bound: Seconds,
-        /// What decides it.
+        /// The limiter.
         limit: String,
-        /// What has to hold, in sentences.
+        /// The assumptions of the model, one sentence each.
         assumptions: Vec<String>,
     },
 }
@@ -172,13 +171,13 @@ pub enum Basis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
-    /// The interval is as narrow as was asked for.
+    /// The interval has the requested width.
     Precise,
     /// The time or the number of samples that was allowed is used up.
     Budget,
 }
 
-/// What the device did while samples were taken.
+/// State of the device during sampling.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
     /// The lowest and the highest clock of the multiprocessors that was read.
@@ -191,10 +190,10 @@ pub struct Conditions {
     pub power_capped: bool,
     /// Other processes that had a context on the device.
     pub other_processes: u32,
-    /// What the clock of the multiprocessors was locked at, where somebody asked for that.
+    /// The frequency at which the user locked the multiprocessor clock.
     #[serde(default)]
     pub locked: Option<Hertz>,
-    /// The least memory that was free when it was read: what is measured has its own part of the rest.
+    /// The smallest free memory among the readings; the measured program's own allocations are part of the used memory.
     #[serde(default)]
     pub memory: Option<DeviceMemory>,
 }
@@ -202,9 +201,7 @@ pub struct Conditions {
 /// Memory of a device at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceMemory {
-    /// What nobody holds.
     pub free: Bytes,
-    /// All that there is.
     pub total: Bytes,
 }
 
@@ -214,7 +211,7 @@ impl fmt::Display for DeviceMemory {
     }
 }
 
-/// What was read of a device at one moment.
+/// State of the device at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The clock of the multiprocessors.
@@ -231,20 +228,20 @@ pub struct Reading {
     pub is_held_down: bool,
     /// Other processes with a context on the device.
     pub other_processes: u32,
-    /// Its memory, where the driver says it.
+    /// Memory of the device, if the driver reports it.
     pub memory: Option<DeviceMemory>,
 }
 
-/// A time of so many launch floors or less is near the floor.
+/// Up to this multiple of the launch floor, a time counts as near the floor.
 const NEAR_FLOOR: f64 = 3.0;
 
-/// Part of the clock by which it may change before that is said: a step or two.
+/// Relative change of the clock above which the clock counts as unsteady: one or two steps.
 const STEADY: f64 = 0.02;
 
 impl Conditions {
-    /// What readings say together.
+    /// Combines readings.
     #[must_use]
-    pub fn of(readings: &[Reading]) -> Self {
+    pub fn from_readings(readings: &[Reading]) -> Self {
         let clocks = readings.iter().map(|reading| reading.sm_clock);
         let lowest = clocks.clone().min_by(|a, b| a.0.total_cmp(&b.0));
         let highest = clocks.max_by(|a, b| a.0.total_cmp(&b.0));
@@ -266,12 +263,12 @@ impl Conditions {
     }
 }
 
-impl Taint {
-    /// What readings say against a number.
+impl TimingDefect {
+    /// The defects that the readings show.
     #[must_use]
-    pub fn of(readings: &[Reading]) -> Vec<Self> {
-        let conditions = Conditions::of(readings);
-        // The power limit moves the clock all the time, and is a condition of its own.
+    pub fn from_readings(readings: &[Reading]) -> Vec<Self> {
+        let conditions = Conditions::from_readings(readings);
+        // The power limit changes the clock continuously, and is a separate condition.
         let unsteady = !conditions.power_capped
             && conditions.sm_clock.is_some_and(|(low, high)| low.0 < (1.0 - STEADY) * high.0);
         let mut all = Vec::new();
@@ -291,7 +288,7 @@ impl Taint {
 /// Why a number is not to be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
-pub enum Taint {
+pub enum TimingDefect {
     /// The device protected itself.
     #[error("the device slowed down because it was hot")]
     Thermal,
@@ -304,7 +301,7 @@ pub enum Taint {
 }
 
 impl Timing {
-    /// A measured time; none where samples are missing or no times.
+    /// A measured time; `None` if samples are missing or not finite times.
     #[must_use]
     pub fn measured(
         clock: Clock,
@@ -313,14 +310,14 @@ impl Timing {
         (batch, stopped): (u32, Stopped),
         readings: &[Reading],
     ) -> Option<Self> {
-        let summary = Summary::of(&rounds)?;
+        let summary = Summary::from_rounds(&rounds)?;
         Some(Self {
             clock,
             mode,
             summary,
             basis: Basis::Samples { rounds, batch, stopped },
-            conditions: Conditions::of(readings),
-            taint: Taint::of(readings),
+            conditions: Conditions::from_readings(readings),
+            taint: TimingDefect::from_readings(readings),
             launch_floor: None,
         })
     }
@@ -352,13 +349,13 @@ impl Timing {
         }
     }
 
-    /// What the launch alone takes, where that is a good part of the time.
+    /// The launch floor, if the time is at most [`NEAR_FLOOR`] times as long.
     #[must_use]
     pub fn near_floor(&self) -> Option<Seconds> {
         self.launch_floor.filter(|floor| self.summary.median.0 <= NEAR_FLOOR * floor.0)
     }
 
-    /// Whether the time is that of a kernel which does nothing, as far as the clock can tell.
+    /// Whether the time is indistinguishable from that of an empty kernel.
     #[must_use]
     pub fn is_at_floor(&self) -> bool {
         self.clock.floor().is_some_and(|floor| self.summary.interval.0 <= floor)
@@ -423,18 +420,18 @@ mod tests {
             memory: Some(DeviceMemory { free: Bytes(5 << 30), total: Bytes(8 << 30) }),
         };
         let slow = Reading { sm_clock: Hertz(1.4e9), ..calm };
-        let check = |readings: &[Reading], expected: &[Taint]| {
-            assert_eq!(Taint::of(readings), expected, "{readings:?}");
+        let check = |readings: &[Reading], expected: &[TimingDefect]| {
+            assert_eq!(TimingDefect::from_readings(readings), expected, "{readings:?}");
         };
         check(&[], &[]);
         check(&[calm, calm], &[]);
-        check(&[calm, slow], &[Taint::UnsteadyClock]);
+        check(&[calm, slow], &[TimingDefect::UnsteadyClock]);
         check(&[calm, Reading { is_power_capped: true, ..slow }], &[]);
-        check(&[Reading { is_hot: true, ..calm }], &[Taint::Thermal]);
-        check(&[Reading { is_held_down: true, ..calm }], &[Taint::Hardware]);
+        check(&[Reading { is_hot: true, ..calm }], &[TimingDefect::Thermal]);
+        check(&[Reading { is_held_down: true, ..calm }], &[TimingDefect::Hardware]);
         let full = Some(DeviceMemory { free: Bytes(3 << 30), total: Bytes(8 << 30) });
         let busy = Reading { other_processes: 2, memory: full, ..slow };
-        let conditions = Conditions::of(&[calm, busy, Reading { memory: None, ..calm }]);
+        let conditions = Conditions::from_readings(&[calm, busy, Reading { memory: None, ..calm }]);
         assert_eq!(conditions.sm_clock, Some((Hertz(1.4e9), Hertz(1.98e9))));
         assert_eq!((conditions.other_processes, conditions.memory), (2, full));
         assert_eq!(full.map(|full| full.to_string()).as_deref(), Some("3 GiB of 8 GiB free"));

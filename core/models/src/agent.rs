@@ -1,7 +1,8 @@
-//! An agent command: a program of the user's with the prompt on its standard input and the reply on its standard output.
+//! An agent command: a program chosen by the user that reads the prompt from standard input and writes the reply to
+//! standard output.
 //!
-//! It is trusted as the user is, but gets nothing unasked: an empty folder that is removed
-//! afterwards, the variables that the settings allow, and no more time and output than they allow.
+//! The program is trusted like the user, but its resources are limited: an empty working folder that is removed
+//! afterwards, the environment variables that the settings allow, and limits on time and output.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
@@ -15,43 +16,42 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::budget::guessed;
-use crate::error::{Ending, ModelError, Trouble, Wait};
-use crate::model::{Heard, Model, Reply, Request, Stop};
+use crate::error::{Ending, ModelError, ModelErrorKind, WaitPhase};
+use crate::model::{AnswerEvent, Model, Reply, Request, Stop};
 use crate::secret::{RedactedStream, Redactor};
-use crate::stop::SLICE;
+use crate::stop_signal::SLICE;
 use crate::text::{Decoder, excerpt};
 
-/// A program, ready to be asked.
+/// A configured program.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// What it is called in the settings.
+    /// The name in the settings.
     pub name: String,
-    /// Where it lies.
+    /// Path of the program.
     pub program: PathBuf,
-    /// What it is told on its command line.
+    /// Its command-line arguments.
     pub arguments: Vec<String>,
     /// All variables that it gets.
     pub environment: Vec<(String, OsString)>,
-    /// What it may take.
     pub limits: AgentLimits,
-    /// What is taken out of everything that it says.
+    /// Removes secrets from all its output.
     pub redactor: Redactor,
 }
 
-/// What a program may take.
+/// Limits of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
     /// From start to end.
     pub time: Duration,
-    /// Of its standard output.
+    /// Limit on its standard output.
     pub reply_bytes: usize,
     /// Tokens of an answer that a budget sets aside for it.
     pub most_tokens: u64,
 }
 
-/// What is kept of the standard error.
+/// Bytes of standard error that are kept.
 const TAIL_BYTES: usize = 4 << 10;
-/// How long the ends of its streams may take once it has ended.
+/// Time limit for the ends of its streams after the program has ended.
 const GRACE: Duration = Duration::from_millis(250);
 
 impl Model for Agent {
@@ -66,16 +66,16 @@ impl Model for Agent {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
         let prompt = self.redactor.redact(&request.conversation.to_prompt());
         let began = Instant::now();
-        let running = Running::start(self, &prompt).map_err(|error| Trouble::Start {
+        let running = Running::start(self, &prompt).map_err(|error| ModelErrorKind::Start {
             program: self.program.display().to_string(),
             reason: error.to_string(),
         })?;
         let limit = request.limits.time_within(self.limits.time);
-        let mut talk = Talk {
+        let mut talk = AgentSession {
             agent: self,
             hear,
             clean: self.redactor.stream(),
@@ -96,7 +96,7 @@ impl Model for Agent {
     }
 }
 
-/// What comes from a stream.
+/// A message from a reading thread.
 enum Piece {
     Bytes(Vec<u8>),
     End,
@@ -154,7 +154,7 @@ impl Running {
         if let Some(status) = self.status {
             return Ok(status);
         }
-        // The group first, while its number is still reserved by a process that nobody has reaped.
+        // Kill the group first, while its number is still reserved by a process that has not been waited for.
         end_group(&mut self.process);
         let status = self.process.wait()?;
         self.status = Some(status);
@@ -164,13 +164,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // An error here has no receiver.
         let _ended = self.end();
     }
 }
 
-/// Reads a stream to its end. A program that leaves its process group may hold the stream open
-/// after it: then the thread is left to it, and nobody hears it.
+/// Reads a stream to its end in a thread. A program that leaves its process group may keep the stream open; the thread
+/// then continues, and its messages are discarded.
 fn read_beside(name: &str, mut stream: impl Read + Send + 'static) -> io::Result<Receiver<Piece>> {
     let (tell, told) = sync_channel(4);
     Builder::new().name(name.to_owned()).spawn(move || {
@@ -190,7 +190,7 @@ fn read_beside(name: &str, mut stream: impl Read + Send + 'static) -> io::Result
     Ok(told)
 }
 
-/// How long to go on.
+/// Cancellation and time limit of a conversation.
 struct Deadline<'a> {
     end: Instant,
     limit: Duration,
@@ -198,29 +198,32 @@ struct Deadline<'a> {
 }
 
 impl Deadline<'_> {
-    fn check(&self) -> Result<(), Trouble> {
-        if self.request.stop.is_up() {
-            return Err(Trouble::Cancelled);
+    fn check(&self) -> Result<(), ModelErrorKind> {
+        if self.request.stop.is_raised() {
+            return Err(ModelErrorKind::Cancelled);
         }
         if Instant::now() > self.end {
-            return Err(Trouble::TimedOut { waited_for: Wait::Whole, limit: self.limit });
+            return Err(ModelErrorKind::TimedOut {
+                waited_for: WaitPhase::Whole,
+                limit: self.limit,
+            });
         }
         Ok(())
     }
 }
 
 /// One conversation with a running program.
-struct Talk<'a> {
+struct AgentSession<'a> {
     agent: &'a Agent,
-    hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    hear: &'a mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     clean: RedactedStream,
     decoder: Decoder,
     text: String,
     deadline: Deadline<'a>,
 }
 
-impl Talk<'_> {
-    fn listen(&mut self, mut running: Running) -> Result<Stop, Trouble> {
+impl AgentSession<'_> {
+    fn listen(&mut self, mut running: Running) -> Result<Stop, ModelErrorKind> {
         let mut tail = Vec::new();
         let mut bytes = 0_usize;
         loop {
@@ -232,7 +235,9 @@ impl Talk<'_> {
                 Ok(Piece::Bytes(piece)) => {
                     bytes += piece.len();
                     if bytes > self.agent.limits.reply_bytes {
-                        return Err(Trouble::TooLong { limit: self.agent.limits.reply_bytes });
+                        return Err(ModelErrorKind::TooLong {
+                            limit: self.agent.limits.reply_bytes,
+                        });
                     }
                     let text = self.decoder.push(&piece);
                     let clean = self.clean.push(&text);
@@ -250,7 +255,7 @@ impl Talk<'_> {
         }
         if !status.success() {
             let says = self.agent.redactor.redact(&String::from_utf8_lossy(&tail));
-            return Err(Trouble::Command { ending: ending(status), says: excerpt(&says) });
+            return Err(ModelErrorKind::Command { ending: ending(status), says: excerpt(&says) });
         }
         let text = self.decoder.finish();
         let last = self.clean.push(&text) + &self.clean.finish();
@@ -261,14 +266,15 @@ impl Talk<'_> {
     }
 
     /// Waits for the end of a program that has closed its output.
-    fn status(&self, running: &mut Running) -> Result<ExitStatus, Trouble> {
+    fn status(&self, running: &mut Running) -> Result<ExitStatus, ModelErrorKind> {
         while !has_ended(&mut running.process) {
             self.deadline.check()?;
             std::thread::sleep(SLICE);
         }
-        running
-            .end()
-            .map_err(|error| Trouble::Command { ending: Ending::Unknown, says: error.to_string() })
+        running.end().map_err(|error| ModelErrorKind::Command {
+            ending: Ending::Unknown,
+            says: error.to_string(),
+        })
     }
 
     fn say(&mut self, piece: &str) -> ControlFlow<()> {
@@ -276,11 +282,11 @@ impl Talk<'_> {
             return ControlFlow::Continue(());
         }
         self.text.push_str(piece);
-        (self.hear)(Heard::Text(piece))
+        (self.hear)(AnswerEvent::Text(piece))
     }
 }
 
-/// Keeps the end of what came.
+/// Keeps the last bytes.
 fn keep_tail(tail: &mut Vec<u8>, piece: Vec<u8>) {
     tail.extend(piece);
     tail.drain(..tail.len().saturating_sub(TAIL_BYTES));
@@ -298,7 +304,7 @@ fn ending(status: ExitStatus) -> Ending {
     status.code().map_or(Ending::Unknown, Ending::Status)
 }
 
-/// A group of its own: the end takes the program's children too.
+/// A separate process group, so that killing it also ends the program's children.
 #[cfg(unix)]
 fn own_process_group(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
@@ -331,7 +337,7 @@ fn has_ended(process: &mut Child) -> bool {
     !matches!(process.try_wait(), Ok(None))
 }
 
-/// Where there are no process groups, only the program itself is ended.
+/// On systems without process groups, only the program itself is killed.
 #[cfg(not(unix))]
 fn end_group(process: &mut Child) {
     // Fails only if it has ended.

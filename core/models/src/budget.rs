@@ -1,12 +1,12 @@
-//! What may be spent, and what was.
+//! Budgets of requests, tokens and money, and the amounts spent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::estimated_tokens;
-use crate::error::{ModelError, Trouble};
-use crate::model::{Count, Heard, Model, Reply, Request, Usage};
+use crate::error::{ModelError, ModelErrorKind};
+use crate::model::{AnswerEvent, Count, Model, Reply, Request, Usage};
 use std::ops::ControlFlow;
 
 /// An amount in the currency of the prices in the settings.
@@ -14,30 +14,30 @@ use std::ops::ControlFlow;
 #[serde(transparent)]
 pub struct Money(pub f64);
 
-/// What a million tokens cost.
+/// Prices per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// Of what is said to the model.
+    /// Tokens sent to the model.
     pub input: f64,
-    /// Of what it says.
+    /// Tokens of its answer.
     pub output: f64,
 }
 
 impl Prices {
-    /// What an exchange costs.
+    /// The cost of an exchange.
     #[must_use]
-    pub fn of(self, usage: Usage) -> Money {
+    pub fn cost(self, usage: Usage) -> Money {
         let millions = |count: Count| count.tokens() as f64 / 1e6;
         Money(millions(usage.input) * self.input + millions(usage.output) * self.output)
     }
 }
 
-/// The most that may be spent; none: no limit.
+/// Limits on spending; `None`: unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
-    /// Tokens, said and heard.
+    /// Tokens, sent and received.
     pub tokens: Option<u64>,
     /// Money.
     pub money: Option<Money>,
@@ -45,57 +45,54 @@ pub struct Budget {
     pub requests: Option<u64>,
 }
 
-/// What was spent.
+/// The amounts spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     /// Questions, each attempt counted.
     pub requests: u64,
-    /// Tokens, said and heard.
+    /// Tokens, sent and received.
     pub tokens: u64,
-    /// How many of these were guessed from the length of texts.
+    /// The part of `tokens` that was estimated from the length of texts.
     pub estimated_tokens: u64,
-    /// Money, where prices are known.
+    /// Money, for models with known prices.
     pub money: Money,
 }
 
-/// Why a question was not asked.
+/// Why a request was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum Refusal {
-    /// It may need more tokens than are left.
+pub enum BudgetRefusal {
+    /// It may need more tokens than remain.
     #[error(
         "the budget has {left} tokens left, and this question may need {needed} with the longest answer that `max_tokens` allows: raise the budget or lower `max_tokens`"
     )]
     Tokens {
-        /// What is left.
+        /// Remaining tokens.
         left: u64,
-        /// What it needs at most.
+        /// Tokens that the request may need.
         needed: u64,
     },
-    /// It may cost more than is left.
+    /// It may cost more than remains.
     #[error(
         "the budget has {:.4} left, and this question may cost {:.4} with the longest answer that `max_tokens` allows: raise the budget or lower `max_tokens`",
         left.0, needed.0
     )]
     Money {
-        /// What is left.
+        /// Remaining money.
         left: Money,
-        /// What it costs at most.
+        /// Money that the request may cost.
         needed: Money,
     },
-    /// All questions were asked.
-    #[error("the budget is {limit} requests, and all were made")]
-    Requests {
-        /// The most.
-        limit: u64,
-    },
-    /// There is a budget of money, and nobody knows what this model costs.
+    /// The limit on requests is reached.
+    #[error("the budget is {limit} requests, and all of them are used")]
+    Requests { limit: u64 },
+    /// The budget limits money, and the prices of this model are unknown.
     #[error(
-        "there is a budget of money, but the settings have no prices for this model; a free one has the prices 0"
+        "the budget limits money, but the settings have no prices for this model; for a free model, set the prices to 0"
     )]
     NoPrices,
 }
 
-/// A budget and what was spent of it. Clones share it, so that several models live on one budget.
+/// A budget with the amounts spent. Clones share it, so that several models can use one budget.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger(Arc<Mutex<Account>>);
 
@@ -103,7 +100,7 @@ pub struct Ledger(Arc<Mutex<Account>>);
 struct Account {
     budget: Budget,
     spent: Spent,
-    /// What questions that are being answered may still cost.
+    /// Amounts reserved for requests in flight.
     reserved: Reserved,
 }
 
@@ -114,20 +111,20 @@ struct Reserved {
 }
 
 impl Ledger {
-    /// A ledger from which nothing was spent yet.
+    /// An unused budget.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         Self::continued(budget, Spent::default())
     }
 
-    /// A ledger of work that goes on.
+    /// The ledger of a resumed session.
     #[must_use]
     pub fn continued(budget: Budget, spent: Spent) -> Self {
         let reserved = Reserved::default();
         Self(Arc::new(Mutex::new(Account { budget, spent, reserved })))
     }
 
-    /// What was spent until now.
+    /// The amounts spent so far.
     #[must_use]
     pub fn spent(&self) -> Spent {
         self.account().spent
@@ -137,8 +134,12 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets aside what a question may need, so that several at once do not overdraw.
-    fn reserve(&self, most: Usage, prices: Option<Prices>) -> Result<Reservation<'_>, Refusal> {
+    /// Reserves what a request may need, so that concurrent requests do not exceed the budget.
+    fn reserve(
+        &self,
+        most: Usage,
+        prices: Option<Prices>,
+    ) -> Result<Reservation<'_>, BudgetRefusal> {
         let mut account = self.account();
         let reserved = account.admit(most, prices)?;
         account.reserved.tokens = account.reserved.tokens.saturating_add(reserved.tokens);
@@ -150,37 +151,40 @@ impl Ledger {
 }
 
 impl Account {
-    fn admit(&self, most: Usage, prices: Option<Prices>) -> Result<Reserved, Refusal> {
+    fn admit(&self, most: Usage, prices: Option<Prices>) -> Result<Reserved, BudgetRefusal> {
         if let Some(limit) = self.budget.requests
             && self.spent.requests >= limit
         {
-            return Err(Refusal::Requests { limit });
+            return Err(BudgetRefusal::Requests { limit });
         }
         let needed = most.input.tokens().saturating_add(most.output.tokens());
         if let Some(limit) = self.budget.tokens {
             let used = self.spent.tokens.saturating_add(self.reserved.tokens);
             let left = limit.saturating_sub(used);
             if needed > left {
-                return Err(Refusal::Tokens { left, needed });
+                return Err(BudgetRefusal::Tokens { left, needed });
             }
         }
-        let cost = prices.map_or(0.0, |prices| prices.of(most).0);
+        let cost = prices.map_or(0.0, |prices| prices.cost(most).0);
         if let Some(Money(limit)) = self.budget.money {
             if prices.is_none() {
-                return Err(Refusal::NoPrices);
+                return Err(BudgetRefusal::NoPrices);
             }
             let left = limit - self.spent.money.0 - self.reserved.money;
             // Written so that a cost that is not a number is refused.
             let fits = cost <= left;
             if !fits {
-                return Err(Refusal::Money { left: Money(left.max(0.0)), needed: Money(cost) });
+                return Err(BudgetRefusal::Money {
+                    left: Money(left.max(0.0)),
+                    needed: Money(cost),
+                });
             }
         }
         Ok(Reserved { tokens: needed, money: cost })
     }
 }
 
-/// What was set aside for one question; dropping it gives back what is not charged.
+/// The reservation of one request; dropping it releases the part that was not charged.
 struct Reservation<'a> {
     ledger: &'a Ledger,
     reserved: Reserved,
@@ -191,7 +195,7 @@ impl Reservation<'_> {
     fn charge(&self, usage: Usage) {
         let mut account = self.ledger.account();
         for count in [usage.input, usage.output] {
-            // Saturating, because servers report what they like.
+            // Saturating, because servers may report any number.
             account.spent.tokens = account.spent.tokens.saturating_add(count.tokens());
             if let Count::Estimated(tokens) = count {
                 let estimated = account.spent.estimated_tokens.saturating_add(tokens);
@@ -199,7 +203,7 @@ impl Reservation<'_> {
             }
         }
         if let Some(prices) = self.prices {
-            account.spent.money.0 += prices.of(usage).0;
+            account.spent.money.0 += prices.cost(usage).0;
         }
     }
 }
@@ -212,15 +216,15 @@ impl Drop for Reservation<'_> {
     }
 }
 
-/// A model whose questions are paid from a ledger; what the ledger does not allow is not asked.
+/// A model whose requests are charged to a ledger; requests beyond the budget are not sent.
 #[derive(Debug)]
-pub(crate) struct Paid<M> {
+pub(crate) struct BudgetedModel<M> {
     pub(crate) model: M,
     pub(crate) ledger: Ledger,
     pub(crate) prices: Option<Prices>,
 }
 
-impl<M: Model> Model for Paid<M> {
+impl<M: Model> Model for BudgetedModel<M> {
     fn name(&self) -> &str {
         self.model.name()
     }
@@ -232,13 +236,13 @@ impl<M: Model> Model for Paid<M> {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
         let most = Usage {
             input: Count::Estimated(request.conversation.estimated_tokens()),
             output: Count::Estimated(request.limits.tokens_within(self.model.most_output())),
         };
-        let reservation = self.ledger.reserve(most, self.prices).map_err(Trouble::Budget)?;
+        let reservation = self.ledger.reserve(most, self.prices).map_err(ModelErrorKind::Budget)?;
         let answer = self.model.ask(request, hear);
         match &answer {
             Ok(reply) => reservation.charge(reply.usage),
@@ -248,8 +252,8 @@ impl<M: Model> Model for Paid<M> {
     }
 }
 
-/// What an exchange used up where the server does not report it. The answer counts for at most the `most_tokens` that
-/// were asked for, which is also what was reserved: reading ends before an answer can be longer.
+/// Estimated usage for a server that does not report it. The answer counts for at most the requested `most_tokens`,
+/// which is also the reserved amount: reading stops before an answer can be longer.
 pub(crate) fn guessed(request: &Request<'_>, output_bytes: usize, most_tokens: u64) -> Usage {
     Usage {
         input: Count::Estimated(request.conversation.estimated_tokens()),

@@ -1,38 +1,36 @@
-//! What is said to a model: a system text and turns.
+//! A conversation with a model: a system text and turns.
 
 use serde::{Deserialize, Serialize};
 
 use crate::secret::Redactor;
 
-/// Everything that a model is told.
+/// The messages sent to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// What holds for the whole conversation.
+    /// The system text.
     pub system: String,
-    /// What was said, the oldest first.
+    /// The turns, oldest first.
     pub turns: Vec<Turn>,
 }
 
-/// One thing that was said.
+/// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Who said it.
-    pub speaker: Speaker,
-    /// What.
+    pub speaker: Role,
     pub text: String,
 }
 
-/// Who says something.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub enum Role {
     /// Lightbench, on behalf of a person.
     User,
     /// The model.
     Assistant,
 }
 
-impl Speaker {
+impl Role {
     /// As both protocols call it.
     pub(crate) const fn role(self) -> &'static str {
         match self {
@@ -46,27 +44,27 @@ impl Conversation {
     /// A conversation of one question.
     #[must_use]
     pub fn new(system: impl Into<String>, question: impl Into<String>) -> Self {
-        let first = Turn { speaker: Speaker::User, text: question.into() };
+        let first = Turn { speaker: Role::User, text: question.into() };
         Self { system: system.into(), turns: vec![first] }
     }
 
-    /// The conversation as it goes on: what the model said, and what it is told about that.
+    /// The conversation extended by the model's reply and the next message.
     #[must_use]
     pub fn answered(mut self, reply: impl Into<String>, next: impl Into<String>) -> Self {
-        self.turns.push(Turn { speaker: Speaker::Assistant, text: reply.into() });
-        self.turns.push(Turn { speaker: Speaker::User, text: next.into() });
+        self.turns.push(Turn { speaker: Role::Assistant, text: reply.into() });
+        self.turns.push(Turn { speaker: Role::User, text: next.into() });
         self
     }
 
-    /// Without secrets: as it is sent, shown and stored.
+    /// The conversation without secrets, as it is sent, displayed and stored.
     #[must_use]
     pub fn redacted(&self, redactor: &Redactor) -> Self {
         let turn = |turn: &Turn| Turn { speaker: turn.speaker, text: redactor.redact(&turn.text) };
         Self { system: redactor.redact(&self.system), turns: self.turns.iter().map(turn).collect() }
     }
 
-    /// How many tokens it is, guessed from its length: a token for three bytes is more than code takes with today's
-    /// vocabularies, so that a budget errs on the safe side.
+    /// Estimated tokens, from the length: one token for three bytes exceeds the count of current vocabularies for code,
+    /// so that a budget is not exceeded.
     #[must_use]
     pub fn estimated_tokens(&self) -> u64 {
         let turns: usize = self.turns.iter().map(|turn| turn.text.len() + PER_TURN_BYTES).sum();
@@ -84,8 +82,8 @@ impl Conversation {
             }
             if is_dialogue {
                 let said = match turn.speaker {
-                    Speaker::User => "# You are told\n\n",
-                    Speaker::Assistant => "# You answered\n\n",
+                    Role::User => "# You are told\n\n",
+                    Role::Assistant => "# You answered\n\n",
                 };
                 prompt.push_str(said);
             }
@@ -96,14 +94,14 @@ impl Conversation {
     }
 }
 
-/// What surrounds a turn, counted as text.
+/// Bytes added per turn for its framing.
 const PER_TURN_BYTES: usize = 24;
 
-/// The most bytes of text that a token holds on average over a whole answer. Vocabularies of today hold three to five
-/// bytes of code or English in a token; an answer beyond eight has more tokens than were asked for.
+/// Maximum average bytes of text per token over a whole answer. Current vocabularies have three to five bytes of code
+/// or English per token; an answer with more than eight exceeds the requested tokens.
 pub(crate) const MOST_BYTES_PER_TOKEN: usize = 8;
 
-/// The most bytes of text that so many tokens hold; short answers get some room, since a single token may be long.
+/// Maximum bytes of text in a number of tokens; short answers get a margin, because a single token may be long.
 pub(crate) fn text_bytes(tokens: u64) -> usize {
     const ROOM: usize = 256;
     let tokens = usize::try_from(tokens).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Where a server is: an address that the user's settings name, checked once.
+//! The address of a server, from the user's settings, validated once.
 
 use std::net::IpAddr;
 
@@ -29,17 +29,17 @@ pub(crate) enum Encryption {
     Optional,
 }
 
-/// What is wrong with an endpoint.
+/// A defect of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointProblem {
     /// It is not an address at all.
-    #[error("`{text}` is no address: write one such as https://host/v1")]
+    #[error("`{text}` is not an address: write one such as https://host/v1")]
     NoAddress {
         /// As written.
         text: String,
     },
     /// It is neither `http://` nor `https://`.
-    #[error("`{scheme}://` is not spoken here: write https:// (or http:// for this machine)")]
+    #[error("`{scheme}://` is not supported: write https:// (or http:// for this machine)")]
     Scheme {
         /// As written.
         scheme: String,
@@ -52,8 +52,8 @@ pub enum EndpointProblem {
         /// The host.
         host: String,
     },
-    /// A name, password or query stands in it, where keys hide.
-    #[error("the endpoint holds a {part}: keys come from the environment or the keyring only")]
+    /// It contains a name, password or query, which may hold a key.
+    #[error("the endpoint contains a {part}: keys come from the environment or the keyring only")]
     Extra {
         /// Which part.
         part: &'static str,
@@ -112,7 +112,7 @@ impl Endpoint {
         self.reach
     }
 
-    /// Whether it is this machine, by its name: no proxy is asked for it.
+    /// Whether it names this machine: such addresses bypass the proxy.
     pub(crate) fn is_this_machine(&self) -> bool {
         names_this_machine(&self.host)
     }
@@ -122,7 +122,7 @@ fn names_this_machine(host: &str) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// An address as it may be shown: without what stands before an `@`, and short.
+/// An address for display: without the part before `@`, and shortened.
 fn shown(text: &str) -> String {
     let after = text.rsplit_once('@').map_or(text, |(_, after)| after);
     crate::text::excerpt(after)

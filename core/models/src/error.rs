@@ -1,8 +1,8 @@
-//! What can go wrong between a question and its answer.
+//! Errors of a request to a model.
 
 use std::time::Duration;
 
-use crate::budget::Refusal;
+use crate::budget::BudgetRefusal;
 use crate::model::{Attempt, Usage};
 use crate::recorded::RecordingProblem;
 
@@ -10,35 +10,35 @@ use crate::recorded::RecordingProblem;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{trouble}")]
 pub struct ModelError {
-    /// What went wrong, the last time.
-    pub trouble: Trouble,
-    /// What the last attempt used up all the same.
+    /// The error of the last attempt.
+    pub trouble: ModelErrorKind,
+    /// Usage of the failed last attempt.
     pub usage: Usage,
     /// The attempts before it.
     pub attempts: Vec<Attempt>,
 }
 
-impl From<Trouble> for ModelError {
-    fn from(trouble: Trouble) -> Self {
+impl From<ModelErrorKind> for ModelError {
+    fn from(trouble: ModelErrorKind) -> Self {
         Self { trouble, usage: Usage::default(), attempts: Vec::new() }
     }
 }
 
-/// What went wrong. Texts of servers and programs in it are without secrets, bounded, and not to be trusted otherwise.
+/// The kind of an error. Texts of servers and programs in it are redacted and shortened, and are otherwise untrusted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Trouble {
-    /// Somebody asked to stop.
+pub enum ModelErrorKind {
+    /// Cancelled by the user.
     #[error("stopped on request")]
     Cancelled,
-    /// The budget does not allow the question; nothing was sent.
+    /// The budget does not allow the request; it was not sent.
     #[error(transparent)]
-    Budget(#[from] Refusal),
+    Budget(#[from] BudgetRefusal),
     /// The host has no address.
     #[error("`{host}` has no address: {reason}")]
     Address {
         /// As in the settings.
         host: String,
-        /// As the system says it.
+        /// The error of the operating system.
         reason: String,
     },
     /// `http://` to a host that is not this machine.
@@ -48,39 +48,34 @@ pub enum Trouble {
     NotLoopback {
         /// As in the settings.
         host: String,
-        /// What it resolved to.
+        /// The resolved address.
         address: String,
     },
-    /// Nobody answers there, or the way there is closed.
+    /// The connection was refused or could not be routed.
     #[error("no connection to `{host}`: {reason}")]
     Connection {
         /// As in the settings.
         host: String,
-        /// As the system says it.
+        /// The error of the operating system.
         reason: String,
     },
-    /// The server is not who it should be, or does not encrypt as it should.
+    /// TLS failed: the certificate or the protocol was rejected.
     #[error("no encrypted connection to `{host}`: {reason}")]
     Encryption {
         /// As in the settings.
         host: String,
-        /// As the library says it.
+        /// The error of the TLS library.
         reason: String,
     },
     /// Something took too long.
     #[error("{waited_for} took more than {} s", limit.as_secs_f64())]
-    TimedOut {
-        /// What.
-        waited_for: Wait,
-        /// How long it may take.
-        limit: Duration,
-    },
-    /// The server asks for patience.
+    TimedOut { waited_for: WaitPhase, limit: Duration },
+    /// The server is overloaded or limits the request rate.
     #[error("the server asks to wait ({status}){}: {says}", after(*retry_after))]
     Busy {
         /// 429, 503 or 529.
         status: u16,
-        /// How long to wait, if it said so.
+        /// The requested waiting time, if the server states one.
         retry_after: Option<Duration>,
         /// In the server's words.
         says: String,
@@ -106,17 +101,17 @@ pub enum Trouble {
     /// The server reports an error inside its answer.
     #[error("the server reports `{kind}`: {says}")]
     Reported {
-        /// What it calls the error.
+        /// The server's name of the error.
         kind: String,
         /// In its words.
         says: String,
     },
-    /// The answer is not what the protocol says.
-    #[error("the answer is not what the protocol says ({why}): {excerpt}")]
+    /// The answer violates the protocol.
+    #[error("the answer violates the protocol ({why}): {excerpt}")]
     Garbled {
-        /// What is wrong with it.
+        /// The violation.
         why: String,
-        /// How it begins.
+        /// The beginning of the answer.
         excerpt: String,
     },
     /// The answer ended in the middle.
@@ -125,15 +120,11 @@ pub enum Trouble {
         /// Bytes of text until then.
         received: usize,
     },
-    /// The answer is longer than the tokens that were asked for, so that the rest is not read: whoever counts would
-    /// charge for it.
+    /// The answer exceeds the requested tokens; the rest is not read, because it would be charged.
     #[error(
         "the answer has more than {limit} bytes, which is more than `max_tokens` allows; the rest was not read"
     )]
-    TooLong {
-        /// The most that is read.
-        limit: usize,
-    },
+    TooLong { limit: usize },
     /// The head of the answer is longer than anything useful.
     #[error(
         "`{host}` sent more than {limit} bytes of headers, and the answer was not read: look at what serves this address"
@@ -141,31 +132,30 @@ pub enum Trouble {
     HeadTooLong {
         /// As in the settings.
         host: String,
-        /// The most that is read.
         limit: usize,
     },
-    /// What came is not HTTP.
+    /// The response is not HTTP.
     #[error("`{host}` does not answer in valid HTTP: {reason}")]
     NotHttp {
         /// As in the settings.
         host: String,
-        /// As the library says it.
+        /// The error of the HTTP library.
         reason: String,
     },
-    /// The answer is complete, and there is no text in it.
+    /// The answer is complete and has no text.
     #[error("the answer has no text: {instead}")]
     NoText {
-        /// What there is instead.
-        instead: Instead,
+        /// Its content.
+        instead: NonTextAnswer,
     },
     /// All attempts together took too long.
-    #[error("no answer within {} s, after {}: {last}", limit.as_secs_f64(), in_words(*attempts))]
+    #[error("no answer within {} s, after {}: {last}", limit.as_secs_f64(), status_text(*attempts))]
     OutOfTime {
-        /// What all attempts may take, with the pauses between them.
+        /// Time limit of all attempts, including the pauses between them.
         limit: Duration,
-        /// How many there were.
+        /// Number of attempts.
         attempts: u32,
-        /// What went wrong in the last one.
+        /// The error of the last attempt.
         last: Box<Self>,
     },
     /// The program could not be started.
@@ -173,23 +163,22 @@ pub enum Trouble {
     Start {
         /// The first word of the command.
         program: String,
-        /// As the system says it.
+        /// The error of the operating system.
         reason: String,
     },
     /// The program failed.
     #[error("the command {ending}: {says}")]
     Command {
-        /// How it ended.
         ending: Ending,
-        /// The last of what it wrote to its standard error.
+        /// The last lines of its standard error.
         says: String,
     },
-    /// The recorded replies do not go with what was asked.
+    /// The recorded replies do not match the request.
     #[error(transparent)]
     Recording(#[from] RecordingProblem),
 }
 
-fn in_words(attempts: u32) -> String {
+fn status_text(attempts: u32) -> String {
     if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") }
 }
 
@@ -197,7 +186,7 @@ fn after(retry_after: Option<Duration>) -> String {
     retry_after.map_or_else(String::new, |wait| format!(", for {} s", wait.as_secs_f64()))
 }
 
-impl Trouble {
+impl ModelErrorKind {
     /// Whether another attempt may help.
     #[must_use]
     pub fn is_passing(&self) -> bool {
@@ -231,19 +220,19 @@ impl Trouble {
         }
     }
 
-    /// How long the server asks to wait.
+    /// The waiting time that the server requests.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         if let Self::Busy { retry_after, .. } = self { *retry_after } else { None }
     }
 }
 
-/// What was waited for.
+/// The phase that timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum WaitPhase {
     /// Name resolution and connecting.
     Connection,
-    /// The beginning of the answer.
+    /// Waiting for the first byte of the answer.
     Beginning,
     /// The next piece.
     NextPiece,
@@ -251,7 +240,7 @@ pub enum Wait {
     Whole,
 }
 
-impl std::fmt::Display for Wait {
+impl std::fmt::Display for WaitPhase {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::Connection => "connecting",
@@ -262,12 +251,12 @@ impl std::fmt::Display for Wait {
     }
 }
 
-/// What an answer without text has instead.
+/// The content of an answer without text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Instead {
-    /// A call of a tool, though none was offered.
+pub enum NonTextAnswer {
+    /// A tool call, although no tool was offered.
     ToolCall,
-    /// Reasoning that is not part of the answer, up to the most tokens or not.
+    /// Reasoning that is not part of the answer.
     Reasoning,
     /// A refusal, in the model's words.
     Refusal(String),
@@ -275,12 +264,13 @@ pub enum Instead {
     Nothing,
 }
 
-impl std::fmt::Display for Instead {
+impl std::fmt::Display for NonTextAnswer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::ToolCall => formatter.write_str("the model calls a tool, and none was offered"),
-            Self::Reasoning => formatter
-                .write_str("the model only reasoned; raise `max_tokens` if that is what ended it"),
+            Self::Reasoning => formatter.write_str(
+                "the answer contains only reasoning; raise `max_tokens` if this limit ended it",
+            ),
             Self::Refusal(says) if says.is_empty() => formatter.write_str("the model declines"),
             Self::Refusal(says) => write!(formatter, "the model declines: {says}"),
             Self::Nothing => formatter.write_str("it is empty"),
@@ -295,7 +285,7 @@ pub enum Ending {
     Status(i32),
     /// By this signal.
     Signal(i32),
-    /// Nobody knows.
+    /// The status is unknown.
     Unknown,
 }
 
@@ -304,7 +294,7 @@ impl std::fmt::Display for Ending {
         match self {
             Self::Status(status) => write!(formatter, "ended with status {status}"),
             Self::Signal(signal) => write!(formatter, "was ended by signal {signal}"),
-            Self::Unknown => formatter.write_str("ended, nobody knows how"),
+            Self::Unknown => formatter.write_str("ended with an unknown status"),
         }
     }
 }

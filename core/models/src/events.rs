@@ -1,15 +1,16 @@
-//! Server-sent events, as <https://html.spec.whatwg.org/multipage/server-sent-events.html> has them: bytes in pieces go in, whole events come out.
+//! Parser of server-sent events, <https://html.spec.whatwg.org/multipage/server-sent-events.html>: it takes bytes in
+//! pieces and returns complete events.
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// The `event` field; empty where there is none.
+    /// The `event` field; empty if absent.
     pub(crate) kind: String,
     /// The `data` fields, joined by line ends.
     pub(crate) data: String,
 }
 
-/// What is wrong with a stream.
+/// A defect of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EventProblem {
     #[error("an event that is not UTF-8")]
@@ -33,7 +34,7 @@ pub(crate) struct EventReader {
 }
 
 impl EventReader {
-    /// Takes the next bytes; gives the events that they complete.
+    /// Takes the next bytes; returns the events that they complete.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, EventProblem> {
         let mut events = Vec::new();
         for &byte in bytes {
@@ -56,7 +57,7 @@ impl EventReader {
         Ok(events)
     }
 
-    /// Whether there was no event at all.
+    /// Whether no event was read.
     pub(crate) const fn has_read_nothing(&self) -> bool {
         self.events == 0
     }
@@ -83,7 +84,7 @@ impl EventReader {
                 self.has_data = true;
             }
             "event" => value.clone_into(&mut self.event.kind),
-            // Comments begin with a colon and keep the connection alive; other fields mean nothing here.
+            // Comments begin with a colon and keep the connection alive; other fields are ignored.
             _ => {}
         }
         Ok(None)

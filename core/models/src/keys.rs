@@ -1,4 +1,4 @@
-//! Where keys come from: a variable of the environment or the system's keyring, and nowhere else.
+//! Sources of keys: an environment variable or the system's keyring, and no other place.
 
 use std::ffi::OsString;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
 
-/// Where a key comes from. The key itself never stands in a file of ours.
+/// The source of a key. Settings files never contain the key itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeySource {
-    /// The server wants none.
+    /// The server needs no key.
     #[default]
     None,
     /// A variable of the environment, by its name.
@@ -31,23 +31,23 @@ impl std::fmt::Display for KeySource {
 
 /// Something that keeps keys.
 pub trait Keyring {
-    /// The key of an entry; none where there is no such entry.
+    /// The key of an entry; `None` if there is no such entry.
     ///
     /// # Errors
-    /// When it cannot be asked.
+    /// The keyring does not respond.
     fn key(&self, entry: &str) -> Result<Option<Secret>, KeyError>;
 }
 
-/// The keyring cannot be asked.
+/// The keyring does not respond.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the keyring does not answer: {0}")]
+#[error("the keyring does not respond: {0}")]
 pub struct KeyError(pub String);
 
-/// The system's own: the Secret Service, the Keychain or the Credential Manager. May ask a person to unlock it.
+/// The system's keyring: the Secret Service, the Keychain or the Credential Manager. It may ask the user to unlock it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemKeyring;
 
-/// The service under which our entries stand.
+/// The keyring service of our entries.
 const SERVICE: &str = "lightbench";
 
 impl Keyring for SystemKeyring {
@@ -64,7 +64,7 @@ impl Keyring for SystemKeyring {
     }
 }
 
-/// No keyring at all: where a program must not ask anybody.
+/// A keyring without entries, for programs that must not prompt the user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoKeyring;
 
@@ -74,14 +74,13 @@ impl Keyring for NoKeyring {
     }
 }
 
-/// Whether there is a key.
+/// The result of looking up a key.
 #[derive(Clone, Debug)]
 pub enum KeyState {
-    /// The server wants none.
+    /// The server needs no key.
     NotNeeded,
-    /// There is one.
     Present(Secret),
-    /// There is none where the settings point.
+    /// The settings name a source that has no key.
     Missing,
     /// It cannot be read.
     Unreadable(String),
@@ -96,7 +95,7 @@ impl KeySource {
         let present = |key: Secret| match key.is_empty() {
             true => KeyState::Missing,
             false if !fits_header(&key) => {
-                KeyState::Unreadable("it holds characters that no key has".to_owned())
+                KeyState::Unreadable("it contains characters that are invalid in a key".to_owned())
             }
             false => KeyState::Present(key),
         };
@@ -116,7 +115,7 @@ impl KeySource {
     }
 }
 
-/// Whether it can stand in a header: a line end in a key would forge another header.
+/// Whether a key is valid in a header: a line end in a key would forge another header.
 fn fits_header(key: &Secret) -> bool {
     key.expose().bytes().all(|byte| byte.is_ascii_graphic())
 }

@@ -1,20 +1,20 @@
-//! Language models and agent commands: a conversation goes in, text comes out in pieces, and what it cost is known.
+//! Language models and agent commands: each takes a conversation and returns text in pieces, with the tokens and money
+//! spent.
 //!
 //! ```text
-//!  settings.ron ──► ModelSettings ──► Roster ──► open("name") ──► Box<dyn Model>
-//!   (as written)       check            │ keys, proxy, ledger            │ ask
-//!                                       ▼                                ▼
-//!                          Patient ► Paid ► Server | AgentCommand     Reply ──► reply::parse ──► Parsed
-//!                          again,    budget  one attempt                          (pure)
-//!                          pacing
+//!  settings.ron ──► ModelSettings ──► ModelRegistry ──► open("name") ──► Box<dyn Model>
+//!   (as written)       check            │ keys, proxy, ledger               │ ask
+//!                                       ▼                                   ▼
+//!               RetryingModel ► BudgetedModel ► Server | AgentCommand     Reply ──► reply::parse ──► Parsed
+//!               retries, rate   budget          one attempt                         (pure)
+//!               limit
 //! ```
 //!
-//! Nothing here reads the environment, a project or a clock of its own accord: variables, the
-//! keyring and the seed are handed over. Everything that comes back has passed the [`Redactor`].
+//! This crate reads no environment variables, no project and no clock on its own: variables, the keyring and the seed
+//! are parameters. All returned text has passed the [`Redactor`].
 
 mod agent;
 mod budget;
-mod check;
 mod conversation;
 mod endpoint;
 mod error;
@@ -22,35 +22,36 @@ mod events;
 mod http;
 mod keys;
 mod model;
-mod patience;
 mod protocol;
 mod proxy;
 mod recorded;
+mod registry;
 pub mod reply;
-mod roster;
+mod retry;
 mod secret;
 mod server;
 mod settings;
-mod stop;
+mod settings_check;
+mod stop_signal;
 mod text;
 
 pub use agent::{Agent, AgentLimits};
-pub use budget::{Budget, Ledger, Money, Prices, Refusal, Spent};
-pub use conversation::{Conversation, Speaker, Turn};
+pub use budget::{Budget, BudgetRefusal, Ledger, Money, Prices, Spent};
+pub use conversation::{Conversation, Role, Turn};
 pub use endpoint::{Endpoint, EndpointProblem};
-pub use error::{Ending, Instead, ModelError, Trouble, Wait};
+pub use error::{Ending, ModelError, ModelErrorKind, NonTextAnswer, WaitPhase};
 pub use keys::{KeyError, KeySource, KeyState, Keyring, NoKeyring, SystemKeyring};
-pub use model::{Attempt, Count, Heard, Limits, Model, Reply, Request, Stop, Usage};
-pub use patience::{Patience, Patient};
+pub use model::{AnswerEvent, Attempt, Count, Limits, Model, Reply, Request, Stop, Usage};
 pub use proxy::{ProxyProblem, ProxySettings};
-pub use recorded::{Recorded, RecordedReply, RecordingProblem};
-pub use roster::{Access, Kind, ListError, Listed, OpenError, Roster};
+pub use recorded::{RecordedModel, RecordedReply, RecordingProblem};
+pub use registry::{Kind, ListError, ListedModel, ModelAccess, ModelRegistry, OpenError};
+pub use retry::{RetryPolicy, RetryingModel};
 pub use secret::{RedactedStream, Redactor, Secret};
 pub use settings::{
     AgentSettings, LimitName, ModelSettings, QUESTION_SECS, ServerSettings, SettingsProblem,
     SettingsProblemKind, TimeLimits, WrittenTimeLimits,
 };
-pub use stop::StopSign;
+pub use stop_signal::StopSignal;
 
 pub use protocol::Protocol;
 

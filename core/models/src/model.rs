@@ -1,4 +1,4 @@
-//! The one thing that every model can do, and what it is given and gives back.
+//! The interface of all models, with its request and reply types.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -6,40 +6,39 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::Conversation;
-use crate::error::{ModelError, Trouble};
-use crate::stop::StopSign;
+use crate::error::{ModelError, ModelErrorKind};
+use crate::stop_signal::StopSignal;
 
 /// Something that answers: a server, a program, a file of recorded replies.
 pub trait Model: Send {
-    /// What it is called in the settings.
+    /// The name in the settings.
     fn name(&self) -> &str;
 
-    /// The most tokens that one answer may have: what a budget must have left for it.
+    /// Maximum tokens of one answer, which a budget must have left.
     fn most_output(&self) -> u64;
 
-    /// Asks, and hears the answer piece by piece; the pieces together are the reply's text.
+    /// Sends a request and passes on the answer piece by piece; the pieces together are the reply's text.
     ///
     /// # Errors
-    /// When there is no complete answer; what was used up is known all the same.
+    /// The answer is incomplete; the error contains the usage.
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError>;
 }
 
-/// What is asked.
+/// A request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// What is said.
     pub conversation: &'a Conversation,
-    /// What the answer may take, where that is less than the settings allow.
+    /// Limits of the answer, where they are lower than those of the settings.
     pub limits: Limits,
-    /// Looked at in every wait.
-    pub stop: &'a StopSign,
+    /// Checked in every wait.
+    pub stop: &'a StopSignal,
 }
 
-/// What one answer may take; none: as the settings say.
+/// Limits of one answer; `None`: those of the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Tokens of the answer.
@@ -49,27 +48,27 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The smaller of this and what the settings allow.
+    /// The smaller of this limit and that of the settings.
     pub(crate) fn tokens_within(self, most: u64) -> u64 {
         self.output_tokens.map_or(most, |asked| asked.min(most))
     }
 
-    /// The smaller of this and what the settings allow.
+    /// The smaller of this limit and that of the settings.
     pub(crate) fn time_within(self, most: Duration) -> Duration {
         self.time.map_or(most, |asked| asked.min(most))
     }
 }
 
-/// What a listener hears while an answer comes.
+/// An event while an answer arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Heard<'a> {
+pub enum AnswerEvent<'a> {
     /// The next piece of the answer, without secrets.
     Text(&'a str),
-    /// The attempt failed; after a wait everything begins again, and what was heard is void.
+    /// The attempt failed. After a pause the request is repeated, and the text received so far is void.
     Again {
         /// Why.
-        trouble: &'a Trouble,
-        /// How long the wait is.
+        trouble: &'a ModelErrorKind,
+        /// Length of the pause.
         wait: Duration,
     },
 }
@@ -77,13 +76,12 @@ pub enum Heard<'a> {
 /// A complete answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// What the model said, without secrets.
+    /// The text of the answer, without secrets.
     pub text: String,
-    /// What it used up.
     pub usage: Usage,
     /// Why it ended.
     pub stop: Stop,
-    /// What the server calls the model that answered.
+    /// The server's name of the model that answered.
     pub model: Option<String>,
     /// From the question to the last piece, of the attempt that succeeded.
     pub took: Duration,
@@ -94,11 +92,11 @@ pub struct Reply {
 /// An attempt that failed and was followed by another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
-    /// What went wrong.
-    pub trouble: Trouble,
-    /// What it used up all the same.
+    /// The error.
+    pub trouble: ModelErrorKind,
+    /// Usage of the failed attempt.
     pub usage: Usage,
-    /// How long was waited afterwards.
+    /// The pause after it.
     pub waited: Duration,
 }
 
@@ -106,28 +104,28 @@ pub struct Attempt {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// The model had said everything.
+    /// The answer is complete.
     Finished,
-    /// The most tokens that it may say were reached: the answer is cut.
+    /// The token limit cut the answer off.
     Length,
-    /// The listener wanted no more.
+    /// The listener stopped the answer.
     Listener,
     /// The model or its provider declined.
     Declined,
-    /// What the server calls it.
+    /// The server's name of another reason.
     Other(String),
 }
 
-/// What an exchange used up.
+/// Tokens used by an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of what was said to the model.
+    /// Tokens sent to the model.
     pub input: Count,
-    /// Tokens of what it said.
+    /// Tokens of its answer.
     pub output: Count,
 }
 
-/// A number of tokens, and where it comes from.
+/// A number of tokens, reported or estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Count {
@@ -152,8 +150,8 @@ impl Count {
         }
     }
 
-    /// What was reported, or else the guess.
-    pub(crate) fn or_estimate(reported: Option<u64>, estimate: u64) -> Self {
+    /// The reported value, else the estimate.
+    pub(crate) fn value_or(reported: Option<u64>, estimate: u64) -> Self {
         reported.map_or(Self::Estimated(estimate), Self::Reported)
     }
 }

@@ -1,4 +1,4 @@
-//! A proxy on the way to servers: from the settings, or from the environment that is handed over.
+//! The proxy for connections to servers, from the settings or from environment variables passed by the caller.
 
 use std::ffi::OsString;
 
@@ -17,11 +17,11 @@ pub struct ProxySettings {
     pub except: Vec<String>,
 }
 
-/// What is wrong with a proxy.
+/// A defect of a proxy setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProxyProblem {
     /// It is no address of a proxy.
-    #[error("the proxy is no address such as http://host:3128")]
+    #[error("the proxy is not an address such as http://host:3128")]
     NoAddress,
     /// Only `http://` and `https://` proxies are spoken to.
     #[error("a proxy must be http:// or https://, not `{scheme}://`")]
@@ -29,9 +29,9 @@ pub enum ProxyProblem {
         /// As written.
         scheme: String,
     },
-    /// A password stands in the settings.
+    /// The settings contain a password.
     #[error(
-        "the proxy holds a name or password: settings are no place for it; the variable HTTPS_PROXY may have one"
+        "the proxy contains a name or password, which settings must not store: put it into the variable HTTPS_PROXY"
     )]
     Password,
 }
@@ -52,7 +52,7 @@ impl Proxy {
         Self::new(&settings.address, settings.except.iter().map(String::as_str))
     }
 
-    /// As `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say, in either case of letters.
+    /// From `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in upper or lower case.
     pub(crate) fn from_variables(
         variable: &dyn Fn(&str) -> Option<OsString>,
     ) -> Result<Option<Self>, ProxyProblem> {
@@ -78,8 +78,8 @@ impl Proxy {
         Ok(Self { except: except.filter(|host| !host.is_empty()).collect(), proxy, password })
     }
 
-    /// The proxy on the way to a server, if there is one.
-    pub(crate) fn towards(&self, endpoint: &Endpoint) -> Option<ureq::Proxy> {
+    /// The proxy for a server, if one applies.
+    pub(crate) fn for_host(&self, endpoint: &Endpoint) -> Option<ureq::Proxy> {
         let direct = endpoint.is_this_machine()
             || self.except.iter().any(|except| excepts(except, endpoint.host()));
         (!direct).then(|| self.proxy.clone())

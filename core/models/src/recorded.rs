@@ -1,4 +1,4 @@
-//! Replies from a file, in their order: for tests, and to play a search again without a model.
+//! Replies from a file, in order: for tests, and to replay a search without a model.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -7,66 +7,66 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::guessed;
-use crate::error::{ModelError, Trouble};
-use crate::model::{Count, Heard, Model, Reply, Request, Stop, Usage};
+use crate::error::{ModelError, ModelErrorKind};
+use crate::model::{AnswerEvent, Count, Model, Reply, Request, Stop, Usage};
 use crate::secret::Redactor;
 
 /// One reply, a line of JSON in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecordedReply {
-    /// What must stand in the last turn for this reply to fit.
+    /// Text that the last turn must contain.
     pub expects: Option<String>,
-    /// What the model said.
+    /// The reply's text.
     pub reply: String,
-    /// Tokens that it was told, if they were reported.
+    /// Tokens of the request, if reported.
     pub input_tokens: Option<u64>,
-    /// Tokens that it said, if they were reported.
+    /// Tokens of the reply, if reported.
     pub output_tokens: Option<u64>,
 }
 
-/// Recorded replies that do not go with what is asked.
+/// The recorded replies do not match the requests.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingProblem {
     /// All were given.
-    #[error("all {replies} recorded replies were given, and another one is asked for")]
+    #[error("all {replies} recorded replies are used, and another one is requested")]
     Exhausted {
-        /// How many there were.
+        /// The number of replies.
         replies: usize,
     },
     /// The next one is for another question.
     #[error(
-        "recorded reply {number} is for a question with `{expected}` in it, and this one has it not"
+        "recorded reply {number} expects a question that contains `{expected}`, and this one does not"
     )]
     Unexpected {
         /// Counted from 1.
         number: usize,
-        /// What should stand in the question.
+        /// The expected text.
         expected: String,
     },
     /// A line of the file is no reply.
-    #[error("line {line} is no recorded reply: {reason}")]
+    #[error("line {line} is not a recorded reply: {reason}")]
     Unreadable {
         /// Counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The parser's error.
         reason: String,
     },
 }
 
-/// A model that says what it said before.
+/// A model that returns recorded replies.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedModel {
     name: String,
     replies: VecDeque<RecordedReply>,
     given: usize,
     redactor: Redactor,
 }
 
-/// How long a piece is, in characters, so that listeners hear pieces here too.
+/// Characters of a piece, so that a listener receives several pieces.
 const PIECE: usize = 40;
 
-impl Recorded {
+impl RecordedModel {
     /// A model of these replies.
     #[must_use]
     pub fn new(name: impl Into<String>, replies: impl IntoIterator<Item = RecordedReply>) -> Self {
@@ -74,10 +74,10 @@ impl Recorded {
         Self { name: name.into(), replies, given: 0, redactor: Redactor::default() }
     }
 
-    /// Reads lines of JSON; empty lines mean nothing.
+    /// Reads lines of JSON; empty lines are ignored.
     ///
     /// # Errors
-    /// The first line that is no reply.
+    /// The first invalid line.
     pub fn read(name: impl Into<String>, lines: &str) -> Result<Self, RecordingProblem> {
         let mut replies = Vec::new();
         for (index, line) in lines.lines().enumerate() {
@@ -92,7 +92,7 @@ impl Recorded {
         Ok(Self::new(name, replies))
     }
 
-    /// The same, without these secrets in what it says.
+    /// The same replies, with these secrets redacted.
     #[must_use]
     pub fn without(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
@@ -114,7 +114,7 @@ impl Recorded {
     }
 }
 
-impl Model for Recorded {
+impl Model for RecordedModel {
     fn name(&self) -> &str {
         &self.name
     }
@@ -126,18 +126,18 @@ impl Model for Recorded {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
-        if request.stop.is_up() {
-            return Err(Trouble::Cancelled.into());
+        if request.stop.is_raised() {
+            return Err(ModelErrorKind::Cancelled.into());
         }
         let RecordedReply { reply, input_tokens, output_tokens, .. } =
-            self.next(request).map_err(Trouble::Recording)?;
+            self.next(request).map_err(ModelErrorKind::Recording)?;
         let text = self.redactor.redact(&reply);
         let guess = guessed(request, text.len(), u64::MAX);
         let usage = Usage {
-            input: Count::or_estimate(input_tokens, guess.input.tokens()),
-            output: Count::or_estimate(output_tokens, guess.output.tokens()),
+            input: Count::value_or(input_tokens, guess.input.tokens()),
+            output: Count::value_or(output_tokens, guess.output.tokens()),
         };
         let (said, stop) = say(&text, hear);
         let text = said.to_owned();
@@ -145,14 +145,17 @@ impl Model for Recorded {
     }
 }
 
-/// Says a text in pieces, until nobody wants more: what was said.
-fn say<'t>(text: &'t str, hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>) -> (&'t str, Stop) {
+/// Passes a text to the listener in pieces until it stops; returns the text passed.
+fn say<'t>(
+    text: &'t str,
+    hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
+) -> (&'t str, Stop) {
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.char_indices().nth(PIECE).map_or(rest.len(), |(index, _)| index);
         let (piece, after) = rest.split_at(end);
         rest = after;
-        if hear(Heard::Text(piece)).is_break() {
+        if hear(AnswerEvent::Text(piece)).is_break() {
             let said = text.len() - rest.len();
             return (text.get(..said).unwrap_or(text), Stop::Listener);
         }

@@ -1,22 +1,23 @@
-//! Keys, and how they are kept out of everything that leaves.
+//! Keys, and their removal from all output.
 
 use std::fmt;
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// A key: it prints as nothing, is never serialised, and is overwritten in memory when it is dropped.
+/// A key: its debug output is empty, it is never serialised, and its memory is overwritten when it is dropped.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
-/// A shorter text is not looked for: it would be found everywhere. Keys of servers that want none ("none", "x") are.
+/// Shorter texts are not redacted, because they would match everywhere. Placeholder keys ("none", "x") of servers
+/// without keys are that short.
 const SHORTEST: usize = 8;
 
-/// What stands where a secret was.
+/// Replacement of a secret.
 const MASK: &str = "[redacted]";
 
 impl Secret {
-    /// Takes a text over; space around it is no part of a key.
+    /// Takes ownership of a text; surrounding white space is removed.
     #[must_use]
     pub fn new(text: String) -> Self {
         let secret = SecretString::from(text);
@@ -32,13 +33,12 @@ impl Secret {
         self.0.expose_secret()
     }
 
-    /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.expose().is_empty()
     }
 
-    /// Whether it is long enough to be told from ordinary text, and so is redacted.
+    /// Whether it is long enough to be distinguished from ordinary text, and is therefore redacted.
     #[must_use]
     pub fn is_redactable(&self) -> bool {
         self.expose().len() >= SHORTEST
@@ -51,7 +51,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Every secret that is known, to be taken out of texts. Clones share them.
+/// All known secrets, to be removed from texts. Clones share them.
 #[derive(Clone, Default)]
 pub struct Redactor(Arc<[Secret]>);
 
@@ -61,9 +61,9 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// What stands at the beginning of a text.
+/// The match at the beginning of a text.
 enum Found {
-    /// A secret of so many bytes.
+    /// A secret of this many bytes.
     Whole(usize),
     /// All of the text, and it may become a secret if more follows.
     Beginning,
@@ -71,7 +71,7 @@ enum Found {
 }
 
 impl Redactor {
-    /// A redactor of these secrets; those too short to be told from text are left out.
+    /// A redactor of these secrets; secrets too short to be distinguished from text are ignored.
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
         Self(secrets.into_iter().filter(Secret::is_redactable).collect())
@@ -86,7 +86,7 @@ impl Redactor {
         redacted
     }
 
-    /// A redactor for a text that comes in pieces.
+    /// A redactor for a text that arrives in pieces.
     #[must_use]
     pub fn stream(&self) -> RedactedStream {
         RedactedStream { redactor: self.clone(), held: String::new() }
@@ -105,7 +105,7 @@ impl Redactor {
         if longest == 0 { Found::Nothing } else { Found::Whole(longest) }
     }
 
-    /// Bytes at the beginning of the text that are a secret, or enough of one's beginning.
+    /// Number of bytes at the start of the text that are a secret, or a long beginning of one.
     fn known_length(&self, text: &str) -> Option<usize> {
         let matching = |secret: &Secret| match secret.expose() {
             whole if text.starts_with(whole) => whole.len(),
@@ -116,16 +116,16 @@ impl Redactor {
     }
 }
 
-/// A text that comes in pieces and leaves without secrets, also those that are split between pieces.
+/// Redacts a text that arrives in pieces, including secrets that are split between pieces.
 #[derive(Debug)]
 pub struct RedactedStream {
     redactor: Redactor,
-    /// What may be the beginning of a secret.
+    /// Text that may be the beginning of a secret.
     held: String,
 }
 
 impl RedactedStream {
-    /// Takes a piece; gives what is certain to be no secret.
+    /// Takes a piece; returns the text that cannot be part of a secret.
     #[must_use]
     pub fn push(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
@@ -148,7 +148,7 @@ impl RedactedStream {
         clean
     }
 
-    /// The end of the text. What is the beginning of a secret, and long enough to give it away, goes too.
+    /// The end of the text. A remainder that is a long beginning of a secret is redacted too.
     #[must_use]
     pub fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);

@@ -1,4 +1,4 @@
-//! One question to a server and its answer, streamed; one attempt.
+//! One attempt of a request to a server, with its streamed answer.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
@@ -8,18 +8,18 @@ use serde::Deserialize;
 use crate::budget::guessed;
 use crate::conversation::{Conversation, text_bytes};
 use crate::endpoint::Endpoint;
-use crate::error::{Instead, ModelError, Trouble};
+use crate::error::{ModelError, ModelErrorKind, NonTextAnswer};
 use crate::events::EventReader;
 use crate::http::{Incoming, Outgoing, Watch, send};
-use crate::model::{Count, Heard, Model, Reply, Request, Stop, Usage};
-use crate::patience::wait_from;
-use crate::protocol::{Asked, Odd, Progress, Protocol, words_of_refusal};
+use crate::model::{AnswerEvent, Count, Model, Reply, Request, Stop, Usage};
+use crate::protocol::{EventError, Progress, Protocol, RequestContent, words_of_refusal};
+use crate::retry::wait_from;
 use crate::secret::{RedactedStream, Redactor, Secret};
 use crate::settings::{LimitName, TimeLimits};
-use crate::stop::StopSign;
+use crate::stop_signal::StopSignal;
 use crate::text::excerpt;
 
-/// A server, ready to be asked.
+/// A configured server.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) name: String,
@@ -36,15 +36,15 @@ pub(crate) struct Server {
     pub(crate) redactor: Redactor,
 }
 
-/// How much of a list of models is read.
+/// Maximum bytes of a list of models.
 const LIST_BYTES: usize = 4 << 20;
-/// How much of a refusal is read.
+/// Maximum bytes of an error response.
 const REFUSAL_BYTES: usize = 64 << 10;
-/// Tokens that a provider may add to a question: its own instructions and templates.
+/// Tokens that a provider may add to a request: its own instructions and templates.
 const HIDDEN_TOKENS: u64 = 20_000;
-/// How much may surround the text of one token in a stream: an event of its own with identifiers and counts.
+/// Maximum bytes per token in a stream: each token may be an event with identifiers and counts.
 const EVENT_BYTES: usize = 1 << 10;
-/// How much of a stream is read beside its tokens: comments that keep it alive, the first and the last event.
+/// Maximum bytes of a stream besides its tokens: keep-alive comments, the first and the last event.
 const STREAM_ROOM: usize = 1 << 20;
 
 impl Model for Server {
@@ -59,7 +59,7 @@ impl Model for Server {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
         let mut time = self.time;
         time.whole = request.limits.time_within(time.whole);
@@ -92,23 +92,23 @@ impl Model for Server {
     }
 }
 
-/// What the server reports, where that can be. No answer has more tokens than were asked for, and no text more than its
-/// bytes; what a server reports beyond that is not counted, since one wrong number would use up a budget. An answer that was not heard to its end had no last word about its length: then the guess
-/// counts if it is more.
+/// The reported usage, where it is plausible. An answer has at most the requested tokens, and a text at most one token
+/// per byte; larger reports are ignored, because one wrong number would exhaust a budget. If the answer was stopped
+/// early, its final report is missing; then the larger of report and estimate counts.
 fn usage(
     progress: &Progress,
     guess: Usage,
     most_tokens: u64,
-    heard: &Result<Stop, Trouble>,
+    heard: &Result<Stop, ModelErrorKind>,
 ) -> Usage {
     // A guess is a token for three bytes.
     let most_input = guess.input.tokens().saturating_mul(3).saturating_add(HIDDEN_TOKENS);
     let input = progress.input.filter(|reported| *reported <= most_input);
-    let input = Count::or_estimate(input, guess.input.tokens());
+    let input = Count::value_or(input, guess.input.tokens());
     let is_whole = heard.as_ref().is_ok_and(|stop| *stop != Stop::Listener);
     let reported = progress.output.filter(|reported| *reported <= most_tokens);
     let output = match (is_whole, reported) {
-        (true, reported) => Count::or_estimate(reported, guess.output.tokens()),
+        (true, reported) => Count::value_or(reported, guess.output.tokens()),
         (false, reported) => Count::Estimated(guess.output.tokens().max(reported.unwrap_or(0))),
     };
     Usage { input, output }
@@ -117,7 +117,7 @@ fn usage(
 impl Server {
     fn outgoing(&self, request: &Request<'_>) -> Outgoing<'_> {
         let conversation: Conversation = request.conversation.redacted(&self.redactor);
-        let body = self.protocol.body(&Asked {
+        let body = self.protocol.body(&RequestContent {
             model: &self.model,
             conversation: &conversation,
             most_tokens: request.limits.tokens_within(self.most_tokens),
@@ -134,7 +134,7 @@ impl Server {
     }
 
     /// The names of the models that the server has: `GET /models`, in the order in which it lists them.
-    pub(crate) fn served(&self, stop: &StopSign) -> Result<Vec<String>, Trouble> {
+    pub(crate) fn served(&self, stop: &StopSignal) -> Result<Vec<String>, ModelErrorKind> {
         #[derive(Deserialize)]
         struct List {
             data: Vec<Listed>,
@@ -158,28 +158,31 @@ impl Server {
         }
         let body = incoming.beginning(LIST_BYTES)?;
         let list: List = serde_json::from_str(&body).map_err(|error| {
-            self.without_secrets(Trouble::Garbled { why: error.to_string(), excerpt: body.clone() })
+            self.without_secrets(ModelErrorKind::Garbled {
+                why: error.to_string(),
+                excerpt: body.clone(),
+            })
         })?;
         let clean = |listed: Listed| self.redactor.redact(&listed.id);
         Ok(list.data.into_iter().map(clean).collect())
     }
 
-    /// Why there is no answer to read, if there is none.
-    fn refusal(&self, incoming: &mut Incoming) -> Result<Option<Trouble>, Trouble> {
+    /// The error of a response without an answer.
+    fn refusal(&self, incoming: &mut Incoming) -> Result<Option<ModelErrorKind>, ModelErrorKind> {
         let status = incoming.status;
         if (200..300).contains(&status) {
             return Ok(None);
         }
         if (300..400).contains(&status) {
             let to = incoming.header("location").unwrap_or("nowhere").to_owned();
-            return Ok(Some(self.without_secrets(Trouble::Redirected { status, to })));
+            return Ok(Some(self.without_secrets(ModelErrorKind::Redirected { status, to })));
         }
         let retry_after = retry_after(incoming);
         let body = incoming.beginning(REFUSAL_BYTES)?;
         let says = words_of_refusal(&body);
         let trouble = match status {
-            429 | 503 | 529 => Trouble::Busy { status, retry_after, says },
-            _ => Trouble::Status { status, says },
+            429 | 503 | 529 => ModelErrorKind::Busy { status, retry_after, says },
+            _ => ModelErrorKind::Status { status, says },
         };
         Ok(Some(self.without_secrets(trouble)))
     }
@@ -188,54 +191,56 @@ impl Server {
         excerpt(&self.redactor.redact(text))
     }
 
-    /// Takes keys out of what comes from elsewhere, and makes it short.
-    fn without_secrets(&self, trouble: Trouble) -> Trouble {
+    /// Redacts and shortens texts of the server.
+    fn without_secrets(&self, trouble: ModelErrorKind) -> ModelErrorKind {
         match trouble {
-            Trouble::Address { host, reason } => {
-                Trouble::Address { host, reason: self.clean(&reason) }
+            ModelErrorKind::Address { host, reason } => {
+                ModelErrorKind::Address { host, reason: self.clean(&reason) }
             }
-            Trouble::Connection { host, reason } => {
-                Trouble::Connection { host, reason: self.clean(&reason) }
+            ModelErrorKind::Connection { host, reason } => {
+                ModelErrorKind::Connection { host, reason: self.clean(&reason) }
             }
-            Trouble::Encryption { host, reason } => {
-                Trouble::Encryption { host, reason: self.clean(&reason) }
+            ModelErrorKind::Encryption { host, reason } => {
+                ModelErrorKind::Encryption { host, reason: self.clean(&reason) }
             }
-            Trouble::Busy { status, retry_after, says } => {
-                Trouble::Busy { status, retry_after, says: self.clean(&says) }
+            ModelErrorKind::Busy { status, retry_after, says } => {
+                ModelErrorKind::Busy { status, retry_after, says: self.clean(&says) }
             }
-            Trouble::Status { status, says } => Trouble::Status { status, says: self.clean(&says) },
-            Trouble::Redirected { status, to } => {
-                Trouble::Redirected { status, to: self.clean(&to) }
+            ModelErrorKind::Status { status, says } => {
+                ModelErrorKind::Status { status, says: self.clean(&says) }
             }
-            Trouble::Reported { kind, says } => {
-                Trouble::Reported { kind: self.clean(&kind), says: self.clean(&says) }
+            ModelErrorKind::Redirected { status, to } => {
+                ModelErrorKind::Redirected { status, to: self.clean(&to) }
             }
-            Trouble::Garbled { why, excerpt } => {
-                Trouble::Garbled { why: self.clean(&why), excerpt: self.clean(&excerpt) }
+            ModelErrorKind::Reported { kind, says } => {
+                ModelErrorKind::Reported { kind: self.clean(&kind), says: self.clean(&says) }
             }
-            Trouble::NotHttp { host, reason } => {
-                Trouble::NotHttp { host, reason: self.clean(&reason) }
+            ModelErrorKind::Garbled { why, excerpt } => {
+                ModelErrorKind::Garbled { why: self.clean(&why), excerpt: self.clean(&excerpt) }
             }
-            Trouble::NoText { instead: Instead::Refusal(says) } => {
-                Trouble::NoText { instead: Instead::Refusal(self.clean(&says)) }
+            ModelErrorKind::NotHttp { host, reason } => {
+                ModelErrorKind::NotHttp { host, reason: self.clean(&reason) }
             }
-            trouble @ (Trouble::Cancelled
-            | Trouble::Budget(_)
-            | Trouble::NotLoopback { .. }
-            | Trouble::TimedOut { .. }
-            | Trouble::CutShort { .. }
-            | Trouble::TooLong { .. }
-            | Trouble::HeadTooLong { .. }
-            | Trouble::NoText { .. }
-            | Trouble::OutOfTime { .. }
-            | Trouble::Start { .. }
-            | Trouble::Command { .. }
-            | Trouble::Recording(_)) => trouble,
+            ModelErrorKind::NoText { instead: NonTextAnswer::Refusal(says) } => {
+                ModelErrorKind::NoText { instead: NonTextAnswer::Refusal(self.clean(&says)) }
+            }
+            trouble @ (ModelErrorKind::Cancelled
+            | ModelErrorKind::Budget(_)
+            | ModelErrorKind::NotLoopback { .. }
+            | ModelErrorKind::TimedOut { .. }
+            | ModelErrorKind::CutShort { .. }
+            | ModelErrorKind::TooLong { .. }
+            | ModelErrorKind::HeadTooLong { .. }
+            | ModelErrorKind::NoText { .. }
+            | ModelErrorKind::OutOfTime { .. }
+            | ModelErrorKind::Start { .. }
+            | ModelErrorKind::Command { .. }
+            | ModelErrorKind::Recording(_)) => trouble,
         }
     }
 }
 
-/// How long the server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+/// The requested waiting time: `retry-after-ms`, or `retry-after` in seconds or as a date.
 fn retry_after(incoming: &Incoming) -> Option<Duration> {
     let exact = incoming.header("retry-after-ms").and_then(|text| text.trim().parse().ok());
     exact.map(Duration::from_millis).or_else(|| {
@@ -246,13 +251,13 @@ fn retry_after(incoming: &Incoming) -> Option<Duration> {
 /// An answer that is coming.
 struct Answer<'a> {
     server: &'a Server,
-    hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    hear: &'a mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     progress: Progress,
     clean: RedactedStream,
     text: String,
-    /// The tokens that were asked for.
+    /// The requested token limit.
     most_tokens: u64,
-    /// The most bytes of text, and of reasoning and tool calls beside it.
+    /// Maximum bytes of text, and of reasoning and tool calls.
     most_bytes: usize,
 }
 
@@ -260,7 +265,7 @@ impl<'a> Answer<'a> {
     fn new(
         server: &'a Server,
         most_tokens: u64,
-        hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &'a mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Self {
         let clean = server.redactor.stream();
         let most_bytes = server.reply_bytes.min(text_bytes(most_tokens));
@@ -268,7 +273,7 @@ impl<'a> Answer<'a> {
         Self { server, hear, progress, clean, text, most_tokens, most_bytes }
     }
 
-    fn listen(&mut self, incoming: &mut Incoming) -> Result<Stop, Trouble> {
+    fn listen(&mut self, incoming: &mut Incoming) -> Result<Stop, ModelErrorKind> {
         let kind = incoming.header("content-type").unwrap_or_default();
         let flow = if kind.contains("json") {
             self.listen_whole(incoming)?
@@ -283,38 +288,41 @@ impl<'a> Answer<'a> {
             return Ok(Stop::Listener);
         }
         let stop = self.progress.stop.take();
-        let stop = stop.ok_or(Trouble::CutShort { received: self.text.len() })?;
+        let stop = stop.ok_or(ModelErrorKind::CutShort { received: self.text.len() })?;
         if self.text.trim().is_empty() {
-            return Err(Trouble::NoText { instead: self.instead(&stop) });
+            return Err(ModelErrorKind::NoText { instead: self.instead(&stop) });
         }
         Ok(stop)
     }
 
-    /// What there is where there is no text.
-    fn instead(&mut self, stop: &Stop) -> Instead {
+    /// The content of an answer without text.
+    fn instead(&mut self, stop: &Stop) -> NonTextAnswer {
         let refusal = std::mem::take(&mut self.progress.refusal);
         if *stop == Stop::Declined || !refusal.is_empty() {
-            return Instead::Refusal(refusal);
+            return NonTextAnswer::Refusal(refusal);
         }
         match (self.progress.calls_tool, self.progress.beside_bytes) {
-            (true, _) => Instead::ToolCall,
-            (false, 0) => Instead::Nothing,
-            (false, _) => Instead::Reasoning,
+            (true, _) => NonTextAnswer::ToolCall,
+            (false, 0) => NonTextAnswer::Nothing,
+            (false, _) => NonTextAnswer::Reasoning,
         }
     }
 
-    /// Refuses what is more than the tokens that were asked for: a server that ignores the limit may charge for all.
-    fn check_length(&self, more: usize) -> Result<(), Trouble> {
+    /// Rejects an answer longer than the requested tokens: a server that ignores the limit may charge for all.
+    fn check_length(&self, more: usize) -> Result<(), ModelErrorKind> {
         let said = self.text.len() + self.progress.beside_bytes + more;
         let is_over = self.progress.stop.is_none()
             && self.progress.output.is_some_and(|reported| reported > self.most_tokens);
         match said > self.most_bytes || is_over {
-            true => Err(Trouble::TooLong { limit: self.most_bytes }),
+            true => Err(ModelErrorKind::TooLong { limit: self.most_bytes }),
             false => Ok(()),
         }
     }
 
-    fn listen_events(&mut self, incoming: &mut Incoming) -> Result<ControlFlow<()>, Trouble> {
+    fn listen_events(
+        &mut self,
+        incoming: &mut Incoming,
+    ) -> Result<ControlFlow<()>, ModelErrorKind> {
         let mut events = EventReader::default();
         let mut buffer = vec![0_u8; 16 << 10];
         let mut beginning = Vec::new();
@@ -328,11 +336,11 @@ impl<'a> Answer<'a> {
             }
             received += count;
             if received > most {
-                return Err(Trouble::TooLong { limit: most });
+                return Err(ModelErrorKind::TooLong { limit: most });
             }
             let bytes = buffer.get(..count).unwrap_or_default();
             beginning.extend(bytes.iter().take(GARBLED_BYTES.saturating_sub(beginning.len())));
-            let garbled = |why: String| Trouble::Garbled {
+            let garbled = |why: String| ModelErrorKind::Garbled {
                 why,
                 excerpt: String::from_utf8_lossy(&beginning).into_owned(),
             };
@@ -347,28 +355,39 @@ impl<'a> Answer<'a> {
         }
         if received > 0 && events.has_read_nothing() {
             let excerpt = String::from_utf8_lossy(&beginning).into_owned();
-            return Err(Trouble::Garbled { why: "there are no events in it".to_owned(), excerpt });
+            return Err(ModelErrorKind::Garbled {
+                why: "it contains no events".to_owned(),
+                excerpt,
+            });
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// How many bytes came; none at the end.
-    fn next_bytes(&self, incoming: &mut Incoming, buffer: &mut [u8]) -> Result<usize, Trouble> {
+    /// Number of bytes read; 0 at the end.
+    fn next_bytes(
+        &self,
+        incoming: &mut Incoming,
+        buffer: &mut [u8],
+    ) -> Result<usize, ModelErrorKind> {
         match incoming.read(buffer) {
-            // Everything was said, and only the farewell is missing.
-            Err(Trouble::Connection { .. }) if self.progress.stop.is_some() => Ok(0),
-            Err(Trouble::Connection { .. }) => Err(Trouble::CutShort { received: self.text.len() }),
+            // The answer is complete; only the closing event is missing.
+            Err(ModelErrorKind::Connection { .. }) if self.progress.stop.is_some() => Ok(0),
+            Err(ModelErrorKind::Connection { .. }) => {
+                Err(ModelErrorKind::CutShort { received: self.text.len() })
+            }
             read => read,
         }
     }
 
     /// An answer that came in one piece: not every server streams.
-    fn listen_whole(&mut self, incoming: &mut Incoming) -> Result<ControlFlow<()>, Trouble> {
+    fn listen_whole(&mut self, incoming: &mut Incoming) -> Result<ControlFlow<()>, ModelErrorKind> {
         let mut body = Vec::new();
         let mut buffer = vec![0_u8; 16 << 10];
         loop {
             let count = match incoming.read(&mut buffer) {
-                Err(Trouble::Connection { .. }) => return Err(Trouble::CutShort { received: 0 }),
+                Err(ModelErrorKind::Connection { .. }) => {
+                    return Err(ModelErrorKind::CutShort { received: 0 });
+                }
                 read => read?,
             };
             if count == 0 {
@@ -377,7 +396,7 @@ impl<'a> Answer<'a> {
             body.extend_from_slice(buffer.get(..count).unwrap_or_default());
             // Escapes make six bytes of one.
             if body.len() > self.most_bytes.saturating_mul(6).saturating_add(STREAM_ROOM) {
-                return Err(Trouble::TooLong { limit: self.most_bytes });
+                return Err(ModelErrorKind::TooLong { limit: self.most_bytes });
             }
         }
         let body = String::from_utf8_lossy(&body);
@@ -387,22 +406,22 @@ impl<'a> Answer<'a> {
         self.say(&clean)
     }
 
-    fn say(&mut self, piece: &str) -> Result<ControlFlow<()>, Trouble> {
+    fn say(&mut self, piece: &str) -> Result<ControlFlow<()>, ModelErrorKind> {
         self.check_length(piece.len())?;
         if piece.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
         self.text.push_str(piece);
-        Ok((self.hear)(Heard::Text(piece)))
+        Ok((self.hear)(AnswerEvent::Text(piece)))
     }
 }
 
-/// How much of an answer is kept for the message that it makes no sense.
+/// Bytes of an invalid answer kept for the message.
 const GARBLED_BYTES: usize = 2048;
 
-fn trouble_of(odd: Odd, text: &str) -> Trouble {
+fn trouble_of(odd: EventError, text: &str) -> ModelErrorKind {
     match odd {
-        Odd::Garbled(why) => Trouble::Garbled { why, excerpt: text.to_owned() },
-        Odd::Reported { kind, says } => Trouble::Reported { kind, says },
+        EventError::Garbled(why) => ModelErrorKind::Garbled { why, excerpt: text.to_owned() },
+        EventError::Reported { kind, says } => ModelErrorKind::Reported { kind, says },
     }
 }

@@ -1,4 +1,5 @@
-//! Models as the user's settings name them. Never read from a project: a project can name no command, no endpoint and no host.
+//! The user's settings of models. They are never read from a project: a project can name no command, no endpoint and no
+//! host.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,8 +12,7 @@ use crate::keys::KeySource;
 use crate::protocol::Protocol;
 use crate::proxy::{ProxyProblem, ProxySettings};
 
-/// All models of a user, by the names that the user gave them. A misspelt field is an error: an
-/// ignored limit costs money.
+/// All models of a user, by name. An unknown field is an error, because an ignored limit costs money.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSettings {
@@ -20,7 +20,7 @@ pub struct ModelSettings {
     pub servers: BTreeMap<String, ServerSettings>,
     /// Programs.
     pub agents: BTreeMap<String, AgentSettings>,
-    /// On the way to servers; without it, as the environment says.
+    /// The proxy; without it, the environment variables apply.
     pub proxy: Option<ProxySettings>,
 }
 
@@ -28,35 +28,34 @@ pub struct ModelSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSettings {
-    /// What it speaks.
     #[serde(default)]
     pub protocol: Protocol,
     /// Its base address, with the version: `https://api.example.com/v1`.
     pub endpoint: String,
     /// Which of its models.
     pub model: String,
-    /// Where its key comes from.
+    /// Source of its key.
     #[serde(default)]
     pub key: KeySource,
-    /// How much is up to chance; none: as the server has it.
+    /// Sampling temperature; `None`: the server's default.
     #[serde(default)]
     pub temperature: Option<f64>,
-    /// The most tokens of an answer.
+    /// Maximum tokens of an answer.
     #[serde(default = "most_tokens")]
     pub max_tokens: u64,
-    /// What that limit is called.
+    /// The field name of that limit.
     #[serde(default)]
     pub limit_name: LimitName,
-    /// How long each step may take.
+    /// Time limits of each phase.
     #[serde(default)]
     pub time: WrittenTimeLimits,
     /// Attempts in all.
     #[serde(default = "attempts")]
     pub attempts: u32,
-    /// Questions in any minute; none: as many as there are.
+    /// Requests per minute; `None`: unlimited.
     #[serde(default)]
     pub requests_per_minute: Option<u32>,
-    /// What a million tokens cost; none: unknown.
+    /// Prices per million tokens; `None`: unknown.
     #[serde(default)]
     pub prices: Option<Prices>,
     /// Permits `http://` to another machine, and so the key and the code unencrypted.
@@ -65,7 +64,7 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// A server without a key, and everything else as it is where settings do not say.
+    /// A server without a key, with defaults for all other fields.
     #[must_use]
     pub fn new(endpoint: String, model: String) -> Self {
         Self {
@@ -85,36 +84,36 @@ impl ServerSettings {
     }
 }
 
-/// What chat completions call the most tokens of an answer.
+/// The field name of the token limit in chat completions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitName {
     /// `max_tokens`: nearly all servers.
     #[default]
     MaxTokens,
-    /// `max_completion_tokens`: newer hosted models want it.
+    /// `max_completion_tokens`, which newer hosted models require.
     MaxCompletionTokens,
 }
 
-/// How long each step may take, as written: in seconds.
+/// Time limits of each phase as written, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WrittenTimeLimits {
     /// Name resolution and connecting.
     pub connection_secs: f64,
-    /// From the connection to the beginning of the answer.
+    /// From the connection to the first byte of the answer.
     pub beginning_secs: f64,
     /// From one piece of the answer to the next.
     pub piece_secs: f64,
     /// From the question to the end of the answer, in one attempt.
     pub whole_secs: f64,
-    /// All attempts of a question and the pauses between them; none: as long as one attempt may take, and at least
+    /// All attempts of a request with the pauses between them; `None`: the limit of one attempt, and at least
     /// [`QUESTION_SECS`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question_secs: Option<f64>,
 }
 
-/// How long all attempts of a question may take together, in seconds, where the settings do not say.
+/// Default time limit of all attempts of a request, in seconds.
 pub const QUESTION_SECS: f64 = 180.0;
 
 impl Default for WrittenTimeLimits {
@@ -133,7 +132,7 @@ impl Default for WrittenTimeLimits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentSettings {
-    /// The program, by its whole path, and what it is told on its command line.
+    /// The program by its absolute path, and its arguments.
     pub argv: Vec<String>,
     /// Names of the variables that it gets; it gets no other.
     #[serde(default)]
@@ -144,13 +143,13 @@ pub struct AgentSettings {
     /// Tokens of an answer that a budget sets aside.
     #[serde(default = "most_tokens")]
     pub max_tokens: u64,
-    /// Questions in any minute; none: as many as there are.
+    /// Requests per minute; `None`: unlimited.
     #[serde(default)]
     pub requests_per_minute: Option<u32>,
 }
 
 impl AgentSettings {
-    /// A program without variables, and everything else as it is where settings do not say.
+    /// A program without variables, with defaults for all other fields.
     #[must_use]
     pub const fn new(argv: Vec<String>) -> Self {
         Self {
@@ -175,12 +174,12 @@ const fn agent_secs() -> u32 {
     900
 }
 
-/// How long each step may take.
+/// Time limits of each phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimits {
     /// Name resolution and connecting.
     pub connection: Duration,
-    /// From the connection to the beginning of the answer.
+    /// From the connection to the first byte of the answer.
     pub beginning: Duration,
     /// From one piece of the answer to the next.
     pub piece: Duration,
@@ -190,9 +189,9 @@ pub struct TimeLimits {
     pub question: Duration,
 }
 
-/// A day: nothing is waited for longer.
+/// A day: the longest accepted time limit.
 const LONGEST_SECS: f64 = 86_400.0;
-/// Nothing comes sooner over a network.
+/// The shortest accepted time limit.
 const SHORTEST_SECS: f64 = 0.001;
 
 impl TimeLimits {
@@ -216,17 +215,16 @@ impl TimeLimits {
     }
 }
 
-/// What is wrong with the settings of models.
+/// A defect in the settings of models.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}: {kind}", if name.is_empty() { "models" } else { name })]
 pub struct SettingsProblem {
     /// Which model; empty for all of them.
     pub name: String,
-    /// What.
     pub kind: SettingsProblemKind,
 }
 
-/// What is wrong.
+/// The kind of a defect.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SettingsProblemKind {
     /// The name cannot be typed.
@@ -236,7 +234,7 @@ pub enum SettingsProblemKind {
         most: usize,
     },
     /// A server and a program have the same name.
-    #[error("there are a server and an agent of this name")]
+    #[error("a server and an agent have this name")]
     NameTwice,
     /// The endpoint.
     #[error(transparent)]
@@ -251,17 +249,19 @@ pub enum SettingsProblemKind {
         field: &'static str,
         /// At least this.
         least: f64,
-        /// At most this.
+        /// The maximum.
         most: f64,
     },
-    /// A field has nothing in it.
+    /// A field is empty.
     #[error("`{field}` is empty")]
     Empty {
         /// Which.
         field: &'static str,
     },
     /// A field that names a variable or an entry holds something else, perhaps the key itself.
-    #[error("`{field}` is no name of a variable: it names where a key is, it never is the key")]
+    #[error(
+        "`{field}` is not the name of a variable: settings name the variable that holds a key, never the key itself"
+    )]
     NoVariable {
         /// Which.
         field: &'static str,

@@ -1,9 +1,9 @@
-//! Bytes that come in pieces, as text; and texts of others made short enough for a message.
+//! Decoding of text that arrives in pieces, and excerpts for messages.
 
-/// Decodes UTF-8 whose characters may be split between pieces; what is no text becomes `U+FFFD`.
+/// Decodes UTF-8 whose characters may be split between pieces; invalid bytes become `U+FFFD`.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    /// The beginning of a character.
+    /// The first bytes of an incomplete character.
     held: Vec<u8>,
 }
 
@@ -30,7 +30,7 @@ impl Decoder {
         text
     }
 
-    /// What is left when there is no more.
+    /// The remainder at the end of the text.
     pub(crate) fn finish(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
     }
@@ -41,7 +41,7 @@ fn may_continue(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
-/// How much of a foreign text stands in a message.
+/// Characters of an external text in a message.
 const EXCERPT_CHARACTERS: usize = 300;
 
 /// The beginning of a text in one line, without control characters.

@@ -1,12 +1,12 @@
-//! A request to stop, shared by whoever may ask for it and whatever must obey.
+//! A cancellation flag, shared by the code that requests it and the code that stops.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that is raised once: clones share it.
+/// A flag that is raised once; clones share it.
 ///
-/// It can be made from an existing flag, so that a signal handler that only knows how to set an
-/// [`AtomicBool`] cancels work without knowing this type.
+/// It can be made from an existing flag, so that a signal handler that sets an [`AtomicBool`] cancels work without
+/// depending on this type.
 #[derive(Debug, Clone, Default)]
 pub struct Cancellation {
     flag: Arc<AtomicBool>,
@@ -15,7 +15,7 @@ pub struct Cancellation {
 }
 
 impl Cancellation {
-    /// A token that nobody has cancelled yet.
+    /// A token that is not cancelled.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -27,12 +27,11 @@ impl Cancellation {
         Self { flag: Arc::default(), above: Some(Arc::new(self.clone())) }
     }
 
-    /// Asks everything that holds a clone or a child to stop.
+    /// Requests all holders of a clone or a child to stop.
     pub fn cancel(&self) {
         self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked to stop.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         let above = || self.above.as_ref().is_some_and(|above| above.is_cancelled());

@@ -1,4 +1,4 @@
-//! Compute capabilities: which instructions and limits a GPU has, as NVIDIA numbers them.
+//! Compute capabilities, by NVIDIA's numbering.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl ComputeCapability {
         self.1
     }
 
-    /// What compilers call it: `sm_90`.
+    /// The compiler's name: `sm_90`.
     #[must_use]
     pub fn architecture(self) -> String {
         format!("sm_{}{}", self.0, self.1)

@@ -1,4 +1,5 @@
-//! Text from files made safe to show: nothing in it moves a cursor, changes a colour or turns the reading direction.
+//! Makes text from files safe to display: removes characters that move the cursor, change colours or reverse the
+//! reading direction.
 
 use std::borrow::Cow;
 
@@ -18,16 +19,16 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character sets the direction in which what follows is shown (Unicode Standard Annex #9, "Directional
-/// Formatting Characters"): with it, a source is shown in another order than it is compiled.
+/// Whether a character changes the display direction of the following text (Unicode Standard Annex #9, "Directional
+/// Formatting Characters"). With such a character, source code is displayed in another order than it is compiled.
 #[must_use]
 pub const fn turns_direction(character: char) -> bool {
     matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The same for a cell that no spreadsheet takes for a formula: those begin with `=`, `+`, `-`, `@` or a control character
-/// (<https://owasp.org/www-community/attacks/CSV_Injection>), and get an apostrophe.
+/// Visible text for a spreadsheet cell: text that a spreadsheet would read as a formula, because it begins with `=`,
+/// `+`, `-`, `@` or a control character (<https://owasp.org/www-community/attacks/CSV_Injection>), gets an apostrophe.
 pub fn in_spreadsheet(text: &str) -> String {
     let shown = visible(text);
     match shown.chars().next() {
@@ -41,8 +42,8 @@ pub fn visible_lines(text: &str) -> String {
     text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// Control characters (C0, C1, delete), line and paragraph separators, and the characters of Unicode's general
-/// category `Cf` that hide or reorder what stands beside them.
+/// Control characters (C0, C1, delete), line and paragraph separators, and the characters of Unicode's general category
+/// `Cf` that hide or reorder neighbouring characters.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,

@@ -27,7 +27,7 @@ pub enum Dtype {
     E2M1,
 }
 
-/// What sort of numbers a dtype holds.
+/// The kind of numbers of a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Floating point.
@@ -86,7 +86,7 @@ impl Dtype {
         self.bits().max(8) / 8
     }
 
-    /// What sort of numbers.
+    /// The kind of numbers.
     pub fn family(self) -> Family {
         match self {
             Self::F64
@@ -174,8 +174,8 @@ pub enum CType {
 }
 
 impl CType {
-    /// The type of elements that C has, too; none for 8-bit floats and packed ones.
-    pub fn of(dtype: Dtype) -> Option<Self> {
+    /// The C type of the elements; `None` for 8-bit floats and packed dtypes.
+    pub fn from_dtype(dtype: Dtype) -> Option<Self> {
         Self::ALL.into_iter().find(|c_type| c_type.dtype() == dtype)
     }
 

@@ -1,8 +1,8 @@
-//! Elements of every dtype: from bytes to numbers, and from numbers to the nearest element.
+//! Conversions between the bytes of elements and numbers, for every dtype.
 //!
 //! Conversions round to nearest, ties to even. f16, bf16 and f32 overflow to infinity; the 8-bit and 4-bit formats
-//! saturate, as `cvt.rn.satfinite` does (PTX ISA 9.7.9.21: the only conversion to them that there is, which is also
-//! what the constructors of `cuda_fp8.h` and `cuda_fp4.h` use).
+//! saturate, as `cvt.rn.satfinite` does (PTX ISA 9.7.9.21: the only conversion to these formats, which the constructors
+//! of `cuda_fp8.h` and `cuda_fp4.h` use as well).
 
 use crate::dtype::{Dtype, Family};
 use crate::half::HalfFormat;
@@ -11,11 +11,11 @@ use crate::scalar_value::ScalarValue;
 #[cfg(test)]
 mod tests;
 
-/// What bytes hold that nothing has initialised, on a device that does not watch accesses: as f32, f16 and bf16 a NaN, as
-/// an address none that is valid.
+/// Content of uninitialised bytes on a device that does not track initialisation: a NaN as f32, f16 or bf16, and an
+/// invalid address.
 pub const POISON: u8 = 0xff;
 
-/// How a floating-point dtype divides its bits.
+/// The bit fields of a floating-point dtype.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     /// Bits of the significand, the hidden one included.
@@ -24,7 +24,7 @@ struct Layout {
     smallest: i32,
 }
 
-/// What a floating-point dtype is made of; none for others.
+/// The layout of a floating-point dtype; `None` for other dtypes.
 ///
 /// Sources: IEEE 754-2019 table 3.5; OCP OFP8 revision 1.0 table 2; OCP MX 1.0 section 5.3.3.
 const fn layout(dtype: Dtype) -> Option<Layout> {
@@ -70,7 +70,7 @@ pub fn power_of_two(exponent: i32) -> f64 {
     }
 }
 
-/// Half of the distance between neighbours of a floating-point dtype: what rounding to it may cost.
+/// Half of the distance between neighbouring values of a floating-point dtype: the largest rounding error.
 #[derive(Clone, Copy, Debug)]
 pub struct HalfUlp {
     /// Half an ulp of one.
@@ -80,8 +80,8 @@ pub struct HalfUlp {
 }
 
 impl HalfUlp {
-    /// Of a floating-point dtype; of others nothing.
-    pub fn of(dtype: Dtype) -> Self {
+    /// For a floating-point dtype; zero for other dtypes.
+    pub fn from_dtype(dtype: Dtype) -> Self {
         layout(dtype).map_or(Self { unit: 0.0, least: 0.0 }, |layout| Self {
             unit: power_of_two(-layout.digits),
             least: power_of_two(layout.smallest - layout.digits),
@@ -108,9 +108,9 @@ impl HalfUlp {
     }
 }
 
-/// The bits of the element that is nearest to a number, as wide as the dtype.
+/// The bits of the element nearest to a number, in the width of the dtype.
 ///
-/// Integers are those of the number truncated, booleans whether it is not 0.
+/// For integer dtypes the number is truncated; booleans are true unless it is 0.
 pub fn nearest(dtype: Dtype, value: f64) -> u64 {
     match dtype {
         Dtype::F64 => value.to_bits(),
@@ -140,7 +140,7 @@ pub fn element_bits(dtype: Dtype, value: ScalarValue) -> u64 {
     }
 }
 
-/// The bytes which, repeated, fill memory with a written value: those of one element, or of two that share a byte.
+/// The bytes that, repeated, fill memory with a written value: one element, or two that share a byte.
 pub fn pattern(dtype: Dtype, value: ScalarValue) -> Vec<u8> {
     let bits = element_bits(dtype, value);
     if dtype.is_packed() {
@@ -149,12 +149,12 @@ pub fn pattern(dtype: Dtype, value: ScalarValue) -> Vec<u8> {
     bits.to_le_bytes().into_iter().take(dtype.address_bytes() as usize).collect()
 }
 
-/// The low bits of a number, as many as an element has.
+/// The low bits of a number, in the width of an element.
 pub(crate) fn masked(dtype: Dtype, bits: u64) -> u64 {
     bits & (u64::MAX >> (64 - dtype.bits()))
 }
 
-/// The number that the bits of a floating-point element stand for; others as [`element_value`] says.
+/// The value of a floating-point element; for other dtypes as [`element_value`].
 pub fn real(dtype: Dtype, bits: u64) -> f64 {
     match dtype {
         Dtype::F64 => f64::from_bits(bits),
@@ -178,9 +178,9 @@ pub fn real(dtype: Dtype, bits: u64) -> f64 {
     }
 }
 
-/// What the bits of an element stand for.
+/// The value of an element.
 ///
-/// A boolean that is neither 0 nor 1 is no value of its type and is shown as the integer that it is.
+/// A boolean that is neither 0 nor 1 is not a valid value of its type and is returned as an integer.
 pub fn element_value(dtype: Dtype, bits: u64) -> ScalarValue {
     match dtype.family() {
         Family::Float => ScalarValue::Real(real(dtype, bits)),
@@ -193,7 +193,7 @@ pub fn element_value(dtype: Dtype, bits: u64) -> ScalarValue {
     }
 }
 
-/// The bits of the element at an index in memory; none beyond the end.
+/// The bits of the element at an index in memory; `None` beyond the end.
 pub fn element_at(dtype: Dtype, bytes: &[u8], index: usize) -> Option<u64> {
     if dtype.is_packed() {
         let byte = *bytes.get(index / 2)?;
@@ -236,13 +236,13 @@ fn e5m2(value: f64) -> u8 {
     (saturating(value, 3, -14, (0x7b, 0x7f)) | sign(value) << 7) as u8
 }
 
-/// There is no NaN: it becomes the largest number, as `cvt` says.
+/// The format has no NaN: NaN becomes the largest number, as for `cvt`.
 #[inline(always)]
 fn e2m1(value: f64) -> u8 {
     (saturating(value, 2, 0, (0x7, 0x7)) | sign(value) << 3) as u8
 }
 
-/// The fields as those of an f16, whose bias is larger by 8.
+/// Its fields in the layout of an f16, whose bias is larger by 8.
 #[inline(always)]
 fn from_e4m3(bits: u8) -> f32 {
     let wide = u16::from(bits & 0x80) << 8 | u16::from(bits & 0x7f) << 7;
@@ -263,9 +263,9 @@ fn from_e2m1(bits: u8) -> f64 {
     if bits & 8 == 0 { magnitude } else { -magnitude }
 }
 
-/// Writes numbers as the nearest elements, two to a byte where they are packed.
+/// Writes numbers as the nearest elements, two per byte for packed dtypes.
 ///
-/// Of integers and booleans only what [`nearest`] says.
+/// For integers and booleans as [`nearest`].
 #[inline(always)]
 pub fn store_reals(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
     fn each<const N: usize>(values: &[f64], bytes: &mut [u8], element: impl Fn(f64) -> [u8; N]) {

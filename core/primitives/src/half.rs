@@ -1,7 +1,7 @@
 //! Conversions of the two 16-bit floating-point formats, f16 and bf16, to and from f32 and f64.
 //!
-//! [`HalfFormat::nearest`] rounds once, to nearest with ties to even. A caller that has rounded a result to odd in f64
-//! before may therefore convert it without a second rounding error.
+//! [`HalfFormat::nearest`] rounds once, to nearest with ties to even. A result that was rounded to odd in f64 can
+//! therefore be converted without a second rounding error.
 
 /// A 16-bit floating-point format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,7 +78,7 @@ impl HalfFormat {
         }
     }
 
-    /// The half nearest to a value that is exact or rounded to odd; NaN becomes the canonical one.
+    /// The half nearest to a value that is exact or rounded to odd; NaN becomes the canonical NaN.
     #[inline]
     #[must_use]
     pub fn nearest(self, value: f64) -> u16 {

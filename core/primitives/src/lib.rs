@@ -1,5 +1,5 @@
-//! What every other crate builds on: element types and their conversions, random numbers, cancellation, text that is
-//! safe to show, and folders that are safe to write.
+//! Foundations of all other crates: element types and their conversions, random numbers, cancellation, text that is
+//! safe to display, and folders that are safe to write.
 
 pub mod cancellation;
 pub mod compute_capability;

@@ -14,12 +14,11 @@ use std::path::{Component, Path, PathBuf};
 /// The folder of a project in which everything is ours.
 pub const FOLDER: &str = ".lightbench";
 
-/// What a file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// To read.
     Read,
-    /// To read and write, and made where it is missing.
+    /// For reading and writing; created if it is missing.
     Write,
     /// To read and write; it must not exist.
     New,
@@ -36,7 +35,7 @@ impl fmt::Display for LinkRefused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "{} is a symbolic link, and no link is followed below `{FOLDER}`: replace it by a folder or file of its own, \
+            "{} is a symbolic link, and links are not followed below `{FOLDER}`: replace it by a folder or file of its own, \
              or remove it",
             self.link.display()
         )
@@ -48,12 +47,12 @@ impl std::error::Error for LinkRefused {}
 /// Opens a file.
 ///
 /// # Errors
-/// A [`LinkRefused`], or what the system says.
+/// A [`LinkRefused`], or the error of the operating system.
 pub fn open(path: &Path, access: Access) -> io::Result<File> {
     platform::open(path, access)
 }
 
-/// Makes a folder and those above it where they are missing.
+/// Creates a folder and its missing parents.
 ///
 /// # Errors
 /// As [`open`].
@@ -71,10 +70,10 @@ pub fn names(path: &Path) -> io::Result<Vec<std::ffi::OsString>> {
     platform::names(path)
 }
 
-/// Gives a file another name in its folder, which must be free.
+/// Renames a file within its folder; the new name must not exist.
 ///
 /// # Errors
-/// As [`open`]; the name is taken.
+/// As [`open`]; the new name exists.
 pub fn rename(folder: &Path, from: &OsStr, to: &OsStr) -> io::Result<()> {
     platform::rename(folder, from, to)
 }
@@ -87,7 +86,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     platform::remove(path)
 }
 
-/// Which file has that name: its device and number; none where there is no file.
+/// The device and inode number of a file; `None` if the file does not exist.
 ///
 /// # Errors
 /// As [`open`].
@@ -102,7 +101,7 @@ pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     }
 }
 
-/// The first symbolic link from `.lightbench` on, where there is one.
+/// The first symbolic link at or below `.lightbench`.
 #[must_use]
 pub fn first_link(path: &Path) -> Option<LinkRefused> {
     let (mut reached, below) = split(path);
@@ -202,10 +201,10 @@ mod platform {
 
     pub(super) fn rename(path: &Path, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let folder = folder(path)?;
-        // Two names for a moment, and never none: a rename would replace what has the name.
+        // The file briefly has two names, which is safe: a rename would replace an existing file.
         match linkat(&folder, from, &folder, to, AtFlags::empty()) {
             Ok(()) => Ok(unlinkat(&folder, from, AtFlags::empty())?),
-            // A file system without hard links: the name is free unless another process takes it in this moment.
+            // A file system without hard links: the name is free unless another process creates it at this moment.
             Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS) => {
                 match statat(&folder, to, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(_) => Err(Errno::EXIST.into()),
@@ -253,9 +252,9 @@ mod platform {
             .map_err(|error| named(error, reached))
     }
 
-    /// The error with the link in it, where a link is the reason.
+    /// The error with the link's path, if a link is the reason.
     fn named(error: Errno, path: &Path) -> io::Error {
-        // Linux says `ELOOP`, and `ENOTDIR` where a folder was expected; FreeBSD `EMLINK`.
+        // Linux returns `ELOOP`, or `ENOTDIR` where a folder was expected; FreeBSD returns `EMLINK`.
         match first_link(path) {
             Some(link) if [Errno::LOOP, Errno::NOTDIR, Errno::MLINK].contains(&error) => {
                 io::Error::other(link)
@@ -265,7 +264,7 @@ mod platform {
     }
 }
 
-/// Where no folder can be opened and kept, each name is looked at before it is used.
+/// On systems that cannot open a folder and keep it open, each name is checked before use.
 #[cfg(not(unix))]
 mod platform {
     use std::ffi::{OsStr, OsString};

@@ -1,11 +1,11 @@
-//! Temporary folders, and what becomes of them when their owner is killed.
+//! Temporary folders that are cleaned up after their owner was killed.
 //!
-//! Each folder has a lock file beside it, which its owner holds for as long as it lives: the system lets go of it however
-//! the owner ends. A later owner of a folder with the same beginning of its name that gets the lock of another's folder
-//! knows that the other is dead, and removes both.
+//! Each folder has a lock file next to it, which its owner holds while it runs; the operating system releases the lock
+//! however the owner ends. A process that creates a folder with the same prefix and acquires the lock of another folder
+//! concludes that its owner is dead, and removes both.
 //!
-//! A lock that another process just took to clean up is no lock of the owner's: it counts only if the file that was locked
-//! is still the one of that name. The folder is made after that, and removed before its lock file.
+//! A process that cleans up may itself hold the lock for a moment. A lock therefore counts only if the locked file is
+//! still the one of that name. The folder is created after its lock file and removed before it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
-/// How the names of their lock files end.
+/// Suffix of the lock files.
 const LOCK: &str = ".lock";
 
 /// A folder of one owner, removed when it is dropped, or by a later process if its owner was killed.
@@ -22,13 +22,13 @@ pub struct OwnedFolder {
     folder: PathBuf,
     /// Removed after the folder.
     lock: TempPath,
-    /// Let go of after that.
+    /// Released after the folder is removed.
     _held: File,
 }
 
 impl OwnedFolder {
-    /// A new folder in a place, whose name begins with `prefix`, the number of this process and a random word. Folders of
-    /// the same prefix whose owners are dead are removed first.
+    /// Creates a folder whose name begins with `prefix`, the number of this process and a random word. Folders of the
+    /// same prefix whose owners are dead are removed first.
     ///
     /// # Errors
     /// The place cannot be written.
@@ -56,13 +56,13 @@ impl OwnedFolder {
 impl Drop for OwnedFolder {
     fn drop(&mut self) {
         if !is_gone(&self.folder) {
-            // Then the next one who looks removes both.
+            // A later process removes both.
             self.lock.disable_cleanup(true);
         }
     }
 }
 
-/// Removes a folder whose owner is known to be dead, as far as that is permitted: a later owner removes the rest.
+/// Removes the folder of an owner that is known to be dead, as far as permitted; a later owner removes the rest.
 pub fn remove_orphan(folder: &Path) {
     if is_gone(folder) {
         let mut lock = folder.as_os_str().to_owned();
@@ -71,19 +71,19 @@ pub fn remove_orphan(folder: &Path) {
     }
 }
 
-/// A new lock file that is locked; `AlreadyExists`, which asks for another name, if another process holds it.
+/// Creates and locks a lock file; `AlreadyExists` if another process holds it, and the caller then tries another name.
 fn claim(lock: &Path) -> io::Result<File> {
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     let held = private().create_new(true).open(lock)?;
     match held.try_lock() {
         Ok(()) if is_still_named(&held, lock) => Ok(held),
-        // A process that removes leftovers of killed ones has just taken it for one.
+        // Another process that removes leftovers has just locked it.
         Ok(()) | Err(TryLockError::WouldBlock) => Err(taken()),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
-/// Removes the folders whose owners are dead. What cannot be removed now is left to the next one.
+/// Removes the folders of dead owners. A later call retries the ones that cannot be removed now.
 fn remove_leftovers(place: &Path, prefix: &str) {
     let Ok(entries) = fs::read_dir(place) else { return };
     for entry in entries.filter_map(Result::ok) {
@@ -100,7 +100,7 @@ fn remove_leftovers(place: &Path, prefix: &str) {
     }
 }
 
-/// Removes a folder with what is in it, and says whether it is not there any more.
+/// Removes a folder with its content; returns whether it no longer exists.
 fn is_gone(folder: &Path) -> bool {
     match fs::remove_dir_all(folder) {
         Err(error) => error.kind() == io::ErrorKind::NotFound,

@@ -1,7 +1,7 @@
-//! Philox4x32-10: a random number for every (seed, stream, index), the same everywhere.
+//! Philox4x32-10: a random number for every (seed, stream, index), identical on every machine.
 //!
 //! J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", SC 2011; multipliers, Weyl constants and the
-//! ten rounds are those of the paper's reference code, whose known answers the tests replay.
+//! ten rounds are those of the paper's reference code, whose known answers the tests check.
 
 use multiversion::multiversion;
 
@@ -26,7 +26,7 @@ pub(crate) fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     [a, b, c, d]
 }
 
-/// How many numbers the batches compute side by side: what the widest vectors of common CPUs hold twice.
+/// Numbers per batch: twice the widest vectors of common CPUs.
 const LANES: usize = 16;
 
 /// Random numbers of one buffer.
@@ -42,7 +42,7 @@ impl Stream {
         Self { key: [seed as u32, (seed >> 32) as u32], stream: position }
     }
 
-    /// Four random words; a second `part` gives four more.
+    /// Four random words; a second `part` yields four more.
     pub fn words(self, index: u64, part: u32) -> [u32; 4] {
         philox([index as u32, (index >> 32) as u32, part, self.stream], self.key)
     }
@@ -65,12 +65,12 @@ impl Stream {
         standard(words.map(u64::from).sum())
     }
 
-    /// [`Self::normal`] of as many neighbours as there is room for, beginning at `first`.
+    /// Fills `values` with [`Self::normal`] of consecutive indices from `first`.
     pub fn normals(self, first: u64, values: &mut [f64]) {
         normals(self, first, values);
     }
 
-    /// [`Self::bits`] of as many neighbours as there is room for, beginning at `first`.
+    /// Fills `values` with [`Self::bits`] of consecutive indices from `first`.
     pub fn all_bits(self, first: u64, values: &mut [u64]) {
         all_bits(self, first, values);
     }
@@ -127,7 +127,7 @@ fn all_bits(stream: Stream, first: u64, values: &mut [u64]) {
     }
 }
 
-/// [`philox`] of neighbouring indices, written so that the compiler uses vectors: words lie in 64 bits each, so that a
+/// [`philox`] of consecutive indices, written so that the compiler vectorises it: each word occupies 64 bits, so that a
 /// product needs no rearrangement.
 #[inline(always)]
 fn side_by_side(stream: Stream, first: u64, part: u32) -> [[u64; LANES]; 4] {

@@ -45,7 +45,10 @@ impl ScalarValue {
         }
     }
 
-    /// The value converted to a C type without changing it; otherwise what would have been right.
+    /// Converts the value to a C type without loss.
+    ///
+    /// # Errors
+    /// The value does not fit; the text states the expected values.
     pub fn convert(self, c_type: CType) -> Result<Self, String> {
         let target = c_type.dtype();
         let fits = match (self, target.family()) {

@@ -1,4 +1,4 @@
-//! Arguments that are passed by value: `name: type` in argument lists, launches and structs.
+//! Arguments passed by value: `name: type` in argument lists, launches and structs.
 
 use lightbench_primitives::dtype::{CType, Dtype, Family};
 use lightbench_primitives::scalar_value::ScalarValue;
@@ -12,15 +12,14 @@ use super::problem::Findings;
 /// A value with the C type that the kernel receives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueArgument {
-    /// What it is called: the text before the colon.
+    /// The name: the text before the colon.
     pub name: String,
     /// The C type.
     pub c_type: CType,
-    /// Where the value comes from.
     pub source: ValueSource,
 }
 
-/// Where the value of an argument comes from.
+/// The source of an argument's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueSource {
     /// A scalar that is not an integer, by its name.
@@ -66,7 +65,7 @@ impl ValueArgument {
     ) -> bool {
         match self.value(environment) {
             Ok(_) => true,
-            // What a device must answer is evaluated when there is one.
+            // Expressions that need a device are evaluated once a device is known.
             Err(ValueError::Formula(error)) if matches!(error.reason, Reason::NoValue { .. }) => {
                 true
             }
@@ -83,7 +82,7 @@ impl ValueArgument {
     }
 }
 
-/// Reads `name: type`; reports what is wrong and returns none.
+/// Parses `name: type`; reports a problem and returns `None` if it is invalid.
 pub(super) fn parse_value(
     findings: &mut Findings<'_>,
     at: &Located,

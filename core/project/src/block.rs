@@ -4,13 +4,13 @@ use std::{ops::Range, path::Path};
 
 use super::{
     nearest::nearest,
-    problem::{Place, Problem, problem},
+    problem::{Problem, SourceLocation, problem},
 };
 
-/// The word that a block begins with.
+/// The first word of a launch block.
 pub(super) const WORD: &str = "lightbench";
 
-/// The bytes of the block's RON text: from its name to its closing bracket; none when the file has no block.
+/// The bytes of the block's RON text: from its name to its closing bracket; `None` if the file has no block.
 pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Box<Problem>> {
     let mut found: Option<Range<usize>> = None;
     for opened in openings(text) {
@@ -32,7 +32,7 @@ pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Box<
     Ok(found)
 }
 
-/// The problem of a file that must have a block and has none.
+/// The problem of a file without its required block.
 pub(super) fn missing(file: &Path, text: &str) -> Box<Problem> {
     let help = "add `/*@ lightbench(title: \"…\", steps: [launch(kernel: \"…\", grid: […], block: […])]) @*/`";
     report(
@@ -67,7 +67,7 @@ pub(super) fn openings(text: &str) -> Vec<usize> {
     openings
 }
 
-/// Bytes of the C++ text at a place, if there is one; a text that is not closed ends with its line.
+/// The length of a C++ string literal at an offset, if there is one; an unterminated literal ends with its line.
 fn quoted(text: &str, start: usize) -> Option<usize> {
     let rest = text[start..].strip_prefix('"')?;
     if text[..start].ends_with('R')
@@ -126,5 +126,10 @@ fn report(
     expected: &str,
     help: Option<&str>,
 ) -> Box<Problem> {
-    Box::new(problem(Place { file, text, span, field: String::new() }, found, expected, help))
+    Box::new(problem(
+        SourceLocation { file, text, span, field: String::new() },
+        found,
+        expected,
+        help,
+    ))
 }

@@ -1,4 +1,4 @@
-//! A file that is not understood: half-written, not text, or not to be read.
+//! A file that cannot be parsed: incomplete, not text, or unreadable.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ use super::{kernel::stem, problem::Problem};
 pub struct BrokenFile {
     /// Relative to the project folder.
     pub file: PathBuf,
-    /// What it would be.
+    /// Its role, by its folder.
     pub part: Part,
-    /// The whole text, where there is one.
+    /// The whole text, if it is text.
     pub source: Option<String>,
-    /// What is wrong with it, at least one, in the order of their places.
+    /// Its problems, at least one, in the order of their locations.
     pub problems: Vec<Problem>,
 }
 
-/// What a file is to its project, by the folder in which it lies.
+/// The role of a file, by its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
@@ -38,7 +38,7 @@ impl BrokenFile {
 
     /// Everything that is wrong with it, for people.
     #[must_use]
-    pub fn problems_text(&self) -> String {
+    pub fn problem_list(&self) -> String {
         let all: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
         all.join("; ")
     }

@@ -1,4 +1,4 @@
-//! An immutable snapshot of all that is compiled, named by its content.
+//! An immutable snapshot of all compiled text, identified by the hash of its content.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::prelude;
 /// The folder whose files kernels may include.
 const INCLUDE: &str = "include";
 
-/// Extensions of files that a kernel outside a project may include from beside it.
+/// Extensions of files that a kernel outside a project may include from its folder.
 const CODE: [&str; 6] = ["cuh", "h", "hpp", "cu", "inl", "inc"];
 
 /// Everything that is compiled for one kernel with chosen parameters.
@@ -22,7 +22,6 @@ pub struct Candidate {
     pub kernel: String,
     /// Its file, relative to the project folder.
     pub file: PathBuf,
-    /// What it is written in.
     pub language: Language,
     /// The text without its launch block; lines and columns are those of the file.
     pub text: String,
@@ -36,9 +35,9 @@ pub struct Candidate {
     pub hash: CandidateHash,
 }
 
-/// The name of a candidate: the hash of everything that makes it what it is.
+/// The identifier of a candidate: the hash of its compiled text and launch configuration.
 ///
-/// Titles, notes and lineage are left out: renaming an attempt does not make it another one.
+/// Titles, notes and lineage are excluded, so that renaming does not create another candidate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CandidateHash(blake3::Hash);
 
@@ -47,7 +46,7 @@ impl Candidate {
     ///
     /// # Errors
     /// Every include that must not be compiled.
-    pub fn of(
+    pub fn new(
         project: &Project,
         kernel: &Kernel,
         selection: Selection,
@@ -59,7 +58,7 @@ impl Candidate {
                 return Lookup::Found(found.source.clone());
             }
             let broken = project.broken.iter().find(|broken| broken.file == wanted);
-            broken.map_or(Lookup::Absent, |broken| Lookup::Refused(broken.problems_text()))
+            broken.map_or(Lookup::Absent, |broken| Lookup::Refused(broken.problem_list()))
         };
         let Kernel { name, file, language, source, launch, .. } = kernel;
         Self::snapshot(
@@ -69,10 +68,10 @@ impl Candidate {
         )
     }
 
-    /// The snapshot of a file that belongs to no project: it can include toolkit headers and files beside it.
+    /// The snapshot of a file that belongs to no project: it can include toolkit headers and files in its folder.
     ///
     /// # Errors
-    /// Every include that must not be compiled.
+    /// All refused includes.
     pub fn standalone(
         kernel: &StandaloneKernel,
         selection: Selection,
@@ -109,7 +108,7 @@ impl Candidate {
     }
 }
 
-/// A file next to a kernel that belongs to no project, if it looks like device code.
+/// Looks up an include in the folder of a kernel outside a project, by the extensions of device code.
 fn beside(folder: &Path, name: &str) -> Lookup {
     let is_code = Path::new(name)
         .extension()
@@ -134,8 +133,8 @@ struct Parts<'a> {
     launch: Option<&'a Launch>,
 }
 
-/// The text with the block's own text blanked, so that editing a title compiles nothing anew: lines stay, and columns
-/// behind the block, but not the length of what was in it.
+/// The text with the launch block blanked, so that editing a title does not cause a recompilation. Line numbers and the
+/// columns after the block are kept, but not the length of the block.
 fn without_block(file: &Path, source: &str) -> String {
     let block = block::find(file, source).ok().flatten().unwrap_or(0..0);
     let inside = &source[block.clone()];
@@ -185,7 +184,7 @@ fn hash(
 }
 
 impl fmt::Display for CandidateHash {
-    /// The first twelve digits, enough to tell candidates of one project apart; `{:#}` gives all.
+    /// The first twelve digits, enough to distinguish candidates of one project; `{:#}` shows all.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = self.0.to_hex();
         formatter.write_str(if formatter.alternate() { whole.as_str() } else { &whole[..12] })

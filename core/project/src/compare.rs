@@ -1,4 +1,4 @@
-//! How outputs are judged, checked against what the tensor holds.
+//! Comparators of outputs, checked against the tensor.
 
 use lightbench_primitives::dtype::Family;
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,13 @@ use super::expression::{Expression, Kind};
 use super::locate::Located;
 use super::manifest::{ComparatorWritten, RoleWritten, TensorWritten};
 use super::problem::Findings;
-use super::tensor::Surroundings;
+use super::tensor::TensorContext;
 
-/// How an output is judged: as written, or with the counts of one workload as numbers. Tensors are named by their index
-/// in the definition.
+/// The comparator of an output: as written, or with the counts of one workload as numbers. Tensors are identified by
+/// their index in the definition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Comparator<Count = Expression> {
-    /// The error of each element against a bound made of the terms that it sums.
+    /// Compares the error of each element with a bound computed from the terms that it sums.
     Elementwise {
         /// Terms of each element's sum.
         terms: Count,
@@ -50,7 +50,7 @@ pub enum Comparator<Count = Expression> {
 }
 
 impl<Count> Comparator<Count> {
-    /// The count that it has, where it has one.
+    /// The comparator's count, if it has one.
     pub const fn count(&self) -> Option<&Count> {
         match self {
             Self::Elementwise { terms, .. } => Some(terms),
@@ -62,7 +62,7 @@ impl<Count> Comparator<Count> {
         }
     }
 
-    /// The other tensor that it looks at, by its index in the definition.
+    /// The other tensor that it reads, by its index in the definition.
     pub const fn reads(&self) -> Option<usize> {
         match self {
             Self::IndexByValue { of, .. } | Self::Permutation { of } => Some(*of),
@@ -95,19 +95,19 @@ impl Comparator {
     }
 }
 
-/// The comparator as meant.
+/// Validates a comparator.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &TensorWritten,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Comparator {
     let dtype = written.dtype;
     let Some(compare) = &written.compare else {
         let suggestion = if dtype.is_float() { "elementwise()" } else { "integer_exact" };
         findings.add_with_help(
             at,
-            format!("`{}` is written and has no comparator", written.name),
+            format!("`{}` is an output without a comparator", written.name),
             "a comparator for every output and inout",
             format!("add `compare: {suggestion}`"),
         );
@@ -144,7 +144,7 @@ fn convert(
     at: &Located,
     compare: &ComparatorWritten,
     written: &TensorWritten,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Comparator {
     match compare {
         ComparatorWritten::Elementwise { terms, factor, rms } => {
@@ -206,12 +206,12 @@ fn convert(
     }
 }
 
-/// A tensor whose values are known before the kernel runs.
+/// Finds a tensor whose values are known before the kernel runs.
 fn readable(
     findings: &mut Findings<'_>,
     at: &Located,
     name: &str,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Option<usize> {
     let tensor = around.find(findings, at, name)?;
     if around.tensors[tensor].role == RoleWritten::Output {

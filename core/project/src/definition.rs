@@ -1,4 +1,4 @@
-//! What must be computed: the definition as meant, and the step that makes it from what was written.
+//! The definition of the computation, and its construction from the parsed manifest.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::{
     policy::{self, Baseline, Limits, Policy},
     problem::Findings,
     scalar::{self, Axis, Scalar},
-    tensor::{self, Surroundings, Tensor},
+    tensor::{self, Tensor, TensorContext},
     work::{self, Work},
     workload::{self, Workload},
 };
@@ -21,7 +21,7 @@ use super::{
 /// The schema that this program reads.
 pub const SCHEMA: i64 = 1;
 
-/// What must be computed.
+/// The computation of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
     /// The project's name in reports.
@@ -34,7 +34,7 @@ pub struct Definition {
     pub axes: Vec<Axis>,
     /// Values passed by value that are not sizes.
     pub scalars: Vec<Scalar>,
-    /// What is read and written.
+    /// Inputs and outputs.
     pub tensors: Vec<Tensor>,
     /// Order and C type of the kernels' arguments.
     pub arguments: Vec<Argument>,
@@ -48,7 +48,6 @@ pub struct Definition {
     pub subnormals: Subnormals,
     /// The least that any correct kernel does.
     pub work: Work,
-    /// What a user would otherwise run.
     pub baselines: Vec<Baseline>,
     /// Which static evidence refuses a kernel.
     pub policy: Policy,
@@ -66,7 +65,7 @@ pub enum Subnormals {
     Keep,
 }
 
-/// In which order a correct kernel may add, which decides what rounding may cost where terms are equal or monotone.
+/// The order in which a correct kernel may add; it determines the rounding error for equal or monotone terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Summation {
     /// In any order: one chain of additions, too.
@@ -95,7 +94,7 @@ impl Summation {
     }
 }
 
-/// One argument of every kernel, unless its launch says otherwise.
+/// One argument of every kernel, unless its launch lists its own arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// The address of a tensor, by its index.
@@ -104,7 +103,7 @@ pub enum Argument {
     Value(ValueArgument),
 }
 
-/// Axes and scalars: what expressions can be about.
+/// Axes and scalars, which expressions may use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Inputs<'a> {
     pub(super) axes: &'a [Axis],
@@ -152,7 +151,7 @@ impl Definition {
     }
 }
 
-/// The definition and the workloads as meant; sound only if nothing was reported.
+/// Validates the definition and the workloads; the result is valid only if no problem was reported.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     root: &Located,
@@ -167,7 +166,7 @@ pub(super) fn check(
         scalar::check_scalar(findings, at, written)
     });
     let scope = Inputs { axes: &axes, scalars: &scalars }.scope();
-    let around = Surroundings { tensors: &manifest.tensors, scope: &scope };
+    let around = TensorContext { tensors: &manifest.tensors, scope: &scope };
     let tensors = each(root.field("tensors"), &manifest.tensors, |at, written| {
         tensor::check(findings, at, written, around)
     });
@@ -307,7 +306,7 @@ fn check_arguments(
     for tensor in &manifest.tensors {
         let named = manifest.arguments.iter().any(|argument| argument.trim() == tensor.name);
         if !named {
-            let found = format!("the tensor `{}` is no argument", tensor.name);
+            let found = format!("the tensor `{}` is not an argument", tensor.name);
             findings.add_with_help(
                 at,
                 found,
@@ -356,7 +355,7 @@ fn check_workloads(
     definition: &Definition,
     scope: &Scope,
 ) -> Vec<Workload> {
-    // Sizes are computed only from a definition and values that are sound: one mistake is one problem.
+    // Sizes are computed only from a valid definition and valid values, so that one mistake yields one problem.
     let sound = findings.count() == 0;
     let mut workloads = Vec::new();
     for (index, written) in manifest.workloads.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Where the names of expressions get their values: a workload, chosen parameters, a device.
+//! Values of the names in expressions: a workload, chosen parameters, a device.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub const DEVICE_FACTS: [&str; 6] = [
     "device.max_threads_per_sm",
 ];
 
-/// What a device sheet states; a fact without a source is `None` and has no value in expressions.
+/// Values of a device sheet; an unknown value is `None` and cannot be used in expressions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFacts {
     /// Streaming multiprocessors.
@@ -73,7 +73,7 @@ impl<'a> Environment<'a> {
         self.scalars.push((name, value));
     }
 
-    /// The value of a scalar as it is.
+    /// The value of a scalar in its own type.
     pub fn scalar(&self, name: &str) -> Option<ScalarValue> {
         self.scalars.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
@@ -105,7 +105,7 @@ impl Values for Environment<'_> {
 
     fn max_active_blocks(&self, kernel: &str) -> Option<i128> {
         let occupancy = self.occupancy?;
-        // A name without template arguments stands for all kernels of that name: what fits for each of them.
+        // A name without template arguments refers to all kernels of that name: the smallest value of them.
         let named = |full: &str| full.split('<').next().unwrap_or_default().trim() == kernel;
         let all =
             || occupancy.iter().filter(|(full, _)| named(full)).map(|(_, blocks)| blocks).min();

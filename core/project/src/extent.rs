@@ -9,7 +9,7 @@ use super::{
     tensor::{Layout, Tensor},
 };
 
-/// The most bytes of a tensor: 2 TiB.
+/// Maximum bytes of a tensor: 2 TiB.
 pub const MAX_TENSOR_BYTES: u64 = 1 << 41;
 
 /// A tensor's sizes in one workload.
@@ -27,7 +27,7 @@ pub struct Extent {
     pub bytes: u64,
 }
 
-/// The sizes in one workload; after reporting what is wrong, none.
+/// The sizes in one workload; reports problems and returns `None` if they are invalid.
 pub(super) fn extent(
     findings: &mut Findings<'_>,
     at: &Located,

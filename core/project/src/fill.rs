@@ -1,4 +1,4 @@
-//! How inputs are made, checked against the dtype and the domain that they must respect.
+//! Fills, which generate inputs, checked against dtype and domain.
 
 use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_primitives::scalar_value::ScalarValue;
@@ -14,7 +14,7 @@ use super::problem::Findings;
 use super::scalar::scalar_value;
 use super::tensor::Domain;
 
-/// How the elements of an input are made: as written, or with the counts of one workload as numbers.
+/// The fill of an input: as written, or with the counts of one workload as numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Fill<Count = Expression> {
     /// Normally distributed.
@@ -28,7 +28,7 @@ pub enum Fill<Count = Expression> {
     Uniform {
         /// Smallest value.
         low: f64,
-        /// Values lie below this.
+        /// Exclusive upper limit.
         high: f64,
     },
     /// Evenly distributed integers, both ends included.
@@ -55,7 +55,7 @@ pub enum Fill<Count = Expression> {
     SortedIndices {
         /// The index of the tensor with the row offsets.
         offsets: usize,
-        /// Every index lies below this.
+        /// Exclusive upper limit of every index.
         below: Count,
     },
     /// 1 or true with this probability.
@@ -72,7 +72,7 @@ pub enum Fill<Count = Expression> {
     },
     /// Class labels.
     Labels {
-        /// Every label lies below this.
+        /// Exclusive upper limit of every label.
         below: Count,
     },
     /// Random packed 4-bit values.
@@ -106,7 +106,7 @@ impl Fill {
         })
     }
 
-    /// The formula that it has, where it has one.
+    /// The fill's formula, if it has one.
     pub(super) fn count(&self) -> Option<&Expression> {
         match self {
             Self::SortedOffsets { total } => Some(total),
@@ -125,7 +125,7 @@ impl Fill {
         }
     }
 
-    /// What is used when nothing is written: what the format's page says for each dtype and domain.
+    /// The default fill for a dtype and domain, as documented in the format's page.
     pub(super) fn default_for(dtype: Dtype, domain: &Domain) -> Self {
         if let Domain::IndexBelow(below) = domain {
             return Self::Labels { below: below.clone() };
@@ -161,7 +161,7 @@ impl Fill {
         }
     }
 
-    /// The values that can occur, where the fill bounds them.
+    /// The range of values, if the fill bounds them.
     fn range(&self) -> Option<(f64, f64)> {
         #[expect(clippy::cast_precision_loss, reason = "only compared with small bounds")]
         match self {
@@ -221,7 +221,7 @@ impl Fill {
     }
 }
 
-/// What a fill is checked against.
+/// The tensor that a fill is checked against.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     pub(super) dtype: Dtype,
@@ -232,7 +232,7 @@ pub(super) struct Target<'a> {
     pub(super) scope: &'a Scope,
 }
 
-/// The fill as meant; every problem that needs no workload is reported.
+/// Validates a fill; reports every problem that does not depend on a workload.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
@@ -403,13 +403,13 @@ fn check_domain(findings: &mut Findings<'_>, at: &Located, fill: &Fill, target: 
     }
 }
 
-/// What a fill is checked against in one workload.
+/// The workload and sizes that a fill is checked against.
 #[derive(Clone, Copy)]
 pub(super) struct Instance<'a> {
     pub(super) dtype: Dtype,
     pub(super) domain: &'a Domain,
     pub(super) extents: &'a [Extent],
-    /// The tensor's own index among the extents.
+    /// The index of the tensor among the extents.
     pub(super) tensor: usize,
     pub(super) environment: &'a Environment<'a>,
     pub(super) workload: &'a str,

@@ -1,50 +1,47 @@
-//! A kernel file: its text and how it is launched.
+//! A kernel file: its text and launch block.
 
 use std::path::{Path, PathBuf};
 
 use super::{
     block,
-    launch::{self, KernelRole, Launch, Surroundings, written::LaunchBlockWritten},
+    launch::{self, KernelRole, Launch, LaunchContext, written::LaunchBlockWritten},
     locate::{Located, locate},
     names::is_file_name,
-    problem::{Findings, Place, Problem, ProjectError, problem},
+    problem::{Findings, Problem, ProjectError, SourceLocation, problem},
     read::read_file,
     ron_text,
 };
 
-/// A kernel of a project: what a person edits.
+/// A kernel of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// The file's name without its extension.
     pub name: String,
     /// The file, relative to the project folder.
     pub file: PathBuf,
-    /// What it is written in.
     pub language: Language,
-    /// What it is to its project.
+    /// Its role in the project.
     pub role: KernelRole,
     /// The whole text of the file.
     pub source: String,
-    /// How it is launched.
     pub launch: Launch,
 }
 
-/// A kernel file that belongs to no project: what can be known without one.
+/// A kernel file that belongs to no project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandaloneKernel {
     /// The file's name without its extension.
     pub name: String,
-    /// The file, as it was asked for.
+    /// The path as requested.
     pub file: PathBuf,
-    /// What it is written in.
     pub language: Language,
     /// The whole text of the file.
     pub source: String,
-    /// How it is launched, if it says so. Names of axes and tensors are taken on trust.
+    /// The launch block, if there is one. Names of axes and tensors are not checked.
     pub launch: Option<Launch>,
 }
 
-/// What a kernel is written in.
+/// The language of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// CUDA C++.
@@ -55,7 +52,7 @@ pub enum Language {
 
 impl Language {
     /// By the extension of the file.
-    pub fn of(file: &Path) -> Self {
+    pub fn from_path(file: &Path) -> Self {
         let is_ptx =
             file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ptx"));
         if is_ptx { Self::Ptx } else { Self::Cuda }
@@ -67,33 +64,33 @@ impl Kernel {
     pub fn load_standalone(path: &Path) -> Result<StandaloneKernel, ProjectError> {
         let source = read_file(path)
             .map_err(|reason| ProjectError::Unreadable { file: path.to_path_buf(), reason })?;
-        let around = Surroundings { role: KernelRole::Standalone, project: None };
+        let around = LaunchContext { role: KernelRole::Standalone, project: None };
         let launch = match check_launch(path, &source, around) {
             Ok(launch) => launch,
             Err(problems) => return Err(ProjectError::Problems { problems }),
         };
-        let (name, language) = (stem(path), Language::of(path));
+        let (name, language) = (stem(path), Language::from_path(path));
         Ok(StandaloneKernel { name, file: path.to_path_buf(), language, source, launch })
     }
 }
 
-/// The kernel as meant, or everything that is wrong with the file.
+/// Validates a kernel file; returns all its problems if it is invalid.
 pub(super) fn check(
     file: &Path,
     source: String,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) -> Result<Kernel, Vec<Problem>> {
     let name = stem(file);
     let mut problems = Vec::new();
     if !is_file_name(&name) {
         let found = format!("a kernel cannot be called `{name}`");
         let expected = "a file name of letters, digits, `_`, `-` and `.`, at most 64 characters";
-        let place = Place { file, text: &source, span: 0..0, field: String::new() };
+        let place = SourceLocation { file, text: &source, span: 0..0, field: String::new() };
         problems.push(problem(place, &found, expected, Some("rename the file")));
     }
     match check_launch(file, &source, around) {
         Ok(Some(launch)) if problems.is_empty() => {
-            let (file, language) = (file.to_path_buf(), Language::of(file));
+            let (file, language) = (file.to_path_buf(), Language::from_path(file));
             return Ok(Kernel { name, file, language, role: around.role, source, launch });
         }
         Ok(Some(_)) => {}
@@ -106,7 +103,7 @@ pub(super) fn check(
 fn check_launch(
     file: &Path,
     source: &str,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) -> Result<Option<Launch>, Vec<Problem>> {
     let Some(range) = block::find(file, source).map_err(|problem| vec![*problem])? else {
         return Ok(None);
@@ -119,7 +116,7 @@ fn check_launch(
     if problems.is_empty() { Ok(Some(launch)) } else { Err(problems) }
 }
 
-/// Where the parts of a kernel file's launch block stand; none where there is no block that can be read.
+/// The location of each part of a kernel file's launch block; `None` without a readable block.
 pub fn launch_block(source: &str) -> Option<Located> {
     locate(source, block::find(Path::new(""), source).ok()??)
 }

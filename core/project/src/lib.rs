@@ -1,7 +1,7 @@
-//! The on-disk project format: what was written, what it means, and the one step between that checks.
+//! The on-disk project format: parsed files, validated types, and the validation between them.
 //!
-//! [`manifest`] and [`launch::written`] hold what files say; [`Definition`], [`Workload`] and [`Launch`] what they
-//! mean. Whoever holds the latter need not check anything again. `docs/project-format.md` is the specification.
+//! [`manifest`] and [`launch::written`] contain the parsed files; [`Definition`], [`Workload`] and [`Launch`] are valid
+//! by construction and need no further checks. `docs/project-format.md` is the specification.
 
 pub mod argument;
 mod block;
@@ -52,15 +52,15 @@ pub use manifest::Purpose;
 pub use problem::{Problem, ProjectError, ReadError};
 pub use workload::Workload;
 
-/// A folder, loaded and checked: one thing to compute, its reference, its workloads, its kernels; and the files that are
-/// not understood, which stop none of the others.
+/// A loaded and validated project: a definition, its reference, its workloads, its kernels, and the files that could
+/// not be parsed, which do not affect the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Project {
     /// The folder.
     pub root: PathBuf,
     /// The text of `project.ron`.
     pub manifest: String,
-    /// What must be computed.
+    /// The computation.
     pub definition: Definition,
     /// The workloads, in the order in which they are written.
     pub workloads: Vec<Workload>,
@@ -68,7 +68,7 @@ pub struct Project {
     pub kernels: Vec<Kernel>,
     /// Kernels that must be rejected, by name.
     pub wrong: Vec<Kernel>,
-    /// The kernel that defines what is right.
+    /// The kernel that defines the correct results.
     pub reference: Kernel,
     /// Device code that the kernels share, by path.
     pub includes: Vec<IncludeFile>,
@@ -89,24 +89,24 @@ pub struct IncludeFile {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{}`; expected one of {}{}", lightbench_primitives::display_text::visible(name), known.join(", "), nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
 pub struct UnknownName {
-    /// What was looked for.
+    /// The kind of the unknown name.
     pub what: &'static str,
     /// The name.
     pub name: String,
-    /// The names that there are.
+    /// The existing names.
     pub known: Vec<String>,
-    /// The one that was probably meant.
+    /// The most similar existing name.
     pub nearest: Option<String>,
 }
 
 /// A kernel that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoKernel {
-    /// There is none of that name.
+pub enum KernelUnavailable {
+    /// The project has no kernel of this name.
     #[error(transparent)]
     Unknown(UnknownName),
-    /// There is a file, and it is not understood.
-    #[error("the kernel `{}` is not understood: {}", _0.name(), _0.problems_text())]
+    /// The kernel's file could not be parsed.
+    #[error("the kernel `{}` is not understood: {}", _0.name(), _0.problem_list())]
     Broken(BrokenFile),
 }
 
@@ -119,16 +119,16 @@ impl UnknownName {
 
 impl Project {
     /// The kernel with this name: below `kernels/` or `wrong/`, or the reference as `reference`.
-    pub fn kernel(&self, name: &str) -> Result<&Kernel, NoKernel> {
+    pub fn kernel(&self, name: &str) -> Result<&Kernel, KernelUnavailable> {
         let all = || self.kernels.iter().chain(&self.wrong).chain([&self.reference]);
         if let Some(kernel) = all().find(|kernel| kernel.name == name) {
             return Ok(kernel);
         }
         if let Some(broken) = self.broken_kernel(name) {
-            return Err(NoKernel::Broken(broken.clone()));
+            return Err(KernelUnavailable::Broken(broken.clone()));
         }
         let known = all().map(|kernel| kernel.name.clone()).collect();
-        Err(NoKernel::Unknown(UnknownName::new("kernel", name, known)))
+        Err(KernelUnavailable::Unknown(UnknownName::new("kernel", name, known)))
     }
 
     /// The file of a kernel of this name that is not understood.
@@ -137,7 +137,7 @@ impl Project {
         self.broken.iter().find(|broken| broken.part != Part::Include && broken.name() == name)
     }
 
-    /// The workload with this name; those that are held out are not told to who asks for another.
+    /// The workload with this name. The error lists the workloads that are not held out.
     pub fn workload(&self, name: &str) -> Result<&Workload, UnknownName> {
         self.workloads.iter().find(|workload| workload.name == name).ok_or_else(|| {
             let shown = self.workloads.iter().filter(|each| each.purpose != Purpose::HeldOut);

@@ -1,4 +1,4 @@
-//! What a vendor's library computes of a project's tensors, as a baseline.
+//! Baselines that call a vendor library on a project's tensors.
 
 use lightbench_primitives::dtype::Dtype;
 
@@ -7,19 +7,18 @@ use super::manifest::LibraryWritten;
 use super::problem::Findings;
 use super::tensor::{Role, Tensor};
 
-/// A vendor's library with what it is to compute.
+/// A vendor library with its operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Library {
     /// A product of matrices by cuBLAS.
     CublasGemm(Gemm),
-    /// CUB: declared, and run by nobody here, since it is source for a host compiler.
+    /// CUB: it can be declared and is not run, because it is source for a host compiler.
     Cub,
-    /// cuDNN: declared, and run by nobody here yet.
+    /// cuDNN: it can be declared and is not run yet.
     Cudnn,
 }
 
 impl Library {
-    /// What it is called.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -33,7 +32,6 @@ impl Library {
 /// `c = a b`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gemm {
-    /// The left factor.
     pub a: Operand,
     /// The right factor.
     pub b: Operand,
@@ -47,22 +45,22 @@ pub struct Operand {
     /// Its tensor.
     pub tensor: usize,
     /// Which of its dimensions are rows.
-    pub taken: Taken,
+    pub taken: Orientation,
 }
 
-/// How a tensor becomes a factor.
+/// The orientation of a tensor as a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum Orientation {
     /// Its first dimension counts rows.
-    AsItIs,
+    Untransposed,
     /// Its last dimension counts rows.
     Transposed,
 }
 
-/// Dtypes that the library takes.
+/// Dtypes that the library supports.
 const FLOATS: [Dtype; 4] = [Dtype::F64, Dtype::F32, Dtype::F16, Dtype::Bf16];
 
-/// The library as meant; sound only if nothing was reported.
+/// Validates a library; the result is valid only if no problem was reported.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
@@ -73,8 +71,11 @@ pub(super) fn check(
         LibraryWritten::CublasGemm { a, b, c, transposed } => {
             let mut operand = |field: &str, name: &String| {
                 let tensor = matrix(findings, at.field(field), name, tensors);
-                let taken =
-                    if transposed.contains(name) { Taken::Transposed } else { Taken::AsItIs };
+                let taken = if transposed.contains(name) {
+                    Orientation::Transposed
+                } else {
+                    Orientation::Untransposed
+                };
                 Operand { tensor, taken }
             };
             let (left, right) = (operand("a", a), operand("b", b));
@@ -121,11 +122,11 @@ fn check_shapes(findings: &mut Findings<'_>, at: &Located, gemm: &Gemm, tensors:
     let dims = |operand: Operand| {
         let [first, last] = tensors.get(operand.tensor)?.shape.as_slice() else { return None };
         Some(match operand.taken {
-            Taken::AsItIs => (first, last),
-            Taken::Transposed => (last, first),
+            Orientation::Untransposed => (first, last),
+            Orientation::Transposed => (last, first),
         })
     };
-    let c = Operand { tensor: gemm.c, taken: Taken::AsItIs };
+    let c = Operand { tensor: gemm.c, taken: Orientation::Untransposed };
     let (Some(left), Some(right), Some(product)) = (dims(gemm.a), dims(gemm.b), dims(c)) else {
         return;
     };
@@ -150,7 +151,7 @@ fn check_shapes(findings: &mut Findings<'_>, at: &Located, gemm: &Gemm, tensors:
         (Role::Input { .. } | Role::Output { .. } | Role::Inout { .. }, _, _) => {
             findings.add(
                 at,
-                "a product that is no output of two inputs",
+                "a product that is not an output of two inputs",
                 "inputs a and b, output c",
             );
         }

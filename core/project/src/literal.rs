@@ -1,19 +1,19 @@
-//! One RON text literal: what it stands for, and which of its bytes stand for which.
+//! A RON string literal: its decoded text, and the mapping between source bytes and text.
 
-/// A text literal at the beginning of a text.
+/// A string literal at the start of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Literal<'a> {
     /// All of it, quotes included.
     whole: &'a str,
     /// Bytes before the content.
     prefix: usize,
-    /// Bytes behind the content.
+    /// Bytes after the content.
     suffix: usize,
     raw: bool,
 }
 
 impl<'a> Literal<'a> {
-    /// The literal that the text begins with, if it begins with a closed one.
+    /// The literal at the start of the text, if there is one and it is terminated.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let unprefixed = text.strip_prefix('b').unwrap_or(text);
         let byte = text.len() - unprefixed.len();
@@ -42,7 +42,7 @@ impl<'a> Literal<'a> {
         self.whole.len()
     }
 
-    /// The text that the literal stands for.
+    /// The decoded text.
     pub(super) fn decoded(&self) -> String {
         let mut decoded = String::new();
         self.pieces(|_, piece| {
@@ -88,7 +88,8 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// What the escape at the beginning of the text means, and its bytes; a continued line means nothing.
+/// The character of the escape sequence at the beginning of the text, and its length; a line continuation has no
+/// character.
 fn escape(text: &str) -> (Option<char>, usize) {
     let Some(kind) = text.chars().nth(1) else { return (None, text.len()) };
     let simple = |meaning| (Some(meaning), 2);

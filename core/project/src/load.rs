@@ -1,4 +1,4 @@
-//! Project folder to [`Project`]: reads every file, checks all of them, and keeps what is not understood apart.
+//! Loads a project folder: reads every file, validates all of them, and keeps invalid files separately.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,9 @@ use super::{
     BrokenFile, IncludeFile, Part, Project,
     definition::{self, Definition},
     kernel::{self, Kernel},
-    launch::{KernelRole, Surroundings},
+    launch::{KernelRole, LaunchContext},
     manifest::Manifest,
-    problem::{self, Findings, Place, Problem, ProjectError, ReadError},
+    problem::{self, Findings, Problem, ProjectError, ReadError, SourceLocation},
     read::{list, read_project_file},
     ron_text,
     workload::Workload,
@@ -20,16 +20,15 @@ const MANIFEST: &str = "project.ron";
 /// The file with the reference.
 const REFERENCE: &str = "reference.cu";
 
-/// The most files in one folder of a project.
+/// Maximum number of files in one folder of a project.
 const MAX_FILES: usize = 1024;
 
 impl Project {
-    /// Loads a folder. A kernel or an include that is not understood stops none of the others: it is kept in
-    /// [`broken`](Self::broken), with everything that is wrong with it.
+    /// Loads a folder. An invalid kernel or include does not affect the others: it is kept in [`broken`](Self::broken)
+    /// with all its problems.
     ///
     /// # Errors
-    /// What all kernels need is not sound: `project.ron`, the reference, or the folder itself. Then every problem of
-    /// every file is reported at once.
+    /// `project.ron`, the reference or the folder itself is invalid. Then the problems of all files are reported.
     pub fn load(folder: &Path) -> Result<Self, ProjectError> {
         let files = Files::read(folder)?;
         let (definition, mut problems) = match check_definition(&files) {
@@ -39,12 +38,12 @@ impl Project {
         let project =
             definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
         let (file, source) = files.reference.clone();
-        let around = Surroundings { role: KernelRole::Reference, project };
+        let around = LaunchContext { role: KernelRole::Reference, project };
         let reference =
             kernel::check(&file, source, around).map_err(|more| problems.extend(more)).ok();
         let sorted = files.sorted(project);
         if let (Some((definition, workloads)), Some(reference)) = (definition, reference) {
-            let Sorted { kernels, wrong, includes, broken } = sorted;
+            let ParsedFiles { kernels, wrong, includes, broken } = sorted;
             let (root, manifest) = (files.root, files.manifest);
             return Ok(Self {
                 root,
@@ -70,7 +69,7 @@ impl Project {
     pub fn draft(&self, name: &str, source: String) -> Result<Kernel, Vec<Problem>> {
         let file = PathBuf::from(format!("kernels/{name}.cu"));
         let project = Some((&self.definition, self.workloads.as_slice()));
-        kernel::check(&file, source, Surroundings { role: KernelRole::Variant, project })
+        kernel::check(&file, source, LaunchContext { role: KernelRole::Variant, project })
     }
 }
 
@@ -80,25 +79,25 @@ struct Files {
     manifest: String,
     reference: (PathBuf, String),
     /// Kernels, wrong ones and includes, in this order, each sorted by path.
-    others: Vec<OtherFile>,
+    others: Vec<OptionalFile>,
 }
 
 /// A file without which the project is still one.
-struct OtherFile {
+struct OptionalFile {
     file: PathBuf,
     part: Part,
     text: Result<String, ReadError>,
 }
 
 /// A file that is understood.
-enum Understood {
+enum ParsedFile {
     Kernel(Box<Kernel>),
     Include(IncludeFile),
 }
 
-/// What is understood, and what is not.
+/// The valid and the invalid files.
 #[derive(Default)]
-struct Sorted {
+struct ParsedFiles {
     kernels: Vec<Kernel>,
     wrong: Vec<Kernel>,
     includes: Vec<IncludeFile>,
@@ -121,7 +120,7 @@ impl Files {
         ] {
             others.extend(all_of(folder, name, extensions)?.into_iter().map(|file| {
                 let text = read_project_file(folder, &file);
-                OtherFile { file, part, text }
+                OptionalFile { file, part, text }
             }));
         }
         Ok(Self {
@@ -132,20 +131,20 @@ impl Files {
         })
     }
 
-    /// What each of the files means, as far as it is understood.
-    fn sorted(&self, project: Option<(&Definition, &[Workload])>) -> Sorted {
-        let mut sorted = Sorted::default();
-        for (index, OtherFile { file, part, text }) in self.others.iter().enumerate() {
+    /// Parses all files.
+    fn sorted(&self, project: Option<(&Definition, &[Workload])>) -> ParsedFiles {
+        let mut sorted = ParsedFiles::default();
+        for (index, OptionalFile { file, part, text }) in self.others.iter().enumerate() {
             let understood = match text {
                 Err(reason) => Err(vec![problem::unreadable(file, reason)]),
                 Ok(source) => self.understood(index, source, project),
             };
             match understood {
-                Ok(Understood::Kernel(kernel)) if *part == Part::Wrong => {
+                Ok(ParsedFile::Kernel(kernel)) if *part == Part::Wrong => {
                     sorted.wrong.push(*kernel);
                 }
-                Ok(Understood::Kernel(kernel)) => sorted.kernels.push(*kernel),
-                Ok(Understood::Include(include)) => sorted.includes.push(include),
+                Ok(ParsedFile::Kernel(kernel)) => sorted.kernels.push(*kernel),
+                Ok(ParsedFile::Include(include)) => sorted.includes.push(include),
                 Err(problems) => {
                     let (file, source) = (file.clone(), text.as_ref().ok().cloned());
                     sorted.broken.push(BrokenFile { file, part: *part, source, problems });
@@ -156,26 +155,26 @@ impl Files {
         sorted
     }
 
-    /// What the text of a file means, or everything that is wrong with it.
+    /// Parses one file; returns all its problems if it is invalid.
     fn understood(
         &self,
         index: usize,
         source: &str,
         project: Option<(&Definition, &[Workload])>,
-    ) -> Result<Understood, Vec<Problem>> {
-        let OtherFile { file, part, .. } = &self.others[index];
+    ) -> Result<ParsedFile, Vec<Problem>> {
+        let OptionalFile { file, part, .. } = &self.others[index];
         let role = match part {
             Part::Kernel => KernelRole::Variant,
             Part::Wrong => KernelRole::Wrong,
             Part::Include => {
                 let (file, source) = (file.clone(), source.to_owned());
-                return Ok(Understood::Include(IncludeFile { file, source }));
+                return Ok(ParsedFile::Include(IncludeFile { file, source }));
             }
         };
-        let checked = kernel::check(file, source.to_owned(), Surroundings { role, project });
+        let checked = kernel::check(file, source.to_owned(), LaunchContext { role, project });
         match (self.clash(index, source), checked) {
-            (None, checked) => checked.map(|kernel| Understood::Kernel(Box::new(kernel))),
-            // Only one of two kernels can be meant by their name.
+            (None, checked) => checked.map(|kernel| ParsedFile::Kernel(Box::new(kernel))),
+            // Two kernels of the same name are ambiguous.
             (Some(clash), Ok(_)) => Err(vec![clash]),
             (Some(clash), Err(more)) => Err([vec![clash], more].concat()),
         }
@@ -190,7 +189,7 @@ impl Files {
             [&self.reference.0].into_iter().chain(earlier).find(|first| of(first) == of(file))?;
         let name = kernel::stem(file);
         let found = format!("a second kernel `{name}`; the first is {}", first.display());
-        let place = Place { file, text, span: 0..0, field: String::new() };
+        let place = SourceLocation { file, text, span: 0..0, field: String::new() };
         let expected = "names that differ, and not only in case";
         Some(problem::problem(place, &found, expected, Some("rename one of the files")))
     }
@@ -237,7 +236,8 @@ fn check_definition(files: &Files) -> Result<(Definition, Vec<Workload>), Vec<Pr
 }
 
 fn empty(text: &str) -> Problem {
-    let place = Place { file: Path::new(MANIFEST), text, span: 0..0, field: String::new() };
+    let place =
+        SourceLocation { file: Path::new(MANIFEST), text, span: 0..0, field: String::new() };
     let help =
         "`lightbench new DIR` writes a small project; docs/project-format.md has the whole format";
     problem::problem(place, "the file is empty", "`(schema: 1, name: \"…\", …)`", Some(help))

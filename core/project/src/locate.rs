@@ -1,7 +1,7 @@
-//! Where each value of a RON text stands: the reader gives no places, so this scanner finds them afterwards.
+//! Locations of the values in a RON text: the RON reader reports none, so this scanner finds them afterwards.
 //!
-//! It is used on text that is known to be valid. On any other text it gives up or returns some tree, and never
-//! panics; it does not judge.
+//! It expects valid RON. On any other text it returns `None` or an arbitrary tree, and never panics; it does not
+//! validate.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 200;
 /// A value with its bytes in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located {
-    /// From the first byte of the value to behind its last; includes the name of a variant.
+    /// The bytes of the value, including the name of a variant.
     pub span: Range<usize>,
     content: Content,
 }
@@ -32,7 +32,7 @@ impl Located {
         Self { span, content: Content::Plain }
     }
 
-    /// The field of a struct or struct variant; the value itself where the field is not written.
+    /// The field of a struct or struct variant; the value itself if the field is missing.
     pub fn field(&self, name: &str) -> &Self {
         match &self.content {
             Content::Fields(fields) => {
@@ -91,7 +91,7 @@ impl Located {
         }
     }
 
-    /// The bytes of a part of a text value, given as bytes of the text that it stands for.
+    /// The bytes of a part of a string value, given as bytes of its decoded text.
     pub(crate) fn text_span(&self, text: &str, inner: Range<usize>) -> Range<usize> {
         let literal = text.get(self.span.clone()).and_then(Literal::read);
         match literal {
@@ -136,7 +136,7 @@ impl Located {
     }
 }
 
-/// The places of the one value that the bytes `range` of the text are; none when they are not valid RON.
+/// The locations in the value at the bytes `range` of the text; `None` if they are not valid RON.
 pub(crate) fn locate(text: &str, range: Range<usize>) -> Option<Located> {
     let mut scanner = Scanner { text: text.get(..range.end)?, at: range.start };
     text.get(range)?;
@@ -305,7 +305,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// A comma, or nothing before the closing bracket.
+    /// Expects a comma or the closing bracket.
     fn separator(&mut self, close: char) -> Option<()> {
         self.skip();
         let comma = self.eat(',');

@@ -1,4 +1,4 @@
-//! `project.ron` as written: what the file says, before anything is checked.
+//! `project.ron` as parsed, before validation.
 
 use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub struct AxisWritten {
     pub note: String,
 }
 
-/// The largest value of an axis, and the most elements of a tensor.
+/// The largest value of an axis, and the maximum elements of a tensor.
 pub const LARGEST_AXIS: i64 = 1 << 40;
 
 fn one() -> i64 {
@@ -144,7 +144,7 @@ fn default_align() -> i64 {
     256
 }
 
-/// What a kernel does with a tensor.
+/// The role of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -154,7 +154,7 @@ pub enum RoleWritten {
     Inout,
 }
 
-/// How inputs are made.
+/// The fill of an input.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each fill")]
@@ -175,7 +175,7 @@ pub enum FillWritten {
     PackedWeights,
 }
 
-/// How a tensor lies in memory.
+/// The memory layout of a tensor.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the format's page documents each layout")]
@@ -206,7 +206,7 @@ pub enum DomainWritten {
     IndexBelow(ExpressionWritten),
 }
 
-/// Which inputs make sense beside those declared.
+/// Distributions of inputs that are valid besides the declared values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -218,7 +218,7 @@ pub enum Distribution {
     Exact,
 }
 
-/// How an output begins.
+/// The initial content of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Init {
@@ -231,7 +231,7 @@ pub enum Init {
     ZeroOnce,
 }
 
-/// How an output is judged.
+/// The comparator of an output.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each comparator")]
@@ -280,7 +280,7 @@ pub struct ScalesWritten {
     pub block: i64,
 }
 
-/// The orders of block starts that a kernel must work in. CUDA promises none.
+/// The orders of block starts in which a kernel must work. CUDA guarantees none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockOrder {
@@ -307,7 +307,7 @@ pub enum Accuracy {
 }
 
 impl Accuracy {
-    /// Bits of the significand, the hidden one included; none where results are exact.
+    /// Bits of the significand, including the hidden one; `None` if results are exact.
     #[must_use]
     pub const fn significant_bits(self) -> Option<u32> {
         Some(match self {
@@ -340,7 +340,7 @@ pub struct OperationWritten {
     pub count: ExpressionWritten,
 }
 
-/// What sort of operation.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
@@ -382,7 +382,7 @@ pub struct WorkloadWritten {
     pub note: String,
 }
 
-/// What a workload is for.
+/// The purpose of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -394,7 +394,7 @@ pub enum Purpose {
     HeldOut,
 }
 
-/// What a user would otherwise run.
+/// A baseline to compare with.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each choice")]
@@ -405,7 +405,7 @@ pub enum BaselineWritten {
     Recorded { name: String, device: String, workload: String, seconds: f64, source: String },
 }
 
-/// A vendor's library, and what of it.
+/// A vendor library, and its operation.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each choice")]
@@ -429,7 +429,7 @@ pub struct PolicyWritten {
     pub refuse: Option<Vec<Evidence>>,
 }
 
-/// What a kernel's code shows without running it.
+/// Evidence in a kernel's code, found without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]

@@ -1,4 +1,4 @@
-//! What may be called what: identifiers, names of files and workloads, and words that are taken.
+//! Rules for names: identifiers, names of files and workloads, and reserved words.
 
 use super::{
     expression::{Expression, Kind, Scope},
@@ -186,7 +186,7 @@ impl Findings<'_> {
         }
     }
 
-    /// Reports a list that is longer than any honest one.
+    /// Reports a list that exceeds its limit.
     pub(super) fn at_most(&mut self, at: &Located, what: &str, count: usize, most: usize) -> bool {
         if count > most {
             self.add(at, format!("{count} {what}"), format!("at most {most}"));
@@ -194,7 +194,7 @@ impl Findings<'_> {
         count <= most
     }
 
-    /// Reports an integer outside its limits; returns it clamped, so that what follows can go on.
+    /// Reports an integer outside its limits; returns it clamped, so that validation can continue.
     pub(super) fn within(&mut self, at: &Located, value: i64, low: i64, high: i64) -> u64 {
         if !(low..=high).contains(&value) {
             self.add(at, format!("{value}"), format!("an integer from {low} to {high}"));
@@ -202,7 +202,7 @@ impl Findings<'_> {
         value.clamp(low, high).unsigned_abs()
     }
 
-    /// The expression, or after reporting what is wrong with it, the number 1.
+    /// Parses an expression; reports a problem and returns the number 1 if it is invalid.
     pub(super) fn formula(
         &mut self,
         at: &Located,
@@ -213,7 +213,7 @@ impl Findings<'_> {
         self.formula_within(at, 0, text, scope, kind)
     }
 
-    /// The same for an expression that begins some bytes into a text value.
+    /// The same for an expression at an offset within a string value.
     pub(super) fn formula_within(
         &mut self,
         at: &Located,

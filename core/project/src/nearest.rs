@@ -1,6 +1,6 @@
-//! The known name that a person most likely meant.
+//! Suggests the known name most similar to an unknown one.
 
-/// The closest of the candidates, or none when nothing is close.
+/// The most similar candidate, or `None` if no candidate is similar.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Similarity from 0 to 1 below which a suggestion would only confuse.
     const CLOSE: f64 = 0.7;

@@ -1,4 +1,4 @@
-//! What refuses a kernel, what bounds it, and what it is compared with.
+//! The policy of a project: refused evidence, limits, and baselines.
 
 use super::{
     library::{self, Library},
@@ -58,7 +58,7 @@ impl Default for Policy {
     }
 }
 
-/// What a user would otherwise run.
+/// A baseline to compare with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Baseline {
     /// A kernel of this project, by name.
@@ -69,13 +69,11 @@ pub enum Baseline {
     UserCommand(String),
     /// A number from elsewhere.
     Recorded {
-        /// What was run.
         name: String,
-        /// On what.
         device: String,
         /// The workload of this project.
         workload: String,
-        /// How long it took.
+        /// Recorded time.
         seconds: f64,
         /// Where the number is from.
         source: String,

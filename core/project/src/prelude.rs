@@ -1,7 +1,7 @@
-//! What we add to a kernel's text: the prelude, stand-ins for host headers, and the values of parameters.
+//! Text that is added to a kernel: the prelude, substitutes for host headers, and the values of parameters.
 //!
-//! NVRTC knows neither `INFINITY` nor `uint32_t` nor any standard header, so sources written for nvcc would not
-//! compile. Everything added is listed here and can be shown (`lightbench check --show-prelude`).
+//! NVRTC has neither `INFINITY` nor `uint32_t` nor any standard header, so sources written for nvcc would not compile.
+//! All added text is listed here and can be shown (`lightbench check --show-prelude`).
 
 use std::fmt::Write as _;
 
@@ -19,10 +19,10 @@ const MATHEMATICS: &str = include_str!("../../../assets/prelude/cmath.h");
 const ALGORITHM: &str = include_str!("../../../assets/prelude/algorithm.h");
 const DRIVER: &str = include_str!("../../../assets/prelude/cuda.h");
 
-/// What stands in for a header that NVRTC does not have.
+/// The substitute for a header that NVRTC lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StandIn {
-    /// The prelude, or NVRTC itself, already provides what kernels use of it.
+enum HeaderSubstitute {
+    /// The prelude, or NVRTC itself, already provides the part that kernels use.
     Provided,
     /// A text of ours.
     Text(&'static str),
@@ -30,59 +30,59 @@ enum StandIn {
     Libcudacxx,
 }
 
-const STAND_INS: &[(&str, StandIn)] = &[
-    ("algorithm", StandIn::Text(ALGORITHM)),
-    ("array", StandIn::Libcudacxx),
-    ("assert.h", StandIn::Provided),
-    ("cassert", StandIn::Provided),
-    ("cfloat", StandIn::Provided),
-    ("climits", StandIn::Provided),
-    ("cmath", StandIn::Text(MATHEMATICS)),
-    ("common_functions.h", StandIn::Provided),
-    ("cstddef", StandIn::Provided),
-    ("cstdint", StandIn::Provided),
-    ("cstdio", StandIn::Provided),
-    ("cstdlib", StandIn::Provided),
-    ("cstring", StandIn::Provided),
-    ("cuda.h", StandIn::Text(DRIVER)),
-    ("cuda_runtime.h", StandIn::Provided),
-    ("cuda_runtime_api.h", StandIn::Provided),
-    ("device_atomic_functions.h", StandIn::Provided),
-    ("device_double_functions.h", StandIn::Provided),
-    ("device_functions.h", StandIn::Provided),
-    ("device_launch_parameters.h", StandIn::Provided),
-    ("float.h", StandIn::Provided),
-    ("functional", StandIn::Libcudacxx),
-    ("limits", StandIn::Libcudacxx),
-    ("limits.h", StandIn::Provided),
-    ("math.h", StandIn::Text(MATHEMATICS)),
-    ("math_functions.h", StandIn::Provided),
-    ("numeric", StandIn::Libcudacxx),
-    ("sm_20_atomic_functions.h", StandIn::Provided),
-    ("sm_20_intrinsics.h", StandIn::Provided),
-    ("sm_30_intrinsics.h", StandIn::Provided),
-    ("sm_32_atomic_functions.h", StandIn::Provided),
-    ("sm_32_intrinsics.h", StandIn::Provided),
-    ("sm_35_atomic_functions.h", StandIn::Provided),
-    ("sm_35_intrinsics.h", StandIn::Provided),
-    ("sm_60_atomic_functions.h", StandIn::Provided),
-    ("sm_61_intrinsics.h", StandIn::Provided),
-    ("stddef.h", StandIn::Provided),
-    ("stdint.h", StandIn::Provided),
-    ("stdio.h", StandIn::Provided),
-    ("stdlib.h", StandIn::Provided),
-    ("string.h", StandIn::Provided),
-    ("surface_indirect_functions.h", StandIn::Provided),
-    ("texture_indirect_functions.h", StandIn::Provided),
-    ("tuple", StandIn::Libcudacxx),
-    ("type_traits", StandIn::Libcudacxx),
-    ("utility", StandIn::Libcudacxx),
-    ("vector_functions.h", StandIn::Provided),
+const STAND_INS: &[(&str, HeaderSubstitute)] = &[
+    ("algorithm", HeaderSubstitute::Text(ALGORITHM)),
+    ("array", HeaderSubstitute::Libcudacxx),
+    ("assert.h", HeaderSubstitute::Provided),
+    ("cassert", HeaderSubstitute::Provided),
+    ("cfloat", HeaderSubstitute::Provided),
+    ("climits", HeaderSubstitute::Provided),
+    ("cmath", HeaderSubstitute::Text(MATHEMATICS)),
+    ("common_functions.h", HeaderSubstitute::Provided),
+    ("cstddef", HeaderSubstitute::Provided),
+    ("cstdint", HeaderSubstitute::Provided),
+    ("cstdio", HeaderSubstitute::Provided),
+    ("cstdlib", HeaderSubstitute::Provided),
+    ("cstring", HeaderSubstitute::Provided),
+    ("cuda.h", HeaderSubstitute::Text(DRIVER)),
+    ("cuda_runtime.h", HeaderSubstitute::Provided),
+    ("cuda_runtime_api.h", HeaderSubstitute::Provided),
+    ("device_atomic_functions.h", HeaderSubstitute::Provided),
+    ("device_double_functions.h", HeaderSubstitute::Provided),
+    ("device_functions.h", HeaderSubstitute::Provided),
+    ("device_launch_parameters.h", HeaderSubstitute::Provided),
+    ("float.h", HeaderSubstitute::Provided),
+    ("functional", HeaderSubstitute::Libcudacxx),
+    ("limits", HeaderSubstitute::Libcudacxx),
+    ("limits.h", HeaderSubstitute::Provided),
+    ("math.h", HeaderSubstitute::Text(MATHEMATICS)),
+    ("math_functions.h", HeaderSubstitute::Provided),
+    ("numeric", HeaderSubstitute::Libcudacxx),
+    ("sm_20_atomic_functions.h", HeaderSubstitute::Provided),
+    ("sm_20_intrinsics.h", HeaderSubstitute::Provided),
+    ("sm_30_intrinsics.h", HeaderSubstitute::Provided),
+    ("sm_32_atomic_functions.h", HeaderSubstitute::Provided),
+    ("sm_32_intrinsics.h", HeaderSubstitute::Provided),
+    ("sm_35_atomic_functions.h", HeaderSubstitute::Provided),
+    ("sm_35_intrinsics.h", HeaderSubstitute::Provided),
+    ("sm_60_atomic_functions.h", HeaderSubstitute::Provided),
+    ("sm_61_intrinsics.h", HeaderSubstitute::Provided),
+    ("stddef.h", HeaderSubstitute::Provided),
+    ("stdint.h", HeaderSubstitute::Provided),
+    ("stdio.h", HeaderSubstitute::Provided),
+    ("stdlib.h", HeaderSubstitute::Provided),
+    ("string.h", HeaderSubstitute::Provided),
+    ("surface_indirect_functions.h", HeaderSubstitute::Provided),
+    ("texture_indirect_functions.h", HeaderSubstitute::Provided),
+    ("tuple", HeaderSubstitute::Libcudacxx),
+    ("type_traits", HeaderSubstitute::Libcudacxx),
+    ("utility", HeaderSubstitute::Libcudacxx),
+    ("vector_functions.h", HeaderSubstitute::Provided),
 ];
 
-/// The headers to feed to the compiler: prelude, generated values, and the stand-ins among `requested`.
+/// The headers for the compiler: prelude, generated values, and the substitutes among `requested`.
 ///
-/// A kernel that includes no standard header gets none, so that what was added stays short to read.
+/// A kernel without standard headers gets no substitutes, so that the added text stays short.
 pub fn headers<'a>(
     parameters: &[(String, i64)],
     constants: &[(String, u64)],
@@ -107,13 +107,13 @@ pub fn stands_in(name: &str) -> bool {
     STAND_INS.iter().any(|(known, _)| *known == name)
 }
 
-/// The text that stands in for a standard header, if NVRTC has none of that name.
+/// The substitute for a standard header, if NVRTC lacks it.
 pub fn stand_in(name: &str) -> Option<String> {
     let (_, stand_in) = STAND_INS.iter().find(|(known, _)| *known == name)?;
     Some(match stand_in {
-        StandIn::Provided => "// The prelude and the compiler provide this.\n".to_owned(),
-        StandIn::Text(text) => (*text).to_owned(),
-        StandIn::Libcudacxx => format!(
+        HeaderSubstitute::Provided => "// The prelude and the compiler provide this.\n".to_owned(),
+        HeaderSubstitute::Text(text) => (*text).to_owned(),
+        HeaderSubstitute::Libcudacxx => format!(
             "#pragma once\n#include <cuda/std/{name}>\nnamespace std {{\nusing namespace cuda::std;\n}}\n"
         ),
     })
@@ -121,7 +121,7 @@ pub fn stand_in(name: &str) -> Option<String> {
 
 /// Parameters as `PARAM_NAME`, constants as `AXIS_name` and `axis::name`.
 ///
-/// A bare macro `name` would rewrite the very signature that takes the axis as an argument.
+/// A plain macro `name` would also replace an argument of that name in the kernel's signature.
 pub fn values(parameters: &[(String, i64)], constants: &[(String, u64)]) -> String {
     let mut text = String::new();
     for (name, value) in parameters {
@@ -145,7 +145,7 @@ fn append(text: &mut String, line: std::fmt::Arguments<'_>) {
     text.write_fmt(line).expect("a String accepts every write");
 }
 
-/// An integer literal that keeps its value: `int` where it fits, as a person would have written it.
+/// An integer literal with this value: of type `int` if it fits.
 fn literal(value: i128) -> String {
     const SMALLEST: i128 = i64::MIN as i128;
     match value {

@@ -1,4 +1,4 @@
-//! What is wrong with a project: every problem with its place, in words that say what to write instead.
+//! Problems of a project, each with its location and a suggestion.
 
 use std::{io, ops::Range, path::PathBuf};
 
@@ -16,17 +16,17 @@ pub struct Problem {
     pub line: usize,
     /// Column in characters, counted from 1.
     pub column: usize,
-    /// Characters on that line that the problem is about: at least 1, and 0 where the file has no text.
+    /// Characters on that line: at least 1, and 0 if the file has no text.
     pub length: usize,
     /// Bytes of the file that the problem is about.
     pub span: Range<usize>,
-    /// The field, such as `tensors[2].shape[1]`; empty where the file as a whole is meant.
+    /// The field, such as `tensors[2].shape[1]`; empty for a problem of the whole file.
     pub field: String,
-    /// What stands there.
+    /// The text found.
     pub found: String,
-    /// What would have been right.
+    /// The text expected.
     pub expected: String,
-    /// What to write instead, where that is known.
+    /// A suggestion, if there is one.
     pub help: Option<String>,
 }
 
@@ -51,35 +51,35 @@ pub enum ProjectError {
         shown(folder)
     )]
     UnreadableFolder {
-        /// The folder as it was asked for.
+        /// The requested folder.
         folder: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The path names a file where a folder is needed.
+    /// The path is a file, and a folder is required.
     #[error("{} is not a folder; expected a folder with a project.ron", shown(path))]
     NotAFolder {
-        /// The path as it was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// A file that every project has is not there.
+    /// A required file is missing.
     #[error(
         "{} is missing; expected every project to have one, and `lightbench new` writes one",
         shown(file)
     )]
     Missing {
-        /// The file, below the folder as it was asked for.
+        /// Path of the file.
         file: PathBuf,
     },
-    /// A file is there and cannot be used as text.
+    /// A file cannot be read as text.
     #[error("{}: {reason}", shown(file))]
     Unreadable {
-        /// The file, below the folder as it was asked for.
+        /// Path of the file.
         file: PathBuf,
         /// Why not.
         reason: ReadError,
     },
-    /// The files can be read, and what they say is wrong: sorted by file and place.
+    /// The files are readable and invalid: problems sorted by file and location.
     #[error("{}", summary(problems))]
     Problems {
         /// At least one.
@@ -91,14 +91,14 @@ pub enum ProjectError {
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// No such file.
-    #[error("there is no such file")]
+    #[error("the file does not exist")]
     Missing,
-    /// More bytes than any honest file of its sort has.
+    /// The file exceeds the size limit.
     #[error("the file has {bytes} bytes, and at most {limit} are read")]
     TooLarge {
         /// Its size.
         bytes: u64,
-        /// The most that is read.
+        /// The limit in bytes.
         limit: u64,
     },
     /// Bytes that are not text.
@@ -115,7 +115,7 @@ pub enum ReadError {
     /// A link, or a `..`, that leads out of the project folder.
     #[error("the file lies outside the project folder; copy it in, links out are not followed")]
     OutsideProject,
-    /// Anything else that the operating system says.
+    /// Another error of the operating system.
     #[error("cannot read the file: {0}")]
     Failed(io::Error),
 }
@@ -152,7 +152,7 @@ fn summary(problems: &[Problem]) -> String {
     lines.join("\n")
 }
 
-/// A text with the tree of its places: where problems are reported against.
+/// A text with the locations of its values, for reporting problems.
 #[derive(Debug)]
 pub struct Source<'a> {
     pub(crate) file: PathBuf,
@@ -202,7 +202,7 @@ impl<'a> Findings<'a> {
         self.push(at.span.clone(), &found.into(), &expected.into(), Some(&help.into()));
     }
 
-    /// Something about a part of a text value, given as bytes of the text that it stands for.
+    /// A problem of a part of a string value, given as bytes of its decoded text.
     pub(super) fn add_inside(
         &mut self,
         at: &Located,
@@ -214,10 +214,10 @@ impl<'a> Findings<'a> {
         self.push(span, &found.into(), &expected.into(), None);
     }
 
-    /// An unknown name, with the nearest of the known ones.
+    /// An unknown name, with the most similar known one.
     pub fn unknown(&mut self, at: &Located, what: &str, name: &str, known: &[&str]) {
         let expected = if known.is_empty() {
-            format!("no {what} here: there is none")
+            format!("unknown {what}: the project has none")
         } else {
             format!("one of {}", known.join(", "))
         };
@@ -242,7 +242,7 @@ impl<'a> Findings<'a> {
 
     fn push(&mut self, span: Range<usize>, found: &str, expected: &str, help: Option<&str>) {
         let field = self.source.tree.path_of(&span);
-        let place = Place { file: &self.source.file, text: self.source.text, span, field };
+        let place = SourceLocation { file: &self.source.file, text: self.source.text, span, field };
         self.problems.push(problem(place, found, expected, help));
     }
 }
@@ -258,8 +258,8 @@ pub fn sort(problems: &mut [Problem]) {
     });
 }
 
-/// Where a problem lies.
-pub struct Place<'a> {
+/// The location of a problem.
+pub struct SourceLocation<'a> {
     pub file: &'a std::path::Path,
     pub text: &'a str,
     pub span: Range<usize>,
@@ -267,8 +267,13 @@ pub struct Place<'a> {
 }
 
 /// Completes a problem with line and column, and makes its texts safe to show.
-pub fn problem(place: Place<'_>, found: &str, expected: &str, help: Option<&str>) -> Problem {
-    let Place { file, text, span, field } = place;
+pub fn problem(
+    place: SourceLocation<'_>,
+    found: &str,
+    expected: &str,
+    help: Option<&str>,
+) -> Problem {
+    let SourceLocation { file, text, span, field } = place;
     let before = text.get(..span.start).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let covered = text.get(span.clone()).unwrap_or_default().split('\n').next().unwrap_or_default();
@@ -285,7 +290,7 @@ pub fn problem(place: Place<'_>, found: &str, expected: &str, help: Option<&str>
     }
 }
 
-/// What was found may be a whole screen of nonsense; its beginning is enough.
+/// The text found may be long; its beginning suffices.
 fn shorten(text: &str) -> String {
     const MOST: usize = 200;
     match text.char_indices().nth(MOST) {

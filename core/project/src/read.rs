@@ -1,4 +1,4 @@
-//! The one way in which files of a project are read: bounded, inside the folder, and never waiting.
+//! Reads files of a project: bounded in size, inside the project folder, and without blocking.
 
 use std::{
     fs::{File, OpenOptions},
@@ -13,8 +13,8 @@ pub const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The text of a file of a project; `root` is the project folder, `relative` the path below it.
 ///
-/// Links are followed as long as they stay inside the folder. What is not a regular file is never opened for
-/// longer than it takes to see that, so that a pipe cannot make the caller wait.
+/// Links that stay inside the folder are followed. A file that is not regular is opened without blocking and closed at
+/// once, so that a pipe cannot block the caller.
 pub fn read_project_file(root: &Path, relative: &Path) -> Result<String, ReadError> {
     if !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Err(ReadError::OutsideProject);
@@ -27,7 +27,7 @@ pub fn read_project_file(root: &Path, relative: &Path) -> Result<String, ReadErr
     read_file(&path)
 }
 
-/// The text of a file that a person named, wherever it lies.
+/// The text of a file at any path, chosen by the user.
 pub fn read_file(path: &Path) -> Result<String, ReadError> {
     if !path.metadata().map_err(failed)?.is_file() {
         return Err(ReadError::NotAFile);
@@ -49,7 +49,7 @@ pub fn read_file(path: &Path) -> Result<String, ReadError> {
     text(bytes)
 }
 
-/// Files with one of the extensions directly in a folder of the project, sorted; none when there is no such folder.
+/// Files with one of the extensions directly in a folder of the project, sorted; empty if there is no such folder.
 pub fn list(root: &Path, folder: &str, extensions: &[&str]) -> Result<Vec<PathBuf>, io::Error> {
     let entries = match root.join(folder).read_dir() {
         Ok(entries) => entries,

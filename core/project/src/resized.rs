@@ -1,4 +1,4 @@
-//! A workload with other sizes than the definition lists.
+//! A workload with other sizes than those of the definition.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::workload::{self, Workload};
 use super::written::Entries;
 
 impl Workload {
-    /// The same workload with these values of its axes, in the order of the definition; none where an axis, the type of
+    /// The same workload with these values of its axes, in the order of the definition; `None` if an axis, the type of
     /// an argument, a fill or the limits do not permit them.
     #[must_use]
     pub fn with_axes(&self, definition: &Definition, axes: Vec<u64>) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! RON text to types as written, with the reader's first error in our own words.
+//! Parses RON text, and translates the RON reader's first error to a problem.
 
 use std::{ops::Range, path::Path};
 
@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use super::{
     locate::{Located, locate},
     nearest::nearest,
-    problem::{Place, Problem, Source, problem},
+    problem::{Problem, Source, SourceLocation, problem},
 };
 
-/// Lists in structs in lists: nothing that people write is deeper.
+/// Limit on nesting, more than any valid file needs.
 const MAX_DEPTH: usize = 64;
 
 /// Reads the bytes `range` of a file as one value, and finds the places of all its parts.
@@ -34,13 +34,13 @@ pub fn read<'a, T: DeserializeOwned>(
             let start = range.start + offset(slice, error.span.start.line, error.span.start.col);
             let end = range.start + offset(slice, error.span.end.line, error.span.end.col);
             let span = narrow(text, start..end.max(start), words.name);
-            let place = Place { file, text, span, field: String::new() };
+            let place = SourceLocation { file, text, span, field: String::new() };
             Err(Box::new(problem(place, &words.found, &words.expected, words.help.as_deref())))
         }
     }
 }
 
-/// The reader reports the token before or behind the culprit; where a name is at fault, it is looked for there.
+/// The reader reports the token before or after the faulty one; a faulty name is searched for there.
 fn narrow(text: &str, span: Range<usize>, name: Option<&str>) -> Range<usize> {
     let Some(name) = name.filter(|name| !name.is_empty()) else {
         return point(text, span);
@@ -55,12 +55,12 @@ fn narrow(text: &str, span: Range<usize>, name: Option<&str>) -> Range<usize> {
     }
 }
 
-/// The reader's cursor stands at the end of the span, perhaps inside the word that it did not understand.
+/// The reader's position is the end of the span, possibly inside the faulty word.
 fn point(text: &str, span: Range<usize>) -> Range<usize> {
     let inside = text.get(span.clone()).unwrap_or_default();
     if !inside.trim().is_empty() {
         let lead = inside.len() - inside.trim_start().len();
-        // The cursor of a text stands behind its opening quote.
+        // In a string the position is after the opening quote.
         let quote = usize::from(
             lead == 0 && text.get(..span.start).is_some_and(|before| before.ends_with('"')),
         );
@@ -84,7 +84,7 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 }
 
 /// An error of the reader, translated.
-struct Words<'a> {
+struct TranslatedError<'a> {
     found: String,
     expected: String,
     help: Option<String>,
@@ -92,7 +92,7 @@ struct Words<'a> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the reader's errors are its own and may grow")]
-fn words(error: &Ron) -> Words<'_> {
+fn words(error: &Ron) -> TranslatedError<'_> {
     match error {
         Ron::NoSuchStructField { expected, found, .. } => unknown("field", found, expected),
         Ron::NoSuchEnumVariant { expected, found, .. } => unknown("choice", found, expected),
@@ -101,7 +101,7 @@ fn words(error: &Ron) -> Words<'_> {
             &format!("`{field}: …` among these fields"),
             Some(&format!("add `{field}: …`")),
         ),
-        Ron::DuplicateStructField { field, .. } => Words {
+        Ron::DuplicateStructField { field, .. } => TranslatedError {
             name: Some(field),
             ..say(
                 &format!("the field `{field}` is written twice"),
@@ -119,7 +119,7 @@ fn words(error: &Ron) -> Words<'_> {
         Ron::IntegerOutOfBounds => {
             say("the integer is too large", "an integer of at most 64 bits", None)
         }
-        Ron::ExpectedDifferentStructName { expected, found } => Words {
+        Ron::ExpectedDifferentStructName { expected, found } => TranslatedError {
             name: Some(found),
             ..say(&format!("the name `{found}`"), &format!("`{expected}(`, or `(` alone"), None)
         },
@@ -131,8 +131,8 @@ fn words(error: &Ron) -> Words<'_> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the reader's errors are its own and may grow")]
-/// What the text lacks; the reader has no values to show for these.
-fn syntax(error: &Ron) -> Words<'_> {
+/// Syntax errors, for which the reader reports no values.
+fn syntax(error: &Ron) -> TranslatedError<'_> {
     let (found, expected, help) = match error {
         Ron::Eof => ("the text ends too early", "the closing bracket of what is open", None),
         Ron::ExpectedArray => {
@@ -154,10 +154,12 @@ fn syntax(error: &Ron) -> Words<'_> {
         Ron::ExpectedStructLikeEnd | Ron::ExpectedOptionEnd => {
             ("the fields go on without a comma", "`,` or `)`", None)
         }
-        Ron::ExpectedString => {
-            ("this is not a text", "a text in double quotes", Some("put double quotes around it"))
-        }
-        Ron::ExpectedStringEnd => ("the text is not closed", "a closing `\"`", None),
+        Ron::ExpectedString => (
+            "this is not a string",
+            "a string in double quotes",
+            Some("put double quotes around it"),
+        ),
+        Ron::ExpectedStringEnd => ("the string is not closed", "a closing `\"`", None),
         Ron::ExpectedIdentifier => ("this is not a name", "a name", None),
         Ron::UnclosedBlockComment => ("the comment is not closed", "`*/`", None),
         Ron::TrailingCharacters => {
@@ -165,20 +167,18 @@ fn syntax(error: &Ron) -> Words<'_> {
         }
         Ron::UnexpectedChar(_) => ("an unexpected character", "a value", None),
         Ron::InvalidEscape(_) => {
-            ("an escape that means nothing", "one of \\n \\t \\\" \\\\ \\u{…}", None)
+            ("an unknown escape sequence", "one of \\n \\t \\\" \\\\ \\u{…}", None)
         }
-        Ron::InvalidIntegerDigit { .. } => (
-            "a digit that no integer has",
-            "decimal digits, such as 1000000000; sizes have no exponent",
-            None,
-        ),
+        Ron::InvalidIntegerDigit { .. } => {
+            ("an invalid digit", "decimal digits, such as 1000000000; sizes have no exponent", None)
+        }
         _ => return say(&error.to_string().to_lowercase(), "valid RON", None),
     };
     say(found, expected, help)
 }
 
-fn say(found: &str, expected: &str, help: Option<&str>) -> Words<'static> {
-    Words {
+fn say(found: &str, expected: &str, help: Option<&str>) -> TranslatedError<'static> {
+    TranslatedError {
         found: found.to_owned(),
         expected: expected.to_owned(),
         help: help.map(str::to_owned),
@@ -186,12 +186,17 @@ fn say(found: &str, expected: &str, help: Option<&str>) -> Words<'static> {
     }
 }
 
-fn unknown<'a>(what: &str, found: &'a str, known: &[&'static str]) -> Words<'a> {
+fn unknown<'a>(what: &str, found: &'a str, known: &[&'static str]) -> TranslatedError<'a> {
     let help = nearest(found, known.iter().copied()).map(|near| format!("write `{near}`"));
     let expected = match known {
         [] => format!("no {what} here"),
         [one] => format!("`{one}`"),
         _ => format!("one of {}", known.join(", ")),
     };
-    Words { found: format!("unknown {what} `{found}`"), expected, help, name: Some(found) }
+    TranslatedError {
+        found: format!("unknown {what} `{found}`"),
+        expected,
+        help,
+        name: Some(found),
+    }
 }

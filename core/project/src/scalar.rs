@@ -1,4 +1,4 @@
-//! Axes and scalars: what a task is given by value.
+//! Axes and scalars: the inputs of a task that are passed by value.
 
 use lightbench_primitives::dtype::{CType, Dtype, Family};
 use lightbench_primitives::scalar_value::ScalarValue;
@@ -40,10 +40,10 @@ pub struct Scalar {
     pub note: String,
 }
 
-/// The values that a scalar may have beside those that workloads give it. Booleans have no others.
+/// The values of a scalar besides those of workloads. Booleans have no others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScalarDomain {
-    /// Every value for which the reference gives finite results.
+    /// Every value for which the reference yields finite results.
     Any,
     /// No other value.
     Fixed,
@@ -58,7 +58,7 @@ pub enum ScalarDomain {
 }
 
 impl ScalarDomain {
-    /// The value itself or the nearest limit of an interval; none where the domain excludes it.
+    /// The value itself or the nearest limit of an interval; `None` if the domain excludes it.
     #[must_use]
     pub fn admit(self, value: f64) -> Option<f64> {
         match self {
@@ -154,7 +154,7 @@ pub(super) fn scalar_value(
     })
 }
 
-/// The written number as a value of the dtype; otherwise what would have been right.
+/// Converts the written number to the dtype; the error states the expected values.
 fn fit(written: NumberWritten, dtype: Dtype) -> Result<ScalarValue, String> {
     let fits = match (dtype.family(), written) {
         (Family::Boolean, NumberWritten::Boolean(value)) => Some(ScalarValue::Boolean(value)),

@@ -1,4 +1,4 @@
-//! What is read and written: dtype, shape, layout and contract of each tensor.
+//! The tensors of a definition: dtype, shape, layout and contract.
 
 use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::manifest::{
 use super::problem::Findings;
 use super::{PlanError, compare, fill};
 
-/// The most dimensions of a tensor.
+/// Maximum number of dimensions.
 pub const MAX_RANK: usize = 8;
 
 /// The largest alignment, in bytes.
@@ -28,11 +28,9 @@ pub struct Tensor {
     pub name: String,
     /// The type of its elements.
     pub dtype: Dtype,
-    /// Its dimensions; none is a single element.
+    /// Its dimensions; empty for a single element.
     pub shape: Vec<Expression>,
-    /// What a kernel does with it.
     pub role: Role,
-    /// How it lies in memory.
     pub layout: Layout,
     /// Every address that it is given is a multiple of this many bytes.
     pub align: u64,
@@ -42,36 +40,32 @@ pub struct Tensor {
     pub domain: Domain,
     /// The inputs that make sense.
     pub distributions: Vec<Distribution>,
-    /// Packed 4-bit only: where its scales are.
+    /// Location of the scales, for packed 4-bit dtypes only.
     pub scales: Option<Scales>,
 }
 
-/// What a kernel does with a tensor, and what that needs: as written, or with the counts of one workload as numbers.
+/// The role of a tensor with its fill or comparator: as written, or with the counts of one workload as numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Role<Count = Expression> {
     /// Read.
     Input {
-        /// How it is made.
         fill: Fill<Count>,
     },
     /// Written.
     Output {
-        /// How it begins.
+        /// Initial content.
         init: Init,
-        /// How it is judged.
         compare: Comparator<Count>,
     },
     /// Read and written.
     Inout {
-        /// How it is made.
         fill: Fill<Count>,
-        /// How it is judged.
         compare: Comparator<Count>,
     },
 }
 
 impl<Count> Role<Count> {
-    /// How the tensor is made, unless it is an output.
+    /// The fill, unless the tensor is an output.
     pub fn fill(&self) -> Option<&Fill<Count>> {
         match self {
             Self::Input { fill } | Self::Inout { fill, .. } => Some(fill),
@@ -79,7 +73,7 @@ impl<Count> Role<Count> {
         }
     }
 
-    /// How the tensor is judged, unless it is an input.
+    /// The comparator, unless the tensor is an input.
     pub fn compare(&self) -> Option<&Comparator<Count>> {
         match self {
             Self::Output { compare, .. } | Self::Inout { compare, .. } => Some(compare),
@@ -88,7 +82,7 @@ impl<Count> Role<Count> {
     }
 }
 
-/// How a tensor lies in memory.
+/// The memory layout of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layout {
     /// The last dimension is contiguous, and so on outwards.
@@ -191,14 +185,14 @@ pub struct Scales {
     pub block: u64,
 }
 
-/// What a tensor is checked against.
+/// The context that a tensor is checked against.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct TensorContext<'a> {
     pub(super) tensors: &'a [TensorWritten],
     pub(super) scope: &'a Scope,
 }
 
-impl Surroundings<'_> {
+impl TensorContext<'_> {
     /// The index of a tensor that another one names.
     pub(super) fn find(
         &self,
@@ -215,12 +209,12 @@ impl Surroundings<'_> {
     }
 }
 
-/// The tensor as meant; every problem that needs no workload is reported.
+/// Validates a tensor; reports every problem that does not depend on a workload.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &TensorWritten,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Tensor {
     findings.identifier(at.field("name"), &written.name);
     findings.at_most(at.field("shape"), "dimensions", written.shape.len(), MAX_RANK);
@@ -332,7 +326,7 @@ fn check_limits(
     }
     let found = format!("no {} between {low} and {high}", dtype.name());
     findings.add(at, found, "finite limits with a value between them");
-    // One mistake is one problem: the fill is checked against everything.
+    // An invalid limit is reported once: the fill is then checked against all finite numbers.
     (f64::MIN, f64::MAX)
 }
 
@@ -341,7 +335,7 @@ fn check_role(
     at: &Located,
     written: &TensorWritten,
     domain: &Domain,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Role {
     let target = fill::Target {
         dtype: written.dtype,
@@ -480,7 +474,7 @@ fn check_scales(
     at: &Located,
     scales: &ScalesWritten,
     written: &TensorWritten,
-    around: Surroundings<'_>,
+    around: TensorContext<'_>,
 ) -> Option<Scales> {
     if !written.dtype.is_packed() {
         findings.add(at, format!("scales of {}", written.dtype.name()), "a packed 4-bit dtype");

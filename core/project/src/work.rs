@@ -1,4 +1,4 @@
-//! The least that any correct kernel does: operations by formula, bytes by formula or by counting tensors once.
+//! The minimum work of a correct kernel: operations by formula, bytes by formula or by counting tensors once.
 
 use super::{
     environment::Environment,
@@ -22,9 +22,7 @@ pub struct Work {
 /// Operations of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// What sort.
     pub kind: OperationKind,
-    /// How many.
     pub count: Expression,
 }
 
@@ -33,7 +31,7 @@ pub struct Operation {
 pub enum WorkBytes {
     /// Each input and output once, each inout twice.
     Automatic,
-    /// As the project says.
+    /// By the project's formula.
     Formula(Expression),
 }
 
@@ -74,7 +72,7 @@ pub(super) fn check(
     Work { operations, bytes }
 }
 
-/// The work of one workload; each formula must give a finite number that is not negative.
+/// The work of one workload; each formula must yield a finite, non-negative number.
 pub(super) fn amount(
     findings: &mut Findings<'_>,
     at: &Located,

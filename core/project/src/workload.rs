@@ -1,4 +1,4 @@
-//! One workload: a value for every axis, and with them every size, fill and amount of work as a number.
+//! A workload: a value for every axis, with all resulting sizes, fills and amounts of work as numbers.
 
 use lightbench_primitives::scalar_value::ScalarValue;
 
@@ -20,13 +20,12 @@ use crate::expression::Scope;
 pub struct Workload {
     /// Its name.
     pub name: String,
-    /// What it is for.
     pub purpose: Purpose,
     /// A value for every axis.
     pub axes: Vec<u64>,
     /// A value for every scalar.
     pub scalars: Vec<ScalarValue>,
-    /// How each tensor is made; none for outputs.
+    /// The fill of each tensor; `None` for outputs.
     pub fills: Vec<Option<Fill>>,
     /// The sizes of each tensor.
     pub extents: Vec<Extent>,
@@ -169,7 +168,7 @@ fn check_fills(
     fills
 }
 
-/// Computes what follows from the values: sizes, ranges of fills, work, arguments.
+/// Computes sizes, ranges of fills, work and arguments from the values.
 pub(super) fn complete(
     findings: &mut Findings<'_>,
     root: &Located,
@@ -186,7 +185,7 @@ pub(super) fn complete(
         .map(|(index, tensor)| {
             extent::extent(findings, root.field("tensors").item(index), tensor, &environment, name)
         })
-        // All tensors are looked at before the first problem stops the rest.
+        // All tensors are checked before the first problem ends the validation.
         .collect::<Vec<_>>()
         .into_iter()
         .collect();
@@ -261,7 +260,7 @@ fn check_arguments(
     }
 }
 
-/// What scales, comparators and domains say about sizes.
+/// Checks the sizes against scales, comparators and domains.
 fn check_contracts(
     findings: &mut Findings<'_>,
     at: &Located,

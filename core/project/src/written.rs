@@ -1,4 +1,4 @@
-//! Pieces that both project files and launch blocks are written with.
+//! Types shared by project files and launch blocks as parsed.
 
 use std::{fmt, marker::PhantomData};
 

@@ -62,7 +62,7 @@ const RELEASES: &[(Version, (u32, u32))] = &[
     ((9, 5), (13, 5)),
 ];
 
-/// The newest version of the PTX ISA that a driver compiles; none for a driver that is newer than the table.
+/// The newest version of the PTX ISA that a driver compiles; `None` for a driver newer than the table.
 #[must_use]
 pub fn newest_of_driver(cuda: (u32, u32)) -> Option<Version> {
     let (_, last) = RELEASES.last()?;
@@ -70,7 +70,7 @@ pub fn newest_of_driver(cuda: (u32, u32)) -> Option<Version> {
     (cuda <= *last).then_some(known.0)
 }
 
-/// The version of a PTX text and the newest that a driver compiles, where the text is newer.
+/// The version of a PTX text and the newest that a driver compiles, if the text is newer.
 #[must_use]
 pub fn newer_than_driver(text: &str, cuda: (u32, u32)) -> Option<(Version, Version)> {
     let (written, newest) = (super::read(text).version?, newest_of_driver(cuda)?);
@@ -82,22 +82,22 @@ pub fn newer_than_driver(text: &str, cuda: (u32, u32)) -> Option<(Version, Versi
 pub enum HeaderProblem {
     /// No such version, or one that is newer than the table.
     #[error(
-        "`.version {}.{}` is no version of the PTX ISA up to {}.{}, the newest that is known here: write the version that \
+        "`.version {}.{}` is not a version of the PTX ISA up to {}.{}, the newest supported one: write the version that \
          the instructions need",
         written.0, written.1, newest.0, newest.1
     )]
     Version {
-        /// What the text says.
+        /// The written version.
         written: Version,
         /// The newest one in the table.
         newest: Version,
     },
     /// No such architecture.
     #[error(
-        "`.target {written}` names no architecture: write `sm_` and the compute capability, such as `{device}`"
+        "`.target {written}` is not an architecture: write `sm_` and the compute capability, such as `{device}`"
     )]
     Unknown {
-        /// What the text says.
+        /// The written target.
         written: String,
         /// The architecture of the device.
         device: String,
@@ -109,11 +109,10 @@ pub enum HeaderProblem {
         device = found.architecture()
     )]
     Newer {
-        /// What the text says.
+        /// The written target.
         written: String,
-        /// What it needs.
         needed: ComputeCapability,
-        /// What the device has.
+        /// Compute capability of the device.
         found: ComputeCapability,
     },
     /// Code for one chip or family, on another.
@@ -123,21 +122,20 @@ pub enum HeaderProblem {
         device = found.architecture()
     )]
     OtherChip {
-        /// What the text says.
+        /// The written target.
         written: String,
         /// Where such code runs.
         runs_on: String,
-        /// What it needs.
         needed: ComputeCapability,
-        /// What the device has.
+        /// Compute capability of the device.
         found: ComputeCapability,
     },
 }
 
-/// Whether a device of this capability runs the module, as far as its first lines say.
+/// Checks whether a device of this capability runs the module, by its `.version` and `.target`.
 ///
 /// # Errors
-/// The first reason against it. A text without `.version` or `.target` is left to who reads all of it.
+/// The first mismatch. A missing `.version` or `.target` is not reported here; the full parser reports it.
 pub fn check(module: &PtxModule, device: ComputeCapability) -> Result<(), HeaderProblem> {
     if let (Some(written), Some((newest, _))) = (module.version, RELEASES.last())
         && RELEASES.iter().all(|(version, _)| *version != written)
@@ -207,8 +205,8 @@ mod tests {
         check("sm_90a", (8, 0), Some("runs on compute capability 9.0 only; the device has"));
         check("sm_100f", (12, 0), Some("10.0 and later ones of 10.x only"));
         check("sm_103f", (10, 0), Some("10.3 and later ones of 10.x only"));
-        check("sm_90b", (9, 0), Some("names no architecture"));
-        check("sm_", (9, 0), Some("names no architecture"));
+        check("sm_90b", (9, 0), Some("is not an architecture"));
+        check("sm_", (9, 0), Some("is not an architecture"));
         check("debug", (9, 0), None);
     }
 

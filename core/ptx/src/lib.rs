@@ -1,7 +1,7 @@
-//! A light reader of PTX: what a kernel declares, and which source line each line came from.
+//! A light reader of PTX: the declarations of kernels, and the source line of each PTX line.
 //!
-//! It reads what NVRTC, Triton and people write, in one pass over the text; it checks nothing
-//! and executes nothing. Source: PTX ISA 9.0, chapters 4, 5 and 11.
+//! It accepts the output of NVRTC and Triton and hand-written PTX, in one pass over the text; it checks nothing and
+//! executes nothing. Source: PTX ISA 9.0, chapters 4, 5 and 11.
 
 pub mod header;
 mod line_map;
@@ -13,7 +13,7 @@ mod tests;
 
 pub use line_map::{LineMap, SourceLine};
 
-/// How a parameter is declared.
+/// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParameterKind {
@@ -29,7 +29,7 @@ pub enum ParameterKind {
     Opaque,
 }
 
-/// `.ptr` and what follows it; NVRTC leaves it out, other compilers write it.
+/// `.ptr` with its attributes; NVRTC omits it, other compilers write it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct PointerAttributes {
     /// `global`, `const`, `local` or `shared`.
@@ -43,7 +43,6 @@ pub struct PointerAttributes {
 pub struct PtxParameter {
     /// As the PTX names it.
     pub name: String,
-    /// How it is declared.
     pub kind: ParameterKind,
     /// Bytes.
     pub size: u64,
@@ -89,15 +88,15 @@ pub struct PtxEntry {
     pub max_registers: Option<u32>,
     /// `.reqnctapercluster`.
     pub required_cluster: Option<[u32; 3]>,
-    /// Shared variables that it declares, and those of the module that its own text names.
-    /// What only called functions use is not here: the cubin has the whole sum.
+    /// Shared variables that the kernel declares, and those of the module that its own text names. Variables used only
+    /// by called functions are missing: the cubin has the total.
     pub shared: Vec<PtxVariable>,
     /// First and last line of its text, from 1.
     pub lines: (u32, u32),
 }
 
 impl PtxEntry {
-    /// Bytes of shared memory with a size of its own.
+    /// Bytes of statically sized shared memory.
     #[must_use]
     pub fn static_shared_bytes(&self) -> u64 {
         self.shared.iter().fold(0, |sum, each| sum.saturating_add(each.bytes))
@@ -133,7 +132,7 @@ impl PtxModule {
     }
 }
 
-/// Reads a PTX text; of a text that is not PTX, whatever looks like it.
+/// Reads a PTX text. Text that is not PTX yields only the parts that resemble PTX.
 #[must_use]
 pub fn read(text: &str) -> PtxModule {
     reader::Reader::new(text).read()

@@ -1,4 +1,4 @@
-//! From a line of PTX to the line of source, through every function inlined on the way.
+//! Maps a line of PTX to its source lines, through all inlined functions.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct SourceLine {
 /// File number, line and column of a `.loc`.
 pub(super) type Position = (u32, u32, u32);
 
-/// Number of a label that stands for a function's name.
+/// Number of the label that represents a function's name.
 pub(super) type Label = u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,22 +29,22 @@ pub(super) struct Location {
     pub(super) inlined_at: Option<Position>,
 }
 
-/// What the `.file` and `.loc` directives of one text say.
+/// The content of the `.file` and `.loc` directives of one text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LineMap {
     files: HashMap<u32, String>,
-    /// First line of PTX for which each holds, ascending; nothing between functions.
+    /// First line of PTX of each location, ascending; `None` between functions.
     changes: Vec<(u32, Option<Location>)>,
     labels: HashMap<String, Label>,
     /// Names of inlined functions; until the name is met, the label itself.
     names: Vec<String>,
-    /// How each inlined position came to be inlined, by position.
+    /// The call that inlined each position.
     callers: HashMap<Position, (Option<Label>, Position)>,
 }
 
 impl LineMap {
-    /// The source of a line of PTX (from 1): the innermost line first, then each line into
-    /// which it was inlined. Empty where the compiler gives none.
+    /// The source of a line of PTX (from 1): the innermost line first, then each line into which it was inlined. Empty
+    /// if the compiler recorded none.
     #[must_use]
     pub fn at(&self, ptx_line: u32) -> Vec<SourceLine> {
         let after = self.changes.partition_point(|(from, _)| *from <= ptx_line);

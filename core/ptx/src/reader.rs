@@ -175,7 +175,7 @@ impl<'text> Reader<'text> {
         self.module.entries.push(entry);
     }
 
-    /// What stands between the parameters and the body.
+    /// Reads the performance directives between the parameters and the body.
     fn performance(&mut self, entry: &mut PtxEntry) {
         let single = |extent: Option<[u32; 3]>| extent.map(|[first, ..]| first);
         while let Some(token) = self.tokens.peek() {

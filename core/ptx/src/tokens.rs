@@ -1,4 +1,4 @@
-//! Words, strings and single characters of PTX, with the line on which each begins.
+//! Words, strings and single characters of PTX, each with its line.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'text> {
@@ -67,7 +67,7 @@ impl<'text> Tokens<'text> {
         there
     }
 
-    /// Up to three numbers with commas between them; what is not given is 1.
+    /// Up to three numbers separated by commas; missing numbers are 1.
     pub(super) fn extent(&mut self) -> Option<[u32; 3]> {
         let mut extent = [1; 3];
         for (at, each) in extent.iter_mut().enumerate() {
@@ -139,7 +139,7 @@ pub(super) fn parse_number(word: &str) -> Option<u64> {
     }
 }
 
-/// Bytes beyond ASCII are taken into words, so that slices end at characters.
+/// Non-ASCII bytes are part of words, so that slices end at character boundaries.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'_' | b'$' | b'%' | b'.' | b':')

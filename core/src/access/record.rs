@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::{Draw, Recipe};
+use lightbench_tensors::inputs::{InputMode, InputSpec};
 
 use super::picture::title;
 use crate::compile::facts::{FactsError, Setting, facts};
@@ -104,17 +104,17 @@ pub fn record(
     let setting = Setting { project, workload, chosen, sheet, build };
     let facts = facts(compiler, kernel, &setting, cancellation);
     let facts = &facts.map_err(|error| AccessError::Facts(Box::new(error)))?;
-    let case = Case::of(&project.definition, workload);
+    let case = Case::new(&project.definition, workload);
     let case = case.map_err(|error| AccessError::Plan(Box::new(error)))?;
     let program = Program::of(0, &project.definition, kernel, facts)?;
     let image = ModuleImage { ptx: facts.artifact.ptx.clone(), cubin: None };
-    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let draw = InputMode::Distribution(Distribution::AsDeclared);
     let order = AccessOrder {
         sheet,
         image: &image,
         case: &case,
         program: &program,
-        recipe: Recipe { seed, draw },
+        recipe: InputSpec { seed, draw },
         warp,
         most: MOST_ACCESSES,
         max_steps: MOST_STEPS,

@@ -150,7 +150,7 @@ pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditEr
     }
     for broken in &project.broken {
         let name = broken.name();
-        let sentence = format!("{name} is not understood: {}", broken.problems_text());
+        let sentence = format!("{name} is not understood: {}", broken.problem_list());
         let cell = Cell { name, outcome: Outcome::Hole, sentence };
         match broken.part {
             Part::Kernel => matrix.honest.push(cell),

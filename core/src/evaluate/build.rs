@@ -349,7 +349,7 @@ impl Builder<'_, '_> {
         let exact = Program::of(module, definition, &project.reference, &reference)
             .map_err(|error| broken(&error))?;
         let case =
-            Case::of(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
+            Case::new(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
         let admission = self.admission(index, workload)?;
         let kinds = workload.work.operations.iter().map(|(kind, _)| *kind);
         let symbols: Vec<&str> =

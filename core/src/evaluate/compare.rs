@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::inputs::InputSpec;
 
 use super::build::Scope;
 use super::{
@@ -295,8 +295,8 @@ impl Contest {
         let order = MeasureOrder {
             case: self.case,
             programs: self.programs.into(),
-            recipe: Recipe { seed, draw },
-            last: Recipe { seed: !seed, draw },
+            recipe: InputSpec { seed, draw },
+            last: InputSpec { seed: !seed, draw },
             mode,
             protocol,
             seed,
@@ -333,7 +333,7 @@ fn measured(samples: Samples, mode: Mode) -> Outcome {
     let (Some(a), Some(b)) = (rounds.next(), rounds.next()) else {
         return Outcome::Withheld("the clock gave no times".to_owned());
     };
-    let comparison = Comparison::of(&a.0, &b.0);
+    let comparison = Comparison::from_rounds(&a.0, &b.0);
     let timing =
         |(rounds, batch)| Timing::measured(clock, mode, rounds, (batch, stopped), &readings);
     match (timing(a), timing(b), comparison) {

@@ -2,7 +2,7 @@
 //! there, and a chain of additions in f32 loses most.
 
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::{DomainDraw, Draw, Recipe, generate};
+use lightbench_tensors::inputs::{DomainInput, InputMode, InputSpec, generate};
 
 use super::varied::{Launchable, Varied};
 use crate::project::compare::Comparator;
@@ -46,10 +46,10 @@ pub(super) fn of(
 
 /// The workload with equal values in its largest floating-point input; none where its inputs cannot be made.
 fn with_equal_terms(definition: &Definition, workload: Workload) -> Option<Varied> {
-    let case = Case::of(definition, &workload).ok()?;
-    let (tensor, draw) = DomainDraw::equal_terms(&case)?;
-    let draw = Draw::Domain(draw);
-    generate(&case, Recipe { seed: 0, draw }).ok()?;
+    let case = Case::new(definition, &workload).ok()?;
+    let (tensor, draw) = DomainInput::equal_terms(&case)?;
+    let draw = InputMode::Domain(draw);
+    generate(&case, InputSpec { seed: 0, draw }).ok()?;
     let axes = definition.axes.iter().zip(&workload.axes);
     let sizes: Vec<String> = axes.map(|(axis, size)| format!("{} = {size}", axis.name)).collect();
     let what = format!("{} and equal values in `{}`", sizes.join(", "), case.tensors[tensor].name);

@@ -1,7 +1,7 @@
 //! What a profiler runs: one run of a kernel that passed every check.
 
 use lightbench_primitives::cancellation::Cancellation;
-use lightbench_tensors::inputs::{Draw, Recipe};
+use lightbench_tensors::inputs::{InputMode, InputSpec};
 
 use super::build::{self, Scope};
 use super::{Bench, EvaluateError, Evaluation, Run, Watcher, evaluate, settled};
@@ -126,11 +126,11 @@ fn order(
         modules: subject.candidate,
         trusted: subject.trusted,
     };
-    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let draw = InputMode::Distribution(Distribution::AsDeclared);
     let run = RunOrder {
         case: trial.case,
         program: trial.candidate,
-        recipe: Recipe { seed: evaluation.seed, draw },
+        recipe: InputSpec { seed: evaluation.seed, draw },
         memory: MemoryOrder::Fresh(Placement::Left),
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,

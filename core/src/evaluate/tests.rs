@@ -20,9 +20,9 @@ use super::*;
 use crate::compile::artifact::KernelFacts;
 use crate::compile::facts::LaunchFacts;
 use crate::compile::occupancy::{Occupancy, Resident};
-use crate::device::pretended::{PretendedGpu, Readings};
+use crate::device::fake_gpu::{FakeGpu, Readings};
 use crate::measure::protocol::Protocol;
-use crate::measure::timing::{Reading, Taint};
+use crate::measure::timing::{Reading, TimingDefect};
 use crate::project::Language;
 use crate::project::definition::Summation;
 use crate::project::launch::Buffer;
@@ -47,7 +47,7 @@ fn open(opening: &Opening) -> Result<Station, StationFailure> {
     }
     let readings = std::env::var(READINGS).unwrap();
     let readings: Readings = serde_json::from_str(&readings).unwrap();
-    Station::on(Box::new(PretendedGpu::new(sheet(), readings)), opening)
+    Station::on(Box::new(FakeGpu::new(sheet(), readings)), opening)
 }
 
 fn sheet() -> &'static DeviceSheet {
@@ -174,7 +174,7 @@ fn launch(specimen: &Specimen, n: u32) -> LaunchFacts {
 
 fn trial(project: &Project, specimen: &Specimen, name: &str) -> Trial {
     let workload = project.workload(name).unwrap();
-    let case = Case::of(&project.definition, workload).unwrap();
+    let case = Case::new(&project.definition, workload).unwrap();
     let n = u32::try_from(case.tensors[0].elements).unwrap();
     Trial {
         work: f64::from(2 * n),
@@ -272,7 +272,7 @@ fn verified(
 /// A kernel that does nothing takes a nanosecond, so that specimens can be small.
 fn check(name: &str, nanoseconds: f64, words: &str, evidence: &[&str]) {
     let specimen = SPECIMENS.iter().find(|specimen| specimen.name == name).unwrap();
-    let readings = Readings::of(Seconds(nanoseconds * 1e-9), Seconds(1e-9));
+    let readings = Readings::new(Seconds(nanoseconds * 1e-9), Seconds(1e-9));
     let beside = DeviceName::parse("virtual:h200").unwrap();
     let limiter = said(specimen, readings, Some(&beside)).standing.unwrap().limiter;
     assert_eq!(limiter.words(), words, "{name} in {nanoseconds} ns: {:#?}", limiter.evidence);
@@ -361,9 +361,9 @@ fn clocks_that_throttle_and_others_on_the_device_are_said() {
         other_processes: 0,
         memory: None,
     };
-    let check = |second: Reading, taint: &[Taint], words: &str| {
+    let check = |second: Reading, taint: &[TimingDefect], words: &str| {
         let doing = [Some(calm), Some(second)];
-        let readings = Readings { doing, ..Readings::of(Seconds(1e-6), Seconds(1e-9)) };
+        let readings = Readings { doing, ..Readings::new(Seconds(1e-6), Seconds(1e-9)) };
         let said = said(&SPECIMENS[0], readings, None);
         assert_eq!(said.timings[0].taint, taint, "{second:?}");
         let line = said.standing.unwrap().line;
@@ -371,12 +371,16 @@ fn clocks_that_throttle_and_others_on_the_device_are_said() {
     };
     check(calm, &[], "measured by CUDA events, ");
     let hot = Reading { is_hot: true, sm_clock: Hertz(1.1e9), ..calm };
-    let both = [Taint::Thermal, Taint::UnsteadyClock];
+    let both = [TimingDefect::Thermal, TimingDefect::UnsteadyClock];
     check(hot, &both, "although the device slowed down because it was hot");
     let held = Reading { is_held_down: true, ..calm };
-    check(held, &[Taint::Hardware], "because of its power supply or cooling");
+    check(held, &[TimingDefect::Hardware], "because of its power supply or cooling");
     let slow = Reading { sm_clock: Hertz(1.1e9), ..calm };
-    check(slow, &[Taint::UnsteadyClock], "although the clock changed while samples were taken");
+    check(
+        slow,
+        &[TimingDefect::UnsteadyClock],
+        "although the clock changed while samples were taken",
+    );
     // A power limit is usual for work that keeps the chip busy.
     check(Reading { is_power_capped: true, ..slow }, &[], "measured by CUDA events, ");
     let busy = Reading { other_processes: 2, ..calm };
@@ -385,7 +389,7 @@ fn clocks_that_throttle_and_others_on_the_device_are_said() {
 
 #[test]
 fn without_a_virtual_device_nothing_is_counted() {
-    let readings = Readings::of(Seconds(1e-6), Seconds(1e-9));
+    let readings = Readings::new(Seconds(1e-6), Seconds(1e-9));
     let limiter = said(&SPECIMENS[0], readings, None).standing.unwrap().limiter;
     assert_eq!(limiter.words(), "what is not known");
     assert!(limiter.evidence[0].contains("no virtual device"), "{:?}", limiter.evidence);

@@ -3,7 +3,7 @@
 use lightbench_primitives::dtype::Family;
 use lightbench_primitives::random::Stream;
 use lightbench_primitives::scalar_value::ScalarValue;
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use crate::project::Definition;
 use crate::project::manifest::Distribution;
@@ -17,7 +17,7 @@ pub(super) struct Varied {
     /// The scalar or the axis with its value, for reports.
     pub(super) what: String,
     /// The inputs.
-    pub(super) draw: Draw,
+    pub(super) draw: InputMode,
     pub(super) launch: Launchable,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn of(definition: &Definition, workloads: &[&Workload], seed: u64) ->
             let mut workload = (*workload).clone();
             workload.scalars[index] = value;
             let what = format!("{} = {value} in the place of {declared}", scalar.name);
-            let draw = Draw::Distribution(Distribution::AsDeclared);
+            let draw = InputMode::Distribution(Distribution::AsDeclared);
             all.push(Varied { workload, what, draw, launch });
         }
     }

@@ -312,7 +312,7 @@ fn one_hiccup_leaves_room_for_all_other_samples() {
     let run = Sampled {
         run: 1,
         name: "registers".to_owned(),
-        summary: Summary::of(&rounds).unwrap(),
+        summary: Summary::from_rounds(&rounds).unwrap(),
         samples: rounds.concat(),
         origin: Origin::Measured,
     };

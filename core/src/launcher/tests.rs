@@ -21,7 +21,7 @@ fn launcher(project: &Project, kernel: &str) -> Result<String, NoLauncher> {
     let environment = project.environment(&project.workloads[0]);
     let selection =
         kernel.launch.select(&environment, &Default::default(), &DeviceFacts::default()).unwrap();
-    let candidate = Candidate::of(project, kernel, selection).unwrap();
+    let candidate = Candidate::new(project, kernel, selection).unwrap();
     let provenance = ["Nobody verified it.".to_owned()];
     let (definition, launch) = (&project.definition, &kernel.launch);
     Subject { definition, launch, candidate: &candidate, provenance: &provenance }.launcher()

@@ -10,7 +10,7 @@ use super::recorded::{self, Recorded};
 use super::written::{GoalWritten, LessonFile, PredictionFile, RoofName, StepFile};
 use super::{Lesson, Roofs, Step};
 use crate::project::locate::Located;
-use crate::project::problem::{self, Findings, Place, Problem, Source};
+use crate::project::problem::{self, Findings, Problem, Source, SourceLocation};
 use crate::project::read::{list, read_project_file};
 use crate::project::{Kernel, Project, Purpose, ReadError, ron_text};
 use crate::speed_of_light::playbook::Condition;
@@ -82,7 +82,7 @@ impl Lesson {
 
 /// Something about a file as a whole.
 fn of_file(file: &Path, found: &str) -> Problem {
-    let place = Place { file, text: "", span: 0..0, field: String::new() };
+    let place = SourceLocation { file, text: "", span: 0..0, field: String::new() };
     problem::problem(place, found, "a file that can be read", None)
 }
 
@@ -256,7 +256,7 @@ impl Reader<'_> {
                 kernel.source.split_inclusive('\n').take(wrong.line - 1).map(str::len).sum();
             let end = start + kernel.source[start..].lines().next().unwrap_or_default().len();
             let (file, text) = (kernel.file.as_path(), kernel.source.as_str());
-            let place = Place { file, text, span: start..end, field: String::new() };
+            let place = SourceLocation { file, text, span: start..end, field: String::new() };
             self.elsewhere.push(problem::problem(place, &wrong.found, wrong.expected, None));
         }
         locked
@@ -295,7 +295,7 @@ impl Reader<'_> {
 fn of_line(file: &Path, text: &str, wrong: &crate::history::trace::LineProblem) -> Problem {
     let start: usize =
         text.split_inclusive('\n').take(wrong.line.saturating_sub(1)).map(str::len).sum();
-    let place = Place { file, text, span: start..start, field: String::new() };
+    let place = SourceLocation { file, text, span: start..start, field: String::new() };
     let expected = "a trace, as `lightbench export` writes it";
     problem::problem(place, &wrong.reason, expected, None)
 }

@@ -55,7 +55,7 @@ fn each_problem_has_its_place() {
     check("order: 1", "order: 0", "a number from 1");
     check("schema: 1", "schema: 7", "schema 1");
     check(r#"solution: "side-by-side""#, r#"solution: "start""#, "the kernel `start` itself");
-    check("steps/2-side-by-side.md", "steps/2.md", "there is no such file");
+    check("steps/2-side-by-side.md", "steps/2.md", "the file does not exist");
     check(r#"unit: "GB/s""#, r#"unit: "horses""#, "`GB/s` or `TB/s`");
     check("from: 1, to: 32", "from: 1, to: 1", "the first below the second");
     check("at_most(load_sectors, 5)", "at_most(load_sector, 5)", "load_sector");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::{Draw, Recipe};
+use lightbench_tensors::inputs::{InputMode, InputSpec};
 
 use super::metric::set;
 use super::*;
@@ -85,7 +85,7 @@ fn order(ptx: &str, launches: u64) -> Order {
     let steps = vec![Step::Repeat { count: launches, swap: Vec::new(), steps: vec![launch] }];
     let (scratch, constants) = (Vec::new(), Vec::new());
     let (workload, tensors) = ("test".to_owned(), Vec::new());
-    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let draw = InputMode::Distribution(Distribution::AsDeclared);
     let run = RunOrder {
         case: Case {
             workload,
@@ -95,7 +95,7 @@ fn order(ptx: &str, launches: u64) -> Order {
             tensors,
         },
         program: Program { module: 0, scratch, constants, steps },
-        recipe: Recipe { seed: 1, draw },
+        recipe: InputSpec { seed: 1, draw },
         memory: MemoryOrder::Fresh(Placement::Left),
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,

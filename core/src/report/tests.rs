@@ -39,7 +39,7 @@ fn energy_stands_below_times_and_a_record_without_it_reads_as_before() {
     assert!(!written.to_string().contains("energy"), "nobody asked: {written}");
     let name = record.timings()[0].workload.clone();
     let (idle, busy) = (window(60.0, 0), [window(160.0, 100), window(160.0, 100)]);
-    let known = Energy::of(&idle, &busy).unwrap();
+    let known = Energy::from_windows(&idle, &busy).unwrap();
     let Outcome::Passed { energy, .. } = &mut record.outcome else { panic!("it passed") };
     energy.insert(name, known);
     let again: RunRecord = serde_json::from_value(serde_json::to_value(&record).unwrap()).unwrap();

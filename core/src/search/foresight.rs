@@ -87,7 +87,7 @@ fn look(why: impl Into<String>) -> Course {
 fn course(story: &Story, variant: usize, expected: &Expected) -> Course {
     let outlook = expected.outlook();
     match forecast::decide(expected.best, outlook) {
-        Decision::Measure if outlook.knows() => {
+        Decision::Measure if outlook.is_ready() => {
             let chance = 100.0 * outlook.chance(expected.best);
             look(format!("it has a chance of {chance:.0} % to be faster than the best"))
         }
@@ -139,7 +139,7 @@ pub fn calibration(story: &Story) -> Option<Calibration> {
     };
     let compared: Vec<Forecasted> =
         story.variants.iter().enumerate().filter_map(compared).collect();
-    Calibration::of(&compared)
+    Calibration::from_forecasts(&compared)
 }
 
 /// How many variants were not looked at, and how far the forecasts could be trusted, in a sentence; none of a search that

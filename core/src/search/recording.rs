@@ -13,7 +13,7 @@ use crate::evaluate::{Examined, Run, Screening};
 use crate::project::Kernel;
 use crate::project::launch::Parameter;
 use crate::strategies::replay::{Recorded, RecordedSpace};
-use crate::strategies::{Archive, Dimension, Told};
+use crate::strategies::{Archive, Dimension, TrialOutcome};
 use crate::units::Seconds;
 
 /// The configurations of the first variant that were tried, and what came of each; the first result counts.
@@ -28,7 +28,7 @@ pub fn space(story: &Story, parameters: &[Parameter]) -> RecordedSpace {
         let values = parameters.iter().map(|parameter| chosen.get(&parameter.name).copied());
         let Some(values) = values.collect::<Option<Vec<i64>>>() else { continue };
         let told = told(look, &story.header.workloads);
-        if told != Told::NotJudged && results.iter().all(|known| known.values != values) {
+        if told != TrialOutcome::NotJudged && results.iter().all(|known| known.values != values) {
             results.push(Recorded { values, told });
         }
     }
@@ -36,16 +36,18 @@ pub fn space(story: &Story, parameters: &[Parameter]) -> RecordedSpace {
 }
 
 /// What a tuner is told of a look.
-pub(super) fn told(look: &Look, counting: &[String]) -> Told {
+pub(super) fn told(look: &Look, counting: &[String]) -> TrialOutcome {
     match look {
-        Look::Right { times } => cost(times, counting).map_or(Told::Failed, Told::Time),
+        Look::Right { times } => {
+            cost(times, counting).map_or(TrialOutcome::Failed, TrialOutcome::Time)
+        }
         Look::Slow { times } => {
             let longest = times.iter().map(|time| time.seconds.0).fold(0.0, f64::max);
             let at_least = cost(times, counting).unwrap_or(longest);
-            Told::Abandoned { at_least }
+            TrialOutcome::Abandoned { at_least }
         }
-        Look::Failed(_) => Told::Failed,
-        Look::NotJudged(_) => Told::NotJudged,
+        Look::Failed(_) => TrialOutcome::Failed,
+        Look::NotJudged(_) => TrialOutcome::NotJudged,
     }
 }
 

@@ -188,7 +188,8 @@ impl Laboratory for Scripted {
                 (0..40).map(|round| vec![Seconds(time * noise(round)); 3]).collect::<Vec<_>>()
             };
             let comparison =
-                Comparison::of(&rounds(a.summary.median.0), &rounds(b.summary.median.0)).unwrap();
+                Comparison::from_rounds(&rounds(a.summary.median.0), &rounds(b.summary.median.0))
+                    .unwrap();
             let outcome = Outcome::Measured { timings: Box::new([a, b]), comparison };
             ComparedWorkload { workload, bounds: Vec::new(), outcome }
         });

@@ -87,7 +87,7 @@ impl Than {
             return Self::NotComparable(Unlike::Tainted);
         }
         let interval = |timing: &Timing| (timing.summary.median, timing.summary.interval);
-        if !now.clock.is_like(&before.clock) {
+        if !now.clock.is_comparable_with(&before.clock) {
             return Self::NotComparable(Unlike::Clock);
         }
         match now.clock {
@@ -173,7 +173,7 @@ impl fmt::Display for Unlike {
 mod tests {
     use super::*;
     use crate::measure::Stopped;
-    use crate::measure::timing::{Mode, Taint};
+    use crate::measure::timing::{Mode, TimingDefect};
 
     fn interval(low: f64, median: f64, high: f64) -> Interval {
         (Seconds(median), (Seconds(low), Seconds(high)))
@@ -234,7 +234,7 @@ mod tests {
         check(&modelled, &measured, "not comparable with it (by another clock)");
         let warm = Timing { mode: Mode::Warm, ..measured.clone() };
         check(&warm, &measured, "not comparable with it (it has no such time)");
-        let hot = Timing { taint: vec![Taint::Thermal], ..measured.clone() };
+        let hot = Timing { taint: vec![TimingDefect::Thermal], ..measured.clone() };
         check(&hot, &measured, "not comparable with it (one of both times is not to be trusted)");
     }
 

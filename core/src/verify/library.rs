@@ -8,7 +8,7 @@ use lightbench_tensors::case::{Case, TensorCase};
 use super::program::{LibraryStep, Program, Step};
 use crate::device::library::{Compute, Matrix, Order, Product};
 use crate::project::launch::Buffer;
-use crate::project::library::{Gemm, Taken};
+use crate::project::library::{Gemm, Orientation};
 use crate::project::manifest::Accuracy;
 
 impl Program {
@@ -35,7 +35,7 @@ struct Seen {
 fn product(gemm: &Gemm, case: &Case) -> Result<Product, String> {
     let a = seen(case, gemm.a.tensor, gemm.a.taken)?;
     let b = seen(case, gemm.b.tensor, gemm.b.taken)?;
-    let c = seen(case, gemm.c, Taken::AsItIs)?;
+    let c = seen(case, gemm.c, Orientation::Untransposed)?;
     if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows) {
         return Err("its matrices have sizes that make no product here".to_owned());
     }
@@ -48,7 +48,7 @@ fn product(gemm: &Gemm, case: &Case) -> Result<Product, String> {
     })
 }
 
-fn seen(case: &Case, index: usize, taken: Taken) -> Result<Seen, String> {
+fn seen(case: &Case, index: usize, taken: Orientation) -> Result<Seen, String> {
     let tensor = case.tensors.get(index).ok_or("it names a tensor that is not there")?;
     let (rows, columns, order, leading) = laid(tensor)?;
     let number = |number: u64| {
@@ -56,9 +56,9 @@ fn seen(case: &Case, index: usize, taken: Taken) -> Result<Seen, String> {
         fits.ok_or_else(|| format!("`{}` is larger than it takes", tensor.name))
     };
     let (rows, columns, order) = match (taken, order) {
-        (Taken::AsItIs, order) => (rows, columns, order),
-        (Taken::Transposed, Order::Rows) => (columns, rows, Order::Columns),
-        (Taken::Transposed, Order::Columns) => (columns, rows, Order::Rows),
+        (Orientation::Untransposed, order) => (rows, columns, order),
+        (Orientation::Transposed, Order::Rows) => (columns, rows, Order::Columns),
+        (Orientation::Transposed, Order::Columns) => (columns, rows, Order::Rows),
     };
     let matrix = Matrix { dtype: tensor.dtype, order, leading: number(leading)? };
     Ok(Seen { rows: number(rows)?, columns: number(columns)?, matrix })
@@ -133,9 +133,9 @@ mod tests {
         }
     }
 
-    fn gemm(taken: Taken) -> Gemm {
+    fn gemm(taken: Orientation) -> Gemm {
         let operand = |tensor, taken| Operand { tensor, taken };
-        Gemm { a: operand(0, Taken::AsItIs), b: operand(1, taken), c: 2 }
+        Gemm { a: operand(0, Orientation::Untransposed), b: operand(1, taken), c: 2 }
     }
 
     #[test]
@@ -149,18 +149,18 @@ mod tests {
             assert_eq!((a.order, a.leading, c.order, c.leading), (Rows, 4, Rows, 8));
             assert_eq!((b.order, b.leading), expected);
         };
-        check(tensor("b", [4, 5], [5, 1]), Taken::AsItIs, (Rows, 5));
-        check(tensor("b", [4, 5], [7, 1]), Taken::AsItIs, (Rows, 7));
-        check(tensor("b", [4, 5], [1, 4]), Taken::AsItIs, (Columns, 4));
-        check(tensor("b", [5, 4], [4, 1]), Taken::Transposed, (Columns, 4));
-        check(tensor("b", [5, 4], [1, 6]), Taken::Transposed, (Rows, 6));
+        check(tensor("b", [4, 5], [5, 1]), Orientation::Untransposed, (Rows, 5));
+        check(tensor("b", [4, 5], [7, 1]), Orientation::Untransposed, (Rows, 7));
+        check(tensor("b", [4, 5], [1, 4]), Orientation::Untransposed, (Columns, 4));
+        check(tensor("b", [5, 4], [4, 1]), Orientation::Transposed, (Columns, 4));
+        check(tensor("b", [5, 4], [1, 6]), Orientation::Transposed, (Rows, 6));
     }
 
     #[test]
     fn what_the_library_cannot_read_is_said() {
         let check = |b: TensorCase, expected: &str| {
             let case = case(&[tensor("a", [3, 4], [4, 1]), b, tensor("c", [3, 5], [5, 1])]);
-            assert_eq!(product(&gemm(Taken::AsItIs), &case).unwrap_err(), expected);
+            assert_eq!(product(&gemm(Orientation::Untransposed), &case).unwrap_err(), expected);
         };
         check(tensor("b", [4, 5], [10, 2]), "in `b` neither rows nor columns lie side by side");
         check(tensor("b", [5, 4], [4, 1]), "its matrices have sizes that make no product here");
@@ -170,7 +170,7 @@ mod tests {
             tensor("b", [8, 1], [1, 1]),
             tensor("c", [1, 1], [1, 1]),
         ]);
-        let product = product(&gemm(Taken::AsItIs), &one).unwrap();
+        let product = product(&gemm(Orientation::Untransposed), &one).unwrap();
         assert_eq!(product.matrices.map(|matrix| matrix.leading), [8, 1, 1]);
     }
 }

@@ -1,6 +1,6 @@
 //! The verdict in one sentence: the same in the command line, the window and the tests.
 
-use lightbench_tensors::compare::{Mismatch, Wrongness};
+use lightbench_tensors::compare::{Mismatch, OutputError};
 
 use super::fault_report::FaultReport;
 use super::not_judged::{NotJudged, NotPassed};
@@ -190,7 +190,7 @@ fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
 
 /// One wrong output: how much of it, and how far off.
 #[must_use]
-pub fn of_output(name: &str, wrong: &Wrongness) -> String {
+pub fn of_output(name: &str, wrong: &OutputError) -> String {
     if let (0, Some((found, accepted))) = (wrong.count, wrong.root_mean_square) {
         return format!(
             "the root mean square of the errors of `{name}` is {found:.2e}, {:.0} % of the \

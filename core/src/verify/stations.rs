@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use super::checkers::Checkers;
 use super::device_worker::DeviceWorker;
@@ -296,11 +296,11 @@ impl Stations {
 
     /// How the inputs of timed work are drawn: a model looks hardly at values.
     #[must_use]
-    pub fn timed_draw(&self) -> Draw {
+    pub fn timed_draw(&self) -> InputMode {
         if self.models_time() {
-            Draw::Repeating
+            InputMode::Repeating
         } else {
-            Draw::Distribution(Distribution::AsDeclared)
+            InputMode::Distribution(Distribution::AsDeclared)
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use super::evidence::Found;
 use super::fault_report::CodePlace;
@@ -63,7 +63,7 @@ pub struct VariedTrial {
     /// The scalar or the sizes with their values, for reports.
     pub what: String,
     /// The inputs.
-    pub draw: Draw,
+    pub draw: InputMode,
 }
 
 /// One workload with both programs.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use lightbench_tensors::compare::Wrongness;
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::compare::OutputError;
+use lightbench_tensors::inputs::InputSpec;
 use serde::{Deserialize, Serialize};
 
 use super::baseline::BaselineTiming;
@@ -13,7 +13,7 @@ use super::evidence::Found;
 use super::fault_report::FaultReport;
 use super::not_judged::NotPassed;
 use crate::compile::facts::{FactsError, LaunchFacts};
-use crate::measure::{Energy, NoEnergy, Protocol, Timing};
+use crate::measure::{Energy, EnergyError, Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound::Bound;
@@ -66,7 +66,7 @@ pub struct WorkloadTiming {
     /// What a virtual device counted, or why none did.
     pub profile: Result<Profile, Uncounted>,
     /// What an execution costs in energy, where somebody asked; or why nobody can say.
-    pub energy: Option<Result<Energy, NoEnergy>>,
+    pub energy: Option<Result<Energy, EnergyError>>,
     /// Where it stands; none before that was found out.
     pub standing: Option<WorkloadStanding>,
     /// What others take for the same work.
@@ -366,7 +366,7 @@ pub struct Fault {
     /// The workload.
     pub workload: String,
     /// The inputs.
-    pub recipe: Recipe,
+    pub recipe: InputSpec,
     /// In which step it was seen.
     pub step: Step,
     /// What was seen, the first first.
@@ -385,11 +385,11 @@ pub enum Wrong {
         /// The workload.
         workload: String,
         /// The inputs.
-        recipe: Recipe,
+        recipe: InputSpec,
         /// In which step it was seen.
         step: Step,
         /// The outputs that are wrong, by name.
-        outputs: Vec<(String, Wrongness)>,
+        outputs: Vec<(String, OutputError)>,
         /// What is wrong, where the outputs alone do not say.
         details: Option<String>,
     },

@@ -23,7 +23,7 @@ pub use self::stop::{Stop, WorkerLoss};
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::case::Case;
 use lightbench_tensors::inputs;
-use lightbench_tensors::inputs::{Draw, Echo, Recipe};
+use lightbench_tensors::inputs::{InputMode, InputSpec, PerturbedInput};
 
 use self::stop::{of_judge, stop};
 use super::fault_report::FaultReport;
@@ -150,7 +150,7 @@ impl Verification<'_> {
     ) -> Result<Vec<RunReport>, Stop> {
         let memory = MemoryOrder::Fresh(Placement::Left);
         let attempts = self.subject.trials.iter().map(|trial| {
-            let declared = Draw::Distribution(Distribution::AsDeclared);
+            let declared = InputMode::Distribution(Distribution::AsDeclared);
             let recipe = self.recipe(&trial.case, declared, "a");
             Some(Attempt { trial, recipe, step: Step::Results, memory })
         });
@@ -205,7 +205,7 @@ impl Verification<'_> {
                 continue;
             }
             self.timed(Step::Distributions, Some(&trial.case.workload), |this| {
-                let recipe = this.recipe(&trial.case, Draw::Distribution(distribution), "d");
+                let recipe = this.recipe(&trial.case, InputMode::Distribution(distribution), "d");
                 let memory = MemoryOrder::Fresh(Placement::Right);
                 let attempt = Attempt { trial, recipe, step: Step::Distributions, memory };
                 this.right(&attempt, scrutiny).map(drop)
@@ -221,7 +221,7 @@ impl Verification<'_> {
             return Ok(());
         }
         self.timed(Step::PrecisionProbe, Some(&trial.case.workload), |this| {
-            let recipe = this.recipe(&trial.case, Draw::PrecisionProbe, "p");
+            let recipe = this.recipe(&trial.case, InputMode::PrecisionProbe, "p");
             let memory = MemoryOrder::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::PrecisionProbe, memory };
             this.launch(&attempt, Scrutiny::Memory)?;
@@ -235,7 +235,7 @@ impl Verification<'_> {
 
     /// Inputs that are hardly other than those of one workload. Each way to change a tensor comes twice, dealt to the
     /// workloads from where the seed says, and each workload has at least one.
-    fn echoes(&self, workload: usize, case: &Case) -> Vec<Echo> {
+    fn echoes(&self, workload: usize, case: &Case) -> Vec<PerturbedInput> {
         let ways = inputs::changes(case).len();
         if ways == 0 {
             return Vec::new();
@@ -245,14 +245,19 @@ impl Verification<'_> {
         let (start, end) = (links * workload / workloads, links * (workload + 1) / workloads);
         let first = start + (self.seed % (2 * ways as u64)) as usize;
         let seed = self.input_seed(case, "echo");
-        (1..=end - start).map(|links| Echo { seed, first, links }).collect()
+        (1..=end - start).map(|links| PerturbedInput { seed, first, links }).collect()
     }
 
     /// Inputs A again elsewhere, then some that are hardly other and B where A lay, then A at addresses that are aligned to
     /// nothing more than was promised, in an unusual order of threads.
-    fn state(&mut self, trial: &Trial, first: &RunReport, echoes: &[Echo]) -> Result<(), Stop> {
+    fn state(
+        &mut self,
+        trial: &Trial,
+        first: &RunReport,
+        echoes: &[PerturbedInput],
+    ) -> Result<(), Stop> {
         let name = trial.case.workload.as_str();
-        let declared = Draw::Distribution(Distribution::AsDeclared);
+        let declared = InputMode::Distribution(Distribution::AsDeclared);
         let (a, b) =
             (self.recipe(&trial.case, declared, "a"), self.recipe(&trial.case, declared, "b"));
         self.timed(Step::StateProbe, Some(name), |this| {
@@ -262,7 +267,7 @@ impl Verification<'_> {
             let second = this.right_in_state(&again, Scrutiny::Memory, None)?;
             this.checks.deterministic &= second.digest == first.digest;
             for echo in echoes {
-                let recipe = Recipe { seed: a.seed, draw: Draw::Echo(*echo) };
+                let recipe = InputSpec { seed: a.seed, draw: InputMode::Perturbed(*echo) };
                 // A kernel may look at what the run before left, and so recognise its results.
                 let memory = MemoryOrder::AsLeft;
                 let nearly = Attempt { trial, recipe, step, memory };
@@ -429,7 +434,7 @@ impl Verification<'_> {
         &self,
         attempt: &Attempt<'_>,
         kind: WrongKind,
-        outputs: Vec<(String, lightbench_tensors::compare::Wrongness)>,
+        outputs: Vec<(String, lightbench_tensors::compare::OutputError)>,
         details: Option<String>,
     ) -> Stop {
         let workload = attempt.trial.case.workload.clone();
@@ -439,8 +444,8 @@ impl Verification<'_> {
     }
 
     /// The inputs of a workload: all seeds come from one, and none tells another.
-    fn recipe(&self, case: &Case, draw: Draw, which: &str) -> Recipe {
-        Recipe { seed: self.input_seed(case, which), draw }
+    fn recipe(&self, case: &Case, draw: InputMode, which: &str) -> InputSpec {
+        InputSpec { seed: self.input_seed(case, which), draw }
     }
 
     fn input_seed(&self, case: &Case, which: &str) -> u64 {
@@ -520,7 +525,7 @@ fn watched(first: &RunReport) -> Scrutiny {
 #[derive(Clone, Copy)]
 struct Attempt<'a> {
     trial: &'a Trial,
-    recipe: Recipe,
+    recipe: InputSpec,
     step: Step,
     memory: MemoryOrder,
 }

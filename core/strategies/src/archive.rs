@@ -1,9 +1,7 @@
-//! Every candidate of a search, what could be done with each, and what was: all that a strategy
-//! decides from.
+//! All candidates of a search, with their possible actions and past attempts: the input of every strategy.
 //!
-//! The archive is data: it can be written, read and grown again, and a strategy that is handed
-//! the same archive decides the same. That is how a search goes on after a restart, and how a
-//! recorded one is replayed.
+//! The archive is data: it can be written, read and extended, and a strategy makes the same choice for the same
+//! archive. This allows a search to resume after a restart, and a recorded search to be replayed.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,13 +12,13 @@ use serde::{Deserialize, Serialize};
 /// tensor work.
 pub type Cell = [u8; 4];
 
-/// What verification and measurement made of a candidate.
+/// The result of verifying and measuring a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It computes what it should.
+    /// The results are correct.
     Right {
-        /// The logarithm of the root's time over its own, averaged over workloads.
+        /// The logarithm of the root's time divided by its own, averaged over workloads.
         gain: f64,
         /// Whether it is slower than the root on any workload; such a one is never the incumbent.
         regressed: bool,
@@ -52,15 +50,15 @@ impl Outcome {
 /// Something that can be done with a candidate to make another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Action {
-    /// What it is, alike wherever it is the same: `rule:restrict@line 12`, `tune`, `model`.
+    /// An identifier shared by equal actions: `rule:restrict@line 12`, `tune`, `model`.
     pub key: String,
-    /// What carries it out: `rule`, `tuner`, `model`.
+    /// The component that performs it: `rule`, `tuner`, `model`.
     pub operator: String,
     /// The gain that is expected of it, as a logarithm.
     pub expected_gain: f64,
-    /// Whether trying it again can give something else.
+    /// Whether repeating it can produce another candidate.
     pub repeatable: bool,
-    /// How often it was tried.
+    /// Number of attempts.
     pub tried: usize,
 }
 
@@ -71,7 +69,7 @@ impl Action {
         self.repeatable || self.tried == 0
     }
 
-    /// The expected gain; 0 where it is not a number.
+    /// The expected gain; 0 if it is NaN.
     #[must_use]
     pub fn expected(&self) -> f64 {
         if self.expected_gain.is_finite() { self.expected_gain } else { 0.0 }
@@ -81,13 +79,12 @@ impl Action {
 /// A candidate before it has a place in the archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What came of it.
     pub outcome: Outcome,
-    /// Where it lies on the grid of descriptors.
+    /// Its cell on the grid of descriptors.
     pub cell: Cell,
-    /// Features by which candidates are compared, scaled alike; missing ones count as 0.
+    /// Features for comparing candidates, scaled alike; missing ones count as 0.
     pub fingerprint: Vec<f64>,
-    /// What can be done with it.
+    /// Possible actions.
     pub actions: Vec<Action>,
 }
 
@@ -100,12 +97,12 @@ pub struct Origin {
     pub action: usize,
 }
 
-/// An action that was tried: what a candidate has to show to come from it.
+/// An attempted action, from which a candidate may result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// What was tried.
+    /// The action.
     pub origin: Origin,
-    /// How many attempts came before.
+    /// Number of earlier attempts.
     pub number: usize,
 }
 
@@ -114,19 +111,18 @@ pub struct Attempt {
 pub struct Node {
     /// Its place in the archive.
     pub id: usize,
-    /// What it was made from; none for a candidate that a person wrote.
+    /// The action that produced it; `None` for a candidate written by the user.
     pub origin: Option<Origin>,
-    /// How many attempts came before the one that made it, or before a person added it.
+    /// Number of attempts before the one that produced it, or before the user added it.
     pub attempt: usize,
-    /// What was made from it.
+    /// Candidates derived from it.
     pub children: Vec<usize>,
-    /// What came of it.
     pub outcome: Outcome,
-    /// Where it lies on the grid of descriptors.
+    /// Its cell on the grid of descriptors.
     pub cell: Cell,
-    /// Features by which candidates are compared.
+    /// Features for comparing candidates.
     pub fingerprint: Vec<f64>,
-    /// What can be done with it.
+    /// Possible actions.
     pub actions: Vec<Action>,
 }
 
@@ -142,7 +138,7 @@ impl Node {
         self.actions.iter().enumerate().filter(|(_, action)| action.is_open())
     }
 
-    /// The open action of which most is expected; of equal ones the least tried, then the first.
+    /// The open action with the largest expected gain; among equals the least tried, then the first.
     #[must_use]
     pub fn most_promising(&self) -> Option<(usize, &Action)> {
         self.open_actions().min_by(|(_, left), (_, right)| {
@@ -156,8 +152,8 @@ impl Node {
         self.open_actions().next().is_some()
     }
 
-    /// How it compares as a start for others: sound ones before those that are slower somewhere
-    /// before failed ones, then by gain, then the earlier one. The greater is the better.
+    /// Orders candidates as starting points: fully correct ones before those slower on some workload, before failed
+    /// ones; then by gain, then the earlier one. The greater is the better.
     #[must_use]
     pub fn rank(&self, other: &Self) -> Ordering {
         let level = |node: &Self| {
@@ -171,9 +167,9 @@ impl Node {
             .then(other.id.cmp(&self.id))
     }
 
-    /// How often something was tried with it.
+    /// Number of attempts with this candidate.
     #[must_use]
-    pub fn tried(&self) -> usize {
+    pub fn was_tried(&self) -> usize {
         self.actions.iter().map(|action| action.tried).sum()
     }
 }
@@ -192,12 +188,12 @@ impl Archive {
         Self::default()
     }
 
-    /// Adds a candidate that came of an attempt, or of none where a person wrote it, and returns
-    /// its place. One attempt may make several, and attempts may end in any order.
+    /// Adds a candidate and returns its index. `attempt` is the attempt that produced it, `None` if the user wrote it.
+    /// One attempt may produce several candidates, and attempts may end in any order.
     ///
     /// # Panics
     ///
-    /// When the attempt's candidate is not in the archive.
+    /// The attempt's candidate is not in the archive.
     pub fn add(&mut self, attempt: Option<Attempt>, finding: Finding) -> usize {
         let id = self.nodes.len();
         if let Some(attempt) = attempt {
@@ -216,11 +212,11 @@ impl Archive {
         id
     }
 
-    /// Notes that an action is tried, whether or not a candidate comes of it.
+    /// Records an attempt of an action, whether or not it produces a candidate.
     ///
     /// # Panics
     ///
-    /// When the action is not in the archive.
+    /// The action is not in the archive.
     pub fn mark_tried(&mut self, origin: Origin) -> Attempt {
         self.nodes[origin.node].actions[origin.action].tried += 1;
         let number = self.attempts;
@@ -228,22 +224,22 @@ impl Archive {
         Attempt { origin, number }
     }
 
-    /// Notes that an action can give nothing more, even if it was repeatable.
+    /// Records that an action can produce nothing more, even if it was repeatable.
     ///
     /// # Panics
     ///
-    /// When the action is not in the archive.
+    /// The action is not in the archive.
     pub fn use_up(&mut self, origin: Origin) {
         let action = &mut self.nodes[origin.node].actions[origin.action];
         action.repeatable = false;
         action.tried = action.tried.max(1);
     }
 
-    /// Notes that nothing more is to be made of a candidate.
+    /// Closes a candidate: no action will be tried on it any more.
     ///
     /// # Panics
     ///
-    /// When the candidate is not in the archive.
+    /// The candidate is not in the archive.
     pub fn close(&mut self, node: usize) {
         for action in 0..self.nodes[node].actions.len() {
             self.use_up(Origin { node, action });
@@ -256,13 +252,13 @@ impl Archive {
         &self.nodes
     }
 
-    /// How often something was tried with any candidate.
+    /// Number of attempts with all candidates.
     #[must_use]
     pub fn attempts(&self) -> usize {
         self.attempts
     }
 
-    /// The candidate that was made from nothing else at the beginning of this one's line.
+    /// The first ancestor of a candidate, which was not derived from another one.
     #[must_use]
     pub fn root_of(&self, node: usize) -> usize {
         let mut root = node;

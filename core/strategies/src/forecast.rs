@@ -1,9 +1,9 @@
-//! The selective surrogate: forecasts how fast a candidate will be from features that are known
-//! without running it, and says whether measuring it is worth while.
+//! The selective surrogate: forecasts the speed of a candidate from features that are known without running it, and
+//! decides whether to measure it.
 //!
-//! The idea is that of GPU Forecasters: measure only what is promising or uncertain. A forecast
-//! that is not calibrated does harm, so it reports its [calibration](Calibration), and
-//! [whether it would have helped](Trial) on a recorded history; until it would, leave it off.
+//! The method is that of GPU Forecasters: measure only promising or uncertain candidates. An uncalibrated forecast does
+//! harm, so this module reports its [calibration](Calibration), and [whether it would have helped](Trial) on a recorded
+//! history; do not enable it before it does.
 
 use crate::gauss::{self, Prediction, Process, Smoothness};
 
@@ -17,15 +17,14 @@ pub use trial::{Measured, Scope, Trial};
 
 /// A candidate is skipped when it is less likely than this to be the new best.
 pub const LEAST_CHANCE: f64 = 0.05;
-/// A forecast that may be off by more than this share of the spread of what is known does not
-/// decide anything.
+/// A forecast whose uncertainty exceeds this fraction of the spread of the known times skips no candidate.
 pub const MOST_DOUBT: f64 = 0.5;
-/// Fewer known candidates than this forecast nothing.
+/// Minimum number of known candidates for a forecast.
 pub const LEAST_KNOWN: usize = 8;
-/// One in so many candidates that are to be skipped is measured all the same: a forecast that only
-/// ever sees what it thought well of would never hear that it was wrong.
+/// One in this many candidates that would be skipped is measured anyway: a forecast that only sees the candidates it
+/// rated well would never detect its errors.
 const CHECKED: usize = 5;
-/// At most so many of the newest known candidates are learnt from.
+/// Number of most recent known candidates used for learning.
 const MOST_KNOWN: usize = 200;
 
 /// Whether to measure a candidate.
@@ -40,13 +39,12 @@ pub enum Decision {
     },
 }
 
-/// What is expected of a candidate.
+/// The forecast of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
     /// The logarithm of the relative time that will be measured.
     pub prediction: Prediction,
-    /// The standard deviation of what is known already: what one would be off by who forecast
-    /// the mean for everybody.
+    /// The standard deviation of the known times: the error of a forecast that always predicts their mean.
     pub spread: f64,
 }
 
@@ -59,7 +57,7 @@ pub struct Forecast {
 }
 
 impl Outlook {
-    /// How likely it is that the candidate is faster than the best.
+    /// The probability that the candidate is faster than the best.
     #[must_use]
     pub fn chance(&self, best: f64) -> f64 {
         let Prediction { mean, deviation } = self.prediction;
@@ -69,23 +67,22 @@ impl Outlook {
         if mean > best { 0.0 } else { 1.0 }
     }
 
-    /// Whether the forecast knows something: what is off by nearly as much as the mean of all does
-    /// not.
+    /// Whether the forecast is more precise than the mean of all known times.
     #[must_use]
-    pub fn knows(&self) -> bool {
+    pub fn is_ready(&self) -> bool {
         self.prediction.deviation <= MOST_DOUBT * self.spread
     }
 }
 
 impl Forecast {
-    /// Learns from candidates whose features and logarithm of relative time are known. None with
-    /// fewer than [`LEAST_KNOWN`], or where a number is not finite.
+    /// Learns from candidates with known features and known logarithm of relative time. `None` with fewer than
+    /// [`LEAST_KNOWN`], or if a number is not finite.
     #[must_use]
     pub fn fit(features: &[Vec<f64>], log_times: &[f64]) -> Option<Self> {
         Self::learn(features, log_times, None)
     }
 
-    /// The same with a smoothness that was found before, which saves most of the work.
+    /// The same with a known smoothness, which saves most of the work.
     pub(crate) fn learn(
         features: &[Vec<f64>],
         log_times: &[f64],
@@ -96,7 +93,7 @@ impl Forecast {
         }
         let from = features.len().saturating_sub(MOST_KNOWN);
         let (features, log_times) = (&features[from..], &log_times[from..]);
-        let scaling = Scaling::of(features);
+        let scaling = Scaling::from_features(features);
         let points: Vec<Vec<f64>> = features.iter().map(|one| scaling.apply(one)).collect();
         let smoothness = match smoothness {
             Some(known) if known.scales.len() == scaling.columns.len() => known,
@@ -119,13 +116,13 @@ impl Forecast {
     }
 }
 
-/// Whether a candidate is worth measuring, when the best so far has this logarithm of relative
-/// time. It is skipped when it is unlikely to be better and the forecast knows something: what is
-/// off by nearly as much as the mean of all is uncertain, however rare a new best is by now.
+/// Decides whether to measure a candidate, given the logarithm of the best relative time so far. A candidate is skipped
+/// if it is unlikely to be better and the forecast is precise enough; a forecast about as uncertain as the mean of all
+/// times never skips one, however rare a new best has become.
 #[must_use]
 pub fn decide(best: f64, outlook: Outlook) -> Decision {
     let chance = outlook.chance(best);
-    if !outlook.knows() || chance >= LEAST_CHANCE || chance.is_nan() {
+    if !outlook.is_ready() || chance >= LEAST_CHANCE || chance.is_nan() {
         return Decision::Measure;
     }
     let slower = 100.0 * pxfm::f_exp(outlook.prediction.mean - best) - 100.0;
@@ -136,15 +133,15 @@ pub fn decide(best: f64, outlook: Outlook) -> Decision {
     Decision::Skip { why }
 }
 
-/// Whether a candidate that is to be skipped is measured all the same, to see whether the forecast is
-/// right, when so many were to be skipped before it.
+/// Whether a candidate that would be skipped is measured anyway to check the forecast; `skips_before` is the number of
+/// earlier skipped candidates.
 #[must_use]
 pub const fn is_checked(skips_before: usize) -> bool {
     skips_before % CHECKED == CHECKED - 1
 }
 
-/// How features become coordinates: by their mean and spread among the known ones, so that the
-/// known ones lie about one range apart.
+/// Converts features to coordinates by their mean and spread among known candidates, so that these span about one
+/// length scale.
 #[derive(Clone, Debug)]
 struct Scaling {
     columns: Vec<(f64, f64)>,
@@ -154,7 +151,7 @@ struct Scaling {
 const DEVIATIONS_IN_RANGE: f64 = 4.0;
 
 impl Scaling {
-    fn of(features: &[Vec<f64>]) -> Self {
+    fn from_features(features: &[Vec<f64>]) -> Self {
         let width = features.iter().map(Vec::len).max().unwrap_or(0);
         let count = features.len() as f64;
         let column = |place: usize| {
@@ -162,7 +159,7 @@ impl Scaling {
             let values: Vec<f64> = values.collect();
             let mean = values.iter().sum::<f64>() / count;
             let range = DEVIATIONS_IN_RANGE * deviation(&values);
-            // A feature that never differed says nothing, but may once it does.
+            // A constant feature carries no information yet, but may once it varies.
             (mean, if range > 0.0 { range } else { 1.0 })
         };
         Self { columns: (0..width).map(column).collect() }

@@ -1,9 +1,9 @@
-//! Gaussian process regression: a prediction with its uncertainty, from few known points.
+//! Gaussian process regression: predictions with uncertainty, from few known points.
 //!
-//! The kernel is Matérn 5/2 with a length scale for each dimension; length scales and noise are
-//! those of a small grid under which the known values are most likely (Rasmussen and Williams,
-//! "Gaussian Processes for Machine Learning", 2006, chapters 2, 4 and 5). The height of the
-//! process needs no grid: its most likely value follows from the rest.
+//! The kernel is Matérn 5/2 with a length scale for each dimension; length scales and noise are the point of a small
+//! grid with the largest likelihood of the known values (Rasmussen and Williams, "Gaussian Processes for Machine
+//! Learning", 2006, chapters 2, 4 and 5). The variance of the process needs no grid: its most likely value follows from
+//! the other parameters.
 
 mod cholesky;
 #[cfg(test)]
@@ -13,33 +13,33 @@ use cholesky::Cholesky;
 
 /// Length scales that are tried, in units of a dimension's whole range.
 const SCALES: [f64; 6] = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0];
-/// Noise that is tried, as a share of the process's own variance.
+/// Tried noise, as a fraction of the variance of the process.
 const MIDDLE_NOISE: f64 = 1e-3;
 const OTHER_NOISES: [f64; 2] = [1e-6, 1e-1];
-/// At most so many points choose length scales; more would only take longer.
+/// Maximum number of points used to choose length scales; more points cost time without benefit.
 const MOST_FOR_SCALES: usize = 64;
 /// The variance of values that are all alike.
 const LEAST_VARIANCE: f64 = 1e-18;
 
-/// What is expected at a point.
+/// The predicted distribution at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// The expected value.
     pub mean: f64,
-    /// By how much it may be off: one standard deviation.
+    /// Standard deviation.
     pub deviation: f64,
 }
 
-/// How smooth a process is.
+/// Hyperparameters of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Smoothness {
-    /// For each dimension, over what distance values have to do with each other.
+    /// The length scale of each dimension.
     pub scales: Vec<f64>,
-    /// The variance of what is not smooth, as a share of the variance of what is.
+    /// The variance of the noise as a fraction of the variance of the process.
     pub noise: f64,
 }
 
-/// A process that passes through known values.
+/// A process conditioned on known values.
 #[derive(Clone, Debug)]
 pub struct Process {
     points: Vec<Vec<f64>>,
@@ -53,16 +53,16 @@ pub struct Process {
 }
 
 impl Process {
-    /// The most likely process of the grid: first one length scale for all dimensions, then the
-    /// noise, then each dimension's own length scale, one after another. None where there is nothing to learn from.
+    /// The most likely process of the grid: first one length scale for all dimensions, then the noise, then the length
+    /// scale of each dimension in turn. `None` without data.
     #[must_use]
     pub fn fit(points: &[Vec<f64>], values: &[f64]) -> Option<Self> {
         let smoothness = most_likely(points, values)?;
         Self::condition(points, values, smoothness)
     }
 
-    /// The process of this smoothness through these values. None where there are no values, where
-    /// one is not finite, or where points and values do not match.
+    /// The process of this smoothness conditioned on these values. `None` without values, if one is not finite, or if
+    /// points and values differ in number.
     #[must_use]
     pub fn condition(points: &[Vec<f64>], values: &[f64], smoothness: Smoothness) -> Option<Self> {
         let count = values.len();
@@ -74,7 +74,7 @@ impl Process {
             let noise = if row == column { smoothness.noise } else { 0.0 };
             matern(&points[row], &points[column], &smoothness.scales) + noise
         };
-        let factor = Cholesky::of(count, covariance)?;
+        let factor = Cholesky::new(count, covariance)?;
         let mean = values.iter().sum::<f64>() / count as f64;
         let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
         let weights = factor.solve(&centred);
@@ -86,7 +86,7 @@ impl Process {
         Some(Self { points, smoothness, factor, weights, mean, variance, log_likelihood })
     }
 
-    /// What is expected at a point, without the noise of looking there.
+    /// The predicted value at a point, without measurement noise.
     #[must_use]
     pub fn predict(&self, point: &[f64]) -> Prediction {
         let alike: Vec<f64> =
@@ -98,7 +98,7 @@ impl Process {
         Prediction { mean: self.mean + offset, deviation: (self.variance * left).sqrt() }
     }
 
-    /// What is expected of a value that is looked at there: with noise.
+    /// The predicted measurement at a point, with noise.
     #[must_use]
     pub fn predict_seen(&self, point: &[f64]) -> Prediction {
         let Prediction { mean, deviation } = self.predict(point);
@@ -106,20 +106,20 @@ impl Process {
         Prediction { mean, deviation: (deviation * deviation + noise).sqrt() }
     }
 
-    /// How smooth the process is.
+    /// The hyperparameters of the process.
     #[must_use]
     pub fn smoothness(&self) -> &Smoothness {
         &self.smoothness
     }
 
-    /// The logarithm of the marginal likelihood of the known values, at the most likely height.
+    /// The logarithm of the marginal likelihood of the known values, at the most likely variance.
     #[must_use]
     pub fn log_likelihood(&self) -> f64 {
         self.log_likelihood
     }
 }
 
-/// The smoothness out of the grid under which the values are most likely.
+/// The smoothness of the grid with the largest likelihood of the values.
 pub(crate) fn most_likely(points: &[Vec<f64>], values: &[f64]) -> Option<Smoothness> {
     let from = values.len().saturating_sub(MOST_FOR_SCALES);
     let (points, values) = (points.get(from..)?, values.get(from..)?);
@@ -156,7 +156,7 @@ pub(crate) fn most_likely(points: &[Vec<f64>], values: &[f64]) -> Option<Smoothn
     Some(best)
 }
 
-/// How alike the values at two points are: 1 where the points are one, towards 0 far apart.
+/// The correlation of the values at two points: 1 for equal points, approaching 0 with distance.
 fn matern(left: &[f64], right: &[f64], scales: &[f64]) -> f64 {
     let squares = left.iter().zip(right).zip(scales).map(|((left, right), scale)| {
         let apart = (left - right) / scale;
@@ -167,7 +167,7 @@ fn matern(left: &[f64], right: &[f64], scales: &[f64]) -> f64 {
     (1.0 + distance + squared / 3.0) * pxfm::f_exp(-distance)
 }
 
-/// The probability that a standard normal number lies below this.
+/// The probability that a standard normal number is smaller.
 pub(crate) fn below(z: f64) -> f64 {
     0.5 * pxfm::f_erfc(-z / std::f64::consts::SQRT_2)
 }

@@ -1,9 +1,8 @@
-//! Random numbers that are the same on every platform and in every version.
+//! Random numbers that are identical on every platform and in every version.
 //!
-//! The raw stream is PCG XSL RR 128/64 (O'Neill, "PCG: A Family of Simple Fast Space-Efficient
-//! Statistically Good Algorithms for Random Number Generation", 2014), which `rand_pcg` keeps
-//! stable. Ranges, fractions and orders are made here, because libraries may change how they make
-//! them between versions.
+//! The raw stream is PCG XSL RR 128/64 (O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good
+//! Algorithms for Random Number Generation", 2014), which `rand_pcg` keeps stable. Ranges, fractions and orders are
+//! derived here, because libraries may change their derivation between versions.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
@@ -13,7 +12,7 @@ use rand_pcg::rand_core::Rng as _;
 pub(crate) struct Generator(Pcg64);
 
 impl Generator {
-    /// The stream `stream` of a seed; streams of one seed have nothing to do with each other.
+    /// The stream `stream` of a seed; streams of one seed are independent.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let low = scramble(seed);
         let high = scramble(low ^ stream);
@@ -21,7 +20,7 @@ impl Generator {
         Self(Pcg64::new(state, u128::from(scramble(stream ^ low.rotate_left(32)))))
     }
 
-    /// A whole number below `end`, each equally likely; 0 where `end` is 0.
+    /// A uniformly distributed integer below `end`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         // Lemire, "Fast Random Integer Generation in an Interval", 2019.
         let end = end as u64;
@@ -51,7 +50,7 @@ impl Generator {
         }
     }
 
-    /// The place of one weight, likelier the larger it is; none where no weight is positive.
+    /// Draws the index of a weight with probability proportional to the weight; `None` if no weight is positive.
     pub(crate) fn weighted(&mut self, weights: &[f64]) -> Option<usize> {
         let usable = |weight: &f64| if *weight > 0.0 { *weight } else { 0.0 };
         let total: f64 = weights.iter().map(usable).sum();

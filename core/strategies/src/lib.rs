@@ -1,10 +1,9 @@
-//! What to try next, and nothing of kernels: tuners over declared parameters, strategies over
-//! candidates, forecasts of what is worth measuring, and the replay that compares them all.
+//! Search methods, independent of kernels: tuners over declared parameters, strategies over candidates, forecasts that
+//! select candidates to measure, and the replay that compares them.
 //!
-//! Nothing here does I/O, reads a clock or starts a thread. The same seed and the same answers
-//! give the same questions on every platform: random numbers come from one generator whose stream
-//! is fixed ([`rand_pcg`]'s PCG XSL RR 128/64), everything made of them is written here, and
-//! elementary functions come from `pxfm`, not from the platform.
+//! This crate does no I/O, reads no clock and starts no thread. The same seed and the same answers yield the same
+//! questions on every platform: random numbers come from one generator with a fixed stream ([`rand_pcg`]'s PCG XSL RR
+//! 128/64), the distributions are implemented here, and elementary functions come from `pxfm`, not from the platform.
 
 mod generator;
 
@@ -19,4 +18,4 @@ pub mod tuner;
 pub use archive::{Action, Archive, Attempt, Finding, Node, Origin, Outcome};
 pub use space::{Dimension, Neighbourhood, Restriction, Space, SpaceError};
 pub use strategy::{Choice, Strategy, StrategyKind};
-pub use tuner::{Told, Tuner, TunerKind};
+pub use tuner::{TrialOutcome, Tuner, TunerKind};

@@ -1,75 +1,75 @@
-//! Recorded searches, run again without a device: tuners and strategies are compared in seconds
-//! by how many evaluations each would have needed.
+//! Replays recorded searches without a device, to compare tuners and strategies by the number of evaluations that each
+//! needs.
 //!
-//! The idea is Kernel Tuner's simulation mode. What was never recorded cannot be asked for, so a
-//! replay says something about a tuner only when the record covers the space, and about a
-//! strategy only within what was tried.
+//! The method is Kernel Tuner's simulation mode. Only recorded results are available, so a replay evaluates a tuner
+//! only if the record covers the space, and a strategy only within the recorded attempts.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::space::{Dimension, Space};
-use crate::tuner::{Told, TunerKind};
+use crate::tuner::{TrialOutcome, TunerKind};
 
 pub mod candidates;
 #[cfg(test)]
 mod tests;
 
-/// A space and what came of its configurations, as it is written and read.
+/// A space with the results of its configurations, in stored form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedSpace {
     /// The declared dimensions.
     pub dimensions: Vec<Dimension>,
-    /// What came of each configuration that was tried.
+    /// The result of each tried configuration.
     pub results: Vec<Recorded>,
 }
 
-/// What came of one configuration.
+/// The result of one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
     /// Its values, in the order of the dimensions.
     pub values: Vec<i64>,
-    /// What came of it.
-    pub told: Told,
+    pub told: TrialOutcome,
 }
 
 /// Why a record cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RecordError {
-    /// The values are not those of declared dimensions.
-    #[error("result {result} has values that the dimensions do not: {values:?}")]
+    /// The values do not belong to the declared dimensions.
+    #[error("result {result} has values that the dimensions lack: {values:?}")]
     UnknownValues {
         /// Which result.
         result: usize,
-        /// What it has.
+        /// Its values.
         values: Vec<i64>,
     },
     /// One configuration has two results.
-    #[error("result {result} is a second one of {values:?}")]
+    #[error("result {result} repeats the configuration {values:?}")]
     Twice {
         /// Which result.
         result: usize,
-        /// What it has.
+        /// Its values.
         values: Vec<i64>,
     },
-    /// No configuration has a time, so there is no best to look for.
+    /// No configuration has a time, so there is no best one.
     #[error("no configuration of the record has a time")]
     NoTime,
 }
 
 impl RecordedSpace {
-    /// The record of a space; configurations of which nothing is told are left out. Times that
-    /// are not positive numbers are recorded as the failures that they count as.
-    pub fn of(space: &Space, told: impl Fn(usize) -> Option<Told>) -> Self {
+    /// Records a space; configurations without a result are omitted. Times that are not positive numbers are recorded
+    /// as failures.
+    pub fn new(space: &Space, told: impl Fn(usize) -> Option<TrialOutcome>) -> Self {
         let recorded = |index: usize| {
             let told = match told(index)? {
-                Told::Time(time) | Told::Abandoned { at_least: time }
+                TrialOutcome::Time(time) | TrialOutcome::Abandoned { at_least: time }
                     if !(time.is_finite() && time > 0.0) =>
                 {
-                    Told::Failed
+                    TrialOutcome::Failed
                 }
-                Told::NotJudged => return None,
-                told @ (Told::Time(_) | Told::Abandoned { .. } | Told::Failed) => told,
+                TrialOutcome::NotJudged => return None,
+                told @ (TrialOutcome::Time(_)
+                | TrialOutcome::Abandoned { .. }
+                | TrialOutcome::Failed) => told,
             };
             Some(Recorded { values: space.values(index), told })
         };
@@ -84,18 +84,17 @@ impl RecordedSpace {
 #[derive(Clone, Debug)]
 pub struct Replay {
     space: Space,
-    told: Vec<Told>,
+    told: Vec<TrialOutcome>,
     best: f64,
 }
 
 impl Replay {
-    /// Checks a record and makes its space of exactly the configurations that it has.
+    /// Validates a record and builds the space of exactly its configurations.
     ///
     /// # Errors
     ///
-    /// When results and dimensions do not fit, when a result is there twice, or when there is
-    /// nothing to look for.
-    pub fn of(record: &RecordedSpace) -> Result<Self, RecordError> {
+    /// A result does not match the dimensions, a configuration has two results, or no configuration has a time.
+    pub fn new(record: &RecordedSpace) -> Result<Self, RecordError> {
         let places = |(result, recorded): (usize, &Recorded)| {
             places_of(&record.dimensions, &recorded.values).ok_or_else(|| {
                 RecordError::UnknownValues { result, values: recorded.values.clone() }
@@ -103,15 +102,15 @@ impl Replay {
         };
         let rows: Vec<Vec<u16>> =
             record.results.iter().enumerate().map(places).collect::<Result<_, _>>()?;
-        let space = Space::of_rows(record.dimensions.clone(), rows.clone());
-        let mut told: Vec<Option<Told>> = vec![None; space.len()];
+        let space = Space::from_rows(record.dimensions.clone(), rows.clone());
+        let mut told: Vec<Option<TrialOutcome>> = vec![None; space.len()];
         for (result, (row, recorded)) in rows.iter().zip(&record.results).enumerate() {
             let slot = space.index_of(row).and_then(|index| told.get_mut(index));
             if slot.is_none_or(|slot| slot.replace(recorded.told).is_some()) {
                 return Err(RecordError::Twice { result, values: recorded.values.clone() });
             }
         }
-        let told: Vec<Told> = told.into_iter().flatten().collect();
+        let told: Vec<TrialOutcome> = told.into_iter().flatten().collect();
         let best = told.iter().filter_map(time).min_by(f64::total_cmp);
         Ok(Self { space, told, best: best.ok_or(RecordError::NoTime)? })
     }
@@ -122,13 +121,13 @@ impl Replay {
         &self.space
     }
 
-    /// What came of a configuration.
+    /// The result of a configuration.
     ///
     /// # Panics
     ///
-    /// When `index` is not below the space's length.
+    /// `index` is not below the space's length.
     #[must_use]
-    pub fn told(&self, index: usize) -> Told {
+    pub fn told(&self, index: usize) -> TrialOutcome {
         self.told[index]
     }
 
@@ -138,9 +137,9 @@ impl Replay {
         self.best
     }
 
-    /// How many evaluations a tuner needs, one at a time, until the best it has seen is at most
-    /// `within` slower than the best of the record (0.05 means 5 %). None where `most` were not
-    /// enough. What failed or was abandoned is an evaluation too.
+    /// The number of evaluations that a tuner needs, one at a time, until its best time is at most `within` slower than
+    /// the best of the record (0.05 means 5 %). `None` if `most` evaluations do not suffice. Failed and abandoned
+    /// configurations count as evaluations.
     #[must_use]
     pub fn evaluations(&self, kind: TunerKind, seed: u64, goal: Goal) -> Option<usize> {
         let mut tuner = kind.start(&self.space, seed, None);
@@ -158,36 +157,36 @@ impl Replay {
     /// The same for several seeds.
     #[must_use]
     pub fn spread(&self, kind: TunerKind, seeds: u64, goal: Goal) -> Spread {
-        Spread::of((0..seeds).map(|seed| self.evaluations(kind, seed, goal)))
+        Spread::from_evaluations((0..seeds).map(|seed| self.evaluations(kind, seed, goal)))
     }
 }
 
 /// When a replay is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// How much slower than the recorded best is near enough: 0.05 means 5 %.
+    /// Accepted slowdown against the recorded best: 0.05 means 5 %.
     pub within: f64,
-    /// After how many evaluations it is given up.
+    /// Maximum number of evaluations.
     pub most: usize,
 }
 
 /// Evaluations needed, over several seeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// In ascending order; seeds that did not get there come last.
+    /// In ascending order; seeds that did not reach the goal are last.
     needed: Vec<Option<usize>>,
 }
 
 impl Spread {
     /// Puts the numbers in order.
-    pub fn of(needed: impl Iterator<Item = Option<usize>>) -> Self {
+    pub fn from_evaluations(needed: impl Iterator<Item = Option<usize>>) -> Self {
         let mut needed: Vec<Option<usize>> = needed.collect();
         needed.sort_by_key(|evaluations| evaluations.unwrap_or(usize::MAX));
         Self { needed }
     }
 
-    /// Half of the seeds needed no more than this (of an even number, the upper of the two in
-    /// the middle); none where half of them did not get there.
+    /// The median over the seeds (of an even number, the upper of the two middle values); `None` if fewer than half of
+    /// them reached the goal.
     #[must_use]
     pub fn median(&self) -> Option<usize> {
         self.at(2)
@@ -205,7 +204,7 @@ impl Spread {
         self.at(3)
     }
 
-    /// How many seeds got there, and how many there were.
+    /// The number of seeds that reached the goal, and the number of all seeds.
     #[must_use]
     pub fn reached(&self) -> (usize, usize) {
         (self.needed.iter().flatten().count(), self.needed.len())
@@ -218,10 +217,13 @@ impl Spread {
 }
 
 /// A time that counts.
-fn time(told: &Told) -> Option<f64> {
+fn time(told: &TrialOutcome) -> Option<f64> {
     match *told {
-        Told::Time(time) if time.is_finite() && time > 0.0 => Some(time),
-        Told::Time(_) | Told::Abandoned { .. } | Told::Failed | Told::NotJudged => None,
+        TrialOutcome::Time(time) if time.is_finite() && time > 0.0 => Some(time),
+        TrialOutcome::Time(_)
+        | TrialOutcome::Abandoned { .. }
+        | TrialOutcome::Failed
+        | TrialOutcome::NotJudged => None,
     }
 }
 

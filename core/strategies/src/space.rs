@@ -1,8 +1,7 @@
-//! A space of configurations: declared dimensions, and restrictions that say which combinations
-//! of their values are valid.
+//! A space of configurations: declared dimensions, and restrictions that exclude combinations of their values.
 //!
-//! The space is built without enumerating what restrictions exclude ([`build`](Space::build)),
-//! and is then a plain sorted table: a configuration is a row, and its number is the row's.
+//! The space is built without enumerating the excluded combinations ([`build`](Space::build)). It is then a sorted
+//! table: a configuration is a row, identified by the row's index.
 
 use std::cmp::Ordering;
 
@@ -12,25 +11,23 @@ mod build;
 #[cfg(test)]
 mod tests;
 
-/// A parameter and the values that it may take.
+/// A parameter and its possible values.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Dimension {
-    /// What the parameter is called.
     pub name: String,
-    /// Its values in the order in which they are neighbours; a value that stands twice counts
-    /// twice.
+    /// Its values, ordered so that adjacent values are neighbours; repeated values count separately.
     pub values: Vec<i64>,
 }
 
 /// Which combinations of some dimensions' values are valid.
 pub struct Restriction<'a> {
-    /// The dimensions that it looks at, by their place in the space.
+    /// Indices of the dimensions that it restricts.
     pub dimensions: Vec<usize>,
-    /// Whether these values, one for each of its dimensions in their order, may stand together.
+    /// Whether a combination of values, one for each of its dimensions in order, is valid.
     pub holds: Predicate<'a>,
 }
 
-/// Says of some values whether they may stand together.
+/// Whether a combination of values is valid.
 pub type Predicate<'a> = Box<dyn Fn(&[i64]) -> bool + 'a>;
 
 /// Which configurations count as neighbours of one.
@@ -45,23 +42,23 @@ pub enum Neighbourhood {
 /// Why a space was not built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpaceError {
-    /// More valid configurations than the caller wants to hold.
+    /// The space has more valid configurations than the caller permits.
     #[error(
         "the space has more than {most} valid configurations: restrict it, or give dimensions fewer values"
     )]
     TooMany {
-        /// How many were allowed.
+        /// The permitted number.
         most: usize,
     },
-    /// Restrictions exclude so much, and can be checked so late, that the search for what is left
-    /// was given up.
+    /// The restrictions exclude so many configurations, and can be checked so late, that the search for valid ones was
+    /// stopped.
     #[error(
         "after {steps} partial configurations only {found} valid ones were found: state restrictions on fewer dimensions each"
     )]
     TooSparse {
-        /// How many partial configurations were looked at.
+        /// Number of examined partial configurations.
         steps: usize,
-        /// How many complete, valid ones were found until then.
+        /// Number of valid configurations found.
         found: usize,
     },
     /// A dimension has more values than a row can number.
@@ -69,15 +66,15 @@ pub enum SpaceError {
     TooManyValues {
         /// The dimension's name.
         name: String,
-        /// How many values it has.
+        /// Number of its values.
         values: usize,
     },
-    /// A restriction looks at a dimension that is not there.
-    #[error("a restriction looks at dimension {dimension}, but there are only {dimensions}")]
+    /// A restriction refers to a dimension that does not exist.
+    #[error("a restriction refers to dimension {dimension}, but the space has only {dimensions}")]
     UnknownDimension {
-        /// What it looks at.
+        /// The index of the dimension.
         dimension: usize,
-        /// How many there are.
+        /// Number of dimensions.
         dimensions: usize,
     },
 }
@@ -86,7 +83,7 @@ pub enum SpaceError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
     dimensions: Vec<Dimension>,
-    /// The rows one after another, each as long as there are dimensions.
+    /// All rows, concatenated; each is as long as the number of dimensions.
     rows: Vec<u16>,
     count: usize,
 }
@@ -94,26 +91,26 @@ pub struct Space {
 impl Space {
     /// Finds all valid configurations, at most `most` of them.
     ///
-    /// Dimensions are assigned one after another, and each restriction is checked as soon as all
-    /// that it looks at is assigned, so whatever it excludes is never completed; the order is
-    /// chosen so that this happens early. A space that is larger than `most` is an error rather
-    /// than a sample: a tuner that claims to have found the best of a space must know all of it.
+    /// Dimensions are assigned one after another, and each restriction is checked as soon as all its dimensions are
+    /// assigned, so excluded combinations are never completed; the order is chosen to check restrictions early. A space
+    /// larger than `most` is an error rather than a sample: a tuner that reports the best of a space must know all of
+    /// it.
     ///
     /// # Errors
     ///
-    /// When there are more than `most`, when restrictions leave so little that the search was
-    /// given up, and when the declaration itself is wrong.
+    /// There are more than `most` configurations, the restrictions leave so few that the search was stopped, or the
+    /// declaration is invalid.
     pub fn build(
         dimensions: Vec<Dimension>,
         restrictions: &[Restriction<'_>],
         most: usize,
     ) -> Result<Self, SpaceError> {
         let rows = build::valid_rows(&dimensions, restrictions, most)?;
-        Ok(Self::of_rows(dimensions, rows))
+        Ok(Self::from_rows(dimensions, rows))
     }
 
-    /// The space of exactly these rows of values' places; what stands twice counts once.
-    pub(crate) fn of_rows(dimensions: Vec<Dimension>, mut rows: Vec<Vec<u16>>) -> Self {
+    /// The space of exactly these rows of value indices; repeated rows count once.
+    pub(crate) fn from_rows(dimensions: Vec<Dimension>, mut rows: Vec<Vec<u16>>) -> Self {
         rows.sort_unstable();
         rows.dedup();
         Self { dimensions, count: rows.len(), rows: rows.concat() }
@@ -125,7 +122,7 @@ impl Space {
         &self.dimensions
     }
 
-    /// How many valid configurations there are.
+    /// Number of valid configurations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
@@ -160,7 +157,7 @@ impl Space {
         places.zip(&self.dimensions).map(|(place, of)| of.values[usize::from(*place)]).collect()
     }
 
-    /// The number of the configuration with these places; none where it is not valid.
+    /// The index of the configuration with these value indices; `None` if it is invalid.
     #[must_use]
     pub fn index_of(&self, places: &[u16]) -> Option<usize> {
         let (mut low, mut high) = (0, self.count);
@@ -175,7 +172,7 @@ impl Space {
         None
     }
 
-    /// The number of the configuration with these values; none where it is not valid.
+    /// The index of the configuration with these values; `None` if it is invalid.
     #[must_use]
     pub fn index_of_values(&self, values: &[i64]) -> Option<usize> {
         if values.len() != self.dimensions.len() {

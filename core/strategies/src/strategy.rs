@@ -1,8 +1,8 @@
-//! Strategies: which candidate to change next, and how, given all that a search has tried.
+//! Strategies: choose the next candidate to change, and the action, from all results of a search.
 //!
-//! A strategy picks a candidate and one of its open actions; carrying the action out, verifying
-//! the result and adding it to the archive is the caller's. A choice follows from the archive and
-//! the seed alone, so a search that was stopped goes on as if it had not been.
+//! A strategy chooses a candidate and one of its open actions; the caller performs the action, verifies the result and
+//! adds it to the archive. A choice depends only on the archive and the seed, so a resumed search continues as if it
+//! had not been interrupted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ mod tree;
 /// The usual number of attempts in a round of [`StrategyKind::BestOf`].
 const USUAL_ATTEMPTS: usize = 4;
 
-/// What to try next, and why.
+/// The chosen action, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The candidate to change.
@@ -43,26 +43,25 @@ impl Choice {
     }
 }
 
-/// Decides what a search tries next.
+/// Chooses the actions of a search.
 pub trait Strategy {
-    /// The next action to carry out; none when nothing is left that this strategy would try.
-    /// [Mark](Archive::mark_tried) it before asking again: the same archive gives the same choice.
-    /// An attempt that is under way counts like one that gave nothing, until its candidate is
-    /// added.
+    /// The next action to perform; `None` if the strategy has no action left to try. [Mark](Archive::mark_tried) the
+    /// action before asking again: the same archive yields the same choice. A running attempt counts as one without
+    /// gain until its candidate is added.
     fn choose(&mut self, archive: &Archive) -> Option<Choice>;
 
     /// Its name on the command line.
     fn name(&self) -> String;
 }
 
-/// The strategies that there are.
+/// All strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StrategyKind {
-    /// Any open action: what the others have to beat.
+    /// Any open action, as the reference for the other strategies.
     Random,
-    /// (1+1): the incumbent's most promising action, and nothing else.
+    /// (1+1): only the incumbent's most promising action.
     Greedy,
-    /// So many attempts from one candidate before moving on to the best.
+    /// A number of attempts from one candidate before moving on to the best.
     BestOf(usize),
     /// Populations that evolve apart, with some migration.
     Islands,
@@ -70,7 +69,7 @@ pub enum StrategyKind {
     MapElites,
     /// Upper confidence bounds on the tree of edits.
     Tree,
-    /// All open actions by what they promise, best first.
+    /// All open actions by expected gain, best first.
     Plan,
     /// Candidates that differ enough from each other.
     EpsilonNet,
@@ -89,7 +88,7 @@ impl StrategyKind {
         Self::EpsilonNet,
     ];
 
-    /// Starts the strategy. The same archive and seed give the same choices.
+    /// Starts the strategy. The same archive and seed yield the same choices.
     #[must_use]
     pub fn start(self, seed: u64) -> Box<dyn Strategy> {
         match self {
@@ -104,22 +103,20 @@ impl StrategyKind {
         }
     }
 
-    /// What it does, in one sentence.
+    /// A description in one sentence.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
             Self::Random => "draws any open action of any candidate",
-            Self::Greedy => {
-                "changes the best candidate, and stops when nothing is left to do with it"
-            }
+            Self::Greedy => "changes the best candidate, and stops when it has no open actions",
             Self::BestOf(_) => "tries several changes of one candidate, then moves on to the best",
-            Self::Islands => "lets populations evolve apart, and some candidates migrate",
+            Self::Islands => "evolves separate populations, between which some candidates migrate",
             Self::MapElites => {
                 "keeps the best candidate of every kind by its static descriptors, and develops all kinds"
             }
-            Self::Tree => "goes down the tree of edits where most was gained or least is known",
+            Self::Tree => "descends the tree of edits towards large gains or little knowledge",
             Self::Plan => {
-                "orders all open actions by the gain they promise, and learns from what they gave"
+                "orders all open actions by expected gain, and learns from the measured gains"
             }
             Self::EpsilonNet => "develops only candidates that differ enough from better ones",
         }
@@ -140,7 +137,7 @@ pub struct UnknownStrategy(pub String);
 impl FromStr for StrategyKind {
     type Err = UnknownStrategy;
 
-    /// Reads a name; `best-of` may have its number of attempts behind another hyphen.
+    /// Parses a name; `best-of` accepts its number of attempts after another hyphen.
     fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
         let attempts = match name.strip_prefix("best-of") {
             Some("") => Some(USUAL_ATTEMPTS),
@@ -157,8 +154,8 @@ fn choice(node: &Node, action: usize, reason: String) -> Choice {
     Choice { node: node.id, action, reason }
 }
 
-/// One of a candidate's open actions, likelier the more it promises and the less it was tried.
-/// The third power is KernelBlaster's: sharp, yet nothing is excluded.
+/// Draws one of a candidate's open actions, with a probability that increases with its expected gain and decreases with
+/// its attempts. The third power is KernelBlaster's: selective, without excluding any action.
 fn draw_action<'n>(node: &'n Node, generator: &mut Generator) -> Option<(usize, &'n Action)> {
     let open: Vec<(usize, &Action)> = node.open_actions().collect();
     let weight = |(_, action): &(usize, &Action)| {

@@ -1,7 +1,7 @@
-//! Tuners: which configuration of a space to try next, given what the earlier ones told.
+//! Tuners: choose the next configuration of a space to try, from the results of earlier ones.
 //!
-//! All speak one small protocol: the caller asks for configurations, tries them, and tells what
-//! came of each, in any order. Asking for several at once lets the caller compile ahead.
+//! All tuners use the same protocol: the caller asks for configurations, tries them, and tells the result of each, in
+//! any order. Asking for several at once lets the caller compile ahead.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use exhaustive::Exhaustive;
 use genetic::Genetic;
 use ledger::Ledger;
 use local::LocalSearch;
-use questioner::Questioner;
+use proposing_tuner::ProposingTuner;
 use random::RandomOrder;
 use surrogate::Surrogate;
 
@@ -23,57 +23,56 @@ mod feasibility;
 mod genetic;
 mod ledger;
 mod local;
-mod questioner;
+mod proposing_tuner;
 mod random;
 mod surrogate;
 #[cfg(test)]
 mod tests;
 
-/// What came of trying a configuration.
+/// The result of trying a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum TrialOutcome {
     /// It ran and took this long, in any unit, as long as all are in the same. A time that is
     /// not a positive number counts as a failure.
     Time(f64),
     /// It was given up because it was clearly slower than the best.
     Abandoned {
-        /// It takes at least this long.
+        /// A lower bound of its time.
         at_least: f64,
     },
     /// It did not compile, did not run or was wrong.
     Failed,
-    /// The device or the machine ended the trial: nothing is known of it. It is not asked for again, and a result that is
+    /// The device or the machine ended the trial without a result. The configuration is not asked for again; a result
     /// told later counts.
     NotJudged,
 }
 
-/// Decides what to try next in one space.
+/// Chooses the configurations to try in one space.
 pub trait Tuner {
-    /// Up to `most` configurations to try, none of which was ever asked for before. Empty means
-    /// that nothing is left (or that `most` is 0): a tuner that would rather wait for answers
-    /// asks for others meanwhile, so it is best to tell before asking again.
+    /// Up to `most` configurations to try, each returned only once. Empty if nothing is left (or `most` is 0): a tuner
+    /// that needs results returns other configurations meanwhile, so tell results before asking again.
     fn ask(&mut self, most: usize) -> Vec<usize>;
 
-    /// What came of a configuration. It need not have been asked for: results of an earlier run
-    /// may be told before the first question, and are never asked for again.
-    fn tell(&mut self, configuration: usize, told: Told);
+    /// Reports the result of a configuration. It need not have been asked for: results of an earlier run may be told
+    /// first, and are never asked for again.
+    fn tell(&mut self, configuration: usize, told: TrialOutcome);
 }
 
-/// The tuners that there are.
+/// All tuners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TunerKind {
     /// Everything, in order.
     Exhaustive,
     /// Everything, in random order.
     Random,
-    /// Downhill to where no neighbour is faster, then a jump; repeated.
+    /// Descends until no neighbour is faster, then jumps, repeatedly.
     LocalSearch,
-    /// Chains that accept what is slower less and less often.
+    /// Chains that accept slower configurations with decreasing probability.
     Annealing,
     /// Crosses and changes the configurations that do well.
     Genetic,
-    /// Learns a model of the space and tries where it expects the largest improvement.
+    /// Learns a model of the space and tries the configuration with the largest expected improvement.
     Surrogate,
 }
 
@@ -88,8 +87,8 @@ impl TunerKind {
         Self::Surrogate,
     ];
 
-    /// Starts the tuner. The same space, seed and answers give the same questions. Where `first`
-    /// names a configuration, it is asked for before all others, and is where the search begins.
+    /// Starts the tuner. The same space, seed and answers yield the same questions. If `first` names a configuration,
+    /// it is asked for first, and the search starts from it.
     #[must_use]
     pub fn start<'s>(
         self,
@@ -99,12 +98,12 @@ impl TunerKind {
     ) -> Box<dyn Tuner + 's> {
         let ledger = Ledger::new(space, seed, first);
         match self {
-            Self::Exhaustive => Box::new(Questioner::new(ledger, Exhaustive::new())),
-            Self::Random => Box::new(Questioner::new(ledger, RandomOrder)),
-            Self::LocalSearch => Box::new(Questioner::new(ledger, LocalSearch::new())),
-            Self::Annealing => Box::new(Questioner::new(ledger, Annealing::new())),
-            Self::Genetic => Box::new(Questioner::new(ledger, Genetic::new())),
-            Self::Surrogate => Box::new(Questioner::new(ledger, Surrogate::new())),
+            Self::Exhaustive => Box::new(ProposingTuner::new(ledger, Exhaustive::new())),
+            Self::Random => Box::new(ProposingTuner::new(ledger, RandomOrder)),
+            Self::LocalSearch => Box::new(ProposingTuner::new(ledger, LocalSearch::new())),
+            Self::Annealing => Box::new(ProposingTuner::new(ledger, Annealing::new())),
+            Self::Genetic => Box::new(ProposingTuner::new(ledger, Genetic::new())),
+            Self::Surrogate => Box::new(ProposingTuner::new(ledger, Surrogate::new())),
         }
     }
 
@@ -121,7 +120,7 @@ impl TunerKind {
         }
     }
 
-    /// What it does, in one sentence.
+    /// A description in one sentence.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
@@ -131,9 +130,9 @@ impl TunerKind {
                 "walks downhill to where no neighbour is faster, jumps a little, and repeats"
             }
             Self::Annealing => {
-                "lets several chains wander that accept what is slower less and less often"
+                "runs several chains that accept slower configurations less and less often"
             }
-            Self::Genetic => "crosses and changes the configurations that do well",
+            Self::Genetic => "crosses and mutates good configurations",
             Self::Surrogate => {
                 "learns a Gaussian process and tries where it expects the largest improvement"
             }

@@ -1,6 +1,6 @@
-//! One workload of a definition with every number known: no formula, no name left to look up.
+//! One workload of a definition with all sizes as numbers, without formulas.
 //!
-//! It is what crosses to the processes that run kernels, which therefore need no project.
+//! Cases are sent to the processes that run kernels, which therefore need no project.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::compare::Comparator;
@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 pub struct Case {
     /// The workload's name.
     pub workload: String,
-    /// What it is for.
     pub purpose: Purpose,
     /// The precision in which the task may be computed.
     pub accuracy: Accuracy,
@@ -33,7 +32,7 @@ pub struct TensorCase {
     pub name: String,
     /// The type of its elements.
     pub dtype: Dtype,
-    /// Its dimensions; none is a single element.
+    /// Its dimensions; empty for a single element.
     pub dims: Vec<u64>,
     /// Elements between neighbours, for each dimension.
     pub strides: Vec<u64>,
@@ -45,13 +44,13 @@ pub struct TensorCase {
     pub bytes: u64,
     /// Every address that it is given is a multiple of this many bytes.
     pub align: u64,
-    /// What a kernel does with it, how it is made and how it is judged.
+    /// Role, generation and comparison of the tensor.
     pub role: Role<u64>,
     /// The values that it may have.
     pub domain: Domain<u64>,
     /// The inputs that make sense.
     pub distributions: Vec<Distribution>,
-    /// Packed 4-bit only: where its scales are.
+    /// Location of the scales, for packed 4-bit dtypes only.
     pub scales: Option<Scales>,
 }
 
@@ -60,7 +59,7 @@ impl Case {
     ///
     /// # Errors
     /// An expression without a value, which a checked project does not have.
-    pub fn of(definition: &Definition, workload: &Workload) -> Result<Self, PlanError> {
+    pub fn new(definition: &Definition, workload: &Workload) -> Result<Self, PlanError> {
         let environment = definition.environment(workload);
         let mut tensors = Vec::new();
         let sized = definition.tensors.iter().zip(&workload.extents).zip(&workload.fills);
@@ -107,7 +106,7 @@ impl Case {
 }
 
 impl TensorCase {
-    /// Whether the reference says, beside each element, the sum of the magnitudes of its terms.
+    /// Whether the reference also outputs, for each element, the sum of the magnitudes of its terms.
     #[must_use]
     pub fn has_magnitude(&self) -> bool {
         matches!(self.role.compare(), Some(Comparator::Elementwise { .. }))

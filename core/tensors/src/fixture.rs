@@ -1,4 +1,4 @@
-//! Cases for tests, without a project around them.
+//! Cases for tests, without a project.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::Purpose;

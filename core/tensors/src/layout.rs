@@ -1,4 +1,4 @@
-//! Where the elements of a tensor lie in memory, as runs of equal steps.
+//! The memory layout of a tensor, as runs of equal strides.
 
 use lightbench_project::tensor::MAX_RANK;
 
@@ -23,16 +23,16 @@ pub enum LayoutError {
 pub struct Run {
     /// The first element, counted in the order of indices.
     pub(super) first: u64,
-    /// Where it lies, in elements.
+    /// Its first element, as an offset in elements.
     pub(super) offset: usize,
-    /// How many elements.
+    /// Its number of elements.
     pub(super) length: usize,
     /// Elements of memory from one to the next.
     pub(super) step: usize,
 }
 
 impl Run {
-    /// Where its elements lie, in elements.
+    /// The offsets of its elements, in elements.
     pub fn places(self) -> impl Iterator<Item = usize> {
         (0..self.length).map(move |index| self.offset + index * self.step)
     }
@@ -54,7 +54,7 @@ impl Layout {
     ///
     /// # Errors
     /// Sizes that contradict each other or this machine.
-    pub fn of(tensor: &TensorCase) -> Result<Self, LayoutError> {
+    pub fn new(tensor: &TensorCase) -> Result<Self, LayoutError> {
         let wrong = LayoutError::Contradiction;
         let size = |value: u64| usize::try_from(value).ok().ok_or(LayoutError::TooLarge);
         if tensor.dims.len() != tensor.strides.len() || tensor.dims.len() > MAX_RANK {
@@ -85,7 +85,7 @@ impl Layout {
         if (elements, span, bytes) != (tensor.elements, tensor.span, tensor.bytes) {
             return Err(wrong);
         }
-        // Two packed elements share a byte, so that nothing may part them.
+        // Two packed elements share a byte, so rows must have no gaps.
         if tensor.dtype.is_packed() && (dims.len() > 1 || dims[0].1 != 1) {
             return Err(wrong);
         }
@@ -133,7 +133,7 @@ impl Layout {
         self.dims.len() == 1 && self.dims[0].0 == self.span
     }
 
-    /// Where an element lies, in elements.
+    /// The offset of an element, in elements.
     pub(super) fn place(&self, mut element: u64) -> usize {
         let mut place = 0;
         for (count, step) in self.dims.iter().rev() {

@@ -1,4 +1,4 @@
-//! The tensors of a workload: where their elements lie, what inputs hold, and how outputs are compared.
+//! The tensors of a workload: memory layout, generated inputs, and comparison of outputs.
 
 pub mod case;
 pub mod compare;

@@ -1,7 +1,7 @@
-//! Recognises a library or program that cannot be loaded, before anybody tries.
+//! Detects a library or program that cannot be loaded, before it is loaded.
 //!
-//! A copy that was cut short still begins like a library, and loading it kills the process with a
-//! bus error: the headers say how long the file must be.
+//! A truncated copy begins like a valid library, and loading it kills the process with a bus error; its headers state
+//! the full length of the file.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -16,7 +16,7 @@ const ELF_AARCH64: u16 = 183;
 const PE_X86_64: u16 = 0x8664;
 const PE_AARCH64: u16 = 0xaa64;
 
-/// What is wrong with a library or program.
+/// A defect of a library or program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// The file cannot be read.
@@ -25,10 +25,10 @@ pub enum Damage {
         /// The system's message.
         message: String,
     },
-    /// The file ends before its own headers say it does.
+    /// The file is shorter than its headers state.
     #[error("truncated: {bytes} bytes, needs at least {needed}")]
     Truncated {
-        /// Bytes that are there.
+        /// Bytes of the file.
         bytes: u64,
         /// Bytes that the headers call for.
         needed: u64,
@@ -56,7 +56,7 @@ pub(super) fn check(file: &Path, format: BinaryFormat) -> Result<(), Damage> {
     Ok(())
 }
 
-/// How long a file is and how long it says it must be.
+/// The length of a file and the length that its headers state.
 struct Length {
     bytes: u64,
     needed: u64,
@@ -144,7 +144,7 @@ fn portable_executable_length(file: &mut File, head: &[u8]) -> io::Result<Result
     Ok(Ok(needed))
 }
 
-/// A file too short for its first bytes is cut off; another beginning is another format.
+/// A file without complete magic bytes is truncated; other magic bytes are another format.
 fn not_a_binary(head: &[u8]) -> Damage {
     if head.len() < 4 {
         Damage::Truncated { bytes: head.len() as u64, needed: 64 }
@@ -153,7 +153,7 @@ fn not_a_binary(head: &[u8]) -> Damage {
     }
 }
 
-/// The little-endian number at `offset`, which the caller has checked to lie inside.
+/// The little-endian number at `offset`; the caller has checked the bounds.
 fn u16_at(bytes: &[u8], offset: usize) -> u16 {
     u16::from_le_bytes([bytes[offset], bytes[offset + 1]])
 }

@@ -1,18 +1,18 @@
-//! Chooses the compiler and its tools among all places, and keeps why the others were passed over.
+//! Chooses the compiler and its tools among all search places, and records why other files were rejected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::naming::{self, Naming};
-use super::passed_over::{Part, PassedOver, Reason};
-use super::places::{self, Place, Source, file_name};
 use super::receipt::Receipt;
+use super::rejected_file::{Part, Reason, RejectedFile};
+use super::search_places::{self, Place, Source, file_name};
 use super::{Headers, HostEnvironment, Nvrtc, Tool, Toolchain, ToolchainError, Version, binary};
 
 /// Everything that was found.
 #[derive(Debug, Clone)]
 pub struct Discovery {
-    /// The compiler and where its headers come from.
+    /// The compiler and the source of its headers.
     pub compiler: Option<(Nvrtc, Headers)>,
     /// The disassembler.
     pub nvdisasm: Option<Tool>,
@@ -20,14 +20,14 @@ pub struct Discovery {
     pub cuobjdump: Option<Tool>,
     /// The stand-alone assembler.
     pub ptxas: Option<Tool>,
-    /// What is not used, in the order in which it was found.
-    pub passed_over: Vec<PassedOver>,
+    /// Files that are not used, in the order of discovery.
+    pub passed_over: Vec<RejectedFile>,
     /// The path that the user gave.
     given: Option<PathBuf>,
 }
 
 impl Discovery {
-    /// The toolchain, or why there is none.
+    /// The toolchain.
     ///
     /// # Errors
     /// No compiler exists for this system, the given path holds none, or none was found.
@@ -52,9 +52,9 @@ pub(super) fn system_name() -> String {
     format!("{} on {}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// Looks through all places: an explicit path, CUDA toolkits, Python packages, our own cache.
+/// Searches all places: an explicit path, CUDA toolkits, Python packages, Lightbench's cache.
 ///
-/// Reads folder entries and the first bytes of what it finds; takes a few milliseconds.
+/// Reads folder entries and the first bytes of the files found; takes a few milliseconds.
 #[must_use]
 pub fn discover(surroundings: &HostEnvironment) -> Discovery {
     match naming::native() {
@@ -73,11 +73,11 @@ pub fn discover(surroundings: &HostEnvironment) -> Discovery {
 /// [`discover`] with the file names of a chosen platform.
 pub(super) fn discover_as(surroundings: &HostEnvironment, naming: &Naming) -> Discovery {
     let mut search = Search { naming, passed_over: Vec::new(), seen: Vec::new() };
-    let mut places = places::all(surroundings, naming);
+    let mut places = search_places::all(surroundings, naming);
     places.retain(|place| search.is_trusted(place));
     let compiler = search.compiler(&places, surroundings.explicit.is_some());
     if let Some(chosen) = &compiler {
-        // Tools of the same release lie beside the compiler more often than anywhere else.
+        // Tools of the same release are usually in the folder of the compiler.
         let chosen = places.remove(chosen.place);
         places.insert(0, chosen);
     }
@@ -96,7 +96,7 @@ pub(super) fn discover_as(surroundings: &HostEnvironment, naming: &Naming) -> Di
     }
 }
 
-/// Programs that lie on `PATH` and nowhere else.
+/// Programs that are found only on `PATH`.
 fn search_path(surroundings: &HostEnvironment) -> Place {
     Place {
         source: Source::SearchPath,
@@ -125,7 +125,7 @@ struct Candidate {
 
 struct Search<'a> {
     naming: &'a Naming,
-    passed_over: Vec<PassedOver>,
+    passed_over: Vec<RejectedFile>,
     seen: Vec<PathBuf>,
 }
 
@@ -216,7 +216,7 @@ impl Search<'_> {
             }
         }
         if let Some(tool) = &older {
-            // It is used after all: nothing better exists.
+            // It is used after all, because there is no better one.
             self.passed_over.retain(|candidate| candidate.path != tool.program);
         }
         older
@@ -238,7 +238,7 @@ impl Search<'_> {
     }
 
     fn pass_over(&mut self, part: Part, source: Source, path: &Path, reason: Reason) {
-        self.passed_over.push(PassedOver { part, source, path: path.to_path_buf(), reason });
+        self.passed_over.push(RejectedFile { part, source, path: path.to_path_buf(), reason });
     }
 }
 
@@ -252,7 +252,7 @@ fn candidates(place: &Place, naming: &Naming) -> Vec<Candidate> {
             .filter(|file| place.only.as_ref().is_none_or(|only| *only == **file))
             .filter_map(|file| Some((naming.library_major(&file_name(file))?, file.clone())))
             .collect();
-        // `libnvrtc.so.13` before `libnvrtc.so.13.0.88`: the name that the loader knows.
+        // `libnvrtc.so.13` before `libnvrtc.so.13.0.88`: the name that the loader uses.
         libraries.sort_by_key(|(major, file)| (std::cmp::Reverse(*major), file.as_os_str().len()));
         libraries.dedup_by_key(|(major, _)| *major);
         for (major, library) in libraries {
@@ -263,7 +263,7 @@ fn candidates(place: &Place, naming: &Naming) -> Vec<Candidate> {
     found
 }
 
-/// The builtins library of a major version: the loader's name for it, and the fullest version told.
+/// The builtins library of a major version: the loader's name for it, and the most precise known version.
 fn builtins_of(major: u32, files: &[PathBuf], naming: &Naming) -> Option<(PathBuf, Version)> {
     let named: Vec<(&PathBuf, Version)> = files
         .iter()
@@ -297,7 +297,7 @@ fn headers(place: &Place, version: Version) -> Result<Headers, Reason> {
     Ok(Headers::Folders(folders))
 }
 
-/// The version that the package's own folder beside `nvidia` tells.
+/// The version in the name of the package's metadata folder next to `nvidia`.
 fn installed_version(place: &Place, part: Part) -> Option<Version> {
     let packages = place.packages.as_ref()?;
     let prefix = format!("{}-", part.package());

@@ -1,12 +1,12 @@
-//! The folder into which the compiler extracts the headers that it carries.
+//! The cache folder of the headers that the compiler carries.
 //!
-//! NVRTC writes 2,377 files with `--use-bundled-headers=DIR`. The extraction happens in a folder
-//! beside, which is renamed when it is whole: a killed process leaves nothing that looks complete,
-//! and two processes do not write into each other's folder.
+//! NVRTC writes 2,377 files with `--use-bundled-headers=DIR`. The extraction goes to a temporary folder, which is
+//! renamed when it is complete: a killed process leaves nothing that looks complete, and two processes do not write
+//! into each other's folder.
 //!
-//! Compiles are better given the extracted folders with `-I`: with the option, NVRTC 13.5 opens a
-//! lock file in `DIR` for writing at every compile, so that a read-only cache fails, and does not
-//! notice missing files. Both ways give the same cubin.
+//! Compilations pass the extracted folders with `-I`: with `--use-bundled-headers`, NVRTC 13.5 opens a lock file in
+//! `DIR` for writing at every compilation, so that a read-only cache fails, and does not detect missing files. Both
+//! options give the same cubin.
 
 use std::fs::{self, File};
 use std::io;
@@ -26,7 +26,7 @@ const SCHEMA: &str = "lightbench.headers/1";
 /// The headers of one compiler version in the user's cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderFolder {
-    /// The folder that the headers lie in.
+    /// The folder of the headers.
     pub path: PathBuf,
     /// Whether it can be used.
     pub state: HeaderState,
@@ -34,23 +34,23 @@ pub struct HeaderFolder {
     whole: PathBuf,
 }
 
-/// Whether extracted headers are there.
+/// Whether the headers are extracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderState {
-    /// All files are there.
+    /// All files are present.
     Complete {
         /// Number of files.
         files: u64,
         /// Bytes of all files together.
         bytes: u64,
     },
-    /// Nothing usable is there: extract them.
+    /// The headers must be extracted.
     Absent,
 }
 
-/// What came of asking to extract.
+/// The result of requesting an extraction.
 #[derive(Debug)]
-pub enum HeaderTurn {
+pub enum HeaderExtraction {
     /// It is this process's turn.
     Extract(HeaderStaging),
     /// Another process has done it in the meantime.
@@ -81,13 +81,12 @@ pub enum HeaderError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The extraction left no headers behind.
     #[error("the compiler extracted no headers to {} (`cuda_fp16.h` is missing)", path.display())]
     NothingExtracted {
         /// The folder that it was given.
         path: PathBuf,
     },
-    /// Somebody else is extracting, and does not end.
+    /// Another process is extracting and does not finish.
     #[error("{0}")]
     Lock(#[from] LockError),
 }
@@ -113,7 +112,7 @@ impl HeaderFolder {
         Self { path: whole.join("include"), state, whole }
     }
 
-    /// The folders to give to `-I`, in order, once the headers are complete.
+    /// The folders for `-I`, in order, once the headers are complete.
     #[must_use]
     pub fn include_folders(&self) -> [PathBuf; 2] {
         [self.path.clone(), self.path.join("cccl")]
@@ -130,21 +129,21 @@ impl HeaderFolder {
         }
     }
 
-    /// Waits for its turn (at most `limit`) and makes an empty folder to extract into.
+    /// Waits for the lock (at most `limit`) and creates an empty folder to extract into.
     ///
     /// # Errors
-    /// The cache cannot be written, or another process keeps the turn.
+    /// The cache cannot be written, or another process holds the lock.
     pub fn begin(
         self,
         limit: Duration,
         cancelled: &dyn Fn() -> bool,
-    ) -> Result<HeaderTurn, HeaderError> {
+    ) -> Result<HeaderExtraction, HeaderError> {
         let parent = self.parent();
         fs::create_dir_all(&parent).map_err(at(&parent))?;
         let lock = Lock::acquire(&parent.join(".lock"), limit, cancelled, &mut || {})?;
         if let Some(HeaderReceipt { files, bytes, .. }) = read_receipt(&self.whole) {
             let state = HeaderState::Complete { files, bytes };
-            return Ok(HeaderTurn::Ready(Self { state, ..self }));
+            return Ok(HeaderExtraction::Ready(Self { state, ..self }));
         }
         remove_leftovers(&parent, &mut |_| {});
         let folder = tempfile::Builder::new()
@@ -153,7 +152,7 @@ impl HeaderFolder {
             .map_err(at(&parent))?;
         let include = folder.path().join("include");
         fs::create_dir(&include).map_err(at(&include))?;
-        Ok(HeaderTurn::Extract(HeaderStaging { target: self, folder, include, _lock: lock }))
+        Ok(HeaderExtraction::Extract(HeaderStaging { target: self, folder, include, _lock: lock }))
     }
 
     fn parent(&self) -> PathBuf {
@@ -182,18 +181,18 @@ impl HeaderStaging {
         let place = self.folder.path().join(RECEIPT);
         write_receipt(&place, &receipt).map_err(at(&place))?;
         if self.target.whole.exists() {
-            // It has no valid receipt, or `begin` would have returned it.
+            // The folder has no valid receipt, or `begin` would have returned it.
             fs::remove_dir_all(&self.target.whole).map_err(at(&self.target.whole))?;
         }
         let Self { folder, target, _lock, .. } = self;
         fs::rename(folder.path(), &target.whole).map_err(at(&target.whole))?;
-        // It has another name now, so there is nothing left to remove.
+        // The folder has its final name, so there is nothing to remove.
         let _renamed = folder.keep();
         Ok(HeaderFolder { state: HeaderState::Complete { files, bytes }, ..target })
     }
 }
 
-/// The full version; where its last number is unknown, the library's length stands for it.
+/// The full version; if its last number is unknown, the library's length replaces it.
 fn key(nvrtc: &Nvrtc) -> String {
     match nvrtc.version.patch {
         Some(_) => nvrtc.version.to_string(),

@@ -1,13 +1,14 @@
-//! What the machine looks like from here: the values that discovery needs, read once by the program.
+//! The environment values that discovery needs, read once by the program.
 //!
-//! Core reads no environment, so that a search is a function of its input and tests need no tricks.
+//! This crate reads no environment variables, so that a search is a function of its input and tests set its input
+//! directly.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use etcetera::BaseStrategy as _;
 
-/// Environment values and roots that discovery and the doctor look at.
+/// Environment values and root folders that discovery and the doctor use.
 #[derive(Debug, Clone, Default)]
 pub struct HostEnvironment {
     /// The toolchain path that the user gave: a folder or the compiler library itself
@@ -29,7 +30,7 @@ pub struct HostEnvironment {
     pub path: Vec<PathBuf>,
     /// Our folder in the user's cache (`LIGHTBENCH_CACHE`, else the platform's cache folder).
     pub cache: Option<PathBuf>,
-    /// The root of the file system, below which `usr/local`, `opt`, `proc` and `dev` lie.
+    /// The root of the file system, which contains `usr/local`, `opt`, `proc` and `dev`.
     pub system: PathBuf,
     /// `DISPLAY`.
     pub display: Option<String>,
@@ -40,7 +41,7 @@ pub struct HostEnvironment {
 impl HostEnvironment {
     /// Fills every field from a lookup of environment variables; empty ones count as absent.
     ///
-    /// `cache` is used where `LIGHTBENCH_CACHE` is not set; see [`user_cache`].
+    /// `cache` is used if `LIGHTBENCH_CACHE` is not set; see [`user_cache`].
     #[must_use]
     pub fn from_variables(
         variable: &dyn Fn(&str) -> Option<OsString>,

@@ -1,7 +1,7 @@
-//! Finds or fetches the CUDA compiler and its tools, and says what is missing.
+//! Finds or fetches the CUDA compiler and its tools, and reports missing parts.
 //!
-//! [`discover`] looks at files only: no process is started, no library is loaded, no environment
-//! variable is read (the program hands in its [`HostEnvironment`] once).
+//! [`discover`] only reads files: it starts no process, loads no library and reads no environment variable (the program
+//! passes its [`HostEnvironment`]).
 
 mod binary;
 mod discover;
@@ -12,12 +12,12 @@ mod host_environment;
 mod libraries;
 mod lock;
 mod naming;
-mod passed_over;
 mod pins;
-mod places;
 mod profilers;
 pub mod program;
 mod receipt;
+mod rejected_file;
+mod search_places;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -29,16 +29,16 @@ use serde::Serialize;
 pub use binary::Damage;
 pub use discover::{Discovery, discover};
 pub use fetch::{DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, fetch};
-pub use headers::{HeaderError, HeaderFolder, HeaderStaging, HeaderState, HeaderTurn};
+pub use headers::{HeaderError, HeaderExtraction, HeaderFolder, HeaderStaging, HeaderState};
 pub use host_environment::{HostEnvironment, user_cache};
 pub use libraries::{Libraries, libraries};
 pub use lock::LockError;
-pub use passed_over::{Part, PassedOver, Reason};
 pub use pins::{Pin, PinnedSet};
-pub use places::Source;
-pub use profilers::{Absent, NsightProgram, nsight};
+pub use profilers::{NsightProgram, ProfilerNotFound, nsight};
 pub use program::ProgramError;
 pub use receipt::{FileRecord, Receipt, ReceiptProblem};
+pub use rejected_file::{Part, Reason, RejectedFile};
+pub use search_places::Source;
 pub use version::Version;
 
 /// A compiler that can be used, and the tools found with it.
@@ -46,7 +46,6 @@ pub use version::Version;
 pub struct Toolchain {
     /// The compiler library.
     pub nvrtc: Nvrtc,
-    /// Where the compiler's own headers come from.
     pub headers: Headers,
     /// The disassembler: cubin to SASS.
     pub nvdisasm: Option<Tool>,
@@ -92,7 +91,7 @@ pub struct Nvrtc {
     pub source: Source,
 }
 
-/// Where the compiler's headers come from.
+/// The source of the compiler's headers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "folders", rename_all = "snake_case")]
 pub enum Headers {
@@ -108,13 +107,13 @@ pub enum Headers {
 pub struct Tool {
     /// Path of the program.
     pub program: PathBuf,
-    /// Version, where a file or folder name tells it.
+    /// The version, if a file or folder name states it.
     pub version: Option<Version>,
     /// Which kind of place it was found in.
     pub source: Source,
 }
 
-/// Why there is no compiler to use.
+/// Why no compiler can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
     /// NVIDIA publishes no compiler for this operating system or processor.
@@ -123,25 +122,24 @@ pub enum ToolchainError {
         /// Operating system and processor.
         system: String,
     },
-    /// The path that the user gave holds no usable compiler.
     #[error(
         "{} holds no usable CUDA compiler{}; give the folder or the file of NVRTC 13.0 or newer \
          (13.x), or leave the path out",
-        path.display(), passed_over::listed(passed_over)
+        path.display(), rejected_file::listed(passed_over)
     )]
     Explicit {
-        /// What the user gave.
+        /// The path from the user.
         path: PathBuf,
-        /// What was found there, and why it is not used.
-        passed_over: Vec<PassedOver>,
+        /// The files found there, and why they are not used.
+        passed_over: Vec<RejectedFile>,
     },
     /// Nothing usable was found anywhere.
     #[error(
         "no usable CUDA compiler on this machine{}; run `lightbench doctor --fetch` to install one",
-        passed_over::listed(passed_over)
+        rejected_file::listed(passed_over)
     )]
     Missing {
-        /// What was found, and why it is not used.
-        passed_over: Vec<PassedOver>,
+        /// The files found, and why they are not used.
+        passed_over: Vec<RejectedFile>,
     },
 }

@@ -1,14 +1,14 @@
-//! Where the vendor's libraries lie that are used on a GPU: cuBLAS as a baseline, CUPTI for the driver's time stamps.
-//! Nothing is loaded: that is for the process that runs them.
+//! Locates the vendor libraries used on a GPU: cuBLAS as a baseline, CUPTI for the driver's time stamps. Nothing is
+//! loaded here; the process that runs the library loads it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::HostEnvironment;
 use super::naming::{self, Naming};
-use super::places::{self, Place, Source, file_name};
+use super::search_places::{self, Place, Source, file_name};
 
-/// Where libraries may lie, the likeliest place first; behind the files the names by which the system's loader may know them.
+/// Candidate paths of libraries, the most likely first; after the files, the names for the system's loader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Libraries {
     /// Products of matrices, as a baseline.
@@ -26,19 +26,19 @@ impl Libraries {
     }
 }
 
-/// A library that is looked for.
-struct Sought {
-    /// What the loader calls it, the newest major version first.
+/// File names and folders of a library.
+struct LibraryPattern {
+    /// Names for the loader, the newest major version first.
     names: &'static [&'static str],
-    /// What its file begins with where it has none of the names.
+    /// Prefix of its file name if it has none of the names.
     stem: Option<&'static str>,
-    /// A folder of a toolkit that has it, besides those of all libraries.
+    /// An additional folder of a toolkit that contains it.
     in_toolkit: Option<&'static str>,
-    /// Its own folder among packages before CUDA 13.
+    /// Its folder in Python packages before CUDA 13.
     package: &'static str,
 }
 
-const CUBLAS: Sought = Sought {
+const CUBLAS: LibraryPattern = LibraryPattern {
     names: if cfg!(windows) {
         &["cublas64_13.dll", "cublas64_12.dll"]
     } else {
@@ -49,7 +49,7 @@ const CUBLAS: Sought = Sought {
     package: "cublas",
 };
 
-const CUPTI: Sought = Sought {
+const CUPTI: LibraryPattern = LibraryPattern {
     names: if cfg!(windows) {
         &["cupti64.dll"]
     } else {
@@ -61,21 +61,21 @@ const CUPTI: Sought = Sought {
     package: "cuda_cupti",
 };
 
-/// Looks where compilers are looked for, too: the path given, CUDA toolkits, Python packages.
+/// Searches the places of compilers: the given path, CUDA toolkits, Python packages.
 #[must_use]
 pub fn libraries(surroundings: &HostEnvironment) -> Libraries {
     let Some(naming) = naming::native() else { return Libraries::default() };
-    let mut places = places::all(surroundings, naming);
+    let mut places = search_places::all(surroundings, naming);
     places.retain(|place| match place.source {
         Source::Explicit | Source::Toolkit | Source::Python => true,
-        // Only what compiles is ever fetched.
+        // A fetch installs compilers only.
         Source::Fetched | Source::SearchPath => false,
     });
     let [cublas, cupti] = [CUBLAS, CUPTI].map(|sought| sought.found(&places, naming));
     Libraries { cublas, cupti }
 }
 
-impl Sought {
+impl LibraryPattern {
     fn found(&self, places: &[Place], naming: &Naming) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
         let folders = places.iter().flat_map(|place| self.folders(place, naming));
@@ -124,7 +124,7 @@ mod tests {
 
     fn check_found(
         of: impl Fn(Libraries) -> Vec<PathBuf>,
-        sought: &Sought,
+        sought: &LibraryPattern,
         files: &[&str],
         expected: &[&str],
     ) {
@@ -134,7 +134,7 @@ mod tests {
         let found = of(libraries(&around));
         let mut wanted: Vec<PathBuf> = expected.iter().map(|file| root.path().join(file)).collect();
         assert_eq!(Libraries::file(&found), wanted.first().map(PathBuf::as_path), "{files:?}");
-        // Where nothing is found the loader is asked.
+        // If no file is found, the system's loader searches.
         wanted.extend(sought.names.iter().map(PathBuf::from));
         assert_eq!(found, wanted, "{files:?}");
     }

@@ -1,4 +1,4 @@
-//! One process at a time: an advisory lock on a file, waited for without becoming deaf.
+//! An advisory file lock that admits one process at a time and can be cancelled while waiting.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a waiting process looks again.
+/// Interval between attempts while waiting.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Why the lock was not taken.
+/// Why the lock was not acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// The lock file cannot be made or locked.
@@ -25,10 +25,9 @@ pub enum LockError {
     Held {
         /// The lock file.
         path: PathBuf,
-        /// How long was waited.
+        /// The waiting time.
         limit: Duration,
     },
-    /// The caller gave up.
     #[error("cancelled")]
     Cancelled,
 }
@@ -40,13 +39,13 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// The empty lock file as the input of a child, which then shares the lock (on Unix): should
-    /// this process be killed, nobody else starts before the orphan has ended too.
+    /// The empty lock file as the standard input of a child, which then shares the lock (on Unix): if this process is
+    /// killed, no other process starts before the orphan has ended too.
     pub(super) fn shared_as_input(&self) -> std::io::Result<Stdio> {
         Ok(Stdio::from(self.file.try_clone()?))
     }
 
-    /// Takes the lock on `path`, calling `on_wait` once if somebody else holds it.
+    /// Acquires the lock on `path`; calls `on_wait` once if another process holds it.
     pub(super) fn acquire(
         path: &Path,
         limit: Duration,

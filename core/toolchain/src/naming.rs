@@ -1,4 +1,4 @@
-//! How the compiler's files are called on each platform: one small table.
+//! File names of the compiler on each platform.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,15 @@ use super::Version;
 /// File names and folders of one platform.
 #[derive(Debug)]
 pub(super) struct Naming {
-    /// What stands before the numbers in the name of the compiler library.
+    /// Text before the version in the name of the compiler library.
     library_prefix: &'static str,
     /// The same for its builtins library.
     builtins_prefix: &'static str,
-    /// What stands after the numbers.
+    /// Text after the version.
     library_suffix: &'static str,
-    /// How the numbers are written.
+    /// The form of the version.
     digits: Digits,
-    /// What program names end with.
+    /// Suffix of program names.
     program_suffix: &'static str,
     /// The format of libraries and programs.
     pub(super) format: BinaryFormat,
@@ -23,11 +23,11 @@ pub(super) struct Naming {
     pub(super) toolkit_libraries: &'static [&'static str],
     /// Folders of a wheel that hold libraries.
     pub(super) wheel_libraries: &'static [&'static str],
-    /// Folders below a Python prefix that hold packages; `*` stands for a version.
+    /// Folders below a Python prefix that hold packages; `*` matches a version.
     pub(super) site_packages: &'static [&'static str],
 }
 
-/// How a version is written in a file name.
+/// The form of a version in a file name.
 #[derive(Debug, Clone, Copy)]
 enum Digits {
     /// `13`, `13.5`.
@@ -84,7 +84,7 @@ pub(super) static WINDOWS: Naming = Naming {
     site_packages: &["Lib/site-packages"],
 };
 
-/// The table of the platform this program was built for; none where NVIDIA ships no compiler.
+/// The table of the platform this program was built for; `None` if NVIDIA ships no compiler for it.
 pub(super) fn native() -> Option<&'static Naming> {
     let known_processor = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     if cfg!(target_os = "linux") && known_processor {
@@ -97,7 +97,7 @@ pub(super) fn native() -> Option<&'static Naming> {
 }
 
 impl Naming {
-    /// The CUDA major version in the name of a compiler library; none for other files.
+    /// The CUDA major version in the name of a compiler library; `None` for other files.
     pub(super) fn library_major(&self, name: &str) -> Option<u32> {
         let numbers = name.strip_prefix(self.library_prefix)?.strip_suffix(self.library_suffix)?;
         match self.digits {
@@ -113,7 +113,7 @@ impl Naming {
         }
     }
 
-    /// The version in the name of a builtins library; none for other files.
+    /// The version in the name of a builtins library; `None` for other files.
     pub(super) fn builtins_version(&self, name: &str) -> Option<Version> {
         let numbers = name.strip_prefix(self.builtins_prefix)?.strip_suffix(self.library_suffix)?;
         match self.digits {

@@ -1,8 +1,8 @@
-//! The vendor's packages that a fetch installs: one table.
+//! The vendor's packages that a fetch installs.
 
 use serde::{Deserialize, Serialize};
 
-use super::passed_over::Part;
+use super::rejected_file::Part;
 
 /// One package at one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Pin {
     pub package: &'static str,
     /// Exact version.
     pub version: &'static str,
-    /// What the package is fetched for.
+    /// The role of the package.
     pub part: Part,
 }
 
@@ -62,8 +62,8 @@ impl PinnedSet {
         }
     }
 
-    /// Free space that an install needs, with a margin: installed and downloaded together, the
-    /// x86-64 Linux packages of 13.5.37 take 147 + 64 MB (compiler) and 142 + 47 MB (assembler).
+    /// Free space that an install needs, with a margin. Installed and downloaded together, the x86-64 Linux packages of
+    /// 13.5.37 take 147 + 64 MB (compiler) and 142 + 47 MB (assembler).
     #[must_use]
     pub const fn space_bytes(self) -> u64 {
         match self {

@@ -1,9 +1,9 @@
-//! Where NVIDIA's profiler lies: Nsight Compute, which a CUDA toolkit or a package of its own brings.
+//! Locates NVIDIA's profiler, Nsight Compute, in a CUDA toolkit or in its own package.
 
 use std::path::{Path, PathBuf};
 
 use super::HostEnvironment;
-use super::places::{expand, toolkit_roots};
+use super::search_places::{expand, toolkit_roots};
 
 /// A program of Nsight Compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum NsightProgram {
 }
 
 impl NsightProgram {
-    /// What its file is called.
+    /// The name of its file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,10 +32,10 @@ impl NsightProgram {
      package cuda-nsight-compute-13-0 of NVIDIA's repository (`sudo apt install cuda-nsight-compute-13-0`), or from \
      https://developer.nvidia.com/nsight-compute", program.name(), listed(looked)
 )]
-pub struct Absent {
+pub struct ProfilerNotFound {
     /// Which.
     pub program: NsightProgram,
-    /// The folders that were looked in besides those of `PATH`.
+    /// The folders that were searched besides those of `PATH`.
     pub looked: Vec<PathBuf>,
 }
 
@@ -44,14 +44,17 @@ fn listed(folders: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// A program of Nsight Compute: on `PATH`, as an installation of its own, or in a toolkit. Nothing is started.
+/// Locates a program of Nsight Compute: on `PATH`, as a separate installation, or in a toolkit. It starts nothing.
 ///
 /// # Errors
-/// It is nowhere.
-pub fn nsight(surroundings: &HostEnvironment, program: NsightProgram) -> Result<PathBuf, Absent> {
+/// It was not found.
+pub fn nsight(
+    surroundings: &HostEnvironment,
+    program: NsightProgram,
+) -> Result<PathBuf, ProfilerNotFound> {
     let installs = surroundings.system.join("opt/nvidia/nsight-compute");
     let mut folders: Vec<PathBuf> = expand(&installs, "*");
-    // Named also where it is not there, so that people know where one would be seen.
+    // Listed even if missing, so that the error names the place to install into.
     folders.push(installs);
     for toolkit in toolkit_roots(surroundings) {
         folders.push(toolkit.join("bin"));
@@ -59,7 +62,7 @@ pub fn nsight(surroundings: &HostEnvironment, program: NsightProgram) -> Result<
     }
     match find(surroundings, program.name(), &folders) {
         Some(found) => Ok(found),
-        None => Err(Absent { program, looked: folders }),
+        None => Err(ProfilerNotFound { program, looked: folders }),
     }
 }
 

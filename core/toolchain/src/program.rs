@@ -1,6 +1,6 @@
-//! Runs a program with its output in a file, looking up often enough to be stopped.
+//! Runs a program with its output in a file, and checks for cancellation while it runs.
 //!
-//! A file instead of a pipe needs no thread to read it, and nothing blocks when nobody reads.
+//! A file instead of a pipe needs no reading thread, and the program never blocks on an unread pipe.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Why a program did not come to its end.
+/// Why a program did not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// It could not be started or watched.
@@ -28,7 +28,6 @@ pub enum ProgramError {
         /// The limit.
         limit: Duration,
     },
-    /// The caller gave up.
     #[error("cancelled")]
     Cancelled,
 }
@@ -37,7 +36,7 @@ pub enum ProgramError {
 pub struct Limits<'a> {
     /// When the clock started.
     pub begin: Instant,
-    /// How long it may run.
+    /// Time limit.
     pub limit: Duration,
     /// Whether the caller has given up.
     pub cancelled: &'a dyn Fn() -> bool,
@@ -56,10 +55,10 @@ impl Limits<'_> {
     }
 }
 
-/// Runs `command` to its end, hands over what it writes line by line.
+/// Runs `command` to its end and passes its output on line by line.
 ///
-/// `folder` takes the file with the output. The program gets a process group of its own, which is
-/// killed whenever this function returns before the program has ended.
+/// `folder` receives the file with the output. The program gets its own process group, which is killed if this function
+/// returns before the program has ended.
 pub fn run(
     command: &mut Command,
     folder: &Path,
@@ -105,7 +104,7 @@ impl Drop for Running {
             rustix::process::Pid::from_child(&self.child),
             rustix::process::Signal::KILL,
         );
-        // Both fail only where the child has ended by itself, which is what is wanted.
+        // Both fail only if the child has already ended, which is the desired state.
         let _gone = self.child.kill();
         let _status = self.child.wait();
     }
@@ -133,7 +132,7 @@ impl Lines {
     }
 }
 
-/// Hands over one line without control characters: it goes to somebody's terminal.
+/// Passes one line on without control characters, because it is shown on a terminal.
 fn say(line: &[u8], on_line: &mut dyn FnMut(&str)) {
     let text: String =
         String::from_utf8_lossy(line).chars().filter(|letter| !letter.is_control()).collect();

@@ -1,4 +1,4 @@
-//! What a finished fetch left behind, so that nothing half-installed is ever trusted.
+//! The record of a completed fetch, so that an incomplete installation is never used.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ pub struct Receipt {
     pub files: BTreeMap<String, FileRecord>,
 }
 
-/// What a file was when it was installed.
+/// Length and hash of an installed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileRecord {
@@ -34,13 +34,13 @@ pub struct FileRecord {
 /// Why a folder is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiptProblem {
-    /// The install never finished, or somebody removed its receipt.
+    /// The install did not finish, or the receipt was removed.
     #[error("the install was never finished (no receipt)")]
     Absent,
-    /// The receipt is not what we write.
+    /// The receipt has an unknown form.
     #[error("the receipt cannot be read: {message}")]
     Unreadable {
-        /// What was wrong.
+        /// The parser's error.
         message: String,
     },
     /// A listed file is gone.
@@ -68,10 +68,10 @@ pub enum ReceiptProblem {
 }
 
 impl Receipt {
-    /// The receipt of `folder`, if every listed file is there with its length.
+    /// The receipt of `folder`, if every listed file exists with its length.
     ///
     /// # Errors
-    /// Names the first thing that does not fit.
+    /// The first mismatch.
     pub fn trusted(folder: &Path) -> Result<Self, ReceiptProblem> {
         let text = match fs::read(folder.join(FILE_NAME)) {
             Ok(text) => text,
@@ -114,8 +114,11 @@ impl Receipt {
         Ok(())
     }
 
-    /// Lists what lies in `folder`.
-    pub(super) fn of_folder(folder: &Path, packages: BTreeMap<String, String>) -> io::Result<Self> {
+    /// Lists the content of `folder`.
+    pub(super) fn from_folder(
+        folder: &Path,
+        packages: BTreeMap<String, String>,
+    ) -> io::Result<Self> {
         let mut files = BTreeMap::new();
         list(folder, "", &mut files)?;
         Ok(Self { schema: SCHEMA.to_owned(), packages, files })

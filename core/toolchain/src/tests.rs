@@ -118,7 +118,7 @@ const CASES: &[Case] = &[
         adjust: AS_IS,
         chosen: Some("usr/local/cuda-13.4/lib64/libnvrtc.so.13 13.4.10 bundled"),
         passed_over: &["home/.local/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13: \
-                            usable, but another comes first"],
+                            usable, but another has priority"],
     },
     Case {
         rule: "CUDA 12 is found and not used; Python 3.13 comes before 3.9",
@@ -138,7 +138,7 @@ const CASES: &[Case] = &[
         passed_over: &[
             "usr/local/cuda-12.8/lib64/libnvrtc.so.12: version 12.8; 13.0 or newer (13.x) is needed",
             "venv/lib/python3.9/site-packages/nvidia/cu13/lib/libnvrtc.so.13: \
-                 usable, but another comes first",
+                 usable, but another has priority",
         ],
     },
     Case {
@@ -156,9 +156,10 @@ const CASES: &[Case] = &[
             surroundings.cuda_path = Some(root.join("b"));
         },
         chosen: Some("b/lib64/libnvrtc.so.13 13.0 b/include:b/include/cccl"),
-        passed_over: &["a/lib64/libnvrtc.so.13: version 13.0 carries no headers and \
-                            `cuda_fp16.h` is in none of: a/include, \
-                            a/targets/x86_64-linux/include, a/targets/sbsa-linux/include"],
+        passed_over: &[
+            "a/lib64/libnvrtc.so.13: version 13.0 has no bundled headers, and `cuda_fp16.h` is in none of: a/include, \
+                            a/targets/x86_64-linux/include, a/targets/sbsa-linux/include",
+        ],
     },
     Case {
         rule: "truncated, without builtins, and of another format",
@@ -176,7 +177,7 @@ const CASES: &[Case] = &[
         chosen: None,
         passed_over: &[
             "a/lib64/libnvrtc.so.13: libnvrtc.so.13 is truncated: 100 bytes, needs at least 128",
-            "b/lib64/libnvrtc.so.13: its builtins library is missing beside it",
+            "b/lib64/libnvrtc.so.13: its builtins library is missing from its folder",
             "opt/cuda/lib64/libnvrtc.so.13: libnvrtc-builtins.so.13.5 is truncated: 30 bytes, \
                  needs at least 64",
         ],
@@ -331,22 +332,22 @@ fn headers_are_complete_only_after_the_last_step() {
     let locate = || HeaderFolder::locate(cache.path(), &nvrtc());
     let begin = || locate().begin(limit, &|| false).unwrap();
     // A killed extraction: its folder stays, and is removed by the next one.
-    let HeaderTurn::Extract(staging) = begin() else { panic!("nothing is there yet") };
+    let HeaderExtraction::Extract(staging) = begin() else { panic!("nothing is there yet") };
     let abandoned = cache.path().join("headers/.partial-abandoned");
     fs::create_dir_all(abandoned.join("include")).unwrap();
     drop(staging);
     assert_eq!(locate().state, HeaderState::Absent);
 
-    let HeaderTurn::Extract(staging) = begin() else { panic!("still nothing") };
+    let HeaderExtraction::Extract(staging) = begin() else { panic!("still nothing") };
     assert!(!abandoned.exists());
     assert!(staging.finish(&nvrtc()).is_err(), "an empty extraction is refused");
 
-    let HeaderTurn::Extract(staging) = begin() else { panic!("still nothing") };
+    let HeaderExtraction::Extract(staging) = begin() else { panic!("still nothing") };
     fs::write(staging.include().join("cuda_fp16.h"), "half").unwrap();
     let finished = staging.finish(&nvrtc()).unwrap();
     assert_eq!(finished.state, HeaderState::Complete { files: 1, bytes: 4 });
     assert_eq!(locate(), finished);
-    assert!(matches!(begin(), HeaderTurn::Ready(_)));
+    assert!(matches!(begin(), HeaderExtraction::Ready(_)));
     assert!(finished.is_whole());
     fs::write(finished.path.join("cuda_fp16.h"), "").unwrap();
     assert!(!locate().is_whole(), "a header was cut");

@@ -1,26 +1,26 @@
-//! Version of a compiler or tool, as file and folder names tell it.
+//! Version of a compiler or tool, parsed from file and folder names.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// `13.5.37`, or `13.5` where the last number is not known.
+/// `13.5.37`, or `13.5` if the last number is unknown.
 ///
-/// Ordering puts an unknown last number before every known one.
+/// An unknown last number sorts before every known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     /// First number: the CUDA major version.
     pub major: u32,
     /// Second number.
     pub minor: u32,
-    /// Third number, where a name carries it.
+    /// Third number, if the name contains it.
     pub patch: Option<u32>,
 }
 
-/// The first NVRTC that carries its own headers.
+/// The first NVRTC with bundled headers.
 const FIRST_WITH_HEADERS: Version = Version::new(13, 3);
 
-/// The only major version whose cubins and PTX this program knows.
+/// The only major version whose cubins and PTX this program supports.
 const SUPPORTED_MAJOR: u32 = 13;
 
 impl Version {
@@ -30,7 +30,7 @@ impl Version {
         Self { major, minor, patch: None }
     }
 
-    /// Reads `13.5` or `13.5.37`; further numbers are left out.
+    /// Parses `13.5` or `13.5.37`; further numbers are ignored.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split('.').map(str::parse::<u32>);
@@ -48,7 +48,7 @@ impl Version {
         self.major == SUPPORTED_MAJOR
     }
 
-    /// Whether an NVRTC of this version carries its own headers.
+    /// Whether an NVRTC of this version has bundled headers.
     #[must_use]
     pub fn has_bundled_headers(self) -> bool {
         self >= FIRST_WITH_HEADERS

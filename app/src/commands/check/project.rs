@@ -8,7 +8,7 @@ use lightbench_core::compile::facts::{Facts, FactsError, LaunchFacts};
 use lightbench_core::compile::occupancy::Occupancy;
 use lightbench_core::compile::{CompileError, Compiler};
 use lightbench_core::engine::{AskedBy, CompileFor, Ending, Request, Work};
-use lightbench_core::project::{BrokenFile, Kernel, NoKernel, Project, Purpose, Workload};
+use lightbench_core::project::{BrokenFile, Kernel, KernelUnavailable, Project, Purpose, Workload};
 
 use super::super::engine_client::EngineClient;
 use super::super::{evaluation_setup, run};
@@ -62,10 +62,10 @@ pub(super) fn check(
     let wanted = checker.arguments.kernel.as_deref().or(kernel);
     let (workload, kernels) = match chosen(checker, project, wanted) {
         Ok(chosen) => chosen,
-        Err(NoKernel::Broken(broken)) => {
+        Err(KernelUnavailable::Broken(broken)) => {
             return report::broken_kernel(&broken, project, as_json);
         }
-        Err(NoKernel::Unknown(error)) => return report::request(&error, as_json),
+        Err(KernelUnavailable::Unknown(error)) => return report::request(&error, as_json),
     };
     let parameters: BTreeMap<String, i64> = checker.arguments.parameters.iter().cloned().collect();
     if let Some(name) = unknown_parameter(&kernels, &parameters) {
@@ -132,9 +132,9 @@ fn chosen<'a>(
     checker: &Checker<'_>,
     project: &'a Project,
     wanted: Option<&str>,
-) -> Result<(&'a Workload, Vec<&'a Kernel>), NoKernel> {
+) -> Result<(&'a Workload, Vec<&'a Kernel>), KernelUnavailable> {
     let workload = match &checker.arguments.workload {
-        Some(name) => project.workload(name).map_err(NoKernel::Unknown)?,
+        Some(name) => project.workload(name).map_err(KernelUnavailable::Unknown)?,
         None => default_workload(project),
     };
     let kernels = match wanted {

@@ -130,7 +130,7 @@ fn what_no_clock_resolves_is_said() {
     };
     let check = |a: f64, b: f64, expected: &str| {
         let rounds = |seconds| vec![vec![Seconds(seconds); 5]; 20];
-        let comparison = Comparison::of(&rounds(a), &rounds(b)).unwrap();
+        let comparison = Comparison::from_rounds(&rounds(a), &rounds(b)).unwrap();
         let told = text::conclusion(&comparison, &[timing(a), timing(b)]);
         assert!(told.contains(expected), "{expected:?} in {told:?}");
     };

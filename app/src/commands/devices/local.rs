@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lightbench_core::device::{Described, DriverAttributes, cuda};
+use lightbench_core::device::{DescribedGpu, DriverAttributes, cuda};
 use lightbench_core::speed_of_light::confirmation::PeakEvidence;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::session::Session;
 struct Local {
     name: String,
     attributes: DriverAttributes,
-    described: Described,
+    described: DescribedGpu,
     /// Stated peaks that its calibration exceeds, and why a calibration is not used.
     evidence: PeakEvidence,
     notice: Option<String>,
@@ -30,7 +30,7 @@ pub(super) fn run(session: &Session, as_json: bool) -> Outcome {
     };
     let mut found = Vec::new();
     for (ordinal, (attributes, uuid)) in all.into_iter().enumerate() {
-        let described = match Described::of(&attributes) {
+        let described = match DescribedGpu::from_attributes(&attributes) {
             Ok(described) => described,
             Err(error) => return report::environment(&error, as_json),
         };

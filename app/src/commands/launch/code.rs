@@ -7,7 +7,7 @@ use lightbench_core::compile::facts::{FactsError, Setting, selection};
 use lightbench_core::compile::{
     Artifact, Build, CompileError, CompileJob, Compiler, KernelFacts, SourceNames, artifact,
 };
-use lightbench_core::device::{Described, Description, DeviceKind, DeviceSheet, SheetError};
+use lightbench_core::device::{DescribedGpu, Description, DeviceKind, DeviceSheet, SheetError};
 use lightbench_core::project::policy::Limits;
 use lightbench_core::project::scaffold::signature;
 use lightbench_core::project::{
@@ -172,7 +172,7 @@ impl LaunchedFile {
         let setting =
             Setting { project, workload, chosen: &chosen, sheet, build: build(arguments) };
         let selection = selection(kernel, &setting).map_err(|error| request(&error))?;
-        Candidate::of(project, kernel, instantiating(selection, arguments)).map_err(refused)
+        Candidate::new(project, kernel, instantiating(selection, arguments)).map_err(refused)
     }
 
     /// A compile error is a wrong request here, because there is nothing to launch.
@@ -221,7 +221,7 @@ fn sheet(device: &Description) -> Result<&'static DeviceSheet, SheetError> {
     match &device.kind {
         DeviceKind::Virtual => DeviceSheet::named(&device.name),
         DeviceKind::Cuda { attributes, .. } => {
-            Described::of(attributes).map(|found| Described::kept(found.sheet))
+            DescribedGpu::from_attributes(attributes).map(|found| DescribedGpu::kept(found.sheet))
         }
     }
 }

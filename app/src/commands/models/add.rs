@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use lightbench_core::display_text::visible;
 use lightbench_core::models::{
-    AgentSettings, KeySource, LimitName, ListError, ModelSettings, OpenError, Prices, Protocol,
-    Roster, ServerSettings,
+    AgentSettings, KeySource, LimitName, ListError, ModelRegistry, ModelSettings, OpenError,
+    Prices, Protocol, ServerSettings,
 };
 
 use super::{answered, check, settings_file};
@@ -172,8 +172,8 @@ fn write(path: &Path, settings: &Settings, before: Option<&str>) -> Result<(), O
     write_whole(path, text.as_bytes()).map_err(|error| failed(&error))
 }
 
-fn checked(models: &ModelSettings) -> Result<Roster, Outcome> {
-    Roster::new(models).map_err(|problems| {
+fn checked(models: &ModelSettings) -> Result<ModelRegistry, Outcome> {
+    ModelRegistry::new(models).map_err(|problems| {
         let all: Vec<String> =
             problems.iter().map(|each| visible(&each.to_string()).into_owned()).collect();
         refused(&format!("the entry cannot be written: {}", all.join("; ")))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lightbench_core::display_text::visible;
 use lightbench_core::models::{
-    Access, Budget, Ledger, Limits, OpenError, Reply, Request, Roster, Trouble,
+    Budget, Ledger, Limits, ModelAccess, ModelErrorKind, ModelRegistry, OpenError, Reply, Request,
 };
 use lightbench_core::search::model::Trial;
 
@@ -23,8 +23,8 @@ const EXCERPT: usize = 200;
 /// Asks the model once and checks its answer.
 pub(super) fn run(
     session: &Session,
-    roster: &Roster,
-    access: &Access,
+    roster: &ModelRegistry,
+    access: &ModelAccess,
     name: &str,
 ) -> Result<Reply, Outcome> {
     let failed = |message: String| Outcome::failed(Status::Environment, message);
@@ -44,7 +44,7 @@ pub(super) fn run(
     let shown = visible(name);
     let answer = model.ask(&request, &mut |_| ControlFlow::Continue(()));
     let reply = answer.map_err(|error| {
-        let is_cancelled = error.trouble == Trouble::Cancelled;
+        let is_cancelled = error.trouble == ModelErrorKind::Cancelled;
         let status = if is_cancelled { Status::Interrupted } else { Status::Environment };
         let message = error.to_string();
         Outcome::failed(status, format!("{shown} does not answer: {}", visible(&message)))

@@ -132,7 +132,7 @@ fn an_entry_is_added_beside_what_is_there() {
         assert_eq!(status, Status::Passed, "{said}");
         let after = after.unwrap();
         let read = Settings::from_ron(&after).unwrap();
-        assert!(Roster::new(&read.models).is_ok(), "{after}");
+        assert!(ModelRegistry::new(&read.models).is_ok(), "{after}");
         for part in parts {
             assert!(after.contains(part), "{part} in {after}");
         }
@@ -168,7 +168,7 @@ fn an_entry_that_cannot_be_added_changes_nothing() {
     check(Some(SERVER), &local, Status::BadRequest, "already");
     check(Some("(zoom: "), &local, Status::BadRequest, "nothing was written");
     let key = ["openai", "--model", "coder", "--key-variable", "sk-0123-abc"];
-    check(None, &key, Status::BadRequest, "never is the key");
+    check(None, &key, Status::BadRequest, "never the key itself");
     let elsewhere = ["vllm", "--model", "coder", "--endpoint", "http://example.com/v1"];
     check(None, &elsewhere, Status::BadRequest, "unencrypted");
     let nobody = ["vllm", "--endpoint", "http://127.0.0.1:9/v1"];

@@ -4,7 +4,7 @@ use lightbench_core::compile::facts::FactsError;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::Kernel;
 use lightbench_core::scalar_value::ScalarValue;
-use lightbench_core::tensors::compare::{Mismatch, Wrongness};
+use lightbench_core::tensors::compare::{Mismatch, OutputError};
 use lightbench_core::verify::evidence::{Found, Origin};
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport};
 use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
@@ -236,7 +236,7 @@ fn wrongs(wrong: &Wrong) -> Value {
     })
 }
 
-fn output(name: &str, wrong: &Wrongness) -> Value {
+fn output(name: &str, wrong: &OutputError) -> Value {
     json!({
         "output": name,
         "kind": wrong.kind,

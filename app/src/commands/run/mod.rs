@@ -15,7 +15,7 @@ use lightbench_core::device::clock_lock::LockError;
 use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
 use lightbench_core::measure::{EnergyUse, Protocol};
-use lightbench_core::project::{BrokenFile, Kernel, NoKernel, Part, Project};
+use lightbench_core::project::{BrokenFile, Kernel, KernelUnavailable, Part, Project};
 use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::verdict::TimingUse;
 
@@ -58,7 +58,9 @@ fn evaluated(
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
     let named = |name| match project.kernel(name) {
-        Err(NoKernel::Broken(broken)) => Err(report::broken_kernel(&broken, project, as_json)),
+        Err(KernelUnavailable::Broken(broken)) => {
+            Err(report::broken_kernel(&broken, project, as_json))
+        }
         found => found.map_err(|error| refuse(&error)),
     };
     let (kernels, broken): (Vec<&Kernel>, Vec<&BrokenFile>) = match wanted {

@@ -1,21 +1,21 @@
 //! Requested times that were not measured, with the reason.
 
 use lightbench_core::evaluate::Run;
-use lightbench_core::measure::{Besides, Mode};
+use lightbench_core::measure::{ExtraModes, Mode};
 use lightbench_core::project::Kernel;
 
 use crate::commands::evaluation_setup::ChosenDevice;
 
 /// Why the times of a condition are missing.
 pub(super) fn notices(
-    besides: Besides,
+    besides: ExtraModes,
     chosen: &ChosenDevice,
     runs: &[(&Kernel, Run)],
 ) -> Vec<String> {
     let mode = match besides {
-        Besides::Nothing => return Vec::new(),
-        Besides::Graph => Mode::Graph,
-        Besides::Server => Mode::Server,
+        ExtraModes::Nothing => return Vec::new(),
+        ExtraModes::Graph => Mode::Graph,
+        ExtraModes::Server => Mode::Server,
     };
     let word = mode.word();
     if chosen.gpu.is_none() {

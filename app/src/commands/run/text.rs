@@ -8,8 +8,8 @@ use lightbench_core::display_text::visible;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::launch::expectation::WrongKind;
 use lightbench_core::project::{BrokenFile, Kernel};
-use lightbench_core::tensors::compare::{ErrorMap, Wrongness};
-use lightbench_core::tensors::inputs::{Along, Class, DomainDraw, Draw, Recipe};
+use lightbench_core::tensors::compare::{ErrorMap, OutputError};
+use lightbench_core::tensors::inputs::{Along, Class, DomainInput, InputMode, InputSpec};
 use lightbench_core::units::counted;
 use lightbench_core::verify::evidence;
 use lightbench_core::verify::not_judged::NotPassed;
@@ -249,7 +249,7 @@ fn wrongness(wrong: &Wrong) -> String {
     text + &inputs(workload, *recipe)
 }
 
-fn output(name: &str, wrong: &Wrongness) -> String {
+fn output(name: &str, wrong: &OutputError) -> String {
     let mut text = format!("{}\n", sentence::of_output(name, wrong));
     if wrong.kind == WrongKind::Unwritten {
         return text + &map(&wrong.map);
@@ -286,7 +286,7 @@ fn map(map: &ErrorMap) -> String {
 }
 
 /// The value class of the first input, which names the round.
-fn domain_draw(draw: DomainDraw) -> String {
+fn domain_draw(draw: DomainInput) -> String {
     let class = Class::ALL.get(usize::from(draw.round)).map_or("values", |class| class.name());
     let along = match draw.along {
         Along::First => "first",
@@ -303,13 +303,15 @@ fn domain_draw(draw: DomainDraw) -> String {
 }
 
 /// How to reproduce the inputs.
-fn inputs(workload: &str, recipe: Recipe) -> String {
+fn inputs(workload: &str, recipe: InputSpec) -> String {
     let draw = serde_json::to_value(recipe.draw).unwrap_or_default();
     let draw = match recipe.draw {
-        Draw::Distribution(_) => draw["distribution"].as_str().unwrap_or_default().to_owned(),
-        Draw::Repeating | Draw::PrecisionProbe => draw.as_str().unwrap_or_default().to_owned(),
-        Draw::Domain(draw) => domain_draw(draw),
-        Draw::Echo(_) => "as before, except for a few elements".to_owned(),
+        InputMode::Distribution(_) => draw["distribution"].as_str().unwrap_or_default().to_owned(),
+        InputMode::Repeating | InputMode::PrecisionProbe => {
+            draw.as_str().unwrap_or_default().to_owned()
+        }
+        InputMode::Domain(draw) => domain_draw(draw),
+        InputMode::Perturbed(_) => "as before, except for a few elements".to_owned(),
     };
     let draw = draw.replace('_', " ");
     format!("inputs: workload `{workload}`, {draw}\n")

@@ -28,7 +28,7 @@ pub(super) fn evaluate_forecast(
         Some(features) => features,
         None => built(session, arguments, (project, story))?,
     };
-    Ok(Trial::of(&history(story, &features)))
+    Ok(Trial::from_history(&history(story, &features)))
 }
 
 /// The features in the journal; `None` if some are missing, as in searches without predictions.

@@ -2,7 +2,7 @@
 
 use lightbench_core::device::DeviceSheet;
 use lightbench_core::display_text::visible;
-use lightbench_core::models::{self, Access, Ledger, OpenError, Roster};
+use lightbench_core::models::{self, Ledger, ModelAccess, ModelRegistry, OpenError};
 use lightbench_core::search::Budget;
 use lightbench_core::search::budget::Spent;
 use lightbench_core::search::model::{Asked, ModelOperator};
@@ -47,7 +47,7 @@ impl Proposers<'_> {
         names: &[String],
     ) -> Result<(bool, Vec<Box<dyn Operator>>), String> {
         let (mut tunes, mut operators): (bool, Vec<Box<dyn Operator>>) = (false, Vec::new());
-        let mut known: Option<(Roster, Access)> = None;
+        let mut known: Option<(ModelRegistry, ModelAccess)> = None;
         for name in names {
             match (name.as_str(), name.strip_prefix(MODEL_PREFIX)) {
                 ("tuner", _) => tunes = true,
@@ -78,13 +78,18 @@ impl Proposers<'_> {
 
     /// The models of the settings with their keys. The system may ask the user to unlock the keyring, so this runs only
     /// if a model is named.
-    fn roster_and_access(&self) -> Result<(Roster, Access), String> {
+    fn roster_and_access(&self) -> Result<(ModelRegistry, ModelAccess), String> {
         let roster = roster(self.session)?;
         let access = self.session.model_access(&roster);
         Ok((roster, access))
     }
 
-    fn model(&self, name: &str, roster: &Roster, access: &Access) -> Result<ModelOperator, String> {
+    fn model(
+        &self,
+        name: &str,
+        roster: &ModelRegistry,
+        access: &ModelAccess,
+    ) -> Result<ModelOperator, String> {
         let opened = roster.open(name, access, &self.ledger, self.seed);
         let model = opened.map_err(|error| unopened(&error, roster))?;
         Ok(ModelOperator::new(Asked {
@@ -99,7 +104,7 @@ impl Proposers<'_> {
     }
 }
 
-fn unopened(error: &OpenError, roster: &Roster) -> String {
+fn unopened(error: &OpenError, roster: &ModelRegistry) -> String {
     let told = visible(&error.to_string()).into_owned();
     let names: Vec<&str> = roster.names().collect();
     match (error, names.as_slice()) {

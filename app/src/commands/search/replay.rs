@@ -75,7 +75,7 @@ fn tuners(project: &Project, story: &Story, seeds: u64) -> Result<Vec<Row>, Stri
         .draft(&story.header.kernel, first.proposal.source.clone())
         .map_err(|_problems| "the kernel it started with is no longer in the project".to_owned())?;
     let record = recording::space(story, &kernel.launch.parameters);
-    let replay = Replay::of(&record).map_err(|error| error.to_string())?;
+    let replay = Replay::new(&record).map_err(|error| error.to_string())?;
     let goal = Goal { within: WITHIN, most: replay.space().len() };
     let rows = TunerKind::ALL
         .iter()

@@ -6,7 +6,7 @@ use lightbench_core::engine::{Because, Request, RequestId};
 use lightbench_core::evaluate::profiled::Profiled;
 use lightbench_core::measure::energy::Joules;
 use lightbench_core::measure::{
-    Besides, Conditions, DeviceMemory, Energy, EnergyUse, Mode, NoEnergy, Timing,
+    Conditions, DeviceMemory, Energy, EnergyError, EnergyUse, ExtraModes, Mode, Timing,
 };
 use lightbench_core::nsight::metric::{Unit, everything};
 use lightbench_core::nsight::quantity::Quantity;
@@ -249,7 +249,7 @@ fn a_device_without_a_meter_says_so() {
     press(&mut harness, Modifiers::NONE, Key::F5);
     let ending = |seed| {
         let mut run = everything_measured(seed);
-        run.verdict.as_mut().unwrap().timings[0].energy = Some(Err(NoEnergy::NoCounter));
+        run.verdict.as_mut().unwrap().timings[0].energy = Some(Err(EnergyError::NoCounter));
         Ending::Evaluated(Box::new(run))
     };
     settled(&mut harness, ending, &script);
@@ -260,7 +260,7 @@ fn a_device_without_a_meter_says_so() {
 
 #[test]
 fn conditions_of_times_are_chosen_and_asked_for() {
-    let check = |commands: &[Command], besides: Besides, energy: EnergyUse| {
+    let check = |commands: &[Command], besides: ExtraModes, energy: EnergyUse| {
         let (mut bench, script) = opened();
         for command in commands {
             bench.carry_out(command.clone(), NOW);
@@ -291,12 +291,12 @@ fn conditions_of_times_are_chosen_and_asked_for() {
     harness.run();
     let measuring = harness.state().window.bench.settings.measuring;
     assert_eq!(measuring.energy, EnergyUse::Measure);
-    check(&[], Besides::Nothing, EnergyUse::Skip);
+    check(&[], ExtraModes::Nothing, EnergyUse::Skip);
     let besides = |besides| Command::Measure(MeasureCommand::Besides(besides));
-    check(&[besides(Besides::Graph)], Besides::Graph, EnergyUse::Skip);
+    check(&[besides(ExtraModes::Graph)], ExtraModes::Graph, EnergyUse::Skip);
     let energy = Command::Measure(MeasureCommand::Energy(EnergyUse::Measure));
-    let both = [besides(Besides::Server), energy];
-    check(&both, Besides::Server, EnergyUse::Measure);
+    let both = [besides(ExtraModes::Server), energy];
+    check(&both, ExtraModes::Server, EnergyUse::Measure);
 }
 
 #[test]

@@ -25,7 +25,7 @@ const CUDA_OCCUPANCY: &str = include_str!("cuda-occupancy.csv");
 const DRIVER_H200: &str = include_str!("driver-h200.csv");
 
 fn limits(compute_capability: ComputeCapability) -> SmLimits {
-    Capability::of(compute_capability).unwrap().sm_limits().unwrap()
+    Capability::from_compute_capability(compute_capability).unwrap().sm_limits().unwrap()
 }
 
 fn demand(threads: u32, registers_per_thread: u32, shared: u64) -> BlockDemand {

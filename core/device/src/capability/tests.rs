@@ -21,7 +21,8 @@ fn every_capability_states_what_occupancy_needs() {
 #[test]
 fn the_limits_of_hopper_are_those_of_a_real_one() {
     // Driver attributes of an H200, driver 580.159.04.
-    let limits = Capability::of(ComputeCapability(9, 0)).unwrap().sm_limits().unwrap();
+    let limits =
+        Capability::from_compute_capability(ComputeCapability(9, 0)).unwrap().sm_limits().unwrap();
     assert_eq!(limits.max_warps, 64);
     assert_eq!(limits.max_blocks, 32);
     assert_eq!(limits.registers, 65_536);

@@ -1,4 +1,5 @@
-//! Reads what the driver and NVML report of a GPU. No context is made: a GPU that another process uses is read too.
+//! Reads the attributes of a GPU from the driver and NVML. It creates no context, so that a GPU in use by another
+//! process can be read too.
 
 use cudarc::driver::sys::CUdevice_attribute::{
     self, CU_DEVICE_ATTRIBUTE_CLOCK_RATE as CLOCK_RATE,
@@ -26,10 +27,10 @@ use super::driver::{Driver, Gpu};
 use crate::attributes::{BoardReadings, DriverAttributes, LimitAttributes, MemoryPlace};
 use crate::error::{DriverError, OpenError};
 
-/// The attributes and the UUID, as 32 hexadecimal digits, of every GPU that the driver lists, in its order.
+/// The attributes and the UUID, as 32 hexadecimal digits, of every GPU in the driver's order.
 ///
 /// # Errors
-/// There is no driver, it is too old, or it does not answer.
+/// The driver is missing, too old, or does not respond.
 pub fn local_gpus() -> Result<Vec<(DriverAttributes, String)>, OpenError> {
     let driver = Driver::load()?;
     let described = |ordinal| {
@@ -75,7 +76,8 @@ fn limits(gpu: Gpu) -> Result<LimitAttributes, DriverError> {
     })
 }
 
-/// What NVML reports; nothing where its library is missing or does not know the GPU. Of a MIG slice it is the whole board.
+/// Readings of NVML; `None` if its library is missing or does not know the GPU. For a MIG slice they describe the whole
+/// board.
 fn board(bus: &str) -> Option<BoardReadings> {
     let nvml = Nvml::init().ok()?;
     let device = nvml.device_by_pci_bus_id(bus).ok()?;

@@ -1,7 +1,8 @@
-//! A block of device memory: mapped alone in the middle of addresses that lead nowhere, or plainly allocated where the
-//! driver has no virtual memory management.
+//! A block of device memory: mapped with unmapped addresses on both sides, or allocated normally if the driver has no
+//! virtual memory management.
 //!
 //! CUDA driver API, "Virtual Memory Management": a range of addresses is reserved, physical memory of a whole number of
+//! granules is created and mapped into it, and access is granted. Reserved addresses without a mapping fault.
 //! granules is made and mapped into it, and access is given. Addresses that are reserved and not mapped fault.
 #![expect(unsafe_code, reason = "calls into the CUDA driver, which is loaded at run time")]
 
@@ -16,11 +17,11 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::{Gpu, checked};
-use super::stream::Room;
+use super::stream::BorrowedMemory;
 use crate::error::DriverError;
 
-/// Addresses that are reserved on each side of what is mapped, the most that the driver gives of these. They cost page
-/// tables at most: what is not mapped has no memory.
+/// Addresses to reserve on each side of the mapping; the largest margin that the driver grants is used. A margin costs
+/// at most page tables, because unmapped addresses have no memory.
 const MARGINS: [usize; 3] = [1 << 30, 64 << 20, 2 << 20];
 
 /// Device memory, given back on drop.
@@ -49,7 +50,7 @@ impl Block {
         }
     }
 
-    /// Sets bytes; what of the range lies outside is left out.
+    /// Sets bytes; the part of the range outside the block is ignored.
     pub(super) fn fill(&mut self, range: Range<usize>, byte: u8) -> Result<(), DriverError> {
         let (address, length) = self.part(&range);
         if length == 0 {
@@ -59,18 +60,18 @@ impl Block {
         checked("cuMemsetD8", unsafe { sys::cuMemsetD8_v2(address, byte, length) })
     }
 
-    /// Copies bytes to an offset; what would lie outside is left out.
+    /// Copies bytes to an offset; bytes beyond the block are ignored.
     pub(super) fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), DriverError> {
         let (address, length) = self.part(&(offset..offset.saturating_add(bytes.len())));
         if length == 0 {
             return Ok(());
         }
         let from = bytes.as_ptr().cast::<c_void>();
-        // SAFETY: `length` is at most that of `bytes`, and as many bytes of the block are there.
+        // SAFETY: `length` is at most that of `bytes`, and the block has that many bytes from the address on.
         checked("cuMemcpyHtoD", unsafe { sys::cuMemcpyHtoD_v2(address, from, length) })
     }
 
-    /// The bytes of a range; what of it lies outside is left out.
+    /// The bytes of a range; the part outside the block is omitted.
     pub(super) fn read(&self, range: Range<usize>) -> Result<Vec<u8>, DriverError> {
         let (address, length) = self.part(&range);
         let mut bytes = vec![0_u8; length];
@@ -83,7 +84,7 @@ impl Block {
         Ok(bytes)
     }
 
-    /// Address and length of what of a range is inside.
+    /// Address and length of the part of a range inside the block.
     fn part(&self, range: &Range<usize>) -> (CUdeviceptr, usize) {
         let start = range.start.min(self.length());
         let end = range.end.clamp(start, self.length());
@@ -109,7 +110,7 @@ pub(super) fn granularity(gpu: Gpu) -> Result<usize, DriverError> {
 pub(super) struct Mapping {
     start: CUdeviceptr,
     physical: Physical,
-    /// Given back when nothing is mapped in it any more.
+    /// Released after the mapping in it.
     _reservation: Reservation,
 }
 
@@ -119,7 +120,7 @@ impl Mapping {
         let physical = Physical::new(gpu, length)?;
         let (reservation, margin) = Reservation::around(length, granule)?;
         let start = reservation.start + margin as u64;
-        // SAFETY: the range lies inside the reservation, nothing is mapped in it, and the memory has as many bytes.
+        // SAFETY: the range lies inside the reservation, nothing is mapped in it, and the memory has that many bytes.
         let code = unsafe { sys::cuMemMap(start, length, 0, physical.handle, 0) };
         checked("cuMemMap", code)?;
         // From here on, dropping unmaps.
@@ -137,7 +138,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: exactly this range was mapped, in one call, and is unmapped once; the driver waits for what uses it.
+        // SAFETY: exactly this range was mapped, in one call, and is unmapped once; the driver waits for pending work
+        // that uses it.
         checked("cuMemUnmap", unsafe { sys::cuMemUnmap(self.start, self.physical.length) }).ok();
     }
 }
@@ -167,7 +169,7 @@ impl Drop for Physical {
     }
 }
 
-/// A range of addresses that nothing else gets.
+/// A reserved range of addresses.
 #[derive(Debug)]
 struct Reservation {
     start: CUdeviceptr,
@@ -191,7 +193,7 @@ impl Reservation {
 
     fn new(length: usize, granule: usize) -> Result<Self, DriverError> {
         let mut start: CUdeviceptr = 0;
-        // SAFETY: writes one address through a valid pointer; 0 lets the driver choose, and is the only flag there is.
+        // SAFETY: writes one address through a valid pointer; 0 lets the driver choose, and is the only valid flag.
         let code = unsafe { sys::cuMemAddressReserve(&raw mut start, length, granule, 0, 0) };
         checked("cuMemAddressReserve", code)?;
         Ok(Self { start, length })
@@ -200,7 +202,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // SAFETY: the whole reservation is given back once, after what was mapped in it.
+        // SAFETY: the whole reservation is freed once, after the mapping in it.
         let code = unsafe { sys::cuMemAddressFree(self.start, self.length) };
         checked("cuMemAddressFree", code).ok();
     }
@@ -222,8 +224,8 @@ impl Allocation {
     }
 
     /// Where it is.
-    pub(super) fn room(&self) -> Room {
-        Room { start: self.start, bytes: self.length }
+    pub(super) fn room(&self) -> BorrowedMemory {
+        BorrowedMemory { start: self.start, bytes: self.length }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Holds the clocks of a GPU through NVML. Nothing but a process that was started for it does so (`device/clock_lock.rs`).
+//! Locks the clocks of a GPU through NVML. Only a process started for this purpose does so (`device/clock_lock.rs`).
 
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enums::device::GpuLockedClocksSetting;
@@ -15,10 +15,10 @@ pub struct NvmlClocks {
 }
 
 impl NvmlClocks {
-    /// Those of the GPU with this identity, 32 hexadecimal digits.
+    /// The clocks of the GPU with this UUID, 32 hexadecimal digits.
     ///
     /// # Errors
-    /// NVML is not there, or does not know the GPU.
+    /// NVML is missing, or does not know the GPU.
     pub fn open(uuid: &str) -> Result<Self, LockError> {
         let nvml = Nvml::init().map_err(|error| LockError::NoLibrary(error.to_string()))?;
         let gpu = grouped(uuid);

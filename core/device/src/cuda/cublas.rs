@@ -1,8 +1,8 @@
-//! cuBLAS, loaded when a baseline is asked for: from the paths that the program found, else by its name.
+//! cuBLAS, loaded when a baseline needs it: from the paths that the program found, else by its name.
 //!
-//! The bindings of the driver's crate take no path and let any toolkit on the loader's path win, so the few functions that
-//! are needed are declared here, as `cublas_api.h` has them. Workspace, math mode and stream are set explicitly: nothing is
-//! left to what the library would choose.
+//! The bindings of the driver's crate accept no path and use any toolkit on the loader's path, so the few functions
+//! needed are declared here, as in `cublas_api.h`. Workspace, math mode and stream are set explicitly: no choice is
+//! left to the library.
 #![expect(unsafe_code, reason = "calls into cuBLAS, which is loaded at run time")]
 
 use std::cell::Cell;
@@ -18,16 +18,16 @@ use super::block::Allocation;
 use crate::error::DeviceError;
 use crate::library::{Compute, LibraryError, LibraryUsed, Product, Reading};
 
-/// What the vendor recommends for Hopper, and more than it does for others (cuBLAS, `cublasSetWorkspace`).
+/// NVIDIA's recommendation for Hopper, larger than for other architectures (cuBLAS, `cublasSetWorkspace`).
 const WORKSPACE_BYTES: usize = 32 << 20;
 
 /// `CUBLAS_STATUS_SUCCESS`.
 const SUCCESS: c_int = 0;
 
-/// `CUBLAS_DEFAULT_MATH`: the highest precision of each compute type; TF32 only where the type names it.
+/// `CUBLAS_DEFAULT_MATH`: the highest precision of each compute type; TF32 only if the compute type names it.
 const DEFAULT_MATH: c_int = 0;
 
-/// `CUBLAS_GEMM_DEFAULT`: the library's own choice.
+/// `CUBLAS_GEMM_DEFAULT`: the library chooses.
 const DEFAULT_ALGORITHM: c_int = -1;
 
 type Handle = *mut c_void;
@@ -78,7 +78,7 @@ functions! {
 pub(super) struct Cublas {
     handle: Handle,
     workspace: Allocation,
-    /// Which stream the handle works in; none before the first.
+    /// The stream of the handle; `None` before the first use.
     stream: Cell<Option<CUstream>>,
     version: String,
     file: PathBuf,
@@ -89,19 +89,22 @@ pub(super) struct Cublas {
 }
 
 impl Cublas {
-    /// Loads the first of these files that the loader takes. Needs a current context.
+    /// Loads the first of these files that the loader accepts. Needs a current context.
     pub(super) fn load(files: &[PathBuf]) -> Result<Self, DeviceError> {
-        let mut reason = "no place was named".to_owned();
+        let mut reason = "no path was given".to_owned();
         for file in files {
             match open(file) {
-                Ok(opened) => return Self::of(file, opened),
+                Ok(opened) => return Self::from_library(file, opened),
                 Err(error) => reason = format!("{}: {error}", file.display()),
             }
         }
         Err(LibraryError::Missing { reason }.into())
     }
 
-    fn of(file: &Path, (library, part): (Library, Option<Library>)) -> Result<Self, DeviceError> {
+    fn from_library(
+        file: &Path,
+        (library, part): (Library, Option<Library>),
+    ) -> Result<Self, DeviceError> {
         let functions = Functions::load(&library, file)?;
         let mut handle: Handle = ptr::null_mut();
         // SAFETY: writes one handle through a valid pointer; a context is current.
@@ -135,7 +138,7 @@ impl Cublas {
         }
     }
 
-    /// Works in this stream from now on. Changing the stream takes the workspace away, so it is given anew.
+    /// Sets the stream of subsequent calls. Changing the stream resets the workspace, so it is set again.
     pub(super) fn bind(&self, stream: CUstream) -> Result<(), LibraryError> {
         if self.stream.get() == Some(stream) {
             return Ok(());
@@ -145,14 +148,14 @@ impl Cublas {
         self.functions.checked("cublasSetStream", code)?;
         let room = self.workspace.room();
         let start = ptr::without_provenance_mut(room.start as usize);
-        // SAFETY: the workspace has so many bytes of device memory and lives as long as the handle.
+        // SAFETY: the workspace has that many bytes of device memory and lives as long as the handle.
         let code = unsafe { (self.functions.set_workspace)(self.handle, start, room.bytes) };
         self.functions.checked("cublasSetWorkspace", code)?;
         self.stream.set(Some(stream));
         Ok(())
     }
 
-    /// Puts a product into the stream. The addresses are those of `a`, `b` and `c`, which are as large as the product says.
+    /// Enqueues a product. The addresses are those of `a`, `b` and `c`, with the sizes that the product states.
     pub(super) fn start(
         &self,
         product: &Product,
@@ -176,8 +179,8 @@ impl Cublas {
         };
         // Zero has the same bits in both.
         let zero: *const c_void = (&raw const nothing).cast();
-        // SAFETY: the three rooms are device memory of the sizes that leading dimensions and counts say; both factors are
-        // of the compute type and are read before the call returns.
+        // SAFETY: the three ranges are device memory of the sizes that leading dimensions and counts require; both
+        // factors have the compute type and are read before the call returns.
         let code = unsafe {
             (self.functions.gemm)(
                 self.handle,
@@ -230,7 +233,7 @@ impl Functions {
         if code == SUCCESS {
             return Ok(());
         }
-        // SAFETY: takes any code and returns a text of the library's own, or null.
+        // SAFETY: accepts any code and returns a static text of the library, or null.
         let text = unsafe { (self.status_text)(code) };
         let status = if text.is_null() {
             format!("status {code}")
@@ -242,17 +245,17 @@ impl Functions {
     }
 }
 
-/// Opens the library, and before it the part that it needs from the same folder, which not every installation tells the
-/// loader about.
+/// Opens the library, after the library that it depends on from the same folder, because not every installation
+/// registers that folder with the loader.
 fn open(file: &Path) -> Result<(Library, Option<Library>), libloading::Error> {
     let part = beside(file).filter(|part| part.is_file());
     let part = part.map(|part| open_globally(&part)).transpose()?;
     Ok((open_globally(file)?, part))
 }
 
-/// The file of cuBLASLt beside one of cuBLAS: `libcublas.so.13` and `libcublasLt.so.13`.
+/// The file of cuBLASLt next to one of cuBLAS: `libcublas.so.13` and `libcublasLt.so.13`.
 fn beside(file: &Path) -> Option<PathBuf> {
-    // The loader looks for a bare name by itself, and never in the folder that somebody happens to be in.
+    // The loader searches its own folders for a bare name, never the current folder.
     let name = file.file_name().filter(|_| file.parent() != Some(Path::new("")))?.to_str()?;
     let part = ["libcublas.", "cublas64"].iter().find_map(|stem| {
         let rest = name.strip_prefix(stem)?;
@@ -301,7 +304,7 @@ fn element(dtype: Dtype) -> Result<c_int, LibraryError> {
     let found = known.iter().find(|(known, _)| *known == dtype).map(|(_, number)| *number);
     found.ok_or_else(|| LibraryError::Call {
         call: "cublasGemmEx",
-        status: format!("matrices of {} are not handed to it", dtype.name()),
+        status: format!("matrices of {} are not supported", dtype.name()),
     })
 }
 
@@ -331,7 +334,7 @@ mod tests {
     fn who_has_no_such_library_is_told_where_it_comes_from() {
         let files = [PathBuf::from("/nowhere/libcublas.so.13")];
         let error = Cublas::load(&files).unwrap_err().to_string();
-        assert!(error.contains("cuBLAS is not there (/nowhere/libcublas.so.13"), "{error}");
+        assert!(error.contains("cuBLAS is missing (/nowhere/libcublas.so.13"), "{error}");
         assert!(error.contains("pip install nvidia-cublas"), "{error}");
     }
 }

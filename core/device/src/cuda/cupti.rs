@@ -1,8 +1,9 @@
-//! The driver's own time stamps: CUPTI's activity records, of which only kind, call, begin and end are read.
+//! The driver's time stamps: CUPTI activity records, of which only kind, call, start and end are read.
 //!
-//! The library is one for the whole process and stays loaded. Its records are packed C structures that grow with every
-//! release; where the four fields lie has not changed since CUDA 12.0 (`cupti_activity.h` up to `CUpti_ActivityKernel10`,
-//! `CUpti_ActivityMemset4` and `CUpti_ActivityMemcpy6`), and a release that nobody looked at is refused.
+//! The library is shared by the whole process and stays loaded. Its records are packed C structures that grow with
+//! every release. The offsets of the four fields have not changed since CUDA 12.0 (`cupti_activity.h` up to
+//! `CUpti_ActivityKernel10`, `CUpti_ActivityMemset4` and `CUpti_ActivityMemcpy6`); a release whose layout has not been
+//! checked is refused.
 #![expect(unsafe_code, reason = "calls into a C library that is loaded at run time")]
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -15,7 +16,7 @@ use lightbench_measure::timing::NoStamps;
 
 use super::stamps::{Activity, Call};
 
-/// `CUPTI_API_VERSION` of the releases whose records are known: CUDA 12.0 to 12.9, then 13.0 to 13.9.
+/// `CUPTI_API_VERSION` of the releases with checked record layouts: CUDA 12.0 to 12.9, then 13.0 to 13.9.
 const KNOWN: [std::ops::RangeInclusive<u32>; 2] = [18..=28, 130_000..=130_999];
 
 /// `CUpti_ActivityKind`.
@@ -24,10 +25,10 @@ const MEMSET: c_uint = 2;
 const KERNEL: c_uint = 3;
 const CONCURRENT_KERNEL: c_uint = 10;
 
-/// What is recorded.
+/// Recorded kinds.
 const KINDS: [c_uint; 3] = [CONCURRENT_KERNEL, MEMSET, MEMCPY];
 
-/// `CUpti_ActivityFlag`: what is incomplete is handed over too; all is complete after the stream was waited for.
+/// `CUpti_ActivityFlag`: delivers incomplete records too; after synchronising the stream all records are complete.
 const FORCED: c_uint = 1;
 
 /// `CUptiResult`.
@@ -39,10 +40,10 @@ const MULTIPLE_SUBSCRIBERS: c_int = 39;
 /// 64-bit words of a buffer: half a mebibyte, some two thousand records.
 const BUFFER_WORDS: usize = 64 << 10;
 
-/// Where begin and end lie in a record of any kind.
+/// Offsets of start and end in a record of any kind.
 const BEGIN: usize = 16;
 const END: usize = 24;
-/// Where the number of the call lies: in the record of a kernel, of a copy or of a fill.
+/// Offset of the correlation number in the record of a kernel, a copy or a fill.
 const CALL_OF_KERNEL: usize = 92;
 const CALL_OF_MEMORY: usize = 44;
 
@@ -57,7 +58,7 @@ static RECORDS: Mutex<Vec<Activity>> = Mutex::new(Vec::new());
 /// The library of time stamps.
 #[derive(Debug)]
 pub(super) struct Cupti {
-    /// What it calls itself.
+    /// The version that the library reports.
     pub(super) version: u32,
     enable: unsafe extern "C" fn(c_uint) -> c_int,
     disable: unsafe extern "C" fn(c_uint) -> c_int,
@@ -67,8 +68,8 @@ pub(super) struct Cupti {
 }
 
 impl Cupti {
-    /// The library at the first of these places that has one; a bare name is asked of the system's loader. Asked once for
-    /// the whole process.
+    /// The library from the first of these paths that loads; a bare name is passed to the system's loader. The result
+    /// is kept for the whole process.
     pub(super) fn get(places: &[PathBuf]) -> Result<&'static Self, NoStamps> {
         LOADED.get_or_init(|| Self::load(places)).as_ref().map_err(|reason| *reason)
     }
@@ -76,9 +77,10 @@ impl Cupti {
     fn load(places: &[PathBuf]) -> Result<Self, NoStamps> {
         let mut found = NoStamps::NotFound;
         for place in places {
-            // SAFETY: NVIDIA's library, whose initialisers only prepare itself; in a process of its own.
+            // SAFETY: NVIDIA's library, whose initialisers only prepare the library itself; this process runs nothing
+            // else.
             match unsafe { Library::new(place) } {
-                Ok(library) => return Self::of(library),
+                Ok(library) => return Self::from_library(library),
                 Err(_) if place.is_file() => found = NoStamps::Unloadable,
                 Err(_) => {}
             }
@@ -86,7 +88,7 @@ impl Cupti {
         Err(found)
     }
 
-    fn of(library: Library) -> Result<Self, NoStamps> {
+    fn from_library(library: Library) -> Result<Self, NoStamps> {
         let get_version: unsafe extern "C" fn(*mut u32) -> c_int =
             symbol(&library, c"cuptiGetVersion")?;
         let mut version = 0;
@@ -114,24 +116,24 @@ impl Cupti {
     /// Records from now on.
     pub(super) fn attach(&self) -> Result<(), NoStamps> {
         for kind in KINDS {
-            // SAFETY: takes a number.
+            // SAFETY: takes an integer only.
             checked(unsafe { (self.enable)(kind) })?;
         }
         Ok(())
     }
 
-    /// Records nothing any more, so that launches cost what they cost without.
+    /// Stops recording, so that launches have their normal cost.
     pub(super) fn detach(&self) -> Result<(), NoStamps> {
         for kind in KINDS {
-            // SAFETY: takes a number.
+            // SAFETY: takes an integer only.
             checked(unsafe { (self.disable)(kind) })?;
         }
         self.take().map(drop)
     }
 
-    /// What was recorded since the last time; everything that was launched has ended.
+    /// Returns the records since the last call; all launched work has ended.
     pub(super) fn take(&self) -> Result<Vec<Activity>, NoStamps> {
-        // SAFETY: takes a number; calls back into `completed`.
+        // SAFETY: takes an integer; calls back into `completed`.
         checked(unsafe { (self.flush)(FORCED) })?;
         Ok(std::mem::take(&mut *RECORDS.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -152,19 +154,19 @@ fn checked(code: c_int) -> Result<(), NoStamps> {
     }
 }
 
-/// The library asks for room.
+/// Callback: the library requests a buffer.
 extern "C" fn requested(buffer: *mut *mut u8, size: *mut usize, most_records: *mut usize) {
     let room: Box<[u64]> = vec![0; BUFFER_WORDS].into_boxed_slice();
     let start = Box::into_raw(room).cast::<u64>().cast::<u8>();
-    // SAFETY: the library gives three valid pointers; the room is given back in `completed`.
+    // SAFETY: the library passes three valid pointers; the buffer is freed in `completed`.
     unsafe { buffer.write(start) };
     // SAFETY: as above.
     unsafe { size.write(BUFFER_WORDS * size_of::<u64>()) };
-    // SAFETY: as above; 0 is as many as there is room for.
+    // SAFETY: as above; 0 means as many records as fit.
     unsafe { most_records.write(0) };
 }
 
-/// The library gives room back, with records in its first `valid` bytes.
+/// Callback: the library returns a buffer with records in its first `valid` bytes.
 extern "C" fn completed(
     _context: *mut c_void,
     _stream: c_uint,
@@ -188,7 +190,7 @@ extern "C" fn completed(
     drop(unsafe { Box::from_raw(whole) });
 }
 
-/// What a record says; none of a kind that was not asked for.
+/// Reads a record; `None` for a kind that was not requested.
 fn activity(record: *const u8) -> Option<Activity> {
     let (call, at) = match word(record, 0) {
         KERNEL | CONCURRENT_KERNEL => (Call::Launch, CALL_OF_KERNEL),
@@ -201,9 +203,9 @@ fn activity(record: *const u8) -> Option<Activity> {
 }
 
 fn word(record: *const u8, at: usize) -> u32 {
-    // SAFETY: every record that is looked at has more than 96 bytes but for those of memory, which have more than 48.
+    // SAFETY: every record read here has more than 96 bytes, except those of memory, which have more than 48.
     let place = unsafe { record.add(at) };
-    // SAFETY: as above; nothing is said about alignment.
+    // SAFETY: as above; the read does not require alignment.
     unsafe { place.cast::<u32>().read_unaligned() }
 }
 

@@ -1,7 +1,8 @@
-//! The driver's calls: each is one unsafe block, each return code becomes an error with the driver's own name for it.
+//! Calls of the CUDA driver: each is one unsafe block, and each return code becomes an error with the driver's name for
+//! it.
 //!
-//! Codes that are newer than the bindings must not come from the driver: the bindings are those of the newest CUDA that
-//! they know, and the calls used here are as old as the interface.
+//! The driver must not return codes newer than the bindings: the bindings cover the newest CUDA version that they know,
+//! and the calls used here are as old as the interface.
 #![expect(unsafe_code, reason = "calls into the CUDA driver, which is loaded at run time")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -17,23 +18,23 @@ use cudarc::driver::sys::{
 use crate::error::{DriverError, OpenError};
 use crate::execution::Launch;
 
-/// How the library is called on this platform.
+/// Name of the library on this platform.
 const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
-/// The oldest driver that takes what NVRTC 13 makes.
+/// The oldest driver that accepts the output of NVRTC 13.
 const OLDEST: (u32, u32) = (13, 0);
 
-/// The driver's messages about PTX are cut off behind this.
+/// Limit on the driver's messages about PTX.
 const LOG_BYTES: usize = 16 << 10;
 
-/// A driver that is there and has been initialised.
+/// The initialised driver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Driver {
     pub(super) version: (u32, u32),
 }
 
 impl Driver {
-    /// Loads and initialises the driver. It is asked for before anything is called: the bindings panic without it.
+    /// Loads and initialises the driver. Call it before any other function: the bindings panic without it.
     pub(super) fn load() -> Result<Self, OpenError> {
         // SAFETY: opens the library and closes it again; its initialisers are the vendor's.
         if !unsafe { sys::is_culib_present() } {
@@ -44,7 +45,7 @@ impl Driver {
         checked("cuDriverGetVersion", unsafe { sys::cuDriverGetVersion(&raw mut version) })?;
         let version = unsigned(version);
         let version = (version / 1000, version % 1000 / 10);
-        // SAFETY: takes no pointer; 0 is the only flag there is.
+        // SAFETY: takes no pointer; 0 is the only valid flag.
         checked("cuInit", unsafe { sys::cuInit(0) })?;
         if version < OLDEST {
             return Err(OpenError::OldDriver { found: version, oldest: OLDEST });
@@ -70,7 +71,7 @@ impl Driver {
     }
 }
 
-/// A GPU that the driver knows.
+/// The driver's handle of a GPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gpu(pub(super) CUdevice);
 
@@ -91,7 +92,7 @@ impl Gpu {
         Ok(uuid.bytes.iter().map(|byte| format!("{:02x}", *byte as u8)).collect())
     }
 
-    /// Domain, bus and device: by these NVML knows it too.
+    /// PCI domain, bus and device, by which NVML identifies the GPU too.
     pub(super) fn pci_bus(self) -> Result<String, DriverError> {
         let mut name = [0_u8; 32];
         let place = name.as_mut_ptr().cast::<c_char>();
@@ -117,7 +118,7 @@ impl Gpu {
     }
 }
 
-/// A context of our own: what one launch breaks does not outlive it.
+/// A private context: a fault in one context does not affect other contexts.
 #[derive(Debug)]
 pub(super) struct Context(CUcontext);
 
@@ -130,7 +131,7 @@ impl Context {
         Ok(Self(context))
     }
 
-    /// Makes this the context of the calling thread, which all other calls go to.
+    /// Makes this the current context of the calling thread.
     pub(super) fn enter(&self) -> Result<(), DriverError> {
         // SAFETY: the context lives as long as this value.
         checked("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.0) })
@@ -151,7 +152,7 @@ impl Drop for Context {
     }
 }
 
-/// Device memory that nobody has, in the current context.
+/// Free device memory, in the current context.
 pub(super) fn free_bytes() -> Result<u64, DriverError> {
     let (mut free, mut total) = (0_usize, 0_usize);
     // SAFETY: writes two sizes through valid pointers.
@@ -168,13 +169,13 @@ pub(super) const DEFAULT_STREAM: CUstream = ptr::null_mut();
 pub(super) struct LoadedModule(CUmodule);
 
 impl LoadedModule {
-    /// Loads a cubin, whose size is in its own header.
-    pub(super) fn of_cubin(cubin: &[u8]) -> Result<Self, DriverError> {
+    /// Loads a cubin; its size is in its header.
+    pub(super) fn from_cubin(cubin: &[u8]) -> Result<Self, DriverError> {
         Self::load(cubin)
     }
 
     /// Has the driver assemble PTX.
-    pub(super) fn of_ptx(ptx: &str) -> Result<Self, DriverError> {
+    pub(super) fn from_ptx(ptx: &str) -> Result<Self, DriverError> {
         let mut text = Vec::with_capacity(ptx.len() + 1);
         // A zero would end the text early.
         text.extend(ptx.bytes().filter(|byte| *byte != 0));
@@ -252,7 +253,7 @@ impl Variable<'_> {
         self.length
     }
 
-    /// Replaces its first bytes; what would lie behind it is left out.
+    /// Replaces the first bytes of the variable; bytes beyond its end are ignored.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), DriverError> {
         let length = bytes.len().min(self.length);
         if length == 0 {
@@ -293,7 +294,7 @@ impl Kernel {
         checked("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.0, which, 1) })
     }
 
-    /// Offset and size of a parameter; none behind the last one.
+    /// Offset and size of a parameter; `None` beyond the last one.
     pub(super) fn parameter(self, index: usize) -> Result<Option<(usize, usize)>, DriverError> {
         let (mut offset, mut size) = (0_usize, 0_usize);
         // SAFETY: writes two sizes through valid pointers.
@@ -306,7 +307,8 @@ impl Kernel {
         Ok(Some((offset, size)))
     }
 
-    /// Starts the kernel in a stream. `parameters` is exactly as long as the kernel's own, which the driver copies from it.
+    /// Starts the kernel in a stream. `parameters` has exactly the length of the kernel's parameter list; the driver
+    /// copies it.
     pub(super) fn start(
         self,
         launch: &Launch,
@@ -346,8 +348,8 @@ impl Kernel {
             numAttrs: attributes.len() as c_uint,
         };
         let (function, none, extra) = (self.0, ptr::null_mut(), extra.as_mut_ptr());
-        // SAFETY: the buffer has `size` bytes, which is what the kernel takes; it and the attributes, of
-        // which there are as many as stated, are copied before the call returns.
+        // SAFETY: the buffer has `size` bytes, as the kernel requires; the buffer and the attributes, as many as
+        // stated, are copied before the call returns.
         let code = unsafe { sys::cuLaunchKernelEx(&raw const config, function, none, extra) };
         if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
     }
@@ -358,7 +360,7 @@ pub(super) fn checked(call: &'static str, code: CUresult) -> Result<(), DriverEr
     if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(error(call, code)) }
 }
 
-/// What the driver calls a code, and what it says about it.
+/// The driver's name and description of an error code.
 pub(super) fn error(call: &'static str, code: CUresult) -> DriverError {
     let mut text: *const c_char = ptr::null();
     // SAFETY: writes one pointer to a text of the driver's own.

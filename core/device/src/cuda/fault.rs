@@ -1,4 +1,4 @@
-//! Which of the driver's errors are the kernel's doing, and what they mean.
+//! Classifies the driver's errors: faults of the kernel and refused launches.
 
 use cudarc::driver::sys::CUresult;
 use lightbench_virtual_gpu::FaultKind;
@@ -19,8 +19,8 @@ const FAULTS: [(CUresult, FaultKind); 9] = [
     (CUresult::CUDA_ERROR_INVALID_PC, FaultKind::Call),
 ];
 
-/// Errors by which the driver refuses a launch for what it asks of the device: local memory for all threads that may be
-/// there at once, registers, a cluster.
+/// Errors by which the driver refuses a launch because of its resource requirements: local memory for all resident
+/// threads, registers, a cluster.
 const DEMANDS: [CUresult; 4] = [
     CUresult::CUDA_ERROR_OUT_OF_MEMORY,
     CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
@@ -28,13 +28,13 @@ const DEMANDS: [CUresult; 4] = [
     CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE,
 ];
 
-/// What a launch that was not started is.
+/// The error for a launch that did not start.
 pub(super) fn refusal(code: CUresult) -> DeviceError {
     let said = error("cuLaunchKernelEx", code);
     if DEMANDS.contains(&code) { DeviceError::Demand(said) } else { DeviceError::Driver(said) }
 }
 
-/// The rule that a kernel broke, if the code says that it broke one.
+/// The fault that an error code reports, if it reports one.
 pub(super) fn kind(code: CUresult) -> Option<FaultKind> {
     FAULTS.iter().find(|(known, _)| *known == code).map(|(_, kind)| *kind)
 }

@@ -1,4 +1,4 @@
-//! A kernel's own demands, held against a launch before the driver sees it.
+//! Checks a launch against the requirements of its kernel, before the driver receives it.
 
 use cudarc::driver::sys::{CUdevice_attribute, CUfunction_attribute};
 use lightbench_virtual_gpu::LaunchError;
@@ -13,10 +13,10 @@ const ORDINARY_SHARED: u32 = 48 << 10;
 /// Blocks that a cluster may have without asking for more (CUDA C++ Programming Guide, "Thread Block Clusters").
 const ORDINARY_CLUSTER: u32 = 8;
 
-/// The most parameters that are asked about: more than the largest list of bytes has.
+/// Limit on the queried parameters: more than the largest parameter list has.
 const MOST_PARAMETERS: usize = 32 << 10;
 
-/// Refuses sizes that the driver would refuse without saying why, and asks for shared memory.
+/// Rejects sizes that the driver would refuse without a reason, and requests dynamic shared memory.
 pub(super) fn prepare(gpu: Gpu, kernel: Kernel, launch: &Launch) -> Result<(), DeviceError> {
     let sides = launch.grid.iter().chain(&launch.block);
     let threads = launch.block.iter().fold(1_u32, |product, side| product.saturating_mul(*side));
@@ -48,7 +48,7 @@ pub(super) fn prepare(gpu: Gpu, kernel: Kernel, launch: &Launch) -> Result<(), D
     Ok(())
 }
 
-/// Refuses clusters where there are none, and asks for large ones.
+/// Rejects clusters on a GPU without clusters, and enables large ones.
 fn prepare_clusters(gpu: Gpu, kernel: Kernel, size: [u32; 3]) -> Result<(), DeviceError> {
     if gpu.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? == 0 {
         let reason = "this GPU has none, which begin with compute capability 9.0".to_owned();
@@ -61,7 +61,7 @@ fn prepare_clusters(gpu: Gpu, kernel: Kernel, size: [u32; 3]) -> Result<(), Devi
     Ok(())
 }
 
-/// The bytes of all parameters at their offsets, as many as the kernel takes.
+/// The bytes of all parameters at their offsets.
 pub(super) fn parameters(kernel: Kernel, values: &[Vec<u8>]) -> Result<Vec<u8>, DeviceError> {
     let mut layout = Vec::new();
     while let Some(next) =

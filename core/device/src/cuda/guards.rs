@@ -1,4 +1,4 @@
-//! Whether something was written around buffers, seen by the GPU itself: only what changed is read back.
+//! Checks the guard regions of buffers on the GPU: only changed regions are read back.
 
 use super::block::{Allocation, Block};
 use crate::error::{DeviceError, DriverError};
@@ -6,10 +6,10 @@ use crate::execution::{Argument, Launch, ModuleId};
 use crate::memory_check;
 use crate::memory_check::MAX_RANGES;
 
-/// Bytes of the answer about one stretch of memory: the first byte that changed, and the one behind the last.
+/// Bytes of the result for one range: the offset of the first changed byte, and that after the last one.
 const ANSWER: usize = 16;
 
-/// The code that looks, and a place for what it finds.
+/// The kernel that checks, and a buffer for its result.
 #[derive(Debug)]
 pub(super) struct Guards {
     pub(super) module: ModuleId,

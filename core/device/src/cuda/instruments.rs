@@ -1,12 +1,11 @@
-//! What a GPU has besides what all devices have: what tells its time, what launches take by themselves, what work costs in
-//! energy.
+//! Measurements that only a GPU supports: the clock, launch floors and energy.
 
-use lightbench_measure::{Energy, NoEnergy};
+use lightbench_measure::{Energy, EnergyError};
 use lightbench_units::Seconds;
 
 use super::device::CudaDevice;
 use super::driver::error;
-use super::stopwatch::Trouble;
+use super::stopwatch::StopwatchError;
 use crate::error::DeviceError;
 use crate::execution::Instruments;
 use crate::timing::{Timekeeping, Work};
@@ -21,25 +20,25 @@ impl Instruments for CudaDevice {
         stopwatch.launch_floor(&prepared).map_err(lost)
     }
 
-    fn energy(&mut self, work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError> {
+    fn energy(&mut self, work: &Work) -> Result<Result<Energy, EnergyError>, DeviceError> {
         let (prepared, (stopwatch, telemetry)) = self.ready(work)?;
         if !prepared.restore.is_empty() {
-            return Ok(Err(NoEnergy::Restores));
+            return Ok(Err(EnergyError::Restores));
         }
-        let Some(telemetry) = telemetry else { return Ok(Err(NoEnergy::NoCounter)) };
+        let Some(telemetry) = telemetry else { return Ok(Err(EnergyError::NoCounter)) };
         let metered = stopwatch.metered(&prepared, &mut || telemetry.energy());
         Ok(match metered.map_err(lost)? {
-            Some(metered) => Energy::of(&metered.idle, &metered.busy),
-            None => Err(NoEnergy::NoCounter),
+            Some(metered) => Energy::from_windows(&metered.idle, &metered.busy),
+            None => Err(EnergyError::NoCounter),
         })
     }
 }
 
-/// What ran before ran well, so that a kernel which fails now takes the device with it.
-fn lost(trouble: Trouble) -> DeviceError {
+/// Earlier runs of the same work succeeded, so a kernel that fails now means that the device is lost.
+fn lost(trouble: StopwatchError) -> DeviceError {
     match trouble {
-        Trouble::Driver(error) => error.into(),
-        Trouble::Library(error) => error.into(),
-        Trouble::Kernel(code) => error("cuStreamSynchronize", code).into(),
+        StopwatchError::Driver(error) => error.into(),
+        StopwatchError::Library(error) => error.into(),
+        StopwatchError::Kernel(code) => error("cuStreamSynchronize", code).into(),
     }
 }

@@ -1,11 +1,11 @@
-//! Where a buffer lies in its block, and what surrounds it there.
+//! Placement of a buffer in its block, and the guard regions around it.
 //!
-//! Beyond the edge of what is mapped every access faults. On a buffer's other side the block goes on to the end of its
-//! granule, and with plain allocations it does so on both sides: those bytes hold a pattern, and a write to them shows
-//! after the launch. A read of them does not.
+//! Beyond the edge of the mapping every access faults. On the buffer's other side the block extends to the end of its
+//! granule; with normal allocations it extends on both sides. These guard regions hold a pattern, and a write to them
+//! is detected after the launch. A read of them is not.
 //!
-//! Inputs are not mapped read-only, though the interface has a flag for it: a write would then fault the whole context
-//! without saying where, and comparing after the launch names the buffer and the byte.
+//! Inputs are not mapped read-only, although the interface has a flag for it: a write would then fault the whole
+//! context without an address, whereas comparing after the launch names the buffer and the byte.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,20 +14,20 @@ use cudarc::driver::sys::{CUdevice_attribute, CUdeviceptr};
 
 use super::block::{Allocation, Block, Mapping, granularity};
 use super::driver::Gpu;
-use super::stream::Room;
+use super::stream::BorrowedMemory;
 use crate::error::DriverError;
 use crate::execution::{BufferRequest, Placement};
 
-/// What the surroundings hold: as f32, f16, bf16 and integers a number that no test data are made of.
+/// Content of the guard regions: as f32, f16, bf16 and integers a number that test data do not contain.
 pub(super) const GUARD: u8 = 0xb5;
 
 /// Bytes that are guarded on each side of a plain allocation, at least.
 const BAND: usize = 1 << 20;
 
-/// How a GPU gives memory.
+/// The allocator of a GPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
-    /// In granules of so many bytes, mapped where we say.
+    /// Mapped at chosen addresses, in granules of this many bytes.
     Mapped { gpu: Gpu, granule: usize },
     /// Where the driver puts it.
     Plain,
@@ -35,7 +35,7 @@ pub(super) enum Source {
 
 impl Source {
     /// The way of that GPU. Needs a current context.
-    pub(super) fn of(gpu: Gpu) -> Result<Self, DriverError> {
+    pub(super) fn new(gpu: Gpu) -> Result<Self, DriverError> {
         let which = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
         if gpu.attribute(which)? == 0 {
             return Ok(Self::Plain);
@@ -43,7 +43,7 @@ impl Source {
         Ok(Self::Mapped { gpu, granule: granularity(gpu)? })
     }
 
-    /// A block in which the buffer finds room, and where.
+    /// Allocates a block for the buffer, and returns the buffer's range in it.
     fn block(self, layout: &Layout) -> Result<Block, DriverError> {
         match self {
             Self::Mapped { gpu, granule } => {
@@ -59,7 +59,7 @@ impl Source {
 #[derive(Debug)]
 pub(super) struct Memory {
     block: Block,
-    /// Where in the block the buffer lies.
+    /// Range of the buffer within the block.
     inside: Range<usize>,
 }
 
@@ -79,18 +79,18 @@ impl fmt::Display for Side {
     }
 }
 
-/// A write to what surrounds a buffer.
+/// A write to a guard region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Trespass {
+pub(super) struct GuardViolation {
     pub(super) side: Side,
     /// Bytes between the buffer and the nearest byte that was written.
     pub(super) distance: usize,
 }
 
 impl Memory {
-    /// Memory for a buffer, its surroundings guarded and its content left as it is.
+    /// Allocates a buffer with guard regions; its content is uninitialised.
     pub(super) fn new(source: Source, request: &BufferRequest) -> Result<Self, DriverError> {
-        let layout = Layout::of(request);
+        let layout = Layout::from_request(request);
         let block = source.block(&layout)?;
         let margin = match source {
             Source::Mapped { .. } => 0,
@@ -114,15 +114,15 @@ impl Memory {
     }
 
     /// Where the buffer is.
-    pub(super) fn room(&self) -> Room {
-        Room { start: self.address(), bytes: self.length() }
+    pub(super) fn room(&self) -> BorrowedMemory {
+        BorrowedMemory { start: self.address(), bytes: self.length() }
     }
 
     pub(super) fn fill(&mut self, byte: u8) -> Result<(), DriverError> {
         self.block.fill(self.inside.clone(), byte)
     }
 
-    /// First address and length of what lies around the buffer.
+    /// Address and length of the two guard regions.
     pub(super) fn around(&self) -> [(CUdeviceptr, usize); 2] {
         [Side::Before, Side::Behind].map(|side| {
             let surroundings = self.surroundings(side);
@@ -130,8 +130,8 @@ impl Memory {
         })
     }
 
-    /// What was written around the buffer since this was last asked; the surroundings are guarded anew.
-    pub(super) fn trespasses(&mut self) -> Result<Vec<Trespass>, DriverError> {
+    /// Writes to the guard regions since the last call; the regions are restored.
+    pub(super) fn guard_violations(&mut self) -> Result<Vec<GuardViolation>, DriverError> {
         let mut found = Vec::new();
         for side in [Side::Before, Side::Behind] {
             let bytes = self.block.read(self.surroundings(side))?;
@@ -141,7 +141,7 @@ impl Memory {
                 Side::Behind => bytes.iter().position(is_changed),
             };
             if let Some(distance) = distance {
-                found.push(Trespass { side, distance });
+                found.push(GuardViolation { side, distance });
                 self.guard(side)?;
             }
         }
@@ -161,7 +161,7 @@ impl Memory {
     }
 }
 
-/// What a buffer asks of its place.
+/// Size and alignment of a buffer.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     bytes: usize,
@@ -170,19 +170,19 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(request: &BufferRequest) -> Self {
+    fn from_request(request: &BufferRequest) -> Self {
         let bytes = usize::try_from(request.bytes).unwrap_or(usize::MAX);
         let align = usize::try_from(request.align).unwrap_or(1).max(1);
         Self { bytes, align, placement: request.placement }
     }
 
-    /// The bytes of a block that has room wherever it begins, with so many more on each side.
+    /// The block size that fits the buffer at any start address, with a margin on each side.
     fn room(&self, margin: usize) -> usize {
         let aligned = self.bytes.max(1).saturating_add(self.align - 1);
         aligned.saturating_add(self.beyond()).saturating_add(2 * margin)
     }
 
-    /// Bytes by which it may have to move so that its address is a multiple of nothing more than its alignment.
+    /// Maximum displacement of the buffer that makes its address a multiple of its alignment and of nothing larger.
     fn beyond(&self) -> usize {
         match self.placement {
             Placement::Left | Placement::Right => 0,
@@ -190,8 +190,8 @@ impl Layout {
         }
     }
 
-    /// The bytes of a block of granules that has room and begins on a granule: no more than needed, because only what is
-    /// not mapped faults.
+    /// The block size in granules for a block that begins on a granule: no larger than needed, because only unmapped
+    /// addresses fault.
     fn granules(&self, granule: usize) -> usize {
         let needed = if self.align <= granule {
             let moved = self.bytes.max(1).checked_add(self.beyond());
@@ -203,7 +203,7 @@ impl Layout {
         whole.unwrap_or(usize::MAX)
     }
 
-    /// Where the buffer lies in a block of [`Self::room`]: at one end as nearly as alignment permits.
+    /// The buffer's range in a block of [`Self::room`]: at one end, as close as alignment permits.
     fn inside(&self, start: CUdeviceptr, length: usize, margin: usize) -> Range<usize> {
         let align = self.align as u64;
         let offset = match self.placement {

@@ -1,10 +1,9 @@
-//! A CUDA GPU through its driver. The only folder that names `cudarc`; with `compile/nvrtc.rs` the only one that may be
-//! unsafe.
+//! A CUDA GPU through its driver. Only this folder uses `cudarc`; `unsafe` is allowed here and in `compile/nvrtc.rs`.
 //!
-//! The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
-//! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`, and those about order
-//! and time, which are in `stream.rs`; `cupti.rs` calls the driver's library of time stamps, `cublas.rs` the one that runs as
-//! a baseline; the rest is safe.
+//! The driver's library is loaded when a GPU is opened and is not linked, so that the program runs on machines without
+//! it. `driver.rs` contains the calls, each checked; `block.rs` the calls about memory and `stream.rs` those about
+//! order and time. `cupti.rs` calls the library of time stamps and `cublas.rs` the library that runs as a baseline. All
+//! other files are safe code.
 
 mod attributes;
 mod block;
@@ -17,8 +16,8 @@ mod fault;
 mod function;
 mod guards;
 mod instruments;
-mod mailbox;
 mod memory;
+mod memory_exchange;
 mod prepared;
 mod staging;
 mod stamps;

@@ -1,4 +1,4 @@
-//! Work that is ready to run: kernels and parameters as the driver takes them, and what each of them calls.
+//! Work that is ready to run: kernels and parameters in the driver's form, and the calls of each operation.
 
 use std::rc::Rc;
 
@@ -8,21 +8,21 @@ use lightbench_measure::Mode;
 use super::cublas::Cublas;
 use super::driver::Kernel;
 use super::stamps::{Call, Calls};
-use super::stream::{Room, Stream};
+use super::stream::{BorrowedMemory, Stream};
 use crate::execution::Launch;
 use crate::library::Product;
 
 /// Work that a GPU can start at once, again and again.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
-    pub(super) poison: Vec<Room>,
-    pub(super) clear: Vec<Room>,
-    pub(super) restore: Vec<(Room, Room)>,
+    pub(super) poison: Vec<BorrowedMemory>,
+    pub(super) clear: Vec<BorrowedMemory>,
+    pub(super) restore: Vec<(BorrowedMemory, BorrowedMemory)>,
     pub(super) timed: Vec<Action>,
 }
 
 impl Prepared {
-    /// Whether all blocks of a launch must be on the device at once: the driver takes no such launch into a graph.
+    /// Whether all blocks of a launch must be resident at once: the driver does not accept such a launch in a graph.
     pub(super) fn is_cooperative(&self) -> bool {
         self.timed.iter().any(|action| match action {
             Action::Launch { launch, .. } => launch.cooperative,
@@ -30,12 +30,12 @@ impl Prepared {
         })
     }
 
-    /// What each sample calls that is a single execution of one call; none where it takes several, or where a library
-    /// decides that.
+    /// The driver calls of each sample, if a sample is one execution of one call; `None` for several calls, or if a
+    /// library decides the calls.
     pub(super) fn only_call(&self, mode: Mode) -> Option<Calls> {
         let [action] = self.timed.as_slice() else { return None };
         let timed = vec![action.only_call()?];
-        let filled = |rooms: &[Room]| rooms.iter().filter(|room| room.bytes > 0).count();
+        let filled = |rooms: &[BorrowedMemory]| rooms.iter().filter(|room| room.bytes > 0).count();
         let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
         let fills = filled(&self.poison) + filled(&self.clear);
         let mut before = vec![Call::Copy; copies];
@@ -52,7 +52,7 @@ impl Prepared {
 #[derive(Debug)]
 pub(super) enum Action {
     Launch { kernel: Kernel, launch: Box<Launch>, parameters: Vec<u8> },
-    Fill { to: Room, element: Vec<u8> },
+    Fill { to: BorrowedMemory, element: Vec<u8> },
     Library { cublas: Rc<Cublas>, product: Product, addresses: [CUdeviceptr; 3] },
 }
 

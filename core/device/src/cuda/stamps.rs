@@ -1,14 +1,14 @@
-//! Time stamps of the driver, held against what was put into the stream: which of them belong to which sample.
+//! Assigns the driver's time stamps to the samples of the work that was enqueued.
 //!
-//! A sample takes from where the first of its timed calls begins on the device to where the last one ends. What is between
-//! two of them counts, as it does for whoever waits for the result. Stamps that do not fit what was put in are no times.
+//! A sample lasts from the start of its first timed call on the device to the end of its last one. Time between two
+//! calls counts, because the user of the result waits for it. Stamps that do not match the enqueued calls are rejected.
 
 use std::collections::BTreeMap;
 
 use lightbench_measure::timing::NoStamps;
 use lightbench_units::Seconds;
 
-/// What a call has the device do.
+/// The device operation of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Launch,
@@ -16,7 +16,7 @@ pub(super) enum Call {
     Copy,
 }
 
-/// What the driver recorded of a call, or of a part of it. Times are nanoseconds of its clock.
+/// The driver's record of a call, or of a part of it. Times are nanoseconds of the driver's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Activity {
     pub(super) call: Call,
@@ -34,7 +34,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// The times of so many samples of these calls, whose records these are and no others.
+    /// The times of the samples of these calls; the records must belong to these calls only.
     pub(super) fn spans(
         &self,
         records: &[Activity],

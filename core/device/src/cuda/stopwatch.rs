@@ -1,9 +1,10 @@
-//! Times work on a GPU: cold caches by a flush before each sample, warm ones by a graph of many executions.
+//! Times work on a GPU: with cold caches by a flush before each sample, with warm caches by a graph of many executions.
 //!
-//! Events around a launch read about two microseconds too much. How much too much is read from a kernel that does nothing.
-//! Warm: graphs of few and of many such kernels say what each takes in a row, and what a graph itself adds. Cold: what a
-//! single one reads after a flush, less what such a kernel is known to take. Where the driver's own time stamps are asked
-//! for, they tell the time of single launches instead, and need no offset (`stopwatch/stamped.rs`).
+//! Events around a launch overestimate its time by about two microseconds. The overhead is measured with an empty
+//! kernel. Warm: graphs of few and of many empty kernels yield the time of each kernel in a sequence and the overhead
+//! of the graph. Cold: the reading of a single empty kernel after a flush, less the known time of such a kernel. If the
+//! driver's time stamps are requested, they measure single launches instead and need no correction for this overhead
+//! (`stopwatch/stamped.rs`).
 
 mod energy;
 mod floor;
@@ -17,7 +18,7 @@ use lightbench_measure::{Clock, Mode, NoStamps};
 use lightbench_primitives::element::POISON;
 use lightbench_units::Seconds;
 
-use self::stamped::Keeper;
+use self::stamped::SingleLaunchTimer;
 use super::block::Allocation;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
 use super::prepared::{Action, Prepared};
@@ -29,27 +30,27 @@ use crate::timing::Sampling;
 
 const PTX: &str = include_str!("flush.ptx");
 
-/// How many times the size of L2 is read to empty it.
+/// The flush reads this multiple of the size of L2.
 const FLUSH: usize = 2;
 
-/// What the clean buffer holds, where the flush writes if it reads anything else, and buffers that are left zero.
+/// Content of the clean buffer; the flush writes if it reads any other value, and buffers with value zero use it too.
 const CLEAN: u8 = 0;
 
-/// Kernels in the two graphs that tell the floor.
+/// Kernels in the two graphs that measure the floor.
 const FEW: u32 = 8;
 const MANY: u32 = 108;
 
-/// What a kernel that does nothing takes by itself: `gpu__time_duration` of Nsight Compute says 1.54 to 1.57 µs on an
-/// H200 (driver 580, November 2026). Nothing but a profiler tells it.
+/// Time of an empty kernel: `gpu__time_duration` of Nsight Compute reports 1.54 to 1.57 µs on an H200 (driver 580,
+/// November 2026). Only a profiler measures it.
 const ALONE: Seconds = Seconds(1.55e-6);
 
 /// Readings of each kind when the clock is set.
 const READINGS: u32 = 41;
 
-/// What one block reads at a gate: some tens of microseconds, in which the host has put the rest into the stream.
+/// Bytes that one block reads at a gate: some tens of microseconds, during which the host enqueues the remaining work.
 const GATE: usize = 2 << 20;
 
-/// What a GPU is timed with. Fields are dropped in this order.
+/// Timing equipment of a GPU. Fields are dropped in this order.
 #[derive(Debug)]
 pub(super) struct Stopwatch {
     stream: Stream,
@@ -59,43 +60,43 @@ pub(super) struct Stopwatch {
     dirty: Allocation,
     clean: Allocation,
     flush: (Kernel, Launch),
-    cold: Offset,
-    warm: Offset,
+    cold: EventOffset,
+    warm: EventOffset,
     /// Found out when it is first needed.
-    graph: Option<Offset>,
-    keeper: Keeper,
+    graph: Option<EventOffset>,
+    keeper: SingleLaunchTimer,
     gpu: Gpu,
 }
 
-/// What events add, and what they read at least.
+/// The overhead of events, and their smallest reading.
 #[derive(Clone, Copy, Debug)]
-struct Offset {
+struct EventOffset {
     offset: Seconds,
     floor: Seconds,
 }
 
-/// How executions get to the device.
-enum Way {
-    /// A graph, so often.
+/// How executions are submitted to the device.
+enum Submission {
+    /// A graph, launched this many times.
     Graph(Graph, u32),
     /// One after the other.
     Launches(u32),
 }
 
-/// The driver's own error, what a kernel did, or what a library refuses.
-pub(super) enum Trouble {
+/// An error of the driver, of the kernel, or of a library.
+pub(super) enum StopwatchError {
     Driver(DriverError),
     Kernel(CUresult),
     Library(LibraryError),
 }
 
-impl From<LibraryError> for Trouble {
+impl From<LibraryError> for StopwatchError {
     fn from(error: LibraryError) -> Self {
         Self::Library(error)
     }
 }
 
-impl From<DriverError> for Trouble {
+impl From<DriverError> for StopwatchError {
     fn from(error: DriverError) -> Self {
         Self::Driver(error)
     }
@@ -110,8 +111,8 @@ impl Stopwatch {
         let dirty = Allocation::new(l2.max(1))?;
         let clean = Allocation::new((FLUSH * l2).max(16))?;
         stream.set_bytes(&clean.room(), CLEAN)?;
-        let module = LoadedModule::of_ptx(PTX)?;
-        let nothing_yet = Offset { offset: Seconds(0.0), floor: Seconds(0.0) };
+        let module = LoadedModule::from_ptx(PTX)?;
+        let nothing_yet = EventOffset { offset: Seconds(0.0), floor: Seconds(0.0) };
         let mut stopwatch = Self {
             stream,
             marks: Vec::new(),
@@ -122,13 +123,13 @@ impl Stopwatch {
             cold: nothing_yet,
             warm: nothing_yet,
             graph: None,
-            keeper: Keeper::Events,
+            keeper: SingleLaunchTimer::Events,
             gpu,
         };
         stopwatch.set_clock().map_err(|trouble| match trouble {
-            Trouble::Driver(error) => DeviceError::from(error),
-            Trouble::Kernel(code) => error("cuStreamSynchronize", code).into(),
-            Trouble::Library(error) => error.into(),
+            StopwatchError::Driver(error) => DeviceError::from(error),
+            StopwatchError::Kernel(code) => error("cuStreamSynchronize", code).into(),
+            StopwatchError::Library(error) => error.into(),
         })?;
         Ok(stopwatch)
     }
@@ -138,17 +139,17 @@ impl Stopwatch {
         self.stream.handle()
     }
 
-    /// The times of one execution, one for each sample, and what told them.
+    /// The times of one execution, one per sample, and the clock that measured them.
     pub(super) fn samples(
         &mut self,
         work: &Prepared,
         sampling: Sampling,
-    ) -> Result<(Clock, Vec<Seconds>), Trouble> {
+    ) -> Result<(Clock, Vec<Seconds>), StopwatchError> {
         let is_single = matches!(sampling.mode, Mode::Cold | Mode::Server);
-        // Between launches stamps cost something: what takes several of them is told by events.
+        // Recording time stamps slows consecutive launches, so work of several launches is timed by events.
         if is_single
             && let Some(calls) = work.only_call(sampling.mode)
-            && let Keeper::Cupti { cupti, offset, .. } = self.keeper
+            && let SingleLaunchTimer::Cupti { cupti, offset, .. } = self.keeper
         {
             match self.stamped(cupti, (work, &calls), sampling)? {
                 Ok(times) => {
@@ -158,29 +159,29 @@ impl Stopwatch {
                 }
                 Err(reason) => {
                     self.detach();
-                    self.keeper = Keeper::Without(reason);
+                    self.keeper = SingleLaunchTimer::Without(reason);
                 }
             }
         }
         self.detach();
-        let Offset { offset, floor } = self.offset(work, sampling.mode)?;
+        let EventOffset { offset, floor } = self.offset(work, sampling.mode)?;
         let readings = self.readings(work, sampling)?;
         let each = 1.0 / f64::from(sampling.batch.max(1));
         let times = readings.into_iter().map(|reading| (reading - offset) * each).collect();
         let without = match self.keeper {
-            Keeper::Without(reason) => Some(reason),
-            Keeper::Cupti { .. } => Some(NoStamps::Several),
-            Keeper::Events => None,
+            SingleLaunchTimer::Without(reason) => Some(reason),
+            SingleLaunchTimer::Cupti { .. } => Some(NoStamps::Several),
+            SingleLaunchTimer::Events => None,
         };
         let without = without.filter(|_| is_single);
         Ok((Clock::Events { offset, floor, without }, times))
     }
 
-    /// What events add to readings of this work.
-    fn offset(&mut self, work: &Prepared, mode: Mode) -> Result<Offset, Trouble> {
+    /// The overhead of events for this work.
+    fn offset(&mut self, work: &Prepared, mode: Mode) -> Result<EventOffset, StopwatchError> {
         Ok(match mode {
             Mode::Warm if !work.is_cooperative() => self.warm,
-            // Without a graph, events add what they add to a single launch.
+            // Without a graph, the overhead is that of a single launch.
             Mode::Warm | Mode::Cold | Mode::Server => self.cold,
             Mode::Graph => {
                 let known = self.graph.map_or_else(|| self.in_a_row(Mode::Graph), Ok)?;
@@ -189,7 +190,11 @@ impl Stopwatch {
         })
     }
 
-    fn readings(&mut self, work: &Prepared, sampling: Sampling) -> Result<Vec<Seconds>, Trouble> {
+    fn readings(
+        &mut self,
+        work: &Prepared,
+        sampling: Sampling,
+    ) -> Result<Vec<Seconds>, StopwatchError> {
         let Sampling { mode, batch, samples, pause } = sampling;
         let samples = samples as usize;
         while self.marks.len() < samples {
@@ -215,46 +220,50 @@ impl Stopwatch {
             self.execute(work, &way)?;
             self.stream.mark(end)?;
         }
-        self.stream.synchronise().map_err(Trouble::Kernel)?;
+        self.stream.synchronise().map_err(StopwatchError::Kernel)?;
         let marks = self.marks.iter().take(samples);
         Ok(marks.map(|(begin, end)| begin.until(end)).collect::<Result<_, _>>()?)
     }
 
-    /// How so many executions get to the device.
-    fn way(&self, work: &Prepared, mode: Mode, batch: u32) -> Result<Way, Trouble> {
+    /// How a number of executions is submitted to the device.
+    fn way(&self, work: &Prepared, mode: Mode, batch: u32) -> Result<Submission, StopwatchError> {
         Ok(match mode {
-            Mode::Warm if !work.is_cooperative() => Way::Graph(self.captured(work, batch)?, 1),
-            Mode::Graph => Way::Graph(self.captured(work, 1)?, batch),
-            Mode::Warm | Mode::Cold | Mode::Server => Way::Launches(batch),
+            Mode::Warm if !work.is_cooperative() => {
+                Submission::Graph(self.captured(work, batch)?, 1)
+            }
+            Mode::Graph => Submission::Graph(self.captured(work, 1)?, batch),
+            Mode::Warm | Mode::Cold | Mode::Server => Submission::Launches(batch),
         })
     }
 
-    fn captured(&self, work: &Prepared, executions: u32) -> Result<Graph, Trouble> {
+    fn captured(&self, work: &Prepared, executions: u32) -> Result<Graph, StopwatchError> {
         self.stream.captured(|| {
             (0..executions).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
-                Trouble::Kernel(code) => Trouble::Driver(error("cuLaunchKernelEx", code)),
-                Trouble::Driver(_) | Trouble::Library(_) => trouble,
+                StopwatchError::Kernel(code) => {
+                    StopwatchError::Driver(error("cuLaunchKernelEx", code))
+                }
+                StopwatchError::Driver(_) | StopwatchError::Library(_) => trouble,
             })
         })
     }
 
-    /// Waits until nothing runs, and then as long as that.
-    fn idle(&self, pause: Duration) -> Result<(), Trouble> {
-        self.stream.synchronise().map_err(Trouble::Kernel)?;
+    /// Waits until the device is idle, and then for `pause`.
+    fn idle(&self, pause: Duration) -> Result<(), StopwatchError> {
+        self.stream.synchronise().map_err(StopwatchError::Kernel)?;
         std::thread::sleep(pause);
         Ok(())
     }
 
-    /// What is read and written begins each sample as it was.
-    fn put_right(&self, work: &Prepared) -> Result<(), Trouble> {
+    /// Restores buffers that the work reads and writes before each sample.
+    fn put_right(&self, work: &Prepared) -> Result<(), StopwatchError> {
         for (from, to) in &work.restore {
             self.stream.copy(from, to)?;
         }
         Ok(())
     }
 
-    /// Neither what begins undefined nor what is left zero holds anything of the sample before.
-    fn poison(&self, work: &Prepared) -> Result<(), Trouble> {
+    /// Overwrites uninitialised and zeroed buffers, so that they hold no data of the previous sample.
+    fn poison(&self, work: &Prepared) -> Result<(), StopwatchError> {
         for room in &work.poison {
             self.stream.set_bytes(room, POISON)?;
         }
@@ -264,21 +273,21 @@ impl Stopwatch {
         Ok(())
     }
 
-    fn execute(&self, work: &Prepared, way: &Way) -> Result<(), Trouble> {
+    fn execute(&self, work: &Prepared, way: &Submission) -> Result<(), StopwatchError> {
         match way {
-            Way::Graph(graph, times) => {
-                (0..*times).try_for_each(|_| self.stream.run(graph).map_err(Trouble::Kernel))
+            Submission::Graph(graph, times) => {
+                (0..*times).try_for_each(|_| self.stream.run(graph).map_err(StopwatchError::Kernel))
             }
-            Way::Launches(times) => (0..*times).try_for_each(|_| self.start(work)),
+            Submission::Launches(times) => (0..*times).try_for_each(|_| self.start(work)),
         }
     }
 
-    fn start(&self, work: &Prepared) -> Result<(), Trouble> {
+    fn start(&self, work: &Prepared) -> Result<(), StopwatchError> {
         for action in &work.timed {
             match action {
                 Action::Launch { kernel, launch, parameters } => kernel
                     .start(launch, &mut parameters.clone(), self.stream.handle())
-                    .map_err(Trouble::Kernel)?,
+                    .map_err(StopwatchError::Kernel)?,
                 Action::Fill { to, element } => self.stream.set_elements(to, element)?,
                 Action::Library { cublas, product, addresses } => {
                     cublas.start(product, *addresses)?;
@@ -288,26 +297,29 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// Leaves nothing in L2 but a clean buffer: neither what the work reads nor lines that are still to be written back.
-    fn flush(&self) -> Result<(), Trouble> {
+    /// Fills L2 with a clean buffer: it then holds neither the work's data nor dirty lines.
+    fn flush(&self) -> Result<(), StopwatchError> {
         self.stream.set_bytes(&self.dirty.room(), POISON)?;
         self.read(self.clean.room().bytes, &self.flush.1)
     }
 
     /// Keeps the stream waiting while marks and launches are put into it, so that no event pair has the host between.
-    fn gate(&self) -> Result<(), Trouble> {
+    fn gate(&self) -> Result<(), StopwatchError> {
         self.read(GATE.min(self.clean.room().bytes), &plain(1, 1024))
     }
 
-    /// Reads the beginning of the clean buffer.
-    fn read(&self, bytes: usize, launch: &Launch) -> Result<(), Trouble> {
+    /// Reads the first bytes of the clean buffer.
+    fn read(&self, bytes: usize, launch: &Launch) -> Result<(), StopwatchError> {
         let mut parameters = self.clean.room().start.to_le_bytes().to_vec();
         parameters.extend((bytes as u64).to_le_bytes());
-        self.flush.0.start(launch, &mut parameters, self.stream.handle()).map_err(Trouble::Kernel)
+        self.flush
+            .0
+            .start(launch, &mut parameters, self.stream.handle())
+            .map_err(StopwatchError::Kernel)
     }
 
-    /// Finds out what the events add.
-    fn set_clock(&mut self) -> Result<(), Trouble> {
+    /// Measures the overhead of events.
+    fn set_clock(&mut self) -> Result<(), StopwatchError> {
         // The first readings wake the device up.
         self.alone(Mode::Cold)?;
         self.warm = self.in_a_row(Mode::Warm)?;
@@ -315,20 +327,20 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// What events add where many follow each other, and what each of many empty ones takes.
-    fn in_a_row(&mut self, mode: Mode) -> Result<Offset, Trouble> {
+    /// The overhead of events around a sequence of launches, and the time of each empty kernel in it.
+    fn in_a_row(&mut self, mode: Mode) -> Result<EventOffset, StopwatchError> {
         let (few, many) = (self.reading(mode, FEW)?, self.reading(mode, MANY)?);
         let each = (many - few) * (1.0 / f64::from(MANY - FEW));
-        Ok(Offset { offset: few - each * f64::from(FEW), floor: each })
+        Ok(EventOffset { offset: few - each * f64::from(FEW), floor: each })
     }
 
-    /// What events add to a single launch.
-    fn alone(&mut self, mode: Mode) -> Result<Offset, Trouble> {
-        Ok(Offset { offset: self.reading(mode, 1)? - ALONE, floor: ALONE })
+    /// The overhead of events around a single launch.
+    fn alone(&mut self, mode: Mode) -> Result<EventOffset, StopwatchError> {
+        Ok(EventOffset { offset: self.reading(mode, 1)? - ALONE, floor: ALONE })
     }
 
-    /// What events read for a kernel that does nothing.
-    fn reading(&mut self, mode: Mode, batch: u32) -> Result<Seconds, Trouble> {
+    /// The events' reading for empty kernels.
+    fn reading(&mut self, mode: Mode, batch: u32) -> Result<Seconds, StopwatchError> {
         let work = self.nothing(plain(1, 32))?;
         let sampling = Sampling { batch, ..Sampling::single(mode, READINGS) };
         let readings = self.readings(&work, sampling)?;
@@ -336,8 +348,8 @@ impl Stopwatch {
         Ok(Seconds(median(&mut readings).unwrap_or(f64::NAN)))
     }
 
-    /// A launch of a kernel that does nothing.
-    fn nothing(&self, launch: Launch) -> Result<Prepared, Trouble> {
+    /// A launch of an empty kernel.
+    fn nothing(&self, launch: Launch) -> Result<Prepared, StopwatchError> {
         let kernel = own_kernel(&self.module, "nothing")?;
         let (launch, parameters) = (Box::new(launch), Vec::new());
         let timed = vec![Action::Launch { kernel, launch, parameters }];
@@ -356,7 +368,7 @@ fn own_kernel(module: &LoadedModule, name: &'static str) -> Result<Kernel, Drive
     module.kernel(name)?.ok_or_else(missing)
 }
 
-/// A launch of a kernel of our own.
+/// A launch of a harness kernel.
 fn plain(blocks: u32, threads: u32) -> Launch {
     Launch {
         module: ModuleId(0),

@@ -1,4 +1,4 @@
-//! Streams, events and graphs: work in order, marks in it, and the same work again with little between.
+//! Streams, events and graphs: ordered work, time marks, and repeated work with little launch overhead.
 #![expect(unsafe_code, reason = "calls into the CUDA driver, which is loaded at run time")]
 
 use std::ptr;
@@ -12,7 +12,7 @@ use lightbench_units::Seconds;
 use super::driver::checked;
 use crate::error::DriverError;
 
-/// A stream of its own, which waits for no other.
+/// A stream that does not synchronise with the default stream.
 #[derive(Debug)]
 pub(super) struct Stream(CUstream);
 
@@ -29,7 +29,7 @@ impl Stream {
         self.0
     }
 
-    /// Waits for everything in it. The code says what a kernel did.
+    /// Waits for all enqueued work. The error code reports a kernel's fault.
     pub(super) fn synchronise(&self) -> Result<(), CUresult> {
         // SAFETY: the stream lives as long as this value.
         let code = unsafe { sys::cuStreamSynchronize(self.0) };
@@ -37,7 +37,7 @@ impl Stream {
     }
 
     /// Sets bytes, in the order of the stream.
-    pub(super) fn set_bytes(&self, to: &Room, byte: u8) -> Result<(), DriverError> {
+    pub(super) fn set_bytes(&self, to: &BorrowedMemory, byte: u8) -> Result<(), DriverError> {
         if to.bytes == 0 {
             return Ok(());
         }
@@ -46,8 +46,8 @@ impl Stream {
         checked("cuMemsetD8Async", code)
     }
 
-    /// Calls that it takes to set elements.
-    pub(super) fn fills(to: &Room, element: &[u8]) -> usize {
+    /// Number of driver calls that set elements.
+    pub(super) fn fills(to: &BorrowedMemory, element: &[u8]) -> usize {
         match element.len() {
             length if to.bytes / length.max(1) == 0 => 0,
             1 | 2 => 1,
@@ -55,8 +55,12 @@ impl Stream {
         }
     }
 
-    /// Sets as many elements as there is room for. An element has 1, 2, 4 or a multiple of 4 bytes.
-    pub(super) fn set_elements(&self, to: &Room, element: &[u8]) -> Result<(), DriverError> {
+    /// Fills a range with elements. An element has 1, 2, 4 or a multiple of 4 bytes.
+    pub(super) fn set_elements(
+        &self,
+        to: &BorrowedMemory,
+        element: &[u8],
+    ) -> Result<(), DriverError> {
         let count = to.bytes / element.len().max(1);
         match *element {
             _ if count == 0 => Ok(()),
@@ -72,11 +76,16 @@ impl Stream {
     }
 
     /// One column of words after the other.
-    fn set_words(&self, to: &Room, element: &[u8], count: usize) -> Result<(), DriverError> {
+    fn set_words(
+        &self,
+        to: &BorrowedMemory,
+        element: &[u8],
+        count: usize,
+    ) -> Result<(), DriverError> {
         for (column, word) in element.chunks_exact(4).enumerate() {
             let value = word.iter().rev().fold(0_u32, |value, byte| value << 8 | u32::from(*byte));
             let start = to.start + 4 * column as u64;
-            // SAFETY: as above; `count` rows of one word, as far apart as elements are, lie in the room.
+            // SAFETY: as above; `count` rows of one word, one element apart, lie in the range.
             let code =
                 unsafe { sys::cuMemsetD2D32Async(start, element.len(), value, 1, count, self.0) };
             checked("cuMemsetD2D32Async", code)?;
@@ -85,7 +94,11 @@ impl Stream {
     }
 
     /// Copies a room to another of the same size.
-    pub(super) fn copy(&self, from: &Room, to: &Room) -> Result<(), DriverError> {
+    pub(super) fn copy(
+        &self,
+        from: &BorrowedMemory,
+        to: &BorrowedMemory,
+    ) -> Result<(), DriverError> {
         let bytes = from.bytes.min(to.bytes);
         if bytes == 0 {
             return Ok(());
@@ -95,7 +108,7 @@ impl Stream {
         checked("cuMemcpyDtoDAsync", code)
     }
 
-    /// What is put into the stream meanwhile, as a graph; nothing of it runs.
+    /// Captures the work that `enqueue` puts into the stream as a graph; nothing of it runs.
     pub(super) fn captured<E: From<DriverError>>(
         &self,
         fill: impl FnOnce() -> Result<(), E>,
@@ -125,7 +138,7 @@ impl Stream {
         if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
     }
 
-    /// Lets a mark take the time when everything before it is done.
+    /// Records an event: its time is that of the completion of all earlier work.
     pub(super) fn mark(&self, event: &Event) -> Result<(), DriverError> {
         // SAFETY: both live until the stream was waited for.
         checked("cuEventRecord", unsafe { sys::cuEventRecord(event.0, self.0) })
@@ -139,9 +152,9 @@ impl Drop for Stream {
     }
 }
 
-/// Device memory that somebody else owns.
+/// A range of device memory owned by the caller.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct BorrowedMemory {
     pub(super) start: CUdeviceptr,
     pub(super) bytes: usize,
 }
@@ -181,7 +194,7 @@ struct Recording(CUgraph);
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        // SAFETY: the handle came from the driver and is destroyed once; what was made of it lives on.
+        // SAFETY: the handle came from the driver and is destroyed once; graphs instantiated from it remain valid.
         checked("cuGraphDestroy", unsafe { sys::cuGraphDestroy(self.0) }).ok();
     }
 }
@@ -197,7 +210,7 @@ impl Drop for Graph {
     }
 }
 
-/// Takes back what kernels asked L2 to keep.
+/// Resets the lines of L2 that kernels marked as persisting.
 pub(super) fn reset_persisting_l2() -> Result<(), DriverError> {
     // SAFETY: takes no pointer.
     let code = unsafe { sys::cuCtxResetPersistingL2Cache() };

@@ -1,6 +1,7 @@
-//! What a GPU does while it is timed: clock, power, temperature, memory, and what holds it down, as NVML says.
+//! The state of a GPU during timing, as NVML reports it: clock, power, temperature, memory, and the reasons for a
+//! reduced clock.
 //!
-//! NVML is optional: where its library is missing or refuses, there are no readings, and that is all.
+//! NVML is optional: if its library is missing or fails, there are no readings.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 
-/// Time between readings: they take a part of a millisecond each.
+/// Interval between readings, each of which takes a fraction of a millisecond.
 const PERIOD: Duration = Duration::from_millis(20);
 
 /// NVML of one GPU.
@@ -24,14 +25,14 @@ pub(super) struct Telemetry {
 }
 
 impl Telemetry {
-    /// None where NVML is not there or does not know the GPU.
+    /// `None` if NVML is missing or does not know the GPU.
     pub(super) fn open(bus: String) -> Option<Self> {
         let nvml = Nvml::init().ok()?;
         nvml.device_by_pci_bus_id(bus.as_str()).ok()?;
         Some(Self { nvml, bus, last: None })
     }
 
-    /// What the GPU has drawn since the driver was loaded, as far as it counts.
+    /// Energy since the driver was loaded, if the GPU has a counter.
     pub(super) fn energy(&self) -> Option<Joules> {
         let device = self.nvml.device_by_pci_bus_id(self.bus.as_str()).ok()?;
         device.total_energy_consumption().ok().map(|millijoules| Joules(millijoules as f64 * 1e-3))
@@ -66,14 +67,14 @@ impl Telemetry {
     }
 }
 
-/// The driver's release, `580.159.04`, where its library says it.
+/// The driver's release, `580.159.04`, if its library reports it.
 #[must_use]
 pub fn driver_release() -> Option<String> {
     Nvml::init().ok()?.sys_driver_version().ok()
 }
 
-/// Processes that are neither this one nor started by the same one. Where the numbers are those of another name space,
-/// nobody can tell.
+/// Processes other than this one and its siblings. If the process numbers belong to another name space, the count is
+/// unknown.
 fn others(processes: &BTreeSet<u32>) -> u32 {
     let Some(parent) = parent_of("self") else { return 0 };
     if !processes.contains(&std::process::id()) {
@@ -83,7 +84,7 @@ fn others(processes: &BTreeSet<u32>) -> u32 {
     u32::try_from(processes.iter().filter(other).count()).unwrap_or(u32::MAX)
 }
 
-/// The fourth field of `/proc/PID/stat`, behind the name in parentheses.
+/// The fourth field of `/proc/PID/stat`, after the name in parentheses.
 fn parent_of(process: &str) -> Option<u32> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, rest) = text.rsplit_once(')')?;

@@ -84,7 +84,8 @@ fn a_write_beside_a_buffer_in_its_granule_is_out_of_bounds() {
             assert_eq!(kinds(&outcome), ["out_of_bounds"], "{placement:?} {offset}");
             if let Some(LaunchFault::Reported { buffer, details, .. }) = outcome.faults.first() {
                 assert_eq!(buffer.as_deref(), Some("target"));
-                let words = format!("written {side} `target`, the nearest of it {distance} bytes");
+                let words =
+                    format!("write {side} `target`, found in the guard region {distance} bytes");
                 assert!(details.contains(&words), "{details}");
             }
         }

@@ -35,7 +35,7 @@ const PTX: &str = "
 }
 ";
 
-fn of(device: &mut dyn Device) -> (ModuleId, BufferId) {
+fn load_module(device: &mut dyn Device) -> (ModuleId, BufferId) {
     let module = device.load(Image { ptx: PTX, cubin: None }).unwrap();
     let out = BufferRequest::new("out", 24, Access::ReadWrite, InitialContent::Bytes(vec![0; 24]));
     (module, device.allocate(out).unwrap())
@@ -56,7 +56,7 @@ fn a_variable_is_filled_before_and_between_launches() {
         if !takes(device) {
             return;
         }
-        let (module, out) = of(device);
+        let (module, out) = load_module(device);
         let launch = Launch { block: [1; 3], ..plain(module, "give", vec![Argument::Buffer(out)]) };
         let gives = |device: &mut dyn Device| {
             assert_eq!(device.launch(&launch).unwrap().faults, []);
@@ -82,7 +82,7 @@ fn blocks_know_their_cluster() {
         if !takes(device) {
             return;
         }
-        let (module, out) = of(device);
+        let (module, out) = load_module(device);
         let launch = plain(module, "rank", vec![Argument::Buffer(out)]);
         let launch = Launch { grid: [6, 1, 1], block: [1; 3], cluster: Some([2, 1, 1]), ..launch };
         assert_eq!(device.launch(&launch).unwrap().faults, []);
@@ -97,7 +97,7 @@ fn blocks_know_their_cluster() {
 fn impossible_clusters_are_refused() {
     let sheet = DeviceSheet::named("h200").unwrap();
     let mut device = VirtualDevice::new(sheet, Watch::ALL).unwrap();
-    let (module, out) = of(&mut device);
+    let (module, out) = load_module(&mut device);
     let launch = Launch { grid: [6, 1, 1], ..plain(module, "rank", vec![Argument::Buffer(out)]) };
     for (cluster, message) in [
         ([4, 1, 1], "does not divide the grid"),

@@ -1,5 +1,5 @@
-//! The same trials on noise that a GPU made: cold samples of an NVIDIA H200 (`recorded.txt`), of which pairs of neighbouring
-//! rounds are drawn anew for each trial, one of both as A and the other as B.
+//! The same trials on measured noise: cold samples of an NVIDIA H200 (`recorded.txt`). Each trial draws pairs of
+//! neighbouring rounds; one round of the pair serves as A, the other as B.
 
 use lightbench_primitives::random::Stream;
 
@@ -10,13 +10,13 @@ const SAMPLES: &str = include_str!("recorded.txt");
 /// Trials of each of fifteen series: a thousand in all.
 const TRIALS: u64 = 67;
 
-/// Rounds that comparisons of kernels took there: few of what is long, until the interval was narrow enough or a second over
-/// of what takes some microseconds (96 to 207).
+/// Rounds per trial. Comparisons on that device took few rounds for long kernels, until the interval was narrow enough,
+/// and one second of rounds for kernels of a few microseconds (96 to 207).
 const ROUNDS: u64 = 40;
 const ROUNDS_OF_SHORT: u64 = 150;
 const SHORT: Seconds = Seconds(10e-6);
 
-/// What one kernel gave on one workload.
+/// The samples of one kernel on one workload.
 struct Series {
     name: &'static str,
     rounds: Vec<Vec<Seconds>>,
@@ -43,16 +43,16 @@ impl Series {
             all_a.push(a.clone());
             all_b.push(b.iter().map(|sample| *sample * ratio).collect());
         }
-        Comparison::of(&all_a, &all_b).unwrap().conclusion
+        Comparison::from_rounds(&all_a, &all_b).unwrap().conclusion
     }
 
-    /// How many trials of it end so.
+    /// The number of trials with this conclusion.
     fn count(&self, ratio: f64, wanted: Conclusion) -> u64 {
         (0..TRIALS).filter(|trial| self.conclusion(*trial, ratio) == wanted).count() as u64
     }
 }
 
-/// The part of all trials that end so, and what each series has of it.
+/// The fraction of all trials with this conclusion, and the fraction of each series.
 fn share(ratio: f64, wanted: Conclusion) -> (f64, String) {
     let series = SAMPLES.lines().filter(|line| !line.starts_with('#')).map(Series::parsed);
     let counts: Vec<_> = series.map(|series| (series.name, series.count(ratio, wanted))).collect();

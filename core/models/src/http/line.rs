@@ -1,4 +1,5 @@
-//! A socket whose reads and writes wait in slices and look at the watch between them.
+//! A socket whose reads and writes are divided into short time slices, with a check for cancellation and time limits
+//! between them.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,9 +8,9 @@ use ureq::unversioned::transport::{Buffers, LazyBuffers, NextTimeout, Transport}
 
 use super::HEAD_BYTES;
 use super::watch::Watch;
-use crate::stop::SLICE;
+use crate::stop_signal::SLICE;
 
-/// An open connection. The library's own time-outs are not used: the watch has all limits.
+/// An open connection. The library's own time-outs are not used: `Watch` implements all limits.
 #[derive(Debug)]
 pub(super) struct Line {
     stream: TcpStream,
@@ -25,7 +26,7 @@ impl Line {
         Ok(Self { stream, buffers: LazyBuffers::new(BUFFER, BUFFER), watch })
     }
 
-    /// Repeats what a slice of time was too short for.
+    /// Repeats an operation that did not finish within a time slice.
     fn patiently(
         watch: &Watch,
         mut attempt: impl FnMut() -> io::Result<usize>,
@@ -40,7 +41,7 @@ impl Line {
     }
 }
 
-/// More than the longest head: a buffer that is full looks like a connection that was closed.
+/// More than the longest head: a full buffer is indistinguishable from a closed connection.
 const BUFFER: usize = 2 * HEAD_BYTES;
 
 fn is_slice_over(error: &io::Error) -> bool {
@@ -74,7 +75,7 @@ impl Transport for Line {
         Ok(read > 0)
     }
 
-    /// Asked before a connection is used again, which none is.
+    /// The library asks before it reuses a connection; connections are never reused.
     fn is_open(&mut self) -> bool {
         false
     }

@@ -1,9 +1,9 @@
-//! One request and its answer over HTTP, every wait of which can be cancelled and is limited.
+//! One HTTP request and its response; every wait can be cancelled and is limited.
 //!
-//! The library below makes the requests; the sockets are ours (`line.rs`), because a blocking read
-//! that nobody can interrupt would keep a cancelled question alive until the server speaks.
+//! The library below implements HTTP; the sockets are our own (`line.rs`), because a blocking read that cannot be
+//! interrupted would keep a cancelled request open until the server responds.
 
-mod dial;
+mod connect;
 mod line;
 mod watch;
 
@@ -16,13 +16,13 @@ use ureq::tls::{RootCerts, TlsConfig};
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _, RustlsConnector};
 use ureq::{Agent, BodyReader};
 
-use self::dial::{Dialler, Lookup};
+use self::connect::{CancellableConnector, Lookup};
 pub(crate) use self::watch::Watch;
 use crate::endpoint::Endpoint;
-use crate::error::{Trouble, Wait};
+use crate::error::{ModelErrorKind, WaitPhase};
 use crate::text::excerpt;
 
-/// What is sent: `GET` without a body, `POST` with one.
+/// A request: `GET` without a body, `POST` with one.
 pub(crate) struct Outgoing<'a> {
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) path: &'a str,
@@ -41,12 +41,12 @@ pub(crate) struct Incoming {
 }
 
 /// Sends a request and waits for the head of the answer. Redirects are answers like any other.
-pub(crate) fn send(outgoing: Outgoing<'_>, watch: &Watch) -> Result<Incoming, Trouble> {
+pub(crate) fn send(outgoing: Outgoing<'_>, watch: &Watch) -> Result<Incoming, ModelErrorKind> {
     let host = outgoing.endpoint.host().to_owned();
     let agent = agent(&outgoing, watch);
     let request = written(outgoing).map_err(|error| trouble_of(error, &host))?;
     let response = agent.run(request).map_err(|error| trouble_of(error, &host))?;
-    watch.enter(Wait::NextPiece);
+    watch.enter(WaitPhase::NextPiece);
     let (head, body) = response.into_parts();
     Ok(Incoming {
         status: head.status.as_u16(),
@@ -57,10 +57,10 @@ pub(crate) fn send(outgoing: Outgoing<'_>, watch: &Watch) -> Result<Incoming, Tr
     })
 }
 
-/// How much of the head of an answer is read.
+/// Limit on the bytes of a response's head.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// An agent of one request: no connection outlives it, so none is found dead by the next.
+/// An HTTP agent for one request: connections are not reused, so a dead connection never affects a later request.
 fn agent(outgoing: &Outgoing<'_>, watch: &Watch) -> Agent {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = TlsConfig::builder()
@@ -78,7 +78,7 @@ fn agent(outgoing: &Outgoing<'_>, watch: &Watch) -> Agent {
         .build();
     let connector =
         ().chain(ConnectProxyConnector::default())
-            .chain(Dialler(watch.clone()))
+            .chain(CancellableConnector(watch.clone()))
             .chain(RustlsConnector::default());
     let lookup = Lookup { watch: watch.clone(), reach: outgoing.endpoint.reach() };
     Agent::with_parts(config, connector, lookup)
@@ -100,8 +100,8 @@ fn written(outgoing: Outgoing<'_>) -> Result<Request<String>, ureq::Error> {
 }
 
 impl Incoming {
-    /// The next bytes of the body; none when it is complete.
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Trouble> {
+    /// The next bytes of the body; 0 at its end.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ModelErrorKind> {
         self.watch.check()?;
         self.body.read(buffer).map_err(|error| trouble_of(error.into(), &self.host))
     }
@@ -111,16 +111,16 @@ impl Incoming {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The beginning of the body, as much as arrives, as text.
-    pub(crate) fn beginning(&mut self, most: usize) -> Result<String, Trouble> {
+    /// The received beginning of the body, as text.
+    pub(crate) fn beginning(&mut self, most: usize) -> Result<String, ModelErrorKind> {
         let mut bytes = Vec::new();
         let mut buffer = [0_u8; 8192];
         while bytes.len() < most {
             match self.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => bytes.extend(buffer.iter().take(count)),
-                Err(Trouble::Cancelled) => return Err(Trouble::Cancelled),
-                // What there is says enough; the status is the news.
+                Err(ModelErrorKind::Cancelled) => return Err(ModelErrorKind::Cancelled),
+                // A partial body suffices for the message; the status is the essential part.
                 Err(_cut) => break,
             }
         }
@@ -128,26 +128,26 @@ impl Incoming {
     }
 }
 
-/// Our own troubles travel through the library as the payload of an I/O error.
-fn trouble_of(error: ureq::Error, host: &str) -> Trouble {
+/// Our own errors pass through the library as the payload of an I/O error.
+fn trouble_of(error: ureq::Error, host: &str) -> ModelErrorKind {
     let reason = excerpt(&error.to_string());
     let host = host.to_owned();
     if matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_)) {
-        return Trouble::Encryption { host, reason };
+        return ModelErrorKind::Encryption { host, reason };
     }
     if let ureq::Error::LargeResponseHeader(_, limit) = error {
-        return Trouble::HeadTooLong { host, limit };
+        return ModelErrorKind::HeadTooLong { host, limit };
     }
     if matches!(error, ureq::Error::Protocol(_)) {
-        return Trouble::NotHttp { host, reason };
+        return ModelErrorKind::NotHttp { host, reason };
     }
-    let ureq::Error::Io(error) = error else { return Trouble::Connection { host, reason } };
+    let ureq::Error::Io(error) = error else { return ModelErrorKind::Connection { host, reason } };
     match error.into_inner() {
-        Some(inner) if inner.is::<rustls::Error>() => Trouble::Encryption { host, reason },
-        Some(inner) => match inner.downcast::<Trouble>() {
+        Some(inner) if inner.is::<rustls::Error>() => ModelErrorKind::Encryption { host, reason },
+        Some(inner) => match inner.downcast::<ModelErrorKind>() {
             Ok(trouble) => *trouble,
-            Err(_other) => Trouble::Connection { host, reason },
+            Err(_other) => ModelErrorKind::Connection { host, reason },
         },
-        None => Trouble::Connection { host, reason },
+        None => ModelErrorKind::Connection { host, reason },
     }
 }

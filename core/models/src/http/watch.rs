@@ -1,12 +1,12 @@
-//! What every wait of one request looks at: whether it is still wanted, and whether it has taken too long.
+//! Cancellation and time limits of one request, checked in every wait.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::{Trouble, Wait};
+use crate::error::{ModelErrorKind, WaitPhase};
 use crate::settings::TimeLimits;
-use crate::stop::StopSign;
+use crate::stop_signal::StopSignal;
 
 /// The watch over one request; clones watch the same one.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Watch(Arc<Watched>);
 
 #[derive(Debug)]
 struct Watched {
-    stop: StopSign,
+    stop: StopSignal,
     limits: TimeLimits,
     began: Instant,
     waiting: Mutex<Waiting>,
@@ -22,60 +22,62 @@ struct Watched {
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    wait: Wait,
+    wait: WaitPhase,
     since: Instant,
 }
 
 impl Watch {
     /// Begins now.
-    pub(crate) fn new(stop: StopSign, limits: TimeLimits) -> Self {
+    pub(crate) fn new(stop: StopSignal, limits: TimeLimits) -> Self {
         let began = Instant::now();
-        let waiting = Mutex::new(Waiting { wait: Wait::Connection, since: began });
+        let waiting = Mutex::new(Waiting { wait: WaitPhase::Connection, since: began });
         Self(Arc::new(Watched { stop, limits, began, waiting }))
     }
 
     /// From now on something else is waited for.
-    pub(crate) fn enter(&self, wait: Wait) {
+    pub(crate) fn enter(&self, wait: WaitPhase) {
         *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner) =
             Waiting { wait, since: Instant::now() };
     }
 
-    /// Bytes came. They end the wait for a piece, not that for the beginning: a head in drips would last for ever.
+    /// Records received bytes. They reset the limit for a piece, but not that for the head: a slow head would last
+    /// forever.
     pub(crate) fn heard(&self) {
         let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.wait == Wait::NextPiece {
+        if waiting.wait == WaitPhase::NextPiece {
             waiting.since = Instant::now();
         }
     }
 
-    /// Whether to go on waiting.
-    pub(crate) fn check(&self) -> Result<(), Trouble> {
-        if self.0.stop.is_up() {
-            return Err(Trouble::Cancelled);
+    /// Returns an error if the request is cancelled or a limit is exceeded.
+    pub(crate) fn check(&self) -> Result<(), ModelErrorKind> {
+        if self.0.stop.is_raised() {
+            return Err(ModelErrorKind::Cancelled);
         }
         let waiting = *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        for (waited_for, since) in [(waiting.wait, waiting.since), (Wait::Whole, self.0.began)] {
+        for (waited_for, since) in [(waiting.wait, waiting.since), (WaitPhase::Whole, self.0.began)]
+        {
             let limit = self.limit(waited_for);
             if since.elapsed() > limit {
-                return Err(Trouble::TimedOut { waited_for, limit });
+                return Err(ModelErrorKind::TimedOut { waited_for, limit });
             }
         }
         Ok(())
     }
 
-    /// As [`Self::check`], for what may only fail with I/O errors.
+    /// As [`Self::check`], for functions that return I/O errors.
     pub(super) fn check_io(&self) -> io::Result<()> {
         self.check().map_err(io::Error::other)
     }
 
-    /// How long a wait may be.
-    pub(super) fn limit(&self, wait: Wait) -> Duration {
+    /// Time limit of a phase.
+    pub(super) fn limit(&self, wait: WaitPhase) -> Duration {
         let limits = &self.0.limits;
         match wait {
-            Wait::Connection => limits.connection,
-            Wait::Beginning => limits.beginning,
-            Wait::NextPiece => limits.piece,
-            Wait::Whole => limits.whole,
+            WaitPhase::Connection => limits.connection,
+            WaitPhase::Beginning => limits.beginning,
+            WaitPhase::NextPiece => limits.piece,
+            WaitPhase::Whole => limits.whole,
         }
     }
 

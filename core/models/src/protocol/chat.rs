@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Asked, Odd, Progress, WrittenError, reported};
+use super::{EventError, Progress, RequestContent, WrittenError, reported};
 use crate::events::Event;
 use crate::model::Stop;
 use crate::settings::LimitName;
 
-pub(super) fn body(asked: &Asked<'_>) -> Value {
+pub(super) fn body(asked: &RequestContent<'_>) -> Value {
     let system = &asked.conversation.system;
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
     let turns = asked.conversation.turns.iter();
@@ -42,7 +42,7 @@ struct Chunk {
 
 #[derive(Deserialize)]
 struct Choice {
-    /// Which of several answers; one is asked for.
+    /// Index among several answers; one is requested.
     #[serde(default)]
     index: u64,
     /// A piece, while it streams.
@@ -57,9 +57,9 @@ struct Said {
     content: Option<String>,
     /// Why the model declines.
     refusal: Option<String>,
-    /// Thoughts, by the name that DeepSeek and vLLM gave them.
+    /// Reasoning, in the field of DeepSeek and vLLM.
     reasoning_content: Option<Value>,
-    /// The same, by the name that OpenRouter, Ollama and newer vLLM give them.
+    /// Reasoning, in the field of OpenRouter, Ollama and newer vLLM.
     reasoning: Option<Value>,
     tool_calls: Option<Value>,
 }
@@ -70,7 +70,7 @@ struct WrittenUsage {
     completion_tokens: Option<Value>,
 }
 
-pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, Odd> {
+pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, EventError> {
     if event.data.trim() == "[DONE]" {
         progress.is_over = true;
         progress.stop.get_or_insert(Stop::Finished);
@@ -79,10 +79,10 @@ pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, Odd
     take(serde_json::from_str(&event.data)?, progress)
 }
 
-pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, Odd> {
+pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, EventError> {
     let chunk: Chunk = serde_json::from_str(body)?;
     if chunk.choices.is_empty() && chunk.error.is_none() {
-        return Err(Odd::Garbled("there are no choices in it".to_owned()));
+        return Err(EventError::Garbled("it contains no choices".to_owned()));
     }
     let text = take(chunk, progress)?;
     progress.is_over = true;
@@ -90,7 +90,7 @@ pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, 
     Ok(text)
 }
 
-fn take(chunk: Chunk, progress: &mut Progress) -> Result<String, Odd> {
+fn take(chunk: Chunk, progress: &mut Progress) -> Result<String, EventError> {
     if let Some(error) = chunk.error {
         return Err(error.into());
     }
@@ -120,7 +120,7 @@ fn take(chunk: Chunk, progress: &mut Progress) -> Result<String, Odd> {
     Ok(said.content.unwrap_or_default())
 }
 
-/// Bytes of what a model said in this form.
+/// Bytes of text in a reasoning field.
 fn length(said: &Value) -> usize {
     match said {
         Value::Null => 0,

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Asked, Odd, Progress, WrittenError, reported};
+use super::{EventError, Progress, RequestContent, WrittenError, reported};
 use crate::events::Event;
 use crate::model::Stop;
 
-pub(super) fn body(asked: &Asked<'_>) -> Value {
+pub(super) fn body(asked: &RequestContent<'_>) -> Value {
     let turns = asked.conversation.turns.iter();
     let turns = turns.map(|turn| json!({ "role": turn.speaker.role(), "content": turn.text }));
     let mut body = json!({
@@ -26,10 +26,10 @@ pub(super) fn body(asked: &Asked<'_>) -> Value {
     body
 }
 
-/// The events that mean something here. `ping` and kinds that come to be do not.
+/// The relevant events; `ping` and future kinds are ignored.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Told {
+enum StreamEvent {
     MessageStart {
         message: Message,
     },
@@ -66,9 +66,9 @@ struct Block {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
-    /// Of `thinking` and `thinking_delta`.
+    /// In `thinking` and `thinking_delta`.
     thinking: Option<String>,
-    /// Of `input_json_delta`.
+    /// In `input_json_delta`.
     partial_json: Option<String>,
 }
 
@@ -117,42 +117,42 @@ impl Progress {
     }
 }
 
-pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, Odd> {
+pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, EventError> {
     match serde_json::from_str(&event.data)? {
-        Told::MessageStart { message } => {
+        StreamEvent::MessageStart { message } => {
             progress.model = message.model;
             progress.take_usage(message.usage);
         }
-        Told::ContentBlockStart { content_block: block }
-        | Told::ContentBlockDelta { delta: block } => return Ok(block.into_text(progress)),
-        Told::MessageDelta { delta, usage } => {
+        StreamEvent::ContentBlockStart { content_block: block }
+        | StreamEvent::ContentBlockDelta { delta: block } => return Ok(block.into_text(progress)),
+        StreamEvent::MessageDelta { delta, usage } => {
             progress.take_usage(usage);
             progress.take_stop(delta.stop_reason);
         }
-        Told::MessageStop => {
+        StreamEvent::MessageStop => {
             progress.is_over = true;
             progress.stop.get_or_insert(Stop::Finished);
         }
-        Told::Error { error } => return Err(error.into()),
-        Told::Nothing => {}
+        StreamEvent::Error { error } => return Err(error.into()),
+        StreamEvent::Nothing => {}
     }
     Ok(String::new())
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Whole {
+enum CompleteAnswer {
     Error { error: WrittenError },
     Message(Message),
 }
 
-pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, Odd> {
+pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, EventError> {
     match serde_json::from_str(body)? {
-        Whole::Error { error } => Err(error.into()),
-        Whole::Message(Message { content, .. }) if content.is_empty() => {
-            Err(Odd::Garbled("there is no content in it".to_owned()))
+        CompleteAnswer::Error { error } => Err(error.into()),
+        CompleteAnswer::Message(Message { content, .. }) if content.is_empty() => {
+            Err(EventError::Garbled("it has no content".to_owned()))
         }
-        Whole::Message(message) => {
+        CompleteAnswer::Message(message) => {
             progress.model = message.model;
             progress.take_usage(message.usage);
             progress.take_stop(message.stop_reason);

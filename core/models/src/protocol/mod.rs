@@ -1,4 +1,4 @@
-//! The two protocols that servers speak: what is sent, and what their answers mean. Pure.
+//! The two protocols of servers: requests and the interpretation of responses. Pure functions.
 
 mod chat;
 mod messages;
@@ -12,20 +12,20 @@ use crate::model::Stop;
 use crate::secret::Secret;
 use crate::settings::LimitName;
 
-/// What a server speaks.
+/// The protocol of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Chat completions, which nearly all hosted and local servers speak: `POST /chat/completions`.
+    /// Chat completions, which nearly all hosted and local servers support: `POST /chat/completions`.
     #[default]
     ChatCompletions,
     /// Messages: `POST /messages`.
     Messages,
 }
 
-/// What is asked, as protocols need it.
+/// The content of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestContent<'a> {
     pub(crate) model: &'a str,
     pub(crate) conversation: &'a Conversation,
     pub(crate) most_tokens: u64,
@@ -33,33 +33,33 @@ pub(crate) struct Asked<'a> {
     pub(crate) limit_name: LimitName,
 }
 
-/// What is known of an answer beside its text.
+/// State of an answer besides its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Progress {
     pub(crate) input: Option<u64>,
     pub(crate) output: Option<u64>,
     pub(crate) stop: Option<Stop>,
     pub(crate) model: Option<String>,
-    /// Bytes of the answer beside its text: reasoning, calls of tools.
+    /// Bytes of the answer besides its text: reasoning, tool calls.
     pub(crate) beside_bytes: usize,
     /// A tool was called.
     pub(crate) calls_tool: bool,
     /// Why the model declines, in its words.
     pub(crate) refusal: String,
-    /// The server said that nothing more comes.
+    /// The server signalled the end of the answer.
     pub(crate) is_over: bool,
 }
 
 /// Why an event is no part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Odd {
-    /// It is not what the protocol says.
+pub(crate) enum EventError {
+    /// It violates the protocol.
     Garbled(String),
     /// It is an error that the server reports.
     Reported { kind: String, says: String },
 }
 
-impl From<serde_json::Error> for Odd {
+impl From<serde_json::Error> for EventError {
     fn from(error: serde_json::Error) -> Self {
         Self::Garbled(error.to_string())
     }
@@ -73,7 +73,7 @@ impl Protocol {
         }
     }
 
-    /// Headers of this protocol; the key's own last, if there is a key.
+    /// Headers of this protocol; the key's header is last.
     pub(crate) fn headers(self, key: Option<&Secret>) -> Vec<(&'static str, String)> {
         let mut headers = vec![("content-type", "application/json".to_owned())];
         match self {
@@ -89,15 +89,15 @@ impl Protocol {
         headers
     }
 
-    pub(crate) fn body(self, asked: &Asked<'_>) -> Value {
+    pub(crate) fn body(self, asked: &RequestContent<'_>) -> Value {
         match self {
             Self::ChatCompletions => chat::body(asked),
             Self::Messages => messages::body(asked),
         }
     }
 
-    /// The text that an event carries, if any; what else it says goes into `progress`.
-    pub(crate) fn read(self, event: &Event, progress: &mut Progress) -> Result<String, Odd> {
+    /// The text of an event, if any; other information goes into `progress`.
+    pub(crate) fn read(self, event: &Event, progress: &mut Progress) -> Result<String, EventError> {
         match self {
             Self::ChatCompletions => chat::read(event, progress),
             Self::Messages => messages::read(event, progress),
@@ -105,7 +105,11 @@ impl Protocol {
     }
 
     /// The text of an answer that came in one piece, from servers that do not stream.
-    pub(crate) fn read_whole(self, body: &str, progress: &mut Progress) -> Result<String, Odd> {
+    pub(crate) fn read_whole(
+        self,
+        body: &str,
+        progress: &mut Progress,
+    ) -> Result<String, EventError> {
         match self {
             Self::ChatCompletions => chat::read_whole(body, progress),
             Self::Messages => messages::read_whole(body, progress),
@@ -113,7 +117,7 @@ impl Protocol {
     }
 }
 
-/// A number of tokens as a server reports it; what is no count of anything is none.
+/// A reported number of tokens; `None` if the value is not a count.
 fn reported(value: Option<&Value>) -> Option<u64> {
     value.and_then(Value::as_u64)
 }
@@ -130,7 +134,7 @@ enum WrittenError {
     Text(String),
 }
 
-impl From<WrittenError> for Odd {
+impl From<WrittenError> for EventError {
     fn from(error: WrittenError) -> Self {
         match error {
             WrittenError::Object { message, kind } => {
@@ -146,7 +150,7 @@ struct ErrorBody {
     error: WrittenError,
 }
 
-/// What a refusal says, taken out of its JSON where it is JSON.
+/// The message of an error response, extracted from its JSON if it is JSON.
 pub(crate) fn words_of_refusal(body: &str) -> String {
     match serde_json::from_str(body) {
         Ok(ErrorBody { error: WrittenError::Object { message, .. } }) => message,

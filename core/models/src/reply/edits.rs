@@ -1,17 +1,17 @@
-//! Search/replace blocks: a text that stands in the file exactly once, and what to put in its place.
+//! Search/replace blocks: a text that occurs exactly once in the file, and its replacement.
 
 use serde::{Deserialize, Serialize};
 
-use super::problem::{EditProblem, EditTrouble, ReplyProblem};
+use super::problem::{EditProblem, EditProblemKind, ReplyProblem};
 
 /// One edit; both texts are whole lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
     /// The file, if the reply names one.
     pub file: Option<String>,
-    /// What stands there.
+    /// The text to replace.
     pub search: String,
-    /// What is to stand there.
+    /// Its replacement.
     pub replace: String,
 }
 
@@ -22,7 +22,7 @@ impl Edit {
     }
 }
 
-/// What a line of a search/replace block is.
+/// The kind of a line of a search/replace block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Search,
@@ -43,7 +43,7 @@ fn mark(line: &str) -> Option<Mark> {
     }
 }
 
-/// How far an edit has been read.
+/// The parser's state within an edit.
 enum Reading {
     Outside,
     Search(String),
@@ -84,10 +84,10 @@ pub(super) fn read(text: &str, file: Option<&str>) -> Result<Vec<Edit>, ReplyPro
     }
 }
 
-/// Carries edits out, one after the other; line ends stay as the file has them.
+/// Applies edits in order; line ends of the file are kept.
 ///
 /// # Errors
-/// The first edit that does not fit, with what would have.
+/// The first edit that does not apply, with the nearest match.
 pub fn apply<'e>(
     edits: impl IntoIterator<Item = &'e Edit>,
     text: &str,
@@ -101,15 +101,15 @@ pub fn apply<'e>(
     Ok(if has_returns { edited.replace('\n', "\r\n") } else { edited })
 }
 
-fn carried_out(edit: &Edit, text: &str) -> Result<String, EditTrouble> {
+fn carried_out(edit: &Edit, text: &str) -> Result<String, EditProblemKind> {
     let search = edit.search.replace("\r\n", "\n");
     let replace = edit.replace.replace("\r\n", "\n");
     let wanted: Vec<&str> = search.lines().collect();
     if search.trim().is_empty() {
-        return Err(EditTrouble::NothingToSearch);
+        return Err(EditProblemKind::NothingToSearch);
     }
     if search == replace {
-        return Err(EditTrouble::NothingToChange);
+        return Err(EditProblemKind::NothingToChange);
     }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let bare: Vec<&str> = lines.iter().map(|line| line.trim_end_matches('\n')).collect();
@@ -127,31 +127,31 @@ fn carried_out(edit: &Edit, text: &str) -> Result<String, EditTrouble> {
             Ok(before.concat() + &new + &after.concat())
         }
         several => {
-            Err(EditTrouble::Several { lines: several.iter().map(|place| place + 1).collect() })
+            Err(EditProblemKind::Several { lines: several.iter().map(|place| place + 1).collect() })
         }
     }
 }
 
-/// Where `wanted` stands, counted from 0.
+/// Line indices at which `wanted` occurs, counted from 0.
 fn places(lines: &[&str], wanted: &[&str], same: impl Fn(&str, &str) -> bool) -> Vec<usize> {
     let fits = |window: &[&str]| window.iter().zip(wanted).all(|(line, wanted)| same(line, wanted));
     let windows = lines.windows(wanted.len()).enumerate();
     windows.filter(|(_, window)| fits(window)).map(|(place, _)| place).take(MOST_PLACES).collect()
 }
 
-/// As many places as anybody wants to read.
+/// Maximum listed positions.
 const MOST_PLACES: usize = 8;
-/// Below this, two lines have nothing in common.
+/// Minimum similarity of two lines for a suggestion.
 const LEAST_LIKENESS: f64 = 0.5;
-/// How much of a line is compared and shown.
+/// Characters of a line that are compared and shown.
 const LINE_CHARACTERS: usize = 160;
 
-/// What is nearest to a text that is not there.
-fn missing(lines: &[&str], wanted: &[&str]) -> EditTrouble {
+/// The text nearest to a missing one.
+fn missing(lines: &[&str], wanted: &[&str]) -> EditProblemKind {
     let same_words =
         |line: &str, wanted: &str| line.split_whitespace().eq(wanted.split_whitespace());
     if let Some(place) = places(lines, wanted, same_words).first() {
-        return EditTrouble::OtherSpace { line: place + 1 };
+        return EditProblemKind::OtherSpace { line: place + 1 };
     }
     let first = wanted.iter().copied().max_by_key(|line| line.trim().len()).unwrap_or_default();
     let first = short(first);
@@ -161,7 +161,7 @@ fn missing(lines: &[&str], wanted: &[&str]) -> EditTrouble {
         scored.max_by(|left, right| left.0.total_cmp(&right.0).then(right.1.cmp(&left.1)));
     let nearest = nearest.filter(|(likeness, _)| *likeness >= LEAST_LIKENESS);
     let nearest = nearest.and_then(|(_, index)| Some((index + 1, short(lines.get(index)?))));
-    EditTrouble::Missing { wanted: first, nearest }
+    EditProblemKind::Missing { wanted: first, nearest }
 }
 
 fn short(line: &str) -> String {

@@ -1,11 +1,11 @@
-//! A reply cut into prose and fenced blocks, as CommonMark has them.
+//! Splits a reply into prose and fenced blocks, as defined by CommonMark.
 
 use std::ops::Range;
 
 /// A part of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'t> {
-    /// What stands outside of blocks.
+    /// Text outside blocks.
     Prose(&'t str),
     /// A block that ends.
     Complete(Fence<'t>),
@@ -16,15 +16,15 @@ pub(super) enum Part<'t> {
 /// A fenced block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fence<'t> {
-    /// What stands behind the opening fence.
+    /// The info string after the opening fence.
     info: &'t str,
     /// The last line before it that is not empty.
     before: &'t str,
-    /// What stands in it, whole lines.
+    /// The content, whole lines.
     pub(super) body: &'t str,
 }
 
-/// Languages in which kernels are written, and those of edits and parameters; no language counts too.
+/// Info strings of kernels, edits and parameters; an empty one counts too.
 const MEANT: &[&str] = &[
     "",
     "cuda",
@@ -46,13 +46,13 @@ const MEANT: &[&str] = &[
 ];
 
 impl<'t> Fence<'t> {
-    /// The language, in small letters; empty where a name or nothing stands in its place.
+    /// The language in lower case; empty without a language.
     pub(super) fn language(&self) -> String {
         let word = self.info.split([' ', ',', '{', ':', '\t']).next().unwrap_or_default();
         if is_file_name(word) { String::new() } else { word.to_ascii_lowercase() }
     }
 
-    /// Whether it may hold what the reply proposes, rather than output or an example.
+    /// Whether the block may be a proposal, rather than output or an example.
     pub(super) fn may_be_meant(&self) -> bool {
         MEANT.contains(&self.language().as_str())
     }
@@ -102,7 +102,7 @@ fn mark(line: &str) -> Option<Mark<'_>> {
 struct Open<'t> {
     mark: Mark<'t>,
     before: &'t str,
-    /// Where its first line begins.
+    /// Offset of its first line.
     from: usize,
 }
 
@@ -118,7 +118,7 @@ impl<'t> Open<'t> {
             && mark.info.is_empty()
     }
 
-    /// A block in a language of ours begins inside this one: then this one was never closed.
+    /// Whether a block in a known language begins inside this one, which therefore was not closed.
     fn is_overtaken_by(&self, mark: &Mark<'_>) -> bool {
         let fence = Fence { info: mark.info, before: "", body: "" };
         mark.length >= self.mark.length && !mark.info.is_empty() && fence.may_be_meant()

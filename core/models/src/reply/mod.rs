@@ -1,9 +1,8 @@
-//! What a reply proposes: a whole file, several named ones, edits, or values of parameters. Pure.
+//! Parses a reply into a proposal: a whole file, several named files, edits, or values of parameters. Pure functions.
 //!
-//! Models write around what they mean: drafts, examples, corrections of themselves. The last
-//! complete block counts, together with those of its kind that belong to it: files of other names,
-//! edits one after the other. What cannot be understood is a [`ReplyProblem`] whose sentence can be
-//! sent back to the model as it is.
+//! Models surround the proposal with drafts, examples and corrections. The last complete block counts, together with
+//! related blocks of its kind: files of other names, or consecutive edits. A reply that cannot be parsed yields a
+//! [`ReplyProblem`], whose sentence can be sent back to the model unchanged.
 
 mod edits;
 mod fences;
@@ -15,20 +14,19 @@ use serde::{Deserialize, Serialize};
 
 pub use self::edits::{Edit, apply};
 use self::fences::{Fence, Part, parts};
-pub use self::problem::{EditProblem, EditTrouble, ReplyProblem};
+pub use self::problem::{EditProblem, EditProblemKind, ReplyProblem};
 
 /// A reply, understood.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parsed {
-    /// What the model says that it tried: its `idea:` line.
+    /// The model's description of its idea: its `idea:` line.
     pub idea: Option<String>,
-    /// What it proposes.
     pub proposal: Proposal,
     /// A further block began after it and was cut off: this may be a draft.
     pub is_cut: bool,
 }
 
-/// What a model proposes.
+/// A proposal of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proposal {
@@ -65,7 +63,7 @@ pub enum ParameterValue {
     Word(String),
 }
 
-/// The longest reply that is looked at.
+/// Maximum length of a reply.
 pub const MOST_BYTES: usize = 4 << 20;
 const MOST_FILES: usize = 32;
 const MOST_EDITS: usize = 128;
@@ -74,10 +72,10 @@ const MOST_PARAMETERS: usize = 256;
 const IDEA_CHARACTERS: usize = 300;
 const NAME_BYTES: usize = 120;
 
-/// Understands a reply.
+/// Parses a reply.
 ///
 /// # Errors
-/// What is missing or wrong, as a sentence that can be sent back.
+/// The missing or invalid part, as a sentence for the model.
 pub fn parse(text: &str) -> Result<Parsed, ReplyProblem> {
     if text.len() > MOST_BYTES {
         return Err(ReplyProblem::TooLong { limit: MOST_BYTES });
@@ -98,7 +96,7 @@ pub fn parse(text: &str) -> Result<Parsed, ReplyProblem> {
                 }
             }
             Part::Complete(fence) => {
-                if let Some(next) = Found::of(&fence, &mut idea)? {
+                if let Some(next) = Found::from_fence(&fence, &mut idea)? {
                     found = Some(next.after(found)?);
                     is_cut = false;
                 }
@@ -114,7 +112,7 @@ pub fn parse(text: &str) -> Result<Parsed, ReplyProblem> {
     Ok(Parsed { idea, proposal: found.into_proposal(), is_cut })
 }
 
-/// What was found until now.
+/// The proposal so far.
 enum Found {
     File(String),
     Files(Vec<NamedFile>),
@@ -123,8 +121,11 @@ enum Found {
 }
 
 impl Found {
-    /// What a block is; nothing if it is an example or output.
-    fn of(fence: &Fence<'_>, idea: &mut Option<String>) -> Result<Option<Self>, ReplyProblem> {
+    /// The kind of a block; `None` for an example or output.
+    fn from_fence(
+        fence: &Fence<'_>,
+        idea: &mut Option<String>,
+    ) -> Result<Option<Self>, ReplyProblem> {
         if !fence.may_be_meant() {
             return Ok(None);
         }
@@ -147,7 +148,7 @@ impl Found {
         }
     }
 
-    /// This, after what came before: the last counts, and what belongs to it.
+    /// Combines this block with the earlier ones: the last block counts, and related blocks are added.
     fn after(self, before: Option<Self>) -> Result<Self, ReplyProblem> {
         match (self, before) {
             (Self::Files(new), Some(Self::Files(mut files))) => {
@@ -220,7 +221,7 @@ fn shortened(idea: &str) -> String {
     printable.take(IDEA_CHARACTERS).collect()
 }
 
-/// A reply that is nothing but values of parameters.
+/// Parses a reply that consists of parameter values only.
 fn bare_parameters(
     text: &str,
     idea: &mut Option<String>,

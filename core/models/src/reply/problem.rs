@@ -1,21 +1,16 @@
-//! What is wrong with a reply, in sentences that a model understands.
+//! Defects of a reply, as sentences for the model.
 
-/// Why a reply proposes nothing. The sentence can be sent back as it is.
+/// Why a reply contains no proposal. The sentence can be sent back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyProblem {
-    /// There is nothing in it.
     #[error("Your reply was empty. Send the whole kernel file in one fenced block.")]
     Empty,
     /// It is longer than anything useful.
     #[error("Your reply has more than {limit} bytes. Send the kernel file alone.")]
-    TooLong {
-        /// The most that is looked at.
-        limit: usize,
-    },
-    /// There is no block in it.
+    TooLong { limit: usize },
     #[error("Your reply has no fenced block. Put the whole kernel file between ```cuda and ```.")]
     NoBlock,
-    /// A block begins and never ends.
+    /// A block is not closed.
     #[error(
         "Your reply ended inside a fenced block, so the file is incomplete. Send it whole, with less around it, and close the block with ```."
     )]
@@ -33,31 +28,31 @@ pub enum ReplyProblem {
     },
     /// The last block is a unified diff.
     #[error(
-        "Unified diffs are not read, because their line numbers are so often wrong. Send the whole file, or search/replace blocks."
+        "Unified diffs are not supported, because their line numbers are so often wrong. Send the whole file, or search/replace blocks."
     )]
     UnifiedDiff,
     /// A file's name leads elsewhere.
     #[error(
-        "`{name}` is no file name that can be used. Use letters, digits, `_`, `-` and `.`, relative and without `..`."
+        "`{name}` is not a usable file name. Use letters, digits, `_`, `-` and `.`, relative and without `..`."
     )]
     Name {
         /// The name.
         name: String,
     },
-    /// More than anybody needs.
+    /// More items than the limit.
     #[error("Your reply has more than {most} {what}. Send fewer.")]
     TooMany {
-        /// Of what.
+        /// The kind of item.
         what: &'static str,
-        /// The most.
+        /// The limit.
         most: usize,
     },
-    /// The JSON is none.
+    /// The JSON is invalid.
     #[error(
         "The JSON block cannot be read: {reason}. Send one object with a value for each parameter."
     )]
     Json {
-        /// What is wrong.
+        /// The parser's error.
         reason: String,
     },
     /// A parameter's value is neither number, word nor flag.
@@ -68,40 +63,39 @@ pub enum ReplyProblem {
     },
 }
 
-/// Why an edit cannot be carried out. The sentence can be sent back as it is.
+/// Why an edit does not apply. The sentence can be sent back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Search/replace block {number}: {trouble}")]
 pub struct EditProblem {
     /// Which one, counted from 1.
     pub number: usize,
-    /// What is wrong with it.
-    pub trouble: EditTrouble,
+    pub trouble: EditProblemKind,
 }
 
-/// What is wrong with an edit.
+/// A defect of an edit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EditTrouble {
-    /// There is nothing to search for.
+pub enum EditProblemKind {
+    /// The SEARCH part is empty.
     #[error("the SEARCH part is empty. Copy the lines to replace from the file.")]
     NothingToSearch,
-    /// It changes nothing.
+    /// Both parts are equal.
     #[error("both parts are the same, so nothing would change.")]
     NothingToChange,
-    /// It stands there more than once.
-    #[error("the SEARCH part stands in the file {} times, at lines {}. Add lines around it until it is unique.", lines.len(), list(lines))]
+    /// The text occurs more than once.
+    #[error("the SEARCH part occurs in the file {} times, at lines {}. Add lines around it until it is unique.", lines.len(), list(lines))]
     Several {
         /// Where, counted from 1.
         lines: Vec<usize>,
     },
-    /// It stands there with other space.
+    /// The text occurs with different white space.
     #[error(
-        "the SEARCH part stands at line {line}, but with other spaces or tabs. Copy it exactly."
+        "the SEARCH part occurs at line {line}, but with other spaces or tabs. Copy it exactly."
     )]
     OtherSpace {
         /// Where, counted from 1.
         line: usize,
     },
-    /// It does not stand there.
+    /// The text does not occur.
     #[error("the SEARCH part is not in the file: `{wanted}`{}. Copy the lines exactly as they are now.", near(nearest.as_ref()))]
     Missing {
         /// Its longest line.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::{KEY, PROMPT, ask, ask_until, stop_after};
 use crate::{
-    Access, Agent, AgentLimits, Ending, Ledger, ModelSettings, NoKeyring, Redactor, Roster, Secret,
-    Stop, StopSign, Trouble, Wait,
+    Agent, AgentLimits, Ending, Ledger, ModelAccess, ModelErrorKind, ModelRegistry, ModelSettings,
+    NoKeyring, Redactor, Secret, Stop, StopSignal, WaitPhase,
 };
 
 /// A shell that runs this script.
@@ -23,13 +23,13 @@ fn agent(script: &str) -> Agent {
 }
 
 fn said(script: &str) -> String {
-    let asked = ask(&mut agent(script), &StopSign::never());
+    let asked = ask(&mut agent(script), &StopSignal::never());
     assert_eq!(asked.pieces.concat(), asked.result.as_ref().unwrap().text);
     asked.result.unwrap().text
 }
 
-fn trouble(agent: &mut Agent) -> Trouble {
-    ask(agent, &StopSign::never()).result.unwrap_err().trouble
+fn trouble(agent: &mut Agent) -> ModelErrorKind {
+    ask(agent, &StopSignal::never()).result.unwrap_err().trouble
 }
 
 #[test]
@@ -58,18 +58,22 @@ fn what_it_says_is_without_keys() {
         "[redacted]"
     );
     let failed = trouble(&mut agent(&format!("echo {KEY} >&2; exit 3")));
-    let expected = Trouble::Command { ending: Ending::Status(3), says: "[redacted]".to_owned() };
+    let expected =
+        ModelErrorKind::Command { ending: Ending::Status(3), says: "[redacted]".to_owned() };
     assert_eq!(failed, expected);
 }
 
 #[test]
 fn it_may_fail() {
     let killed = trouble(&mut agent("kill -9 $$"));
-    assert!(matches!(killed, Trouble::Command { ending: Ending::Signal(9), .. }), "{killed:?}");
+    assert!(
+        matches!(killed, ModelErrorKind::Command { ending: Ending::Signal(9), .. }),
+        "{killed:?}"
+    );
     let absent = trouble(&mut Agent { program: "/no/such/program".into(), ..agent("") });
-    assert!(matches!(absent, Trouble::Start { .. }), "{absent:?}");
+    assert!(matches!(absent, ModelErrorKind::Start { .. }), "{absent:?}");
     let endless = trouble(&mut agent("while :; do echo more and more; done"));
-    assert_eq!(endless, Trouble::TooLong { limit: 10_000 });
+    assert_eq!(endless, ModelErrorKind::TooLong { limit: 10_000 });
 }
 
 #[test]
@@ -83,7 +87,10 @@ fn it_is_ended_with_all_that_it_started() {
     let limit = Duration::from_millis(1500);
     slow.limits.time = limit;
     let began = Instant::now();
-    assert_eq!(trouble(&mut slow), Trouble::TimedOut { waited_for: Wait::Whole, limit });
+    assert_eq!(
+        trouble(&mut slow),
+        ModelErrorKind::TimedOut { waited_for: WaitPhase::Whole, limit }
+    );
     assert!(began.elapsed() < PROMPT, "{:?}", began.elapsed());
     let size = || std::fs::metadata(mark.path()).unwrap().len();
     std::thread::sleep(Duration::from_millis(100));
@@ -97,10 +104,10 @@ fn it_is_ended_with_all_that_it_started() {
 fn it_can_be_cancelled() {
     let began = Instant::now();
     let asked = ask(&mut agent("sleep 60"), &stop_after(Duration::from_millis(50)));
-    assert_eq!(asked.result.unwrap_err().trouble, Trouble::Cancelled);
+    assert_eq!(asked.result.unwrap_err().trouble, ModelErrorKind::Cancelled);
     assert!(began.elapsed() < PROMPT, "{:?}", began.elapsed());
     let mut talking = agent("while :; do echo more; sleep 0.05; done");
-    let reply = ask_until(&mut talking, &StopSign::never(), 2).result.unwrap();
+    let reply = ask_until(&mut talking, &StopSignal::never(), 2).result.unwrap();
     assert_eq!((reply.text.as_str(), reply.stop), ("more\nmore\n", Stop::Listener));
 }
 
@@ -109,13 +116,13 @@ fn settings_open_it() {
     let text = "(agents: {\"a\": (argv: [\"/bin/sh\", \"-c\", \"echo $MY_TOKEN; echo $OTHER\"],
         environment: [\"MY_TOKEN\", \"ABSENT\"])})";
     let settings: ModelSettings = ron::from_str(text).unwrap();
-    let roster = Roster::new(&settings).unwrap();
+    let roster = ModelRegistry::new(&settings).unwrap();
     let variable = |name: &str| match name {
         "MY_TOKEN" | "OTHER" => Some(KEY.into()),
         _ => None,
     };
-    let access: Access = roster.access(&variable, &NoKeyring);
+    let access: ModelAccess = roster.access(&variable, &NoKeyring);
     let mut model = roster.open("a", &access, &Ledger::default(), 0).unwrap();
-    let reply = ask(model.as_mut(), &StopSign::never()).result.unwrap();
+    let reply = ask(model.as_mut(), &StopSignal::never()).result.unwrap();
     assert_eq!(reply.text, "[redacted]\n\n", "what is named a token is a secret");
 }

@@ -7,7 +7,8 @@ use serde_json::json;
 use super::server::{Answer, Framing, Received, Step, TestServer, events};
 use super::{KEY, PROMPT, ask, ask_until, model_at, server_settings, stop_after, variables};
 use crate::{
-    Count, Ledger, ModelSettings, NoKeyring, Protocol, Roster, Stop, StopSign, Trouble, Wait,
+    Count, Ledger, ModelErrorKind, ModelRegistry, ModelSettings, NoKeyring, Protocol, Stop,
+    StopSignal, WaitPhase,
 };
 
 const BOTH: [(Protocol, &str); 2] = [
@@ -19,7 +20,7 @@ const BOTH: [(Protocol, &str); 2] = [
 fn play(script: Vec<Answer>, settings: &str) -> (super::Asked, Vec<Received>) {
     let server = TestServer::start(script);
     let mut model = model_at(&server.endpoint(), settings);
-    let asked = ask(model.as_mut(), &StopSign::never());
+    let asked = ask(model.as_mut(), &StopSignal::never());
     assert!(!format!("{asked:?}").contains(KEY), "the key shows: {asked:?}");
     (asked, server.received())
 }
@@ -35,7 +36,7 @@ fn check_text(script: Vec<Answer>, settings: &str, text: &str, failed: usize) {
 }
 
 /// It must fail in this way, with one attempt.
-fn check_trouble(answer: Answer, settings: &str, is_it: fn(&Trouble) -> bool) {
+fn check_trouble(answer: Answer, settings: &str, is_it: fn(&ModelErrorKind) -> bool) {
     let (asked, received) = play(vec![answer], &format!("attempts: 1, {settings}"));
     let error = asked.result.expect_err(settings);
     assert!(is_it(&error.trouble), "{settings}: {error:?}");
@@ -46,7 +47,7 @@ fn check_trouble(answer: Answer, settings: &str, is_it: fn(&Trouble) -> bool) {
 fn both_protocols_stream() {
     for (protocol, settings) in BOTH {
         let (asked, received) =
-            play(vec![Answer::of(protocol, &["Hel", "lo ", "wörld"])], settings);
+            play(vec![Answer::streaming(protocol, &["Hel", "lo ", "wörld"])], settings);
         let reply = asked.result.unwrap();
         assert_eq!(asked.pieces, ["Hel", "lo ", "wörld"]);
         assert_eq!((reply.text.as_str(), &reply.stop), ("Hello wörld", &Stop::Finished));
@@ -62,13 +63,13 @@ fn both_protocols_stream() {
 
 #[test]
 fn each_protocol_has_its_own_head() {
-    let (_, received) = play(vec![Answer::of(Protocol::ChatCompletions, &["x"])], BOTH[0].1);
+    let (_, received) = play(vec![Answer::streaming(Protocol::ChatCompletions, &["x"])], BOTH[0].1);
     assert_eq!(received[0].line, "POST /v1/chat/completions HTTP/1.1");
     assert_eq!(received[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert_eq!(received[0].body["messages"][0]["role"], "system");
     assert_eq!(received[0].body["messages"][1]["content"], "Make it faster.");
 
-    let (_, received) = play(vec![Answer::of(Protocol::Messages, &["x"])], BOTH[1].1);
+    let (_, received) = play(vec![Answer::streaming(Protocol::Messages, &["x"])], BOTH[1].1);
     assert_eq!(received[0].line, "POST /v1/messages HTTP/1.1");
     assert_eq!(received[0].header("x-api-key"), Some(KEY));
     assert_eq!(received[0].header("anthropic-version"), Some("2023-06-01"));
@@ -101,7 +102,7 @@ fn what_passes_is_tried_again() {
     let busy = || Answer::refusal(429, &json!({ "error": { "message": "slow down" } }));
     let broken = || Answer::refusal(500, &json!({ "error": "oops" }));
     for (protocol, settings) in BOTH {
-        let good = || Answer::of(protocol, &["good"]);
+        let good = || Answer::streaming(protocol, &["good"]);
         check_text(vec![busy().with("retry-after", "0"), good()], settings, "good", 1);
         check_text(vec![busy().with("retry-after-ms", "20"), good()], settings, "good", 1);
         let past = "Sun, 06 Nov 1994 08:49:37 GMT";
@@ -140,7 +141,7 @@ fn what_does_not_pass_is_not_tried_again() {
     for status in [400, 401, 403, 404, 413, 422] {
         let answer = Answer::refusal(status, &json!({ "error": { "message": "no", "type": "t" } }));
         let (asked, received) = play(vec![answer], "attempts: 4");
-        let expected = Trouble::Status { status, says: "no".to_owned() };
+        let expected = ModelErrorKind::Status { status, says: "no".to_owned() };
         assert_eq!(asked.result.unwrap_err().trouble, expected);
         assert_eq!(received.len(), 1);
     }
@@ -151,22 +152,24 @@ fn answers_that_are_none() {
     for (protocol, settings) in BOTH {
         let truncated = Answer::unfinished(protocol, &["half"], Step::Break);
         check_trouble(truncated, settings, |trouble| {
-            matches!(trouble, Trouble::CutShort { received: 4 })
+            matches!(trouble, ModelErrorKind::CutShort { received: 4 })
         });
         let ended = Answer::unfinished(protocol, &["half"], Step::Wait(Duration::ZERO));
-        check_trouble(ended, settings, |trouble| matches!(trouble, Trouble::CutShort { .. }));
+        check_trouble(ended, settings, |trouble| {
+            matches!(trouble, ModelErrorKind::CutShort { .. })
+        });
         let json = Answer::stream([b"data: {\"choices\": [}\n\n".to_vec()]);
-        check_trouble(json, settings, |trouble| matches!(trouble, Trouble::Garbled { .. }));
+        check_trouble(json, settings, |trouble| matches!(trouble, ModelErrorKind::Garbled { .. }));
         let page = Answer::stream([b"<html><p>Welcome to our portal</html>".to_vec()]);
         check_trouble(
             page,
             settings,
-            |trouble| matches!(trouble, Trouble::Garbled { excerpt, .. } if excerpt.contains("portal")),
+            |trouble| matches!(trouble, ModelErrorKind::Garbled { excerpt, .. } if excerpt.contains("portal")),
         );
         let other = Answer::refusal(200, &json!({ "hello": 1 }));
-        check_trouble(other, settings, |trouble| matches!(trouble, Trouble::Garbled { .. }));
+        check_trouble(other, settings, |trouble| matches!(trouble, ModelErrorKind::Garbled { .. }));
         let bytes = Answer::stream([b"data: \xff\xfe\n\n".to_vec()]);
-        check_trouble(bytes, settings, |trouble| matches!(trouble, Trouble::Garbled { .. }));
+        check_trouble(bytes, settings, |trouble| matches!(trouble, ModelErrorKind::Garbled { .. }));
     }
 }
 
@@ -175,24 +178,27 @@ fn answers_without_end_are_left() {
     let piece = "x".repeat(1 << 20);
     let pieces = [piece.as_str(); 5];
     for (protocol, settings) in BOTH {
-        let answer = Answer::of(protocol, &pieces);
-        check_trouble(answer, settings, |trouble| matches!(trouble, Trouble::TooLong { .. }));
+        let answer = Answer::streaming(protocol, &pieces);
+        check_trouble(answer, settings, |trouble| {
+            matches!(trouble, ModelErrorKind::TooLong { .. })
+        });
     }
     let line = Answer::stream(std::iter::repeat_n(vec![b'x'; 1 << 20], 5));
     check_trouble(
         line,
         "",
-        |trouble| matches!(trouble, Trouble::Garbled { why, .. } if why.contains("bytes")),
+        |trouble| matches!(trouble, ModelErrorKind::Garbled { why, .. } if why.contains("bytes")),
     );
 }
 
 #[test]
 fn a_redirect_is_not_followed() {
-    let elsewhere = TestServer::start(vec![Answer::of(Protocol::ChatCompletions, &["stolen"])]);
+    let elsewhere =
+        TestServer::start(vec![Answer::streaming(Protocol::ChatCompletions, &["stolen"])]);
     for status in [301, 302, 307, 308] {
         let to = format!("{}/chat/completions", elsewhere.endpoint());
         let answer = Answer::refusal(status, &json!({})).with("location", to);
-        check_trouble(answer, "", |trouble| matches!(trouble, Trouble::Redirected { .. }));
+        check_trouble(answer, "", |trouble| matches!(trouble, ModelErrorKind::Redirected { .. }));
     }
     assert_eq!(elsewhere.received().len(), 0, "the key went elsewhere");
 }
@@ -202,10 +208,10 @@ fn a_key_that_comes_back_is_taken_out() {
     let said = format!("your key is {KEY}, keep it");
     let clean = "your key is [redacted], keep it";
     for (protocol, settings) in BOTH {
-        check_text(vec![Answer::of(protocol, &[&said])], settings, clean, 0);
+        check_text(vec![Answer::streaming(protocol, &[&said])], settings, clean, 0);
         let letters: Vec<String> = said.chars().map(String::from).collect();
         let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
-        check_text(vec![Answer::of(protocol, &letters)], settings, clean, 0);
+        check_text(vec![Answer::streaming(protocol, &letters)], settings, clean, 0);
         for status in [401, 429, 500] {
             let answer = Answer::refusal(status, &json!({ "error": { "message": said } }));
             check_trouble(answer, settings, |trouble| trouble.to_string().contains("[redacted]"));
@@ -226,31 +232,33 @@ fn a_key_that_comes_back_is_taken_out() {
 
 #[test]
 fn silence_has_an_end() {
-    let check = |answer: Answer, limit: &str, expected: Wait| {
+    let check = |answer: Answer, limit: &str, expected: WaitPhase| {
         let settings = format!("attempts: 1, time: ({limit}: 0.15)");
         let began = Instant::now();
         let (asked, _) = play(vec![answer], &settings);
         let trouble = asked.result.unwrap_err().trouble;
-        let Trouble::TimedOut { waited_for, .. } = trouble else { panic!("{limit}: {trouble:?}") };
+        let ModelErrorKind::TimedOut { waited_for, .. } = trouble else {
+            panic!("{limit}: {trouble:?}")
+        };
         assert_eq!(waited_for, expected, "{limit}");
         assert!(began.elapsed() < PROMPT, "{limit}: {:?}", began.elapsed());
     };
     let silent = Answer { framing: Framing::Nothing, ..Answer::stream([]) };
-    check(Answer { steps: vec![Step::Hang], ..silent }, "beginning_secs", Wait::Beginning);
+    check(Answer { steps: vec![Step::Hang], ..silent }, "beginning_secs", WaitPhase::Beginning);
     for (protocol, _) in BOTH {
         let hanging = Answer::unfinished(protocol, &["a"], Step::Hang);
-        check(hanging, "piece_secs", Wait::NextPiece);
+        check(hanging, "piece_secs", WaitPhase::NextPiece);
     }
     let mut slow = Answer::stream([]);
     slow.steps = (0..200)
         .flat_map(|_| [Step::Send(b":\n".to_vec()), Step::Wait(Duration::from_millis(10))])
         .collect();
-    check(slow, "whole_secs", Wait::Whole);
+    check(slow, "whole_secs", WaitPhase::Whole);
 }
 
 #[test]
 fn slow_answers_are_heard_to_their_end() {
-    let mut answer = Answer::of(Protocol::ChatCompletions, &["slow", " but", " steady"]);
+    let mut answer = Answer::streaming(Protocol::ChatCompletions, &["slow", " but", " steady"]);
     answer.steps = answer
         .steps
         .into_iter()
@@ -267,7 +275,7 @@ fn a_cancelled_question_ends_at_once() {
         let began = Instant::now();
         let asked = ask(model.as_mut(), &stop_after(Duration::from_millis(80)));
         let took = began.elapsed();
-        assert_eq!(asked.result.unwrap_err().trouble, Trouble::Cancelled);
+        assert_eq!(asked.result.unwrap_err().trouble, ModelErrorKind::Cancelled);
         assert!(took < PROMPT, "{took:?}");
     };
     let silent = Answer { framing: Framing::Nothing, ..Answer::stream([]) };
@@ -285,7 +293,7 @@ fn a_listener_that_has_heard_enough_ends_it() {
         let answer = Answer::first(protocol, &["one", "two", "three"], 5, Step::Hang);
         let server = TestServer::start(vec![answer]);
         let mut model = model_at(&server.endpoint(), settings);
-        let reply = ask_until(model.as_mut(), &StopSign::never(), 2).result.unwrap();
+        let reply = ask_until(model.as_mut(), &StopSignal::never(), 2).result.unwrap();
         assert_eq!((reply.text.as_str(), &reply.stop), ("onetwo", &Stop::Listener));
         assert_eq!(
             reply.usage.output,
@@ -303,7 +311,7 @@ fn a_server_lists_its_models() {
         let server = TestServer::start(vec![Answer::refusal(200, &list)]);
         let settings = server_settings(&server.endpoint(), &format!("protocol: {protocol}"));
         let (roster, access) = super::roster_of(settings);
-        let served = roster.served("m", &access, &StopSign::never()).unwrap();
+        let served = roster.served("m", &access, &StopSignal::never()).unwrap();
         assert_eq!(served, ["small-coder", "large-coder"]);
         let [received] = server.received().try_into().unwrap();
         assert_eq!(received.line, "GET /v1/models HTTP/1.1");
@@ -311,7 +319,7 @@ fn a_server_lists_its_models() {
     }
     let server = TestServer::start(vec![Answer::refusal(401, &json!({ "error": KEY }))]);
     let (roster, access) = super::roster_of(server_settings(&server.endpoint(), ""));
-    let error = roster.served("m", &access, &StopSign::never()).unwrap_err().to_string();
+    let error = roster.served("m", &access, &StopSignal::never()).unwrap_err().to_string();
     assert!(error.contains("401") && error.contains("[redacted]"), "{error}");
 }
 
@@ -319,37 +327,40 @@ fn a_server_lists_its_models() {
 fn nobody_there() {
     let address = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
     let mut model = model_at(&format!("http://{address}/v1"), "attempts: 1");
-    let error = ask(model.as_mut(), &StopSign::never()).result.unwrap_err();
-    assert!(matches!(error.trouble, Trouble::Connection { .. }), "{error:?}");
+    let error = ask(model.as_mut(), &StopSignal::never()).result.unwrap_err();
+    assert!(matches!(error.trouble, ModelErrorKind::Connection { .. }), "{error:?}");
 }
 
 #[test]
 fn names_are_looked_up() {
-    let server = TestServer::start(vec![Answer::of(Protocol::ChatCompletions, &["here"])]);
+    let server = TestServer::start(vec![Answer::streaming(Protocol::ChatCompletions, &["here"])]);
     let endpoint = server.endpoint().replace("127.0.0.1", "localhost");
     let mut model = model_at(&endpoint, "attempts: 1");
-    assert_eq!(ask(model.as_mut(), &StopSign::never()).result.unwrap().text, "here");
+    assert_eq!(ask(model.as_mut(), &StopSignal::never()).result.unwrap().text, "here");
 }
 
 #[test]
 fn encryption_is_not_waited_for_without_end() {
     let silent = Answer { framing: Framing::Nothing, ..Answer::stream([]) };
     let silent = Answer { steps: vec![Step::Hang], ..silent };
-    let check = |settings: &str, stop: &StopSign, is_it: fn(&Trouble) -> bool| {
+    let check = |settings: &str, stop: &StopSignal, is_it: fn(&ModelErrorKind) -> bool| {
         let server = TestServer::start(vec![silent.clone()]);
         let endpoint = server.endpoint().replace("http:", "https:");
         let mut model = model_at(&endpoint, settings);
         let began = Instant::now();
         let trouble = ask(model.as_mut(), stop).result.unwrap_err().trouble;
         // A machine without any certificates does not get as far as waiting.
-        assert!(is_it(&trouble) || matches!(trouble, Trouble::Connection { .. }), "{trouble:?}");
+        assert!(
+            is_it(&trouble) || matches!(trouble, ModelErrorKind::Connection { .. }),
+            "{trouble:?}"
+        );
         assert!(began.elapsed() < PROMPT, "{:?}", began.elapsed());
     };
-    check("attempts: 1, time: (beginning_secs: 0.2)", &StopSign::never(), |trouble| {
-        matches!(trouble, Trouble::TimedOut { waited_for: Wait::Beginning, .. })
+    check("attempts: 1, time: (beginning_secs: 0.2)", &StopSignal::never(), |trouble| {
+        matches!(trouble, ModelErrorKind::TimedOut { waited_for: WaitPhase::Beginning, .. })
     });
     let stop = stop_after(Duration::from_millis(100));
-    check("attempts: 1", &stop, |trouble| *trouble == Trouble::Cancelled);
+    check("attempts: 1", &stop, |trouble| *trouble == ModelErrorKind::Cancelled);
 }
 
 #[test]
@@ -360,8 +371,8 @@ fn a_server_that_does_not_encrypt_is_left() {
     };
     let server = TestServer::start(vec![plain.clone(), plain]);
     let mut model = model_at(&server.endpoint().replace("http:", "https:"), "");
-    let error = ask(model.as_mut(), &StopSign::never()).result.unwrap_err();
-    assert!(matches!(error.trouble, Trouble::Encryption { .. }), "{error:?}");
+    let error = ask(model.as_mut(), &StopSignal::never()).result.unwrap_err();
+    assert!(matches!(error.trouble, ModelErrorKind::Encryption { .. }), "{error:?}");
     assert_eq!(error.attempts.len(), 0);
 }
 
@@ -376,19 +387,20 @@ fn a_farewell_may_be_missing() {
 
 #[test]
 fn a_proxy_is_spoken_to() {
-    let proxy = TestServer::start(vec![Answer::of(Protocol::ChatCompletions, &["through"])]);
+    let proxy = TestServer::start(vec![Answer::streaming(Protocol::ChatCompletions, &["through"])]);
     let address =
         proxy.endpoint().replace("/v1", "").replace("http://", "http://me:secret-password@");
     let settings = server_settings("http://models.invalid/v1", "insecure: true, attempts: 1");
     let servers = [("m".to_owned(), settings)].into();
-    let roster = Roster::new(&ModelSettings { servers, ..ModelSettings::default() }).unwrap();
+    let roster =
+        ModelRegistry::new(&ModelSettings { servers, ..ModelSettings::default() }).unwrap();
     let variable = |name: &str| match name {
         "HTTPS_PROXY" => Some(address.clone().into()),
         _ => variables(name),
     };
     let access = roster.access(&variable, &NoKeyring);
     let mut model = roster.open("m", &access, &Ledger::default(), 0).unwrap();
-    assert_eq!(ask(model.as_mut(), &StopSign::never()).result.unwrap().text, "through");
+    assert_eq!(ask(model.as_mut(), &StopSignal::never()).result.unwrap().text, "through");
     let received = proxy.received();
     assert_eq!(received[0].line, "CONNECT models.invalid:80 HTTP/1.1");
     assert!(received[0].header("proxy-authorization").is_some());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::server::{Answer, Framing, Step, TestServer};
 use super::{KEY, ask, roster_of, server_settings};
-use crate::{Budget, Instead, Ledger, Money, Patience, Spent, StopSign, Trouble};
+use crate::{Budget, Ledger, ModelErrorKind, Money, NonTextAnswer, RetryPolicy, Spent, StopSignal};
 
 /// One misbehaviour.
 struct Row {
@@ -32,7 +32,7 @@ enum Server {
 enum Expected {
     /// The text of a reply.
     Text(&'static str),
-    Trouble(fn(&Trouble) -> bool),
+    Trouble(fn(&ModelErrorKind) -> bool),
 }
 
 /// What the budget is charged with, input and output.
@@ -84,10 +84,10 @@ fn check_within(row: Row, time: &str) {
     let (roster, access) =
         roster_of(server_settings(&endpoint, &format!("{SETTINGS}, time: ({time})")));
     let ledger = Ledger::new(Budget { money: Some(Money(1.0)), ..Budget::default() });
-    let patience = Patience { first_wait: Duration::from_millis(10), ..Patience::default() };
+    let patience = RetryPolicy { first_wait: Duration::from_millis(10), ..RetryPolicy::default() };
     let mut model = roster.open_with("m", &access, &ledger, patience).unwrap();
     let began = Instant::now();
-    let asked = ask(model.as_mut(), &StopSign::never());
+    let asked = ask(model.as_mut(), &StopSignal::never());
     let (name, took, spent) = (row.name, began.elapsed(), ledger.spent());
     assert!(!format!("{asked:?}").contains(KEY), "{name}: the key shows: {asked:?}");
     match (row.expected, &asked.result) {
@@ -119,7 +119,7 @@ fn check_charge(name: &str, spent: &Spent, charged: &Charged) {
 fn row(
     name: &'static str,
     answer: Answer,
-    is_it: fn(&Trouble) -> bool,
+    is_it: fn(&ModelErrorKind) -> bool,
     attempts: u64,
     charged: Charged,
 ) -> Row {
@@ -165,36 +165,36 @@ fn usage() -> Value {
     json!({ "prompt_tokens": 11, "completion_tokens": 5 })
 }
 
-const fn cut(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::CutShort { .. })
+const fn cut(trouble: &ModelErrorKind) -> bool {
+    matches!(trouble, ModelErrorKind::CutShort { .. })
 }
 
-const fn garbled(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Garbled { .. })
+const fn garbled(trouble: &ModelErrorKind) -> bool {
+    matches!(trouble, ModelErrorKind::Garbled { .. })
 }
 
-const fn too_long(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::TooLong { .. })
+const fn too_long(trouble: &ModelErrorKind) -> bool {
+    matches!(trouble, ModelErrorKind::TooLong { .. })
 }
 
-const fn refused(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Status { .. })
+const fn refused(trouble: &ModelErrorKind) -> bool {
+    matches!(trouble, ModelErrorKind::Status { .. })
 }
 
-const fn busy(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Busy { .. })
+const fn busy(trouble: &ModelErrorKind) -> bool {
+    matches!(trouble, ModelErrorKind::Busy { .. })
 }
 
-const fn not_http(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::NotHttp { .. })
+const fn not_http(trouble: &ModelErrorKind) -> bool {
+    matches!(trouble, ModelErrorKind::NotHttp { .. })
 }
 
-const fn redirected(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Redirected { .. })
+const fn redirected(trouble: &ModelErrorKind) -> bool {
+    matches!(trouble, ModelErrorKind::Redirected { .. })
 }
 
-const fn timed_out(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::TimedOut { .. })
+const fn timed_out(trouble: &ModelErrorKind) -> bool {
+    matches!(trouble, ModelErrorKind::TimedOut { .. })
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn servers_that_do_not_speak() {
         row(
             "closes at once",
             Answer::raw("", Step::Break),
-            |trouble| matches!(trouble, Trouble::Connection { .. }),
+            |trouble| matches!(trouble, ModelErrorKind::Connection { .. }),
             3,
             Nothing,
         ),
@@ -231,7 +231,9 @@ fn servers_that_do_not_speak() {
         Row {
             name: "closes in the middle of the TLS handshake",
             server: Server::Encrypted(Answer::raw([0x16, 3, 3, 0, 80, 2], Step::Break)),
-            expected: Expected::Trouble(|trouble| matches!(trouble, Trouble::Connection { .. })),
+            expected: Expected::Trouble(|trouble| {
+                matches!(trouble, ModelErrorKind::Connection { .. })
+            }),
             attempts: 3,
             charged: Nothing,
         },
@@ -283,7 +285,7 @@ fn servers_that_do_not_stop() {
         row(
             "a header over the limit",
             Answer::raw(header(100 << 10), Step::Hang),
-            |trouble| matches!(trouble, Trouble::HeadTooLong { .. }),
+            |trouble| matches!(trouble, ModelErrorKind::HeadTooLong { .. }),
             1,
             Nothing,
         ),
@@ -372,7 +374,7 @@ fn answers_that_are_broken() {
         row(
             "an error under status 200",
             Answer::refusal(200, &object),
-            |trouble| matches!(trouble, Trouble::Reported { .. }),
+            |trouble| matches!(trouble, ModelErrorKind::Reported { .. }),
             1,
             Estimate(INPUT),
         ),
@@ -392,7 +394,8 @@ fn answers_that_are_broken() {
 #[test]
 fn statuses() {
     let waiting = |value: &str| status(429).with("retry-after", value);
-    let elsewhere = TestServer::start(vec![Answer::of(crate::Protocol::ChatCompletions, &["x"])]);
+    let elsewhere =
+        TestServer::start(vec![Answer::streaming(crate::Protocol::ChatCompletions, &["x"])]);
     let other = format!("{}/chat/completions", elsewhere.endpoint());
     for each in [
         row("400", status(400), refused, 1, Nothing),
@@ -451,7 +454,7 @@ fn answers_of_another_kind() {
         row(
             "a call of a tool",
             whole(call, usage()),
-            |trouble| *trouble == Trouble::NoText { instead: Instead::ToolCall },
+            |trouble| *trouble == ModelErrorKind::NoText { instead: NonTextAnswer::ToolCall },
             1,
             Estimate(WHOLE),
         ),
@@ -459,7 +462,10 @@ fn answers_of_another_kind() {
             "a refusal",
             whole(json!({ "content": null, "refusal": "I will not" }), usage()),
             |trouble| {
-                *trouble == Trouble::NoText { instead: Instead::Refusal("I will not".to_owned()) }
+                *trouble
+                    == ModelErrorKind::NoText {
+                        instead: NonTextAnswer::Refusal("I will not".to_owned()),
+                    }
             },
             1,
             Estimate(WHOLE),
@@ -467,14 +473,14 @@ fn answers_of_another_kind() {
         row(
             "only reasoning",
             whole(json!({ "content": "", "reasoning": "hm" }), usage()),
-            |trouble| *trouble == Trouble::NoText { instead: Instead::Reasoning },
+            |trouble| *trouble == ModelErrorKind::NoText { instead: NonTextAnswer::Reasoning },
             1,
             Estimate(WHOLE),
         ),
         row(
             "an empty text",
             whole(json!({ "content": "" }), usage()),
-            |trouble| *trouble == Trouble::NoText { instead: Instead::Nothing },
+            |trouble| *trouble == ModelErrorKind::NoText { instead: NonTextAnswer::Nothing },
             1,
             Estimate(WHOLE),
         ),
@@ -490,10 +496,10 @@ fn a_question_that_may_cost_more_than_is_left_is_not_sent() {
     // Each answer is charged with what it may cost at most, 0.015 and its question: two fit.
     let ledger = Ledger::new(Budget { money: Some(Money(0.04)), ..Budget::default() });
     let mut model = roster.open("m", &access, &ledger, 0).unwrap();
-    let mut next = || ask(model.as_mut(), &StopSign::never()).result.unwrap_err().trouble;
+    let mut next = || ask(model.as_mut(), &StopSignal::never()).result.unwrap_err().trouble;
     assert!(too_long(&next()) && too_long(&next()));
     let refused = next();
-    assert!(matches!(refused, Trouble::Budget(_)), "{refused:?}");
+    assert!(matches!(refused, ModelErrorKind::Budget(_)), "{refused:?}");
     assert!(refused.to_string().contains("lower `max_tokens`"), "{refused}");
     assert_eq!(server.received().len(), 2);
     assert!(ledger.spent().money.0 <= 0.04, "{:?}", ledger.spent());
@@ -506,8 +512,8 @@ fn all_attempts_of_a_question_share_its_time() {
     let (roster, access) = roster_of(server_settings(&server.endpoint(), settings));
     let mut model = roster.open("m", &access, &Ledger::default(), 0).unwrap();
     let began = Instant::now();
-    let trouble = ask(model.as_mut(), &StopSign::never()).result.unwrap_err().trouble;
-    let Trouble::OutOfTime { attempts, last, .. } = &trouble else { panic!("{trouble:?}") };
+    let trouble = ask(model.as_mut(), &StopSignal::never()).result.unwrap_err().trouble;
+    let ModelErrorKind::OutOfTime { attempts, last, .. } = &trouble else { panic!("{trouble:?}") };
     assert!((2..=4).contains(attempts) && busy(last), "{trouble:?}");
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert!(trouble.to_string().starts_with("no answer within 2 s, after "), "{trouble}");

@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::{
-    Access, Conversation, Heard, Ledger, Limits, Model, ModelError, ModelSettings, NoKeyring,
-    Patience, Reply, Request, Roster, ServerSettings, StopSign,
+    AnswerEvent, Conversation, Ledger, Limits, Model, ModelAccess, ModelError, ModelRegistry,
+    ModelSettings, NoKeyring, Reply, Request, RetryPolicy, ServerSettings, StopSignal,
 };
 
 /// The key of every test; it must turn up nowhere.
@@ -41,19 +41,19 @@ pub(super) fn question() -> Conversation {
     Conversation::new("You write kernels.", "Make it faster.")
 }
 
-pub(super) fn ask(model: &mut dyn Model, stop: &StopSign) -> Asked {
+pub(super) fn ask(model: &mut dyn Model, stop: &StopSignal) -> Asked {
     ask_until(model, stop, usize::MAX)
 }
 
 /// Hears at most so many pieces.
-pub(super) fn ask_until(model: &mut dyn Model, stop: &StopSign, most: usize) -> Asked {
+pub(super) fn ask_until(model: &mut dyn Model, stop: &StopSignal, most: usize) -> Asked {
     let conversation = question();
     let request = Request { conversation: &conversation, limits: Limits::default(), stop };
     let (mut pieces, mut troubles) = (Vec::new(), Vec::new());
     let result = model.ask(&request, &mut |heard| {
         match heard {
-            Heard::Text(text) => pieces.push(text.to_owned()),
-            Heard::Again { trouble, .. } => {
+            AnswerEvent::Text(text) => pieces.push(text.to_owned()),
+            AnswerEvent::Again { trouble, .. } => {
                 pieces.clear();
                 troubles.push(trouble.to_string());
             }
@@ -76,9 +76,10 @@ pub(super) fn server_settings(endpoint: &str, more: &str) -> ServerSettings {
     ron::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-pub(super) fn roster_of(settings: ServerSettings) -> (Roster, Access) {
+pub(super) fn roster_of(settings: ServerSettings) -> (ModelRegistry, ModelAccess) {
     let servers = BTreeMap::from([("m".to_owned(), settings)]);
-    let roster = Roster::new(&ModelSettings { servers, ..ModelSettings::default() }).unwrap();
+    let roster =
+        ModelRegistry::new(&ModelSettings { servers, ..ModelSettings::default() }).unwrap();
     let access = roster.access(&variables, &NoKeyring);
     (roster, access)
 }
@@ -86,7 +87,7 @@ pub(super) fn roster_of(settings: ServerSettings) -> (Roster, Access) {
 /// A model at an endpoint, as the settings open it, except that it does not wait long.
 pub(super) fn model_at(endpoint: &str, more: &str) -> Box<dyn Model> {
     let (roster, access) = roster_of(server_settings(endpoint, more));
-    let patience = Patience { first_wait: Duration::from_millis(10), ..Patience::default() };
+    let patience = RetryPolicy { first_wait: Duration::from_millis(10), ..RetryPolicy::default() };
     roster.open_with("m", &access, &Ledger::default(), patience).unwrap()
 }
 
@@ -95,7 +96,7 @@ pub(super) fn model_at(endpoint: &str, more: &str) -> Box<dyn Model> {
 pub(super) const PROMPT: Duration = Duration::from_secs(10);
 
 /// A stop sign that goes up after a while.
-pub(super) fn stop_after(duration: Duration) -> StopSign {
+pub(super) fn stop_after(duration: Duration) -> StopSignal {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
     let wait = move || {
@@ -103,5 +104,5 @@ pub(super) fn stop_after(duration: Duration) -> StopSign {
         raised.store(true, Ordering::Relaxed);
     };
     std::thread::Builder::new().name("stop".to_owned()).spawn(wait).unwrap();
-    StopSign::when(move || flag.load(Ordering::Relaxed))
+    StopSignal::from_fn(move || flag.load(Ordering::Relaxed))
 }

@@ -2,7 +2,7 @@
 
 use crate::events::Event;
 use crate::model::Stop;
-use crate::protocol::{Odd, Progress, Protocol, words_of_refusal};
+use crate::protocol::{EventError, Progress, Protocol, words_of_refusal};
 
 /// The text of an event, and what is known afterwards.
 fn check(protocol: Protocol, data: &str, text: &str, stop: Option<&Stop>) {
@@ -75,7 +75,7 @@ fn errors_inside_answers_are_errors() {
         let event = Event { kind: String::new(), data: data.to_owned() };
         let read = protocol.read(&event, &mut Progress::default());
         let (kind, says) = (expected.0.to_owned(), expected.1.to_owned());
-        assert_eq!(read, Err(Odd::Reported { kind, says }), "{data}");
+        assert_eq!(read, Err(EventError::Reported { kind, says }), "{data}");
     };
     check(Protocol::ChatCompletions, r#"{"error":{"message":"m","type":"t"}}"#, ("t", "m"));
     check(Protocol::ChatCompletions, r#"{"error":"m"}"#, ("error", "m"));

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::reply::{
-    Edit, EditTrouble, NamedFile, ParameterValue, Parsed, Proposal, ReplyProblem, apply, parse,
+    Edit, EditProblemKind, NamedFile, ParameterValue, Parsed, Proposal, ReplyProblem, apply, parse,
 };
 
 fn check_file(reply: &str, expected: &str) {
@@ -208,7 +208,7 @@ fn edits_are_carried_out() {
 
 #[test]
 fn edits_that_do_not_fit_say_why() {
-    let check = |edits: &[Edit], number: usize, trouble: EditTrouble, words: &str| {
+    let check = |edits: &[Edit], number: usize, trouble: EditProblemKind, words: &str| {
         let problem = apply(edits, FILE).unwrap_err();
         assert_eq!((problem.number, &problem.trouble), (number, &trouble), "{edits:?}");
         assert!(problem.to_string().contains(words), "{problem}");
@@ -216,22 +216,27 @@ fn edits_that_do_not_fit_say_why() {
     check(
         &[edit("int a;\n", "x\n")],
         1,
-        EditTrouble::Several { lines: vec![1, 4] },
+        EditProblemKind::Several { lines: vec![1, 4] },
         "2 times, at lines 1, 4",
     );
-    check(&[edit("int c;\n", "x\n")], 1, EditTrouble::OtherSpace { line: 3 }, "line 3");
+    check(&[edit("int c;\n", "x\n")], 1, EditProblemKind::OtherSpace { line: 3 }, "line 3");
     let nearest = Some((5, "float value = 1.0f;".to_owned()));
-    let missing = EditTrouble::Missing { wanted: "float values = 1.0f;".to_owned(), nearest };
+    let missing = EditProblemKind::Missing { wanted: "float values = 1.0f;".to_owned(), nearest };
     check(
         &[edit("int b;\n", "x\n"), edit("float values = 1.0f;\n", "x\n")],
         2,
         missing,
         "nearest: line 5",
     );
-    let missing = EditTrouble::Missing { wanted: "#pragma unroll".to_owned(), nearest: None };
+    let missing = EditProblemKind::Missing { wanted: "#pragma unroll".to_owned(), nearest: None };
     check(&[edit("#pragma unroll\n", "x\n")], 1, missing, "not in the file");
-    check(&[edit("\n", "x\n")], 1, EditTrouble::NothingToSearch, "empty");
-    check(&[edit("int b;\n", "int b;\n")], 1, EditTrouble::NothingToChange, "nothing would change");
+    check(&[edit("\n", "x\n")], 1, EditProblemKind::NothingToSearch, "empty");
+    check(
+        &[edit("int b;\n", "int b;\n")],
+        1,
+        EditProblemKind::NothingToChange,
+        "nothing would change",
+    );
 }
 
 /// How much a proposal holds.

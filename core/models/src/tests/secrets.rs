@@ -51,10 +51,10 @@ fn prompts_are_sent_without_keys() {
     let server = super::server::TestServer::start(vec![]);
     let mut model = model_at(&server.endpoint(), "attempts: 1");
     let conversation = Conversation::new(format!("s {KEY}"), format!("q {KEY}"));
-    let stop = crate::StopSign::never();
+    let stop = crate::StopSignal::never();
     let limits = crate::Limits::default();
     let request = crate::Request { conversation: &conversation, limits, stop: &stop };
-    let mut hear = |_: crate::Heard<'_>| std::ops::ControlFlow::Continue(());
+    let mut hear = |_: crate::AnswerEvent<'_>| std::ops::ControlFlow::Continue(());
     drop(model.ask(&request, &mut hear));
     let received = server.received();
     let sent = received[0].body.to_string();

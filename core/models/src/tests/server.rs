@@ -206,7 +206,7 @@ impl Answer {
     }
 
     /// A whole answer in a protocol's events, one chunk for each event.
-    pub(super) fn of(protocol: Protocol, pieces: &[&str]) -> Self {
+    pub(super) fn streaming(protocol: Protocol, pieces: &[&str]) -> Self {
         Self::stream(events(protocol, pieces).into_iter().map(String::into_bytes))
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::{KEY, roster_of, server_settings, variables};
 use crate::{
-    KeyError, KeyState, Keyring, Ledger, ModelSettings, NoKeyring, OpenError, Roster, Secret,
+    KeyError, KeyState, Keyring, Ledger, ModelRegistry, ModelSettings, NoKeyring, OpenError, Secret,
 };
 
 /// What is wrong with these settings, in one text.
@@ -13,7 +13,7 @@ fn problems(text: &str) -> String {
         Ok(settings) => settings,
         Err(error) => return format!("unreadable: {error}"),
     };
-    let problems = Roster::new(&settings).map_or_else(|problems| problems, |_| Vec::new());
+    let problems = ModelRegistry::new(&settings).map_or_else(|problems| problems, |_| Vec::new());
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -50,10 +50,10 @@ fn endpoints() {
     check("https://me:pass@example.com/v1", "name or password");
     check("https://example.com/v1?key=abc", "query");
     check("https://example.com/v1#abc", "fragment");
-    check("ftp://example.com/", "is not spoken");
-    check("file:///etc/passwd", "no address");
-    check("example.com", "no address");
-    check("", "no address");
+    check("ftp://example.com/", "is not supported");
+    check("file:///etc/passwd", "not an address");
+    check("example.com", "not an address");
+    check("", "not an address");
     check_server("endpoint: \"http://10.0.0.1/v1\", insecure: true", "");
 }
 
@@ -74,7 +74,7 @@ fn fields_of_servers() {
     check("prices: Some((input: -1, output: 0))", "`prices.input`");
     check("prices: Some((input: inf, output: 0))", "`prices.input`");
     check("time: (whole_secs: 0)", "`whole_secs`");
-    check("key: environment(\"sk-live-1234\")", "names where a key is");
+    check("key: environment(\"sk-live-1234\")", "is not the name of a variable");
     check("key: keyring(\" \")", "`key` is empty");
     check("insecur: true", "unreadable");
     check("key: \"sk-live-1234\"", "unreadable");
@@ -86,7 +86,7 @@ fn fields_of_agents() {
     check_agent("argv: []", "`argv` is empty");
     check_agent("argv: [\"agent\"]", "whole path");
     check_agent("argv: [\"./agent\"]", "whole path");
-    check_agent("argv: [\"/a\"], environment: [\"A=B\"]", "no name of a variable");
+    check_agent("argv: [\"/a\"], environment: [\"A=B\"]", "not the name of a variable");
     check_agent("argv: [\"/a\"], whole_secs: 0", "`whole_secs`");
     check_agent("argv: [\"/a\"], shell: true", "unreadable");
 }
@@ -104,12 +104,12 @@ fn names_and_proxies() {
     check(&format!("(servers: {{\"a b\": {server}}})"), "a name is letters");
     check(
         &format!("(servers: {{\"a\": {server}}}, agents: {{\"a\": (argv: [\"/a\"])}})"),
-        "a: there are",
+        "a: a server and an agent",
     );
     check("(proxy: Some((address: \"http://proxy:3128\", except: [\".local\"])))", "");
-    check("(proxy: Some((address: \"http://me:pass@proxy:3128\")))", "no place");
+    check("(proxy: Some((address: \"http://me:pass@proxy:3128\")))", "must not store");
     check("(proxy: Some((address: \"socks5://proxy:1080\")))", "`socks5://`");
-    check("(proxy: Some((address: \"\")))", "no address");
+    check("(proxy: Some((address: \"\")))", "not an address");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn proxies_are_not_asked_for_this_machine() {
         let proxy = crate::proxy::Proxy::from_variables(&variable).unwrap().unwrap();
         let endpoint =
             crate::Endpoint::parse(endpoint, crate::endpoint::Encryption::Optional).unwrap();
-        assert_eq!(proxy.towards(&endpoint).is_some(), expected, "{except} {endpoint:?}");
+        assert_eq!(proxy.for_host(&endpoint).is_some(), expected, "{except} {endpoint:?}");
     };
     check("", "https://api.example.com", true);
     check("", "http://localhost:1", false);

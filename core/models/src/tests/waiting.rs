@@ -5,11 +5,14 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{ask, stop_after};
-use crate::patience::{Pace, wait_from};
-use crate::{Heard, Model, ModelError, Patience, Patient, Reply, Request, StopSign, Trouble};
+use crate::retry::{RateLimiter, wait_from};
+use crate::{
+    AnswerEvent, Model, ModelError, ModelErrorKind, Reply, Request, RetryPolicy, RetryingModel,
+    StopSignal,
+};
 
 /// A model that always fails in the same way.
-struct Failing(Trouble);
+struct Failing(ModelErrorKind);
 
 impl Model for Failing {
     fn name(&self) -> &str {
@@ -23,23 +26,23 @@ impl Model for Failing {
     fn ask(
         &mut self,
         _: &Request<'_>,
-        _: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        _: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
         Err(self.0.clone().into())
     }
 }
 
-fn busy(retry_after: Option<Duration>) -> Trouble {
-    Trouble::Busy { status: 429, retry_after, says: String::new() }
+fn busy(retry_after: Option<Duration>) -> ModelErrorKind {
+    ModelErrorKind::Busy { status: 429, retry_after, says: String::new() }
 }
 
-fn pauses(trouble: Trouble, patience: Patience) -> Vec<Duration> {
-    let mut model = Patient::new(Failing(trouble), patience, None);
-    let error = ask(&mut model, &StopSign::never()).result.unwrap_err();
+fn pauses(trouble: ModelErrorKind, patience: RetryPolicy) -> Vec<Duration> {
+    let mut model = RetryingModel::new(Failing(trouble), patience, None);
+    let error = ask(&mut model, &StopSignal::never()).result.unwrap_err();
     error.attempts.iter().map(|attempt| attempt.waited).collect()
 }
 
-const PATIENCE: Patience = Patience {
+const PATIENCE: RetryPolicy = RetryPolicy {
     attempts: 5,
     first_wait: Duration::from_millis(4),
     longest_wait: Duration::from_millis(20),
@@ -56,7 +59,7 @@ fn pauses_grow_and_are_bounded() {
         assert!(*pause <= most && *pause >= most / 2, "{waited:?}");
     }
     assert_eq!(waited, pauses(busy(None), PATIENCE), "the same seed");
-    assert_ne!(waited, pauses(busy(None), Patience { seed: 2, ..PATIENCE }), "another seed");
+    assert_ne!(waited, pauses(busy(None), RetryPolicy { seed: 2, ..PATIENCE }), "another seed");
 }
 
 #[test]
@@ -67,18 +70,18 @@ fn a_server_says_how_long() {
         pauses(busy(Some(Duration::from_secs(1))), PATIENCE).is_empty(),
         "longer than the longest"
     );
-    assert!(pauses(Trouble::TooLong { limit: 1 }, PATIENCE).is_empty(), "does not pass");
+    assert!(pauses(ModelErrorKind::TooLong { limit: 1 }, PATIENCE).is_empty(), "does not pass");
 }
 
 #[test]
 fn a_pause_can_be_cancelled() {
     let wait = Duration::from_secs(30);
     let question = Duration::from_mins(2);
-    let patience = Patience { first_wait: wait, longest_wait: wait, question, ..PATIENCE };
-    let mut model = Patient::new(Failing(busy(None)), patience, None);
+    let patience = RetryPolicy { first_wait: wait, longest_wait: wait, question, ..PATIENCE };
+    let mut model = RetryingModel::new(Failing(busy(None)), patience, None);
     let began = Instant::now();
     let error = ask(&mut model, &stop_after(Duration::from_millis(30))).result.unwrap_err();
-    assert_eq!(error.trouble, Trouble::Cancelled);
+    assert_eq!(error.trouble, ModelErrorKind::Cancelled);
     assert_eq!(error.attempts.len(), 1);
     assert!(began.elapsed() < Duration::from_millis(200), "{:?}", began.elapsed());
 }
@@ -105,13 +108,13 @@ fn retry_after_in_all_its_forms() {
 
 #[test]
 fn no_minute_has_too_many_questions() {
-    let mut pace = Pace::new(NonZeroU32::new(2));
+    let mut pace = RateLimiter::new(NonZeroU32::new(2));
     let start = Instant::now();
     let at = |seconds| start + Duration::from_secs(seconds);
-    assert_eq!(pace.next(at(0)), Duration::ZERO);
-    assert_eq!(pace.next(at(10)), Duration::ZERO);
-    assert_eq!(pace.next(at(20)), Duration::from_secs(40));
-    assert_eq!(pace.next(at(61)), Duration::from_secs(9));
-    assert_eq!(pace.next(at(200)), Duration::ZERO);
-    assert_eq!(Pace::new(None).next(start), Duration::ZERO);
+    assert_eq!(pace.wait_for_slot(at(0)), Duration::ZERO);
+    assert_eq!(pace.wait_for_slot(at(10)), Duration::ZERO);
+    assert_eq!(pace.wait_for_slot(at(20)), Duration::from_secs(40));
+    assert_eq!(pace.wait_for_slot(at(61)), Duration::from_secs(9));
+    assert_eq!(pace.wait_for_slot(at(200)), Duration::ZERO);
+    assert_eq!(RateLimiter::new(None).wait_for_slot(start), Duration::ZERO);
 }

@@ -167,11 +167,11 @@ fn half_an_ulp_is_half_the_distance_to_the_next_element() {
             Double::from_bits(u128::from(value.to_bits())).convert(&mut lost).value;
         let low = f32::from_bits(rounded.to_bits() as u32);
         let distance = f64::from(low.next_up()) - f64::from(low);
-        assert_eq!(HalfUlp::of(Dtype::F32).at(value), distance / 2.0, "{value:e}");
+        assert_eq!(HalfUlp::from_dtype(Dtype::F32).at(value), distance / 2.0, "{value:e}");
     }
-    assert_eq!(HalfUlp::of(Dtype::Bf16).at(1.0), power_of_two(-8));
-    assert_eq!(HalfUlp::of(Dtype::F16).at(0.0), power_of_two(-25));
-    assert_eq!(HalfUlp::of(Dtype::F8E4M3).at(448.0), 16.0);
+    assert_eq!(HalfUlp::from_dtype(Dtype::Bf16).at(1.0), power_of_two(-8));
+    assert_eq!(HalfUlp::from_dtype(Dtype::F16).at(0.0), power_of_two(-25));
+    assert_eq!(HalfUlp::from_dtype(Dtype::F8E4M3).at(448.0), 16.0);
     assert_eq!(oracle::<Float8E4M3FN>(1.0), 0x38);
     assert_eq!(oracle::<Float8E5M2>(1.0), 0x3c);
 }

@@ -1,4 +1,4 @@
-//! The smallest and the largest value that an integer expression can have, from those of its names.
+//! Bounds of integer expressions, from the bounds of their names.
 
 use super::{Binary, Expression, Function, Node, NodeKind, Unary};
 
@@ -6,7 +6,8 @@ use super::{Binary, Expression, Function, Node, NodeKind, Unary};
 pub type Interval = (i128, i128);
 
 impl Expression {
-    /// Both ends, not always reached; none where a name has no bounds or a step would leave 128 bits.
+    /// Lower and upper bound, not always attained; `None` if a name has no bounds or an intermediate value exceeds 128
+    /// bits.
     #[must_use]
     pub fn bounds(&self, of: &dyn Fn(&str) -> Option<Interval>) -> Option<Interval> {
         bounds(&self.root, of)

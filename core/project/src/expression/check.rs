@@ -1,4 +1,4 @@
-//! Names and kinds: everything about an expression that needs no values.
+//! Checks names and kinds of an expression, without values.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::{
 use crate::environment::DEVICE_FACTS;
 use crate::nearest::nearest;
 
-/// What an expression stands for.
+/// The kind of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number.
@@ -29,7 +29,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The names that an expression may use where it stands.
+/// The names that an expression may use in its location.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// Axes, integer scalars and parameters.
@@ -38,7 +38,7 @@ pub struct Scope {
     pub reals: Vec<String>,
     /// Whether device facts have a meaning here.
     pub device: DeviceNames,
-    /// Accept names that are not known: a kernel file outside a project does not know its axes.
+    /// Whether unknown names are accepted: outside a project the axes of a kernel file are unknown.
     pub open: Openness,
 }
 
@@ -48,13 +48,13 @@ pub enum DeviceNames {
     /// None: the definition never depends on a device.
     #[default]
     None,
-    /// What a device sheet states.
+    /// The values of a device sheet.
     Facts,
-    /// Also the occupancy of these kernels, which is known once they are compiled.
+    /// Also the occupancy of these kernels, which is known after compilation.
     FactsAndOccupancy(Vec<String>),
 }
 
-/// What to do with unknown names.
+/// The treatment of unknown names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Openness {
     /// They are errors.
@@ -65,7 +65,7 @@ pub enum Openness {
 }
 
 impl Expression {
-    /// Looks up every name and compares kinds; all that can be said without values.
+    /// Checks every name and the kinds of all operands, as far as possible without values.
     pub fn check(&self, scope: &Scope, kind: Kind) -> Result<(), ExpressionError> {
         let found = Checker { scope, real: kind == Kind::Real }.kind(&self.root)?;
         expect_kind(&self.root, found, if kind == Kind::Real { Kind::Integer } else { kind })
@@ -78,7 +78,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// `Integer` stands for any number here; `real` says whether decimals are among them.
+    /// `Integer` accepts any number here; `real` states whether decimals are allowed.
     fn kind(&self, node: &Node) -> Result<Kind, ExpressionError> {
         let fail = |reason| Err(ExpressionError::new(node.span.clone(), reason));
         match &node.kind {
@@ -145,12 +145,12 @@ impl Checker<'_> {
         if self.scope.device != DeviceNames::None {
             known.extend(DEVICE_FACTS.iter().map(|fact| (*fact).to_owned()));
         }
-        // A scalar of another type may be meant; a second message then says that it does not fit.
+        // A scalar of another type may be intended; a second message then reports that its type does not fit.
         let meant = known.iter().chain(&self.scope.reals).map(String::as_str);
         let functions =
             || Function::ALL.iter().map(|function| function.name()).chain([MAX_ACTIVE_BLOCKS]);
         let nearest = nearest(name, meant.chain(functions())).map(|near| {
-            // A function is not a name: it wants its arguments.
+            // A function name without arguments is an error.
             let is_function = functions().any(|function| function == near);
             if is_function { format!("{near}(…)") } else { near.to_owned() }
         });

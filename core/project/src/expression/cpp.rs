@@ -1,22 +1,21 @@
-//! Expressions in C++, for launchers that people take home: 64-bit integers, and functions that keep this language's
-//! rules where those of C++ differ.
+//! Translates expressions to C++ for exported launchers: 64-bit integers, and functions where the rules of C++ differ.
 
 use super::{Binary, Expression, Function, Node, NodeKind, Unary};
 
-/// What the names of an expression are called in C++.
+/// The C++ spelling of the names in an expression.
 pub trait Spelling {
     /// An axis, an integer scalar, a parameter or a device fact.
     fn name(&self, name: &str) -> String;
 
-    /// Resident blocks of a step's kernel on the whole device; none where that cannot be said.
+    /// Resident blocks of a step's kernel on the whole device; `None` if unknown.
     fn max_active_blocks(&self, kernel: &str) -> Option<String>;
 }
 
 impl Expression {
-    /// The expression in C++: a `long long`, or a `bool` for a condition. Work formulas have none.
+    /// The expression in C++: a `long long`, or a `bool` for a condition. Work formulas have no C++ form.
     ///
     /// `exact`, `floored`, `remainder`, `power`, `ceil_div` and `log2_floor` of `assets/launcher` take a last argument,
-    /// `sound`, which they clear where this language has no value.
+    /// `sound`, which they clear if the expression has no value.
     pub fn cpp(&self, spelling: &dyn Spelling) -> Option<String> {
         cpp(&self.root, spelling)
     }
@@ -57,7 +56,7 @@ fn cpp(node: &Node, spelling: &dyn Spelling) -> Option<String> {
     })
 }
 
-/// An operand, in parentheses where it is more than a word or a call.
+/// An operand, in parentheses unless it is a word or a call.
 fn inner(node: &Node, spelling: &dyn Spelling) -> Option<String> {
     let text = cpp(node, spelling)?;
     let alone = match &node.kind {
@@ -72,7 +71,7 @@ fn inner(node: &Node, spelling: &dyn Spelling) -> Option<String> {
     Some(if alone { text } else { format!("({text})") })
 }
 
-/// The function that stands for an operator which C++ lacks or gives another meaning.
+/// The function for an operator that C++ lacks or defines differently.
 fn function(operator: Binary) -> Option<&'static str> {
     match operator {
         Binary::Divide => Some("exact"),

@@ -1,4 +1,4 @@
-//! What can be wrong with an expression, and where in its text.
+//! Errors of expressions, with their position in the text.
 
 use std::{fmt, ops::Range};
 
@@ -11,7 +11,6 @@ use super::{Kind, MAX_BYTES, MAX_DEPTH};
 pub struct ExpressionError {
     /// Bytes in the text of the expression; empty at the end of an unfinished one.
     pub span: Range<usize>,
-    /// What is wrong.
     pub reason: Reason,
 }
 
@@ -29,7 +28,7 @@ impl fmt::Display for ExpressionError {
 
 impl std::error::Error for ExpressionError {}
 
-/// What is wrong with an expression.
+/// The kind of an expression error.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[expect(missing_docs, reason = "each variant's message is its documentation")]
 pub enum Reason {
@@ -47,7 +46,7 @@ pub enum Reason {
     NumberTooLarge,
     #[error("a number ends in letters")]
     NumberWithLetters,
-    #[error("the text is not closed")]
+    #[error("the string is not closed")]
     UnclosedText,
     #[error("the expression ends too early")]
     UnexpectedEnd { expected: &'static str },
@@ -90,7 +89,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// What would have been right.
+    /// The expected text.
     pub fn expected(&self) -> String {
         match self {
             Self::Empty => "a number, a name or a formula".to_owned(),
@@ -111,7 +110,7 @@ impl Reason {
                 1 => "1 argument".to_owned(),
                 count => format!("{count} arguments"),
             },
-            Self::DeviceFactHere { .. } => "a formula that means the same on every device".to_owned(),
+            Self::DeviceFactHere { .. } => "a formula that is independent of the device".to_owned(),
             Self::OccupancyHere => {
                 "a formula that is known before the kernel is compiled; grids, arguments and scratch may use occupancy"
                     .to_owned()
@@ -123,11 +122,11 @@ impl Reason {
             Self::Overflow { .. } => "a value that fits".to_owned(),
             Self::BadExponent { .. } => "an exponent from 0 to 127".to_owned(),
             Self::OutOfDomain { .. } => "a larger argument".to_owned(),
-            Self::NoValue { .. } => "a device that states it".to_owned(),
+            Self::NoValue { .. } => "a device that states the value".to_owned(),
         }
     }
 
-    /// What to write instead, where that is known.
+    /// The suggested replacement, if there is one.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::UnknownName { nearest, .. }
@@ -165,7 +164,7 @@ impl Reason {
 
 fn one_of(known: &[String]) -> String {
     if known.is_empty() {
-        "no name at all here".to_owned()
+        "no name is available".to_owned()
     } else {
         format!("one of {}", known.join(", "))
     }

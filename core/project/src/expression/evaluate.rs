@@ -1,10 +1,10 @@
-//! Values of expressions: checked integers, conditions, and floating point for work formulas.
+//! Evaluates expressions: checked integers, conditions, and floating point for work formulas.
 
 use super::{
     Binary, Expression, ExpressionError, Function, MAX_ACTIVE_BLOCKS, Node, NodeKind, Reason, Unary,
 };
 
-/// Whoever knows what the names stand for.
+/// The values of names.
 pub trait Values {
     /// The value of an axis, an integer scalar, a parameter or a device fact.
     fn integer(&self, name: &str) -> Option<i128>;
@@ -22,7 +22,7 @@ impl Expression {
         integer(&self.root, values)
     }
 
-    /// Whether the condition holds; `and` and `or` stop as soon as they know.
+    /// Evaluates a condition; `and` and `or` short-circuit.
     pub fn condition(&self, values: &dyn Values) -> Result<bool, ExpressionError> {
         condition(&self.root, values)
     }

@@ -1,7 +1,7 @@
 //! The expression language of shapes, grids, conditions and work formulas.
 //!
-//! An expression is parsed once, checked once against the names that are known where it stands, and evaluated
-//! as often as there are workloads. Integers are checked 128-bit; nothing wraps and nothing rounds silently.
+//! An expression is parsed once, checked once against the names of its scope, and evaluated once per workload. Integers
+//! are checked 128-bit; no operation wraps or rounds implicitly.
 
 mod bounds;
 mod check;
@@ -36,7 +36,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads the whole text as one expression; names are not looked up yet.
+    /// Parses the whole text as one expression; names are not resolved yet.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         let root = parse::parse(text)?;
         Ok(Self { text: text.to_owned(), root })
@@ -47,7 +47,7 @@ impl Expression {
         &self.text
     }
 
-    /// The name, when the expression is nothing but a name.
+    /// The name, if the expression is a single name.
     pub fn as_name(&self) -> Option<&str> {
         match &self.root.kind {
             NodeKind::Name(name) => Some(name),
@@ -60,7 +60,7 @@ impl Expression {
         }
     }
 
-    /// The value, when the expression is nothing but an integer.
+    /// The value, if the expression is a single integer.
     pub fn as_integer(&self) -> Option<i128> {
         if let NodeKind::Integer(value) = self.root.kind { Some(value) } else { None }
     }
@@ -76,7 +76,7 @@ impl Expression {
         names
     }
 
-    /// The kernels whose occupancy the expression asks for.
+    /// The kernels whose occupancy the expression uses.
     pub fn occupancy_of(&self) -> BTreeSet<&str> {
         let mut kernels = BTreeSet::new();
         self.root.visit(&mut |node| {
@@ -87,7 +87,7 @@ impl Expression {
         kernels
     }
 
-    /// Whether a device must be known before the expression has a value.
+    /// Whether the expression needs a device for its value.
     pub fn needs_device(&self) -> bool {
         !self.occupancy_of().is_empty()
             || self.names().iter().any(|name| name.starts_with(DEVICE_PREFIX))
@@ -223,7 +223,7 @@ enum Function {
     Log2,
 }
 
-/// The one function that takes the name of a kernel.
+/// The only function with a kernel name as its argument.
 const MAX_ACTIVE_BLOCKS: &str = "max_active_blocks";
 
 impl Function {
@@ -241,7 +241,7 @@ impl Function {
         }
     }
 
-    /// The fewest and the most arguments.
+    /// The minimum and maximum number of arguments.
     fn arity(self) -> (usize, usize) {
         match self {
             Self::CeilDiv => (2, 2),

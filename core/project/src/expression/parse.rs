@@ -1,4 +1,4 @@
-//! Words to tree, by precedence climbing.
+//! Parses tokens to a tree, by precedence climbing.
 
 use std::ops::Range;
 
@@ -146,7 +146,7 @@ impl Parser {
         Ok(Node { span, kind: NodeKind::MaxActiveBlocks(kernel) })
     }
 
-    /// Takes a `)` and returns where it ends.
+    /// Consumes a `)` and returns its end.
     fn close(&mut self) -> Result<usize, ExpressionError> {
         const EXPECTED: &str = "`)`";
         match self.tokens.get(self.at) {

@@ -1,4 +1,4 @@
-//! The words of an expression.
+//! The tokens of an expression.
 
 use std::ops::Range;
 
@@ -118,7 +118,7 @@ fn quoted(text: &str, at: usize, quote: char) -> Result<Token, ExpressionError> 
     }
 }
 
-/// The longest symbol wins; what people write out of habit from C is named with its replacement.
+/// The longest symbol is taken; C operators that the language lacks are reported with their replacement.
 fn symbol(text: &str, at: usize, first: char) -> Result<Token, ExpressionError> {
     const SYMBOLS: [(&str, Word); 16] = [
         ("**", Word::Operator(Binary::Power)),

@@ -1,24 +1,24 @@
-//! Finds the include directives of one text, and everything in it that must not be compiled.
+//! Finds the include directives of one text, and all constructs that must not be compiled.
 
 use std::collections::BTreeSet;
 
 use super::lexer::{Doubt, Kind, Lexer, Token};
-use super::{Place, Reason, Refusal, name};
+use super::{Reason, Refusal, SourceLocation, name};
 
 /// A plain `#include "name"` or `#include <name>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncludeDirective {
     /// The name between the delimiters, checked.
     pub name: String,
-    /// Where the directive begins.
-    pub place: Place,
+    /// Location of the directive.
+    pub place: SourceLocation,
 }
 
-/// Reads the include directives of `text`, conditional ones as well.
+/// Reads the include directives of `text`, including conditional ones.
 ///
 /// # Errors
-/// Every refusal in reading order, at most 20. After a doubtful spelling the rest is not read,
-/// because it could be read in two ways.
+/// All refusals in reading order, at most 20. After an ambiguous spelling the rest is not read, because it has two
+/// possible readings.
 pub fn scan(file: &str, text: &str) -> Result<Vec<IncludeDirective>, Vec<Refusal>> {
     let places = Places::new(file, text);
     let mut scanner = Scanner {
@@ -33,12 +33,12 @@ pub fn scan(file: &str, text: &str) -> Result<Vec<IncludeDirective>, Vec<Refusal
     if scanner.doubts.is_empty() {
         let directive = |(at, name): (usize, &str)| IncludeDirective {
             name: name.to_owned(),
-            place: places.of(at),
+            place: places.place_at(at),
         };
         return Ok(scanner.found.into_iter().map(directive).collect());
     }
     scanner.doubts.truncate(20);
-    let refusal = |doubt: Doubt| Refusal { place: places.of(doubt.at), reason: doubt.reason };
+    let refusal = |doubt: Doubt| Refusal { place: places.place_at(doubt.at), reason: doubt.reason };
     Err(scanner.doubts.into_iter().map(refusal).collect())
 }
 
@@ -54,16 +54,16 @@ impl<'text> Places<'text> {
         Self { file, text, line_starts: std::iter::once(0).chain(after).collect() }
     }
 
-    fn of(&self, at: usize) -> Place {
+    fn place_at(&self, at: usize) -> SourceLocation {
         let line = self.line_starts.partition_point(|&start| start <= at);
         let before = &self.text[self.line_starts[line - 1]..at];
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let column = before.trim_start_matches('\u{feff}').chars().count() + 1;
-        Place { file: self.file.to_owned(), line: count(line), column: count(column) }
+        SourceLocation { file: self.file.to_owned(), line: count(line), column: count(column) }
     }
 }
 
-/// The first character for which compilers disagree about where the text or a line ends.
+/// The first character that compilers interpret differently as the end of a line or of the text.
 fn doubtful_character(text: &str) -> Option<Doubt> {
     let bytes = text.as_bytes();
     let after = |at: usize| bytes.get(at + 1).copied();
@@ -89,13 +89,15 @@ struct Scanner<'text> {
     pasting: Option<usize>,
 }
 
-/// Macros with the time of the compile. NVRTC 13.5 takes no other definition of them, on its command line or in a text.
+/// Macros with the time of compilation. NVRTC 13.5 permits no other definition of them, on its command line or in a
+/// text.
 const CLOCKS: [&str; 3] = ["__TIME__", "__DATE__", "__TIMESTAMP__"];
 
-/// The most pieces that a macro's name is looked for in: with more, letters that templates are full of would make one.
+/// Maximum number of pieces of a macro's name: with more, single letters, which are common in templates, would form
+/// one.
 const MOST_PIECES: usize = 4;
 
-/// Whether some of the pieces, each as often as it takes, make up a name.
+/// Whether the pieces, each used any number of times, can be concatenated to a name.
 fn can_be_pasted(name: &str, pieces: &BTreeSet<String>, most: usize) -> bool {
     name.is_empty()
         || most > 0
@@ -121,7 +123,7 @@ impl<'text> Scanner<'text> {
                     return Ok(());
                 }
                 Kind::Newline => line_begins = true,
-                // NVRTC takes `x /* a` newline `b */ #include` for a directive; others do not.
+                // NVRTC accepts `x /* a` newline `b */ #include` as a directive; other compilers do not.
                 Kind::Comment => line_begins |= self.spans_lines(&token),
                 Kind::Hash { digraph } if line_begins => {
                     line_begins = self.directive(token.start, *digraph)?;
@@ -145,7 +147,7 @@ impl<'text> Scanner<'text> {
         self.doubts.push(Doubt { at, reason });
     }
 
-    /// Reads on after a `#` that begins a line; true if the line was read to its end.
+    /// Continues after a `#` at the start of a line; true if the line was read to its end.
     fn directive(&mut self, at: usize, digraph: bool) -> Result<bool, Doubt> {
         let splices = self.lexer.splices;
         let (token, commented) = self.next_but_comments()?;
@@ -188,7 +190,7 @@ impl<'text> Scanner<'text> {
         }
         match checked {
             Ok(name) => self.found.push((at, name)),
-            // The rest of the line belongs to no certain token: nothing after it is trusted.
+            // The rest of the line has no certain tokens, so the remaining text is not read.
             Err(reason) => return Err(Doubt { at, reason }),
         }
         let (token, _) = self.next_but_comments()?;
@@ -222,7 +224,7 @@ impl<'text> Scanner<'text> {
         }
     }
 
-    /// Words that reach files wherever they stand.
+    /// Handles words that access files in any position.
     fn word(&mut self, word: &str, at: usize) -> Result<(), Doubt> {
         if let Some(name) = CLOCKS.into_iter().find(|name| *name == word) {
             self.refuse(at, Reason::Clock { name });
@@ -248,7 +250,7 @@ impl<'text> Scanner<'text> {
         Ok(())
     }
 
-    /// `_Pragma("…")`: the words inside the text are those of a pragma.
+    /// `_Pragma("…")`: the words in the string are those of a pragma.
     fn pragma_operator(&mut self, at: usize) -> Result<(), Doubt> {
         if self.lexer.upcoming() != Some(b'(') {
             return Ok(());
@@ -284,7 +286,7 @@ impl<'text> Scanner<'text> {
     }
 }
 
-/// NVRTC 13.5 knows none of these, but its front end and other versions do.
+/// NVRTC 13.5 supports none of these, but its front end and other versions do.
 fn file_naming_pragma(word: &str, first: bool) -> Option<&'static str> {
     const ANYWHERE: [&str; 8] = [
         "dependency",

@@ -1,29 +1,30 @@
-//! What in a kernel's own text could make the compiler's line tables lie about whose code stands where.
+//! Detects constructs in a kernel's own text that make the compiler's line tables unreliable.
 //!
-//! Static evidence excuses what the toolkit's headers bring along, and knows them by line tables. A text that can write
-//! into those tables is not believed. This errs towards finding too much: an honest text loses an excuse that few need.
+//! Static evidence ignores code of the toolkit's headers, and identifies it by line tables. If a text can forge these
+//! tables, its line tables are ignored. False positives are acceptable: the text only loses an exemption that few
+//! kernels need.
 
 use super::lexer::{Kind, Lexer};
 
-/// What makes line tables doubtful.
+/// The construct that makes line tables unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forgery {
-    /// `#line 7 "cuda_fp16.h"`, `# 7 "cuda_fp16.h"`, or `#line` with a macro behind it.
+pub enum LineTableHazard {
+    /// `#line 7 "cuda_fp16.h"`, `# 7 "cuda_fp16.h"`, or `#line` with a macro as its operand.
     RenamedFile,
     /// `asm`: its text is copied into the PTX, and may hold `.loc`, `.section` or the end of a comment pair.
     Assembly,
     /// `##` makes words that no reader of the text sees, `asm` among them.
     PastedTokens,
-    /// A macro that is defined where a header may still use it: what it stands for then has the header's lines.
+    /// A macro defined before a header that may use it: its expansion has the header's line numbers.
     MacroInHeader,
-    /// A macro of the toolkit's own, which may paste or hold assembly.
+    /// A macro of the toolkit, which may contain token pasting or assembly.
     ToolkitMacro,
     /// The text cannot be split into tokens with certainty.
     Doubtful,
 }
 
-/// How the toolkit's own macros begin, underscores apart. CUDA 13.5: every one of its function-like macros with
-/// `#`, `##` or `asm` in its body is written in capitals and begins like this.
+/// Prefixes of the toolkit's macros, without leading underscores. CUDA 13.5: all function-like macros with `#`, `##` or
+/// `asm` in their bodies are in capitals and have one of these prefixes.
 const TOOLKIT_MACROS: [&str; 11] = [
     "CCCL",
     "CCCP",
@@ -38,62 +39,75 @@ const TOOLKIT_MACROS: [&str; 11] = [
     "WS_",
 ];
 
-/// Macros of the compiler's that begin like those of the toolkit and are numbers.
+/// Macros of the compiler that share a prefix with those of the toolkit and are numbers.
 const NUMBERS: [&str; 4] =
     ["__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__NVCC__"];
 
-/// The first thing in a text that could make line tables lie. `headers` says whether one is included behind this text.
+/// The first construct that makes line tables unreliable. `headers` states whether a header is included after this
+/// text.
 #[must_use]
-pub fn forgery(text: &str, headers: HeadersBehind) -> Option<Forgery> {
+pub fn forgery(text: &str, headers: HeaderPolicy) -> Option<LineTableHazard> {
     let mut lexer = Lexer::new(text);
-    let mut before = Before::Other;
+    let mut before = PrecedingToken::Other;
     let mut defined = false;
     loop {
-        let Ok(token) = lexer.next() else { return Some(Forgery::Doubtful) };
+        let Ok(token) = lexer.next() else { return Some(LineTableHazard::Doubtful) };
         before = match (before, token.kind) {
             (_, Kind::End) => break,
             (before, Kind::Comment) => before,
-            (Before::Hash, Kind::Hash { .. }) => return Some(Forgery::PastedTokens),
-            (_, Kind::Hash { .. }) => Before::Hash,
-            (Before::Hash, Kind::Number) => return Some(Forgery::RenamedFile),
-            (Before::Hash, Kind::Identifier(word)) if word == "line" => Before::Line,
-            (Before::Line, Kind::Number) => Before::LineNumber,
-            // `#line 7` changes numbers only.
-            (Before::LineNumber, Kind::Newline) => Before::Other,
-            (Before::Line | Before::LineNumber, _) => return Some(Forgery::RenamedFile),
-            (Before::Hash, Kind::Identifier(word)) if word == "define" => Before::Define,
-            (Before::Hash, Kind::Identifier(word)) if word == "include" && defined => {
-                return Some(Forgery::MacroInHeader);
+            (PrecedingToken::Hash, Kind::Hash { .. }) => {
+                return Some(LineTableHazard::PastedTokens);
             }
-            // A macro that stands for nothing, as in an include guard, brings no code along.
-            (Before::Macro, Kind::Newline) => Before::Other,
+            (_, Kind::Hash { .. }) => PrecedingToken::Hash,
+            (PrecedingToken::Hash, Kind::Number) => return Some(LineTableHazard::RenamedFile),
+            (PrecedingToken::Hash, Kind::Identifier(word)) if word == "line" => {
+                PrecedingToken::Line
+            }
+            (PrecedingToken::Line, Kind::Number) => PrecedingToken::LineNumber,
+            // `#line 7` changes numbers only.
+            (PrecedingToken::LineNumber, Kind::Newline) => PrecedingToken::Other,
+            (PrecedingToken::Line | PrecedingToken::LineNumber, _) => {
+                return Some(LineTableHazard::RenamedFile);
+            }
+            (PrecedingToken::Hash, Kind::Identifier(word)) if word == "define" => {
+                PrecedingToken::Define
+            }
+            (PrecedingToken::Hash, Kind::Identifier(word)) if word == "include" && defined => {
+                return Some(LineTableHazard::MacroInHeader);
+            }
+            // An empty macro, as in an include guard, adds no code.
+            (PrecedingToken::Macro, Kind::Newline) => PrecedingToken::Other,
             (before, Kind::Identifier(word)) => match named(&word) {
                 Some(forgery) => return Some(forgery),
                 None => {
-                    defined |= matches!(before, Before::Macro);
-                    if matches!(before, Before::Define) { Before::Macro } else { Before::Other }
+                    defined |= matches!(before, PrecedingToken::Macro);
+                    if matches!(before, PrecedingToken::Define) {
+                        PrecedingToken::Macro
+                    } else {
+                        PrecedingToken::Other
+                    }
                 }
             },
             (before, Kind::Number | Kind::Text | Kind::Newline | Kind::Other(_)) => {
-                defined |= matches!(before, Before::Macro);
-                Before::Other
+                defined |= matches!(before, PrecedingToken::Macro);
+                PrecedingToken::Other
             }
         };
     }
-    (defined && headers == HeadersBehind::Some).then_some(Forgery::MacroInHeader)
+    (defined && headers == HeaderPolicy::Some).then_some(LineTableHazard::MacroInHeader)
 }
 
-/// Whether headers may be included behind a text, by what includes it.
+/// Whether headers may be included after a text, directly or by the including file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadersBehind {
+pub enum HeaderPolicy {
     /// The text is the last.
     None,
-    /// The text is included itself, and what includes it goes on.
+    /// The text is included, and the including file continues after it.
     Some,
 }
 
-/// What stood before a token.
-enum Before {
+/// The kind of the preceding token.
+enum PrecedingToken {
     Hash,
     Line,
     LineNumber,
@@ -103,20 +117,20 @@ enum Before {
     Other,
 }
 
-fn named(word: &str) -> Option<Forgery> {
+fn named(word: &str) -> Option<LineTableHazard> {
     if matches!(word, "asm" | "__asm" | "__asm__") {
-        return Some(Forgery::Assembly);
+        return Some(LineTableHazard::Assembly);
     }
     let bare = word.trim_start_matches('_');
     let toolkit = !word.bytes().any(|byte| byte.is_ascii_lowercase())
         && TOOLKIT_MACROS.iter().any(|prefix| bare.starts_with(prefix))
         && !NUMBERS.contains(&word);
-    toolkit.then_some(Forgery::ToolkitMacro)
+    toolkit.then_some(LineTableHazard::ToolkitMacro)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Forgery::{
+    use super::LineTableHazard::{
         Assembly, Doubtful, MacroInHeader, PastedTokens, RenamedFile, ToolkitMacro,
     };
     use super::*;
@@ -124,7 +138,7 @@ mod tests {
     #[test]
     fn a_text_that_can_write_line_tables_is_known() {
         let check = |text: &str, expected| {
-            assert_eq!(forgery(text, HeadersBehind::None), expected, "{text}");
+            assert_eq!(forgery(text, HeaderPolicy::None), expected, "{text}");
         };
         check("__global__ void f() { g(1, 'a', \"asm\"); } // asm", None);
         check("#if __CUDA_ARCH__ >= 900\n#define TILE(n) (n)\n#endif\nint nv = INFINITY;", None);
@@ -149,8 +163,8 @@ mod tests {
     #[test]
     fn a_macro_may_not_reach_a_header() {
         let check = |text: &str, last, included| {
-            assert_eq!(forgery(text, HeadersBehind::None), last, "{text}");
-            assert_eq!(forgery(text, HeadersBehind::Some), included, "{text}");
+            assert_eq!(forgery(text, HeaderPolicy::None), last, "{text}");
+            assert_eq!(forgery(text, HeaderPolicy::Some), included, "{text}");
         };
         let found = Some(MacroInHeader);
         check("#define __step clock64()\n#include <cuda/atomic>\n", found, found);

@@ -1,7 +1,7 @@
-//! Preprocessing tokens of C++ as NVRTC reads them, for finding directives and nothing else.
+//! Preprocessing tokens of C++ as NVRTC reads them, only for finding directives.
 //!
-//! Works on bytes: everything that decides is ASCII. Line splices are removed while reading,
-//! except in raw strings, where one is a reason to refuse (NVRTC removes some of them there).
+//! The lexer works on bytes, because all relevant characters are ASCII. Line splices are removed, except in raw
+//! strings, where a splice is refused (NVRTC removes some of them there).
 
 use std::borrow::Cow;
 
@@ -45,8 +45,8 @@ pub(super) struct Lexer<'text> {
     at: usize,
     /// Line splices passed so far.
     pub(super) splices: usize,
-    /// What stands directly before `at` may take the word there with it: a literal takes it as
-    /// its suffix, a character that other compilers allow in names makes it part of one.
+    /// The preceding token may absorb the word: a literal as its suffix, or a character that other compilers permit in
+    /// identifiers.
     glued: bool,
 }
 
@@ -99,8 +99,7 @@ impl<'text> Lexer<'text> {
         Ok(self.token(kind, start))
     }
 
-    /// The operand of an include, if a quoted or angled name stands next: its text between the
-    /// delimiters, taken as written.
+    /// The operand of an include, if a quoted or angled name follows: the literal text between the delimiters.
     pub(super) fn header_name(&mut self) -> Option<Result<&'text str, Reason>> {
         self.skip_blanks();
         let close = match self.peek()? {
@@ -120,7 +119,7 @@ impl<'text> Lexer<'text> {
         })
     }
 
-    /// The byte with which the next token begins, past blanks.
+    /// The first byte of the next token, after blanks.
     pub(super) fn upcoming(&mut self) -> Option<u8> {
         self.skip_blanks();
         self.peek()
@@ -213,8 +212,7 @@ impl<'text> Lexer<'text> {
         Ok(Kind::Text)
     }
 
-    /// A trigraph here that changes what is a directive or a literal. (`??/` was looked for
-    /// in the whole text.)
+    /// A trigraph at this position that changes a directive or a literal. (`??/` is searched for in the whole text.)
     fn trigraph(&self) -> Option<&'static str> {
         ["??=", "??'"].into_iter().find(|each| self.bytes[self.at..].starts_with(each.as_bytes()))
     }
@@ -262,7 +260,7 @@ impl<'text> Lexer<'text> {
         if matches!(&*word, "R" | "LR" | "uR" | "UR" | "u8R") && self.peek() == Some(b'"') {
             let whole = self.splices == splices && !glued;
             if !whole {
-                let reason = Reason::RawString { doubt: "its prefix is not a word of its own" };
+                let reason = Reason::RawString { doubt: "its prefix is not a separate word" };
                 return Err(Doubt { at: start, reason });
             }
             self.raw_string(start)?;
@@ -283,7 +281,7 @@ impl<'text> Lexer<'text> {
         let content = open + length + 1;
         let closing = [")", &self.text[open..open + length], "\""].concat();
         let Some(found) = self.text[content..].find(&closing) else {
-            return Err(doubtful("it never ends"));
+            return Err(doubtful("it is not terminated"));
         };
         let end = content + found + closing.len();
         let spliced = self.bytes[content..end].iter().enumerate().any(|(at, &byte)| {
@@ -297,7 +295,7 @@ impl<'text> Lexer<'text> {
     }
 }
 
-/// Where the next line begins if a line end stands at `at`: LF, or carriage returns before one.
+/// The start of the next line if `at` is at a line end: LF, or carriage returns before one.
 fn after_line_end(bytes: &[u8], at: usize) -> Option<usize> {
     let returns = bytes[at.min(bytes.len())..].iter().take_while(|&&byte| byte == b'\r').count();
     (bytes.get(at + returns) == Some(&b'\n')).then_some(at + returns + 1)

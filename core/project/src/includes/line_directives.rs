@@ -7,56 +7,62 @@ use super::lexer::{Kind, Lexer};
 pub struct LineDirective {
     /// The line of the text at whose end it ends, from 1.
     pub line: u32,
-    /// What the next line is counted as; none where a macro stands for it.
+    /// The number of the next line; `None` if it is a macro.
     pub number: Option<u32>,
-    /// What the text is called from there on, if a name is written.
+    /// The new file name, if given.
     pub file: Option<String>,
 }
 
-/// What stood before a token.
+/// The kind of the preceding token.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum PrecedingToken {
     LineBegins,
     Hash,
-    /// `#line`, or `#` and a number: what follows is read.
+    /// `#line`, or `#` and a number.
     Line,
     Other,
 }
 
-/// All of them in the order of the text; none behind a place that cannot be split into tokens with certainty.
+/// All directives in the order of the text, up to the first position that cannot be tokenised unambiguously.
 #[must_use]
 pub fn line_directives(text: &str) -> Vec<LineDirective> {
     let mut lexer = Lexer::new(text);
     let mut found = Vec::new();
-    let mut before = Before::LineBegins;
+    let mut before = PrecedingToken::LineBegins;
     let mut directive = LineDirective { line: 0, number: None, file: None };
     // A text that cannot be read is not compiled either.
     while let Ok(token) = lexer.next() {
         let is_end = token.kind == Kind::End;
         let written = &text[token.start..token.end];
         before = match (before, token.kind) {
-            (Before::Line, Kind::Newline | Kind::End) => {
+            (PrecedingToken::Line, Kind::Newline | Kind::End) => {
                 directive.line = line_at(text, token.start);
                 found.push(std::mem::replace(
                     &mut directive,
                     LineDirective { line: 0, number: None, file: None },
                 ));
-                Before::LineBegins
+                PrecedingToken::LineBegins
             }
-            (_, Kind::Newline) => Before::LineBegins,
+            (_, Kind::Newline) => PrecedingToken::LineBegins,
             (before, Kind::Comment) => before,
-            (Before::LineBegins, Kind::Hash { .. }) => Before::Hash,
-            (Before::Hash, Kind::Identifier(word)) if word == "line" => Before::Line,
-            (Before::Hash | Before::Line, Kind::Number) if directive.number.is_none() => {
+            (PrecedingToken::LineBegins, Kind::Hash { .. }) => PrecedingToken::Hash,
+            (PrecedingToken::Hash, Kind::Identifier(word)) if word == "line" => {
+                PrecedingToken::Line
+            }
+            (PrecedingToken::Hash | PrecedingToken::Line, Kind::Number)
+                if directive.number.is_none() =>
+            {
                 directive.number = written.parse().ok();
-                Before::Line
+                PrecedingToken::Line
             }
-            (Before::Line, Kind::Text) => {
+            (PrecedingToken::Line, Kind::Text) => {
                 directive.file = Some(written.trim_matches('"').to_owned());
-                Before::Line
+                PrecedingToken::Line
             }
-            (Before::Line, _) => Before::Line,
-            (Before::LineBegins | Before::Hash | Before::Other, _) => Before::Other,
+            (PrecedingToken::Line, _) => PrecedingToken::Line,
+            (PrecedingToken::LineBegins | PrecedingToken::Hash | PrecedingToken::Other, _) => {
+                PrecedingToken::Other
+            }
         };
         if is_end {
             break;

@@ -1,10 +1,10 @@
-//! The include closure of a kernel: every text that will be compiled, or why it must not be.
+//! The include closure of a kernel: all texts that will be compiled, or the reasons for refusal.
 //!
-//! The compiler reads files by itself: absolute paths, its working directory, whatever a macro
-//! spells. So includes are resolved here, from texts alone, and only directives that can be read
-//! in one way are let through. What the compiler does with doubtful spellings was tried with
-//! NVRTC 13.5 and is written down in the tests. Names that only the preprocessor can make
-//! (tokens pasted with `##`) get past any scan: the sandbox of the compile worker is the second wall.
+//! The compiler can read any file: absolute paths, its working directory, any path that a macro expands to. So includes
+//! are resolved here from the texts, and only unambiguous directives are accepted. The behaviour of the compiler for
+//! ambiguous spellings was determined with NVRTC 13.5 and is recorded in the tests. Names that only the preprocessor
+//! can form (tokens pasted with `##`) are invisible to any scan: the sandbox of the compile worker is the second
+//! barrier.
 
 mod directives;
 mod forgery;
@@ -17,27 +17,27 @@ mod refusal;
 mod tests;
 
 pub use directives::{IncludeDirective, scan};
-pub use forgery::{Forgery, HeadersBehind, forgery};
+pub use forgery::{HeaderPolicy, LineTableHazard, forgery};
 pub use line_directives::{LineDirective, line_directives};
-pub use refusal::{Place, Reason, Refusal};
+pub use refusal::{Reason, Refusal, SourceLocation};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Longest chain of includes, counted from the kernel.
 pub const MAX_DEPTH: usize = 64;
 
-/// Most project files in one closure, the kernel included.
+/// Maximum number of project files in one closure, including the kernel.
 pub const MAX_FILES: usize = 256;
 
-/// Most bytes of text in one closure, the kernel included.
+/// Maximum bytes of text in one closure, including the kernel.
 pub const MAX_BYTES: usize = 4 << 20;
 
-/// What the project's `include/` folder has under a name.
+/// The result of looking up a name in the project's `include/` folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     /// The file's text.
     Found(String),
-    /// No such file: the name is left to the toolkit.
+    /// No such file: the toolkit may have it.
     Absent,
     /// A file that must not be read (a link out of the project, not UTF-8 …), in words.
     Refused(String),
@@ -57,8 +57,8 @@ pub struct IncludedFile {
 pub struct Closure {
     /// Project files in the order in which they are first met, without the kernel itself.
     pub files: Vec<IncludedFile>,
-    /// Toolkit headers by name, each with the first place that asks for it.
-    pub system: BTreeMap<String, Place>,
+    /// Toolkit headers by name, each with its first include directive.
+    pub system: BTreeMap<String, SourceLocation>,
 }
 
 /// Follows every include of the kernel `name` with text `text`; `lookup` answers for names
@@ -73,7 +73,7 @@ pub fn closure(
 ) -> Result<Closure, Vec<Refusal>> {
     let mut walk = Walk { bytes: text.len(), ..Walk::default() };
     if walk.bytes > MAX_BYTES {
-        let place = Place { file: name.to_owned(), line: 1, column: 1 };
+        let place = SourceLocation { file: name.to_owned(), line: 1, column: 1 };
         return Err(vec![Refusal { place, reason: Reason::TotalSize { limit: MAX_BYTES } }]);
     }
     walk.read(name, text, 0);
@@ -135,7 +135,7 @@ impl Walk {
         self.closure.files.push(IncludedFile { name, text });
     }
 
-    fn refuse(&mut self, place: Place, reason: Reason) {
+    fn refuse(&mut self, place: SourceLocation, reason: Reason) {
         self.refusals.push(Refusal { place, reason });
     }
 }

@@ -1,4 +1,4 @@
-//! Which header names may be asked for at all.
+//! Checks header names.
 
 use super::Reason;
 
@@ -34,7 +34,7 @@ fn is_absolute(name: &str) -> bool {
     drive || matches!(bytes.first(), Some(b'/' | b'\\' | b'~'))
 }
 
-/// The name, if each character may stand in an error message and in a file name anywhere.
+/// The name, if all its characters are safe in error messages and in file names of every system.
 fn printable(name: &str) -> Result<String, Reason> {
     let allowed = |each: char| {
         each.is_alphanumeric() || matches!(each, '_' | '-' | '+' | '.' | '/' | '\\' | '~' | ' ')
@@ -47,7 +47,7 @@ fn printable(name: &str) -> Result<String, Reason> {
     }
 }
 
-/// Compared without case: some file systems do not know it.
+/// Compared case-insensitively, because some file systems are case-insensitive.
 fn is_reserved(components: &[&str]) -> bool {
     let lower: Vec<String> = components.iter().map(|each| each.to_lowercase()).collect();
     let folders = &lower[..lower.len() - 1];

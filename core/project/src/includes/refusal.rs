@@ -1,10 +1,10 @@
-//! Why a text is not compiled, and where; never any text of the file that was asked for.
+//! Reasons to refuse a text, with their location; they never contain text of the included file.
 
 use std::fmt;
 
 /// A place in one of the texts given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// The name under which the text was given.
     pub file: String,
     /// Line, from 1.
@@ -13,7 +13,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -23,13 +23,12 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 pub struct Refusal {
-    /// Where it stands.
-    pub place: Place,
-    /// What it is, and what to write instead.
+    pub place: SourceLocation,
+    /// The reason, with a suggestion.
     pub reason: Reason,
 }
 
-/// What stands there, and what to write instead.
+/// The reason to refuse a text, with a suggestion.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// `#include "/etc/passwd"`, `"C:\x"`, `"\\host\x"`, `"~/x"`.
@@ -54,7 +53,7 @@ pub enum Reason {
         /// The operand.
         name: String,
     },
-    /// A backslash, which some systems take for a separator.
+    /// A backslash, which is a path separator on some systems.
     #[error("`{name}` contains a backslash: separate folders with `/`")]
     Backslash {
         /// The operand.
@@ -76,7 +75,7 @@ pub enum Reason {
     UnterminatedName,
     /// Files that hold the answer or belong to other kernels.
     #[error(
-        "`{name}` is not for kernels: only files below `include/` that are no kernels, references or project files are included"
+        "`{name}` must not be included: only files below `include/` that are not kernels, references or project files can be included"
     )]
     Reserved {
         /// The operand.
@@ -93,19 +92,18 @@ pub enum Reason {
     /// `#include_next`, `#import`, `#embed`, `import "x";`.
     #[error("`{directive}` is not available to kernels: write `#include \"name.cuh\"`")]
     Directive {
-        /// What was used.
+        /// The directive.
         directive: &'static str,
     },
     /// `__has_include`, `__has_include_next`, `__has_embed`.
-    #[error("`{operator}` asks which files exist: include the file, or leave it out")]
+    #[error("`{operator}` tests which files exist: include the file, or leave it out")]
     Probe {
-        /// What was used.
+        /// The operator.
         operator: &'static str,
     },
     /// `__TIME__`, `__DATE__`, `__TIMESTAMP__`, or pieces of one that can be pasted with `##`.
     #[error(
-        "`{name}` makes the compiled code depend on the time of the compile: leave it out, so that every compile of the \
-         same text is the same code"
+        "`{name}` makes the compiled code depend on the time of compilation: leave it out, so that the same text always compiles to the same code"
     )]
     Clock {
         /// The macro.
@@ -122,7 +120,7 @@ pub enum Reason {
     Digraph,
     /// `??=`, `??/`, `??'`: read as one character in some language modes only.
     #[error(
-        "the trigraph `{trigraph}` means different things in different language modes: write the character itself, or break the sequence up"
+        "the trigraph `{trigraph}` depends on the language mode: write the character itself, or break the sequence up"
     )]
     Trigraph {
         /// The three characters.
@@ -134,12 +132,12 @@ pub enum Reason {
     /// `#/**/include`.
     #[error("a comment stands inside an include directive: move it to the end of the line")]
     SplicedComment,
-    /// A raw string whose beginning or end could be read in two ways.
+    /// A raw string whose start or end is ambiguous.
     #[error(
         "the raw string is doubtful ({doubt}): write `R\"(…)\"` without line continuations, with a delimiter of at most 16 letters and digits"
     )]
     RawString {
-        /// What is doubtful about it.
+        /// The ambiguity.
         doubt: &'static str,
     },
     /// A comment that never ends.

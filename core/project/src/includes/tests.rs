@@ -279,7 +279,7 @@ fn the_closure_holds_each_file_once_and_names_what_is_left_to_the_toolkit() {
 fn refusals_inside_included_files_name_those_files() {
     let files = folder(&[("a.cuh", "\n#include \"/etc/hostname\"\n")]);
     let refusals = closure("k.cu", "#include \"a.cuh\"\n", look(&files)).unwrap_err();
-    assert_eq!(refusals[0].place, Place { file: "a.cuh".to_owned(), line: 2, column: 1 });
+    assert_eq!(refusals[0].place, SourceLocation { file: "a.cuh".to_owned(), line: 2, column: 1 });
     let linked = |_: &str| Lookup::Refused("it is a link out of the project".to_owned());
     let refusals = closure("k.cu", "#include \"a.cuh\"\n", linked).unwrap_err();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What the names in a step's argument list stand for.
+//! Resolves the names in a step's argument list.
 
 use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub enum Argument {
     Outside(String),
 }
 
-/// Everything that has a name where arguments are written.
+/// All names that an argument list may use.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
     pub(super) block: &'a LaunchBlockWritten,
@@ -51,7 +51,7 @@ pub(super) struct Names<'a> {
     pub(super) late: &'a Scope,
 }
 
-/// What a buffer holds and whether a kernel may write it.
+/// The element type of a buffer, and whether a kernel may write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BufferFacts {
     pub(super) dtype: Dtype,
@@ -60,7 +60,7 @@ pub(super) struct BufferFacts {
 }
 
 impl<'a> Names<'a> {
-    /// The argument that a text stands for; reports it if there is none.
+    /// Resolves an argument; reports an unknown one.
     pub(super) fn argument(
         &self,
         findings: &mut Findings<'_>,
@@ -97,7 +97,7 @@ impl<'a> Names<'a> {
             let inputs = self.definition.map_or_else(Inputs::default, Definition::inputs);
             return parse_value(findings, at, written, self.late, inputs).map(Argument::Value);
         }
-        // Without a definition nothing is known of tensors, so their names are taken on trust.
+        // Without a definition the tensors are unknown, so their names are not checked.
         let tensor = name.strip_suffix(".magnitude").unwrap_or(name);
         if self.definition.is_none() && is_identifier(tensor) {
             return Some(Argument::Outside(name.to_owned()));
@@ -106,7 +106,7 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// The project's arguments: what a launch without `args` gets. The reference's magnitudes follow.
+    /// The project's arguments, used for a launch without `args`. The reference's magnitudes follow.
     pub(super) fn default_arguments(&self) -> Option<Vec<Argument>> {
         let definition = self.definition?;
         let mut arguments: Vec<Argument> = definition
@@ -123,7 +123,7 @@ impl<'a> Names<'a> {
         Some(arguments)
     }
 
-    /// The buffer with this name; reports it if there is none.
+    /// The buffer with this name; reports an unknown one.
     pub(super) fn buffer(
         &self,
         findings: &mut Findings<'_>,

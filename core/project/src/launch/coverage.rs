@@ -1,6 +1,6 @@
-//! Every workload has allowed parameters, and with the default ones every number is in range.
+//! Checks that every workload has permitted parameters, and that with the default parameters every number is in range.
 //!
-//! What depends on a device is looked at when there is one.
+//! Expressions that depend on a device are checked once a device is known.
 
 use super::{
     Launch, LaunchStep, Step, flags,
@@ -14,7 +14,7 @@ use crate::manifest::Purpose;
 use crate::problem::Findings;
 use crate::workload::Workload;
 
-/// The most combinations of parameter values.
+/// Maximum number of parameter combinations.
 pub const MAX_COMBINATIONS: usize = 1 << 16;
 
 /// Reports workloads without allowed parameters, and numbers out of range.
@@ -30,8 +30,8 @@ pub(super) fn check(
     for workload in visible {
         check_workload(findings, at, launch, (definition, workload));
     }
-    // A problem names a size, a place or a number of held-out workloads, each of which tells more about them than that
-    // one of them has no plan.
+    // A problem would disclose a size, a name or the number of held-out workloads. Only the fact that one of them has
+    // no plan is reported.
     let mut unseen = findings.separate();
     for workload in held_out {
         check_workload(&mut unseen, at, launch, (definition, workload));
@@ -42,7 +42,7 @@ pub(super) fn check(
     }
 }
 
-/// All that is reported about launch blocks without a plan for held-out workloads: what was found, and what was expected.
+/// The only message about held-out workloads without a plan: found, and expected.
 pub(crate) const HELD_OUT: (&str, &str) = (
     "the launch block has no valid plan for a held-out workload",
     "a plan for every size that the axes permit",
@@ -171,7 +171,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Repetitions that are each in range may multiply to a run that takes hours.
+    /// Repetitions that are each in range may multiply to a run of hours.
     fn operations(&self, findings: &mut Findings<'_>, at: &Located) {
         let all = Launch { steps: self.launch.steps.clone(), ..self.empty() };
         let planned = all.plan_in(self.selection, self.environment);
@@ -199,7 +199,7 @@ impl Checker<'_> {
         self.plan_one(findings, at, &Step::Launch(launch.clone()));
     }
 
-    /// Plans one step without those inside it.
+    /// Plans one step without its nested steps.
     fn plan_one(&self, findings: &mut Findings<'_>, at: &Located, step: &Step) {
         let step = match step {
             Step::Repeat { count, .. } => {
@@ -246,7 +246,7 @@ impl Checker<'_> {
     }
 
     fn report(&self, findings: &mut Findings<'_>, at: &Located, error: Option<PlanError>) {
-        let Some(error) = error.filter(|error| !error.awaits_device()) else { return };
+        let Some(error) = error.filter(|error| !error.needs_device()) else { return };
         match error {
             PlanError::Expression { text, error } => {
                 findings.expression_inside(at, &text, &error);

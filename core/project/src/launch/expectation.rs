@@ -28,13 +28,13 @@ pub enum Expectation {
 pub enum RefusalKind {
     /// The compiled kernel declares other parameters than it would be given.
     Arguments,
-    /// It includes what must not be read.
+    /// A refused include.
     Include,
-    /// Its code does what the policy refuses.
+    /// Evidence in its code that the policy refuses.
     Evidence(Evidence),
 }
 
-/// What went wrong while a kernel ran.
+/// The kind of a run-time fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -57,7 +57,7 @@ pub enum FaultKind {
     TimeLimit,
 }
 
-/// What is wrong with results.
+/// The kind of a wrong result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -81,7 +81,7 @@ enum Written {
     TimedOut,
 }
 
-/// Reads the failure; reports what is wrong and returns none.
+/// Parses the failure; reports a problem and returns `None` if it is invalid.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
@@ -111,7 +111,7 @@ pub(super) fn check(
     Some(expectation)
 }
 
-/// An unknown word is told from the words that would have been known in its place.
+/// An unknown word is reported with the words that are accepted in its position.
 fn report(findings: &mut Findings<'_>, at: &Located, written: &str, error: ron::Error) {
     let ron::Error::NoSuchEnumVariant { expected, found, .. } = error else {
         let expected =

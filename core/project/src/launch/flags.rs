@@ -1,15 +1,15 @@
-//! The closed list of compiler flags, and the options that they become.
+//! The permitted compiler flags, and the options that they become.
 //!
-//! Nothing that a person wrote is ever copied into an option: several options of the compiler read or write any
-//! file. Only the words below and integers that were evaluated and checked reach it.
+//! No user text is ever copied into an option, because several compiler options read or write arbitrary files. Only the
+//! words below and integers that were evaluated and checked are passed on.
 
 use super::written::{Dialect, FlagWritten, LoadCache, StoreCache};
 use crate::expression::{Expression, ExpressionError, Kind, Scope, Values};
 use crate::locate::Located;
 use crate::problem::Findings;
 
-/// The most registers that a thread can have, on every architecture since 3.5 (CUDA C++ programming guide, table of
-/// technical specifications).
+/// Maximum registers of a thread, on every architecture since 3.5 (CUDA C++ programming guide, table of technical
+/// specifications).
 const MAX_REGISTERS: i128 = 255;
 
 /// The flags of a kernel file.
@@ -48,8 +48,8 @@ impl Flags {
 }
 
 impl Flags {
-    /// The flag by which the compiled code replaces subnormal numbers of f32 by zeros, where one does; of several flags
-    /// the last decides.
+    /// The flag that makes the compiled code flush subnormal numbers of f32 to zero, if there is one; of several flags
+    /// the last applies.
     pub fn flushes_subnormals(&self) -> Option<&'static str> {
         self.flags.iter().fold(None, |before, flag| match flag {
             Flag::FastMath => Some("fast_math"),
@@ -119,7 +119,7 @@ fn store_operator(operator: StoreCache) -> &'static str {
     }
 }
 
-/// The flags as meant.
+/// Validates the flags.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,

@@ -1,4 +1,4 @@
-//! The name of a kernel in a step: `ops::scale`, `rmsnorm<PARAM_BLOCK, float>`, and nothing a compiler could misuse.
+//! The name of a kernel in a step: `ops::scale`, `rmsnorm<PARAM_BLOCK, float>`, restricted to a safe syntax.
 
 use std::{fmt, ops::Range};
 
@@ -22,7 +22,7 @@ enum Word {
     Comma,
 }
 
-/// What is wrong with a name, and which bytes of it.
+/// A defect of a name, with its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NameError {
     pub(super) span: Range<usize>,
@@ -74,7 +74,7 @@ impl KernelName {
         })
     }
 
-    /// The name with every macro replaced by its value: what the compiler is asked for.
+    /// The name with every macro replaced by its value: the compiler's name expression.
     pub fn expression(&self, value: impl Fn(&str) -> Option<i128>) -> String {
         let mut expression = String::new();
         for word in &self.words {

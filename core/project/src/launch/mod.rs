@@ -1,4 +1,4 @@
-//! How a kernel file is launched: the block as meant, and the step that makes it from what was written.
+//! The launch block of a kernel file, and its construction from the parsed block.
 
 mod arguments;
 pub(crate) mod coverage;
@@ -32,7 +32,7 @@ use super::{
     workload::Workload,
 };
 
-/// How a kernel file is launched.
+/// The launch block of a kernel file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     /// One line.
@@ -45,11 +45,11 @@ pub struct Launch {
     pub parameters: Vec<Parameter>,
     /// Conditions on parameters, axes and device facts.
     pub require: Vec<Expression>,
-    /// Axes that are known when the kernel is compiled.
+    /// Axes that are compile-time constants.
     pub constants: Vec<String>,
     /// Device memory that the kernel needs.
     pub scratch: Vec<Scratch>,
-    /// What runs, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
     /// Compiler flags.
     pub flags: Flags,
@@ -89,7 +89,7 @@ impl Launch {
     }
 }
 
-/// What a kernel file is to its project.
+/// The role of a kernel file in its project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelRole {
     /// `reference.cu`.
@@ -102,15 +102,15 @@ pub enum KernelRole {
     Standalone,
 }
 
-/// What a block is checked against.
+/// The context that a block is checked against.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct LaunchContext<'a> {
     pub(super) role: KernelRole,
-    /// None outside a project, and while the definition itself is unsound.
+    /// `None` outside a project, or if the definition is invalid.
     pub(super) project: Option<(&'a Definition, &'a [Workload])>,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> LaunchContext<'a> {
     fn definition(&self) -> Option<&'a Definition> {
         self.project.map(|(definition, _)| definition)
     }
@@ -120,16 +120,16 @@ impl<'a> Surroundings<'a> {
 struct Scopes {
     /// Before the kernel is compiled.
     early: Scope,
-    /// When its occupancy is known too.
+    /// The scope including occupancy.
     late: Scope,
 }
 
-/// The block as meant; sound only if nothing was reported.
+/// Validates the block; the result is valid only if no problem was reported.
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &LaunchBlockWritten,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) -> Launch {
     check_head(findings, at, written, around);
     let parameters = check_parameters(findings, at.field("params"), written);
@@ -193,7 +193,7 @@ fn check_head(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &LaunchBlockWritten,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) {
     findings.line(at.field("title"), &written.title);
     for (field, count, most) in [
@@ -296,10 +296,10 @@ fn check_parameters(
     parameters
 }
 
-fn scopes(written: &LaunchBlockWritten, around: Surroundings<'_>) -> Scopes {
+fn scopes(written: &LaunchBlockWritten, around: LaunchContext<'_>) -> Scopes {
     let inputs = around.definition().map_or_else(Inputs::default, Definition::inputs);
     let mut early = inputs.scope();
-    // A bad name is reported where it stands, and offered nowhere else.
+    // An invalid name is reported in its location and not suggested elsewhere.
     let parameters = written.params.0.iter().map(|(name, _)| name);
     early.integers.extend(parameters.filter(|name| is_identifier(name)).cloned());
     early.device = DeviceNames::Facts;
@@ -312,7 +312,7 @@ fn scopes(written: &LaunchBlockWritten, around: Surroundings<'_>) -> Scopes {
     Scopes { early, late }
 }
 
-/// Occupancy is asked for by the name as the step writes it, or by the name alone.
+/// Occupancy refers to a kernel by the step's full name, or by the base name.
 fn collect_kernels(steps: &[StepWritten], kernels: &mut Vec<String>) {
     for step in steps {
         match step {
@@ -334,7 +334,7 @@ fn check_constants(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &LaunchBlockWritten,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) {
     for (index, name) in written.constants.iter().enumerate() {
         let place = at.item(index);
@@ -387,13 +387,13 @@ fn check_expectation(
     }
 }
 
-/// The reference is one plain variant: nothing to choose, nothing that bends arithmetic.
+/// The reference has a single variant: no parameters, and no flags that change arithmetic.
 fn check_reference(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &LaunchBlockWritten,
     launch: &Launch,
-    around: Surroundings<'_>,
+    around: LaunchContext<'_>,
 ) {
     if !written.params.0.is_empty() {
         findings.add(

@@ -1,4 +1,4 @@
-//! What a launch brings along beside tensors: scratch, TMA descriptors, structs, textures, constant memory.
+//! Objects of a launch besides tensors: scratch, TMA descriptors, structs, textures, constant memory.
 
 use lightbench_primitives::dtype::{Dtype, Family};
 
@@ -19,7 +19,7 @@ use crate::names::is_identifier;
 use crate::problem::Findings;
 use crate::tensor::{MAX_RANK, formulas};
 
-/// Device memory that a kernel needs beside the tensors.
+/// Device memory that a kernel needs besides the tensors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scratch {
     /// Its name.
@@ -28,7 +28,7 @@ pub struct Scratch {
     pub dtype: Dtype,
     /// Its dimensions; contiguous.
     pub shape: Vec<Expression>,
-    /// How it begins.
+    /// Initial content.
     pub init: Init,
 }
 
@@ -37,17 +37,16 @@ pub struct Scratch {
 pub struct TensorMap {
     /// Its name.
     pub name: String,
-    /// What it describes.
     pub buffer: Buffer,
     /// The tile, in the order of the tensor's dimensions.
     pub tile: Vec<Expression>,
-    /// How a tile is permuted in shared memory.
+    /// Permutation of a tile in shared memory.
     pub swizzle: Swizzle,
-    /// How channels are interleaved.
+    /// Interleaving of channels.
     pub interleave: Interleave,
-    /// How much is fetched into the second-level cache.
+    /// Bytes that an access prefetches into L2.
     pub l2_promotion: L2Promotion,
-    /// What is read outside the tensor.
+    /// The value of elements outside the tensor.
     pub fill: OutOfBoundsFill,
 }
 
@@ -90,11 +89,10 @@ impl StructArgument {
 pub struct Texture {
     /// Its name.
     pub name: String,
-    /// What it reads.
     pub buffer: Buffer,
-    /// How it is read between elements.
+    /// Filtering between elements.
     pub filter: TextureFilter,
-    /// How it is read outside.
+    /// Addressing outside the texture.
     pub address: TextureAddress,
     /// Whether coordinates run from 0 to 1.
     pub normalized: bool,
@@ -105,7 +103,7 @@ pub struct Texture {
 pub struct ConstantMemory {
     /// The array's name in the source.
     pub symbol: String,
-    /// What it is filled with.
+    /// The source of its content.
     pub buffer: Buffer,
 }
 
@@ -244,7 +242,7 @@ pub(super) fn check_textures(
     textures
 }
 
-/// What one channel of a texture can be: `cudaChannelFormatDesc` of the CUDA runtime.
+/// Whether a dtype is valid for a texture channel: `cudaChannelFormatDesc` of the CUDA runtime.
 fn is_texel(dtype: Dtype) -> bool {
     match dtype.family() {
         Family::Float => matches!(dtype, Dtype::F32 | Dtype::F16),

@@ -1,4 +1,4 @@
-//! A launch with numbers: parameters chosen, everything evaluated, ready to compile and to launch.
+//! A launch with all values: parameters chosen, expressions evaluated, ready to compile and to launch.
 
 use std::collections::BTreeMap;
 
@@ -14,44 +14,44 @@ use crate::expression::{Expression, ExpressionError, Reason};
 use crate::extent::MAX_TENSOR_BYTES;
 use crate::manifest::LARGEST_AXIS;
 
-/// The most threads of a block, and along its third dimension (CUDA C++ programming guide, technical specifications).
+/// Maximum threads of a block, and along its third dimension (CUDA C++ programming guide, technical specifications).
 const MAX_THREADS: u64 = 1024;
 const MAX_BLOCK: [u64; 3] = [1024, 1024, 64];
 const MAX_GRID: [u64; 3] = [(1 << 31) - 1, 65535, 65535];
 
-/// The most blocks of a cluster: 8 everywhere, 16 where the kernel opts in (same source).
+/// Maximum blocks of a cluster: 8 everywhere, 16 if the kernel opts in (same source).
 const MAX_CLUSTER: u64 = 16;
 
-/// The most dynamic shared memory of a block on any device: 227 KiB (same source).
+/// Maximum dynamic shared memory of a block on any device: 227 KiB (same source).
 pub const MAX_SHARED_BYTES: u64 = 227 << 10;
 
-/// The most launches and fills of one run, with all repetitions.
+/// Maximum launches and fills of one run, with all repetitions.
 pub(super) const MAX_OPERATIONS: u64 = 1 << 20;
 
-/// The most turns of one repetition.
+/// Maximum iterations of one repetition.
 const MAX_TURNS: u64 = 1 << 20;
 
-/// Parameters chosen for one workload, and all that the compiler must know.
+/// Parameters chosen for one workload, and all inputs of the compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// A value for every parameter: `PARAM_` and the name.
     pub parameters: Vec<(String, i64)>,
-    /// The axes known to the compiler: `AXIS_` and the name, and `axis::` and the name.
+    /// Axes that are compile-time constants: `AXIS_` and the name, and `axis::` and the name.
     pub constants: Vec<(String, u64)>,
-    /// The compiler's options; none of their text was written by a person.
+    /// The compiler's options; they contain no user text.
     pub options: Vec<String>,
     /// Which architectures the code is for.
     pub architecture: Architecture,
-    /// What the compiler is asked for, one for each kernel of [`Launch::kernels`].
+    /// The name expressions for the compiler, one for each kernel of [`Launch::kernels`].
     pub name_expressions: Vec<String>,
 }
 
-/// What one launch needs of a multiprocessor: enough to compute its occupancy.
+/// The resources of one launch that determine its occupancy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// The kernel as the step names it: the key of the occupancy that [`Launch::plan`] takes.
+    /// The kernel as named in the step: the key of the occupancy that [`Launch::plan`] takes.
     pub kernel: String,
-    /// What the compiler was asked for.
+    /// The name expression for the compiler.
     pub name_expression: String,
     /// Threads along three dimensions.
     pub block: [u32; 3],
@@ -69,7 +69,7 @@ pub enum PlanError {
     /// A chosen parameter is not one of the kernel's.
     #[error("unknown parameter `{name}`; expected one of {}", known.join(", "))]
     UnknownParameter {
-        /// The name asked for.
+        /// The requested name.
         name: String,
         /// The kernel's parameters.
         known: Vec<String>,
@@ -79,7 +79,7 @@ pub enum PlanError {
     UnknownValue {
         /// The parameter.
         name: String,
-        /// The value asked for.
+        /// The requested value.
         value: i64,
         /// The values that it has.
         values: Vec<i64>,
@@ -87,7 +87,7 @@ pub enum PlanError {
     /// The conditions leave no choice.
     #[error("no parameter values satisfy `require`{}; expected at least one choice", condition.as_ref().map(|text| format!(": `{text}` fails")).unwrap_or_default())]
     NotAllowed {
-        /// The condition that fails last, when there is one.
+        /// The condition that failed last, if there is one.
         condition: Option<String>,
     },
     /// An expression has no value.
@@ -113,23 +113,23 @@ pub enum PlanError {
     /// Repetitions multiply to more than a run may do.
     #[error("one run has {found} launches and fills; expected at most {MAX_OPERATIONS}")]
     TooManyOperations {
-        /// How many; the largest integer stands for more.
+        /// Their number, saturating.
         found: u64,
     },
 }
 
 impl PlanError {
-    /// Whether the number is there as soon as a device or its occupancy is.
-    pub fn awaits_device(&self) -> bool {
+    /// Whether the number is known once a device and its occupancy are.
+    pub fn needs_device(&self) -> bool {
         matches!(self, Self::Expression { error, .. } if matches!(error.reason, Reason::NoValue { .. }))
     }
 }
 
 impl Launch {
-    /// Chooses parameters: those given, and for the others the first values that `require` allows.
+    /// Chooses parameters: the given ones, and for the others the first values that `require` permits.
     ///
-    /// Combinations are tried in the order in which they are written, the last parameter varying fastest. A condition
-    /// on a fact that the device does not state does not forbid anything.
+    /// Combinations are tried in the written order, the last parameter varying fastest. A condition on an unknown
+    /// property of the device permits every combination.
     pub fn select(
         &self,
         environment: &Environment<'_>,
@@ -220,7 +220,7 @@ impl Launch {
         Ok(selection)
     }
 
-    /// What each launch needs of a multiprocessor, in order.
+    /// The resources of each launch, in order.
     pub fn footprints(
         &self,
         environment: &Environment<'_>,

@@ -1,4 +1,4 @@
-//! What a plan holds: steps, arguments and scratch with every number known.
+//! The content of a plan: steps, arguments and scratch with all values.
 
 use lightbench_primitives::dtype::CType;
 use lightbench_primitives::scalar_value::ScalarValue;
@@ -12,7 +12,6 @@ pub struct Plan {
     pub scratch: Vec<PlannedScratch>,
     /// Tiles of the TMA descriptors, in their order.
     pub tiles: Vec<Vec<u32>>,
-    /// What runs.
     pub steps: Vec<PlannedStep>,
 }
 
@@ -34,16 +33,15 @@ pub enum PlannedStep {
     Fill {
         /// Which.
         buffer: Buffer,
-        /// To what.
         value: ScalarValue,
     },
     /// Steps run again and again.
     Repeat {
-        /// How often.
+        /// Number of iterations.
         count: u64,
         /// Buffers that change places after each turn.
         swap: Vec<(Buffer, Buffer)>,
-        /// What runs in each turn.
+        /// Steps of each iteration.
         steps: Vec<Self>,
     },
 }
@@ -51,7 +49,7 @@ pub enum PlannedStep {
 /// A kernel launch with numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedLaunch {
-    /// What the compiler was asked for.
+    /// The name expression for the compiler.
     pub name_expression: String,
     /// Its arguments.
     pub arguments: Vec<PlannedArgument>,
@@ -78,7 +76,6 @@ pub enum PlannedArgument {
     Buffer(Buffer),
     /// A value.
     Value {
-        /// What it is called.
         name: String,
         /// Its C type.
         c_type: CType,
@@ -105,7 +102,7 @@ pub enum PlannedArgument {
 }
 
 impl PlannedArgument {
-    /// Bytes of the argument, as the kernel must declare it; none where only a project could tell.
+    /// Bytes of the argument in the kernel's parameter list; `None` if they are unknown outside a project.
     pub fn bytes(&self) -> Option<u64> {
         match self {
             Self::Buffer(_) | Self::Texture(_) => Some(8),
@@ -116,7 +113,7 @@ impl PlannedArgument {
         }
     }
 
-    /// Alignment of the argument in bytes; none where only a project could tell.
+    /// Alignment of the argument in bytes; `None` if it is unknown outside a project.
     pub fn alignment(&self) -> Option<u64> {
         match self {
             Self::Buffer(_) | Self::Texture(_) => Some(8),

@@ -1,4 +1,4 @@
-//! What runs, in order: launches, fills, and repetitions of both.
+//! The steps of a launch, in order: launches, fills, and repetitions of both.
 
 use lightbench_primitives::scalar_value::ScalarValue;
 
@@ -14,7 +14,7 @@ use crate::scalar::scalar_value;
 use crate::tensor::formulas;
 use crate::written::ExpressionWritten;
 
-/// The most steps, nested ones included.
+/// Maximum number of steps, including nested ones.
 const MAX_STEPS: usize = 256;
 
 /// The deepest repetition inside repetitions.
@@ -29,16 +29,15 @@ pub enum Step {
     Fill {
         /// Which.
         buffer: Buffer,
-        /// To what.
         value: ScalarValue,
     },
     /// Steps run again and again.
     Repeat {
-        /// How often.
+        /// Number of iterations.
         count: Expression,
         /// Buffers that change places after each turn.
         swap: Vec<(Buffer, Buffer)>,
-        /// What runs in each turn.
+        /// Steps of each iteration.
         steps: Vec<Self>,
     },
 }

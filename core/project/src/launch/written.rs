@@ -1,4 +1,4 @@
-//! The launch block as written: what the comment says, before anything is checked.
+//! The launch block as parsed, before validation.
 
 use lightbench_primitives::dtype::Dtype;
 use ron::value::RawValue;
@@ -38,11 +38,11 @@ pub struct LaunchBlockWritten {
     pub textures: Vec<TextureWritten>,
     #[serde(default)]
     pub constant_memory: Vec<ConstantMemoryWritten>,
-    /// Read again when it is checked: its payload may be left out, which the reader cannot express.
+    /// Parsed again during validation: its payload is optional, which the RON reader cannot express.
     pub expect: Option<Box<RawValue>>,
 }
 
-/// Device memory that a kernel needs beside the tensors.
+/// Device memory that a kernel needs besides the tensors.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each field")]
@@ -182,7 +182,7 @@ pub struct TensorMapWritten {
     pub fill: OutOfBoundsFill,
 }
 
-/// How a tile is permuted in shared memory.
+/// Permutation of a tile in shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the driver's own")]
@@ -194,7 +194,7 @@ pub enum Swizzle {
     B128,
 }
 
-/// How channels are interleaved.
+/// Interleaving of channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the driver's own")]
@@ -205,7 +205,7 @@ pub enum Interleave {
     B32,
 }
 
-/// How much is fetched into the second-level cache.
+/// Bytes that an access prefetches into L2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the driver's own")]
@@ -217,7 +217,7 @@ pub enum L2Promotion {
     B256,
 }
 
-/// What is read outside the tensor.
+/// The value of elements outside the tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -251,7 +251,7 @@ pub struct TextureWritten {
     pub normalized: bool,
 }
 
-/// How a texture is read between elements.
+/// Filtering between elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the driver's own")]
@@ -261,7 +261,7 @@ pub enum TextureFilter {
     Linear,
 }
 
-/// How a texture is read outside.
+/// Addressing outside the texture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the driver's own")]

@@ -1,16 +1,16 @@
-//! Integer expressions of host code that can be evaluated by reading: `32 * sizeof(float)`, `(1 << 8)`.
+//! Evaluates integer expressions of host code: `32 * sizeof(float)`, `(1 << 8)`.
 
 use std::cell::Cell;
 
 use super::element;
 
-/// How deep parentheses and names that stand for expressions are followed.
+/// Maximum nesting of parentheses and names.
 const DEEPEST: usize = 24;
 
 /// The longest expression worth evaluating.
 const LONGEST: usize = 256;
 
-/// How many numbers and names are looked at: macros can double at every step.
+/// Maximum number of evaluated tokens: macros can double at every level.
 const MOST_STEPS: u32 = 1000;
 
 /// The value of `text`, names taken from `lookup`; `None` for anything but plain integers.
@@ -88,7 +88,7 @@ impl<'reader> Reader<'reader, '_> {
         expression((self.lookup)(word)?, self.lookup, self.depth + 1, self.steps)
     }
 
-    /// What stands in the parenthesis here, and goes past it.
+    /// Consumes a parenthesis and returns its content.
     fn parenthesis(&mut self) -> Option<&'reader str> {
         let text = self.rest;
         let mut depth = 0;

@@ -1,34 +1,33 @@
-//! The device code of a source: what a kernel file keeps when host code stands around a kernel.
+//! Extracts the device code of a source: the text of a kernel file, without the surrounding host code.
 
 use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::error::Place;
+use super::error::SourceLocation;
 use super::source::{Source, brief, children, items, one_line, walk};
 use crate::prelude;
 
 /// Something of the source that the kernel file does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedItem {
     /// Where it stood.
-    pub place: Place,
-    /// How it began, in one line.
+    pub place: SourceLocation,
+    /// Its beginning, in one line.
     pub what: String,
-    /// Why it is left out.
     pub why: Reason,
 }
 
-/// Why something was left out.
+/// The reason to omit an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Functions, variables and types of the host.
     HostCode,
-    /// A header that is none of the device compiler's; it may belong into `include/`.
+    /// A header that the device compiler lacks; it may belong into `include/`.
     Header,
 }
 
-/// Headers that the device compiler carries or that we stand in for, apart from [`FOLDERS`].
+/// Headers that the device compiler has or that are substituted, besides [`FOLDERS`].
 const HEADERS: [&str; 16] = [
     "cooperative_groups.h",
     "cuComplex.h",
@@ -55,8 +54,8 @@ const FOLDERS: [&str; 3] = ["cooperative_groups/", "cub/", "cuda/"];
 const DEVICE_WORDS: [&str; 6] =
     ["__global__", "__device__", "__constant__", "__shared__", "__managed__", "constexpr"];
 
-/// The text of `source` without host code, and the list of what is missing.
-pub(super) fn extract(source: &Source) -> (String, Vec<LeftOut>) {
+/// The text of `source` without host code, and the omitted items.
+pub(super) fn extract(source: &Source) -> (String, Vec<OmittedItem>) {
     let mut left_out = Vec::new();
     let mut removed: Vec<Range<usize>> = Vec::new();
     let mut comments: Option<Range<usize>> = None;
@@ -72,7 +71,7 @@ pub(super) fn extract(source: &Source) -> (String, Vec<LeftOut>) {
         let text = source.text.get(range.clone()).unwrap_or_default();
         if !text.trim_matches([';', ' ', '\n']).is_empty() {
             let what = brief(head(text), 60);
-            left_out.push(LeftOut { place: source.place(range.start), what, why });
+            left_out.push(OmittedItem { place: source.place(range.start), what, why });
         }
         let start = match why {
             Reason::HostCode => previous.map_or(range.start, |comment| comment.start),
@@ -86,7 +85,7 @@ pub(super) fn extract(source: &Source) -> (String, Vec<LeftOut>) {
 /// The `__constant__` arrays that the source leaves for its host code to fill.
 pub(super) fn unfilled_constants(source: &Source) -> Vec<String> {
     let declarations = items(source).into_iter().map(|item| item.node).filter(|node| {
-        let text = source.of(*node);
+        let text = source.node_text(*node);
         node.kind() == "declaration" && text.contains("__constant__") && !text.contains('=')
     });
     declarations
@@ -95,12 +94,12 @@ pub(super) fn unfilled_constants(source: &Source) -> Vec<String> {
             while let Some(inner) = name.child_by_field_name("declarator") {
                 name = inner;
             }
-            Some(brief(source.of(name), 64))
+            Some(brief(source.node_text(name), 64))
         })
         .collect()
 }
 
-/// Whether a comment belongs to what follows: at most a line break between them.
+/// Whether a comment belongs to the following item: at most one line break separates them.
 fn touches(source: &Source, comment: &Range<usize>, next: &Range<usize>) -> bool {
     let between = source.text.get(comment.end..next.start).unwrap_or("?");
     between.trim().is_empty() && between.matches('\n').count() <= 1
@@ -111,7 +110,7 @@ fn head(text: &str) -> &str {
     text.split('{').next().filter(|head| !head.trim().is_empty()).unwrap_or(text)
 }
 
-/// Why an item is left out, `None` if it stays.
+/// The reason to omit an item, `None` if it is kept.
 fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
     let keep = match node.kind() {
         "preproc_include" => {
@@ -137,8 +136,8 @@ fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
         | "using_declaration"
         | "namespace_alias_definition"
         | "concept_definition" => !speaks_to_host(source, node),
-        "expression_statement" => starts_with_device_word(source, source.of(node)),
-        // Directives, assertions, braces and the tokens of scopes belong to what stays.
+        "expression_statement" => starts_with_device_word(source, source.node_text(node)),
+        // Directives, assertions, braces and scope tokens are kept.
         _ => true,
     };
     (!keep).then_some(Reason::HostCode)
@@ -146,7 +145,7 @@ fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
 
 fn is_device_header(source: &Source, include: Node<'_>) -> bool {
     let Some(path) = include.child_by_field_name("path") else { return false };
-    let path = source.of(path).trim_matches(['<', '>', '"']);
+    let path = source.node_text(path).trim_matches(['<', '>', '"']);
     let plain = !path.contains("..") && !path.contains('\\');
     plain
         && (HEADERS.contains(&path)
@@ -154,7 +153,7 @@ fn is_device_header(source: &Source, include: Node<'_>) -> bool {
             || FOLDERS.iter().any(|folder| path.starts_with(folder)))
 }
 
-/// Whether the words before a function's parameters say that it runs on the device.
+/// Whether the specifiers before a function's parameters place it on the device.
 fn is_device_function(source: &Source, function: Node<'_>) -> bool {
     let range = source.decorated_start(function)..function.end_byte();
     let text = source.text.get(range).unwrap_or_default();
@@ -181,14 +180,14 @@ fn is_device_word(source: &Source, word: &str) -> bool {
 
 /// Variables of the device and constants stay; prototypes of host functions and host variables go.
 fn is_device_declaration(source: &Source, declaration: Node<'_>) -> bool {
-    let text = source.of(declaration);
+    let text = source.node_text(declaration);
     if starts_with_device_word(source, text) {
         return true;
     }
     let constant = children(declaration)
         .iter()
-        .any(|child| child.kind() == "type_qualifier" && source.of(*child) == "const");
-    let kind = declaration.child_by_field_name("type").map_or("", |kind| source.of(kind));
+        .any(|child| child.kind() == "type_qualifier" && source.node_text(*child) == "const");
+    let kind = declaration.child_by_field_name("type").map_or("", |kind| source.node_text(kind));
     let resolved = source.resolve_type(kind);
     let function = declaration
         .child_by_field_name("declarator")
@@ -198,12 +197,12 @@ fn is_device_declaration(source: &Source, declaration: Node<'_>) -> bool {
         || (is_type && !speaks_to_host(source, declaration))
 }
 
-/// Whether a type names what only a host program has: its standard library, runtime calls, files.
+/// Whether a type uses names that only host programs have: the standard library, runtime calls, files.
 fn speaks_to_host(source: &Source, node: Node<'_>) -> bool {
     let mut host = false;
     walk(node, |here, _| {
         if matches!(here.kind(), "identifier" | "type_identifier" | "namespace_identifier") {
-            host |= is_host_name(source.of(here)) && !follows_cuda(source, here);
+            host |= is_host_name(source.node_text(here)) && !follows_cuda(source, here);
         }
         !host
     });

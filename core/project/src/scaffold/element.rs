@@ -1,4 +1,4 @@
-//! C types as they stand in a signature, and the dtypes of the project format that they mean.
+//! Maps C types in signatures to dtypes of the project format.
 
 /// A dtype of the project format that a kernel parameter can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Element {
     Bool,
 }
 
-/// What kind of quantity an element is, as far as a first guess needs it.
+/// The kind of quantity, for a first guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Float,
@@ -57,7 +57,7 @@ impl Element {
         }
     }
 
-    /// A C++ spelling that the device compiler knows, given [`Element::header`].
+    /// A C++ spelling that the device compiler accepts, given [`Element::header`].
     pub(super) fn c_type(self) -> &'static str {
         match self {
             Self::F64 => "double",
@@ -125,7 +125,7 @@ impl Element {
         }
     }
 
-    /// The largest size of an axis passed as this integer, where that is below the format's own limit.
+    /// The largest axis that can be passed as this integer, if it is below the format's limit.
     pub(super) fn axis_limit(self) -> Option<u64> {
         match self {
             Self::I32 => Some(2_147_483_647),
@@ -152,9 +152,9 @@ impl Element {
     }
 }
 
-/// The element that a type name without qualifiers means, `None` if it is not arithmetic.
+/// The element of an unqualified type name, `None` if it is not arithmetic.
 ///
-/// `long` is taken as 64 bits, as on Linux, and `char` as signed, as on x86.
+/// `long` has 64 bits, as on Linux, and `char` is signed, as on x86.
 pub(super) fn from_c_type(name: &str) -> Option<Element> {
     let name =
         name.trim_start_matches("::").trim_start_matches("cuda::").trim_start_matches("std::");
@@ -179,7 +179,7 @@ pub(super) fn from_c_type(name: &str) -> Option<Element> {
     Some(found)
 }
 
-/// Built-in integers, whose words stand in any order: `unsigned long long int`, `long unsigned`.
+/// Built-in integers, whose words may be in any order: `unsigned long long int`, `long unsigned`.
 fn from_words(name: &str) -> Option<Element> {
     let (mut unsigned, mut longs, mut short, mut char, mut words) = (false, 0, false, false, 0);
     for word in name.split_whitespace() {

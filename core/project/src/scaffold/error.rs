@@ -1,4 +1,4 @@
-//! Why a project was not written, each with what was there and what to do about it.
+//! Why no project was written, with the text found and a suggestion.
 
 use std::fmt;
 use std::io;
@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 /// A place in a source text; both numbers start at 1, and a column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}", self.line, self.column)
     }
@@ -24,11 +24,10 @@ impl fmt::Display for Place {
 pub struct FoundKernel {
     /// The name with its namespaces, `ops::scale`.
     pub name: String,
-    /// Where the name stands.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
-/// Why a kernel parameter cannot stand in a project.
+/// Why a kernel parameter cannot be represented in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterProblem {
     /// `float** x`, or an array of arrays.
@@ -49,7 +48,7 @@ pub enum ParameterProblem {
     NarrowFloatByValue,
     /// A type that is neither arithmetic nor a struct of this file.
     UnknownType,
-    /// A struct with a field that is not a plain scalar, with bases, or with a layout of its own.
+    /// A struct with a field that is not a plain scalar, with bases, or with an explicit layout.
     StructNotPlain,
 }
 
@@ -83,21 +82,21 @@ impl fmt::Display for ParameterProblem {
 pub enum ScaffoldError {
     /// The source defines no kernel.
     #[error(
-        "no kernel here: expected a `__global__` function with a body; declarations without one do not count"
+        "no kernel found: expected a `__global__` function with a body; declarations without one do not count"
     )]
     NoKernel,
-    /// The source defines several kernels and none was chosen.
+    /// The source defines several kernels, and the user chose none.
     #[error("{} kernels here: {}; choose one with --kernel NAME", .found.len(), listed(.found))]
     SeveralKernels {
         /// All of them, in the order of the file.
         found: Vec<FoundKernel>,
     },
-    /// The chosen kernel is not there.
+    /// The source has no kernel of this name.
     #[error("no kernel `{wanted}` here; there is {}", listed(.found))]
     UnknownKernel {
-        /// What was asked for.
+        /// The requested name.
         wanted: String,
-        /// What is there.
+        /// The kernels of the source.
         found: Vec<FoundKernel>,
     },
     /// Several kernels share the chosen name.
@@ -108,12 +107,12 @@ pub enum ScaffoldError {
         /// Where.
         found: Vec<FoundKernel>,
     },
-    /// The source is broken where a kernel was looked for.
+    /// A syntax error prevents finding kernels.
     #[error("{place}: syntax error at `{found}`; no kernel could be read")]
     Syntax {
         /// The first such place.
-        place: Place,
-        /// What stands there.
+        place: SourceLocation,
+        /// The text at the error.
         found: String,
     },
     /// The signature of the chosen kernel cannot be read.
@@ -124,8 +123,8 @@ pub enum ScaffoldError {
         /// The kernel.
         kernel: String,
         /// The first such place.
-        place: Place,
-        /// What stands there.
+        place: SourceLocation,
+        /// The text at the error.
         found: String,
     },
     /// A parameter of the kernel has no place in a project.
@@ -138,7 +137,7 @@ pub enum ScaffoldError {
         /// The parameter as the source has it.
         written: String,
         /// Where.
-        place: Place,
+        place: SourceLocation,
         /// Why.
         problem: ParameterProblem,
     },
@@ -152,9 +151,9 @@ pub enum ScaffoldError {
         /// The parameter as the source has it.
         written: String,
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
-    /// The kernel writes nothing that could be checked.
+    /// The kernel has no output.
     #[error(
         "{place}: `{kernel}` has no pointer that it may write through, so there is nothing to check; take `const` off its result"
     )]
@@ -162,7 +161,7 @@ pub enum ScaffoldError {
         /// The kernel.
         kernel: String,
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
     /// The source is a kernel of a project already.
     #[error(
@@ -170,21 +169,21 @@ pub enum ScaffoldError {
     )]
     HasLaunchBlock {
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
-    /// A comment that a project's reader would take for a launch block, and refuse.
+    /// A comment that the project reader would parse as a launch block, and reject.
     #[error(
         "{place}: a comment that begins with `/*@` is a launch block in a project, and this one is none; write `/* @`"
     )]
     OtherBlock {
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
     /// A NUL character, which ends a source for the compiler.
     #[error("{place}: a NUL character; expected a text")]
     Nul {
         /// Where.
-        place: Place,
+        place: SourceLocation,
     },
     /// The source is too long.
     #[error("{bytes} bytes are too much for one kernel; the limit is {limit}")]
@@ -197,8 +196,8 @@ pub enum ScaffoldError {
     /// The source is so broken that reading it was given up.
     #[error("this is not CUDA C++: the parser gave up near {place}")]
     GaveUp {
-        /// Roughly where.
-        place: Place,
+        /// Approximate position of the error.
+        place: SourceLocation,
     },
     /// The grammar does not fit the parser that it was built with.
     #[error("the CUDA grammar cannot be loaded: {0}")]
@@ -211,12 +210,12 @@ pub enum ScaffoldError {
         /// Some of its entries, sorted.
         entries: Vec<String>,
     },
-    /// Something that is not a folder stands there.
+    /// The path is not a folder.
     #[error("{} is {what}; name a folder that does not exist yet", .path.display())]
     Occupied {
         /// The path.
         path: PathBuf,
-        /// What is there.
+        /// The kind of file.
         what: &'static str,
     },
     /// The parent folder is missing.
@@ -234,16 +233,15 @@ pub enum ScaffoldError {
     /// The file system refused.
     #[error("cannot {action} {}: {source}", .path.display())]
     Io {
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// How many kernels a message lists before it only counts.
+/// Maximum number of kernels in a message.
 const MOST_LISTED: usize = 20;
 
 fn listed(found: &[FoundKernel]) -> String {

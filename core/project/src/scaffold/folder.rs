@@ -1,4 +1,4 @@
-//! Writing a project in one step: into a temporary folder beside its place, which is then renamed.
+//! Writes a project atomically: into a temporary folder next to its final path, which is then renamed.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use lightbench_primitives::owned_folder::OwnedFolder;
 use super::error::ScaffoldError;
 use super::plan::PlannedFile;
 
-/// How many entries of an occupied folder a message names.
+/// Maximum number of entries of an occupied folder in a message.
 const MOST_NAMED: usize = 5;
 
 /// Writes the files below `folder`, which must be missing or empty; all of them or none.
@@ -24,24 +24,24 @@ pub(super) fn write(folder: &Path, files: &[PlannedFile]) -> Result<PathBuf, Sca
         return Err(ScaffoldError::NoParent { path: parent.to_owned() });
     }
     check_free(folder)?;
-    // A later call removes what a killed one left here.
+    // A later call removes the remains of a killed one.
     let temporary = OwnedFolder::within(parent, ".lightbench-new-")
         .map_err(failed("create a folder in", parent))?;
-    // A folder inside the temporary one, made as the user's own settings say: a temporary
-    // folder is readable by its owner only, and a project need not be.
+    // A folder inside the temporary one, created with the user's default permissions: a temporary folder is readable by
+    // its owner only, and a project need not be.
     let draft = temporary.path().join("project");
     fs::create_dir(&draft).map_err(failed("create", &draft))?;
     for file in files {
         write_file(&draft, file)?;
     }
     let target = parent.join(name);
-    // An empty folder may stand there; renaming onto a folder that has filled since then fails.
+    // The target may be an empty folder; renaming onto a folder that was filled meanwhile fails.
     remove_empty(&target)?;
     fs::rename(&draft, &target).map_err(failed("create", &target))?;
     Ok(folder.to_owned())
 }
 
-/// A trailing `/` would make the system follow a link, so the path is looked at without it.
+/// A trailing `/` would make the system follow a link, so it is removed before the check.
 fn check_free(folder: &Path) -> Result<(), ScaffoldError> {
     let plain: PathBuf = folder.components().collect();
     let kind = match fs::symlink_metadata(&plain) {

@@ -1,4 +1,4 @@
-//! The first launch of a kernel: from the source's own launch where it can be read, else a guess.
+//! The first launch configuration of a kernel: from a launch in the source if it can be read, else a guess.
 
 use super::host_launch::{self, HostLaunch};
 use super::signature::Signature;
@@ -27,7 +27,7 @@ pub(super) struct Shared {
     pub(super) origin: Origin,
 }
 
-/// Where a number comes from.
+/// The origin of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     HostLaunch,
@@ -64,7 +64,7 @@ pub(super) fn block(
     Block { extents: extents.iter().map(u64::to_string).collect(), origin: Origin::Nothing }
 }
 
-/// A block that is a named template argument too is that parameter; a literal may just look like it.
+/// A block size that is also a named template argument is that parameter; a literal may coincide by chance.
 fn from_host(source: &Source, templates: &Templates, text: &str) -> Option<Vec<String>> {
     let literal = text.starts_with(|letter: char| letter.is_ascii_digit());
     let passed =

@@ -1,7 +1,7 @@
-//! What a signature lets us guess about the problem that a kernel solves.
+//! Guesses the problem that a kernel solves from its signature.
 //!
-//! Const-ness and types are facts; shapes, sizes and launch are guesses. What is written from them
-//! says so in a comment, for a person to check.
+//! Const-ness and types are facts; shapes, sizes and launch are guesses. The written project marks each guess with a
+//! comment, for the user to check.
 
 use super::element::{self, Class, Element, Pointee};
 use super::error::{ParameterProblem, ScaffoldError};
@@ -21,7 +21,7 @@ pub(super) struct Guess {
     pub(super) structs: Vec<Struct>,
     /// The project's arguments in order.
     pub(super) arguments: Vec<Argument>,
-    /// The kernel's own order, where structs make it differ.
+    /// The kernel's argument order, if structs make it different.
     pub(super) kernel_arguments: Vec<String>,
     pub(super) templates: Templates,
     pub(super) launch: Launch,
@@ -266,7 +266,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The fields become values of their own; the struct is put together from them.
+    /// The fields become separate values, from which the struct is assembled.
     fn structure(&mut self, name: String, fields: Vec<(String, Element)>) {
         let mut named = Vec::new();
         for (field, element) in fields {
@@ -289,7 +289,7 @@ impl Builder<'_> {
         Ok(self.parts)
     }
 
-    /// Something must be checked: what may be written is taken as written.
+    /// A project needs an output: a tensor that may be written is taken as written.
     fn promote(&mut self) -> Result<(), ScaffoldError> {
         let mut promoted = false;
         for tensor in &mut self.parts.tensors {

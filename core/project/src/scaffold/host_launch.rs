@@ -1,11 +1,11 @@
-//! How the host code of a source launches a kernel: `k<float, 128><<<grid, block, shared>>>(…)`.
+//! Finds the launch of a kernel in the host code of a source: `k<float, 128><<<grid, block, shared>>>(…)`.
 
 use tree_sitter::Node;
 
 use super::signature::Signature;
 use super::source::{Source, children, one_line, walk};
 
-/// What could be read from the first launch of a kernel.
+/// The readable parts of a kernel's first launch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct HostLaunch {
     /// The template arguments, as written.
@@ -35,14 +35,14 @@ fn launch(source: &Source, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
         function = function.child_by_field_name("name")?;
     }
     let name = function.child_by_field_name("name").unwrap_or(function);
-    if source.of(name) != kernel {
+    if source.node_text(name) != kernel {
         return None;
     }
     let arguments = |list: Node<'_>| -> Vec<String> {
         let named = children(list)
             .into_iter()
             .filter(|child| child.is_named() && child.kind() != "comment");
-        named.map(|child| one_line(source.of(child))).collect()
+        named.map(|child| one_line(source.node_text(child))).collect()
     };
     let mut values = arguments(configuration).into_iter().skip(1);
     Some(HostLaunch {
@@ -55,7 +55,7 @@ fn launch(source: &Source, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
     })
 }
 
-/// The one to three extents that `text` stands for: a number, a name, `dim3(16, 16)`, `{32, 8}`.
+/// Parses one to three extents: a number, a name, `dim3(16, 16)`, `{32, 8}`.
 pub(super) fn extents(source: &Source, text: &str) -> Option<Vec<u64>> {
     let mut text = text.trim();
     for _ in 0..8 {

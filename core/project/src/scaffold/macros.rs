@@ -1,15 +1,15 @@
-//! The macros of one source, and a copy of it that the grammar can read.
+//! The macros of one source, and a copy of the source that the grammar can parse.
 //!
-//! The grammar knows no macros: it takes `const float* RESTRICT x` for a pointer called `RESTRICT`.
-//! Names that only decorate a declaration are therefore blanked out before parsing, byte for byte,
-//! so that every position in the tree is a position in the source.
+//! The grammar does not expand macros: it parses `const float* RESTRICT x` as a pointer called `RESTRICT`. Names that
+//! only decorate a declaration are therefore blanked before parsing, byte for byte, so that every position in the tree
+//! is a position in the source.
 
 use std::collections::BTreeMap;
 
 /// Object-like macros: name to replacement text.
 pub(super) type Defines = BTreeMap<String, String>;
 
-/// Words that say nothing about the type of what they stand before.
+/// Words without effect on the type of the following declaration.
 const DECORATION: [&str; 13] = [
     "__restrict__",
     "__restrict",
@@ -26,14 +26,14 @@ const DECORATION: [&str; 13] = [
     "volatile",
 ];
 
-/// The same with what stands in parentheses behind them.
+/// The same, with an argument in parentheses.
 const WITH_PARENTHESES: [&str; 5] =
     ["__align__", "alignas", "__block_size__", "__cluster_dims__", "__maxnreg__"];
 
-/// More than any alignment needs; it keeps the scan linear where parentheses never close.
+/// More than any alignment needs; the limit keeps the scan linear for unclosed parentheses.
 const LONGEST_PARENTHESIS: usize = 256;
 
-/// Reads the macros of `text` and blanks out those that are decoration.
+/// Reads the macros of `text` and blanks decorations.
 pub(super) fn mask(text: &str) -> (Defines, String) {
     let defines = defines(text);
     let mut masked = text.as_bytes().to_vec();
@@ -71,7 +71,7 @@ fn is_decoration(word: &str, defines: &Defines) -> bool {
     }
 }
 
-/// In `void ATTRIBUTE k(…)`, what stands between the type and the name is no part of either.
+/// In `void ATTRIBUTE k(…)`, the word between type and name is an attribute.
 fn is_attribute(word: &str, rest: &str) -> bool {
     let named =
         rest.trim_start().starts_with(|letter: char| letter == '_' || letter.is_alphabetic());
@@ -93,7 +93,7 @@ fn defines(text: &str) -> Defines {
     found
 }
 
-/// Reads `#define NAME value`; a macro with parameters is none of ours.
+/// Reads `#define NAME value`; macros with parameters are ignored.
 fn define(directive: &str) -> Option<(String, String)> {
     let rest = directive.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
     if !rest.starts_with([' ', '\t']) {
@@ -181,7 +181,7 @@ fn quote_end(text: &[u8], at: usize) -> usize {
     end.min(text.len())
 }
 
-/// The end of a short parenthesis after `at`, or `at` where none stands.
+/// The end of a short parenthesis after `at`, or `at` without one.
 fn parenthesis_end(text: &[u8], at: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, byte) in text[at..].iter().take(LONGEST_PARENTHESIS).enumerate() {

@@ -5,8 +5,8 @@
 //!         └─► device code ──────────────┘
 //! ```
 //!
-//! A signature says types and const-ness. Shapes, sizes and the launch are guesses: each is marked
-//! as such in what is written, and the reference refuses to compile until a person has written it.
+//! A signature determines types and const-ness. Shapes, sizes and the launch are guesses: each is marked in the written
+//! files, and the reference does not compile until the user has written it.
 
 use std::path::{Path, PathBuf};
 
@@ -33,16 +33,16 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
-pub use device_code::{LeftOut, Reason};
-pub use error::{FoundKernel, ParameterProblem, Place, ScaffoldError};
-pub use plan::{KernelSource, Plan, PlannedFile, Unread, plan_default, plan_from};
+pub use device_code::{OmittedItem, Reason};
+pub use error::{FoundKernel, ParameterProblem, ScaffoldError, SourceLocation};
+pub use plan::{KernelSource, Plan, PlannedFile, UnparsedSpan, plan_default, plan_from};
 
 /// A project that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// Its folder.
     pub folder: PathBuf,
-    /// What is in it, and what is not.
+    /// The written texts, and the omitted items.
     pub plan: Plan,
 }
 
@@ -50,15 +50,14 @@ pub struct Written {
 ///
 /// # Errors
 ///
-/// If something is there, if the parent is not, or if the file system refuses; then nothing is left
-/// behind.
+/// The folder is occupied, its parent is missing, or the file system refuses; then nothing is left behind.
 pub fn write_default(folder: &Path) -> Result<Written, ScaffoldError> {
     write(folder, plan_default())
 }
 
 /// Writes a project around a kernel of `text` to `folder`, which must be missing or empty.
 ///
-/// `display_name` is what texts call the source; it is never opened. `kernel` chooses one of several.
+/// `display_name` is the name of the source in texts; it is never opened. `kernel` selects one of several.
 ///
 /// # Errors
 ///

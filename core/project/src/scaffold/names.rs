@@ -1,4 +1,4 @@
-//! Names that the project format accepts, none of them twice.
+//! Generates unique names that the project format accepts.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// `wanted` if the format takes it and it is free, else something close.
+    /// `wanted` if it is valid and free, else a similar name.
     pub(super) fn give(&mut self, wanted: &str) -> String {
         let mut name = identifier(wanted);
         if RESERVED.contains(&name.as_str()) {

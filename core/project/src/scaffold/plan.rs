@@ -1,7 +1,7 @@
-//! What would be written, as texts: pure, so that it can be looked at without a disk.
+//! The texts of a new project, generated without writing to disk.
 
-use super::device_code::{self, LeftOut};
-use super::error::{Place, ScaffoldError};
+use super::device_code::{self, OmittedItem};
+use super::error::{ScaffoldError, SourceLocation};
 use super::guess;
 use super::names;
 use super::reference;
@@ -17,10 +17,10 @@ pub struct Plan {
     pub files: Vec<PlannedFile>,
     /// The kernel that it was made from, `None` for the default project.
     pub signature: Option<Signature>,
-    /// What of the source the kernel file does not have.
-    pub left_out: Vec<LeftOut>,
-    /// The first place of the source that the parser could not read, if any; a macro or a mistake.
-    pub unread: Option<Unread>,
+    /// Parts of the source that the kernel file omits.
+    pub left_out: Vec<OmittedItem>,
+    /// The first position of the source that the parser could not read, if any: a macro or a mistake.
+    pub unread: Option<UnparsedSpan>,
 }
 
 /// One file of a plan.
@@ -34,21 +34,21 @@ pub struct PlannedFile {
 
 /// A place of a source that the parser could not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnparsedSpan {
     /// Where.
-    pub place: Place,
-    /// What stands there.
+    pub place: SourceLocation,
+    /// The text at this position.
     pub found: String,
 }
 
 /// A kernel source to make a project from.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelSource<'text> {
-    /// What the source is called in texts, such as `matmul.cu`; never opened.
+    /// The name of the source in texts, such as `matmul.cu`; never opened.
     pub display_name: &'text str,
     /// The whole text.
     pub text: &'text str,
-    /// Which kernel, with or without namespaces; needed if there are several.
+    /// The kernel's name, with or without namespaces; required if there are several.
     pub kernel: Option<&'text str>,
 }
 
@@ -79,7 +79,7 @@ pub fn plan_from(kernel_source: &KernelSource<'_>) -> Result<Plan, ScaffoldError
         ),
         file("README.md", readme(&subject)),
     ];
-    let unread = source.first_error().map(|(place, found)| Unread { place, found });
+    let unread = source.first_error().map(|(place, found)| UnparsedSpan { place, found });
     Ok(Plan { files, signature: Some(signature), left_out, unread })
 }
 
@@ -109,7 +109,7 @@ pub fn plan_default() -> Plan {
     }
 }
 
-/// What a project's reader takes for a launch block, well written or not, would stand beside the one written here.
+/// A comment that the project reader parses as a launch block, valid or not, would conflict with the generated one.
 fn refuse_launch_block(source: &Source) -> Result<(), ScaffoldError> {
     let Some(&at) = block::openings(&source.text).first() else { return Ok(()) };
     let place = source.place(at);

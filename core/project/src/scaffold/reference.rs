@@ -1,7 +1,7 @@
-//! The reference of a project made from a kernel: a signature and a launch, and no computation.
+//! The reference of a project made from a kernel: a signature and a launch, without the computation.
 //!
-//! What a kernel computes cannot be read off its signature, and a reference copied from the kernel
-//! would agree with every mistake in it. So the body refuses to compile until a person has written it.
+//! The computation cannot be derived from a signature, and a reference copied from the kernel would repeat its
+//! mistakes. So the body does not compile until the user has written it.
 
 use super::element::Element;
 use super::guess::{Argument, Guess, Role, Tensor};
@@ -10,7 +10,7 @@ use super::render::{Subject, compares_by_value, line, list, quoted};
 
 /// One parameter of the reference kernel.
 struct Parameter {
-    /// What the launch passes.
+    /// The argument of the launch.
     argument: String,
     declaration: String,
     meaning: String,
@@ -90,7 +90,7 @@ fn body(text: &mut String, guess: &Guess, output: &Tensor) {
     line!(text, "    static_assert(false, \"{GUARD}\");");
 }
 
-/// What the compiler says until somebody has written the reference.
+/// The compiler's message until the user has written the reference.
 pub(super) const GUARD: &str =
     "write the reference: compute every output in double here, then remove this line";
 
@@ -122,7 +122,7 @@ fn parameters(guess: &Guess) -> Vec<Parameter> {
     found
 }
 
-/// A tensor, and beside an output with a tolerance the magnitudes that the tolerance scales with.
+/// A tensor, and for an output with a tolerance the magnitudes that scale the tolerance.
 fn tensor_parameters(guess: &Guess, tensor: &Tensor, names: &mut Names) -> Vec<Parameter> {
     let name = &tensor.name;
     let tolerant = compares_by_value(tensor) && tensor.role != Role::Input;

@@ -1,12 +1,12 @@
-//! A guess as the texts of a project: `project.ron`, the kernel, the reference still to be written.
+//! Renders a guess as the texts of a project: `project.ron`, the kernel, the unfinished reference.
 
-use super::device_code::{LeftOut, Reason};
+use super::device_code::{OmittedItem, Reason};
 use super::element::Class;
 use super::geometry::Origin;
 use super::guess::{Argument, Guess, Tensor};
 use super::sizes;
 
-/// What the texts say about where they come from.
+/// The source, as named in the texts.
 pub(super) struct Subject {
     /// The kernel's name with namespaces.
     pub(super) path: String,
@@ -156,12 +156,12 @@ fn work(text: &mut String, guess: &Guess) {
     line!(text, "    work: (operations: [(kind: {kind}, count: {count})]),");
 }
 
-/// The kernel file: launch block, what was left out, device code.
+/// The kernel file: launch block, list of omitted items, device code.
 pub(super) fn kernel(
     subject: &Subject,
     guess: &Guess,
     device_code: &str,
-    left_out: &[LeftOut],
+    left_out: &[OmittedItem],
 ) -> String {
     let mut text = String::new();
     line!(text, "/*@ lightbench(");

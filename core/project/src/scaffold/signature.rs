@@ -1,18 +1,18 @@
-//! The signatures of the `__global__` functions of a CUDA source, read with the CUDA grammar.
+//! The signatures of the `__global__` functions of a CUDA source, parsed with the CUDA grammar.
 
 use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::error::{FoundKernel, ParameterProblem, Place, ScaffoldError};
+use super::error::{FoundKernel, ParameterProblem, ScaffoldError, SourceLocation};
 use super::source::{Item, Source, brief, children, first_error_below, items, one_line};
 
-/// What a kernel promises to its caller.
+/// The signature of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// The function's own name.
+    /// The name of the function.
     pub name: String,
-    /// The namespaces around it, outermost first; unnamed ones are left out.
+    /// The enclosing namespaces, outermost first; unnamed ones are omitted.
     pub namespaces: Vec<String>,
     /// Whether it has C linkage.
     pub extern_c: bool,
@@ -22,8 +22,7 @@ pub struct Signature {
     pub parameters: Vec<Parameter>,
     /// The first argument of `__launch_bounds__`, as written.
     pub launch_bounds: Option<String>,
-    /// Where the name stands.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The bytes of the body in the normalised text (line feeds, no byte order mark).
     pub(super) body: Range<usize>,
 }
@@ -31,19 +30,17 @@ pub struct Signature {
 /// A template parameter of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateParameter {
-    /// Its name, `None` if it has none.
+    /// Its name, if it has one.
     pub name: Option<String>,
-    /// What it stands for.
     pub kind: TemplateKind,
     /// The default, as written.
     pub default: Option<String>,
     /// The whole parameter, as written in one line.
     pub written: String,
-    /// Where it stands.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
-/// What a template parameter stands for.
+/// The kind of a template parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemplateKind {
     /// `typename T`.
@@ -57,28 +54,26 @@ pub enum TemplateKind {
 /// A function parameter of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name, `None` if it has none.
+    /// Its name, if it has one.
     pub name: Option<String>,
     /// The type without qualifiers and pointer, in single spaces.
     pub type_name: String,
-    /// How the type is passed.
     pub passing: Passing,
-    /// Whether a `__restrict__` of any spelling stands there.
+    /// Whether it has `__restrict__` in any spelling.
     pub restrict: bool,
     /// The whole parameter, as written in one line.
     pub written: String,
-    /// Where it stands.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
-/// How a parameter is passed.
+/// How a parameter is passed: by value, pointer or array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passing {
     /// By value.
     Value,
-    /// A pointer to, or an array of, what the kernel only reads.
+    /// A pointer to, or an array of, const elements.
     ConstPointer,
-    /// A pointer to, or an array of, what the kernel may write.
+    /// A pointer to, or an array of, elements that the kernel may write.
     Pointer,
     /// In a way that a project cannot express.
     Unsupported(ParameterProblem),
@@ -97,7 +92,7 @@ impl Signature {
 ///
 /// # Errors
 ///
-/// If there is no such kernel, if there are several, or if its signature cannot be read.
+/// There is no such kernel, there are several, or its signature cannot be read.
 pub fn read(text: &str, wanted: Option<&str>) -> Result<Signature, ScaffoldError> {
     read_from(&Source::parse(text)?, wanted)
 }
@@ -153,7 +148,7 @@ fn kernels(source: &Source) -> Vec<Definition<'_>> {
     items(source).into_iter().filter_map(definition).collect()
 }
 
-/// A specialisation of a template is no kernel of its own: the template chooses it.
+/// A specialisation of a template is not a separate kernel: the template selects it.
 fn definition(item: Item<'_>) -> Option<Definition<'_>> {
     let mut function = item.node;
     let mut template = None;
@@ -180,7 +175,7 @@ fn definition(item: Item<'_>) -> Option<Definition<'_>> {
 
 impl Definition<'_> {
     fn name<'text>(&self, source: &'text Source) -> &'text str {
-        self.declarator.child_by_field_name("declarator").map_or("", |name| source.of(name))
+        self.declarator.child_by_field_name("declarator").map_or("", |name| source.node_text(name))
     }
 
     fn path(&self, source: &Source) -> String {
@@ -228,7 +223,7 @@ impl Definition<'_> {
 
 fn launch_bounds(source: &Source, function: Node<'_>) -> Option<String> {
     let bounds = children(function).into_iter().find(|child| child.kind() == "launch_bounds")?;
-    Some(one_line(source.of(bounds.named_child(0)?)))
+    Some(one_line(source.node_text(bounds.named_child(0)?)))
 }
 
 fn templates_of(source: &Source, list: Node<'_>) -> Vec<TemplateParameter> {
@@ -238,11 +233,12 @@ fn templates_of(source: &Source, list: Node<'_>) -> Vec<TemplateParameter> {
 }
 
 fn template(source: &Source, node: Node<'_>) -> TemplateParameter {
-    let text =
-        |field: &str| node.child_by_field_name(field).map(|child| one_line(source.of(child)));
+    let text = |field: &str| {
+        node.child_by_field_name(field).map(|child| one_line(source.node_text(child)))
+    };
     let (name, kind, default) = match node.kind() {
         "type_parameter_declaration" => {
-            let name = node.named_child(0).map(|name| source.of(name).to_owned());
+            let name = node.named_child(0).map(|name| source.node_text(name).to_owned());
             (name, TemplateKind::Type, None)
         }
         "optional_type_parameter_declaration" => {
@@ -254,7 +250,7 @@ fn template(source: &Source, node: Node<'_>) -> TemplateParameter {
         }
         _ => (None, TemplateKind::Other, None),
     };
-    let written = brief(source.of(node), 60);
+    let written = brief(source.node_text(node), 60);
     TemplateParameter { name, kind, default, written, place: source.place(node.start_byte()) }
 }
 
@@ -263,7 +259,7 @@ fn parameters_of(source: &Source, list: Node<'_>) -> Vec<Parameter> {
         |node: &Node<'_>| node.kind().ends_with("parameter_declaration") || node.kind() == "...";
     let nodes: Vec<Node<'_>> = children(list).into_iter().filter(is_parameter).collect();
     if let [only] = nodes.as_slice()
-        && one_line(source.of(*only)) == "void"
+        && one_line(source.node_text(*only)) == "void"
     {
         return Vec::new();
     }
@@ -271,10 +267,11 @@ fn parameters_of(source: &Source, list: Node<'_>) -> Vec<Parameter> {
 }
 
 fn parameter(source: &Source, node: Node<'_>) -> Parameter {
-    let type_name = node.child_by_field_name("type").map_or("", |kind| source.of(kind));
+    let type_name = node.child_by_field_name("type").map_or("", |kind| source.node_text(kind));
     let declarator = declarator_of(source, node);
     let constant = children(node).iter().any(|child| {
-        child.kind() == "type_qualifier" && matches!(source.of(*child), "const" | "constexpr")
+        child.kind() == "type_qualifier"
+            && matches!(source.node_text(*child), "const" | "constexpr")
     });
     let passing = match (declarator.problem, declarator.pointers) {
         (Some(problem), _) => Passing::Unsupported(problem),
@@ -283,7 +280,7 @@ fn parameter(source: &Source, node: Node<'_>) -> Parameter {
         (None, 1) => Passing::Pointer,
         (None, _) => Passing::Unsupported(ParameterProblem::PointerToPointer),
     };
-    let written = source.of(node);
+    let written = source.node_text(node);
     Parameter {
         name: declarator.name,
         type_name: one_line(type_name),
@@ -294,7 +291,7 @@ fn parameter(source: &Source, node: Node<'_>) -> Parameter {
     }
 }
 
-/// What stands around a parameter's name.
+/// The declarator around a parameter's name.
 #[derive(Default)]
 struct Declarator {
     name: Option<String>,
@@ -310,7 +307,7 @@ fn declarator_of(source: &Source, parameter: Node<'_>) -> Declarator {
     let mut next = parameter.child_by_field_name("declarator");
     while let Some(node) = next {
         match node.kind() {
-            "identifier" => found.name = Some(source.of(node).to_owned()),
+            "identifier" => found.name = Some(source.node_text(node).to_owned()),
             "pointer_declarator"
             | "abstract_pointer_declarator"
             | "array_declarator"
@@ -328,7 +325,7 @@ fn declarator_of(source: &Source, parameter: Node<'_>) -> Declarator {
     found
 }
 
-/// The declarator inside a node whose grammar gives it no field name.
+/// The declarator inside a node for which the grammar has no field name.
 fn inner_declarator(node: Node<'_>) -> Option<Node<'_>> {
     let is_declarator =
         |child: &Node<'_>| child.kind() == "identifier" || child.kind().ends_with("declarator");

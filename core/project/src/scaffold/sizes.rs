@@ -1,4 +1,4 @@
-//! First workloads for axes of unknown meaning: small and odd to verify, large to measure.
+//! First workloads for axes of unknown meaning: small odd sizes for verification, large ones for timing.
 
 use super::guess::Axis;
 use super::render::{line, quoted};

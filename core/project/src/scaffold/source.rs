@@ -1,24 +1,24 @@
-//! One CUDA source, parsed: its text, its syntax tree, its macros and its named constants.
+//! A parsed CUDA source: its text, its syntax tree, its macros and its named constants.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::error::{Place, ScaffoldError};
+use super::error::{ScaffoldError, SourceLocation};
 use super::macros::{self, Defines};
 use super::{arithmetic, element};
 
 /// A kernel file is written by hand; this is a hundred times the longest seen.
 const LARGEST_SOURCE: usize = 4 << 20;
 
-/// Reports of progress (one per hundred steps of the parser) after which a source is given up: so many
-/// for any source, and one more for each [`BYTES_PER_REPORT`] bytes. Measured: a report per 46 to 660
-/// bytes of CUDA C++, per 10 bytes of `x<x<x<…`, whose error recovery takes quadratic time.
+/// Progress reports of the parser (one per hundred steps) after which parsing is stopped: this number for any source,
+/// and one more for each [`BYTES_PER_REPORT`] bytes. Measured: one report per 46 to 660 bytes of CUDA C++, and one per
+/// 10 bytes of `x<x<x<…`, whose error recovery takes quadratic time.
 const REPORTS_FOR_ANY: usize = 1000;
 const BYTES_PER_REPORT: usize = 32;
 
-/// How deep scopes (namespaces, `extern "C"`, `#if`) are followed.
+/// Maximum nesting of scopes (namespaces, `extern "C"`, `#if`).
 const DEEPEST_SCOPE: usize = 64;
 
 pub(super) struct Source {
@@ -62,18 +62,18 @@ impl Source {
         self.tree.root_node()
     }
 
-    pub(super) fn of(&self, node: Node<'_>) -> &str {
+    pub(super) fn node_text(&self, node: Node<'_>) -> &str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// Where a node begins with the macros before it that the grammar did not see.
+    /// The start of a node, including preceding macros that the grammar ignored.
     pub(super) fn decorated_start(&self, node: Node<'_>) -> usize {
         let before = self.masked.get(..node.start_byte()).unwrap_or_default().trim_end().len();
         let between = self.text.get(before..node.start_byte()).unwrap_or_default();
         before + (between.len() - between.trim_start().len())
     }
 
-    pub(super) fn place(&self, at: usize) -> Place {
+    pub(super) fn place(&self, at: usize) -> SourceLocation {
         place(&self.text, &self.line_starts, at)
     }
 
@@ -98,7 +98,7 @@ impl Source {
         arithmetic::evaluate(expression, &|name| self.constant(name))
     }
 
-    /// What a constant, a variable with an initial value, or a macro stands for, as text.
+    /// The text of a constant, an initialised variable, or a macro.
     pub(super) fn constant(&self, name: &str) -> Option<&str> {
         self.constants.get(name).or_else(|| self.defines.get(name)).map(String::as_str)
     }
@@ -109,16 +109,16 @@ impl Source {
     }
 
     /// The first place that the grammar could not read, if any.
-    pub(super) fn first_error(&self) -> Option<(Place, String)> {
+    pub(super) fn first_error(&self) -> Option<(SourceLocation, String)> {
         first_error_below(self.root()).map(|node| self.describe_error(node))
     }
 
     /// Place and text of an error node, the text short enough for a message.
-    pub(super) fn describe_error(&self, node: Node<'_>) -> (Place, String) {
+    pub(super) fn describe_error(&self, node: Node<'_>) -> (SourceLocation, String) {
         let found = if node.is_missing() {
             format!("missing {}", node.kind())
         } else {
-            brief(self.of(node), 40)
+            brief(self.node_text(node), 40)
         };
         (self.place(node.start_byte()), found)
     }
@@ -140,27 +140,28 @@ impl Source {
         self.constants = constants;
     }
 
-    /// `dim3 block(TILE, TILE);` reads as a function to a grammar that knows no types.
+    /// The grammar parses `dim3 block(TILE, TILE);` as a function, because it does not know types.
     fn extents(&self, declaration: Node<'_>, into: &mut BTreeMap<String, String>) {
-        let kind = declaration.child_by_field_name("type").map_or("", |kind| self.of(kind));
+        let kind = declaration.child_by_field_name("type").map_or("", |kind| self.node_text(kind));
         let declarator = declaration.child_by_field_name("declarator");
         if kind == "dim3"
             && let Some(function) = declarator.filter(|node| node.kind() == "function_declarator")
         {
-            let text = |field| function.child_by_field_name(field).map_or("", |part| self.of(part));
+            let text =
+                |field| function.child_by_field_name(field).map_or("", |part| self.node_text(part));
             into.insert(text("declarator").to_owned(), text("parameters").to_owned());
         }
     }
 
-    /// Remembers what a name stands for; a name with two meanings has none.
+    /// Records the meaning of a name; a name with two meanings has none.
     fn alias(&self, node: Node<'_>, name: &str, value: &str, into: &mut BTreeMap<String, String>) {
         if let (Some(name), Some(value)) =
             (node.child_by_field_name(name), node.child_by_field_name(value))
             && matches!(name.kind(), "identifier" | "type_identifier")
             && value.child_by_field_name("body").is_none()
         {
-            let value = self.of(value).to_owned();
-            into.entry(self.of(name).to_owned())
+            let value = self.node_text(value).to_owned();
+            into.entry(self.node_text(name).to_owned())
                 .and_modify(|known| {
                     if *known != value {
                         known.clear();
@@ -198,7 +199,8 @@ fn collect_items<'tree>(
         let opens = match child.kind() {
             "namespace_definition" => {
                 if let Some(name) = child.child_by_field_name("name") {
-                    let parts = source.of(name).split("::").map(|part| part.trim().to_owned());
+                    let parts =
+                        source.node_text(name).split("::").map(|part| part.trim().to_owned());
                     item.namespaces.extend(parts);
                 }
                 true
@@ -225,8 +227,8 @@ pub fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut cursor).collect()
 }
 
-/// Visits `node` and all below, parents first, with the ancestors from `node` down;
-/// `visit` says whether to go into the node. Not recursive: a hostile source nests deeply.
+/// Visits `node` and all nodes below, parents first, with the ancestors from `node` down; `visit` returns whether to
+/// descend. Not recursive, because a hostile source may nest deeply.
 pub fn walk<'tree>(node: Node<'tree>, mut visit: impl FnMut(Node<'tree>, &[Node<'tree>]) -> bool) {
     let mut cursor = node.walk();
     let mut ancestors = Vec::new();
@@ -262,7 +264,7 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The beginning of a text in one line, safe to print and to put into a comment.
+/// The first line of a text, safe to print and to put into a comment.
 pub(super) fn brief(text: &str, longest: usize) -> String {
     let start: String = text.chars().take(4 * longest).collect();
     let line = one_line(&start);
@@ -274,7 +276,7 @@ pub(super) fn brief(text: &str, longest: usize) -> String {
     short.replace("*/", "* /").replace("/*", "/ *").trim_end_matches('\\').to_owned()
 }
 
-/// Characters that reorder what stands around them.
+/// Characters that reorder neighbouring text.
 fn is_direction_mark(letter: char) -> bool {
     matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -283,11 +285,11 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
-fn place(text: &str, line_starts: &[usize], at: usize) -> Place {
+fn place(text: &str, line_starts: &[usize], at: usize) -> SourceLocation {
     let line = line_starts.partition_point(|start| *start <= at);
     let start = line_starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
     let before = text.get(start..at).unwrap_or_default();
-    Place { line, column: before.chars().count() + 1 }
+    SourceLocation { line, column: before.chars().count() + 1 }
 }
 
 /// The syntax tree of a text, of which it has every byte's place: macros that only decorate are read as spaces.

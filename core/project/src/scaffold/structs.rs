@@ -1,12 +1,12 @@
-//! Structs of a source that the project format can lay out: plain scalar fields, nothing else.
+//! Structs of a source that the project format can represent: plain scalar fields only.
 
 use tree_sitter::Node;
 
 use super::element::{self, Element, Pointee};
 use super::source::{Source, children, walk};
 
-/// The fields of the struct called `name`: `None` if the source defines no such struct, an empty
-/// list if it is not plain.
+/// The fields of the struct called `name`: `None` if the source defines no such struct, an empty list if it is not
+/// plain.
 pub(super) fn fields(source: &Source, name: &str) -> Option<Vec<(String, Element)>> {
     let definition = find(source, name)?;
     Some(plain_fields(source, definition).unwrap_or_default())
@@ -28,7 +28,7 @@ fn find<'tree>(source: &'tree Source, name: &str) -> Option<Node<'tree>> {
             "type_definition" => node.child_by_field_name("declarator"),
             _ => None,
         };
-        if found.is_none() && named.is_some_and(|named| source.of(named) == name) {
+        if found.is_none() && named.is_some_and(|named| source.node_text(named) == name) {
             let definition = node.child_by_field_name("type").unwrap_or(node);
             found = definition.child_by_field_name("body").map(|_| definition);
         }
@@ -38,7 +38,7 @@ fn find<'tree>(source: &'tree Source, name: &str) -> Option<Node<'tree>> {
 }
 
 fn plain_fields(source: &Source, definition: Node<'_>) -> Option<Vec<(String, Element)>> {
-    let text = source.of(definition);
+    let text = source.node_text(definition);
     let own_layout = ["__align__", "alignas", "__attribute__", "virtual"];
     let has_base = children(definition).iter().any(|child| child.kind() == "base_class_clause");
     if has_base
@@ -65,7 +65,7 @@ fn plain_field(
     fields: &mut Vec<(String, Element)>,
 ) -> Option<()> {
     let parts = children(declaration);
-    if parts.iter().any(|part| source.of(*part) == "static") {
+    if parts.iter().any(|part| source.node_text(*part) == "static") {
         return Some(());
     }
     if parts.iter().any(|part| part.kind() == "bitfield_clause" || part.has_error()) {
@@ -77,9 +77,9 @@ fn plain_field(
         match declarator.kind() {
             "function_declarator" => {}
             "field_identifier" => {
-                let element = element::from_c_type(&source.resolve_type(source.of(kind)))?;
+                let element = element::from_c_type(&source.resolve_type(source.node_text(kind)))?;
                 element.by_value().then_some(())?;
-                fields.push((source.of(declarator).to_owned(), element));
+                fields.push((source.node_text(declarator).to_owned(), element));
             }
             _ => return None,
         }

@@ -1,4 +1,4 @@
-//! The template arguments that a kernel is first compiled with.
+//! The template arguments of a kernel's first compilation.
 
 use super::element::{self, Class};
 use super::error::ScaffoldError;
@@ -15,7 +15,7 @@ pub(super) struct Tuned {
     pub(super) name: String,
     pub(super) value: u64,
     pub(super) guessed: bool,
-    /// What the host code passes for it.
+    /// The argument in the host code.
     pub(super) host: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Templates {
     /// The arguments of the kernel's name expression, empty for a plain function.
     pub(super) arguments: Vec<String>,
     pub(super) tuned: Vec<Tuned>,
-    /// Type parameters and what they are.
+    /// Type parameters and their types.
     types: Vec<(String, String)>,
     /// Type parameters that neither the source nor its host code decides.
     pub(super) guessed_types: Vec<String>,
@@ -46,7 +46,7 @@ impl Templates {
     }
 }
 
-/// An integer that nothing decides: a block's width where it is one, else a tile's.
+/// Default for an integer parameter: a block's width, or a tile's below.
 const BLOCK: u64 = 256;
 const TILE: u64 = 32;
 
@@ -133,7 +133,7 @@ impl Templates {
     }
 }
 
-/// Whether a type can stand in the format's kernel names.
+/// Whether a type is valid in the format's kernel names.
 fn names_a_type(name: &str) -> bool {
     name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | ':' | ' '))
 }

@@ -1,4 +1,4 @@
-//! What the body of a kernel does with its parameters and its indices, seen from the syntax alone.
+//! The use of parameters and indices in the body of a kernel, from its syntax tree.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use tree_sitter::Node;
 
 use super::source::{Source, children, walk};
 
-/// What happens to the memory behind one pointer.
+/// The accesses to the memory behind one pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Access {
     pub(super) read: bool,
     pub(super) written: bool,
-    /// Handed on (to a function, to another pointer): the syntax no longer tells.
+    /// The pointer is passed on (to a function, to another pointer), so its accesses are unknown.
     pub(super) escapes: bool,
 }
 
-/// What a body shows about itself.
+/// The uses in a body.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Usage {
     pub(super) accesses: BTreeMap<String, Access>,
-    /// How many dimensions of the block are looked at: 0 to 3.
+    /// Number of block dimensions that the body uses: 0 to 3.
     pub(super) block_rank: usize,
-    /// How many dimensions of the grid are looked at: 0 to 3.
+    /// Number of grid dimensions that the body uses: 0 to 3.
     pub(super) grid_rank: usize,
     /// Whether `blockIdx` only selects, and is not multiplied by a width: one block per row.
     pub(super) block_selects: bool,
@@ -43,7 +43,7 @@ pub(super) fn read(
     walk(body, |node, ancestors| {
         match node.kind() {
             "identifier" => {
-                let name = source.of(node);
+                let name = source.node_text(node);
                 if name == "this_grid" {
                     usage.grid_sync = true;
                 } else if let Some(pointer) = pointers.iter().find(|pointer| *pointer == name) {
@@ -52,7 +52,7 @@ pub(super) fn read(
                 }
             }
             "field_expression" => {
-                let (variable, rank) = index_rank(source.of(node));
+                let (variable, rank) = index_rank(source.node_text(node));
                 match variable {
                     "threadIdx" | "blockDim" => usage.block_rank = usage.block_rank.max(rank),
                     "blockIdx" => {
@@ -63,7 +63,7 @@ pub(super) fn read(
                 }
             }
             "declaration" => {
-                let text = source.of(node);
+                let text = source.node_text(node);
                 usage.dynamic_shared |= text.contains("extern") && text.contains("__shared__");
             }
             _ => {}
@@ -99,7 +99,7 @@ fn is_scaled(source: &Source, node: Node<'_>, ancestors: &[Node<'_>], sizes: &[S
                 let by_size = other.is_some_and(|other| {
                     let mut found = false;
                     walk(other, |part, _| {
-                        found |= sizes.iter().any(|size| size == source.of(part));
+                        found |= sizes.iter().any(|size| size == source.node_text(part));
                         !found
                     });
                     found
@@ -123,7 +123,7 @@ fn note(access: &mut Access, source: &Source, name: Node<'_>, ancestors: &[Node<
         match outer.kind() {
             "subscript_expression" if is("argument") => dereferenced = true,
             "subscript_expression" => break,
-            "pointer_expression" => match source.of(*outer).as_bytes().first() {
+            "pointer_expression" => match source.node_text(*outer).as_bytes().first() {
                 Some(b'*') => dereferenced = true,
                 _ => dereferenced = false,
             },
@@ -138,7 +138,8 @@ fn note(access: &mut Access, source: &Source, name: Node<'_>, ancestors: &[Node<
             "binary_expression" if !dereferenced => {}
             "assignment_expression" if is("left") && dereferenced => {
                 access.written = true;
-                let plain = outer.child_by_field_name("operator").map(|sign| source.of(sign));
+                let plain =
+                    outer.child_by_field_name("operator").map(|sign| source.node_text(sign));
                 access.read |= plain != Some("=");
                 return;
             }
@@ -155,13 +156,15 @@ fn note(access: &mut Access, source: &Source, name: Node<'_>, ancestors: &[Node<
 }
 
 fn is_cast(source: &Source, call: Node<'_>) -> bool {
-    let function = call.child_by_field_name("function").map_or("", |function| source.of(function));
+    let function =
+        call.child_by_field_name("function").map_or("", |function| source.node_text(function));
     ["reinterpret_cast", "static_cast", "const_cast"].iter().any(|cast| function.starts_with(cast))
 }
 
-/// An address handed to a function: atomics and cache-hinted loads and stores are known.
+/// An address passed to a function: atomics and cache-hinted loads and stores are recognised.
 fn called(access: &mut Access, source: &Source, call: Node<'_>) {
-    let function = call.child_by_field_name("function").map_or("", |function| source.of(function));
+    let function =
+        call.child_by_field_name("function").map_or("", |function| source.node_text(function));
     if function.starts_with("atomic") || function.starts_with("red_") {
         access.read = true;
         access.written = true;

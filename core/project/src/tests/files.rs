@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::fixture::{KERNEL, files, folder, load, problems};
 use crate::read::MAX_FILE_BYTES;
-use crate::{Candidate, DeviceFacts, NoKernel, Part, Project, ProjectError, ReadError};
+use crate::{Candidate, DeviceFacts, KernelUnavailable, Part, Project, ProjectError, ReadError};
 
 /// The kernel of the project of three files.
 const KERNEL_FILE: &str = "kernels/naive.cu";
@@ -39,7 +39,7 @@ fn broken(root: &Path) -> String {
     let broken = &project.broken[0];
     assert_eq!((broken.file.as_path(), broken.part), (Path::new(KERNEL_FILE), Part::Kernel));
     assert_eq!(broken.source, None);
-    broken.problems_text()
+    broken.problem_list()
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn one_bad_file_stops_no_other() {
         let [broken] = project.broken.as_slice() else { panic!("{:?}", project.broken) };
         assert_eq!((broken.file.to_str(), broken.part), (Some(file), part));
         assert_eq!(broken.source.as_deref(), Some(text));
-        assert!(broken.problems_text().contains(says), "{}", broken.problems_text());
+        assert!(broken.problem_list().contains(says), "{}", broken.problem_list());
         match project.kernel(&broken.name()) {
-            Err(NoKernel::Broken(found)) => assert_eq!(&found, broken),
+            Err(KernelUnavailable::Broken(found)) => assert_eq!(&found, broken),
             other => panic!("{other:?}"),
         }
     };
@@ -176,7 +176,7 @@ fn an_include_that_is_no_text_fails_what_includes_it() {
         let kernel = project.kernel(name).unwrap();
         let device = DeviceFacts::default();
         let selection = kernel.launch.select(&environment, &BTreeMap::new(), &device).unwrap();
-        Candidate::of(&project, kernel, selection)
+        Candidate::new(&project, kernel, selection)
     };
     assert!(candidate("naive").is_ok());
     let refusals = candidate("other").unwrap_err();

@@ -251,7 +251,7 @@ fn occupancy_is_asked_for_last() {
     let footprints = launch.footprints(&environment, &selection, &device).unwrap();
     assert_eq!((footprints[0].block, footprints[0].shared_bytes), ([128, 1, 1], 16));
     let nothing = BTreeMap::new();
-    assert!(launch.plan(&environment, &selection, &device, &nothing).unwrap_err().awaits_device());
+    assert!(launch.plan(&environment, &selection, &device, &nothing).unwrap_err().needs_device());
     let occupancy = BTreeMap::from([("rmsnorm<PARAM_BLOCK>".to_owned(), 264)]);
     let plan = launch.plan(&environment, &selection, &device, &occupancy).unwrap();
     let PlannedStep::Launch(step) = &plan.steps[0] else { panic!("{plan:?}") };

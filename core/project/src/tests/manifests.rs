@@ -1,7 +1,7 @@
 //! Each rule of `project.ron`: what is written instead of what, where the problem is, and its words.
 
 use super::fixture::{bent, check_all, files, load, problems};
-use crate::NoKernel;
+use crate::KernelUnavailable;
 
 #[test]
 fn a_sound_project_loads() {
@@ -12,8 +12,10 @@ fn a_sound_project_loads() {
     assert_eq!(workload.work.operations[0].1, 4.0 * 16384.0 * 8192.0);
     assert_eq!(workload.work.bytes, f64::from(2 * (2 * 16384 * 8192 + 8192)));
     match project.kernel("naiv").unwrap_err() {
-        NoKernel::Unknown(unknown) => assert_eq!(unknown.nearest.as_deref(), Some("naive")),
-        NoKernel::Broken(broken) => panic!("{broken:?}"),
+        KernelUnavailable::Unknown(unknown) => {
+            assert_eq!(unknown.nearest.as_deref(), Some("naive"))
+        }
+        KernelUnavailable::Broken(broken) => panic!("{broken:?}"),
     }
 }
 
@@ -90,7 +92,7 @@ const RULES: &[(&str, &str, &str, &str)] = &[
     ("\"eps: f32\"", "\"ep: f32\"", "ep", "write `eps`"),
     ("\"eps: f32\"", "\"eps\"", "\"eps\"", "write `eps: f32`"),
     ("\"rows: i64\"", "\"rows: u8\"", "\"rows", "a value that fits u8"),
-    ("[\"x\", \"w\", \"y\", ", "[\"x\", \"w\", ", "[\"x\"", "the tensor `y` is no argument"),
+    ("[\"x\", \"w\", \"y\", ", "[\"x\", \"w\", ", "[\"x\"", "the tensor `y` is not an argument"),
     (
         "[\"x\", \"w\", \"y\", ",
         "[\"x\", \"w\", \"y\", \"x\", ",

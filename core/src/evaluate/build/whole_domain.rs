@@ -1,6 +1,6 @@
 //! Workloads and programs for inputs from the whole domain of tensors, scalars and sizes.
 
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use super::super::compiles::Missing;
 use super::super::far::Far;
@@ -87,7 +87,7 @@ impl Builder<'_, '_> {
             Far::NoRoom(reason) => reason.clone(),
             Far::Fits(workload, what) => match self.trial(index, workload) {
                 Ok(trial) => {
-                    let draw = Draw::Distribution(Distribution::AsDeclared);
+                    let draw = InputMode::Distribution(Distribution::AsDeclared);
                     subject.far = Some(VariedTrial { trial, what: what.clone(), draw });
                     return Ok(());
                 }

@@ -100,7 +100,7 @@ fn product(folder: &Path) -> Box<Project> {
 }
 
 fn trial(project: &Project, name: &str) -> Trial {
-    let case = Case::of(&project.definition, project.workload(name).unwrap()).unwrap();
+    let case = Case::new(&project.definition, project.workload(name).unwrap()).unwrap();
     let [m, n, k] = [case.tensors[2].dims[0], case.tensors[2].dims[1], case.tensors[0].dims[1]]
         .map(|size| u32::try_from(size).unwrap());
     let mut arguments: Vec<ArgumentCase> =
@@ -175,7 +175,7 @@ impl Scene {
     fn new(library: &str, seconds: f64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let project = product(folder.path());
-        let readings = Readings::of(Seconds(seconds), Seconds(1e-9));
+        let readings = Readings::new(Seconds(seconds), Seconds(1e-9));
         let (command, device) = (command(readings), DeviceName::parse("cuda:0").unwrap());
         let subject = Subject {
             candidate: Vec::new(),
@@ -307,7 +307,7 @@ fn a_library_is_verified_timed_and_scored_against() {
 fn a_library_that_is_not_there_is_a_sentence() {
     let timed = beside("absent", 1e-5);
     let reason = reason(&timed, "cuBLAS");
-    assert!(reason.starts_with("cuBLAS is not there (absent); it comes with"), "{reason}");
+    assert!(reason.starts_with("cuBLAS is missing (absent); it comes with"), "{reason}");
     assert!(timed.standing.is_some(), "the candidate stands without it");
 }
 
@@ -381,6 +381,6 @@ fn what_is_no_library_here_is_held_against_nothing() {
         assert!(unfit.to_string().starts_with(expected), "{unfit}");
         unfit
     };
-    assert!(matches!(check("absent", "cuBLAS is not there"), Unfit::Unusable(_)));
+    assert!(matches!(check("absent", "cuBLAS is missing"), Unfit::Unusable(_)));
     assert!(matches!(check("narrow", "it is not precise enough"), Unfit::Wrong(_)));
 }

@@ -1,15 +1,15 @@
 //! What tells the time: events, or the driver's time stamps where there are any and they fit what was launched.
 
 use super::*;
-use crate::device::pretended::STAMPED;
+use crate::device::fake_gpu::STAMPED;
 use crate::measure::energy::Joules;
-use crate::measure::{Basis, Besides, Clock, ClockUse, EnergyUse, Mode, NoEnergy, NoStamps};
+use crate::measure::{Basis, Clock, ClockUse, EnergyError, EnergyUse, ExtraModes, Mode, NoStamps};
 
 const TIME: Seconds = Seconds(1e-6);
 
 /// Checks what tells the cold time of a device that has time stamps for so many timings.
 fn check(clock: ClockUse, stamps: Option<usize>, expected: Result<(), Option<NoStamps>>) {
-    let readings = Readings { stamps, ..Readings::of(TIME, Seconds(1e-9)) };
+    let readings = Readings { stamps, ..Readings::new(TIME, Seconds(1e-9)) };
     let longest = Duration::from_secs(60);
     let protocol = Protocol { clock, longest, ..Protocol::QUICK };
     let timed = timed_by(&SPECIMENS[0], readings, None, protocol);
@@ -51,7 +51,7 @@ fn samples_of_two_clocks_are_never_mixed() {
 fn what_is_asked_for_besides_is_a_condition_of_its_own() {
     let check = |besides, words: &[&str]| {
         let protocol = Protocol { besides, ..Protocol::QUICK };
-        let readings = Readings::of(TIME, Seconds(1e-9));
+        let readings = Readings::new(TIME, Seconds(1e-9));
         let timed = timed_by(&SPECIMENS[0], readings, None, protocol);
         let modes: Vec<&str> = timed.timings.iter().map(|timing| timing.mode.word()).collect();
         assert_eq!(modes, words, "{besides:?}");
@@ -59,28 +59,28 @@ fn what_is_asked_for_besides_is_a_condition_of_its_own() {
         assert!(floors.zip(&modes).all(|(has, mode)| has == (*mode == "cold")), "{modes:?}");
         assert_eq!(timed.energy, None, "nobody asked");
     };
-    check(Besides::Nothing, &["cold", "warm"]);
-    check(Besides::Graph, &["cold", "warm", "graph"]);
-    check(Besides::Server, &["cold", "warm", "server"]);
+    check(ExtraModes::Nothing, &["cold", "warm"]);
+    check(ExtraModes::Graph, &["cold", "warm", "graph"]);
+    check(ExtraModes::Server, &["cold", "warm", "server"]);
 }
 
 #[test]
 fn energy_is_told_where_it_is_asked_for_and_there() {
-    let check = |watts, expected: Result<Joules, NoEnergy>| {
-        let readings = Readings { watts, ..Readings::of(TIME, Seconds(1e-9)) };
+    let check = |watts, expected: Result<Joules, EnergyError>| {
+        let readings = Readings { watts, ..Readings::new(TIME, Seconds(1e-9)) };
         let protocol = Protocol { energy: EnergyUse::Measure, ..Protocol::QUICK };
         let timed = timed_by(&SPECIMENS[0], readings, None, protocol);
         assert_eq!(timed.energy.unwrap().map(|energy| energy.each), expected, "{watts:?}");
     };
     check(Some(160.0), Ok(Joules(1.0)));
-    check(Some(40.0), Err(NoEnergy::Unsound));
-    check(None, Err(NoEnergy::NoCounter));
+    check(Some(40.0), Err(EnergyError::Unsound));
+    check(None, Err(EnergyError::NoCounter));
 }
 
 #[test]
 fn a_time_near_the_launch_floor_says_so() {
     let check = |nanoseconds: f64, says: bool| {
-        let readings = Readings::of(Seconds(nanoseconds * 1e-9), Seconds(25e-9));
+        let readings = Readings::new(Seconds(nanoseconds * 1e-9), Seconds(25e-9));
         let line = said(&SPECIMENS[0], readings, None).standing.unwrap().line;
         let has = line.contains("of which 50.0 ns is what an empty launch of this shape takes");
         assert_eq!(has, says, "{nanoseconds} ns: {line}");

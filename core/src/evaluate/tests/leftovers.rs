@@ -1,7 +1,7 @@
 //! What a device that looks at nothing while kernels run does not see: what they find of the run before must show in
 //! results, and races on some inputs to the virtual device beside it.
 
-use lightbench_tensors::inputs::{Draw, Recipe, generate};
+use lightbench_tensors::inputs::{InputMode, InputSpec, generate};
 
 use super::*;
 use crate::project::launch::expectation::WrongKind;
@@ -14,7 +14,7 @@ fn check(name: &str, expected: &str) {
     let specimen = SPECIMENS.iter().find(|specimen| specimen.name == name).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let project = project(folder.path());
-    let readings = Readings::of(Seconds(1e-6), Seconds(1e-9));
+    let readings = Readings::new(Seconds(1e-6), Seconds(1e-9));
     let verdict = verified(&subject(&project, specimen), readings, None, Protocol::QUICK);
     let Err(Stop::Failure(Failure::Wrong(wrong))) = &verdict else {
         panic!("{name}: {verdict:?}");
@@ -39,7 +39,7 @@ fn a_kernel_whose_strong_reads_are_replayed_beside_a_gpu_passes() {
     let specimen = SPECIMENS.iter().find(|specimen| specimen.name == "strong-reads").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let project = project(folder.path());
-    let readings = Readings::of(Seconds(1e-6), Seconds(1e-9));
+    let readings = Readings::new(Seconds(1e-6), Seconds(1e-9));
     let beside = DeviceName::parse("virtual:h200").unwrap();
     let subject = subject(&project, specimen);
     let verdict = verified(&subject, readings, Some(&beside), Protocol::QUICK);
@@ -48,10 +48,10 @@ fn a_kernel_whose_strong_reads_are_replayed_beside_a_gpu_passes() {
 
 /// The first element of the inputs that come from this.
 fn first_element(project: &Project, workload: &str, which: &str) -> u32 {
-    let case = Case::of(&project.definition, project.workload(workload).unwrap()).unwrap();
-    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let case = Case::new(&project.definition, project.workload(workload).unwrap()).unwrap();
+    let draw = InputMode::Distribution(Distribution::AsDeclared);
     let seed = input_seed(1, workload, which);
-    let made = generate(&case, Recipe { seed, draw }).unwrap().remove(0).unwrap();
+    let made = generate(&case, InputSpec { seed, draw }).unwrap().remove(0).unwrap();
     u32::from_le_bytes(made[..4].try_into().unwrap())
 }
 
@@ -60,7 +60,7 @@ fn a_race_is_looked_for_on_other_inputs_too() {
     let specimen = SPECIMENS.iter().find(|specimen| specimen.name == "races-rarely").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let project = project(folder.path());
-    let readings = Readings::of(Seconds(1e-6), Seconds(1e-9));
+    let readings = Readings::new(Seconds(1e-6), Seconds(1e-9));
     let beside = DeviceName::parse("virtual:h200").unwrap();
     let [small, middle, rare] = [("small", "a"), ("middle", "a"), ("middle", "b")]
         .map(|(workload, which)| first_element(&project, workload, which));

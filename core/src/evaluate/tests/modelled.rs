@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use lightbench_tensors::inputs::{Draw, Recipe};
+use lightbench_tensors::inputs::{InputMode, InputSpec};
 
 use super::recorded::recorded;
 use super::*;
@@ -30,7 +30,7 @@ fn modelled_and_measured() {
     let surroundings = HostEnvironment { explicit, ..HostEnvironment::default() };
     let toolchain = discover(&surroundings).into_toolchain().unwrap();
     let cache = tempfile::tempdir().unwrap();
-    let readings = Readings::of(Seconds(1.0), Seconds(1.55e-6));
+    let readings = Readings::new(Seconds(1.0), Seconds(1.55e-6));
     let mut compiler = Compiler::new(toolchain, command(readings), Some(cache.path().to_owned()));
     let device = DeviceName::parse("virtual:h200").unwrap();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects");
@@ -85,7 +85,7 @@ fn modelled(
     let (side, modules) = (Side::Candidate, subject.candidate.clone());
     let opening = Opening { side, device, max_steps: 1 << 30, modules, trusted: None };
     let mut station = Station::open(&opening).map_err(|_error| "the station does not open")?;
-    let recipe = Recipe { seed: 1, draw: Draw::Repeating };
+    let recipe = InputSpec { seed: 1, draw: InputMode::Repeating };
     let order = MeasureOrder {
         case: trial.case.clone(),
         programs: vec![trial.candidate.clone()],

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use lightbench_tensors::inputs::{Draw, Recipe};
+use lightbench_tensors::inputs::{InputMode, InputSpec};
 
 use super::*;
 use crate::compile::Compiler;
@@ -56,7 +56,7 @@ fn counted(subject: &Subject) -> Option<Vec<RunReport>> {
         let order = RunOrder {
             case: trial.case.clone(),
             program: trial.candidate.clone(),
-            recipe: Recipe { seed: 1, draw: Draw::Distribution(Distribution::AsDeclared) },
+            recipe: InputSpec { seed: 1, draw: InputMode::Distribution(Distribution::AsDeclared) },
             memory: MemoryOrder::Fresh(Placement::Left),
             scrutiny: Scrutiny::Memory,
             counts: CountsUse::Tell,
@@ -92,7 +92,7 @@ fn what_is_said_of_recorded_times() {
     let surroundings = HostEnvironment { explicit, ..HostEnvironment::default() };
     let toolchain = discover(&surroundings).into_toolchain().unwrap();
     let cache = tempfile::tempdir().unwrap();
-    let readings = Readings::of(Seconds(1.0), FLOOR);
+    let readings = Readings::new(Seconds(1.0), FLOOR);
     let mut compiler = Compiler::new(toolchain, command(readings), Some(cache.path().to_owned()));
     let device = DeviceName::parse("cuda:0").unwrap();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects");

@@ -22,7 +22,7 @@ fn check(grid: Grid, body: &'static str, expected: Said) {
     let folder = tempfile::tempdir().unwrap();
     let project = project(folder.path());
     let device = DeviceName::parse("virtual:h200").unwrap();
-    let readings = Readings::of(Seconds(1.0), Seconds(1e-6));
+    let readings = Readings::new(Seconds(1.0), Seconds(1e-6));
     let mut stations = Stations::new(&command(readings), &device, None).unwrap();
     let subject = subject(&project, &specimen);
     let verification = Verification {

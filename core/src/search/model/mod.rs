@@ -22,7 +22,7 @@ use self::watch::Watch;
 use super::prompt::{self, Setting, Task, Voice};
 use crate::device::DeviceSheet;
 use crate::history::record::Origin;
-use crate::models::{Heard, Model, Prices, Redactor, StopSign};
+use crate::models::{AnswerEvent, Model, Prices, Redactor, StopSignal};
 use crate::search::budget::Cost;
 use crate::search::operators::{Attention, Draft, MODEL_PREFIX, Nothing, Operator, Subjected};
 use crate::search::roles::Roles;
@@ -42,7 +42,7 @@ const MOST_SILENCES: usize = 3;
 const FREE: &str = "free";
 
 /// Hears what a model says while it says it, and whether anybody still wants to.
-pub type Listening = Box<dyn FnMut(Heard<'_>) -> ControlFlow<()> + Send>;
+pub type Listening = Box<dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()> + Send>;
 
 /// What a model operator needs.
 pub struct Asked {
@@ -59,7 +59,7 @@ pub struct Asked {
     /// Other variants that are shown with their numbers, at most.
     pub contrast: usize,
     /// Looked at in every wait.
-    pub stop: StopSign,
+    pub stop: StopSignal,
 }
 
 /// A model among the operators of a search.
@@ -120,8 +120,8 @@ impl ModelOperator {
         exchange: &mut Exchange,
     ) -> Result<(String, String), Unanswered> {
         let setting = Setting { subject, sheet: self.asked.sheet, contrast: self.asked.contrast };
-        let mut no_one = |_: Heard<'_>| ControlFlow::Continue(());
-        let hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()> = match &mut self.listening {
+        let mut no_one = |_: AnswerEvent<'_>| ControlFlow::Continue(());
+        let hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()> = match &mut self.listening {
             Some(listening) => listening.as_mut(),
             None => &mut no_one,
         };

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Asked;
 use super::watch::Watch;
 use crate::models::{
-    Conversation, Heard, Limits, ModelError, Reply, Request, Stop, Trouble, Usage,
+    AnswerEvent, Conversation, Limits, ModelError, ModelErrorKind, Reply, Request, Stop, Usage,
 };
 use crate::search::budget::Cost;
 use crate::search::entry::Talk;
@@ -21,7 +21,7 @@ const MOST_CORRECTIONS: usize = 2;
 pub(super) enum Unanswered {
     /// No answer came.
     #[error("no answer: {0}")]
-    Silent(Trouble),
+    Silent(ModelErrorKind),
     /// Answers came, and none could be used.
     #[error("{answers} answers, and none could be used: {problem}")]
     Unusable {
@@ -71,7 +71,7 @@ impl Exchange {
         for usage in usages {
             let tokens = usage.input.tokens().saturating_add(usage.output.tokens());
             self.cost.tokens = self.cost.tokens.saturating_add(tokens);
-            self.cost.money += asked.prices.map_or(0.0, |prices| prices.of(usage).0);
+            self.cost.money += asked.prices.map_or(0.0, |prices| prices.cost(usage).0);
         }
     }
 }
@@ -79,7 +79,7 @@ impl Exchange {
 /// A model at the other end, and what is kept.
 pub(super) struct Line<'a> {
     pub(super) asked: &'a mut Asked,
-    pub(super) hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    pub(super) hear: &'a mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     pub(super) exchange: &'a mut Exchange,
     /// Hears of waits, where a search asks.
     pub(super) watch: Option<Watch>,
@@ -102,7 +102,7 @@ impl Line<'_> {
             let text = self.asked.redactor.redact(&reply.text);
             self.exchange.reply = Some(text.clone());
             let problem = match (&reply.stop, understand(&text)) {
-                (Stop::Listener, _) => return Err(Unanswered::Silent(Trouble::Cancelled)),
+                (Stop::Listener, _) => return Err(Unanswered::Silent(ModelErrorKind::Cancelled)),
                 (_, Ok(understood)) => return Ok(understood),
                 (_, Err(problem)) => problem,
             };
@@ -125,8 +125,8 @@ impl Line<'_> {
         let hear = &mut *self.hear;
         let answer = self.asked.model.ask(&request, &mut |heard| {
             match heard {
-                Heard::Text(piece) => received.fetch_add(piece.len(), Ordering::Relaxed),
-                Heard::Again { .. } => received.swap(0, Ordering::Relaxed),
+                AnswerEvent::Text(piece) => received.fetch_add(piece.len(), Ordering::Relaxed),
+                AnswerEvent::Again { .. } => received.swap(0, Ordering::Relaxed),
             };
             hear(heard)
         });

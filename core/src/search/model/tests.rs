@@ -14,7 +14,7 @@ use crate::evaluate::compare::ComparedWorkload;
 use crate::evaluate::{Examined, Run, Screening};
 use crate::measure::statistics::Summary;
 use crate::measure::timing::{Basis, Clock, Conditions, Mode, Timing};
-use crate::models::{Recorded, RecordedReply, Secret};
+use crate::models::{RecordedModel, RecordedReply, Secret};
 use crate::project::{DeviceFacts, Kernel, Project};
 use crate::search::entry::{Decision, End, Entry, Talk};
 use crate::search::story::Came;
@@ -146,7 +146,7 @@ fn project() -> Arc<Project> {
     Arc::from(Project::load(&folder).unwrap())
 }
 
-fn operator(model: Recorded, roles: Roles) -> ModelOperator {
+fn operator(model: RecordedModel, roles: Roles) -> ModelOperator {
     let redactor = Redactor::new([Secret::new(KEY.to_owned())]);
     ModelOperator::new(Asked {
         model: Box::new(model.without(redactor.clone())),
@@ -155,7 +155,7 @@ fn operator(model: Recorded, roles: Roles) -> ModelOperator {
         sheet: DeviceSheet::named("h200").unwrap(),
         roles,
         contrast: 2,
-        stop: StopSign::never(),
+        stop: StopSignal::never(),
     })
 }
 
@@ -213,8 +213,8 @@ fn nothings(entries: &[Entry]) -> Vec<(&str, Cost)> {
     found
 }
 
-fn recorded() -> Recorded {
-    Recorded::read("recorded", REPLIES).unwrap()
+fn recorded() -> RecordedModel {
+    RecordedModel::read("recorded", REPLIES).unwrap()
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn everything_that_was_said_is_kept_without_keys() {
 
 #[test]
 fn a_model_that_says_nothing_ends_the_search_by_itself() {
-    let (entries, story) = search(operator(Recorded::new("mute", []), Roles::Proposer), None);
+    let (entries, story) = search(operator(RecordedModel::new("mute", []), Roles::Proposer), None);
     assert_eq!(story.ended, Some(End::NothingLeft));
     assert_eq!(story.attempts.len(), 1);
     let nothing = nothings(&entries);
@@ -282,7 +282,7 @@ fn a_model_that_repeats_itself_ends_the_search_by_itself() {
         reply: "```json\n{\"BLOCK\": 512}\n```".to_owned(),
         ..RecordedReply::default()
     };
-    let model = Recorded::new("stuck", vec![reply; 40]);
+    let model = RecordedModel::new("stuck", vec![reply; 40]);
     let (_, story) = search(operator(model, Roles::Proposer), None);
     assert_eq!(story.ended, Some(End::NothingLeft));
     // Variant 1, and the same again of the first and of itself.
@@ -320,10 +320,10 @@ fn proposed(roles: Roles, replies: &[(&str, &str)]) -> Result<Draft, Nothing> {
         ..RecordedReply::default()
     });
     let replies: VecDeque<RecordedReply> = replies.collect();
-    let mut operator = operator(Recorded::new("recorded", replies), roles);
+    let mut operator = operator(RecordedModel::new("recorded", replies), roles);
     let project = project();
     let kernel = Arc::new(project.kernel("naive").unwrap().clone());
-    let (_, story) = search(self::operator(Recorded::new("mute", []), roles), Some(1));
+    let (_, story) = search(self::operator(RecordedModel::new("mute", []), roles), Some(1));
     let advised = [("larger-blocks".to_owned(), 1.3)];
     let subject = Subjected {
         project: &project,

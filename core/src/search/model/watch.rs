@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::models::StopSign;
+use crate::models::StopSignal;
 use crate::search::budget::Cost;
 use crate::search::operators::{Attention, Waiting};
 
@@ -23,7 +23,12 @@ pub(super) struct Watch {
 impl Watch {
     /// A stop sign that is also up when the search is to stop, and tells about once a second that the wait goes on.
     /// `received` counts the bytes of the answer, `more` is what this proposal has cost so far.
-    pub(super) fn over(&self, stop: StopSign, received: &Arc<AtomicUsize>, more: Cost) -> StopSign {
+    pub(super) fn over(
+        &self,
+        stop: StopSignal,
+        received: &Arc<AtomicUsize>,
+        more: Cost,
+    ) -> StopSignal {
         let Attention { cancellation, hear } = self.attention.clone();
         let (operator, received) = (self.operator.clone(), Arc::clone(received));
         let cost = Cost {
@@ -31,13 +36,13 @@ impl Watch {
             money: self.before.money + more.money,
         };
         let (began, told) = (Instant::now(), AtomicU64::new(0));
-        StopSign::when(move || {
+        StopSignal::from_fn(move || {
             let waited = began.elapsed();
             if told.swap(waited.as_secs(), Ordering::Relaxed) != waited.as_secs() {
                 let (operator, received) = (operator.clone(), received.load(Ordering::Relaxed));
                 hear(&Waiting { operator, waited, received, cost });
             }
-            stop.is_up() || cancellation.is_cancelled()
+            stop.is_raised() || cancellation.is_cancelled()
         })
     }
 }
@@ -63,10 +68,10 @@ mod tests {
         let watch = Watch { attention, operator: "model:a".to_owned(), before };
         let received = Arc::new(AtomicUsize::new(70));
         let more = Cost { tokens: 11, money: 0.25 };
-        let stop = watch.over(StopSign::never(), &received, more);
+        let stop = watch.over(StopSignal::never(), &received, more);
         let began = Instant::now();
         while began.elapsed() < Duration::from_millis(1200) {
-            assert!(!stop.is_up());
+            assert!(!stop.is_raised());
             std::thread::sleep(Duration::from_millis(20));
         }
         let heard = heard.lock().unwrap();
@@ -75,6 +80,6 @@ mod tests {
         assert_eq!(waiting.cost, Cost { tokens: 111, money: 0.75 });
         assert!(waiting.waited >= Duration::from_secs(1), "{waiting:?}");
         cancellation.cancel();
-        assert!(stop.is_up());
+        assert!(stop.is_raised());
     }
 }

@@ -149,7 +149,7 @@ fn a_recorded_search_is_tried_with_a_forecast() {
         foreseen(&story).into_iter().map(|foresight| foresight.features.clone()).collect();
     let history = history(&story, &features);
     assert_eq!(history.len(), story.variants.len() - skipped(&story).len());
-    let trial = Trial::of(&history).unwrap();
+    let trial = Trial::from_history(&history).unwrap();
     assert!(trial.all_with <= trial.all && trial.calibration.is_some(), "{trial:?}");
     // What failed has no time, and what is not known forecasts nothing.
     let failed =

@@ -1,7 +1,7 @@
 //! What confirms a peak, what refutes it, and whom a time below its bound accuses.
 
 use super::*;
-use crate::device::{BoardReadings, Card, Described, DriverAttributes};
+use crate::device::{BoardReadings, Card, DescribedGpu, DriverAttributes};
 use crate::speed_of_light::bound::Assumption;
 use crate::speed_of_light::bound::Limit;
 use crate::speed_of_light::ceilings::Quantity;
@@ -9,7 +9,7 @@ use crate::speed_of_light::confirmation::Confirmation;
 use crate::speed_of_light::standing::{Bounds, NoStanding, standing};
 
 fn card(name: &str) -> DriverAttributes {
-    Card::named(name).unwrap().unwrap().attributes.clone()
+    Card::find(name).unwrap().unwrap().attributes.clone()
 }
 
 /// With NVML, where the card's highest clock is known.
@@ -34,7 +34,7 @@ fn at_rate(rate: f64) -> Seconds {
 }
 
 fn described(attributes: &DriverAttributes) -> DeviceSheet {
-    Described::of(attributes).unwrap().sheet
+    DescribedGpu::from_attributes(attributes).unwrap().sheet
 }
 
 fn stands(sheet: &DeviceSheet, own: Option<&Calibration>, time: Seconds) -> Result<(), NoStanding> {

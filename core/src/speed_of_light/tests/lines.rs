@@ -3,7 +3,9 @@
 use super::*;
 use crate::measure::comparison::{Comparison, Conclusion};
 use crate::measure::statistics::Summary;
-use crate::measure::timing::{Basis as From, Clock, Conditions, Mode, Stopped, Taint, Timing};
+use crate::measure::timing::{
+    Basis as From, Clock, Conditions, Mode, Stopped, Timing, TimingDefect,
+};
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound;
 use crate::speed_of_light::limiter::{Bottleneck, Cause, Limiter};
@@ -107,7 +109,7 @@ fn no_two_kinds_of_time_read_alike() {
 #[test]
 fn a_device_that_others_use_or_that_is_held_down_is_said() {
     let measured = events(131e-6, 130.8e-6, 131.4e-6);
-    let check = |other_processes, taint: &[Taint], expected: &str| {
+    let check = |other_processes, taint: &[TimingDefect], expected: &str| {
         let conditions = Conditions { other_processes, ..Conditions::default() };
         let timing = Timing { conditions, taint: taint.to_vec(), ..measured.clone() };
         check_correct(
@@ -119,7 +121,7 @@ fn a_device_that_others_use_or_that_is_held_down_is_said() {
     check(1, &[], ", while another process used the device");
     check(
         3,
-        &[Taint::UnsteadyClock],
+        &[TimingDefect::UnsteadyClock],
         ", while 3 other processes used the device, although the clock changed while samples were taken",
     );
 }
@@ -146,7 +148,7 @@ fn what_was_not_timed_says_why() {
 
 #[test]
 fn a_taint_is_said_with_the_time() {
-    let taint = vec![Taint::Thermal, Taint::UnsteadyClock];
+    let taint = vec![TimingDefect::Thermal, TimingDefect::UnsteadyClock];
     let tainted = Timing { taint, ..events(300e-6, 299e-6, 301e-6) };
     check_correct(
         only(Time::Taken(&tainted)),

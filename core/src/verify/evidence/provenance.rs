@@ -15,7 +15,7 @@
 
 use super::Origin;
 use crate::compile::source_names;
-use crate::project::includes::{Forgery, HeadersBehind, forgery};
+use crate::project::includes::{HeaderPolicy, LineTableHazard, forgery};
 use crate::project::manifest::Evidence;
 use crate::project::{Candidate, Language};
 use crate::ptx::SourceLine;
@@ -61,7 +61,7 @@ pub enum Disbelief {
         /// The file.
         file: String,
         /// By what.
-        forgery: Forgery,
+        forgery: LineTableHazard,
     },
 }
 
@@ -71,14 +71,14 @@ impl Provenance {
     pub fn of(candidate: &Candidate) -> Self {
         let main = candidate.file.display().to_string();
         let behind = match candidate.system_headers.as_slice() {
-            [] => HeadersBehind::None,
-            [_, ..] => HeadersBehind::Some,
+            [] => HeaderPolicy::None,
+            [_, ..] => HeaderPolicy::Some,
         };
         let included = candidate.includes.iter().map(|file| (&file.name, &file.text, behind));
         let disbelief = match candidate.language {
             Language::Ptx => Some(Disbelief::Ptx),
             Language::Cuda => {
-                let own = (&main, &candidate.text, HeadersBehind::None);
+                let own = (&main, &candidate.text, HeaderPolicy::None);
                 std::iter::once(own).chain(included).find_map(|(file, text, behind)| {
                     let forgery = forgery(text, behind)?;
                     Some(Disbelief::Text { file: file.clone(), forgery })

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::inputs::InputSpec;
 
 use super::bound::{Bound, of_device};
 use super::serve::sizes;
@@ -27,7 +27,7 @@ pub struct AccessOrder<'a> {
     /// What runs.
     pub program: &'a Program,
     /// The inputs.
-    pub recipe: Recipe,
+    pub recipe: InputSpec,
     /// Which warp, in every launch that has it.
     pub warp: WarpId,
     /// Accesses that are kept of one launch.

@@ -2,7 +2,7 @@
 //! candidate that is judged by the same reference.
 
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::inputs::InputSpec;
 
 use super::{Admission, Inadmissibility, JudgeOrder};
 
@@ -18,7 +18,7 @@ pub(super) struct Admitted {
 #[derive(Debug)]
 struct Decision {
     case: Case,
-    recipe: Recipe,
+    recipe: InputSpec,
     admission: Admission,
     inadmissible: Option<Inadmissibility>,
 }

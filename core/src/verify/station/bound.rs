@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use lightbench_tensors::case::{Case, TensorCase};
-use lightbench_tensors::encoding::making::Making;
+use lightbench_tensors::encoding::input::InputEncoding;
 use lightbench_tensors::inputs;
-use lightbench_tensors::inputs::{InputError, Made, Recipe};
+use lightbench_tensors::inputs::{GeneratedInput, InputError, InputSpec};
 
 use super::trusted::{Trusted, constant};
 use super::{MemoryOrder, Side, StationFailure};
@@ -25,7 +25,7 @@ pub(super) struct Bound {
     workload: String,
     buffers: BTreeMap<Buffer, BufferId>,
     /// Inputs that the device made, by name: whether they still are what was made can be seen there.
-    made: BTreeMap<BufferId, (String, Making)>,
+    made: BTreeMap<BufferId, (String, InputEncoding)>,
     trusted: Option<Trusted>,
     /// Must be zero after a run.
     zero: Vec<(String, BufferId, u64)>,
@@ -47,19 +47,21 @@ struct Wanted {
 /// What a buffer holds before a run.
 enum Begins {
     Unwritten,
-    Holds(Made),
+    Holds(GeneratedInput),
     /// A beginning, again and again.
     Repeats(Vec<u8>),
 }
 
 impl Begins {
     /// What a device is given, and what it makes of that.
-    fn parts(self) -> (InitialContent, Option<Box<Making>>) {
+    fn parts(self) -> (InitialContent, Option<Box<InputEncoding>>) {
         match self {
             Self::Unwritten => (InitialContent::Uninitialised, None),
-            Self::Holds(Made::OnHost(content)) => (InitialContent::Bytes(content), None),
+            Self::Holds(GeneratedInput::OnHost(content)) => (InitialContent::Bytes(content), None),
             Self::Repeats(beginning) => (InitialContent::Repeated(beginning), None),
-            Self::Holds(Made::OnDevice(making)) => (InitialContent::Uninitialised, Some(making)),
+            Self::Holds(GeneratedInput::OnDevice(making)) => {
+                (InitialContent::Uninitialised, Some(making))
+            }
         }
     }
 }
@@ -70,7 +72,7 @@ impl Bound {
         device: &mut dyn Device,
         before: Option<Self>,
         (case, program, side): (&Case, &Program, Side),
-        recipe: Recipe,
+        recipe: InputSpec,
         memory: MemoryOrder,
         trusted: Option<Trusted>,
     ) -> Result<Self, StationFailure> {
@@ -144,7 +146,7 @@ impl Bound {
         device: &mut dyn Device,
         id: BufferId,
         (name, access): (&str, Access),
-        making: Making,
+        making: InputEncoding,
     ) -> Result<(), StationFailure> {
         let nobody = || StationFailure::Order("the device makes nothing".to_owned());
         self.trusted.ok_or_else(nobody)?.make(device, id, &making)?;
@@ -202,7 +204,7 @@ impl Bound {
         &mut self,
         device: &mut dyn Device,
         (case, program, side): (&Case, &Program, Side),
-        recipe: Recipe,
+        recipe: InputSpec,
     ) -> Result<(), StationFailure> {
         self.fill(device, wanted(case, program, side, recipe, self.trusted)?)
     }
@@ -236,7 +238,7 @@ impl Bound {
     }
 
     /// Inputs that the device made, with their names.
-    pub(super) fn made(&self) -> &BTreeMap<BufferId, (String, Making)> {
+    pub(super) fn made(&self) -> &BTreeMap<BufferId, (String, InputEncoding)> {
         &self.made
     }
 
@@ -286,7 +288,7 @@ impl Bound {
 }
 
 /// How a device makes zeros: byte by byte, because a buffer may begin anywhere.
-fn zeros(bytes: u64) -> Option<Making> {
+fn zeros(bytes: u64) -> Option<InputEncoding> {
     constant(bytes, &[0])
 }
 
@@ -295,9 +297,9 @@ pub(super) fn fill_with_tensor(
     device: &mut dyn Device,
     trusted: Option<Trusted>,
     buffer: BufferId,
-    (case, tensor, recipe): (&Case, usize, Recipe),
+    (case, tensor, recipe): (&Case, usize, InputSpec),
 ) -> Result<(), StationFailure> {
-    let made = made(case, tensor, recipe, inputs::Wanted::AsElements, trusted)?;
+    let made = made(case, tensor, recipe, inputs::FloatStorage::AsElements, trusted)?;
     let (initial, making) = made.unwrap_or(Begins::Unwritten).parts();
     device.set(buffer, initial).map_err(|error| of_device(&error))?;
     match (making, trusted) {
@@ -310,11 +312,11 @@ pub(super) fn fill_with_tensor(
 fn made(
     case: &Case,
     tensor: usize,
-    recipe: Recipe,
-    wanted: inputs::Wanted,
+    recipe: InputSpec,
+    wanted: inputs::FloatStorage,
     trusted: Option<Trusted>,
 ) -> Result<Option<Begins>, StationFailure> {
-    if wanted == inputs::Wanted::AsElements {
+    if wanted == inputs::FloatStorage::AsElements {
         let repeated = inputs::repeated(case, tensor, recipe).map_err(|error| of_inputs(&error))?;
         if let Some(beginning) = repeated {
             return Ok(Some(Begins::Repeats(beginning)));
@@ -323,7 +325,7 @@ fn made(
     let made = match trusted {
         Some(_) => inputs::make(case, tensor, recipe, wanted),
         None => inputs::make_on_host(case, tensor, recipe, wanted)
-            .map(|content| content.map(Made::OnHost)),
+            .map(|content| content.map(GeneratedInput::OnHost)),
     };
     Ok(made.map_err(|error| of_inputs(&error))?.map(Begins::Holds))
 }
@@ -332,13 +334,14 @@ fn wanted(
     case: &Case,
     program: &Program,
     side: Side,
-    recipe: Recipe,
+    recipe: InputSpec,
     trusted: Option<Trusted>,
 ) -> Result<Vec<Wanted>, StationFailure> {
     let mut all = Vec::new();
     for (index, tensor) in case.tensors.iter().enumerate() {
         let reals = is_exact(tensor, side) && matches!(tensor.role, Role::Inout { .. });
-        let form = if reals { inputs::Wanted::AsReals } else { inputs::Wanted::AsElements };
+        let form =
+            if reals { inputs::FloatStorage::AsReals } else { inputs::FloatStorage::AsElements };
         let made = made(case, index, recipe, form, trusted)?;
         all.push(tensor_wanted(index, tensor, made, side, trusted)?);
         let judged_by_magnitude = tensor.has_magnitude() && side == Side::Reference;
@@ -410,10 +413,13 @@ fn initial(init: Init, bytes: u64, trusted: Option<Trusted>) -> Result<Begins, S
     Ok(match (init, trusted.and_then(|_| zeros(bytes))) {
         (Init::Undefined, _) => Begins::Unwritten,
         (Init::ZeroEachLaunch | Init::ZeroOnce, Some(zeros)) => {
-            Begins::Holds(Made::OnDevice(Box::new(zeros)))
+            Begins::Holds(GeneratedInput::OnDevice(Box::new(zeros)))
         }
         (Init::ZeroEachLaunch | Init::ZeroOnce, None) => {
-            Begins::Holds(Made::OnHost(vec![0; usize::try_from(bytes).map_err(too_large)?]))
+            Begins::Holds(GeneratedInput::OnHost(vec![
+                0;
+                usize::try_from(bytes).map_err(too_large)?
+            ]))
         }
     })
 }

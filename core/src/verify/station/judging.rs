@@ -3,7 +3,9 @@
 
 use lightbench_tensors::case::Case;
 use lightbench_tensors::compare::{Comparison, Found, OnDevice, Strictness, compare};
-use lightbench_tensors::inputs::{Draw, Recipe, exact_limit, generate_tensor, probe_applies};
+use lightbench_tensors::inputs::{
+    InputMode, InputSpec, exact_limit, generate_tensor, probe_applies,
+};
 
 use super::bound::{of_device, of_inputs};
 use super::known::{Exact, Results};
@@ -23,7 +25,7 @@ pub(super) fn judge(
 ) -> Result<JudgeReport, StationFailure> {
     let JudgeOrder { case, recipe, outputs, .. } = order;
     let judge = Judge { case, results, trusted };
-    let exact = recipe.draw == Draw::PrecisionProbe && judge.is_exact(device)?;
+    let exact = recipe.draw == InputMode::PrecisionProbe && judge.is_exact(device)?;
     let strictness = if exact { Strictness::Exact } else { Strictness::Tolerance };
     let inputs = read_by_comparators(case, *recipe)?;
     let mut comparisons = Vec::new();
@@ -85,7 +87,7 @@ impl Judge<'_> {
             }
             let reals = self.results.get(tensor).and_then(Option::as_ref).and_then(Exact::reals);
             let (Some(reals), Some(OnDevice { comparing, .. })) =
-                (reals, OnDevice::of(self.case, tensor))
+                (reals, OnDevice::new(self.case, tensor))
             else {
                 return Ok(None);
             };
@@ -124,7 +126,7 @@ impl Judge<'_> {
         strictness: Strictness,
     ) -> Result<Option<Comparison>, StationFailure> {
         let tensor = handed.tensor;
-        let on_device = OnDevice::of(self.case, tensor);
+        let on_device = OnDevice::new(self.case, tensor);
         let (Some(trusted), Some(on_device), Some(expected)) =
             (self.trusted, on_device, exact.values_there())
         else {
@@ -166,7 +168,7 @@ fn order_error(message: &str) -> StationFailure {
 /// The inputs that judging needs, by tensor: most comparators look at none.
 fn read_by_comparators(
     case: &Case,
-    recipe: Recipe,
+    recipe: InputSpec,
 ) -> Result<Vec<Option<Vec<u8>>>, StationFailure> {
     let outputs = case.tensors.iter().filter_map(|tensor| tensor.role.compare());
     let read: Vec<usize> = outputs.filter_map(Comparator::reads).collect();

@@ -2,7 +2,7 @@
 
 use lightbench_tensors::case::Case;
 use lightbench_tensors::compare::Expected;
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::inputs::InputSpec;
 
 use super::StationFailure;
 use super::bound::of_device;
@@ -20,7 +20,7 @@ const SHARE_OF_DEVICE: u64 = 8;
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) case: Case,
-    pub(super) recipe: Recipe,
+    pub(super) recipe: InputSpec,
     pub(super) results: Results,
 }
 

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::inputs::InputSpec;
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, fill_with_tensor, of_device};
@@ -18,7 +18,7 @@ use crate::device::{
     BufferId, BufferRequest, DeviceKind, LaunchFault, ModelledOperation, Operation, Placement,
     Sampling, Timed, Timekeeping, Work,
 };
-use crate::measure::energy::{Energy, NoEnergy};
+use crate::measure::energy::{Energy, EnergyError};
 use crate::measure::protocol::{ClockUse, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
 use crate::project::manifest::Init;
@@ -41,9 +41,9 @@ pub struct MeasureOrder {
     /// What is timed; where there are several, every round has all of them, in an order that is shuffled.
     pub programs: Vec<Program>,
     /// The inputs.
-    pub recipe: Recipe,
+    pub recipe: InputSpec,
     /// The inputs of the last sample of the first program.
-    pub last: Recipe,
+    pub last: InputSpec,
     /// What the caches hold.
     pub mode: Mode,
     /// How many samples.
@@ -77,7 +77,7 @@ pub enum MeasureReport {
     /// A model of the device: one for each program, or why there is no number.
     Modelled(Vec<ModelledProgram>),
     /// What the first program costs, or why nobody can say.
-    Energy(Result<Energy, NoEnergy>),
+    Energy(Result<Energy, EnergyError>),
     /// A kernel did something wrong.
     Faulted(Vec<FaultReport>),
     /// The first execution that counts took this long, which is more than anybody is interested in.
@@ -137,7 +137,7 @@ impl Station {
         }
         match self.description().kind {
             DeviceKind::Virtual if order.quantity == Quantity::Energy => {
-                Ok(MeasureReport::Energy(Err(NoEnergy::Virtual)))
+                Ok(MeasureReport::Energy(Err(EnergyError::Virtual)))
             }
             DeviceKind::Virtual => self.modelled(order),
             DeviceKind::Cuda { .. } => self.measured(order),
@@ -289,7 +289,7 @@ impl Station {
         let sampling = Sampling { batch, pause: MEAN_PAUSE, ..Sampling::single(order.mode, 1) };
         let Sample { clock, times, .. } = timed(device, &contender.work, sampling)?;
         let last = samples.rounds.first_mut().and_then(|rounds| rounds.last_mut());
-        if let Some(round) = last.filter(|_| clock.is_like(&samples.clock)) {
+        if let Some(round) = last.filter(|_| clock.is_comparable_with(&samples.clock)) {
             round.extend(times);
         }
         Ok(())

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use lightbench_tensors::case::Case;
 use lightbench_tensors::compare::Comparison;
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::inputs::InputSpec;
 use serde::{Deserialize, Serialize};
 
 use super::fault_report::FaultReport;
@@ -77,7 +77,7 @@ pub struct RunOrder {
     /// What runs.
     pub program: Program,
     /// The inputs.
-    pub recipe: Recipe,
+    pub recipe: InputSpec,
     /// Where they lie.
     pub memory: MemoryOrder,
     /// What is looked for.
@@ -106,7 +106,7 @@ pub enum MemoryOrder {
 pub enum Scrutiny {
     /// Everything, data races too.
     Full,
-    /// Bounds, rights, alignment, and values that nothing wrote.
+    /// Bounds, rights, alignment, and uninitialised values.
     Memory,
     /// The same, with threads in an unusual order.
     Shuffled {
@@ -182,7 +182,7 @@ pub struct JudgeOrder {
     /// The reference.
     pub program: Program,
     /// The inputs.
-    pub recipe: Recipe,
+    pub recipe: InputSpec,
     /// The folder where the outputs are.
     pub outputs: PathBuf,
     /// Which blocks of the candidate ran.

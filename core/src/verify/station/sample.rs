@@ -9,7 +9,7 @@ use std::fs;
 
 use lightbench_tensors::case::{Case, TensorCase};
 use lightbench_tensors::compare::{Comparison, Expected, Found, Mismatch, Strictness, compare};
-use lightbench_tensors::inputs::{Recipe, repeated};
+use lightbench_tensors::inputs::{InputSpec, repeated};
 use lightbench_tensors::layout::Layout;
 use serde::{Deserialize, Serialize};
 
@@ -166,7 +166,7 @@ impl Station {
     fn prepare_sample(
         &mut self,
         (case, program, side): (&Case, &Program, Side),
-        recipe: Recipe,
+        recipe: InputSpec,
     ) -> Result<Result<(Bound, Launch), String>, StationFailure> {
         if let Some(before) = self.take_bound() {
             before.free(self.device())?;
@@ -223,7 +223,7 @@ pub(super) fn failure(error: impl std::fmt::Display) -> StationFailure {
 fn unsuitable(
     case: &Case,
     program: &Program,
-    recipe: Recipe,
+    recipe: InputSpec,
 ) -> Result<Option<String>, StationFailure> {
     let [Step::Launch(launch)] = &program.steps[..] else {
         let reason = "it runs several steps, and a part of one says nothing about the next";
@@ -246,7 +246,7 @@ fn unsuitable(
                 if !alone {
                     return Ok(Some(format!("`{name}` is judged as a whole")));
                 }
-                let layout = Layout::of(tensor).map_err(failure)?;
+                let layout = Layout::new(tensor).map_err(failure)?;
                 if tensor.dtype.is_packed() || !layout.is_contiguous() {
                     return Ok(Some(format!("the elements of `{name}` do not lie one by one")));
                 }

@@ -9,7 +9,7 @@ use super::bound::of_device;
 use super::measure::{Contender, MeasureOrder, Samples, Stop};
 use crate::device::{Device, Sampling, Timed, Timekeeping, Work};
 use crate::measure::comparison::LEAST_ROUNDS;
-use crate::measure::energy::{Energy, NoEnergy};
+use crate::measure::energy::{Energy, EnergyError};
 use crate::measure::protocol::Progress;
 use crate::measure::timing::{Clock, Mode, NoStamps, Reading, Stopped};
 use crate::units::Seconds;
@@ -83,12 +83,12 @@ fn batch(mode: Mode, alone: Seconds, work: &Work) -> u32 {
 pub(super) fn energy(
     device: &mut dyn Device,
     contenders: &[Contender],
-) -> Result<Result<Energy, NoEnergy>, StationFailure> {
+) -> Result<Result<Energy, EnergyError>, StationFailure> {
     match (contenders.first(), device.instruments()) {
         (Some(first), Some(instruments)) => {
             instruments.energy(&first.work).map_err(|error| of_device(&error))
         }
-        (_, None) => Ok(Err(NoEnergy::NoCounter)),
+        (_, None) => Ok(Err(EnergyError::NoCounter)),
         (None, _) => Err(StationFailure::Order("nothing was ordered".to_owned())),
     }
 }
@@ -108,7 +108,9 @@ fn round_of(
         let pause = pause(stream.unit(PAUSES | round << 16 | u64::from(number)));
         let sample = timed(device, work, Sampling { samples: 1, pause, ..sampling })?;
         match &mut all {
-            Some(all) if all.clock.is_like(&sample.clock) => all.times.extend(sample.times),
+            Some(all) if all.clock.is_comparable_with(&sample.clock) => {
+                all.times.extend(sample.times)
+            }
             Some(_) | None => all = Some(sample),
         }
     }
@@ -139,7 +141,7 @@ fn rounds(
         for index in &turn {
             let work = &contenders[*index].work;
             let sample = round_of(device, work, samplings[*index], (stream, round))?;
-            if clock.is_some_and(|clock: Clock| !clock.is_like(&sample.clock)) {
+            if clock.is_some_and(|clock: Clock| !clock.is_comparable_with(&sample.clock)) {
                 // Times of two clocks are not held against each other: what was told is given up, and events tell all.
                 all.iter_mut().for_each(|each| *each = Progress::new(order.protocol));
                 why = [clock, Some(sample.clock)].into_iter().flatten().find_map(without).or(why);
@@ -169,7 +171,7 @@ fn rounds(
         Clock::Events { offset, floor, without } => {
             let without = without.or(why);
             let asked = order.protocol.clock;
-            let without = without.filter(|reason| asked.is_surprised_by(*reason));
+            let without = without.filter(|reason| asked.is_uncertain_about(*reason));
             Clock::Events { offset, floor, without }
         }
         Clock::Cupti { .. } | Clock::Modelled => clock,

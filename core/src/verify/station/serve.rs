@@ -6,8 +6,8 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 use lightbench_tensors::case::{Case, TensorCase};
-use lightbench_tensors::compare::{Expected, Inadmissible, OnDevice, admits};
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::compare::{Expected, InadmissibleInputs, OnDevice, admits};
+use lightbench_tensors::inputs::InputSpec;
 use lightbench_tensors::layout::{Layout, Run};
 
 use super::admitted::Admitted;
@@ -179,7 +179,7 @@ impl Station {
         let other = other.as_deref().map(expected);
         match admits(&order.case, &expected(&reference), other.as_deref()) {
             Ok(Ok(())) => Ok(None),
-            Ok(Err(Inadmissible(output))) => Ok(Some(Inadmissibility::Output(output))),
+            Ok(Err(InadmissibleInputs(output))) => Ok(Some(Inadmissibility::Output(output))),
             Err(error) => Err(order_error(&error.to_string())),
         }
     }
@@ -195,7 +195,7 @@ impl Station {
         &mut self,
         case: &Case,
         program: &Program,
-        recipe: Recipe,
+        recipe: InputSpec,
     ) -> Result<(), StationFailure> {
         let same = |known: &Known| known.recipe == recipe && known.case == *case;
         if let Some(position) = self.known.iter().position(same) {
@@ -212,7 +212,7 @@ impl Station {
         &mut self,
         case: &Case,
         program: &Program,
-        recipe: Recipe,
+        recipe: InputSpec,
     ) -> Result<Results, StationFailure> {
         let before = self.bound.take();
         let memory = super::MemoryOrder::Fresh(crate::device::Placement::Left);
@@ -247,7 +247,7 @@ impl Station {
         case: &Case,
         index: usize,
     ) -> Result<Option<Exact>, StationFailure> {
-        let on_device = self.trusted.and_then(|_| OnDevice::of(case, index));
+        let on_device = self.trusted.and_then(|_| OnDevice::new(case, index));
         let (Some(tensor), Some(_)) = (case.tensors.get(index), on_device) else {
             return Ok(None);
         };
@@ -467,7 +467,7 @@ fn first_hole(tensor: &TensorCase, content: &Content) -> Result<Option<u64>, Sta
     if content.unwritten.is_empty() {
         return Ok(None);
     }
-    let layout = Layout::of(tensor).map_err(|error| order_error(&error.to_string()))?;
+    let layout = Layout::new(tensor).map_err(|error| order_error(&error.to_string()))?;
     let size = content.bytes.len() / layout.span;
     let is_hole = |place: usize| !content.is_written(&(place * size..(place + 1) * size));
     let places = layout.runs().flat_map(Run::places);

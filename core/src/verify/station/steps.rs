@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use lightbench_tensors::encoding::making::Making;
+use lightbench_tensors::encoding::input::InputEncoding;
 
 use super::bound::of_device;
 use super::trusted::{Trusted, constant};
@@ -137,7 +137,7 @@ impl Walk {
 pub(super) struct Watched<'a> {
     pub(super) trusted: Option<Trusted>,
     /// Inputs, with their names.
-    pub(super) made: &'a BTreeMap<BufferId, (String, Making)>,
+    pub(super) made: &'a BTreeMap<BufferId, (String, InputEncoding)>,
 }
 
 impl Watched<'_> {

@@ -1,11 +1,11 @@
 //! Work that a station leaves to its device: code of ours runs there, and small answers come back.
 
 use lightbench_tensors::compare::Strictness;
-use lightbench_tensors::encoding::comparing::{
-    ChunkSquares, Comparing, Judged, SQUARES_BYTES, pair,
+use lightbench_tensors::encoding::comparison::{
+    ChunkSquares, ComparisonEncoding, ComparisonResult, SQUARES_BYTES, pair,
 };
 use lightbench_tensors::encoding::format::Format;
-use lightbench_tensors::encoding::making::Making;
+use lightbench_tensors::encoding::input::InputEncoding;
 
 use super::bound::of_device;
 use super::{ModuleImage, StationFailure};
@@ -49,7 +49,7 @@ impl Trusted {
         self,
         device: &mut dyn Device,
         buffer: BufferId,
-        making: &Making,
+        making: &InputEncoding,
     ) -> Result<(), StationFailure> {
         let table = table(device, making)?;
         run(device, &launches::make(self.module, buffer, making, table))?;
@@ -61,7 +61,7 @@ impl Trusted {
         self,
         device: &mut dyn Device,
         buffer: BufferId,
-        making: &Making,
+        making: &InputEncoding,
     ) -> Result<Option<u64>, StationFailure> {
         self.begin(device, [u64::MAX; 2])?;
         let table = table(device, making)?;
@@ -89,9 +89,9 @@ impl Trusted {
         self,
         device: &mut dyn Device,
         (found, expected): (BufferId, Reals),
-        comparing: &Comparing,
+        comparing: &ComparisonEncoding,
         strictness: Strictness,
-    ) -> Result<(Judged, Vec<ChunkSquares>), StationFailure> {
+    ) -> Result<(ComparisonResult, Vec<ChunkSquares>), StationFailure> {
         let compared = Compared { found, expected: expected.values };
         self.begin(device, [0; 2])?;
         if strictness == Strictness::Exact {
@@ -118,8 +118,8 @@ impl Trusted {
         self,
         device: &mut dyn Device,
         compared: Compared,
-        comparing: &Comparing,
-    ) -> Result<Judged, StationFailure> {
+        comparing: &ComparisonEncoding,
+    ) -> Result<ComparisonResult, StationFailure> {
         self.begin(device, [0; 2])?;
         run(device, &launches::compare_bits(self.module, compared, comparing, self.answer))?;
         self.judged(device)
@@ -130,7 +130,7 @@ impl Trusted {
         self,
         device: &mut dyn Device,
         Reals { values, magnitudes }: Reals,
-        comparing: &Comparing,
+        comparing: &ComparisonEncoding,
         limit: f64,
     ) -> Result<(bool, bool), StationFailure> {
         self.begin(device, [0; 2])?;
@@ -150,23 +150,28 @@ impl Trusted {
         pair(&bytes).ok_or_else(|| StationFailure::Device("an answer of another size".to_owned()))
     }
 
-    fn judged(self, device: &mut dyn Device) -> Result<Judged, StationFailure> {
+    fn judged(self, device: &mut dyn Device) -> Result<ComparisonResult, StationFailure> {
         let [rejected, fraction] = self.answered(device)?;
-        Ok(Judged { rejected, fraction: f64::from_bits(fraction) })
+        Ok(ComparisonResult { rejected, fraction: f64::from_bits(fraction) })
     }
 }
 
 /// A buffer of so many bytes, every one the same as others of its kind: elements of one value.
-pub(super) fn constant(bytes: u64, element: &[u8]) -> Option<Making> {
+pub(super) fn constant(bytes: u64, element: &[u8]) -> Option<InputEncoding> {
     let size = element.len() as u64;
     let mut bits = [0; 8];
     bits.get_mut(..element.len())?.copy_from_slice(element);
     let fits = matches!(size, 1 | 2 | 4 | 8) && bytes.is_multiple_of(size);
-    fits.then(|| Making::constant(bytes / size, Format::whole(size), u64::from_le_bytes(bits)))
+    fits.then(|| {
+        InputEncoding::constant(bytes / size, Format::opaque(size), u64::from_le_bytes(bits))
+    })
 }
 
 /// The numbers that are looked up, where the device reads them.
-fn table(device: &mut dyn Device, making: &Making) -> Result<Option<BufferId>, StationFailure> {
+fn table(
+    device: &mut dyn Device,
+    making: &InputEncoding,
+) -> Result<Option<BufferId>, StationFailure> {
     let Some(table) = making.table() else { return Ok(None) };
     let bytes: Vec<u8> = table.iter().flat_map(|number| number.to_le_bytes()).collect();
     let length = bytes.len() as u64;

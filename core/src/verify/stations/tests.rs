@@ -8,10 +8,10 @@ use std::time::Instant;
 use lightbench_primitives::dtype::Dtype;
 use lightbench_tensors::case::Case;
 use lightbench_tensors::fixture;
-use lightbench_tensors::inputs::{Draw, Recipe};
+use lightbench_tensors::inputs::{InputMode, InputSpec};
 
 use super::*;
-use crate::device::scripted::{Act, ScriptedDevice};
+use crate::device::scripted::{ScriptedDevice, ScriptedLaunch};
 use crate::project::compare::Comparator;
 use crate::project::launch::Buffer;
 use crate::project::launch::expectation::WrongKind;
@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(300);
 
 /// One script for each side, by its name.
-type Scripts = BTreeMap<String, Vec<Act>>;
+type Scripts = BTreeMap<String, Vec<ScriptedLaunch>>;
 
 /// Opens a scripted device with the script of the side.
 fn open(opening: &Opening) -> Result<Station, StationFailure> {
@@ -37,7 +37,7 @@ fn open(opening: &Opening) -> Result<Station, StationFailure> {
 }
 
 /// This very test program as a worker. What the test harness prints goes nowhere; descriptor 3 is the parent's pipe.
-fn command(candidate: &[Act], reference: &[Act]) -> WorkerCommand {
+fn command(candidate: &[ScriptedLaunch], reference: &[ScriptedLaunch]) -> WorkerCommand {
     let program = std::env::current_exe().unwrap();
     let name = "verify::stations::tests::scripted_worker";
     let script = "exec \"$0\" \"$@\" 3>&1 1>/dev/null";
@@ -90,7 +90,8 @@ fn program() -> Program {
     }
 }
 
-const RECIPE: Recipe = Recipe { seed: 1, draw: Draw::Distribution(Distribution::AsDeclared) };
+const RECIPE: InputSpec =
+    InputSpec { seed: 1, draw: InputMode::Distribution(Distribution::AsDeclared) };
 
 fn run_order() -> RunOrder {
     RunOrder {
@@ -116,12 +117,12 @@ fn judge_order() -> JudgeOrder {
     }
 }
 
-fn writes(values: [i32; 4]) -> Act {
-    Act::Write(vec![(0, values.iter().flat_map(|value| value.to_le_bytes()).collect())])
+fn writes(values: [i32; 4]) -> ScriptedLaunch {
+    ScriptedLaunch::Write(vec![(0, values.iter().flat_map(|value| value.to_le_bytes()).collect())])
 }
 
 /// Stations that are open.
-fn stations(candidate: &[Act], reference: &[Act]) -> Stations {
+fn stations(candidate: &[ScriptedLaunch], reference: &[ScriptedLaunch]) -> Stations {
     let device = DeviceName::parse("virtual:h200").unwrap();
     let mut stations = Stations::new(&command(candidate, reference), &device, None).unwrap();
     reopen(&mut stations);
@@ -157,7 +158,7 @@ fn results_are_handed_over_and_judged() {
 
 #[test]
 fn what_was_not_written_is_wrong() {
-    let half = Act::Write(vec![(0, vec![0; 8])]);
+    let half = ScriptedLaunch::Write(vec![(0, vec![0; 8])]);
     let mut stations = stations(&[half], &[writes([0; 4])]);
     ran(&mut stations, LIMIT).unwrap();
     let judged = stations.judge(judge_order(), LIMIT, &Cancellation::new()).unwrap();
@@ -166,7 +167,7 @@ fn what_was_not_written_is_wrong() {
 }
 
 /// What ends a station, in the words of the error; afterwards both are there again.
-fn check_end(act: &Act, limit: Duration, expected: &str) {
+fn check_end(act: &ScriptedLaunch, limit: Duration, expected: &str) {
     let mut stations = stations(std::slice::from_ref(act), &[]);
     let error = ran(&mut stations, limit).unwrap_err();
     let found = match &error {
@@ -184,22 +185,22 @@ fn check_end(act: &Act, limit: Duration, expected: &str) {
 
 #[test]
 fn a_launch_that_never_ends_is_stopped_at_the_limit() {
-    check_end(&Act::Hang, SHORT, "timed out");
+    check_end(&ScriptedLaunch::Hang, SHORT, "timed out");
 }
 
 #[test]
 fn a_process_that_ends_by_itself_has_crashed() {
-    check_end(&Act::Die, LIMIT, "crashed");
+    check_end(&ScriptedLaunch::Die, LIMIT, "crashed");
 }
 
 #[test]
 fn a_driver_that_fails_is_a_lost_device() {
-    check_end(&Act::Fail, LIMIT, "lost");
+    check_end(&ScriptedLaunch::Fail, LIMIT, "lost");
 }
 
 #[test]
 fn a_fault_is_a_report_and_ends_the_process() {
-    let mut stations = stations(&[Act::Trap], &[]);
+    let mut stations = stations(&[ScriptedLaunch::Trap], &[]);
     let report = ran(&mut stations, LIMIT).unwrap();
     let kinds: Vec<String> =
         report.faults.iter().map(|fault| format!("{:?}", fault.kind)).collect();
@@ -213,7 +214,7 @@ fn a_fault_is_a_report_and_ends_the_process() {
 
 #[test]
 fn a_reference_that_hangs_can_be_cancelled() {
-    let mut stations = stations(&[writes([1; 4])], &[Act::Hang]);
+    let mut stations = stations(&[writes([1; 4])], &[ScriptedLaunch::Hang]);
     ran(&mut stations, LIMIT).unwrap();
     let cancellation = Cancellation::new();
     let error = std::thread::scope(|scope| {
@@ -266,7 +267,7 @@ fn ran_while_signalled(stations: &mut Stations, signal: rustix::process::Signal)
 fn a_process_that_somebody_kills_or_stops_has_not_crashed() {
     use rustix::process::Signal;
     let check = |signal: Signal, is_crash: bool, expected: Option<Death>| {
-        let mut command = command(&[Act::Hang], &[]);
+        let mut command = command(&[ScriptedLaunch::Hang], &[]);
         command.stopped_limit = SHORT;
         let device = DeviceName::parse("virtual:h200").unwrap();
         let mut stations = Stations::new(&command, &device, None).unwrap();
@@ -289,7 +290,7 @@ fn a_process_that_somebody_kills_or_stops_has_not_crashed() {
 
 #[test]
 fn the_reference_that_is_killed_is_named_so() {
-    let mut stations = stations(&[writes([1; 4])], &[Act::Die]);
+    let mut stations = stations(&[writes([1; 4])], &[ScriptedLaunch::Die]);
     ran(&mut stations, LIMIT).unwrap();
     let error = stations.judge(judge_order(), LIMIT, &Cancellation::new()).unwrap_err();
     let StationError::Ended(end) = &error else { panic!("{error:?}") };

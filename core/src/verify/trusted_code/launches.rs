@@ -1,19 +1,19 @@
 //! The launches of the device code: which kernel, how many threads, what it takes.
 
-use lightbench_tensors::encoding::comparing::Comparing;
-use lightbench_tensors::encoding::making::Making;
+use lightbench_tensors::encoding::comparison::ComparisonEncoding;
+use lightbench_tensors::encoding::input::InputEncoding;
 
 use crate::device::{Argument, BufferId, Launch, ModuleId};
 
 /// Threads that judge a chunk together.
 const LANES: u64 = 8;
 
-/// Fills a buffer; `table` holds what [`Making::table`] says, where it says anything.
+/// Fills a buffer; `table` holds what [`InputEncoding::table`], if it has one.
 #[must_use]
 pub fn make(
     module: ModuleId,
     buffer: BufferId,
-    making: &Making,
+    making: &InputEncoding,
     table: Option<BufferId>,
 ) -> Launch {
     let arguments = vec![Argument::Buffer(buffer), Argument::Bytes(making.bytes()), or_null(table)];
@@ -25,7 +25,7 @@ pub fn make(
 pub fn still(
     module: ModuleId,
     buffer: BufferId,
-    (making, table): (&Making, Option<BufferId>),
+    (making, table): (&InputEncoding, Option<BufferId>),
     changed: BufferId,
 ) -> Launch {
     let numbers = Argument::Bytes(making.bytes());
@@ -49,7 +49,7 @@ pub fn compare(
     module: ModuleId,
     Compared { found, expected }: Compared,
     magnitudes: BufferId,
-    comparing: &Comparing,
+    comparing: &ComparisonEncoding,
     (squares, judged): (BufferId, BufferId),
 ) -> Launch {
     let buffers = [found, expected, magnitudes].map(Argument::Buffer);
@@ -65,7 +65,7 @@ pub fn compare_exactly(
     module: ModuleId,
     Compared { found, expected }: Compared,
     magnitudes: BufferId,
-    comparing: &Comparing,
+    comparing: &ComparisonEncoding,
     judged: BufferId,
 ) -> Launch {
     let buffers = [found, expected, magnitudes].map(Argument::Buffer);
@@ -79,7 +79,7 @@ pub fn compare_exactly(
 pub fn compare_bits(
     module: ModuleId,
     Compared { found, expected }: Compared,
-    comparing: &Comparing,
+    comparing: &ComparisonEncoding,
     judged: BufferId,
 ) -> Launch {
     let buffers = [found, expected].map(Argument::Buffer);
@@ -93,7 +93,7 @@ pub fn compare_bits(
 pub fn survey(
     module: ModuleId,
     (expected, magnitudes): (BufferId, BufferId),
-    comparing: &Comparing,
+    comparing: &ComparisonEncoding,
     limit: f64,
     survey: BufferId,
 ) -> Launch {
@@ -122,6 +122,6 @@ fn or_null(buffer: Option<BufferId>) -> Argument {
     buffer.map_or_else(|| Argument::Bytes(vec![0; 8]), Argument::Buffer)
 }
 
-fn threads(comparing: &Comparing) -> u64 {
+fn threads(comparing: &ComparisonEncoding) -> u64 {
     comparing.chunks().saturating_mul(LANES)
 }

@@ -1,6 +1,6 @@
 //! What virtual devices beside a GPU see of several workloads at a time, ahead of the GPU.
 
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, OTHERS, Stop, Verification};
 use crate::device::Placement;
@@ -40,7 +40,7 @@ impl<'a> Verification<'a> {
         let others: Vec<Distribution> = OTHERS.iter().filter(allows).copied().collect();
         let chosen = others.get((self.seed % others.len().max(1) as u64) as usize);
         let (distribution, which) = chosen.map_or((Distribution::AsDeclared, "b"), |it| (*it, "d"));
-        let recipe = self.recipe(&trial.case, Draw::Distribution(distribution), which);
+        let recipe = self.recipe(&trial.case, InputMode::Distribution(distribution), which);
         let memory = MemoryOrder::Fresh(Placement::Right);
         Some(Attempt { trial, recipe, step: Step::Distributions, memory })
     }

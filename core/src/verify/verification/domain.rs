@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs::{Along, Class, DomainDraw, Draw, Recipe, varies};
+use lightbench_tensors::inputs::{Along, Class, DomainInput, InputMode, InputSpec, varies};
 
 use super::stop::of_judge;
 use super::{Attempt, REFERENCE_LIMIT, Stop, Verification};
@@ -30,7 +30,7 @@ struct Coverage {
 #[derive(Clone, Copy)]
 struct Round<'a> {
     trial: &'a Trial,
-    draw: DomainDraw,
+    draw: DomainInput,
     fair_to: FairTo,
 }
 
@@ -88,7 +88,7 @@ impl Verification<'_> {
             return Ok(());
         }
         for (tensor, class) in classes {
-            let draw = DomainDraw { alone: u8::try_from(tensor).ok(), ..round.draw };
+            let draw = DomainInput { alone: u8::try_from(tensor).ok(), ..round.draw };
             if self.on_domain(Round { draw, ..round })? {
                 coverage.judged.insert((tensor, class));
             }
@@ -100,7 +100,7 @@ impl Verification<'_> {
     fn on_domain(&mut self, round: Round<'_>) -> Result<bool, Stop> {
         let Round { trial, draw, fair_to } = round;
         let which = format!("domain-{}-{:?}-{:?}", draw.round, draw.alone, draw.along);
-        let recipe = self.recipe(&trial.case, Draw::Domain(draw), &which);
+        let recipe = self.recipe(&trial.case, InputMode::Domain(draw), &which);
         self.right_where_fair(trial, recipe, fair_to)
     }
 
@@ -110,7 +110,8 @@ impl Verification<'_> {
         let VariedTrial { trial, what, draw } = varied;
         let recipe = self.recipe(&trial.case, *draw, what);
         let judged = self.right_where_fair(trial, recipe, FairTo::Chains);
-        if !judged.map_err(|stop| with_change(stop, what))? && matches!(draw, Draw::Domain(_)) {
+        if !judged.map_err(|stop| with_change(stop, what))? && matches!(draw, InputMode::Domain(_))
+        {
             let line = format!("errors with {what} (beyond f32 arithmetic)");
             self.checks.not_checked.push(line);
         }
@@ -121,7 +122,7 @@ impl Verification<'_> {
     fn right_where_fair(
         &mut self,
         trial: &Trial,
-        recipe: Recipe,
+        recipe: InputSpec,
         fair_to: FairTo,
     ) -> Result<bool, Stop> {
         let Some(admission) = &trial.admission else { return Ok(false) };
@@ -147,7 +148,7 @@ impl Verification<'_> {
         &mut self,
         trial: &Trial,
         case: &Case,
-        recipe: Recipe,
+        recipe: InputSpec,
         admission: &Admission,
     ) -> Result<bool, Stop> {
         let order = JudgeOrder {
@@ -184,7 +185,7 @@ fn dealt<'a>(trials: &[&'a Trial], seed: u64) -> Vec<Round<'a>> {
     let mut deal = |trial: &'a Trial, draw, fair_to| dealt.push(Round { trial, draw, fair_to });
     let first_is_other = (seed & 1) as usize;
     for (round, class) in Class::ALL.into_iter().enumerate() {
-        let draw = |along| DomainDraw { round: round as u8, alone: None, along };
+        let draw = |along| DomainInput { round: round as u8, alone: None, along };
         let pair =
             if (round + first_is_other).is_multiple_of(2) { [one, other] } else { [other, one] };
         deal(pair[0], draw(Along::Last), FairTo::Permitted);
@@ -210,11 +211,11 @@ fn dealt<'a>(trials: &[&'a Trial], seed: u64) -> Vec<Round<'a>> {
         }
     }
     for tensor in 0..one.case.tensors.len() {
-        if let Some(draw) = DomainDraw::alone(&one.case, tensor, Class::Subnormal) {
+        if let Some(draw) = DomainInput::alone(&one.case, tensor, Class::Subnormal) {
             deal(one, draw, FairTo::Permitted);
         }
     }
-    let equal = DomainDraw::equal_terms(&largest.case);
+    let equal = DomainInput::equal_terms(&largest.case);
     if let (Summation::Blocked(_), Some((_, draw))) = (largest.summation, equal) {
         deal(largest, draw, FairTo::Chains);
     }
@@ -244,9 +245,9 @@ fn cheapest<'a>(trials: &[&'a Trial]) -> (&'a Trial, &'a Trial) {
 const LINE: u64 = 33;
 
 /// The case with the tolerance of chains of additions, where these inputs give their rounding errors one sign.
-fn tolerant_case(trial: &Trial, recipe: Recipe, summation: Summation) -> Case {
+fn tolerant_case(trial: &Trial, recipe: InputSpec, summation: Summation) -> Case {
     let mut case = trial.case.clone();
-    let Draw::Domain(draw) = recipe.draw else { return case };
+    let InputMode::Domain(draw) = recipe.draw else { return case };
     if !draw.classes(&trial.case).any(|(_, class)| class.has_biased_rounding()) {
         return case;
     }

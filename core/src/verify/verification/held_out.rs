@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, Stop, Verification};
 use crate::device::Placement;
@@ -25,7 +25,7 @@ impl Verification<'_> {
         let memory = MemoryOrder::Fresh(Placement::Right);
         let attempts = self.subject.held_out.iter().map(|trial| {
             let trial = trial.as_ref()?;
-            let declared = Draw::Distribution(Distribution::AsDeclared);
+            let declared = InputMode::Distribution(Distribution::AsDeclared);
             let recipe = self.recipe(&trial.case, declared, "h");
             Some(Attempt { trial, recipe, step: Step::HeldOut, memory })
         });

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::inputs::InputSpec;
 
 use super::there::Extras;
 use super::{Attempt, LONGEST, MemoryOrder, RunReport, Stop, Verification, stop};
 use crate::device::Placement;
-use crate::measure::energy::{Energy, NoEnergy};
+use crate::measure::energy::{Energy, EnergyError};
 use crate::measure::protocol::{EnergyUse, Protocol};
 use crate::measure::timing::{Mode, Timing};
 use crate::project::launch::expectation::WrongKind;
@@ -95,7 +95,7 @@ impl Verification<'_> {
         &mut self,
         trial: &Trial,
         protocol: Protocol,
-    ) -> Result<Result<Energy, NoEnergy>, Stop> {
+    ) -> Result<Result<Energy, EnergyError>, Stop> {
         let name = trial.case.workload.as_str();
         self.timed(Step::Measure, Some(name), |this| {
             let (mut order, _) = this.order(trial, Mode::Warm, Hurry::none(protocol));
@@ -165,7 +165,7 @@ impl Verification<'_> {
                         profile: Ok(profile),
                         energy: match protocol.energy {
                             EnergyUse::Skip => None,
-                            EnergyUse::Measure => Some(Err(NoEnergy::Virtual)),
+                            EnergyUse::Measure => Some(Err(EnergyError::Virtual)),
                         },
                         standing: None,
                         baselines: Vec::new(),
@@ -186,7 +186,7 @@ impl Verification<'_> {
         trial: &Trial,
         mode: Mode,
         hurry: Hurry,
-    ) -> Result<(MeasureReport, Recipe), Stop> {
+    ) -> Result<(MeasureReport, InputSpec), Stop> {
         let (order, last) = self.order(trial, mode, hurry);
         Ok((self.ordered(trial, order)?, last))
     }
@@ -196,7 +196,7 @@ impl Verification<'_> {
         trial: &Trial,
         mode: Mode,
         Hurry { protocol, abandon_above }: Hurry,
-    ) -> (MeasureOrder, Recipe) {
+    ) -> (MeasureOrder, InputSpec) {
         let (declared, word) = (self.stations.timed_draw(), mode.word());
         let protocol = protocol.under(mode);
         let last = self.recipe(&trial.case, declared, &format!("{word} last"));
@@ -231,7 +231,7 @@ impl Verification<'_> {
     fn revalidated(
         &mut self,
         trial: &Trial,
-        last: Recipe,
+        last: InputSpec,
         report: MeasureReport,
         mode: Mode,
     ) -> Result<Timing, Stop> {

@@ -1,7 +1,7 @@
 //! Replays of a small workload in which strong reads return older values that the memory model permits
 //! (`docs/races.md`, "Replay"): a missing fence shows as another result, a fault or a hang.
 
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification, open};
 use crate::device::Placement;
@@ -44,7 +44,8 @@ impl Verification<'_> {
 
     /// A GPU cannot be told which values its reads return: beside one, a virtual device looks for faults alone.
     fn replay(&mut self, trial: &Trial, seed: u64) -> Result<(), Stop> {
-        let recipe = self.recipe(&trial.case, Draw::Distribution(Distribution::AsDeclared), "a");
+        let recipe =
+            self.recipe(&trial.case, InputMode::Distribution(Distribution::AsDeclared), "a");
         let memory = MemoryOrder::Fresh(Placement::Left);
         let attempt = Attempt { trial, recipe, step: Step::Determinism, memory };
         self.virtually(&attempt, Scrutiny::Replayed { seed })

@@ -3,7 +3,7 @@
 //! A small workload runs with one block at a time, in descending and in random order. Blocks that wait for others then
 //! wait for ever, which the virtual GPU reports. A third run in ascending order tells the two dependences apart.
 
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, CountsUse, MemoryOrder, RunReport, Scrutiny, Seer, Stop, Verification, open};
 use crate::device::Placement;
@@ -55,7 +55,8 @@ impl Verification<'_> {
     }
 
     fn one_block_at_a_time(&mut self, trial: &Trial, order: StartOrder) -> Result<(), Stop> {
-        let recipe = self.recipe(&trial.case, Draw::Distribution(Distribution::AsDeclared), "a");
+        let recipe =
+            self.recipe(&trial.case, InputMode::Distribution(Distribution::AsDeclared), "a");
         let memory = MemoryOrder::Fresh(Placement::Left);
         let attempt = Attempt { trial, recipe, step: Step::Determinism, memory };
         self.virtually(&attempt, Scrutiny::OneBlock(order))

@@ -1,6 +1,6 @@
 //! Being right at the sizes that are timed: a kernel may have a path for them alone, which no smaller workload sees.
 
-use lightbench_tensors::inputs::{Draw, Echo, Recipe, single_change};
+use lightbench_tensors::inputs::{InputMode, InputSpec, PerturbedInput, single_change};
 
 use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification};
 use crate::device::Placement;
@@ -42,7 +42,7 @@ impl Verification<'_> {
     /// One run of the declared inputs of a workload, which is right: its seed, and what it reported.
     pub(super) fn right_once(&mut self, trial: &Trial) -> Result<(u64, RunReport), Stop> {
         self.timed(Step::Results, Some(&trial.case.workload), |this| {
-            let declared = Draw::Distribution(Distribution::AsDeclared);
+            let declared = InputMode::Distribution(Distribution::AsDeclared);
             let recipe = this.recipe(&trial.case, declared, "a");
             let memory = MemoryOrder::Fresh(Placement::Right);
             let attempt = Attempt { trial, recipe, step: Step::Results, memory };
@@ -56,9 +56,9 @@ impl Verification<'_> {
         let seed = self.input_seed(case, "echo");
         let Some(first) = single_change(case, seed, MOST_CHANGED_BYTES) else { return Ok(()) };
         self.timed(Step::StateProbe, Some(&case.workload), |this| {
-            let declared = Draw::Distribution(Distribution::AsDeclared);
-            let recipe = Recipe {
-                draw: Draw::Echo(Echo { seed, first, links: 1 }),
+            let declared = InputMode::Distribution(Distribution::AsDeclared);
+            let recipe = InputSpec {
+                draw: InputMode::Perturbed(PerturbedInput { seed, first, links: 1 }),
                 ..this.recipe(case, declared, "a")
             };
             let (step, memory) = (Step::StateProbe, MemoryOrder::AsLeft);

@@ -1,7 +1,7 @@
 //! Results at a timed size on a virtual device, which runs too little of it to judge all of its outputs: sampled blocks are
 //! run with every check and judged.
 
-use lightbench_tensors::inputs::Draw;
+use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, CountsUse, MemoryOrder, RunOrder, Scrutiny, Seer, Stop, Verification};
 use crate::device::Placement;
@@ -18,7 +18,7 @@ impl Verification<'_> {
     pub(super) fn sampled_at_size(&mut self, trial: &Trial) -> Result<SizeCheck, Stop> {
         let part = GridPart::Sampled { seed: self.input_seed(&trial.case, "blocks") };
         self.timed(Step::Results, Some(&trial.case.workload), |this| {
-            let recipe = this.recipe(&trial.case, Draw::Repeating, "a");
+            let recipe = this.recipe(&trial.case, InputMode::Repeating, "a");
             let memory = MemoryOrder::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::Results, memory };
             let order = RunOrder { part, ..attempt.order(Scrutiny::Full, CountsUse::Drop) };

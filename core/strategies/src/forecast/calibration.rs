@@ -1,23 +1,22 @@
-//! Whether forecasts mean what they say.
+//! Calibration: how well forecasts and their uncertainties match the measurements.
 
 use super::{Decision, Outlook, decide};
 use crate::gauss::Prediction;
 
-/// A forecast and what was measured afterwards.
+/// A forecast with the later measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecasted {
-    /// What was expected.
     pub outlook: Outlook,
-    /// What was measured: the logarithm of relative time.
+    /// The measured logarithm of relative time.
     pub measured: f64,
     /// The best before it was measured.
     pub best_before: f64,
 }
 
-/// How forecasts compare with what was measured.
+/// Statistics of forecasts against measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// How many forecasts were compared.
+    /// Number of compared forecasts.
     pub forecasts: usize,
     /// Which share of the measurements lay inside the interval that should hold half of them.
     pub inside_50: f64,
@@ -25,12 +24,12 @@ pub struct Calibration {
     pub inside_80: f64,
     /// The same for the interval that should hold 95 %.
     pub inside_95: f64,
-    /// Spearman's rank correlation of forecasts and measurements: 1 when their order is the same.
-    /// None where either are all alike.
+    /// Spearman's rank correlation of forecasts and measurements: 1 if their order is the same. `None` if all forecasts
+    /// or all measurements are equal.
     pub rank_correlation: Option<f64>,
-    /// How many would have been skipped.
+    /// Number of candidates that would have been skipped.
     pub skipped: usize,
-    /// How many of those were a new best.
+    /// Number of these that were a new best.
     pub skipped_wrongly: usize,
 }
 
@@ -38,9 +37,9 @@ pub struct Calibration {
 const HALF_WIDTHS: [f64; 3] = [0.674_489_750_196_082, 1.281_551_565_544_6, 1.959_963_984_540_054];
 
 impl Calibration {
-    /// Compares forecasts with measurements. None where there are none.
+    /// Compares forecasts with measurements; `None` if there are none.
     #[must_use]
-    pub fn of(forecasted: &[Forecasted]) -> Option<Self> {
+    pub fn from_forecasts(forecasted: &[Forecasted]) -> Option<Self> {
         if forecasted.is_empty() {
             return None;
         }

@@ -57,20 +57,20 @@ fn intervals_and_ranks_are_as_counted_by_hand() {
     };
     // Off by 0.5, 1, 1.5 and 3 deviations; the third is skipped, the fourth wrongly so.
     let all = [one(1.0, 1.5), one(0.0, 1.0), one(2.0, 3.5), one(2.5, -0.5)];
-    let calibration = Calibration::of(&all).unwrap();
+    let calibration = Calibration::from_forecasts(&all).unwrap();
     let Calibration { inside_50, inside_80, inside_95, .. } = calibration;
     assert_eq!([inside_50, inside_80, inside_95], [0.25, 0.5, 0.75]);
     assert_eq!((calibration.skipped, calibration.skipped_wrongly), (2, 1));
     // Ranks 1, 0, 2, 3 against 2, 1, 3, 0: 1 − 6 · (1 + 1 + 1 + 9) / (4 · 15) = −0.2.
     let correlation = calibration.rank_correlation.unwrap();
     assert!((correlation + 0.2).abs() < 1e-12, "{correlation}");
-    assert_eq!(Calibration::of(&[]), None);
-    assert_eq!(Calibration::of(&[one(1.0, 1.0)]).unwrap().rank_correlation, None);
+    assert_eq!(Calibration::from_forecasts(&[]), None);
+    assert_eq!(Calibration::from_forecasts(&[one(1.0, 1.0)]).unwrap().rank_correlation, None);
 }
 
 #[test]
 fn forecasts_are_calibrated_where_features_decide() {
-    let trial = Trial::of(&history(3, 150, 0.1)).unwrap();
+    let trial = Trial::from_history(&history(3, 150, 0.1)).unwrap();
     let calibration = trial.calibration.unwrap();
     assert!((0.35..0.65).contains(&calibration.inside_50), "{calibration:?}");
     assert!((0.65..0.92).contains(&calibration.inside_80), "{calibration:?}");
@@ -96,13 +96,13 @@ fn a_forecast_helps_where_features_decide_and_not_where_they_say_nothing() {
     telling.retain(|one| one.log_time > fastest.log_time + 0.2);
     telling.push(fastest);
     one_by_one(&mut telling);
-    let trial = Trial::of(&telling).unwrap();
+    let trial = Trial::from_history(&telling).unwrap();
     assert!(trial.is_better_than_none(), "{trial:?}");
     assert!(trial.with.is_some_and(|with| 2 * with < trial.without), "{trial:?}");
 
     let mut mute = telling.clone();
     mute.iter_mut().for_each(|one| one.features = vec![1.0]);
-    let trial = Trial::of(&mute).unwrap();
+    let trial = Trial::from_history(&mute).unwrap();
     assert_eq!((trial.with, trial.without), (Some(mute.len()), mute.len()), "all is uncertain");
     assert_eq!((trial.all, trial.all_with, trial.lost), (mute.len(), mute.len(), 0.0));
     assert!(!trial.is_better_than_none());
@@ -120,18 +120,18 @@ fn what_is_skipped_has_no_descendants_and_some_of_it_is_checked() {
     history.sort_by(|left, right| left.log_time.total_cmp(&right.log_time));
     let best = history.remove(0);
     one_by_one(&mut history);
-    let whole = Trial::of(&history).unwrap();
+    let whole = Trial::from_history(&history).unwrap();
     assert!(whole.lost == 0.0 && whole.all_with < 30, "{whole:?}");
     let is_lost = |parent: &usize| {
         let mut with_child = history.clone();
         with_child.push(Measured { parent: Some(*parent), known: history.len(), ..best.clone() });
-        Trial::of(&with_child).unwrap().lost > 0.0
+        Trial::from_history(&with_child).unwrap().lost > 0.0
     };
     let lost: Vec<usize> = (0..history.len()).filter(is_lost).collect();
     assert_eq!(lost.len(), whole.all - whole.all_with, "what is skipped is not gone on from");
     let mut exempt = history.clone();
     exempt.iter_mut().for_each(|one| one.scope = Scope::Exempt);
-    let trial = Trial::of(&exempt).unwrap();
+    let trial = Trial::from_history(&exempt).unwrap();
     assert_eq!((trial.all_with, trial.calibration), (exempt.len(), None));
     let last = lost.iter().rev().zip((0..history.len()).rev()).take(10);
     assert!(last.into_iter().any(|(lost, place)| *lost != place), "some is checked: {lost:?}");
@@ -141,7 +141,7 @@ fn what_is_skipped_has_no_descendants_and_some_of_it_is_checked() {
 fn what_was_made_together_knows_nothing_of_each_other() {
     let mut history = history(5, 60, 0.02);
     history.iter_mut().for_each(|one| one.known = 0);
-    let trial = Trial::of(&history).unwrap();
+    let trial = Trial::from_history(&history).unwrap();
     assert_eq!((trial.all_with, trial.calibration), (60, None));
 }
 
@@ -151,9 +151,9 @@ fn what_cannot_be_learnt_from_forecasts_nothing() {
     assert!(Forecast::fit(&few, &[0.0; 7]).is_none());
     assert!(Forecast::fit(&vec![vec![f64::NAN]; 9], &[0.0; 9]).is_none());
     assert!(Forecast::fit(&vec![vec![1.0]; 9], &[f64::INFINITY; 9]).is_none());
-    assert!(Trial::of(&[]).is_none());
+    assert!(Trial::from_history(&[]).is_none());
     let failed = Measured { log_time: f64::INFINITY, ..history(3, 1, 0.0).remove(0) };
-    assert!(Trial::of(&vec![failed; 20]).is_none());
+    assert!(Trial::from_history(&vec![failed; 20]).is_none());
 }
 
 #[test]

@@ -1,23 +1,21 @@
-//! A recorded history gone through twice, without forecasts and with them: would they have
-//! helped?
+//! Replays a recorded history with and without forecasts, to find out whether forecasts would have helped.
 
 use super::{Calibration, Decision, Forecast, Forecasted, LEAST_KNOWN, decide, is_checked};
 use crate::gauss::Smoothness;
 
-/// How much slower than the best of the history is near enough, as a logarithm.
+/// A candidate at most this much slower than the best of the history counts as found; a logarithm.
 const NEAR_ENOUGH: f64 = 0.048_790_164_169_432;
 
 /// A candidate of the history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// What was known of it before it ran.
+    /// Features known before it ran.
     pub features: Vec<f64>,
-    /// The logarithm of its relative time; not finite where it failed.
+    /// The logarithm of its relative time; not finite if it failed.
     pub log_time: f64,
-    /// The earlier candidate that it was made of: what is skipped has no descendants.
+    /// The earlier candidate that it was derived from: a skipped candidate has no descendants.
     pub parent: Option<usize>,
-    /// How many of the history had been measured when it was made; what was made together with it
-    /// had not.
+    /// Number of candidates measured when it was created; candidates created together with it are not counted.
     pub known: usize,
     /// Whether it is forecast.
     pub scope: Scope,
@@ -32,30 +30,30 @@ pub enum Scope {
     Exempt,
 }
 
-/// What a history says of the forecast.
+/// The effect of the forecast on a recorded history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// Evaluations until something within 5 % of the best was measured, all being measured.
     pub without: usize,
-    /// The same when only what the forecast let pass was measured; none where it skipped all
-    /// that is so fast.
+    /// The same if only the candidates that passed the forecast were measured; `None` if it skipped all candidates of
+    /// this speed.
     pub with: Option<usize>,
     /// Evaluations until the end of the history, all being measured.
     pub all: usize,
-    /// The same when only what the forecast let pass, and what was made of it, was measured.
+    /// The same for all candidates that passed the forecast and whose ancestors did.
     pub all_with: usize,
-    /// The logarithm by which the best that was then measured is slower than the best of the
-    /// history; 0 where it was not lost.
+    /// The logarithm of the ratio of the best time measured with forecasts to the best time of the history; 0 if that
+    /// one was measured.
     pub lost: f64,
-    /// How forecasts compare with measurements, each made from what was measured before it; of
-    /// the whole history, those that would have been skipped too. None where there were none.
+    /// Forecasts against measurements, each forecast made from the earlier measurements, over the whole history
+    /// including candidates that would have been skipped. `None` if no forecast was possible.
     pub calibration: Option<Calibration>,
 }
 
 impl Trial {
-    /// Goes through a history in its order. None where nothing in it was measured.
+    /// Replays a history in order. `None` if it contains no measurement.
     #[must_use]
-    pub fn of(history: &[Measured]) -> Option<Self> {
+    pub fn from_history(history: &[Measured]) -> Option<Self> {
         let times = history.iter().map(|one| one.log_time).filter(|time| time.is_finite());
         let best = times.min_by(f64::total_cmp)?;
         let near = best + NEAR_ENOUGH;
@@ -71,25 +69,25 @@ impl Trial {
             all: history.len(),
             all_with: measured.len(),
             lost: best_with - best,
-            calibration: Calibration::of(&forecast_all(history)),
+            calibration: Calibration::from_forecasts(&forecast_all(history)),
         })
     }
 
-    /// Whether forecasting got there with fewer evaluations than no forecast. A new best that was
-    /// skipped shows in the calibration; one in twenty skips or so may be one.
+    /// Whether forecasts reduced the number of evaluations. A skipped new best is visible in the calibration; about one
+    /// in twenty skips may be one.
     #[must_use]
     pub fn is_better_than_none(&self) -> bool {
         self.with.is_some_and(|with| with < self.without)
     }
 }
 
-/// What is measured as time goes on, and the forecast that follows from it.
+/// The measurements so far, and the forecast learnt from them.
 #[derive(Default)]
 struct Learner {
     features: Vec<Vec<f64>>,
     log_times: Vec<f64>,
     smoothness: Option<Smoothness>,
-    /// With how many smoothness was last found; it is again after half as many more.
+    /// Number of measurements when the smoothness was last fitted; it is fitted again after half as many more.
     found_with: usize,
 }
 
@@ -144,8 +142,7 @@ fn forecast_all(history: &[Measured]) -> Vec<Forecasted> {
     forecasted
 }
 
-/// The places of what is measured when what is not worth it is skipped, nothing is learnt from that,
-/// and nothing is made of it.
+/// Indices of the candidates that are measured if skipped candidates teach nothing and have no descendants.
 fn measured_with(history: &[Measured]) -> Vec<usize> {
     let mut learner = Learner::default();
     let mut is_measured: Vec<bool> = Vec::new();

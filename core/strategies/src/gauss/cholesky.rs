@@ -1,6 +1,6 @@
 //! The Cholesky factor of a small covariance matrix.
 
-/// What is added to the diagonal where rounding has made a matrix indefinite: tried in order.
+/// Added to the diagonal, in this order, if rounding has made a matrix indefinite.
 const JITTERS: [f64; 5] = [0.0, 1e-10, 1e-8, 1e-6, 1e-4];
 
 /// A lower triangle whose product with its transpose is the matrix; rows one after another.
@@ -11,9 +11,9 @@ pub(super) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factorises the matrix of these entries, of which only the lower triangle is read. None
-    /// where it stays indefinite with all jitter.
-    pub(super) fn of(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Self> {
+    /// Factorises a matrix given by its entries, of which only the lower triangle is read. `None` if it stays
+    /// indefinite with the largest jitter.
+    pub(super) fn new(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Self> {
         let mut matrix = Vec::with_capacity(size * (size + 1) / 2);
         for row in 0..size {
             matrix.extend((0..=row).map(|column| entry(row, column)));
@@ -70,14 +70,14 @@ fn factorise(size: usize, mut lower: Vec<f64>, jitter: f64) -> Option<Vec<f64>> 
             own[column] = (own[column] - dot(&own[..column], other)) / other[column];
         }
         let left = own[row] + jitter - dot(&own[..row], &own[..row]);
-        // What is not a number fails too.
+        // NaN fails this comparison too.
         own[row] = Some(left).filter(|left| *left > 0.0)?.sqrt();
     }
     Some(lower)
 }
 
-/// The products of what stands in the same place, summed up; the longer one's rest is ignored.
-/// Four sums side by side, because one would wait for every addition.
+/// The dot product over the length of the shorter slice. Four independent sums, because a single sum would wait for
+/// every addition.
 fn dot(left: &[f64], right: &[f64]) -> f64 {
     let length = left.len().min(right.len());
     let (left, right) = (left[..length].chunks_exact(4), right[..length].chunks_exact(4));

@@ -1,4 +1,4 @@
-//! Strategies on a recorded archive: what they choose is looked up instead of carried out.
+//! Replays strategies on a recorded archive: a chosen action is looked up instead of performed.
 
 use std::collections::BTreeSet;
 
@@ -6,18 +6,17 @@ use super::{Goal, Spread};
 use crate::archive::{Action, Archive, Attempt, Finding, Node, Origin};
 use crate::strategy::StrategyKind;
 
-/// How many attempts a strategy needs until its incumbent is at most `goal.within` slower than
-/// the record's. None where it stops before, where `goal.most` were not enough, or where the
-/// record has no incumbent.
+/// The number of attempts that a strategy needs until its incumbent is at most `goal.within` slower than the record's.
+/// `None` if it stops before, if `goal.most` attempts do not suffice, or if the record has no incumbent.
 ///
-/// Only actions that were tried in the record are offered, as often as they were tried there. An
-/// attempt that made several candidates makes them again; one that made none makes none.
+/// Only actions tried in the record are offered, as often as they were tried there. An attempt that produced several
+/// candidates produces them again; one that produced none produces none.
 #[must_use]
 pub fn evaluations(record: &Archive, kind: StrategyKind, seed: u64, goal: Goal) -> Option<usize> {
     let best = record.incumbent()?.outcome.sound_gain()?;
     let enough = best - pxfm::f_log1p(goal.within);
     let mut strategy = kind.start(seed);
-    let mut again = Again::of(record);
+    let mut again = ReplayedArchive::new(record);
     loop {
         let reached = again.archive.incumbent().and_then(|node| node.outcome.sound_gain());
         if reached.is_some_and(|gain| gain >= enough) {
@@ -34,19 +33,19 @@ pub fn evaluations(record: &Archive, kind: StrategyKind, seed: u64, goal: Goal) 
 /// The same for several seeds.
 #[must_use]
 pub fn spread(record: &Archive, kind: StrategyKind, seeds: u64, goal: Goal) -> Spread {
-    Spread::of((0..seeds).map(|seed| evaluations(record, kind, seed, goal)))
+    Spread::from_evaluations((0..seeds).map(|seed| evaluations(record, kind, seed, goal)))
 }
 
 /// The archive that grows again.
-struct Again<'r> {
+struct ReplayedArchive<'r> {
     record: &'r Archive,
     archive: Archive,
     /// For each of its candidates the recorded one.
     recorded: Vec<&'r Node>,
 }
 
-impl<'r> Again<'r> {
-    fn of(record: &'r Archive) -> Self {
+impl<'r> ReplayedArchive<'r> {
+    fn new(record: &'r Archive) -> Self {
         let mut again = Self { record, archive: Archive::new(), recorded: Vec::new() };
         for root in record.nodes().iter().filter(|node| node.origin.is_none()) {
             again.add(None, root);
@@ -70,7 +69,7 @@ impl<'r> Again<'r> {
         self.recorded.push(node);
     }
 
-    /// Does what was done in the record when this action was tried as often as now.
+    /// Repeats the recorded attempt of this action with the same number.
     fn attempt(&mut self, origin: Origin) {
         let node = self.recorded[origin.node];
         let earlier = self.archive.nodes()[origin.node].actions[origin.action].tried;
@@ -91,7 +90,7 @@ impl<'r> Again<'r> {
     }
 }
 
-/// The actions that were tried in the record, with their places there.
+/// The actions tried in the record, with their indices there.
 fn tried_actions(node: &Node) -> impl Iterator<Item = (usize, &Action)> {
     node.actions.iter().enumerate().filter(|(_, action)| action.tried > 0)
 }

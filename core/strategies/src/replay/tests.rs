@@ -5,7 +5,7 @@ use super::{Goal, RecordError, Recorded, RecordedSpace, Replay, Spread, candidat
 use crate::archive::{Action, Archive, Finding, Origin, Outcome};
 use crate::space::{Dimension, Restriction, Space};
 use crate::strategy::StrategyKind;
-use crate::tuner::{Told, TunerKind};
+use crate::tuner::{TrialOutcome, TunerKind};
 
 const GOAL: Goal = Goal { within: 0.05, most: 2000 };
 const SEEDS: u64 = 30;
@@ -25,7 +25,7 @@ fn bowl() -> Replay {
     replay(&space, |values| {
         let away = |(value, best): (&i64, i64)| ((value - best) as f64 / 3.0).powi(2);
         let logarithm: f64 = values.iter().zip([5, 2, 6, 1]).map(away).sum();
-        Told::Time(1e-5 * logarithm.exp())
+        TrialOutcome::Time(1e-5 * logarithm.exp())
     })
 }
 
@@ -53,14 +53,14 @@ fn tiles() -> Replay {
         let v: Vec<f64> = values.iter().map(|&value| value as f64).collect();
         let registers = v[3] * v[4] + v[3] + v[4] + 8.0 * v[5];
         if registers > 200.0 {
-            return Told::Failed;
+            return TrialOutcome::Failed;
         }
         let traffic = 1.0 / v[0] + 1.0 / v[1];
         let reuse = 1.0 / v[3] + 1.0 / v[4];
         let threads = v[0] / v[3] * v[1] / v[4];
         let latency = (256.0 / threads).max(1.0).ln() + (threads / 512.0).max(1.0).ln();
         let pipeline = 0.1 * (v[2] / 16.0).ln().abs() + 0.05 * (v[5] / 4.0).ln().abs();
-        Told::Time(1e-4 * (20.0 * traffic).max(reuse) * (0.4 * latency + pipeline).exp())
+        TrialOutcome::Time(1e-4 * (20.0 * traffic).max(reuse) * (0.4 * latency + pipeline).exp())
     })
 }
 
@@ -72,20 +72,20 @@ fn rugged() -> Replay {
     let space = Space::build(dimensions, &[], 10_000).unwrap();
     replay(&space, |values| {
         if values[2] % 2 == 1 {
-            return Told::Failed;
+            return TrialOutcome::Failed;
         }
         let waves = |value: i64, best: i64| {
             let away = (value - best) as f64;
             0.02 * away * away + 0.3 * (1.0 - (2.0 * away).cos())
         };
         let logarithm = waves(values[0], 8) + waves(values[1], 3) + waves(values[2], 4);
-        Told::Time(1e-6 * logarithm.exp())
+        TrialOutcome::Time(1e-6 * logarithm.exp())
     })
 }
 
-fn replay(space: &Space, told: impl Fn(&[i64]) -> Told) -> Replay {
-    let record = RecordedSpace::of(space, |index| Some(told(&space.values(index))));
-    Replay::of(&record).unwrap()
+fn replay(space: &Space, told: impl Fn(&[i64]) -> TrialOutcome) -> Replay {
+    let record = RecordedSpace::new(space, |index| Some(told(&space.values(index))));
+    Replay::new(&record).unwrap()
 }
 
 #[test]
@@ -105,32 +105,32 @@ fn what_learns_needs_no_more_evaluations_than_chance() {
 fn a_record_survives_being_written() {
     let space = Space::build(vec![dimension("A", &[1, 2]), dimension("B", &[7, 9, 11])], &[], 10);
     let told = [
-        Some(Told::Time(1.5e-6)),
-        Some(Told::Abandoned { at_least: 3.0 }),
+        Some(TrialOutcome::Time(1.5e-6)),
+        Some(TrialOutcome::Abandoned { at_least: 3.0 }),
         None,
-        Some(Told::Time(f64::NAN)),
-        Some(Told::Failed),
-        Some(Told::Time(0.1 + 0.2)),
+        Some(TrialOutcome::Time(f64::NAN)),
+        Some(TrialOutcome::Failed),
+        Some(TrialOutcome::Time(0.1 + 0.2)),
     ];
-    let record = RecordedSpace::of(&space.unwrap(), |index| told[index]);
+    let record = RecordedSpace::new(&space.unwrap(), |index| told[index]);
     let text = serde_json::to_string(&record).unwrap();
     assert!(text.contains(r#"{"values":[1,7],"told":{"time":1.5e-6}}"#), "{text}");
     assert!(text.contains(r#"{"values":[1,9],"told":{"abandoned":{"at_least":3.0}}}"#), "{text}");
     assert!(text.contains(r#"{"values":[2,7],"told":"failed"}"#), "{text}");
     let read: RecordedSpace = serde_json::from_str(&text).unwrap();
     assert_eq!(read, record);
-    let replay = Replay::of(&read).unwrap();
+    let replay = Replay::new(&read).unwrap();
     assert_eq!((replay.space().len(), replay.best()), (5, 1.5e-6));
-    assert_eq!(replay.told(4), Told::Time(0.1 + 0.2));
+    assert_eq!(replay.told(4), TrialOutcome::Time(0.1 + 0.2));
 }
 
 #[test]
 fn records_that_cannot_be_are_errors() {
-    let result = |values: &[i64], told: Told| Recorded { values: values.to_vec(), told };
-    let time = Told::Time(1.0);
+    let result = |values: &[i64], told: TrialOutcome| Recorded { values: values.to_vec(), told };
+    let time = TrialOutcome::Time(1.0);
     for (results, expected) in [
         (vec![], RecordError::NoTime),
-        (vec![result(&[1], Told::Failed)], RecordError::NoTime),
+        (vec![result(&[1], TrialOutcome::Failed)], RecordError::NoTime),
         (vec![result(&[3], time)], RecordError::UnknownValues { result: 0, values: vec![3] }),
         (
             vec![result(&[1], time), result(&[1, 2], time)],
@@ -142,7 +142,7 @@ fn records_that_cannot_be_are_errors() {
         ),
     ] {
         let record = RecordedSpace { dimensions: vec![dimension("A", &[1, 2])], results };
-        assert_eq!(Replay::of(&record).map(|_| ()), Err(expected));
+        assert_eq!(Replay::new(&record).map(|_| ()), Err(expected));
     }
 }
 
@@ -154,7 +154,7 @@ fn quartiles_are_those_of_the_sorted_numbers() {
         (vec![Some(4), Some(1), Some(3), Some(2)], [Some(2), Some(3), Some(4)]),
         (vec![None, Some(1), None, Some(2)], [Some(2), None, None]),
     ] {
-        let spread = Spread::of(needed.into_iter());
+        let spread = Spread::from_evaluations(needed.into_iter());
         let quartiles = [spread.lower_quartile(), spread.median(), spread.upper_quartile()];
         assert_eq!(quartiles, expected, "{spread:?}");
     }

@@ -1,10 +1,10 @@
-//! Finds valid configurations by assigning one dimension after another and turning back as soon
-//! as a restriction fails.
+//! Finds valid configurations by depth-first assignment of dimensions, with backtracking as soon as a restriction
+//! fails.
 
 use super::{Dimension, Restriction, SpaceError};
 
-/// How many partial configurations may be looked at for each that is allowed, and beside that:
-/// some seconds of work at most for any sensible limit.
+/// Limit on partial configurations per permitted configuration, and in addition to it: some seconds of work for any
+/// reasonable limit.
 const STEPS_FOR_EACH: usize = 100;
 const STEPS_BESIDE: usize = 10_000_000;
 
@@ -53,9 +53,8 @@ fn check_declaration(
     }
 }
 
-/// The order of assignment: next come the dimensions that complete the restriction which costs
-/// the fewest combinations to complete; dimensions that nothing restricts come last, because
-/// every value of theirs only multiplies what is left.
+/// The order of assignment: next are the dimensions that complete the restriction with the fewest combinations;
+/// unrestricted dimensions are last, because their values only multiply the remaining combinations.
 fn assignment_order(dimensions: &[Dimension], restrictions: &[Restriction<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     let missing_of = |restriction: &Restriction<'_>, order: &[usize]| {
@@ -105,7 +104,7 @@ struct Descent<'r, 'a> {
     order: Vec<usize>,
     due: Vec<Vec<&'r Restriction<'a>>>,
     places: Vec<u16>,
-    /// The values that the restriction in hand looks at; kept to be filled anew.
+    /// Buffer for the values of the current restriction.
     read: Vec<i64>,
     found: Vec<Vec<u16>>,
     most: usize,

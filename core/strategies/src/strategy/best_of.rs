@@ -1,10 +1,9 @@
-//! Best of n: several changes of one candidate, then on with the best of all so far.
+//! Best of n: several changes of one candidate, then continue with the best candidate so far.
 
 use super::{Choice, Strategy, choice};
 use crate::archive::{Archive, Node};
 
-/// Does not move on before a round is over, so that the first small gain does not decide where
-/// the search goes.
+/// Completes a round before it moves on, so that the first small gain does not determine the direction of the search.
 pub(super) struct BestOf {
     pub(super) attempts: usize,
 }
@@ -18,7 +17,7 @@ impl Strategy for BestOf {
         let base = open.iter().find(known).or(open.first()).copied()?;
         let (place, _) = base.most_promising()?;
         let reason = format!(
-            "Attempt {} of {attempts} in this round, which starts from what was best when it began, of all with something left to try",
+            "Attempt {} of {attempts} in this round, which starts from the candidate that was best at its beginning, among those with open actions",
             archive.attempts() - begun + 1
         );
         Some(choice(base, place, reason))

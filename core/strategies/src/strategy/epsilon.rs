@@ -1,15 +1,15 @@
-//! An epsilon-net: only candidates that differ enough from every better one are developed, each
-//! as often as its gain and its novelty deserve.
+//! An epsilon-net: develops only candidates that differ sufficiently from every better one, with a frequency determined
+//! by gain and novelty.
 //!
-//! After POLCA, which keeps candidates at pairwise distances above epsilon and takes them by an
-//! optimistic priority (UCB1: Auer, Cesa-Bianchi, Fischer, 2002).
+//! After POLCA, which keeps candidates at pairwise distances above epsilon and selects them by an optimistic priority
+//! (UCB1: Auer, Cesa-Bianchi, Fischer, 2002).
 
 use super::{Choice, Strategy, choice};
 use crate::archive::{Archive, Node};
 
 /// Epsilon, as a share of the median distance of candidates from the first.
 const SHARE_OF_MEDIAN: f64 = 0.25;
-/// How much being little tried counts, as a logarithm of time.
+/// Weight of exploration, as a logarithm of time.
 const CURIOSITY: f64 = 0.3;
 
 /// Diverse candidates, by upper confidence bound.
@@ -18,10 +18,10 @@ pub(super) struct EpsilonNet;
 impl Strategy for EpsilonNet {
     fn choose(&mut self, archive: &Archive) -> Option<Choice> {
         let members = net(archive);
-        let total: usize = members.iter().map(|member| member.tried()).sum();
+        let total: usize = members.iter().map(|member| member.was_tried()).sum();
         let log = pxfm::f_log(1.0 + total as f64);
         let priority = |member: &Node| {
-            let unknown = (log / (1.0 + member.tried() as f64)).sqrt();
+            let unknown = (log / (1.0 + member.was_tried() as f64)).sqrt();
             member.outcome.gain().unwrap_or(0.0) + CURIOSITY * unknown
         };
         let open = members.iter().copied().filter(|member| member.is_open());
@@ -29,11 +29,13 @@ impl Strategy for EpsilonNet {
             open.reduce(|best, next| if priority(next) > priority(best) { next } else { best });
         let (parent, why) = match first {
             Some(parent) => (parent, "has the highest bound on its gain"),
-            None => (*archive.open_nodes().first()?, "is the best left, as they are used up"),
+            None => {
+                (*archive.open_nodes().first()?, "is the best available, because these are used up")
+            }
         };
         let (place, _) = parent.most_promising()?;
         let reason = format!(
-            "Of {} candidates that differ enough from each other, its start {why}",
+            "Of {} sufficiently different candidates, the starting one {why}",
             members.len()
         );
         Some(choice(parent, place, reason))
@@ -44,7 +46,7 @@ impl Strategy for EpsilonNet {
     }
 }
 
-/// Right candidates, best first, without those within epsilon of a better one.
+/// Correct candidates, best first, without those within epsilon of a better one.
 fn net(archive: &Archive) -> Vec<&Node> {
     let mut right: Vec<&Node> =
         archive.nodes().iter().filter(|node| node.outcome.gain().is_some()).collect();

@@ -1,9 +1,9 @@
-//! (1+1): the incumbent is changed until something is better, which is then the incumbent.
+//! (1+1): changes the incumbent until a better candidate is found, which becomes the incumbent.
 
 use super::{Choice, Strategy, choice};
 use crate::archive::Archive;
 
-/// Knows one candidate, the incumbent; gets stuck where every way up leads down first.
+/// Keeps only the incumbent; it cannot leave a local optimum.
 pub(super) struct Greedy;
 
 impl Strategy for Greedy {
@@ -11,7 +11,7 @@ impl Strategy for Greedy {
         let incumbent = archive.incumbent()?;
         let (place, action) = incumbent.most_promising()?;
         let reason = format!(
-            "Candidate {} is the best so far, and of what can be done with it most is expected of `{}`",
+            "Candidate {} is the best so far, and its action with the largest expected gain is `{}`",
             incumbent.id, action.key
         );
         Some(choice(incumbent, place, reason))

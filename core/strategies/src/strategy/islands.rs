@@ -1,20 +1,20 @@
-//! Islands: populations that evolve apart and now and then take a candidate from their neighbour.
+//! Islands: populations that evolve separately and occasionally take a candidate from a neighbouring island.
 //!
-//! Tanese, "Distributed Genetic Algorithms", 1989; for programs written by models, FunSearch
-//! (Romera-Paredes and others, Nature 2024).
+//! Tanese, "Distributed Genetic Algorithms", 1989; for programs written by models, FunSearch (Romera-Paredes and
+//! others, Nature 2024).
 
 use super::{Choice, Strategy, choice, draw_action};
 use crate::archive::{Archive, Node};
 use crate::generator::Generator;
 
-/// How many islands there are.
+/// Number of islands.
 const ISLANDS: usize = 4;
-/// Every so many rounds an island takes its parent from its neighbour.
+/// Rounds between two migrations, in which an island takes its parent from its neighbour.
 const ROUNDS_BETWEEN_MIGRATIONS: usize = 5;
-/// How many are drawn for a parent; the best of them becomes it.
+/// Number of candidates drawn for a parent; the best of them is chosen.
 const TOURNAMENT: usize = 3;
 
-/// Islands take turns; who was made in an island's turn lives there.
+/// The islands take turns; a candidate produced in an island's turn belongs to it.
 pub(super) struct Islands {
     pub(super) seed: u64,
 }
@@ -31,10 +31,12 @@ impl Strategy for Islands {
         let (parent, whence) = match tournament(&living, &mut generator) {
             Some(parent) if migrates => (parent, "came over from the neighbouring island"),
             Some(parent) => (parent, "won the tournament on its island"),
-            None => (*open.first()?, "is the best left anywhere, as its island has none"),
+            None => {
+                (*open.first()?, "is the best available on any island, because its own has none")
+            }
         };
         let (place, _) = draw_action(parent, &mut generator)?;
-        let reason = format!("It is the turn of island {}, and its start {whence}", island + 1);
+        let reason = format!("Turn of island {}: its starting candidate {whence}", island + 1);
         Some(choice(parent, place, reason))
     }
 
@@ -43,7 +45,7 @@ impl Strategy for Islands {
     }
 }
 
-/// What a person wrote lives everywhere.
+/// Whether a candidate belongs to an island; candidates of the user belong to all.
 fn lives_on(node: &Node, island: usize) -> bool {
     node.outcome.gain().is_some() && (node.origin.is_none() || node.attempt % ISLANDS == island)
 }

@@ -1,16 +1,15 @@
-//! MAP-Elites: the best candidate of every kind is kept, and all kinds are developed.
+//! MAP-Elites: keeps the best candidate of every cell and develops all cells.
 //!
-//! Mouret and Clune, "Illuminating search spaces by mapping elites", 2015. The kinds are the
-//! cells of four static descriptors, and the shares of exploiting and exploring those of
-//! KernelFoundry.
+//! Mouret and Clune, "Illuminating search spaces by mapping elites", 2015. The cells are those of four static
+//! descriptors; the fractions of exploitation and exploration are those of KernelFoundry.
 
 use super::{Choice, Strategy, choice, draw_action};
 use crate::archive::{Archive, Cell, Node};
 use crate::generator::Generator;
 
-/// How often, of ten choices, a good elite is developed.
+/// Of ten choices, the number that develop a good elite.
 const EXPLOITING: usize = 7;
-/// How often, of ten choices, the cell is developed that was least. The rest picks any elite.
+/// Of ten choices, the number that develop the least tried cell. The others pick any elite.
 const UNDEREXPLORED: usize = 2;
 
 /// A grid of elites.
@@ -37,7 +36,10 @@ impl Strategy for MapElites {
         };
         let (parent, why) = match parent {
             Some(parent) => (parent, why),
-            None => (*archive.open_nodes().first()?, "is the best left, as all elites are used up"),
+            None => (
+                *archive.open_nodes().first()?,
+                "is the best available, because all elites are used up",
+            ),
         };
         let (place, _) = draw_action(parent, &mut generator)?;
         let [memory, compute, parallelism, tensor] = parent.cell;
@@ -53,7 +55,7 @@ impl Strategy for MapElites {
     }
 }
 
-/// How often something was tried with any candidate of a cell.
+/// Number of attempts with all candidates of a cell.
 fn tried_in(archive: &Archive, cell: Cell) -> usize {
-    archive.nodes().iter().filter(|node| node.cell == cell).map(Node::tried).sum()
+    archive.nodes().iter().filter(|node| node.cell == cell).map(Node::was_tried).sum()
 }

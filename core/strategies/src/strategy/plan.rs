@@ -1,15 +1,15 @@
-//! The planning tree: every open action of every candidate with the gain that is predicted of
-//! it, best first; predictions give way to what the same action has really given.
+//! The planning tree: all open actions of all candidates by predicted gain, best first; measured gains of the same
+//! action replace its prediction.
 //!
-//! After K-Search's world model, with arithmetic in place of a language model: open actions on
-//! known-good bases, ordered by what they promise, and marked down where they proved too hard.
+//! After K-Search's world model, with arithmetic in place of a language model: open actions on correct candidates,
+//! ordered by expected gain, which decreases with failed attempts.
 
 use std::collections::BTreeMap;
 
 use super::{Choice, Strategy, choice};
 use crate::archive::{Action, Archive, Node, Outcome};
 
-/// A prediction counts as much as so many attempts.
+/// The weight of a prediction, in attempts.
 const WEIGHT_OF_PREDICTION: f64 = 1.0;
 
 /// Best-first over all open actions.
@@ -17,7 +17,7 @@ pub(super) struct Plan;
 
 impl Strategy for Plan {
     fn choose(&mut self, archive: &Archive) -> Option<Choice> {
-        let experience = Experience::of(archive);
+        let experience = Experience::from_archive(archive);
         let mut best: Option<(f64, f64, &Node, usize)> = None;
         for node in archive.nodes() {
             let start = start_gain(archive, node);
@@ -31,7 +31,7 @@ impl Strategy for Plan {
         }
         let (reached, promised, node, place) = best?;
         let reason = format!(
-            "Of all open actions this one promises most: {:.2} times as fast as its start, {:.2} times as fast as the first",
+            "Largest expected gain of all open actions: {:.2} times as fast as its starting candidate, {:.2} times as fast as the first",
             pxfm::f_exp(promised),
             pxfm::f_exp(reached)
         );
@@ -43,16 +43,16 @@ impl Strategy for Plan {
     }
 }
 
-/// What attempts have really given.
+/// Measured gains of attempts.
 struct Experience<'a> {
-    /// By key: how many attempts, and the sum of their gains.
+    /// By key: number of attempts, and the sum of their gains.
     by_key: BTreeMap<&'a str, (f64, f64)>,
-    /// By operator: how many attempts, and how many of them gave a right candidate.
+    /// By operator: number of attempts, and number of correct candidates.
     by_operator: BTreeMap<&'a str, (f64, f64)>,
 }
 
 impl<'a> Experience<'a> {
-    fn of(archive: &'a Archive) -> Self {
+    fn from_archive(archive: &'a Archive) -> Self {
         let mut experience = Self { by_key: BTreeMap::new(), by_operator: BTreeMap::new() };
         for action in archive.nodes().iter().flat_map(|node| &node.actions) {
             experience.by_key.entry(&action.key).or_default().0 += action.tried as f64;
@@ -71,9 +71,9 @@ impl<'a> Experience<'a> {
         experience
     }
 
-    /// What an action promises: the prediction and all attempts of the same key averaged (an
-    /// attempt that failed gave nothing), as reliable as its operator has been, and the less the
-    /// more often it was tried on this very candidate.
+    /// The expected gain of an action: the average of the prediction and all attempts of the same key (a failed attempt
+    /// has gain 0), weighted with the reliability of its operator, and decreasing with the number of attempts on this
+    /// candidate.
     fn promises(&self, action: &Action) -> f64 {
         let (tried, gained) = self.by_key.get(action.key.as_str()).copied().unwrap_or_default();
         let mean =
@@ -81,12 +81,12 @@ impl<'a> Experience<'a> {
         let (attempts, right) =
             self.by_operator.get(action.operator.as_str()).copied().unwrap_or_default();
         let reliable = ((right + 1.0) / (attempts + 1.0)).min(1.0);
-        // What is predicted to lose does not lose less for being unreliable.
+        // Unreliability does not reduce a predicted loss.
         if mean > 0.0 { mean * reliable / (1.0 + action.tried as f64) } else { mean }
     }
 }
 
-/// From which gain a change starts: a failed candidate's is that of what it was made from.
+/// The gain from which a change starts: for a failed candidate, that of the candidate it was derived from.
 fn start_gain(archive: &Archive, node: &Node) -> f64 {
     let mut node = node;
     loop {

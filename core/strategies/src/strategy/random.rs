@@ -1,4 +1,4 @@
-//! Any open action of any candidate: what every other strategy has to beat.
+//! Any open action of any candidate: the reference for all other strategies.
 
 use super::{Choice, Strategy, choice};
 use crate::archive::Archive;

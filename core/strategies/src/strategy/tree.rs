@@ -1,34 +1,32 @@
-//! Tree search: goes down from what a person wrote, at each step along the branch that has given
-//! most or is least known, and changes something where an unopened action looks better than
-//! every branch.
+//! Tree search: descends from the user's candidate, at each step along the branch with the largest gain or the least
+//! knowledge, and performs an unopened action where it is rated higher than every branch.
 //!
-//! UCT: Kocsis and Szepesvári, "Bandit based Monte-Carlo Planning", 2006; over edits of kernels
-//! OptiML. With dozens of actions for each candidate, opening all before going deeper would
-//! never get deep, so an unopened action counts as if it had been visited once with the reward
-//! that is predicted of it (first-play urgency; Gelly and Wang, 2006). One that can be repeated
-//! averages the prediction with what it gave.
+//! UCT: Kocsis and Szepesvári, "Bandit based Monte-Carlo Planning", 2006; over edits of kernels OptiML. With dozens of
+//! actions for each candidate, opening all before descending would never reach depth, so an unopened action counts as
+//! visited once with its predicted reward (first-play urgency; Gelly and Wang, 2006). A repeatable action averages its
+//! prediction with its results.
 
 use super::{Choice, Strategy, choice};
 use crate::archive::{Archive, Node};
 
-/// How much being little known counts, in shares of what the incumbent saves.
+/// Weight of exploration, as a fraction of the time that the incumbent saves.
 const CURIOSITY: f64 = 0.3;
 
 /// Upper confidence bounds on a tree of edits.
 pub(super) struct Tree;
 
-/// What is known of a branch.
+/// Statistics of a branch.
 #[derive(Clone, Copy, Default)]
 struct Branch {
-    /// Attempts that went into it, with its own.
+    /// Attempts in the branch, including those of its root.
     visits: f64,
     /// The sum of their rewards.
     reward: f64,
-    /// Whether anything is left to try in it.
+    /// Whether it has open actions.
     open: bool,
 }
 
-/// Where to go from a candidate.
+/// The next step of the descent.
 #[derive(Clone, Copy)]
 enum Step {
     Down(usize),
@@ -73,13 +71,13 @@ impl Strategy for Tree {
     }
 }
 
-/// What is known of every candidate's branch; children come after their parents.
+/// Statistics of every candidate's branch; children come after their parents.
 fn branches(archive: &Archive, best: f64) -> Vec<Branch> {
     let mut branches = vec![Branch::default(); archive.nodes().len()];
     for node in archive.nodes().iter().rev() {
         let own = &mut branches[node.id];
         // An attempt that made no candidate was a visit without reward.
-        let fruitless = node.tried().saturating_sub(node.children.len());
+        let fruitless = node.was_tried().saturating_sub(node.children.len());
         own.visits += 1.0 + fruitless as f64;
         own.reward += node.outcome.sound_gain().map_or(0.0, saved) / best;
         own.open |= node.is_open();
@@ -93,7 +91,7 @@ fn branches(archive: &Archive, best: f64) -> Vec<Branch> {
     branches
 }
 
-/// The rewards of what an action of a candidate has given so far, summed up.
+/// The sum of the rewards of an action of a candidate.
 fn given(archive: &Archive, node: &Node, action: usize) -> f64 {
     let children = node.children.iter().map(|&child| &archive.nodes()[child]);
     let of_it = children.filter(|child| child.origin.is_some_and(|origin| origin.action == action));
@@ -115,14 +113,14 @@ fn highest(steps: impl Iterator<Item = (Step, f64)>) -> Option<(Step, f64)> {
     steps.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// What the incumbent saves: rewards are shares of it, so that curiosity weighs the same whether a
-/// search is about percents or about factors.
+/// The time that the incumbent saves: rewards are fractions of it, so that the weight of exploration is independent of
+/// the size of the gains.
 fn best_saved(archive: &Archive) -> f64 {
     let best = archive.incumbent().and_then(|node| node.outcome.sound_gain()).map_or(0.0, saved);
     if best > 0.0 { best } else { 1.0 }
 }
 
-/// The share of the root's time that is saved; nothing where none is.
+/// The saved fraction of the root's time; 0 if it is not faster.
 fn saved(gain: f64) -> f64 {
     1.0 - pxfm::f_exp(-gain.max(0.0))
 }

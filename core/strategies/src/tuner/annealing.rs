@@ -1,24 +1,24 @@
-//! Simulated annealing with several chains: slower neighbours are accepted now and then, less
-//! and less often, so that a chain can leave a valley that is not the deepest.
+//! Simulated annealing with several chains: slower neighbours are accepted with decreasing probability, so that a chain
+//! can leave a local optimum.
 //!
-//! Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 1983. Scores are
-//! logarithms of times, so one temperature suits every kernel.
+//! Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 1983. Scores are logarithms of times, so
+//! one temperature suits every kernel.
 
-use super::ledger::{Ledger, Proposer, Standing};
+use super::ledger::{ConfigurationState, Ledger, Proposer};
 use crate::space::Neighbourhood;
 
-/// How many chains walk independently of each other.
+/// Number of independent chains.
 const CHAINS: usize = 4;
-/// A chain begins by accepting what is 1.5 times slower about every third time.
+/// Initial temperature: a configuration 1.5 times slower is accepted about every third time.
 const HOTTEST: f64 = 0.4;
-/// Below this, about what two measurements of one kernel differ by, a chain is done.
+/// Final temperature: about the difference of two measurements of one kernel.
 const COLDEST: f64 = 0.01;
-/// What each answer leaves of the temperature: about forty answers from hottest to coldest.
+/// Factor on the temperature per answer: about forty answers from the initial to the final one.
 const COOLING: f64 = 0.91;
-/// How many steps over known configurations a chain may take before it starts elsewhere.
+/// Maximum steps of a chain over known configurations before it restarts elsewhere.
 const MOST_KNOWN: usize = 32;
 
-/// One walker with its own temperature.
+/// A chain with its own temperature.
 #[derive(Clone)]
 struct Chain {
     here: Option<(usize, f64)>,
@@ -61,7 +61,7 @@ impl Annealing {
         Self { chains: vec![chain; CHAINS], turn: 0 }
     }
 
-    /// Walks a chain over known configurations until it wants one that nobody asked for.
+    /// Moves a chain over known configurations until it reaches an open one.
     fn step(&mut self, ledger: &mut Ledger<'_>, chain: usize) -> Option<usize> {
         for _ in 0..MOST_KNOWN {
             let Some((here, _)) = self.chains[chain].here else { break };
@@ -71,9 +71,9 @@ impl Annealing {
             let around = ledger.space.neighbours(here, neighbourhood);
             let Some(&next) = ledger.generator.pick(&around) else { break };
             match ledger.standing(next) {
-                Standing::Open => return Some(next),
-                Standing::Asked => {}
-                Standing::Known(score) => self.offer(ledger, chain, next, score),
+                ConfigurationState::Open => return Some(next),
+                ConfigurationState::Asked => {}
+                ConfigurationState::Known(score) => self.offer(ledger, chain, next, score),
             }
         }
         self.chains[chain].here = None;

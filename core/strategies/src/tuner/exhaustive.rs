@@ -1,8 +1,8 @@
-//! Every configuration in order: for spaces that are small enough, and to know the truth.
+//! Every configuration in order: for small spaces, and as ground truth.
 
 use super::ledger::{Ledger, Proposer};
 
-/// Goes through the space from its first row to its last.
+/// Iterates over the space from its first row to its last.
 pub(super) struct Exhaustive {
     next: usize,
 }

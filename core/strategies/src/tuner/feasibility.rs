@@ -1,12 +1,12 @@
-//! How likely a configuration is to work at all, from which values its failures had.
+//! The probability that a configuration works, estimated from the values of failed ones.
 //!
-//! A naive Bayes estimate: every dimension's value counts on its own. That is what most failures
-//! of kernels are like (a value that is too large, or never works); what fails by a combination
-//! shows in all its values a little, and the surrogate learns the rest.
+//! A naive Bayes estimate: the value of every dimension counts independently, which matches most failures of kernels (a
+//! value that is too large, or never works). A failure caused by a combination of values affects all of them slightly,
+//! and the surrogate learns the rest.
 
 use crate::space::Space;
 
-/// For each value of each dimension how often it was tried and how often it worked.
+/// Tried and working configurations for each value of each dimension.
 pub(super) struct Feasibility {
     counts: Vec<Vec<(f64, f64)>>,
     tried: f64,
@@ -14,7 +14,7 @@ pub(super) struct Feasibility {
 }
 
 impl Feasibility {
-    /// Nothing known.
+    /// Without observations.
     pub(super) fn new() -> Self {
         Self { counts: Vec::new(), tried: 0.0, worked: 0.0 }
     }
@@ -36,12 +36,12 @@ impl Feasibility {
         }
     }
 
-    /// How likely a configuration is to work; 1 as long as nothing failed.
+    /// The probability that a configuration works; 1 as long as no trial failed.
     pub(super) fn chance(&self, space: &Space, configuration: usize) -> f64 {
         let overall = (self.worked + 1.0) / (self.tried + 1.0);
         let factors = self.counts.iter().zip(space.get(configuration)).map(|(counts, &place)| {
             let (tried, worked) = counts[usize::from(place)];
-            // One more trial that went as trials go keeps untried values at the average.
+            // Adding one average trial keeps untried values at the average.
             (worked + overall) / (tried + 1.0) / overall
         });
         (overall * factors.product::<f64>()).min(1.0)

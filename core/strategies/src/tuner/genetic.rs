@@ -1,24 +1,22 @@
-//! A genetic algorithm: configurations that do well are crossed and changed a little; the worst
-//! make room.
+//! A genetic algorithm: good configurations are crossed and mutated and replace the worst.
 //!
-//! Holland, "Adaptation in Natural and Artificial Systems", 1975; steady-state replacement as in
-//! Whitley, "The GENITOR Algorithm", 1989, because it needs no generation to be complete before
-//! the next question.
+//! Holland, "Adaptation in Natural and Artificial Systems", 1975; steady-state replacement as in Whitley, "The GENITOR
+//! Algorithm", 1989, because it does not need a complete generation before the next question.
 
 use super::ledger::{Ledger, Proposer};
 use crate::space::Neighbourhood;
 
-/// How many live at a time.
+/// Size of the population.
 const POPULATION: usize = 16;
-/// How many are drawn for each parent; the best of them becomes it.
+/// Number of members drawn for each parent; the best of them is chosen.
 const TOURNAMENT: usize = 3;
-/// How often a child may turn out known or invalid before a random one is taken.
+/// Attempts to breed an open, valid child before a random configuration is taken.
 const TRIES: usize = 32;
 
 /// The population, best first.
 pub(super) struct Genetic {
     members: Vec<(usize, f64)>,
-    /// How many of the first, random generation were proposed.
+    /// Number of proposed members of the first, random generation.
     drawn: usize,
 }
 
@@ -47,8 +45,7 @@ impl Genetic {
         (0..TRIES).find_map(|_| self.breed(ledger).filter(|&child| ledger.is_open(child)))
     }
 
-    /// A child of two members; where crossing and changing gives something invalid, a neighbour
-    /// of one of them.
+    /// A child of two members; if crossing and mutation yield an invalid configuration, a neighbour of one of them.
     fn breed(&mut self, ledger: &mut Ledger<'_>) -> Option<usize> {
         let (mother, father) = (self.tournament(ledger)?, self.tournament(ledger)?);
         let space = ledger.space;

@@ -1,25 +1,24 @@
-//! What a tuner has asked for and been told, and what is left: the part all tuners share.
+//! The state of every configuration (open, asked, known), shared by all tuners.
 
 use crate::generator::Generator;
 use crate::space::Space;
-use crate::tuner::Told;
+use crate::tuner::TrialOutcome;
 
-/// How a configuration stands.
+/// The state of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Standing {
-    /// Nobody asked for it.
+pub(super) enum ConfigurationState {
+    /// Not asked for.
     Open,
-    /// Asked for, not yet told.
+    /// Asked for, without a result.
     Asked,
-    /// Told; the natural logarithm of its time, infinite where it failed. What was abandoned
-    /// counts with the time that it takes at least.
+    /// The natural logarithm of its time, infinite for a failure. For an abandoned configuration, that of the lower
+    /// bound.
     Known(f64),
 }
 
-/// What makes one tuner different from another.
+/// The part of a tuner that differs between tuners.
 pub(super) trait Proposer {
-    /// The next configuration to ask for, out of those that are open; none where it would rather
-    /// wait for answers.
+    /// The next configuration to ask for, out of the open ones; `None` if results are needed first.
     fn propose(&mut self, ledger: &mut Ledger<'_>) -> Option<usize>;
 
     /// Learns the score of a configuration, whether or not it proposed it.
@@ -30,9 +29,9 @@ pub(super) trait Proposer {
 pub(super) struct Ledger<'s> {
     pub(super) space: &'s Space,
     pub(super) generator: Generator,
-    /// Where the search is to begin; taken by the first question.
+    /// The starting configuration; returned by the first question.
     first: Option<usize>,
-    standing: Vec<Standing>,
+    standing: Vec<ConfigurationState>,
     /// All open configurations, in no order, and the place of each among them.
     open: Vec<u32>,
     place: Vec<u32>,
@@ -47,26 +46,26 @@ impl<'s> Ledger<'s> {
             space,
             generator: Generator::new(seed, 0),
             first: first.filter(|&index| index < space.len()),
-            standing: vec![Standing::Open; space.len()],
+            standing: vec![ConfigurationState::Open; space.len()],
             place: all.clone(),
             open: all,
             best: None,
         }
     }
 
-    /// How a configuration stands.
-    pub(super) fn standing(&self, configuration: usize) -> Standing {
+    /// The state of a configuration.
+    pub(super) fn standing(&self, configuration: usize) -> ConfigurationState {
         self.standing[configuration]
     }
 
-    /// Whether nobody asked for it yet.
+    /// Whether it was not asked for yet.
     pub(super) fn is_open(&self, configuration: usize) -> bool {
-        self.standing(configuration) == Standing::Open
+        self.standing(configuration) == ConfigurationState::Open
     }
 
-    /// Whether it was asked for and the answer is awaited.
+    /// Whether it was asked for and its result is pending.
     pub(super) fn is_asked(&self, configuration: usize) -> bool {
-        self.standing(configuration) == Standing::Asked
+        self.standing(configuration) == ConfigurationState::Asked
     }
 
     /// The best so far: configuration and logarithm of its time.
@@ -74,42 +73,42 @@ impl<'s> Ledger<'s> {
         self.best
     }
 
-    /// What nobody asked for yet, in no order.
+    /// Open configurations, in no particular order.
     pub(super) fn open(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.open.iter().map(|&configuration| configuration as usize)
     }
 
-    /// One that nobody asked for yet, each equally likely.
+    /// A random open configuration, uniformly distributed.
     pub(super) fn any_open(&mut self) -> Option<usize> {
         self.generator.pick(&self.open).map(|&configuration| configuration as usize)
     }
 
-    /// Where the search is to begin, once.
+    /// Takes the starting configuration, once.
     pub(super) fn take_first(&mut self) -> Option<usize> {
         self.first.take().filter(|&first| self.is_open(first))
     }
 
-    /// Notes that a configuration is asked for.
+    /// Records that a configuration is asked for.
     pub(super) fn ask_for(&mut self, configuration: usize) {
         self.close(configuration);
-        self.standing[configuration] = Standing::Asked;
+        self.standing[configuration] = ConfigurationState::Asked;
     }
 
-    /// Notes what came of a configuration; its score, or none where the space does not have it or
-    /// it was told before.
-    pub(super) fn note(&mut self, configuration: usize, told: Told) -> Option<f64> {
+    /// Records the result of a configuration; returns its score, or `None` if the space does not contain it or its
+    /// result was already known.
+    pub(super) fn note(&mut self, configuration: usize, told: TrialOutcome) -> Option<f64> {
         match self.standing.get(configuration)? {
-            Standing::Known(_) => return None,
-            Standing::Open => self.close(configuration),
-            Standing::Asked => {}
+            ConfigurationState::Known(_) => return None,
+            ConfigurationState::Open => self.close(configuration),
+            ConfigurationState::Asked => {}
         }
-        if told == Told::NotJudged {
-            self.standing[configuration] = Standing::Asked;
+        if told == TrialOutcome::NotJudged {
+            self.standing[configuration] = ConfigurationState::Asked;
             return None;
         }
         let score = score(told);
-        self.standing[configuration] = Standing::Known(score);
-        let is_time = matches!(told, Told::Time(_)) && score.is_finite();
+        self.standing[configuration] = ConfigurationState::Known(score);
+        let is_time = matches!(told, TrialOutcome::Time(_)) && score.is_finite();
         if is_time && self.best.is_none_or(|(_, best)| score < best) {
             self.best = Some((configuration, score));
         }
@@ -125,10 +124,15 @@ impl<'s> Ledger<'s> {
     }
 }
 
-/// The logarithm of a time, so that differences are ratios; infinite for what is no time.
-fn score(told: Told) -> f64 {
+/// The logarithm of a time, so that differences are ratios; infinite for a failure.
+fn score(told: TrialOutcome) -> f64 {
     match told {
-        Told::Time(time) | Told::Abandoned { at_least: time } if time > 0.0 => pxfm::f_log(time),
-        Told::Time(_) | Told::Abandoned { .. } | Told::Failed | Told::NotJudged => f64::INFINITY,
+        TrialOutcome::Time(time) | TrialOutcome::Abandoned { at_least: time } if time > 0.0 => {
+            pxfm::f_log(time)
+        }
+        TrialOutcome::Time(_)
+        | TrialOutcome::Abandoned { .. }
+        | TrialOutcome::Failed
+        | TrialOutcome::NotJudged => f64::INFINITY,
     }
 }

@@ -1,24 +1,23 @@
-//! Iterated local search: walk downhill to where no neighbour is faster, jump a little, repeat.
+//! Iterated local search: descend until no neighbour is faster, jump a little, repeat.
 //!
-//! Lourenço, Martin, Stützle, "Iterated Local Search", 2003; as a tuner of kernels it is the
-//! greedy ILS of Kernel Tuner (van Werkhoven 2019), which does well on restricted spaces.
+//! Lourenço, Martin, Stützle, "Iterated Local Search", 2003; as a tuner of kernels it is the greedy ILS of Kernel Tuner
+//! (van Werkhoven 2019), which performs well on restricted spaces.
 
-use super::ledger::{Ledger, Proposer, Standing};
+use super::ledger::{ConfigurationState, Ledger, Proposer};
 use crate::space::Neighbourhood;
 
-/// How many jumps from one optimum may be fruitless before the search starts elsewhere.
+/// Maximum fruitless jumps from one optimum before the search restarts elsewhere.
 const MOST_FRUITLESS: usize = 6;
-/// How many optima in a row may be reached through known configurations alone before the search
-/// starts elsewhere.
+/// Maximum consecutive optima reached through known configurations only, before the search restarts elsewhere.
 const MOST_KNOWN: usize = 32;
 
 /// One walker.
 pub(super) struct LocalSearch {
-    /// Where the walker stands, with its score; none before the first answer.
+    /// The current configuration with its score; `None` before the first result.
     here: Option<(usize, f64)>,
     /// The best optimum since the last start.
     home: Option<(usize, f64)>,
-    /// Neighbours of where it stands that were not looked at; the next is last.
+    /// Neighbours of the current configuration that are still to be examined; the next is last.
     queue: Vec<usize>,
     /// A jump's target, while its answer is awaited.
     landing: Option<usize>,
@@ -63,19 +62,19 @@ impl LocalSearch {
         Self { here: None, home: None, queue: Vec::new(), landing: None, fruitless: 0 }
     }
 
-    /// The next neighbour that nobody asked for; known ones that are faster are walked to.
+    /// The next open neighbour; known faster neighbours become the current configuration.
     fn next_of_queue(&mut self, ledger: &mut Ledger<'_>) -> Option<usize> {
         while let Some(next) = self.queue.pop() {
             match ledger.standing(next) {
-                Standing::Open => return Some(next),
-                Standing::Asked => {}
-                Standing::Known(score) => self.consider(ledger, next, score),
+                ConfigurationState::Open => return Some(next),
+                ConfigurationState::Asked => {}
+                ConfigurationState::Known(score) => self.consider(ledger, next, score),
             }
         }
         None
     }
 
-    /// Jumps from the best optimum, the further the more jumps were fruitless. Returns the target
+    /// Jumps from the best optimum, with a distance that grows with the number of fruitless jumps. Returns the target
     /// if it must be asked for.
     fn leave_optimum(&mut self, ledger: &mut Ledger<'_>) -> Option<usize> {
         let here = self.here?;
@@ -94,11 +93,11 @@ impl LocalSearch {
             target = ledger.generator.pick(&around).copied().unwrap_or(target);
         }
         match ledger.standing(target) {
-            Standing::Known(score) => {
+            ConfigurationState::Known(score) => {
                 self.walk_to(ledger, target, score);
                 None
             }
-            Standing::Open | Standing::Asked => {
+            ConfigurationState::Open | ConfigurationState::Asked => {
                 self.landing = Some(target);
                 Some(target)
             }

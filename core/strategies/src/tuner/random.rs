@@ -1,4 +1,4 @@
-//! Configurations in random order: what every other tuner has to beat.
+//! Configurations in random order: the reference for all other tuners.
 
 use super::ledger::{Ledger, Proposer};
 

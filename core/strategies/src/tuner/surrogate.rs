@@ -1,40 +1,38 @@
-//! Bayesian optimisation: a Gaussian process learns the space, and what is tried next is where it
-//! expects the largest improvement.
+//! Bayesian optimisation: a Gaussian process learns the space, and the configuration with the largest expected
+//! improvement is tried next.
 //!
-//! Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive Black-Box Functions",
-//! 1998; for tuning kernels Willemsen, van Nieuwpoort, van Werkhoven, "Bayesian Optimization for
-//! auto-tuning GPU kernels", 2021. Several questions at once believe the forecast of the earlier
-//! ones (Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
-//! 2010). What failed counts as average in the process, so that its surroundings are not tried
-//! for being unknown and the process is not torn apart; that such configurations fail is learnt
-//! beside it ([`Feasibility`]).
+//! Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive Black-Box Functions", 1998; for tuning kernels
+//! Willemsen, van Nieuwpoort, van Werkhoven, "Bayesian Optimization for auto-tuning GPU kernels", 2021. With several
+//! pending questions, each assumes the forecasts of the earlier ones (Ginsbourger, Le Riche, Carraro, "Kriging is
+//! well-suited to parallelize optimization", 2010). A failed configuration counts as average in the process, so that
+//! its neighbourhood is not tried for its uncertainty and the process is not distorted; the probability of failure is
+//! learnt separately ([`Feasibility`]).
 
 use super::feasibility::Feasibility;
 use super::ledger::{Ledger, Proposer};
 use crate::gauss::{self, Prediction, Process, Smoothness};
 use crate::space::Neighbourhood;
 
-/// How many configurations, far from each other, are tried before anything is forecast; a few
-/// more where there are many dimensions.
+/// Minimum number of mutually distant configurations tried before any forecast; more with many dimensions.
 const LEAST_DESIGN: usize = 6;
-/// Out of how many random ones the farthest is taken.
+/// Number of random configurations of which the farthest is taken.
 const DESIGN_DRAWS: usize = 24;
-/// The process passes through at most so many: the best half and the latest half.
+/// Maximum number of points of the process: the best half and the latest half.
 const MOST_POINTS: usize = 160;
-/// At most so many open configurations are forecast, beside the neighbours of the best.
+/// Maximum number of open configurations that are forecast, besides the neighbours of the best.
 const MOST_FORECAST: usize = 256;
-/// The neighbours of so many of the best are always forecast.
+/// Number of best configurations whose neighbours are always forecast.
 const BEST_LOOKED_AROUND: usize = 3;
 
-/// What is known and what is believed.
+/// Known results and assumed results of pending questions.
 pub(super) struct Surrogate {
     /// All answers in the order in which they came.
     known: Vec<(usize, f64)>,
-    /// What was asked for, with the score that is believed of it until it is told.
+    /// Pending questions, with the assumed score until the result is known.
     believed: Vec<(usize, f64)>,
     feasibility: Feasibility,
     smoothness: Option<Smoothness>,
-    /// How many answers there were when smoothness was last chosen.
+    /// Number of results when smoothness was last fitted.
     chosen_at: usize,
 }
 
@@ -70,7 +68,7 @@ impl Surrogate {
         }
     }
 
-    /// Of some random open configurations the one farthest from all that were tried.
+    /// Of some random open configurations, the one farthest from all tried ones.
     fn farthest(&self, ledger: &mut Ledger<'_>) -> Option<usize> {
         let tried: Vec<Vec<f64>> = self
             .known
@@ -90,8 +88,8 @@ impl Surrogate {
         farthest.map(|(configuration, _)| configuration)
     }
 
-    /// The open configuration with the largest improvement to be expected, weighted by how likely
-    /// it is to work at all; where none is expected anywhere, the least certain one.
+    /// The open configuration with the largest expected improvement, weighted by the probability that it works; if no
+    /// improvement is expected, the least certain one.
     fn most_promising(&mut self, ledger: &mut Ledger<'_>) -> Option<(usize, Prediction)> {
         let process = self.process(ledger)?;
         let (_, best) = ledger.best()?;
@@ -107,7 +105,7 @@ impl Surrogate {
         Some((configuration, prediction))
     }
 
-    /// The process through what is known and believed.
+    /// The process conditioned on known and assumed scores.
     fn process(&mut self, ledger: &Ledger<'_>) -> Option<Process> {
         let average = self.average();
         let data: Vec<(usize, f64)> = self
@@ -138,7 +136,7 @@ impl Surrogate {
         data
     }
 
-    /// The mean of the scores of all that worked; not a number where nothing did.
+    /// The mean score of all working configurations; NaN if there are none.
     fn average(&self) -> f64 {
         let worked: Vec<f64> =
             self.known.iter().map(|&(_, score)| score).filter(|score| score.is_finite()).collect();
@@ -166,7 +164,7 @@ impl Surrogate {
     }
 }
 
-/// By how much a score is expected to lie below the best; what lies above counts as nothing.
+/// The expected amount by which a score is below the best; a worse score counts as 0.
 fn expected_improvement(best: f64, prediction: Prediction) -> f64 {
     let Prediction { mean, deviation } = prediction;
     if deviation <= 0.0 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Told, TunerKind};
+use super::{TrialOutcome, TunerKind};
 use crate::space::{Dimension, Restriction, Space};
 
 fn space(sizes: &[i64]) -> Space {
@@ -27,21 +27,24 @@ fn restricted(sizes: &[i64]) -> Space {
 }
 
 /// What a kernel does at some values.
-type Behaviour = fn(&[i64]) -> Told;
+type Behaviour = fn(&[i64]) -> TrialOutcome;
 
-fn bowl(values: &[i64]) -> Told {
+fn bowl(values: &[i64]) -> TrialOutcome {
     let away = values.iter().map(|value| (value - 4) * (value - 4)).sum::<i64>();
-    Told::Time(1e-6 * (1.0 + away as f64))
+    TrialOutcome::Time(1e-6 * (1.0 + away as f64))
 }
 
-fn mostly_failing(values: &[i64]) -> Told {
-    if values.iter().sum::<i64>() % 7 == 0 { bowl(values) } else { Told::Failed }
+fn mostly_failing(values: &[i64]) -> TrialOutcome {
+    if values.iter().sum::<i64>() % 7 == 0 { bowl(values) } else { TrialOutcome::Failed }
 }
 
-fn abandoning(values: &[i64]) -> Told {
+fn abandoning(values: &[i64]) -> TrialOutcome {
     match bowl(values) {
-        Told::Time(time) if time > 1e-5 => Told::Abandoned { at_least: 1e-5 },
-        told @ (Told::Time(_) | Told::Abandoned { .. } | Told::Failed | Told::NotJudged) => told,
+        TrialOutcome::Time(time) if time > 1e-5 => TrialOutcome::Abandoned { at_least: 1e-5 },
+        told @ (TrialOutcome::Time(_)
+        | TrialOutcome::Abandoned { .. }
+        | TrialOutcome::Failed
+        | TrialOutcome::NotJudged) => told,
     }
 }
 
@@ -98,14 +101,14 @@ fn tuners_cope_with_every_space() {
 #[test]
 fn tuners_cope_with_every_answer() {
     let space = space(&[6, 5, 3]);
-    check("all fail", &space, |_| Told::Failed);
-    check("no number", &space, |_| Told::Time(f64::NAN));
-    check("no time", &space, |values| Told::Time(-(values[0] as f64)));
-    check("endless", &space, |_| Told::Time(f64::INFINITY));
-    check("all alike", &space, |_| Told::Time(2.0));
+    check("all fail", &space, |_| TrialOutcome::Failed);
+    check("no number", &space, |_| TrialOutcome::Time(f64::NAN));
+    check("no time", &space, |values| TrialOutcome::Time(-(values[0] as f64)));
+    check("endless", &space, |_| TrialOutcome::Time(f64::INFINITY));
+    check("all alike", &space, |_| TrialOutcome::Time(2.0));
     check("most fail", &space, mostly_failing);
     check("slow ones abandoned", &space, abandoning);
-    check("all abandoned", &space, |_| Told::Abandoned { at_least: 1.0 });
+    check("all abandoned", &space, |_| TrialOutcome::Abandoned { at_least: 1.0 });
 }
 
 #[test]
@@ -124,9 +127,9 @@ fn what_was_told_before_is_never_asked_for() {
         let mut tuner = kind.start(&space, 1, Some(0));
         for configuration in (0..space.len()).step_by(2) {
             tuner.tell(configuration, bowl(&space.values(configuration)));
-            tuner.tell(configuration, Told::Failed);
+            tuner.tell(configuration, TrialOutcome::Failed);
         }
-        tuner.tell(space.len(), Told::Failed);
+        tuner.tell(space.len(), TrialOutcome::Failed);
         let mut left = 0;
         while let [configuration] = tuner.ask(1)[..] {
             assert_eq!(configuration % 2, 1, "{kind}");

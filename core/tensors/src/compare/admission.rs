@@ -1,9 +1,9 @@
-//! Whether inputs from the whole domain are fair to a correct kernel: the reference and its f32 twin, which is the same
-//! source with `float` in the place of `double`, agree within half of the tolerance.
+//! Whether inputs from the whole domain are fair to a correct kernel: the reference and its f32 twin, the same source
+//! with `float` in place of `double`, agree within half of the tolerance.
 //!
-//! Where they do not, an intermediate result overflows, vanishes or cancels in f32, and a correct kernel may be as far
-//! off. The twin is compared before its results are rounded to the dtype of an output, because that rounding costs every
-//! kernel another half ulp.
+//! Otherwise an intermediate result overflows, underflows or cancels in f32, and a correct kernel may have the same
+//! error. The twin is compared before its results are rounded to the dtype of an output, because that rounding costs
+//! every kernel another half ulp.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::compare::Comparator;
@@ -21,18 +21,18 @@ const SHARE: f64 = 0.5;
 
 /// Why inputs are not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inadmissible(pub String);
+pub struct InadmissibleInputs(pub String);
 
-/// Whether the reference's results are all finite, and as near to its twin's as they must be; `twin` is none where the
-/// reference computes with nothing wider than a kernel does.
+/// Whether all results of the reference are finite and close enough to its twin's; `twin` is `None` if the reference
+/// computes in no wider type than a kernel.
 ///
 /// # Errors
-/// Results that do not fit the case.
+/// Results that do not match the case.
 pub fn admits(
     case: &Case,
     reference: &[Option<Expected<'_>>],
     twin: Option<&[Option<Expected<'_>>]>,
-) -> Result<Result<(), Inadmissible>, CompareError> {
+) -> Result<Result<(), InadmissibleInputs>, CompareError> {
     for (index, made) in case.tensors.iter().enumerate() {
         let Some(comparator) = made.role.compare() else { continue };
         let Some(expected) = reference.get(index).and_then(Option::as_ref) else { continue };
@@ -52,7 +52,7 @@ pub fn admits(
             }
         };
         if !fair {
-            return Ok(Err(Inadmissible(made.name.clone())));
+            return Ok(Err(InadmissibleInputs(made.name.clone())));
         }
     }
     Ok(Ok(()))
@@ -64,7 +64,7 @@ fn of_reals(
     tolerance: Tolerance,
     (expected, other): (&Expected<'_>, Option<&Expected<'_>>),
 ) -> Result<bool, CompareError> {
-    let layout = Layout::of(made)
+    let layout = Layout::new(made)
         .map_err(|reason| CompareError::Layout { tensor: made.name.clone(), reason })?;
     let missing = || CompareError::NoMagnitudes { tensor: made.name.clone() };
     let magnitudes = numbers(expected.magnitudes.ok_or_else(missing)?);
@@ -89,9 +89,9 @@ fn of_reals(
         | Dtype::I4
         | Dtype::U4 => made.dtype.largest_finite().unwrap_or(f64::MAX),
     };
-    // The twin's own format: what it may lose is arithmetic, and not the rounding to fewer bits.
+    // The twin's own format: its error is that of arithmetic, without the rounding to fewer bits.
     let format = if made.dtype == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
-    let bound = Bound::of(format, case.accuracy, tolerance);
+    let bound = Bound::new(format, case.accuracy, tolerance);
     let mut sums = SquareSums::default();
     let mut chunk = ([0.0; CHUNK], [0.0; CHUNK], 0);
     for place in layout.runs().flat_map(Run::places) {
@@ -114,11 +114,11 @@ fn of_reals(
         scales[*used] = bound.typical.0 * value.abs() + bound.typical.1 * magnitude;
         *used += 1;
         if *used == CHUNK {
-            sums = sums.and(SquareSums::of(errors, scales));
+            sums = sums.and(SquareSums::from_chunk(errors, scales));
             chunk = ([0.0; CHUNK], [0.0; CHUNK], 0);
         }
     }
-    sums = sums.and(SquareSums::of(&chunk.0, &chunk.1));
+    sums = sums.and(SquareSums::from_chunk(&chunk.0, &chunk.1));
     Ok(!tolerance.rms || sums.beyond(SHARE * tolerance.factor).is_none())
 }
 

@@ -1,10 +1,10 @@
-//! Floats: the error of each element against a bound made of the terms that it sums.
+//! Compares floats: the error of each element against a bound computed from the terms that it sums.
 //!
-//! An element is right when it may be the rounding of some number that is at most `t` away from the reference, where
-//! `t = factor · √terms · u · S`: the error is at most `t` plus half an ulp of the output's dtype at the reference (at
-//! `|reference| + t`, where that lies in the next binade). An infinity is right where the reference is that infinity, or
-//! comes within `t` of where rounding makes it one. The 8-bit and 4-bit formats saturate, so that the reference is cut
-//! to their largest number first.
+//! An element is correct if it is the rounding of some number at most `t` away from the reference, where `t = factor ·
+//! √terms · u · S`: the error is at most `t` plus half an ulp of the output's dtype at the reference (at `|reference| +
+//! t`, if that is in the next binade). An infinity is correct if the reference is that infinity, or is within `t` of
+//! the numbers that round to it. The 8-bit and 4-bit formats saturate, so the reference is first clamped to their
+//! largest number.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::scalar_value::ScalarValue;
@@ -18,17 +18,17 @@ use super::error::CompareError;
 use super::output::Output;
 use super::root_mean_square::SquareSums;
 use super::tally::{Fault, Rejected, Tally};
-use super::{Comparison, ErrorMap, Strictness, Wrongness};
-use crate::encoding::comparing;
+use super::{Comparison, ErrorMap, OutputError, Strictness};
+use crate::encoding::comparison;
 
-/// Errors up to this share of a result look like arithmetic in a lower precision: four times the unit roundoff of bf16,
-/// the lowest that kernels compute in. Larger ones are other numbers.
+/// Errors up to this fraction of a result are consistent with arithmetic in a lower precision: four times the unit
+/// roundoff of bf16, the lowest precision in which kernels compute. Larger errors have other causes.
 const LOWER_PRECISION: f64 = 4.0 / 256.0;
 
 /// Elements that are judged at once.
 pub(super) const CHUNK: usize = 256;
 
-/// What the comparator says.
+/// The parameters of the comparator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerance {
     /// Terms of each element's sum.
@@ -45,8 +45,8 @@ pub(super) fn unit_roundoff(accuracy: Accuracy) -> f64 {
     bits.map_or(0.0, |bits| super::super::element::power_of_two(-bits.cast_signed()))
 }
 
-/// Half of the smallest number above zero of a precision: what rounding may cost where numbers are that small, however
-/// little they are (J. Demmel, 'Underflow and the reliability of numerical software', 1984: `(a op b)(1 + δ) + η`).
+/// Half of the smallest positive number of a precision: the rounding error of numbers that small, however small they
+/// are (J. Demmel, 'Underflow and the reliability of numerical software', 1984: `(a op b)(1 + δ) + η`).
 fn half_smallest(accuracy: Accuracy) -> f64 {
     let exponent = match accuracy {
         // Half of it is no f64.
@@ -72,11 +72,11 @@ pub(super) struct Chunk {
 /// Everything that judges an element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
-    /// Times the magnitude: what arithmetic may cost.
+    /// Multiplied by the magnitude: the tolerance for arithmetic.
     arithmetic: f64,
-    /// What rounding to the output's dtype may cost.
+    /// The tolerance for rounding to the output's dtype.
     half_ulp: HalfUlp,
-    /// From where rounding makes infinity of a number; infinity where the dtype saturates.
+    /// The magnitude from which rounding yields infinity; infinity if the dtype saturates.
     overflow: f64,
     /// The largest number of a dtype that saturates.
     saturation: f64,
@@ -87,11 +87,11 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    pub(super) fn of(dtype: Dtype, accuracy: Accuracy, tolerance: Tolerance) -> Self {
+    pub(super) fn new(dtype: Dtype, accuracy: Accuracy, tolerance: Tolerance) -> Self {
         let root = (tolerance.terms as f64).sqrt();
         let unit = unit_roundoff(accuracy);
         let underflow = tolerance.factor * root * half_smallest(accuracy);
-        let half_ulp = HalfUlp::of(dtype).at_least(underflow);
+        let half_ulp = HalfUlp::from_dtype(dtype).at_least(underflow);
         let largest = dtype.largest_finite().unwrap_or(f64::INFINITY);
         let saturates = matches!(dtype, Dtype::F8E4M3 | Dtype::F8E5M2 | Dtype::E2M1);
         let (overflow, saturation) = if saturates {
@@ -104,11 +104,11 @@ impl Bound {
         Self { arithmetic, half_ulp, overflow, saturation, typical, root }
     }
 
-    /// As the device code takes it.
-    pub(super) fn on_device(self) -> comparing::Bound {
+    /// In the encoding of the device code.
+    pub(super) fn on_device(self) -> comparison::Bound {
         let (unit, least) = self.half_ulp.parts();
         let Self { arithmetic, saturation, typical, .. } = self;
-        comparing::Bound { arithmetic, unit, least, saturation, typical }
+        comparison::Bound { arithmetic, unit, least, saturation, typical }
     }
 
     /// The reference as the output can hold it.
@@ -126,17 +126,17 @@ impl Bound {
         error <= share && error < f64::INFINITY
     }
 
-    /// What arithmetic may cost, and that with rounding.
+    /// The tolerance for arithmetic, and the tolerance including rounding.
     #[inline(always)]
     pub(super) fn accepted(&self, expected: f64, target: f64, magnitude: f64) -> (f64, f64) {
-        // What lies beyond saturation hides as much of the error.
+        // Saturation hides the part of the error beyond the largest number.
         let shown = self.arithmetic * magnitude - (expected.abs() - target.abs());
         let arithmetic = if shown > 0.0 { shown } else { 0.0 };
         (arithmetic, arithmetic + self.half_ulp.at(target.abs() + arithmetic))
     }
 }
 
-/// What came of a chunk whose elements are all right.
+/// The result for a chunk whose elements are all correct.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accepted {
     pub(super) all: bool,
@@ -158,7 +158,7 @@ fn accept(bound: Bound, chunk: &Chunk) -> Accepted {
             let target = bound.target(chunk.expected[index]);
             let (arithmetic, accepted) = bound.accepted(chunk.expected[index], target, magnitude);
             let error = (found - target).abs();
-            // Written so that NaN is not accepted; an infinite error is beside an infinite bound.
+            // Written so that NaN is rejected; an infinite error occurs only with an infinite bound.
             all &= (error <= accepted) & (error < f64::INFINITY);
             all &= (0.0..f64::INFINITY).contains(&magnitude);
             let part = error / accepted;
@@ -169,7 +169,7 @@ fn accept(bound: Bound, chunk: &Chunk) -> Accepted {
         }
     }
     let fraction = fractions.into_iter().fold(0.0, f64::max);
-    let sums = if all { SquareSums::of(&excesses, &scales) } else { SquareSums::default() };
+    let sums = if all { SquareSums::from_chunk(&excesses, &scales) } else { SquareSums::default() };
     Accepted { all, fraction, sums }
 }
 
@@ -186,7 +186,7 @@ pub(super) fn compare(
     let mut elements = Elements {
         output,
         magnitudes: output.expected.magnitudes.ok_or_else(no_magnitudes)?,
-        bound: Bound::of(output.made.dtype, output.case.accuracy, tolerance),
+        bound: Bound::new(output.made.dtype, output.case.accuracy, tolerance),
         strictness,
         imprecise: true,
         tally: Tally::new(&output.made.dims),
@@ -216,8 +216,8 @@ pub(super) fn compare(
 }
 
 /// Only the root mean square of the errors is too large.
-pub(super) fn imprecise(root_mean_square: (f64, f64)) -> Wrongness {
-    Wrongness {
+pub(super) fn imprecise(root_mean_square: (f64, f64)) -> OutputError {
+    OutputError {
         kind: WrongKind::Imprecise,
         count: 0,
         first: None,
@@ -241,7 +241,7 @@ struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Judges a run of at most [`CHUNK`] elements.
+    /// Compares a run of at most [`CHUNK`] elements.
     fn judge(&mut self, run: Run) -> Result<(), CompareError> {
         self.load(run);
         let last = run.offset + (run.length - 1) * run.step;
@@ -260,7 +260,7 @@ impl Elements<'_> {
         Ok(())
     }
 
-    /// Fills the chunk; what is not used of it is right.
+    /// Fills the chunk; unused entries compare as correct.
     fn load(&mut self, run: Run) {
         let chunk = &mut *self.chunk;
         let Run { offset, length, step, .. } = run;

@@ -1,8 +1,8 @@
-//! Why outputs cannot be compared: what was handed over does not fit the case, or the reference is not sound.
+//! Why outputs cannot be compared: the arguments do not match the case, or the reference is invalid.
 
 use super::super::layout::LayoutError;
 
-/// Why an output cannot be compared. It says nothing about the candidate.
+/// Why an output cannot be compared. The candidate is not the cause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// No tensor, or one that is not written.
@@ -16,28 +16,27 @@ pub enum CompareError {
     Layout {
         /// The tensor.
         tensor: String,
-        /// What is wrong with it.
         reason: LayoutError,
     },
-    /// A buffer has another size than the case says.
+    /// A buffer differs in size from the case.
     #[error("`{tensor}` has {found} bytes of {what}; the case says {expected}")]
     Size {
         /// The tensor.
         tensor: String,
         /// Which of its buffers.
         what: &'static str,
-        /// Bytes there are.
+        /// Bytes of the buffer.
         found: usize,
-        /// Bytes there should be.
+        /// Required bytes.
         expected: usize,
     },
-    /// The reference has not told how large the terms are.
+    /// The reference did not output the magnitudes of the terms.
     #[error("`{tensor}` is judged by the magnitude of its terms, which is missing")]
     NoMagnitudes {
         /// The tensor.
         tensor: String,
     },
-    /// The reference gives a finite result and no finite magnitude of its terms.
+    /// The reference has a finite result without a finite magnitude of its terms.
     #[error(
         "the reference's magnitude for element {element} of `{tensor}` is not a finite number at or above 0"
     )]
@@ -58,29 +57,29 @@ pub enum CompareError {
     NoInput {
         /// The tensor.
         tensor: String,
-        /// What is missing.
+        /// The missing input.
         input: String,
     },
     /// The shapes of an output and of the input that judges it do not belong together.
-    #[error("the shapes of `{tensor}` and of `{input}`, which judges it, do not belong together")]
+    #[error("the shapes of `{tensor}` and of `{input}`, which judges it, do not match")]
     Shape {
         /// The tensor.
         tensor: String,
-        /// What it is judged by.
+        /// The input that judges it.
         input: String,
     },
     /// The reference points outside the tensor that it indexes.
-    #[error("element {element} of the reference for `{tensor}` is no index of `{input}`")]
+    #[error("element {element} of the reference for `{tensor}` is not an index of `{input}`")]
     ReferenceIndex {
         /// The tensor.
         tensor: String,
-        /// What is pointed into.
+        /// The input that the indices refer to.
         input: String,
         /// The element, in the order of indices.
         element: u64,
     },
     /// Probabilities that are negative, not finite or all 0.
-    #[error("row {row} of `{input}` holds no probabilities")]
+    #[error("row {row} of `{input}` contains no probabilities")]
     Probabilities {
         /// The tensor that should hold them.
         input: String,

@@ -1,7 +1,8 @@
-//! Indices along a dimension of an input, which are right when the values that they point to tie with the right ones.
+//! Compares indices along a dimension of an input: an index is correct if the value it refers to equals the value of
+//! the correct index.
 //!
-//! The output has the shape of the input without that dimension (argmax), or with another length there (top k). Of
-//! several indices along it, no two may be the same. Values tie when they are equal: -0 with 0, NaN with NaN.
+//! The output has the shape of the input without that dimension (argmax), or with another length there (top k). Indices
+//! along the dimension must be distinct. Values are equal if they compare equal: -0 with 0, NaN with NaN.
 
 use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_primitives::scalar_value::ScalarValue;
@@ -19,7 +20,7 @@ struct Target<'a> {
     name: &'a str,
     dtype: Dtype,
     bytes: &'a [u8],
-    /// Of the input: step through memory for each dimension of the output, 0 along the one that is pointed along.
+    /// Memory strides of the input for each dimension of the output; 0 along the indexed dimension.
     steps: Vec<u64>,
     /// Length and step of the dimension that is pointed along.
     along: (u64, u64),
@@ -34,7 +35,7 @@ pub(super) fn compare(
     if !output.made.dtype.is_integer() {
         return Err(CompareError::Dtype { tensor: output.name() });
     }
-    let target = Target::of(output, (of, axis), inputs)?;
+    let target = Target::new(output, (of, axis), inputs)?;
     let same_rank = target.steps.len() == output.case.tensors[of].dims.len();
     let repeated = if same_rank { repeated(output, axis) } else { Vec::new() };
     let mut repeated = repeated.into_iter().peekable();
@@ -64,14 +65,14 @@ pub(super) fn compare(
 }
 
 impl<'a> Target<'a> {
-    fn of(
+    fn new(
         output: &Output<'a>,
         (of, axis): (usize, usize),
         inputs: &'a [Option<Vec<u8>>],
     ) -> Result<Self, CompareError> {
         let (tensor, bytes) = output.input(of, inputs)?;
         let shape = || CompareError::Shape { tensor: output.name(), input: tensor.name.clone() };
-        Layout::of(tensor)
+        Layout::new(tensor)
             .map_err(|reason| CompareError::Layout { tensor: tensor.name.clone(), reason })?;
         let along = (*tensor.dims.get(axis).ok_or_else(shape)?, tensor.strides[axis]);
         let (mut dims, mut steps) = (tensor.dims.clone(), tensor.strides.clone());
@@ -87,7 +88,7 @@ impl<'a> Target<'a> {
         Ok(Self { name: &tensor.name, dtype: tensor.dtype, bytes, steps, along })
     }
 
-    /// The value that an index points to; none outside.
+    /// The value that an index refers to; `None` if it is out of range.
     fn value(&self, base: u64, index: ScalarValue) -> Option<ScalarValue> {
         let ScalarValue::Integer(index) = index else { return None };
         let index = u64::try_from(index).ok().filter(|index| *index < self.along.0)?;
@@ -109,7 +110,7 @@ fn tie(found: ScalarValue, expected: ScalarValue) -> bool {
     }
 }
 
-/// Where in memory the slice begins that an element points into.
+/// The memory offset of the slice that an element indexes.
 fn base(element: u64, dims: &[u64], steps: &[u64]) -> u64 {
     let mut rest = element;
     let mut base = 0;
@@ -120,14 +121,14 @@ fn base(element: u64, dims: &[u64], steps: &[u64]) -> u64 {
     base
 }
 
-/// Elements that say the same as an earlier one along the dimension, in the order of indices.
+/// Elements that repeat an earlier index along the dimension, in the order of elements.
 fn repeated(output: &Output<'_>, axis: usize) -> Vec<u64> {
     let inner: u64 = output.made.dims[axis + 1..].iter().product();
     let length = output.made.dims[axis];
     if length == 1 {
         return Vec::new();
     }
-    // Slice, what is said, element: neighbours that agree in the first two repeat each other.
+    // Slice, index, element: neighbours that agree in the first two repeat each other.
     let mut said: Vec<(u64, u64, u64)> = output
         .elements()
         .map(|(element, place)| {

@@ -1,4 +1,4 @@
-//! Integers and booleans that must be equal, bit for bit.
+//! Compares integers and booleans, which must be equal bit for bit.
 
 use lightbench_project::launch::expectation::WrongKind;
 
@@ -33,7 +33,7 @@ pub(super) fn compare(output: &Output<'_>) -> Result<Comparison, CompareError> {
     Ok(tally.finish(output.tensor, output.made.elements, WrongKind::Numeric))
 }
 
-/// Whether neighbours are all written and equal; of others nothing is known.
+/// Whether all elements of a run are written and equal; false does not imply that one is wrong.
 fn equal(output: &Output<'_>, run: Run) -> bool {
     let bytes = output.bytes_of(run.offset..run.offset + run.length);
     let (found, expected) = (output.found.bytes, output.expected.values);

@@ -1,4 +1,4 @@
-//! How far outputs are from the reference, and whether that is far enough to be wrong. Pure.
+//! Compares outputs with the reference. Pure functions.
 //!
 //! ```text
 //!  Case, Found, Expected, inputs ──► Output (sizes fit) ──► one file per comparator ──► Tally ──► Comparison
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::Case;
 
-pub use admission::{Inadmissible, admits};
+pub use admission::{InadmissibleInputs, admits};
 pub use error::CompareError;
 pub use on_device::OnDevice;
 
@@ -35,13 +35,13 @@ use elementwise::Tolerance;
 use output::Output;
 
 /// Compares one output with the reference. `inputs` holds the bytes of each tensor as [`super::inputs::generate`] made
-/// them: some comparators look values up in them.
+/// them: some comparators look up values in them.
 ///
-/// An element that holds a part that nothing wrote is wrong whatever its value; one that is wrong and holds poison (all
-/// bits set) counts as unwritten. Gaps between elements are not looked at.
+/// An element with an uninitialised part is wrong whatever its value; a wrong element that holds poison (all bits set)
+/// counts as unwritten. Gaps between elements are ignored.
 ///
 /// # Errors
-/// A call that does not fit the case, or a reference that is not sound; never anything that the candidate did.
+/// The arguments do not match the case, or the reference is invalid; never a defect of the candidate.
 pub fn compare(
     case: &Case,
     tensor: usize,
@@ -50,7 +50,7 @@ pub fn compare(
     inputs: &[Option<Vec<u8>>],
     strictness: Strictness,
 ) -> Result<Comparison, CompareError> {
-    let output = Output::of(case, tensor, found, expected)?;
+    let output = Output::new(case, tensor, found, expected)?;
     let comparator = output.made.role.compare().ok_or(CompareError::NotAnOutput { tensor })?;
     match comparator {
         Comparator::Elementwise { terms, factor, rms } => {
@@ -67,34 +67,34 @@ pub fn compare(
     }
 }
 
-/// What the reference computed for one output.
+/// The reference's values of one output.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
-    /// Floats: f64 elements in the output's own strides. Everything else: the output's own dtype and strides.
+    /// Floats: f64 elements in the output's strides. Other dtypes: the output's dtype and strides.
     pub values: &'a [u8],
-    /// For `elementwise`: the sum of the magnitudes of the terms of each element, f64, in the output's own strides.
+    /// For `elementwise`: the sum of the magnitudes of the terms of each element, f64, in the output's strides.
     pub magnitudes: Option<&'a [u8]>,
 }
 
-/// What a candidate left in one output.
+/// The candidate's values of one output.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// In the output's own dtype and strides.
+    /// In the output's dtype and strides.
     pub bytes: &'a [u8],
-    /// Ranges of bytes that nothing wrote, ascending, where the device can tell.
+    /// Uninitialised ranges of bytes, ascending, if the device tracks them.
     pub unwritten: &'a [Range<usize>],
 }
 
-/// How strictly floats are judged.
+/// The tolerance for floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Strictness {
-    /// By the comparator's own bound.
+    /// The comparator's tolerance.
     Tolerance,
     /// Equal to the reference rounded to the output's type.
     Exact,
 }
 
-/// What came of comparing one output.
+/// The result of comparing one output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The output, by its index in the case.
@@ -102,28 +102,28 @@ pub struct Comparison {
     /// Elements that were compared.
     pub compared: u64,
     /// Nothing if the output is right.
-    pub wrong: Option<Wrongness>,
-    /// The largest error of an accepted or rejected element, as a fraction of what is accepted; for reports. 0 where all
-    /// are equal, [`f64::MAX`] where there is no limit to compare with.
+    pub wrong: Option<OutputError>,
+    /// The largest error of any element as a fraction of the tolerance, for reports. 0 if all are equal, [`f64::MAX`]
+    /// without a tolerance.
     pub worst_fraction: f64,
 }
 
-/// How an output is wrong.
+/// The defect of an output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Wrongness {
+pub struct OutputError {
     /// In which way.
     pub kind: WrongKind,
-    /// Elements that are wrong; 0 where only the root mean square is.
+    /// Number of wrong elements; 0 if only the root mean square exceeds its limit.
     pub count: u64,
     /// The first wrong element in the order of its index.
     pub first: Option<Mismatch>,
-    /// The element whose error is the largest multiple of what is accepted.
+    /// The element with the largest error as a multiple of the tolerance.
     pub worst: Option<Mismatch>,
-    /// The root mean square of the errors and its limit, where that is what fails.
+    /// The root mean square of the errors and its limit, if it exceeds the limit.
     pub root_mean_square: Option<(f64, f64)>,
-    /// Samples: how far their distribution is from the right one, and the limit, where that is what fails.
+    /// For samples: the distance of their distribution from the expected one and its limit, if it exceeds the limit.
     pub distribution: Option<(f64, f64)>,
-    /// Where in the tensor the wrong elements are; empty where no single element is wrong.
+    /// Positions of the wrong elements; empty if no single element is wrong.
     pub map: ErrorMap,
 }
 
@@ -132,20 +132,20 @@ pub struct Wrongness {
 pub struct Mismatch {
     /// Where in the tensor, one number for each dimension.
     pub index: Vec<u64>,
-    /// What the candidate computed.
+    /// The candidate's value.
     pub found: ScalarValue,
-    /// What the reference computed: floats before they are rounded to the output's type.
+    /// The reference's value: floats before rounding to the output's type.
     pub expected: ScalarValue,
-    /// Their distance in units in the last place of the output's type; nothing for NaN and infinity, and for integers.
+    /// Their distance in units in the last place of the output's type; `None` for NaN, infinity and integers.
     pub ulps: Option<f64>,
-    /// The error that would have been accepted; nothing where only equality is.
+    /// The accepted error; `None` if elements must be equal.
     pub accepted: Option<f64>,
 }
 
 /// Counts of wrong elements over a grid laid on the tensor: its last dimension across, all others down.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorMap {
-    /// Cells across, at most 64.
+    /// Columns of cells, at most 64.
     pub columns: usize,
     /// Wrong elements in each cell, row by row; at most 16 rows.
     pub counts: Vec<u64>,

@@ -1,7 +1,7 @@
-//! Elements in any order: as many of each as another tensor or the reference has.
+//! Compares elements in any order, as multisets, with another tensor or the reference.
 //!
-//! A permutation moves elements, so that they are compared bit for bit. A set is computed: -0 is 0, and every NaN is
-//! the same. Where an element occurs too often, the last ones in the order of indices are wrong.
+//! A permutation moves elements, so they are compared bit for bit. The elements of a set are computed: -0 equals 0, and
+//! all NaNs are equal. If an element occurs too often, its last occurrences in the order of indices are wrong.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::launch::expectation::WrongKind;
@@ -24,7 +24,7 @@ pub(super) fn compare_permutation(
     if tensor.dtype != output.made.dtype || tensor.dtype.is_packed() {
         return Err(CompareError::Dtype { tensor: output.name() });
     }
-    let layout = Layout::of(tensor)
+    let layout = Layout::new(tensor)
         .map_err(|reason| CompareError::Layout { tensor: tensor.name.clone(), reason })?;
     if layout.elements() != output.made.elements {
         let (tensor, input) = (output.name(), tensor.name.clone());
@@ -79,7 +79,7 @@ fn compare(
     let mut tally = Tally::new(&output.made.dims);
     let written = output.found.unwritten.is_empty();
     if !(found == expected && written) {
-        reject_surplus(output, &Difference::of(&found, &expected), &meant, &mut tally);
+        reject_surplus(output, &Difference::new(&found, &expected), &meant, &mut tally);
     }
     Ok(tally.finish(output.tensor, output.made.elements, WrongKind::Numeric))
 }
@@ -99,16 +99,16 @@ fn sorted(
     Ok(all)
 }
 
-/// How two sorted lists differ.
+/// The difference of two sorted lists.
 struct Difference {
-    /// What there is too much of, in ascending order, and how often it should occur.
+    /// Values that occur too often, ascending, with the expected number of occurrences.
     surplus: Vec<(u64, usize)>,
-    /// What there is too little of, as often as it is missing.
+    /// Missing values, repeated as often as they are missing.
     missing: Vec<u64>,
 }
 
 impl Difference {
-    fn of(found: &[u64], expected: &[u64]) -> Self {
+    fn new(found: &[u64], expected: &[u64]) -> Self {
         let (mut found, mut expected) = (found, expected);
         let mut difference = Self { surplus: Vec::new(), missing: Vec::new() };
         while let Some(value) = found.first().into_iter().chain(expected.first()).min().copied() {
@@ -125,7 +125,7 @@ impl Difference {
     }
 }
 
-/// Each element beyond what should be there is wrong, and so is each that nothing wrote.
+/// Rejects surplus elements and uninitialised elements.
 fn reject_surplus(
     output: &Output<'_>,
     difference: &Difference,

@@ -1,7 +1,8 @@
-//! Judging by a device: as plain numbers what it needs, and from its sums what they mean.
+//! Comparison on a device: the encoded parameters, and the interpretation of the resulting sums.
 //!
-//! The device says that every element is right, by the same bound as the host; or that one is not, and then the host
-//! looks. Sums are those of the same chunks in the same order, so that both say the same of the root mean square.
+//! The device reports that every element is correct, by the same bound as the host; or that one may not be, and then
+//! the host compares. It sums the same chunks in the same order as the host, so that both compute the same root mean
+//! square.
 
 use lightbench_project::compare::Comparator;
 
@@ -10,15 +11,15 @@ use super::super::layout::Layout;
 use super::elementwise::{Bound, Tolerance, imprecise};
 use super::root_mean_square::SquareSums;
 use super::{Comparison, Strictness};
-use crate::encoding::comparing;
-use crate::encoding::comparing::{ChunkSquares, Comparing, Judged};
+use crate::encoding::comparison;
+use crate::encoding::comparison::{ChunkSquares, ComparisonEncoding, ComparisonResult};
 use crate::encoding::format::Format;
 
 /// One output that a device can judge.
 #[derive(Clone, Debug)]
 pub struct OnDevice {
-    /// What the device needs.
-    pub comparing: Comparing,
+    /// The parameters for the device.
+    pub comparing: ComparisonEncoding,
     tensor: usize,
     elements: u64,
     /// For floats.
@@ -26,19 +27,19 @@ pub struct OnDevice {
 }
 
 impl OnDevice {
-    /// How a device judges an output; none where only the host can.
+    /// The comparison of an output on a device; `None` if only the host supports it.
     #[must_use]
-    pub fn of(case: &Case, tensor: usize) -> Option<Self> {
+    pub fn new(case: &Case, tensor: usize) -> Option<Self> {
         let made = case.tensors.get(tensor)?;
-        let layout = Layout::of(made).ok()?;
+        let layout = Layout::new(made).ok()?;
         let (tolerance, bound, format) = match made.role.compare()? {
             Comparator::Elementwise { terms, factor, rms } if made.dtype.is_float() => {
                 let tolerance = Tolerance { terms: *terms, factor: *factor, rms: *rms };
-                let bound = Bound::of(made.dtype, case.accuracy, tolerance).on_device();
-                (Some(tolerance), bound, Format::of(made.dtype)?)
+                let bound = Bound::new(made.dtype, case.accuracy, tolerance).on_device();
+                (Some(tolerance), bound, Format::from_dtype(made.dtype)?)
             }
             Comparator::IntegerExact if !made.dtype.is_float() => {
-                (None, comparing::Bound::default(), Format::of_memory(made.dtype))
+                (None, comparison::Bound::default(), Format::from_stored_dtype(made.dtype))
             }
             Comparator::Elementwise { .. }
             | Comparator::IntegerExact
@@ -47,23 +48,23 @@ impl OnDevice {
             | Comparator::Set
             | Comparator::Sampling { .. } => return None,
         };
-        // Two packed elements share a byte, and nothing parts them: bytes are compared.
+        // Two packed elements share a byte, and rows have no gaps: bytes are compared.
         let dimensions = match made.dtype.is_packed() {
             true => vec![(layout.bytes as u64, 1)],
             false => {
                 layout.dims().iter().map(|(count, step)| (*count as u64, *step as u64)).collect()
             }
         };
-        let comparing = Comparing { format, bound, dimensions };
+        let comparing = ComparisonEncoding { format, bound, dimensions };
         Some(Self { comparing, tensor, elements: made.elements, tolerance })
     }
 
-    /// What came of it, where nothing has to be looked at more closely.
+    /// The result, if no closer comparison on the host is needed.
     #[must_use]
     pub fn settle(
         &self,
         strictness: Strictness,
-        judged: Judged,
+        judged: ComparisonResult,
         squares: impl IntoIterator<Item = ChunkSquares>,
     ) -> Option<Comparison> {
         if judged.rejected > 0 {
@@ -71,7 +72,7 @@ impl OnDevice {
         }
         let beyond = match (self.tolerance, strictness) {
             (Some(tolerance), Strictness::Tolerance) if tolerance.rms => {
-                let each = squares.into_iter().map(SquareSums::of_chunk);
+                let each = squares.into_iter().map(SquareSums::from_squares);
                 each.fold(SquareSums::default(), SquareSums::and).beyond(tolerance.factor)
             }
             (Some(_) | None, Strictness::Tolerance | Strictness::Exact) => None,

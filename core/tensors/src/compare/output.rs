@@ -1,4 +1,4 @@
-//! One output about to be judged: its place in memory, what was found there and what should be there.
+//! One output during comparison: its layout, the found bytes and the expected values.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::super::layout::Layout;
 use super::error::CompareError;
 use super::{Expected, Found};
 
-/// An output whose buffers have the sizes that the case says.
+/// An output whose buffers have the sizes of the case.
 #[derive(Clone, Debug)]
 pub(super) struct Output<'a> {
     pub(super) case: &'a Case,
@@ -20,14 +20,14 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn of(
+    pub(super) fn new(
         case: &'a Case,
         tensor: usize,
         found: Found<'a>,
         expected: Expected<'a>,
     ) -> Result<Self, CompareError> {
         let made = case.tensors.get(tensor).ok_or(CompareError::NotAnOutput { tensor })?;
-        let layout = Layout::of(made)
+        let layout = Layout::new(made)
             .map_err(|reason| CompareError::Layout { tensor: made.name.clone(), reason })?;
         let output = Self { case, tensor, made, layout, found, expected };
         let reals = output.layout.span.saturating_mul(8);
@@ -100,7 +100,7 @@ impl<'a> Output<'a> {
         self.found.unwritten.get(later).is_some_and(|gap| gap.start < bytes.end)
     }
 
-    /// Whether an element holds what memory holds where nothing was written.
+    /// Whether an element holds the poison of uninitialised memory.
     pub(super) fn holds_poison(&self, place: usize) -> bool {
         let bytes = self.found.bytes.get(self.bytes_of(place..place + 1));
         bytes.is_some_and(|bytes| bytes.iter().all(|byte| *byte == POISON))

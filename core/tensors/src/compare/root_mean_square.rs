@@ -1,31 +1,32 @@
-//! The root mean square of errors, which tells lower precision from rounding luck.
+//! The root mean square of errors, which distinguishes lower precision from unlucky rounding.
 //!
-//! The bound of a single element must allow the worst case, `√terms · u · S`, which an f32 sum of 4,096 terms of either
-//! sign uses so little of that tf32 inputs pass it. Over many elements the error of an honest sum is known better. Each
-//! addition errs by about 0.4 u of the partial sum (evenly distributed between ±½ ulp). In the worst order, one after
-//! the other:
+//! The bound of a single element must allow the worst case, `√terms · u · S`, of which an f32 sum of 4,096 terms of
+//! either sign uses so little that tf32 inputs pass it. Over many elements the error of a correct sum is known more
+//! precisely. Each addition errs by about 0.4 u of the partial sum (uniformly distributed between ±½ ulp). In the worst
+//! order, sequential addition:
 //!
 //! * terms of one sign: partial sums grow to S, and the error is `0.23 · √terms · u · S`, where S = |reference|;
 //! * terms of either sign: partial sums walk at random, and the error is `0.28 · u · √terms · √Σterm²`, about
 //!   `0.44 u · S` for products of normal numbers.
 //!
-//! So `u · (√terms · |reference| + S)` is a yardstick that stays above both by a factor of two to four, while rounding
-//! the factors of 4,096 normal products to tf32 or half errs by 47 times as much (root mean square over elements), of
+//! So `u · (√terms · |reference| + S)` is a scale that exceeds both by a factor of two to four, while rounding the
+//! factors of 4,096 normal products to tf32 or half errs by 47 times as much (root mean square over elements), of
 //! 65,536 by 12 times, and bf16 by 8 times more still. The limit is half the comparator's factor (4 by default, so
-//! twice the yardstick): what else a term may suffer, such as the few ulps of `expf` or `rsqrtf`, is in the factor too.
-//! Of few elements the root mean square scatters; the limit grows by `1 + 2/√elements`, so that a single one may be
-//! three times as large. Rounding to the output's dtype is not counted: from each error half an ulp is taken off.
+//! twice the scale): other errors of a term, such as the few ulps of `expf` or `rsqrtf`, are covered by the factor.
+//! Over few elements the root mean square varies; the limit grows by `1 + 2/√elements`, so that for a single one it is
+//! three times as large. Rounding to the output's dtype is not counted: half an ulp is subtracted from each error.
 //!
-//! Tensor cores cut their f32 accumulator towards zero after each instruction. That error has one sign: it grows with the
-//! number of instructions, 0.16 · terms · u · |reference| for three products of TF32 parts, eight terms at a time. A weight
-//! of terms/6 instead of √terms would accept it, and with it one plain TF32 product of 1,000 positive terms. So the weight
-//! stays, and a split product passes where accumulators are added in f32 every 256 terms (docs/verification.md).
+//! Tensor cores truncate their f32 accumulator towards zero after each instruction. That error has one sign and grows
+//! with the number of instructions: 0.16 · terms · u · |reference| for three products of TF32 parts, eight terms at a
+//! time. A weight of terms/6 instead of √terms would accept it, and also one plain TF32 product of 1,000 positive
+//! terms. So the weight stays, and a split product passes if accumulators are added in f32 every 256 terms
+//! (docs/verification.md).
 //!
-//! Sums are kept with a common power of two, so that squares of no f64 overflow or vanish.
+//! Sums share a power of two, so that the square of no f64 overflows or underflows.
 
 use super::super::element::power_of_two;
 use super::elementwise::CHUNK;
-use crate::encoding::comparing::ChunkSquares;
+use crate::encoding::comparison::ChunkSquares;
 
 /// Sums of squares of errors and of their yardstick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,9 +43,9 @@ pub(super) struct SquareSums {
 const LANES: usize = 8;
 
 impl SquareSums {
-    /// Of some elements; those whose scale is 0 do not count.
+    /// The sums of one chunk; elements with scale 0 do not count.
     #[inline(always)]
-    pub(super) fn of(errors: &[f64; CHUNK], scales: &[f64; CHUNK]) -> Self {
+    pub(super) fn from_chunk(errors: &[f64; CHUNK], scales: &[f64; CHUNK]) -> Self {
         let largest =
             scales.iter().fold(0.0, |most, scale| if *scale > most { *scale } else { most });
         if largest == 0.0 {
@@ -69,14 +70,14 @@ impl SquareSums {
         Self { exponent, errors, scales, count: counts.into_iter().sum() }
     }
 
-    /// Of some elements, as a device added them up: what [`Self::of`] says of the same ones.
-    pub(super) fn of_chunk(chunk: ChunkSquares) -> Self {
+    /// The sums of one chunk as a device computed them, equal to those of [`Self::from_chunk`].
+    pub(super) fn from_squares(chunk: ChunkSquares) -> Self {
         let ChunkSquares { exponent, errors, scales, count } = chunk;
         // The device counts exponents as f64 has them, from 0 to 2047.
         Self { exponent: exponent as i32, errors, scales, count }
     }
 
-    /// Of both.
+    /// The sum of both.
     pub(super) fn and(self, other: Self) -> Self {
         let (large, small) =
             if self.exponent < other.exponent { (other, self) } else { (self, other) };
@@ -89,7 +90,7 @@ impl SquareSums {
         }
     }
 
-    /// The root mean square and its limit, where it is above; `factor` is the comparator's.
+    /// The root mean square and its limit, if it exceeds the limit; `factor` is the comparator's.
     pub(super) fn beyond(self, factor: f64) -> Option<(f64, f64)> {
         let count = self.count as f64;
         let limit = factor * 0.5 * (1.0 + 2.0 / count.sqrt());

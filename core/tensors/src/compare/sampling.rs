@@ -1,17 +1,18 @@
-//! Draws from a distribution: samples that the probabilities could have given, but for one chance in 10⁹.
+//! Compares samples with a distribution: correct samples are rejected with a probability of at most 10⁻⁹.
 //!
-//! Each row of probabilities (the last dimension; divided by its sum) has as many draws as the output has elements for
-//! each row, and the first `draws` of them are judged. A draw that is no index, or whose probability is 0, is wrong
-//! whatever the others are. The rest is judged by three bounds, each rigorous for any number of draws:
+//! Each row of probabilities (the last dimension; divided by its sum) has as many samples as the output has elements
+//! for each row, and the first `draws` of them are tested. A sample that is not an index, or whose probability is 0, is
+//! wrong in any case. The others are tested by three bounds, each rigorous for any number of samples:
 //!
-//! * of each row, the largest distance between the draws' distribution function and the right one (Dvoretzky, Kiefer
+//! * for each row, the largest distance between the empirical and the exact distribution function (Dvoretzky, Kiefer
 //!   and Wolfowitz, with Massart's constant: P(distance > d) ≤ 2 exp(-2 n d²));
-//! * of each index of each row, the distance between count and expectation (Bernstein's inequality:
+//! * for each index of each row, the distance between count and expectation (Bernstein's inequality:
 //!   P(|count - n p| > d) ≤ 2 exp(-d² / (2 n p (1 - p) + 2 d / 3)));
-//! * of all rows together, the first bound again: where a draw falls in its row's distribution function is evenly
-//!   distributed in [0, 1) once a random part of its own step is added, so that many rows of one draw each tell, too.
+//! * for all rows together, the first bound again: the position of a sample in its row's distribution function is
+//!   uniformly distributed in [0, 1) after adding a random part of its own step, so that many rows of one sample each
+//!   can be tested.
 //!
-//! Each has a third of the chance, shared evenly among its rows and indices.
+//! Each bound has a third of the probability, divided evenly among its rows and indices.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::random::Stream;
@@ -23,9 +24,9 @@ use super::super::layout::{Layout, LayoutError};
 use super::error::CompareError;
 use super::output::Output;
 use super::tally::{Fault, Rejected, Tally};
-use super::{Comparison, ErrorMap, Wrongness};
+use super::{Comparison, ErrorMap, OutputError};
 
-/// The chance that honest draws are rejected.
+/// The probability that correct samples are rejected.
 const FALSE_REJECTION: f64 = 1e-9;
 
 /// Compares an output of indices with the probabilities that they were drawn by.
@@ -37,7 +38,7 @@ pub(super) fn compare(
     if !output.made.dtype.is_integer() {
         return Err(CompareError::Dtype { tensor: output.name() });
     }
-    let table = Table::of(output, probabilities, inputs)?;
+    let table = Table::new(output, probabilities, inputs)?;
     let per_row = output.made.elements / table.rows;
     let judged = per_row.min(draws);
     if per_row == 0 || judged == 0 || !output.made.elements.is_multiple_of(table.rows) {
@@ -85,8 +86,8 @@ pub(super) fn compare(
 }
 
 /// No single draw is wrong, but all of them together are.
-fn biased(distribution: (f64, f64)) -> Wrongness {
-    Wrongness {
+fn biased(distribution: (f64, f64)) -> OutputError {
+    OutputError {
         kind: WrongKind::Numeric,
         count: 0,
         first: None,
@@ -118,7 +119,7 @@ struct Row {
 }
 
 impl Row {
-    /// The index that a draw stands for, if it is possible.
+    /// The index of a sample, if its probability is positive.
     fn index(&self, found: ScalarValue) -> Option<usize> {
         let ScalarValue::Integer(found) = found else { return None };
         let index = usize::try_from(found).ok()?;
@@ -127,14 +128,14 @@ impl Row {
 }
 
 impl<'a> Table<'a> {
-    fn of(
+    fn new(
         output: &Output<'a>,
         probabilities: usize,
         inputs: &'a [Option<Vec<u8>>],
     ) -> Result<Self, CompareError> {
         let (tensor, bytes) = output.input(probabilities, inputs)?;
         let layout = |reason| CompareError::Layout { tensor: tensor.name.clone(), reason };
-        Layout::of(tensor).map_err(layout)?;
+        Layout::new(tensor).map_err(layout)?;
         let cols = tensor.dims.last().copied().unwrap_or(1);
         let rows = tensor.elements / cols;
         let cols = usize::try_from(cols).ok();

@@ -1,17 +1,17 @@
-//! Counts wrong elements and remembers the first, the worst and where they are.
+//! Counts wrong elements and records the first, the worst and their positions.
 
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_project::launch::expectation::WrongKind;
 
-use super::{Comparison, ErrorMap, Mismatch, Wrongness};
+use super::{Comparison, ErrorMap, Mismatch, OutputError};
 
-/// The most cells of an [`ErrorMap`] across and down.
+/// Maximum cells of an [`ErrorMap`] across and down.
 const CELLS: (u64, u64) = (64, 16);
 
-/// How one element is wrong.
+/// The defect of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// NaN or infinity, where the reference has none.
+    /// NaN or infinity where the reference is finite.
     Special,
     /// Another value.
     Value,
@@ -29,7 +29,7 @@ pub(super) struct Rejected {
     pub(super) expected: ScalarValue,
     pub(super) ulps: Option<f64>,
     pub(super) accepted: Option<f64>,
-    /// How wrong: the error as a multiple of what is accepted, then the error itself.
+    /// The error as a multiple of the tolerance, then the error itself.
     pub(super) badness: (f64, f64),
 }
 
@@ -47,7 +47,7 @@ impl Rejected {
     }
 }
 
-/// What has been seen of an output.
+/// Statistics of the compared elements.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     dims: Vec<u64>,
@@ -57,7 +57,7 @@ pub(super) struct Tally {
     first: Option<Rejected>,
     worst: Option<Rejected>,
     map: ErrorMap,
-    /// The largest error as a fraction of what is accepted.
+    /// The largest error as a fraction of the tolerance.
     fraction: f64,
 }
 
@@ -70,7 +70,7 @@ impl Tally {
         Self { dims, count, unwritten, special, first, worst, map, fraction }
     }
 
-    /// An accepted error as a fraction of what is accepted.
+    /// Records an accepted error, as a fraction of the tolerance.
     pub(super) fn accept(&mut self, fraction: f64) {
         self.fraction = self.fraction.max(fraction);
     }
@@ -89,7 +89,7 @@ impl Tally {
             self.worst = Some(rejected);
         }
         self.accept(rejected.badness.0.min(f64::MAX));
-        let grid = Grid::of(&self.dims);
+        let grid = Grid::new(&self.dims);
         if self.map.counts.is_empty() {
             self.map = grid.map();
         }
@@ -98,7 +98,8 @@ impl Tally {
         }
     }
 
-    /// What came of comparing so many elements. `merely` is the kind where wrong elements are numbers.
+    /// The result for this number of compared elements. `merely` is the kind of failure if the wrong elements are
+    /// finite.
     pub(super) fn finish(self, tensor: usize, compared: u64, merely: WrongKind) -> Comparison {
         let worst_fraction = self.fraction;
         let kind = match (self.unwritten, self.special) {
@@ -107,7 +108,7 @@ impl Tally {
             (false, false) => merely,
         };
         let mismatch = |rejected: Rejected| rejected.mismatch(&self.dims);
-        let wrong = self.first.map(|first| Wrongness {
+        let wrong = self.first.map(|first| OutputError {
             kind,
             count: self.count,
             first: Some(mismatch(first)),
@@ -149,7 +150,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(dims: &[u64]) -> Self {
+    fn new(dims: &[u64]) -> Self {
         let (width, height) = match dims.split_last() {
             Some((last, others)) => (*last, others.iter().product()),
             None => (1, 1),

@@ -1,10 +1,10 @@
-//! How the device code is told what elements are made of.
+//! Element formats in the encoding of the device code.
 
 use lightbench_primitives::dtype::Dtype;
 
 use super::words::Words;
 
-/// What elements are made of.
+/// The format of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     kind: Kind,
@@ -34,11 +34,11 @@ struct Small {
 }
 
 impl Format {
-    /// Of a dtype whose elements have bytes of their own; none of packed ones.
+    /// The format of a dtype whose elements occupy whole bytes; `None` for packed ones.
     ///
     /// Sources: IEEE 754-2019 table 3.5; OCP OFP8 revision 1.0 table 2.
     #[must_use]
-    pub fn of(dtype: Dtype) -> Option<Self> {
+    pub fn from_dtype(dtype: Dtype) -> Option<Self> {
         let small = |digits, smallest, largest, special| {
             Kind::Small(Small { digits, smallest, largest, special })
         };
@@ -63,16 +63,16 @@ impl Format {
         Some(Self { kind, bytes: dtype.address_bytes() })
     }
 
-    /// So many bytes that stand for nothing else.
+    /// A number of bytes without numeric meaning.
     #[must_use]
-    pub const fn whole(bytes: u64) -> Self {
+    pub const fn opaque(bytes: u64) -> Self {
         Self { kind: Kind::Whole, bytes }
     }
 
-    /// Elements of a dtype, or bytes where several share one.
+    /// The format of a dtype's elements, or bytes if several elements share one.
     #[must_use]
-    pub fn of_memory(dtype: Dtype) -> Self {
-        Self::of(dtype).unwrap_or(Self::whole(1))
+    pub fn from_stored_dtype(dtype: Dtype) -> Self {
+        Self::from_dtype(dtype).unwrap_or(Self::opaque(1))
     }
 
     pub(super) fn write(self, words: &mut Words) {

@@ -1,7 +1,7 @@
-//! How tensors, fills and comparisons are encoded for the harness kernels in `assets/bench`, which generate inputs and
-//! compare outputs on a GPU, bit for bit as this crate does on the host.
+//! Encoding of tensors, fills and comparisons for the harness kernels in `assets/bench`, which generate inputs and
+//! compare outputs on a GPU with the same bits as this crate on the host.
 
-pub mod comparing;
+pub mod comparison;
 pub mod format;
-pub mod making;
+pub mod input;
 mod words;

@@ -1,4 +1,4 @@
-//! Structures of the device code as bytes: every member has eight.
+//! Writes structures of the device code; every member has eight bytes.
 
 /// Members, one after the other.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ impl Words {
         self.0.extend(value.to_le_bytes());
     }
 
-    /// An array of so many members; what is not given is 0.
+    /// An array of this many members; missing values are 0.
     pub(super) fn array(&mut self, length: usize, values: impl Iterator<Item = u64>) {
         let values = values.chain(std::iter::repeat(0));
         values.take(length).for_each(|value| self.whole(value));

@@ -1,4 +1,4 @@
-//! The elements that a fill or a domain allows, as the smallest and the largest: rounding must not leave them.
+//! The smallest and the largest element that a fill or a domain allows, so that rounding does not leave the range.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::tensor::Domain;
@@ -19,8 +19,7 @@ impl Bounds {
         Self { low: -high, high }
     }
 
-    /// From a number up to, but not including, another. Where the dtype has none between them, the nearest to the
-    /// first.
+    /// The half-open range from `low` to `high`. If the dtype has no number in it, the nearest to `low`.
     pub(super) fn between(dtype: Dtype, low: f64, high: f64) -> Self {
         let finite = Self::finite(dtype);
         let rounded = |value: f64| real(dtype, nearest(dtype, finite.clamp(value)));
@@ -35,7 +34,7 @@ impl Bounds {
         }
     }
 
-    /// From a number to another, both included. Where the dtype has none between them, the nearest to the first.
+    /// The closed range from `low` to `high`. If the dtype has no number in it, the nearest to `low`.
     fn within(dtype: Dtype, low: f64, high: f64) -> Self {
         let finite = Self::finite(dtype);
         let rounded = |value: f64| real(dtype, nearest(dtype, finite.clamp(value)));
@@ -47,7 +46,7 @@ impl Bounds {
     }
 
     /// The finite numbers of a domain, 0 included.
-    pub(super) fn of_domain(dtype: Dtype, domain: &Domain<u64>) -> Self {
+    pub(super) fn from_domain(dtype: Dtype, domain: &Domain<u64>) -> Self {
         let finite = Self::finite(dtype);
         match domain {
             Domain::Any | Domain::Finite | Domain::NonZero | Domain::IndexBelow(_) => finite,

@@ -1,6 +1,6 @@
-//! The classes of values that inputs from the whole domain have.
+//! The classes of values in inputs from the whole domain.
 
-/// What the values of a tensor have in common.
+/// The common property of a tensor's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     /// Declared magnitudes, signs at random.
@@ -15,17 +15,17 @@ pub enum Class {
     Wide,
     /// All elements have one value.
     Equal,
-    /// All elements lie far below 0; integers at the low end of their range.
+    /// All elements are far below 0; integers at the low end of their range.
     FarBelow,
-    /// All elements lie far above 0; integers at the high end of their range.
+    /// All elements are far above 0; integers at the high end of their range.
     FarAbove,
-    /// Each line has a scale of its own.
+    /// Each line has a different scale.
     LineScales,
-    /// Each line has a mean of its own.
+    /// Each line has a different mean.
     LineMeans,
     /// The first, the middle or the last element of each line is far from the others.
     Outlier,
-    /// One element of each line is the largest, and the others lie 12 to 14 below it.
+    /// One element of each line is the largest, and the others are 12 to 14 below it.
     OneMaximum,
     /// Lines that ascend and lines that descend.
     Sorted,
@@ -33,13 +33,13 @@ pub enum Class {
     Alternating,
     /// Four different values.
     Duplicates,
-    /// Subnormal numbers of f32 and bf16, where the definition keeps them.
+    /// Subnormal numbers of f32 and bf16, if the definition keeps them.
     Subnormal,
 }
 
 impl Class {
-    /// Every class that each tensor has, in the order of rounds. [`Class::Subnormal`] comes after them, where the
-    /// definition keeps subnormal numbers.
+    /// The classes of every tensor, in the order of rounds. [`Class::Subnormal`] follows them if the definition keeps
+    /// subnormal numbers.
     pub const ALL: [Self; 15] = [
         Self::Signs,
         Self::Zeros,
@@ -58,7 +58,7 @@ impl Class {
         Self::Duplicates,
     ];
 
-    /// Whether it depends on the axis that lines lie along.
+    /// Whether it depends on the axis of the lines.
     #[must_use]
     pub const fn has_lines(self) -> bool {
         match self {
@@ -99,7 +99,7 @@ impl Class {
         }
     }
 
-    /// What reports call it.
+    /// The name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What a distribution changes about declared values.
+//! How a distribution changes declared values.
 //!
 //! * *scaled*: one power of two for the whole tensor. Its exponent is at most 24 for formats with f32's range, so that
 //!   fourth powers of values and sums of thousands of them (24 · 4 + 12 + the values' own) stay below 2^127, while half
@@ -18,15 +18,15 @@ use lightbench_project::manifest::{Accuracy, Distribution};
 
 use super::super::element::power_of_two;
 
-/// One in how many values is far away.
+/// One value in this many is in the tail.
 const TAIL_ONE_IN: u32 = 64;
 
-/// Parts of the counter that elements use beyond the first three, which normal numbers take.
+/// First counter part used here; elements use the first three, for normal numbers.
 const TAIL_PART: u32 = 3;
 /// Draws for a tensor as a whole.
 pub(super) const WHOLE_TENSOR_PART: u32 = 4;
 
-/// What happens to a declared value.
+/// The change of a declared value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Change {
     Times(f64),
@@ -38,12 +38,12 @@ pub(super) enum Change {
     },
 }
 
-/// The range of exponents that matter to a tensor: its own and that of the sums.
+/// The range of exponents available to a tensor and to sums of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Headroom {
-    /// The least and the greatest power of two by which values are scaled.
+    /// Smallest and largest exponent of the power of two that scales values.
     scale: (i32, i32),
-    /// Exponents of what scaled values may be.
+    /// Exponents of scaled values.
     window: (i32, i32),
     /// Exponents of how far a tail reaches.
     tail: (u32, u32),
@@ -52,7 +52,7 @@ pub(super) struct Headroom {
 }
 
 impl Headroom {
-    pub(super) fn of(dtype: Dtype, accuracy: Accuracy) -> Self {
+    pub(super) fn new(dtype: Dtype, accuracy: Accuracy) -> Self {
         let small = match accuracy {
             Accuracy::F64 | Accuracy::F32 | Accuracy::Tf32 | Accuracy::Exact => 8,
             Accuracy::F16 => 2,
@@ -99,7 +99,7 @@ impl Headroom {
     }
 }
 
-/// How values lie: the middle and the standard deviation that a fill declares; 1 for the deviation where it has none.
+/// The centre and the standard deviation that a fill declares; the deviation is 1 if the fill declares none.
 pub(super) fn center_and_spread(fill: &Fill<u64>) -> (f64, f64) {
     // 1/√12: the deviation of an even distribution of width 1.
     const EVEN: f64 = 0.288_675_134_594_812_9;
@@ -123,7 +123,7 @@ pub(super) fn center_and_spread(fill: &Fill<u64>) -> (f64, f64) {
     }
 }
 
-/// What a distribution changes about values with this fill; `exact` replaces them instead.
+/// How a distribution changes values of this fill; `exact` replaces them instead.
 pub(super) fn changes(
     fill: &Fill<u64>,
     distribution: Distribution,

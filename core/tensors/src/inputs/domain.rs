@@ -1,17 +1,18 @@
-//! Inputs from the whole domain of each tensor, whatever its fill declares: extreme values, and structure that
-//! independent random numbers never have.
+//! Inputs from the whole domain of each tensor, independent of its fill: extreme values, and structure that independent
+//! random numbers do not have.
 //!
-//! In one round each tensor has a class of its own, and over as many rounds as there are classes every tensor has every
-//! class. Subnormal numbers, where the definition keeps them, come in a round after those. Elements are made on the host from their index and the seed alone, as everywhere else in this module; on a GPU the bytes are
-//! copied, so that they are the same on every device.
+//! In one round each tensor has a different class, and over as many rounds as there are classes every tensor has every
+//! class. Subnormal numbers, if the definition keeps them, follow in an additional round. Elements are generated on the
+//! host from their index and the seed alone, as in the rest of this module; on a GPU the bytes are copied, so that they
+//! are the same on every device.
 //!
 //! Magnitudes keep the headroom of the *scaled* distribution (`distribution.rs`), so that sums of thousands of fourth
-//! powers stay below the largest f32. Far offsets stay between 1.1 and 1.4 · 10⁹: beyond the −10⁹ that careless kernels
-//! take for the least number, and so small that `exp2(x·log2(e) − max·log2(e))`, whose rounding error is half an ulp of
+//! powers stay below the largest f32. Far offsets are between 1.1 and 1.4 · 10⁹: beyond the −10⁹ that some kernels use
+//! as the least number, and small enough that `exp2(x·log2(e) − max·log2(e))`, whose rounding error is half an ulp of
 //! the product (64), stays below the largest f32 (2^128).
 
+mod integer_shape;
 mod real_shape;
-mod whole_shape;
 
 use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_project::definition::Subnormals;
@@ -23,30 +24,30 @@ use serde::{Deserialize, Serialize};
 use super::super::case::{Case, TensorCase};
 use super::super::element::store_reals;
 use super::class::Class;
+use super::integers::Integers;
 use super::place::{self, CHUNK};
 use super::reals::Reals;
-use super::wholes::Wholes;
-use super::{Draw, InputError, Plan, Recipe};
+use super::{InputError, InputMode, InputSpec, Plan};
+use integer_shape::IntegerShape;
 use real_shape::RealShape;
-use whole_shape::WholeShape;
 
-/// Part of the counter that the classes draw from: elements and distributions use those below.
+/// Counter part of the classes: elements and distributions use the lower ones.
 const CLASS_PART: u32 = 5;
 /// The same, for a whole line of elements.
 const LINE_PART: u32 = 6;
 
-/// How the classes are dealt to tensors, and along which axis lines run.
+/// Assigns classes to tensors, and selects the axis of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct DomainDraw {
+pub struct DomainInput {
     /// Which class the first input has; each further one has the class four places on.
     pub round: u8,
     /// Only the input with this index in the case has its class; the others are as declared.
     pub alone: Option<u8>,
-    /// The axis along which sorted values, outliers and the like lie.
+    /// The axis of sorted values, outliers and other structure.
     pub along: Along,
 }
 
-/// The axis of a tensor that a line of elements lies along.
+/// The axis of a tensor along which a line of elements runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
@@ -56,13 +57,14 @@ pub enum Along {
     Last,
 }
 
-/// How far on the class of the next input is: coprime to the number of classes, so that every input has each once.
+/// Distance between the classes of consecutive inputs: coprime to the number of classes, so that every input has each
+/// class once.
 const STEP: usize = 4;
 
 /// The round after those of [`Class::ALL`].
 const SUBNORMAL_ROUND: u8 = Class::ALL.len() as u8;
 
-impl DomainDraw {
+impl DomainInput {
     /// One class of one tensor; the others are as declared.
     #[must_use]
     pub fn alone(case: &Case, tensor: usize, class: Class) -> Option<Self> {
@@ -72,7 +74,7 @@ impl DomainDraw {
         draws.find(|draw| draw.class(case, tensor) == Some(class))
     }
 
-    /// Equal values in the largest floating-point input alone: what a chain of additions loses most on.
+    /// Equal values in the largest floating-point input only: the worst case for a sequence of additions.
     #[must_use]
     pub fn equal_terms(case: &Case) -> Option<(usize, Self)> {
         let tensors = case.tensors.iter().enumerate();
@@ -81,7 +83,7 @@ impl DomainDraw {
         Some((largest, Self::alone(case, largest, Class::Equal)?))
     }
 
-    /// The class of a tensor; none of one that is as declared, and of outputs.
+    /// The class of a tensor; `None` if it is as declared, and for outputs.
     #[must_use]
     pub fn class(self, case: &Case, tensor: usize) -> Option<Class> {
         if !varies(case.tensors.get(tensor)?) {
@@ -111,7 +113,7 @@ fn keeps_subnormals(case: &Case, tensor: usize) -> bool {
     is_wide && case.subnormals == Subnormals::Keep
 }
 
-/// Whether the domain of a tensor has values beside those that its fill makes. Each such tensor has every class of
+/// Whether the domain of a tensor has values besides those of its fill. Each such tensor gets every class of
 /// [`Class::ALL`].
 #[must_use]
 pub fn varies(tensor: &TensorCase) -> bool {
@@ -139,14 +141,17 @@ pub fn varies(tensor: &TensorCase) -> bool {
 /// The class of the tensor that a plan is for.
 pub(super) fn class_of(plan: &Plan<'_>) -> Option<(Class, Along)> {
     match plan.recipe.draw {
-        Draw::Domain(draw) => Some((draw.class(plan.case, plan.tensor)?, draw.along)),
-        Draw::Distribution(_) | Draw::Repeating | Draw::PrecisionProbe | Draw::Echo(_) => None,
+        InputMode::Domain(draw) => Some((draw.class(plan.case, plan.tensor)?, draw.along)),
+        InputMode::Distribution(_)
+        | InputMode::Repeating
+        | InputMode::PrecisionProbe
+        | InputMode::Perturbed(_) => None,
     }
 }
 
 /// Whether one row of a sparse matrix has nearly all of its elements.
-pub(super) fn is_lopsided(case: &Case, tensor: usize, recipe: Recipe) -> bool {
-    let Draw::Domain(draw) = recipe.draw else { return false };
+pub(super) fn is_lopsided(case: &Case, tensor: usize, recipe: InputSpec) -> bool {
+    let InputMode::Domain(draw) = recipe.draw else { return false };
     match draw.class(case, tensor) {
         Some(
             Class::Zeros
@@ -172,12 +177,12 @@ pub(super) fn is_lopsided(case: &Case, tensor: usize, recipe: Recipe) -> bool {
     }
 }
 
-/// The bytes of a tensor of the class that its recipe gives it.
+/// The bytes of a tensor of its class.
 pub(super) fn bytes(
     plan: &Plan<'_>,
     (class, along): (Class, Along),
 ) -> Result<Vec<u8>, InputError> {
-    let lines = Lines::of(plan.made, along);
+    let lines = Lines::new(plan.made, along);
     let size = plan.made.dtype.address_bytes() as usize;
     let stored = |chunk: &mut dyn FnMut(u64, &mut [u8])| {
         place::place(&plan.layout, plan.made.dtype, chunk)
@@ -185,8 +190,8 @@ pub(super) fn bytes(
     };
     match plan.made.dtype.family() {
         Family::Float => {
-            let mut declared = Reals::of(plan)?;
-            let shape = RealShape::of(plan, class, lines);
+            let mut declared = Reals::new(plan)?;
+            let shape = RealShape::new(plan, class, lines);
             let mut values = vec![0.0; CHUNK];
             stored(&mut |first, bytes| {
                 let values = &mut values[..bytes.len() / size];
@@ -199,10 +204,10 @@ pub(super) fn bytes(
         }
         Family::Signed | Family::Unsigned | Family::Boolean => {
             if matches!(plan.fill, Fill::SortedOffsets { .. }) {
-                let mut offsets = Wholes::of(plan)?;
+                let mut offsets = Integers::new(plan)?;
                 return stored(&mut |first, bytes| offsets.chunk(first, bytes));
             }
-            let shape = WholeShape::of(plan, class, lines)?;
+            let shape = IntegerShape::new(plan, class, lines)?;
             stored(&mut |first, bytes| {
                 for (slot, index) in bytes.chunks_exact_mut(size).zip(first..) {
                     slot.copy_from_slice(&shape.at(index).to_le_bytes()[..slot.len()]);
@@ -212,7 +217,7 @@ pub(super) fn bytes(
     }
 }
 
-/// Elements that lie along one axis.
+/// Elements along one axis.
 #[derive(Clone, Copy)]
 struct Lines {
     /// Elements of a line.
@@ -222,7 +227,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(made: &TensorCase, along: Along) -> Self {
+    fn new(made: &TensorCase, along: Along) -> Self {
         let (first, last) = (made.dims.first(), made.dims.last());
         match along {
             Along::Last => Self { length: last.copied().unwrap_or(1).max(1), step: 1 },
@@ -233,7 +238,7 @@ impl Lines {
         }
     }
 
-    /// The line of an element, and its position there.
+    /// The line of an element, and the element's position in it.
     fn place(self, index: u64) -> (u64, u64) {
         let span = self.length * self.step;
         let (outer, inner) = (index / span, index % span);
@@ -251,6 +256,6 @@ impl Lines {
 }
 
 /// As declared, for a tensor without a class.
-pub(super) fn without_class(recipe: Recipe) -> Recipe {
-    Recipe { draw: Draw::Distribution(Distribution::AsDeclared), ..recipe }
+pub(super) fn without_class(recipe: InputSpec) -> InputSpec {
+    InputSpec { draw: InputMode::Distribution(Distribution::AsDeclared), ..recipe }
 }

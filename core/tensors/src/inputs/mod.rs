@@ -1,23 +1,26 @@
-//! The inputs of a case: the same bytes for the same recipe on every machine and device.
+//! Generates the inputs of a case: the same bytes for the same input specification on every machine and device.
 //!
 //! ```text
-//!  Recipe ──► base value (fill) ──► within the fill ──► distribution ──► within the domain ──► nearest element
+//!  InputSpec ──► base value (fill) ──► within the fill ──► distribution ──► within the domain ──► nearest element
 //!             Philox: key = seed, counter = (element, part, tensor)
 //! ```
 //!
-//! An element depends on the seed, its tensor and its index alone, so that a device can make it where it is needed;
-//! exceptions are sparse structure (offsets before indices) and probabilities (a row sums to 1). Numbers are made by
-//! additions and multiplications of f64 only, and one division where a row sums to 1, which round the same everywhere.
+//! An element depends only on the seed, its tensor and its index, so that a device can generate it in place; the
+//! exceptions are sparse structure (offsets before indices) and probabilities (a row sums to 1). Numbers are computed
+//! with additions and multiplications of f64, and one division where a row sums to 1, which round identically
+//! everywhere.
 //!
-//! Where elements share memory through a stride of 0, they count once. Where they overlap otherwise, all memory from
-//! the first to the last is filled, and what depends on neighbours (masks, probabilities, sorted indices) is refused.
+//! Elements that share memory through a stride of 0 count once. If elements overlap otherwise, all memory from the
+//! first to the last is filled, and values that depend on neighbours (masks, probabilities, sorted indices) are
+//! refused.
 
 mod bounds;
 mod class;
 mod distribution;
 mod domain;
-mod echo;
+mod integers;
 mod on_device;
+mod perturbed;
 mod place;
 mod probability;
 mod probe;
@@ -25,7 +28,6 @@ mod reals;
 mod sparse;
 #[cfg(test)]
 mod tests;
-mod wholes;
 
 use lightbench_primitives::dtype::Family;
 use lightbench_primitives::random::Stream;
@@ -39,114 +41,116 @@ use super::element::load_reals;
 use super::layout::{Layout, LayoutError};
 
 pub use class::Class;
-pub use domain::{Along, DomainDraw, varies};
-pub use echo::{Change, Echo, Patch, changes, single_change};
-pub use on_device::{Made, Wanted, make, make_on_host};
+pub use domain::{Along, DomainInput, varies};
+pub use on_device::{FloatStorage, GeneratedInput, make, make_on_host};
+pub use perturbed::{Change, Patch, PerturbedInput, changes, single_change};
 pub use probe::{exact_limit, probe_applies, probed_tensor};
 
+use integers::Integers;
 use probability::Probabilities;
 use reals::Reals;
-use wholes::Wholes;
 
-/// All that decides the inputs of a case: what is recorded, and enough to replay them.
+/// Determines the inputs of a case; recorded, and sufficient to reproduce them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Recipe {
+pub struct InputSpec {
     /// From the operating system, or given by a person.
     pub seed: u64,
-    /// How the values are drawn.
-    pub draw: Draw,
+    /// How values are generated.
+    pub draw: InputMode,
 }
 
-/// How the values of inputs are drawn.
+/// How the values of inputs are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Draw {
+pub enum InputMode {
     /// Every tensor that allows this distribution has it; the others are as declared.
     Distribution(Distribution),
-    /// As declared, but large floating-point tensors repeat their beginning: for a model of a device, which looks at what
-    /// a kernel does and hardly at the values. Never for a verdict.
+    /// As declared, but large floating-point tensors repeat their beginning: for modelled time, which hardly depends on
+    /// the values. Never for a verdict.
     Repeating,
-    /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
-    /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
+    /// Odd integers with more bits than a lower precision has, multiplied by 0 and ±1, few of them nonzero: exact in
+    /// the accuracy of the task, inexact in a lower one. If [`probe_applies`], results must be exact.
     PrecisionProbe,
     /// As declared, after a number of small changes.
-    Echo(Echo),
+    #[serde(rename = "echo")]
+    Perturbed(PerturbedInput),
     /// From the whole domain of each tensor: extreme values, and structure that random numbers do not have.
-    Domain(DomainDraw),
+    Domain(DomainInput),
 }
 
-/// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
-/// [`InputError::SharedMemory`].
+/// Why a case has no inputs. For a case of a checked project that fits the machine, only [`InputError::SharedMemory`]
+/// can occur.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
     /// Sizes that describe no memory, or too much of it.
-    #[error("`{tensor}` cannot be made: {reason}")]
+    #[error("`{tensor}` cannot be generated: {reason}")]
     Layout {
         /// The tensor.
         tensor: String,
-        /// What is wrong with it.
         reason: LayoutError,
     },
-    /// The values depend on each other, and some of them would lie in the same place.
+    /// The values depend on each other, and some of them would share memory.
     #[error(
-        "`{tensor}` cannot be made: its elements share memory, and its fill or domain keeps them apart"
+        "`{tensor}` cannot be generated: its elements share memory, and its fill or domain keeps them apart"
     )]
     SharedMemory {
         /// The tensor.
         tensor: String,
     },
     /// No offsets are as long as they should be.
-    #[error("`{tensor}` cannot be made: {rows} rows of at most {longest} do not add up to {total}")]
+    #[error(
+        "`{tensor}` cannot be generated: {rows} rows of at most {longest} do not add up to {total}"
+    )]
     Offsets {
         /// The tensor.
         tensor: String,
         /// Rows that the offsets divide.
         rows: u64,
-        /// Indices that a row can hold at most.
+        /// Maximum indices of a row.
         longest: u64,
-        /// What they should add up to.
+        /// The required sum.
         total: u64,
     },
     /// Indices refer to a tensor that has no row offsets.
     #[error(
-        "`{tensor}` cannot be made: the tensor that it refers to is not filled with row offsets"
+        "`{tensor}` cannot be generated: the tensor that it refers to is not filled with row offsets"
     )]
     NotOffsets {
         /// The tensor.
         tensor: String,
     },
     /// The fill has no value, or none of this dtype.
-    #[error("`{tensor}` cannot be made: its fill has no value of its dtype")]
+    #[error("`{tensor}` cannot be generated: its fill has no value of its dtype")]
     NoValue {
         /// The tensor.
         tensor: String,
     },
 }
 
-/// The bytes of each tensor, by its index in the case; none for outputs. Gaps between elements hold poison (0xff).
+/// The bytes of each tensor, by its index in the case; `None` for outputs. Gaps between elements hold poison (0xff).
 ///
 /// # Errors
-/// A case that cannot have inputs: sizes that no memory holds, or fills that contradict them.
-pub fn generate(case: &Case, recipe: Recipe) -> Result<Vec<Option<Vec<u8>>>, InputError> {
+/// The case cannot have inputs: its sizes exceed memory, or its fills contradict them.
+pub fn generate(case: &Case, recipe: InputSpec) -> Result<Vec<Option<Vec<u8>>>, InputError> {
     (0..case.tensors.len()).map(|tensor| generate_tensor(case, tensor, recipe)).collect()
 }
 
-/// The bytes of one tensor, as [`generate`] makes them; none for outputs and for indices beyond the last tensor.
+/// The bytes of one tensor, as from [`generate`]; `None` for outputs and for indices beyond the last tensor.
 ///
 /// # Errors
 /// As [`generate`].
 pub fn generate_tensor(
     case: &Case,
     tensor: usize,
-    recipe: Recipe,
+    recipe: InputSpec,
 ) -> Result<Option<Vec<u8>>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
     let Some(fill) = made.role.fill() else { return Ok(None) };
-    if let Draw::Echo(echo) = recipe.draw {
+    if let InputMode::Perturbed(echo) = recipe.draw {
         return echoed(case, tensor, recipe.seed, echo);
     }
-    let plan = Plan::of(case, tensor, fill, recipe)?;
-    if let Draw::Domain(_) = recipe.draw {
+    let plan = Plan::new(case, tensor, fill, recipe)?;
+    if let InputMode::Domain(_) = recipe.draw {
         return match domain::class_of(&plan) {
             Some(class) => domain::bytes(&plan, class).map(Some),
             None => generate_tensor(case, tensor, domain::without_class(recipe)),
@@ -155,16 +159,21 @@ pub fn generate_tensor(
     plan.bytes().map(Some)
 }
 
-/// The beginning of a large tensor that is nothing but that, again and again: gigabytes need not be made to be copied.
+/// The beginning of a large tensor that consists of repetitions of it, so that gigabytes need not be generated before
+/// they are copied.
 ///
 /// # Errors
 /// As [`generate`].
-pub fn repeated(case: &Case, tensor: usize, recipe: Recipe) -> Result<Option<Vec<u8>>, InputError> {
+pub fn repeated(
+    case: &Case,
+    tensor: usize,
+    recipe: InputSpec,
+) -> Result<Option<Vec<u8>>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
-    let Some(fill) = made.role.fill().filter(|_| recipe.draw == Draw::Repeating) else {
+    let Some(fill) = made.role.fill().filter(|_| recipe.draw == InputMode::Repeating) else {
         return Ok(None);
     };
-    let plan = Plan::of(case, tensor, fill, recipe)?;
+    let plan = Plan::new(case, tensor, fill, recipe)?;
     let repeats = made.dtype.family() == Family::Float
         && !made.dtype.is_packed()
         && made.domain != Domain::Probability
@@ -181,15 +190,15 @@ fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
     reals.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
-/// The declared content, with what an echo changes.
+/// The declared content with the changes of a perturbed input.
 fn echoed(
     case: &Case,
     tensor: usize,
     seed: u64,
-    echo: Echo,
+    echo: PerturbedInput,
 ) -> Result<Option<Vec<u8>>, InputError> {
-    let draw = Draw::Distribution(Distribution::AsDeclared);
-    let mut made = generate_tensor(case, tensor, Recipe { seed, draw })?;
+    let draw = InputMode::Distribution(Distribution::AsDeclared);
+    let mut made = generate_tensor(case, tensor, InputSpec { seed, draw })?;
     if let Some(made) = &mut made {
         for Patch { offset, bytes } in echo.patches(case, tensor, seed)? {
             if let Some(place) = made.get_mut(offset..offset + bytes.len()) {
@@ -200,7 +209,7 @@ fn echoed(
     Ok(made)
 }
 
-/// Elements after which [`Draw::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.
+/// Period of [`InputMode::Repeating`] in elements: a multiple of [`place::CHUNK`], so that no chunk is divided.
 const REPEATED: usize = 256 * place::CHUNK;
 
 /// One tensor about to be made.
@@ -210,21 +219,21 @@ struct Plan<'a> {
     made: &'a TensorCase,
     fill: &'a Fill<u64>,
     layout: Layout,
-    /// Whether each element has a place of its own, one that others share through a stride of 0 at most.
+    /// Whether each element has a separate address, except for sharing through a stride of 0.
     apart: bool,
-    recipe: Recipe,
+    recipe: InputSpec,
     stream: Stream,
 }
 
 impl<'a> Plan<'a> {
-    fn of(
+    fn new(
         case: &'a Case,
         tensor: usize,
         fill: &'a Fill<u64>,
-        recipe: Recipe,
+        recipe: InputSpec,
     ) -> Result<Self, InputError> {
         let made = &case.tensors[tensor];
-        let layout = Layout::of(made)
+        let layout = Layout::new(made)
             .map_err(|reason| InputError::Layout { tensor: made.name.clone(), reason })?
             .without_repetition();
         let apart = !layout.shares_memory();
@@ -247,24 +256,24 @@ impl<'a> Plan<'a> {
         }
         match dtype.family() {
             Family::Float if self.made.domain == Domain::Probability => {
-                let mut rows = Probabilities::of(self)?;
+                let mut rows = Probabilities::new(self)?;
                 self.place(|first, bytes| rows.chunk(first, bytes))
             }
-            Family::Float if self.recipe.draw == Draw::Repeating => self.repeating(),
+            Family::Float if self.recipe.draw == InputMode::Repeating => self.repeating(),
             Family::Float => {
-                let mut reals = Reals::of(self)?;
+                let mut reals = Reals::new(self)?;
                 self.place(|first, bytes| reals.chunk(first, bytes))
             }
             Family::Signed | Family::Unsigned | Family::Boolean => {
-                let mut wholes = Wholes::of(self)?;
+                let mut wholes = Integers::new(self)?;
                 self.place(|first, bytes| wholes.chunk(first, bytes))
             }
         }
     }
 
-    /// What comes again and again.
+    /// The beginning that is repeated.
     fn beginning(&self) -> Result<Vec<u8>, InputError> {
-        let mut reals = Reals::of(self)?;
+        let mut reals = Reals::new(self)?;
         let mut beginning = vec![0; REPEATED * self.made.dtype.address_bytes() as usize];
         let chunks = beginning.chunks_mut(place::CHUNK * self.made.dtype.address_bytes() as usize);
         for (index, slice) in chunks.enumerate() {
@@ -273,7 +282,7 @@ impl<'a> Plan<'a> {
         Ok(beginning)
     }
 
-    /// The beginning, again and again.
+    /// Repetitions of the beginning.
     fn repeating(&self) -> Result<Vec<u8>, InputError> {
         let beginning = self.beginning()?;
         self.place(|first, bytes| {
@@ -291,7 +300,7 @@ impl<'a> Plan<'a> {
         InputError::Layout { tensor: self.made.name.clone(), reason }
     }
 
-    /// The last dimensions, if each of them has a place of its own.
+    /// The last dimensions, if each of their elements has a separate address.
     fn inner_dims<const N: usize>(&self) -> Result<[u64; N], InputError> {
         let mut inner = [1; N];
         let sizes = self.made.dims.iter().zip(&self.made.strides);

@@ -1,4 +1,4 @@
-//! Puts elements where they belong: chunk by chunk, through a staging buffer where memory has gaps.
+//! Writes elements to their addresses, chunk by chunk, through a staging buffer if the layout has gaps.
 
 use lightbench_primitives::dtype::Dtype;
 
@@ -52,7 +52,7 @@ pub(super) fn place(
     Ok(bytes)
 }
 
-/// Copies neighbours to the beginning of a run.
+/// Copies contiguous elements to the start of a run.
 fn scatter(elements: &[u8], bytes: &mut [u8], run: Run, size: usize) {
     let start = run.offset * size;
     if run.step == 1 {

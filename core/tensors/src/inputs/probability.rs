@@ -1,4 +1,4 @@
-//! Rows of probabilities: what the fill makes are weights, divided by the sum of their row.
+//! Rows of probabilities: the fill generates weights, which are divided by the sum of their row.
 
 use lightbench_primitives::dtype::Dtype;
 
@@ -13,15 +13,15 @@ pub(super) struct Probabilities {
     weights: Reals,
     /// The length of a row.
     cols: u64,
-    /// The row whose sum is known, and the sum, in steps of 2⁻³².
+    /// The row with a known sum, and the sum, in steps of 2⁻³².
     known: Option<(u64, u64)>,
     values: Vec<f64>,
 }
 
 impl Probabilities {
-    pub(super) fn of(plan: &Plan<'_>) -> Result<Self, InputError> {
+    pub(super) fn new(plan: &Plan<'_>) -> Result<Self, InputError> {
         let [cols] = plan.inner_dims()?;
-        let weights = Reals::of(plan)?;
+        let weights = Reals::new(plan)?;
         let values = Vec::with_capacity(CHUNK);
         Ok(Self { dtype: plan.made.dtype, weights, cols, known: None, values })
     }

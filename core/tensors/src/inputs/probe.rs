@@ -1,14 +1,13 @@
-//! The precision probe: inputs on which every honest order of additions is exact, and lower precision is not.
+//! The precision probe: inputs for which every order of additions is exact, and lower precision is not.
 //!
 //! One tensor holds positive odd integers with as many bits as its dtype carries, up to 13 for a task in f32 (tf32 has
 //! 11, f16 has 11, bf16 has 8) and 36 for one in f64 (f32 has 24). All others hold 0, with few that are 1 or all -1.
 //! Products and sums are then integers below 2^24 (2^53), which f32 (f64) adds up without error in any order. Rounding
 //! the odd integers to fewer bits makes them even. Terms have one sign, and one-dimensional tensors an odd number of
 //! them, so that a dot product is odd and needs 13 bits and more: no luck makes up for an input or a partial sum that
-//! was rounded, not even where there is a single result.
 //!
-//! How many are not 0: along the longest dimension enough that their sum needs more than 12 bits, and along the
-//! shortest about one, but at most 512, so that sums of sums are exact too. Where the odd integers have no partner
+//! Number of nonzero elements: along the longest dimension enough that their sum needs more than 12 bits, and along the
+//! shortest about one, but at most 512, so that sums of sums are exact too. If the odd integers have no second factor
 //! (sums, scans), all but 1,025 of them are 0.
 
 use lightbench_primitives::random::Stream;
@@ -23,10 +22,10 @@ use super::Plan;
 use super::distribution::WHOLE_TENSOR_PART;
 use super::reals::Base;
 
-/// Odd integers that are not 0 where nothing else limits a sum: 2^10 · 2^13 is below 2^24.
+/// Number of nonzero odd integers without a second factor: 2^10 · 2^13 is below 2^24.
 const WITHOUT_PARTNER: u64 = 1025;
 
-/// The most that are not 0 along a dimension.
+/// Maximum nonzero elements along a dimension.
 const MOST: u64 = 512;
 
 /// A few elements that are not 0: one in each of equal parts of a tensor.
@@ -68,16 +67,16 @@ impl Sparse {
     }
 }
 
-/// A positive odd integer with so many bits, from random ones.
+/// A positive odd integer of this many bits, from random bits.
 pub(super) fn odd(count: u32, bits: u64) -> f64 {
     let top = 1_u64 << (count - 1);
     let middle = (bits >> 11) & (top - 1);
     (top | middle | 1) as f64
 }
 
-/// The tensor that holds the odd integers: one of the two largest floating-point inputs, by the seed, so that either
-/// factor of a product has its turn. Tensors that are read and written come after the others. None where the task has
-/// no such input, or a precision that has nothing below it worth a probe.
+/// The tensor that holds the odd integers: one of the two largest floating-point inputs, chosen by the seed, so that
+/// either factor of a product is probed. Tensors that are read and written have lower priority. `None` if the task has
+/// no such input, or no lower precision to detect.
 #[must_use]
 pub fn probed_tensor(case: &Case, seed: u64) -> Option<usize> {
     exact_bits(case.accuracy)?;
@@ -134,7 +133,7 @@ fn exact_bits(accuracy: Accuracy) -> Option<(u32, i32)> {
     }
 }
 
-/// What the probe makes of a tensor; none where it stays as declared.
+/// The probe's values of a tensor; `None` if it stays as declared.
 pub(super) fn base(plan: &Plan<'_>) -> Option<Base> {
     let tensor = plan.made;
     let probed = probed_tensor(plan.case, plan.recipe.seed)?;
@@ -169,29 +168,30 @@ fn odd_count(count: u64) -> u64 {
     if count.is_multiple_of(2) { count.saturating_sub(1) } else { count }
 }
 
-/// One in how many elements is not 0, where odd integers of so many bits are the other factor.
+/// One in this many elements is nonzero, if the other factor holds odd integers of `bits` bits.
 fn spacing(tensor: &TensorCase, bits: u32) -> u64 {
     let dims = || tensor.dims.iter().copied().filter(|dim| *dim > 1);
     let longest = dims().max().unwrap_or(1);
     let shortest = if dims().count() > 1 { dims().min().unwrap_or(1) } else { longest };
-    // Each integer is above 2^(bits - 1): so many make a sum above 2^12.
+    // Each integer is above 2^(bits - 1): this many of them sum to more than 2^12.
     let enough = (1_u64 << 13_u32.saturating_sub(bits)).max(8) + 1;
     (longest / enough).min(shortest.max(longest / MOST)).max(1)
 }
 
-/// Below this, sums of the probe are exact; none where the task has no probe.
+/// The limit below which sums of the probe are exact; `None` if the task has no probe.
 #[must_use]
 pub fn exact_limit(case: &Case) -> Option<f64> {
     exact_bits(case.accuracy).map(|(_, bits)| super::super::element::power_of_two(bits))
 }
 
 /// Whether the results of the reference prove that the probe is exact: they are integers, some of them too large for
-/// half precision, and the sums of their terms' magnitudes stay where every integer is representable.
+/// half precision, and the sums of their terms' magnitudes stay in the range of exact integers.
 ///
-/// What it cannot see is whether the task computes anything but sums and products: a task whose work counts `special`
-/// operations must not be probed, because its results may be integers by accident and honest kernels need not hit them.
+/// The check cannot detect whether the task computes anything but sums and products: a task whose work counts `special`
+/// operations must not be probed, because its results may be integers by coincidence and correct kernels need not match
+/// them.
 ///
-/// `references` holds what the reference computed for each tensor of the case, none where it is no output.
+/// `references` holds the reference's values of each tensor of the case, `None` for inputs.
 #[must_use]
 pub fn probe_applies(case: &Case, references: &[Option<Expected<'_>>]) -> bool {
     let Some(limit) = exact_limit(case) else { return false };
@@ -202,7 +202,7 @@ pub fn probe_applies(case: &Case, references: &[Option<Expected<'_>>]) -> bool {
         }
         let Some(Some(reference)) = references.get(index) else { return false };
         let Some(magnitudes) = reference.magnitudes else { return false };
-        let Ok(layout) = super::super::layout::Layout::of(tensor) else { return false };
+        let Ok(layout) = super::super::layout::Layout::new(tensor) else { return false };
         if reference.values.len() != layout.span * 8 || magnitudes.len() != layout.span * 8 {
             return false;
         }

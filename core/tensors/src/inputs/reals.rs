@@ -1,4 +1,4 @@
-//! Floating-point inputs, element by element.
+//! Generates floating-point inputs, element by element.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::random::{Stream, whole};
@@ -12,9 +12,9 @@ use super::bounds::Bounds;
 use super::distribution::{self, Change, Headroom};
 use super::place::CHUNK;
 use super::probe::{self, Sparse};
-use super::{Draw, InputError, Plan};
+use super::{InputError, InputMode, Plan};
 
-/// Where values come from, before a distribution changes them.
+/// Source of the values before a distribution changes them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Base {
     Normal {
@@ -50,19 +50,19 @@ pub(super) struct Reals {
     dtype: Dtype,
     stream: Stream,
     pub(super) base: Base,
-    /// What the fill allows.
+    /// The range of the fill.
     pub(super) within: Option<Bounds>,
     pub(super) changes: Vec<Change>,
-    /// What the domain allows.
+    /// The range of the domain.
     pub(super) domain: Bounds,
-    /// In the place of what would become 0 where the domain excludes it.
+    /// Replaces 0 if the domain excludes it.
     pub(super) instead_of_zero: Option<f64>,
     values: Vec<f64>,
     bits: Vec<u64>,
 }
 
 impl Reals {
-    pub(super) fn of(plan: &Plan<'_>) -> Result<Self, InputError> {
+    pub(super) fn new(plan: &Plan<'_>) -> Result<Self, InputError> {
         let (dtype, domain) = (plan.made.dtype, &plan.made.domain);
         let mut made = Self {
             dtype,
@@ -70,17 +70,17 @@ impl Reals {
             base: declared(plan)?,
             within: within(dtype, plan.fill),
             changes: Vec::new(),
-            domain: Bounds::of_domain(dtype, domain),
+            domain: Bounds::from_domain(dtype, domain),
             instead_of_zero: None,
             values: vec![0.0; CHUNK],
             bits: vec![0; CHUNK],
         };
         let mut typical = typical(plan.fill);
         match plan.recipe.draw {
-            Draw::Distribution(distribution) => {
+            InputMode::Distribution(distribution) => {
                 let allowed = plan.made.distributions.contains(&distribution);
                 let distribution = if allowed { distribution } else { Distribution::AsDeclared };
-                let headroom = Headroom::of(dtype, plan.case.accuracy);
+                let headroom = Headroom::new(dtype, plan.case.accuracy);
                 made.changes =
                     distribution::changes(plan.fill, distribution, headroom, plan.stream);
                 if distribution == Distribution::Exact {
@@ -89,10 +89,10 @@ impl Reals {
                     typical = 1.0;
                 }
             }
-            // The changes of an echo come later.
-            // Classes of the domain change what is declared later, too.
-            Draw::Echo(_) | Draw::Repeating | Draw::Domain(_) => {}
-            Draw::PrecisionProbe => {
+            // The changes of a perturbed input are applied later,
+            // and so are the classes of the domain.
+            InputMode::Perturbed(_) | InputMode::Repeating | InputMode::Domain(_) => {}
+            InputMode::PrecisionProbe => {
                 if let Some(base) = probe::base(plan) {
                     (made.base, made.within) = (base, None);
                     typical = 1.0;
@@ -108,7 +108,7 @@ impl Reals {
             && made.changes.is_empty()
             && !value.is_finite()
         {
-            // An infinity that is written is meant.
+            // An infinity written in the fill is intended.
             made.domain = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
         }
         made.instead_of_zero = match domain {
@@ -132,7 +132,7 @@ impl Reals {
         store(self.dtype, &self.values[..count], bytes);
     }
 
-    /// The numbers from an index on, at most [`CHUNK`] of them, not yet rounded to the dtype.
+    /// The numbers from index `first`, at most [`CHUNK`] of them, before rounding to the dtype.
     pub(super) fn draw(&mut self, first: u64, count: usize) -> &[f64] {
         let values = &mut self.values[..count];
         draw_base(self.base, self.stream, first, values, &mut self.bits[..count]);
@@ -160,7 +160,7 @@ impl Reals {
     }
 }
 
-/// What the fill declares.
+/// The values that the fill declares.
 fn declared(plan: &Plan<'_>) -> Result<Base, InputError> {
     Ok(match *plan.fill {
         Fill::Normal { mean, std } => Base::Normal { mean, std },
@@ -185,7 +185,7 @@ fn declared(plan: &Plan<'_>) -> Result<Base, InputError> {
     })
 }
 
-/// What the fill allows, where rounding could leave it.
+/// The range of the fill, if rounding could leave it.
 fn within(dtype: Dtype, fill: &Fill<u64>) -> Option<Bounds> {
     match fill {
         Fill::Uniform { low, high } => Some(Bounds::between(dtype, *low, *high)),
@@ -253,7 +253,7 @@ fn draw_base(base: Base, stream: Stream, first: u64, values: &mut [f64], bits: &
     }
 }
 
-/// Whether an element of a stack of matrices lies on or below the diagonal.
+/// Whether an element of a stack of matrices is on or below the diagonal.
 pub(super) fn on_or_below_diagonal(index: u64, rows: u64, cols: u64) -> bool {
     index % cols <= index / cols % rows
 }

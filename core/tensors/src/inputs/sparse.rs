@@ -7,8 +7,8 @@ use lightbench_project::fill::Fill;
 
 use super::super::case::{Case, TensorCase};
 use super::super::layout::LayoutError;
-use super::{InputError, Plan, Recipe, domain};
-use crate::encoding::making;
+use super::{InputError, InputSpec, Plan, domain};
+use crate::encoding::input;
 
 /// A permutation of 0..n that needs no memory: a Feistel network on the smallest square power of two that holds n,
 /// walked until it falls below n (J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
@@ -26,11 +26,11 @@ impl Shuffle {
     }
 
     /// The same for a device, which draws the keys for itself.
-    pub(super) fn on_device(&self) -> making::Base {
-        making::Base::Permutation { count: self.count, half_bits: self.half_bits }
+    pub(super) fn on_device(&self) -> input::Base {
+        input::Base::Permutation { count: self.count, half_bits: self.half_bits }
     }
 
-    /// Where an index below n goes.
+    /// The position of an index below n.
     pub(super) fn at(&self, index: u64) -> u64 {
         let mut place = index;
         loop {
@@ -58,13 +58,13 @@ fn mixed(word: u32) -> u32 {
     word ^ word >> 16
 }
 
-/// Row offsets: the first 0, the last `total`, rows of very different lengths, empty ones among them, none longer than
-/// the indices that some tensor puts between them allow.
+/// Row offsets: the first 0, the last `total`, rows of very different lengths including empty ones, none longer than
+/// the tensors of indices between them allow.
 pub(super) fn offsets(
     case: &Case,
     tensor: usize,
     total: u64,
-    recipe: Recipe,
+    recipe: InputSpec,
 ) -> Result<Vec<u64>, InputError> {
     let made = &case.tensors[tensor];
     let rows = made.elements - 1;
@@ -78,7 +78,7 @@ pub(super) fn offsets(
     if reserved.is_none() {
         return Err(too_large(made));
     }
-    // The weight of each row behind its offset, then the share of the total that the rows before have.
+    // The weight of each row in the entry after its offset, then the share of the total of all preceding rows.
     let stream = Stream::new(recipe.seed, tensor as u32);
     offsets.resize(made.elements as usize, 0);
     stream.all_bits(0, &mut offsets[1..]);
@@ -99,7 +99,7 @@ pub(super) fn offsets(
     Ok(offsets)
 }
 
-/// Takes the weight of all rows but one, so that it has every element that fits into it, and the others few or none.
+/// Removes the weight of all rows but one, so that this row has every element that fits and the others few or none.
 fn keep_one_row(weights: &mut [u64], bits: u64) {
     let chosen = ((u128::from(bits) * weights.len() as u128) >> 64) as usize;
     for (row, weight) in weights.iter_mut().enumerate() {
@@ -124,7 +124,7 @@ fn weight(bits: u64) -> u64 {
     (((square * square) >> 20) << long) + 1
 }
 
-/// Moves what is beyond the longest row to others, from a random one on.
+/// Moves the elements beyond the maximum row length to other rows, starting at a random one.
 fn shorten(offsets: &mut [u64], longest: u64, bits: u64) {
     let rows = offsets.len() - 1;
     if rows == 0 {
@@ -132,7 +132,7 @@ fn shorten(offsets: &mut [u64], longest: u64, bits: u64) {
     }
     let mut excess = 0;
     let mut before = 0;
-    // Offsets become lengths, in the place of the offset behind the row.
+    // Converts offsets to lengths, each in the entry after its row's offset.
     for offset in &mut offsets[1..] {
         let length = *offset - before;
         before = *offset;
@@ -152,7 +152,7 @@ fn shorten(offsets: &mut [u64], longest: u64, bits: u64) {
     }
 }
 
-/// Indices that fit a row of these offsets: those of the tensors that refer to them.
+/// The maximum row length, from the tensors whose indices refer to these offsets.
 fn longest_row(case: &Case, offsets: usize) -> u64 {
     let limits = case.tensors.iter().filter_map(|tensor| match tensor.role.fill() {
         Some(Fill::SortedIndices { offsets: of, below }) if *of == offsets => Some(*below),
@@ -169,12 +169,12 @@ fn too_large(tensor: &TensorCase) -> InputError {
 pub(super) struct Indices {
     offsets: Vec<u64>,
     below: u64,
-    /// The row of the last element that was asked for.
+    /// The row of the last requested element.
     row: usize,
 }
 
 impl Indices {
-    pub(super) fn of(plan: &Plan<'_>, offsets: usize, below: u64) -> Result<Self, InputError> {
+    pub(super) fn new(plan: &Plan<'_>, offsets: usize, below: u64) -> Result<Self, InputError> {
         if below == 0 {
             return Err(plan.no_value());
         }
@@ -187,11 +187,12 @@ impl Indices {
     }
 
     /// The same for a device.
-    pub(super) fn on_device(&self) -> making::Base {
-        making::Base::Indices { offsets: Arc::from(&*self.offsets), below: self.below }
+    pub(super) fn on_device(&self) -> input::Base {
+        input::Base::Indices { offsets: Arc::from(&*self.offsets), below: self.below }
     }
 
-    /// The index of an element; elements are asked for in ascending order. Those behind the last row are in none.
+    /// The index of an element; elements are requested in ascending order. Elements after the last row belong to no
+    /// row.
     pub(super) fn at(&mut self, element: u64, bits: u64) -> u64 {
         let last = self.offsets.len() - 1;
         while self.row < last && self.offsets[self.row + 1] <= element {

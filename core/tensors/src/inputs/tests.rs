@@ -15,30 +15,30 @@ use super::super::layout::Layout;
 use super::*;
 use crate::fixture::case;
 
-fn declared(seed: u64) -> Recipe {
+fn declared(seed: u64) -> InputSpec {
     drawn(seed, Distribution::AsDeclared)
 }
 
-fn drawn(seed: u64, distribution: Distribution) -> Recipe {
-    Recipe { seed, draw: Draw::Distribution(distribution) }
+fn drawn(seed: u64, distribution: Distribution) -> InputSpec {
+    InputSpec { seed, draw: InputMode::Distribution(distribution) }
 }
 
 /// The bytes of a tensor alone in a case.
-fn bytes(tensor: &TensorCase, recipe: Recipe) -> Vec<u8> {
+fn bytes(tensor: &TensorCase, recipe: InputSpec) -> Vec<u8> {
     let case = case(Accuracy::F32, vec![tensor.clone()]);
     generate(&case, recipe).unwrap().remove(0).unwrap()
 }
 
 /// The bits of each element, in the order of indices.
 fn elements(tensor: &TensorCase, bytes: &[u8]) -> Vec<u64> {
-    let layout = Layout::of(tensor).unwrap();
+    let layout = Layout::new(tensor).unwrap();
     let places = layout
         .runs()
         .flat_map(|run| (0..run.length).map(move |index| run.offset + index * run.step));
     places.map(|place| element_at(tensor.dtype, bytes, place).unwrap()).collect()
 }
 
-fn reals(tensor: &TensorCase, recipe: Recipe) -> Vec<f64> {
+fn reals(tensor: &TensorCase, recipe: InputSpec) -> Vec<f64> {
     let bytes = bytes(tensor, recipe);
     elements(tensor, &bytes).into_iter().map(|bits| real(tensor.dtype, bits)).collect()
 }

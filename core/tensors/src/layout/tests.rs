@@ -8,7 +8,7 @@ use super::super::fixture::{input, strided};
 use super::*;
 
 fn layout(dims: &[u64], strides: &[u64]) -> Layout {
-    Layout::of(&strided(input("x", Dtype::F32, dims, Fill::Zeros), strides)).unwrap()
+    Layout::new(&strided(input("x", Dtype::F32, dims, Fill::Zeros), strides)).unwrap()
 }
 
 /// Every place by definition.
@@ -68,12 +68,12 @@ fn even_steps_are_one_run() {
 #[test]
 fn contradictions_are_errors() {
     let sound = input("x", Dtype::F32, &[4, 4], Fill::Zeros);
-    assert!(Layout::of(&sound).is_ok());
+    assert!(Layout::new(&sound).is_ok());
     let huge = u64::MAX;
     let check = |change: fn(&mut TensorCase, u64)| {
         let mut tensor = sound.clone();
         change(&mut tensor, huge);
-        assert_eq!(Layout::of(&tensor), Err(LayoutError::Contradiction));
+        assert_eq!(Layout::new(&tensor), Err(LayoutError::Contradiction));
     };
     check(|tensor, _| tensor.elements = 15);
     check(|tensor, _| tensor.span = 17);
@@ -86,5 +86,5 @@ fn contradictions_are_errors() {
         (tensor.dims, tensor.strides) = (vec![1; 9], vec![1; 9]);
     });
     let packed = strided(input("w", Dtype::I4, &[4, 4], Fill::Zeros), &[6, 1]);
-    assert_eq!(Layout::of(&packed), Err(LayoutError::Contradiction));
+    assert_eq!(Layout::new(&packed), Err(LayoutError::Contradiction));
 }

@@ -1,4 +1,4 @@
-//! The cache folder: can it be written, and what does it hold.
+//! Doctor: whether the cache folder can be written, and its size.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(super) fn finding(surroundings: &HostEnvironment) -> Finding {
     Finding::new(Topic::Cache, State::Ok, summary).at(cache)
 }
 
-/// Bytes of all files below a folder; what cannot be read counts as nothing.
+/// Bytes of all files below a folder; unreadable entries count as 0.
 fn bytes_below(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! The compiler, its headers and its tools.
+//! Doctor: the compiler, its headers and its tools.
 
 use super::super::receipt::Receipt;
 use super::super::{
@@ -15,18 +15,25 @@ pub(super) fn findings(discovery: &Discovery, surroundings: &HostEnvironment) ->
     );
     let without_sass = "not found: no SASS view";
     let tools = [
-        (Topic::Disassembler, Part::Nvdisasm, &discovery.nvdisasm, Want::Needed(without_sass)),
+        (
+            Topic::Disassembler,
+            Part::Nvdisasm,
+            &discovery.nvdisasm,
+            ToolRequirement::Needed(without_sass),
+        ),
         (
             Topic::CubinReader,
             Part::Cuobjdump,
             &discovery.cuobjdump,
-            Want::Needed("not found: resource usage cannot be cross-checked"),
+            ToolRequirement::Needed("not found: resource usage cannot be cross-checked"),
         ),
         (
             Topic::Assembler,
             Part::Ptxas,
             &discovery.ptxas,
-            Want::Optional("no ptxas; not needed, the compiler carries its own assembler"),
+            ToolRequirement::Optional(
+                "no ptxas; not needed, the compiler carries its own assembler",
+            ),
         ),
     ];
     for (topic, part, found, want) in tools {
@@ -36,9 +43,9 @@ pub(super) fn findings(discovery: &Discovery, surroundings: &HostEnvironment) ->
     findings
 }
 
-/// What the absence of a tool means.
+/// Consequence of a missing tool.
 #[derive(Clone, Copy)]
-enum Want {
+enum ToolRequirement {
     Needed(&'static str),
     Optional(&'static str),
 }
@@ -63,7 +70,7 @@ fn found_compiler(nvrtc: &Nvrtc, surroundings: &HostEnvironment) -> Finding {
     Finding::new(Topic::Compiler, State::Ok, summary).at(&nvrtc.library)
 }
 
-/// What we installed is compared with its receipt in full here, and by length everywhere else.
+/// Compares a fetched compiler with its receipt by full content; all other code compares lengths only.
 fn changed_contents(nvrtc: &Nvrtc, surroundings: &HostEnvironment) -> Option<String> {
     let parent = surroundings.cache.as_ref()?.join("toolchain");
     let folder = nvrtc.library.ancestors().find(|above| above.parent() == Some(&parent))?;
@@ -71,7 +78,7 @@ fn changed_contents(nvrtc: &Nvrtc, surroundings: &HostEnvironment) -> Option<Str
     problem.map(|problem| problem.to_string())
 }
 
-/// The folder of ours around a compiler: `…/nvidia/cu13/lib/libnvrtc.so.13` lies four below it.
+/// The folder of the cache that contains a compiler: `…/nvidia/cu13/lib/libnvrtc.so.13` is four levels below it.
 fn problem_folder(nvrtc: &Nvrtc) -> String {
     let vendor =
         nvrtc.library.ancestors().find(|it| it.file_name().is_some_and(|it| it == "nvidia"));
@@ -98,7 +105,7 @@ fn no_compiler(discovery: &Discovery, surroundings: &HostEnvironment) -> Finding
     }
     let is_rejected = discovery.passed_over.iter().any(|it| it.part == Part::Compiler);
     let (state, summary) = if is_rejected {
-        (State::Problem, "what was found cannot be used")
+        (State::Problem, "the compilers found cannot be used")
     } else {
         (State::Missing, "no NVRTC found: nothing can be compiled")
     };
@@ -118,7 +125,7 @@ fn header(nvrtc: &Nvrtc, headers: &Headers, surroundings: &HostEnvironment) -> F
     match cached.state {
         HeaderState::Absent => Finding::new(topic, State::Ok, later),
         HeaderState::Complete { files, .. } if !cached.is_whole() => {
-            let summary = format!("extracted once, but some of the {files} files have gone");
+            let summary = format!("extracted, but some of the {files} files are missing");
             Finding::new(topic, State::Problem, summary)
                 .at(&cached.path)
                 .command(format!("rm -r '{}'", cached.path.display()))
@@ -131,13 +138,18 @@ fn header(nvrtc: &Nvrtc, headers: &Headers, surroundings: &HostEnvironment) -> F
     }
 }
 
-fn tool(topic: Topic, found: Option<&Tool>, want: Want, compiler: Option<Version>) -> Finding {
+fn tool(
+    topic: Topic,
+    found: Option<&Tool>,
+    want: ToolRequirement,
+    compiler: Option<Version>,
+) -> Finding {
     let Some(tool) = found else {
         return match want {
-            Want::Needed(summary) => {
+            ToolRequirement::Needed(summary) => {
                 Finding::new(topic, State::Missing, summary).command(FETCH_COMMAND)
             }
-            Want::Optional(summary) => Finding::new(topic, State::Info, summary),
+            ToolRequirement::Optional(summary) => Finding::new(topic, State::Info, summary),
         };
     };
     let name = tool.program.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -148,8 +160,8 @@ fn tool(topic: Topic, found: Option<&Tool>, want: Want, compiler: Option<Version
             let finding = Finding::new(topic, State::Problem, summary).at(&tool.program);
             let finding = finding.note(format!("older than the compiler ({compiler})"));
             match want {
-                Want::Needed(_) => finding.command(FETCH_COMMAND),
-                Want::Optional(_) => Finding { state: State::Info, ..finding },
+                ToolRequirement::Needed(_) => finding.command(FETCH_COMMAND),
+                ToolRequirement::Optional(_) => Finding { state: State::Info, ..finding },
             }
         }
         (Some(_) | None, Some(_) | None) => {
@@ -176,7 +188,7 @@ fn with_passed_over(mut finding: Finding, discovery: &Discovery, part: Part) -> 
         });
         let is_damaged = matches!(candidate.reason, Reason::Damaged { .. });
         if is_damaged && candidate.source != Source::Fetched {
-            finding.notes.push("install that one again, or remove it".to_owned());
+            finding.notes.push("reinstall it, or remove it".to_owned());
         }
     }
     finding

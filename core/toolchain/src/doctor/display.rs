@@ -1,4 +1,4 @@
-//! Whether a window can be opened.
+//! Doctor: whether a window can be opened.
 
 use super::{Finding, HostEnvironment, State, Topic};
 

@@ -1,8 +1,8 @@
-//! The NVIDIA driver: its version, its GPUs, and what it permits.
+//! Doctor: the NVIDIA driver, its version, GPUs and permissions.
 
 use std::fs;
 
-use lightbench_device::{Described, SheetError, cuda};
+use lightbench_device::{DescribedGpu, SheetError, cuda};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 
@@ -13,12 +13,12 @@ use super::{Finding, HostEnvironment, State, Topic};
 /// (CUDA Toolkit Release Notes, table "CUDA Toolkit and Minimum Required Driver Versions").
 const FIRST_BRANCH_FOR_13: u32 = 580;
 
-/// What the driver's own library says.
+/// The result of querying the driver's management library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Driver {
     /// The library is not installed.
     Absent,
-    /// The library is there and fails.
+    /// The library is present and fails.
     Silent { message: String },
     /// The driver answers.
     Present { version: String, cuda: Version, gpus: Vec<Gpu>, remarks: Vec<String> },
@@ -31,7 +31,7 @@ pub(super) struct Gpu {
     pub(super) memory_bytes: u64,
 }
 
-/// Asks the management library, loaded by name; its absence is an answer too.
+/// Queries the management library, loaded by name; its absence is a valid result.
 pub(super) fn ask() -> Driver {
     match Nvml::init() {
         Ok(nvml) => {
@@ -56,27 +56,30 @@ fn present(nvml: &Nvml) -> Result<Driver, NvmlError> {
         gpus.push(Gpu {
             name: device.name()?,
             compute_capability: (capability.major, capability.minor),
-            // Integrated GPUs have no memory of their own to report.
+            // Integrated GPUs have no dedicated memory to report.
             memory_bytes: device.memory_info().map_or(0, |memory| memory.total),
         });
     }
     Ok(Driver::Present { version: nvml.sys_driver_version()?, cuda, gpus, remarks: remarks() })
 }
 
-/// What contradicts the descriptions of the GPUs, and what is particular of them. Where CUDA programs cannot start there is
-/// nothing to describe; other topics say so.
+/// Contradictions in the descriptions of the GPUs, and special properties of each GPU. If CUDA programs cannot start,
+/// nothing can be described; other topics report that.
 fn remarks() -> Vec<String> {
     let Ok(all) = cuda::local_gpus() else { return Vec::new() };
     let of = |(ordinal, (attributes, _)): (usize, (_, String))| {
-        remarks_of(ordinal, Described::of(&attributes))
+        remarks_of(ordinal, DescribedGpu::from_attributes(&attributes))
     };
     all.into_iter().enumerate().flat_map(of).collect()
 }
 
-pub(super) fn remarks_of(ordinal: usize, described: Result<Described, SheetError>) -> Vec<String> {
+pub(super) fn remarks_of(
+    ordinal: usize,
+    described: Result<DescribedGpu, SheetError>,
+) -> Vec<String> {
     let of = |remark: &dyn std::fmt::Display| format!("cuda:{ordinal}: {remark}");
     match described {
-        Ok(Described { notes, disagreements, .. }) => {
+        Ok(DescribedGpu { notes, disagreements, .. }) => {
             let disagreements = disagreements.iter().map(|one| of(one));
             notes.iter().map(|one| of(one)).chain(disagreements).collect()
         }
@@ -103,12 +106,12 @@ pub(super) fn findings(
 fn version(driver: &Driver, compiler: Option<Version>) -> Finding {
     match driver {
         Driver::Absent => {
-            Finding::new(Topic::Driver, State::Info, "no NVIDIA driver: compile facts need none")
+            Finding::new(Topic::Driver, State::Info, "no NVIDIA driver; compile facts need none")
         }
         Driver::Silent { message } => {
-            let summary = format!("installed, but does not answer: {message}");
+            let summary = format!("installed, but does not respond: {message}");
             Finding::new(Topic::Driver, State::Problem, summary).advice(
-                "restart the machine if the driver was just updated; else `nvidia-smi` says more",
+                "restart the machine if the driver was just updated; otherwise `nvidia-smi` shows details",
             )
         }
         Driver::Present { version, cuda, .. } => {
@@ -137,7 +140,7 @@ fn gpu(gpus: &[Gpu]) -> Finding {
         format!("{}, compute capability {major}.{minor}, {} GiB", gpu.name, gpu.memory_bytes >> 30)
     };
     let Some((first, others)) = gpus.split_first() else {
-        let summary = "the driver lists none: compile facts need none";
+        let summary = "the driver lists no GPU; compile facts need none";
         return Finding::new(Topic::Gpu, State::Info, summary);
     };
     let finding = Finding::new(Topic::Gpu, State::Ok, describe(first));
@@ -159,7 +162,7 @@ fn unified_memory_module(surroundings: &HostEnvironment) -> Finding {
     .command("sudo nvidia-modprobe -u -c=0")
 }
 
-/// `RmProfilingAdminOnly` in the driver's own list of settings (NVIDIA, ERR_NVGPUCTRPERM).
+/// `RmProfilingAdminOnly` in the driver's list of settings (NVIDIA, ERR_NVGPUCTRPERM).
 fn counter_permission(surroundings: &HostEnvironment) -> Finding {
     let settings = surroundings.system.join("proc/driver/nvidia/params");
     let Ok(text) = fs::read_to_string(&settings) else {
@@ -171,14 +174,14 @@ fn counter_permission(surroundings: &HostEnvironment) -> Finding {
         Some("0") => Finding::new(Topic::CounterPermission, State::Ok, "readable by every user"),
         Some(_) if is_administrator() => {
             Finding::new(Topic::CounterPermission, State::Ok, "readable: you are the administrator")
-                .note("in a container this also takes CAP_SYS_ADMIN")
+                .note("in a container this also requires CAP_SYS_ADMIN")
         }
         Some(_) => Finding::new(
             Topic::CounterPermission,
             State::Problem,
             "only the administrator may read them",
         )
-        .note("the setting counts after the next restart of the machine")
+        .note("the setting takes effect after the next restart of the machine")
         .command(
             "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | \
              sudo tee /etc/modprobe.d/nvidia-counters.conf",
@@ -186,7 +189,7 @@ fn counter_permission(surroundings: &HostEnvironment) -> Finding {
         None => Finding::new(
             Topic::CounterPermission,
             State::Info,
-            "the driver does not say who may read them",
+            "the driver does not report who may read them",
         )
         .at(&settings),
     }

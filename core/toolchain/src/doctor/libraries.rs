@@ -1,4 +1,4 @@
-//! The vendor's libraries that are used on a GPU: where they lie, never loaded here.
+//! Doctor: the vendor libraries used on a GPU. They are located and never loaded here.
 
 use std::path::PathBuf;
 
@@ -6,24 +6,24 @@ use super::super::libraries::{Libraries, libraries};
 use super::{Finding, HostEnvironment, State, Topic};
 
 /// A library in a person's words.
-struct Told {
+struct LibraryDescription {
     topic: Topic,
     there: &'static str,
     missing: &'static str,
     package: &'static str,
 }
 
-const CUBLAS: Told = Told {
+const CUBLAS: LibraryDescription = LibraryDescription {
     topic: Topic::Cublas,
-    there: "runs beside kernels that multiply matrices",
-    missing: "not found: on a GPU, products of matrices have no library beside them",
+    there: "the baseline of kernels that multiply matrices",
+    missing: "not found: on a GPU, matrix products have no library baseline",
     package: "nvidia-cublas",
 };
 
-const CUPTI: Told = Told {
+const CUPTI: LibraryDescription = LibraryDescription {
     topic: Topic::Cupti,
-    there: "the driver's time stamps tell how long single launches take",
-    missing: "not found: on a GPU, events tell the time, which is less exact below 10 µs",
+    there: "its time stamps measure single launches",
+    missing: "not found: on a GPU, events measure the time, which is less precise below 10 µs",
     package: "nvidia-cuda-cupti",
 };
 
@@ -32,12 +32,12 @@ pub(super) fn findings(surroundings: &HostEnvironment) -> Vec<Finding> {
     vec![finding(&CUBLAS, &cublas), finding(&CUPTI, &cupti)]
 }
 
-fn finding(told: &Told, places: &[PathBuf]) -> Finding {
+fn finding(told: &LibraryDescription, places: &[PathBuf]) -> Finding {
     if let Some(file) = Libraries::file(places) {
         return Finding::new(told.topic, State::Ok, told.there).at(file);
     }
     let package = told.package;
     Finding::new(told.topic, State::Info, told.missing)
         .note(format!("it comes with the CUDA toolkit, or by `pip install {package}`"))
-        .note("the system's loader is asked as well, when a GPU runs")
+        .note("when a GPU is used, the system's loader searches too")
 }

@@ -1,4 +1,4 @@
-//! Looks at the machine as a whole and says, topic by topic, what is there and what would fix it.
+//! Examines the machine and reports, per topic, the state and the fix.
 
 mod cache;
 mod compiler;
@@ -20,7 +20,7 @@ use super::{HostEnvironment, discover};
 /// The command that installs the compiler and its tools.
 pub const FETCH_COMMAND: &str = "lightbench doctor --fetch";
 
-/// Everything that was looked at.
+/// All findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// `lightbench.doctor/1`.
@@ -33,30 +33,27 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-/// What was found on one topic.
+/// The finding on one topic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was looked at.
     pub topic: Topic,
-    /// How it stands.
     pub state: State,
     /// One line for a person.
     pub summary: String,
-    /// Where it lies, where it lies somewhere.
+    /// Path of the file or folder, if it was found.
     pub at: Option<String>,
     /// More that may matter, one line each.
     pub notes: Vec<String>,
-    /// What to do about it.
     pub fix: Option<Fix>,
 }
 
-/// What can be looked at.
+/// A topic of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
     /// NVRTC.
     Compiler,
-    /// The compiler's own headers.
+    /// The headers of the compiler.
     Headers,
     /// `nvdisasm`.
     Disassembler,
@@ -66,7 +63,7 @@ pub enum Topic {
     Assembler,
     /// Our folder in the user's cache.
     Cache,
-    /// What a fetch needs.
+    /// pip, which a fetch needs.
     Pip,
     /// The NVIDIA driver and the CUDA version that it supports.
     Driver,
@@ -88,25 +85,25 @@ pub enum Topic {
     Display,
     /// Landlock: confines the compile worker to its folders.
     FileSandbox,
-    /// Seccomp: takes system calls away from the compile worker.
+    /// Seccomp: the filter that denies system calls to the compile worker.
     CallFilter,
 }
 
-/// How a topic stands.
+/// The state of a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// There, and as it should be.
+    /// Present and usable.
     Ok,
-    /// Not there, and Lightbench wants it.
+    /// Missing, and needed by Lightbench.
     Missing,
-    /// There, and not as it should be.
+    /// Present and unusable.
     Problem,
-    /// Worth knowing; nothing needs doing.
+    /// Information that requires no action.
     Info,
 }
 
-/// What to do.
+/// The remedy for a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "text", rename_all = "snake_case")]
 pub enum Fix {
@@ -166,7 +163,7 @@ impl Finding {
     }
 }
 
-/// Looks at everything; takes about a second, most of it waiting for pip and the driver to answer.
+/// Examines all topics; takes about a second, most of it waiting for pip and the driver.
 #[must_use]
 pub fn examine(surroundings: &HostEnvironment) -> Report {
     let discovery = discover(surroundings);

@@ -1,4 +1,4 @@
-//! pip: only a fetch needs it.
+//! Doctor: pip, which only a fetch needs.
 
 use std::time::{Duration, Instant};
 

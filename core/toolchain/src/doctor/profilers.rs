@@ -1,7 +1,7 @@
-//! NVIDIA's profiler and sanitizer: found or not, never started here.
+//! Doctor: NVIDIA's profiler and sanitizer. They are located and never started here.
 
-use super::super::places::toolkit_roots;
 use super::super::profilers::{NsightProgram, find, nsight};
+use super::super::search_places::toolkit_roots;
 use super::{Finding, HostEnvironment, State, Topic};
 
 pub(super) fn findings(surroundings: &HostEnvironment) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! What the kernel offers to confine the compile worker.
+//! Doctor: the kernel features that confine the compile worker.
 
 use super::{Finding, HostEnvironment, State, Topic};
 
@@ -20,7 +20,7 @@ pub(super) fn findings(_surroundings: &HostEnvironment) -> Vec<Finding> {
         .into()
 }
 
-/// The newest landlock interface whose rules the kernel accepts; nothing is restricted by asking.
+/// The newest landlock interface that the kernel supports; querying it restricts nothing.
 #[cfg(target_os = "linux")]
 fn landlock() -> Finding {
     use landlock::{
@@ -57,7 +57,7 @@ fn landlock() -> Finding {
     }
 }
 
-/// The kernel lists what a filter may do (`seccomp(2)`).
+/// The kernel lists the actions of a filter in `/proc` (`seccomp(2)`).
 #[cfg(target_os = "linux")]
 fn seccomp(surroundings: &HostEnvironment) -> Finding {
     let actions = surroundings.system.join("proc/sys/kernel/seccomp/actions_avail");
@@ -65,7 +65,7 @@ fn seccomp(surroundings: &HostEnvironment) -> Finding {
         Ok(text) if text.split_whitespace().any(|action| action == "errno") => Finding::new(
             Topic::CallFilter,
             State::Ok,
-            "seccomp: takes sockets away from the compile worker",
+            "seccomp: denies sockets to the compile worker",
         ),
         Ok(_) | Err(_) => Finding::new(
             Topic::CallFilter,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lightbench_device::{Card, Described};
+use lightbench_device::{Card, DescribedGpu};
 
 use super::super::{Version, tests as trees};
 use super::driver::{Driver, Gpu, findings as driver_findings, remarks_of};
@@ -79,8 +79,8 @@ fn the_driver_is_matched_to_the_compiler() {
     check(&on(&present("550.54")), Topic::Driver, State::Problem, "580 or newer");
     check(&on(&present("580.95.05")), Topic::Gpu, State::Ok, "compute capability 9.0, 8 GiB");
     let Driver::Present { version, cuda, gpus, .. } = present("580.95.05") else { unreachable!() };
-    let other = Card::named("gh200").unwrap().unwrap();
-    let remarks = remarks_of(0, Described::of(&other.attributes));
+    let other = Card::find("gh200").unwrap().unwrap();
+    let remarks = remarks_of(0, DescribedGpu::from_attributes(&other.attributes));
     let unlike = Driver::Present { version, cuda, gpus, remarks };
     let words =
         "cuda:0: memory bus: the driver reports 6144 bit, the sheet `h100-sxm` states 5120 bit";

@@ -1,4 +1,4 @@
-//! Why a fetch did not end with the packages in place, and what to do about it.
+//! Why a fetch failed, and the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,6 @@ pub enum FetchError {
         /// Operating system and processor.
         system: String,
     },
-    /// There is no cache folder to install into.
     #[error(
         "no cache folder: neither a home folder nor LIGHTBENCH_CACHE is set; set LIGHTBENCH_CACHE to a folder that you can write to"
     )]
@@ -32,7 +31,6 @@ pub enum FetchError {
         /// The system's reason.
         source: io::Error,
     },
-    /// There is not enough space.
     #[error(
         "{} has {} MiB free, {} MiB are needed; make room, or set LIGHTBENCH_CACHE to a folder on \
          another disk", path.display(), available >> 20, needed >> 20
@@ -48,9 +46,9 @@ pub enum FetchError {
     /// No working pip on `PATH`.
     #[error("no working pip found ({tried}); install it ({advice})")]
     NoPip {
-        /// What was tried.
+        /// The programs that were tried.
         tried: String,
-        /// How to install it here.
+        /// How to install it on this system.
         advice: &'static str,
     },
     /// pip could not be started or watched.
@@ -61,17 +59,17 @@ pub enum FetchError {
         /// The system's reason.
         source: io::Error,
     },
-    /// pip gave up.
+    /// pip failed.
     #[error("{program} failed ({status}):\n{tail}")]
     PipFailed {
         /// The program.
         program: String,
         /// Its exit status.
         status: String,
-        /// The last lines of what it wrote.
+        /// The last lines of its output.
         tail: String,
     },
-    /// pip succeeded, but what it installed is not what was asked for.
+    /// pip succeeded without installing the requested packages.
     #[error(
         "pip reported success, but {missing} is not in what it installed; is a package index of this machine replacing NVIDIA's packages?"
     )]
@@ -85,10 +83,9 @@ pub enum FetchError {
         /// The limit.
         limit: Duration,
     },
-    /// The caller gave up.
     #[error("the fetch was cancelled; nothing was kept")]
     Cancelled,
-    /// The lock could not be taken.
+    /// The lock was not acquired.
     #[error("{0}")]
     Lock(LockError),
 }

@@ -1,7 +1,7 @@
-//! Installs the vendor's pinned packages with the machine's own pip, all or nothing.
+//! Installs the vendor's pinned packages with the machine's own pip, completely or not at all.
 //!
-//! pip writes into a folder beside; a receipt is added last and the folder is renamed into place.
-//! A lock lets one process work at a time. Only folders whose receipt fits are ever used.
+//! pip writes into a temporary folder next to the final one; a receipt is added last and the folder is renamed into
+//! place. A lock admits one process at a time. Only folders with a matching receipt are used.
 
 mod error;
 mod pip;
@@ -21,19 +21,19 @@ pub use self::error::FetchError;
 use self::error::storage;
 pub(super) use self::pip::Pip;
 use super::lock::Lock;
-use super::passed_over::Part;
 use super::pins::PinnedSet;
 use super::program::Limits;
 use super::receipt::Receipt;
+use super::rejected_file::Part;
 use super::{HostEnvironment, naming};
 
-/// How long a fetch may take unless the caller says otherwise.
+/// Default time limit of a fetch.
 pub const DEFAULT_FETCH_LIMIT: Duration = Duration::from_mins(10);
 
-/// What unfinished folders begin with.
+/// Name prefix of unfinished folders.
 pub(super) const PARTIAL_PREFIX: &str = ".partial-";
 
-/// What to fetch, and how long it may take.
+/// The packages to fetch, and the limits of the fetch.
 #[derive(Debug, Clone, Copy)]
 pub struct FetchRequest {
     /// Which packages.
@@ -42,22 +42,22 @@ pub struct FetchRequest {
     pub limit: Duration,
 }
 
-/// What a fetch says while it works.
+/// Progress of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum FetchEvent {
     /// Another process is fetching into the same cache; this one waits for it.
     WaitingForAnother,
-    /// What an interrupted fetch had left behind was removed.
+    /// The remains of an interrupted fetch were removed.
     LeftoverRemoved {
         /// The folder that is gone.
         folder: PathBuf,
     },
-    /// pip begins.
+    /// pip is starting.
     Starting {
         /// Requirements, `name==version`.
         packages: Vec<String>,
-        /// Where the packages will lie.
+        /// The folder of the packages.
         folder: PathBuf,
     },
     /// A line that pip wrote, without control characters.
@@ -67,25 +67,25 @@ pub enum FetchEvent {
     },
     /// The packages are in place.
     Installed {
-        /// Where they lie.
+        /// The folder of the packages.
         folder: PathBuf,
         /// Bytes of all files together.
         bytes: u64,
     },
     /// Nothing was to be done.
     AlreadyThere {
-        /// Where the packages lie.
+        /// The folder of the packages.
         folder: PathBuf,
     },
 }
 
-/// Installs a set of packages into the cache, unless it is there already; returns its folder.
+/// Installs a set of packages into the cache, unless it is installed already; returns its folder.
 ///
-/// `cancelled` is asked twenty times a second. pip's whole process group is killed on
-/// cancellation, at the limit, and when this function returns for any other reason.
+/// `cancelled` is called twenty times a second. pip's whole process group is killed on cancellation, at the limit, and
+/// when this function returns for any other reason.
 ///
 /// # Errors
-/// Every error leaves the cache as it was.
+/// Every error leaves the cache unchanged.
 pub fn fetch(
     surroundings: &HostEnvironment,
     request: FetchRequest,
@@ -113,15 +113,20 @@ pub fn fetch(
     remove_leftovers(&parent, &mut |folder| report(FetchEvent::LeftoverRemoved { folder }));
     ensure_space(&parent, request.set)?;
     let limits = Limits { begin, limit: request.limit, cancelled };
-    let install =
-        Install { surroundings, set: request.set, parent: &parent, folder: &folder, lock: &lock };
+    let install = Installation {
+        surroundings,
+        set: request.set,
+        parent: &parent,
+        folder: &folder,
+        lock: &lock,
+    };
     let bytes = install.run(&limits, report)?;
     report(FetchEvent::Installed { folder: folder.clone(), bytes });
     Ok(folder)
 }
 
 /// One install, under the lock.
-struct Install<'a> {
+struct Installation<'a> {
     surroundings: &'a HostEnvironment,
     set: PinnedSet,
     parent: &'a Path,
@@ -129,7 +134,7 @@ struct Install<'a> {
     lock: &'a Lock,
 }
 
-impl Install<'_> {
+impl Installation<'_> {
     fn run(
         &self,
         limits: &Limits<'_>,
@@ -147,7 +152,7 @@ impl Install<'_> {
         let mut on_line = |text: &str| report(FetchEvent::Line { text: text.to_owned() });
         pip.install(&requirements, staging.path(), self.lock, limits, &mut on_line).map_err(
             |error| {
-                // pip says so in prose only; the file system says it in numbers.
+                // pip reports it in prose only; the file system reports it in numbers.
                 ensure_space(self.parent, self.set).err().unwrap_or(error)
             },
         )?;
@@ -155,7 +160,7 @@ impl Install<'_> {
         let versions = self.set.pins().iter();
         let versions: BTreeMap<String, String> =
             versions.map(|pin| (pin.package.to_owned(), pin.version.to_owned())).collect();
-        let receipt = Receipt::of_folder(&packages, versions).map_err(storage(&packages))?;
+        let receipt = Receipt::from_folder(&packages, versions).map_err(storage(&packages))?;
         receipt.write(&packages).map_err(storage(&packages))?;
         limits.check()?;
         self.move_into_place(&staging, &packages)?;
@@ -172,9 +177,9 @@ impl Install<'_> {
     }
 }
 
-/// Removes what interrupted installs left in `parent`; the caller holds the lock.
+/// Removes the remains of interrupted installs in `parent`; the caller holds the lock.
 ///
-/// A leftover that cannot be removed only takes space, so it does not stop anybody.
+/// Remains that cannot be removed only occupy space, so that failure is ignored.
 pub(super) fn remove_leftovers(parent: &Path, removed: &mut dyn FnMut(PathBuf)) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.filter_map(Result::ok) {
@@ -185,7 +190,7 @@ pub(super) fn remove_leftovers(parent: &Path, removed: &mut dyn FnMut(PathBuf)) 
     }
 }
 
-/// Looks for every part of the set in a freshly installed folder.
+/// Checks that every package of the set is in a freshly installed folder.
 fn check_installed(packages: &Path, set: PinnedSet) -> Result<(), FetchError> {
     let surroundings = HostEnvironment {
         explicit: Some(packages.to_path_buf()),
@@ -222,7 +227,7 @@ fn ensure_space(folder: &Path, set: PinnedSet) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// Elsewhere a full disk shows in pip's own output.
+/// On other systems pip's output reports a full disk.
 #[cfg(not(unix))]
 fn ensure_space(_folder: &Path, _set: PinnedSet) -> Result<(), FetchError> {
     Ok(())

@@ -1,4 +1,4 @@
-//! The machine's own pip: which one works, and one install with it.
+//! Finds a working pip on the machine and runs one install with it.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::super::program::{self, Limits};
 use super::{FetchError, HostEnvironment, Lock};
 
-/// How long `pip --version` may take, on a slow disk too.
+/// Time limit of `pip --version`, with margin for a slow disk.
 const PROBE_LIMIT: Duration = Duration::from_secs(30);
 
 /// Lines of pip's output that an error carries.
@@ -20,7 +20,7 @@ const TAIL_LINES: usize = 12;
 pub(crate) struct Pip {
     program: OsString,
     arguments: &'static [&'static str],
-    /// What `--version` said.
+    /// Output of `--version`.
     pub(crate) version: String,
 }
 
@@ -72,10 +72,10 @@ impl Pip {
             .join(" ")
     }
 
-    /// Installs into `staging/packages`, with pip's own temporary files in `staging`.
+    /// Installs into `staging/packages`, with pip's temporary files in `staging`.
     ///
-    /// The user's configuration (index, proxy, certificates) counts, apart from the two settings
-    /// that contradict a folder of its own.
+    /// The user's configuration (index, proxy, certificates) applies, except for the two settings that conflict with a
+    /// separate target folder.
     pub(super) fn install(
         &self,
         requirements: &[String],

@@ -1,4 +1,4 @@
-//! What an execution costs in energy: the same work for seconds, beside the counter of the GPU.
+//! Energy of an execution: repeats the work for seconds and reads the energy counter of the GPU.
 
 use std::time::{Duration, Instant};
 
@@ -8,40 +8,40 @@ use lightbench_measure::statistics::median;
 use lightbench_units::Seconds;
 
 use super::super::prepared::Prepared;
-use super::{Stopwatch, Trouble, Way};
+use super::{Stopwatch, StopwatchError, Submission};
 use crate::timing::Sampling;
 
-/// How long the GPU idles before what it draws then is looked at, and how long that takes.
+/// Idle time before the idle power is measured, and the duration of that measurement.
 const SETTLE: Duration = Duration::from_millis(300);
 const IDLE: Duration = Duration::from_millis(600);
 
-/// How long the work runs before it counts.
+/// Duration of the warm-up.
 const RUN_UP: Duration = Duration::from_millis(300);
 
-/// Windows that count. The counter moves a few dozen times in a second, so that shorter ones would tell its steps.
+/// Measured windows. The counter is updated a few dozen times per second, so shorter windows would show its steps.
 const WINDOWS: usize = 6;
 const WINDOW: Duration = Duration::from_millis(400);
 
-/// Executions of one graph take this long, and those that are waited for together this.
+/// Duration of the executions of one graph, and of the executions between two synchronisations.
 const GRAPH: f64 = 1e-3;
 const TOGETHER: f64 = 20e-3;
 
-/// Executions of a graph at most.
+/// Maximum executions of a graph.
 const MOST_BATCH: f64 = 256.0;
 
-/// Windows in which the GPU did nothing, and in which it did nothing but the work.
-pub(in super::super) struct Metered {
+/// Energy of the idle device, and of the device during the work.
+pub(in super::super) struct EnergyWindows {
     pub(in super::super) idle: Window,
     pub(in super::super) busy: Vec<Window>,
 }
 
 impl Stopwatch {
-    /// None where the counter cannot be read.
+    /// `None` if the counter cannot be read.
     pub(in super::super) fn metered(
         &mut self,
         work: &Prepared,
         counter: &mut dyn FnMut() -> Option<Joules>,
-    ) -> Result<Option<Metered>, Trouble> {
+    ) -> Result<Option<EnergyWindows>, StopwatchError> {
         self.detach();
         let once = Sampling::single(Mode::Warm, 3);
         let mut times: Vec<f64> = self.readings(work, once)?.iter().map(|time| time.0).collect();
@@ -66,30 +66,30 @@ impl Stopwatch {
             let Some(window) = window(counter, run)? else { return Ok(None) };
             busy.push(window);
         }
-        Ok(Some(Metered { idle, busy }))
+        Ok(Some(EnergyWindows { idle, busy }))
     }
 
-    /// Runs the work at least that long, and says how often it waited for it.
+    /// Runs the work for at least this time; returns the number of synchronisations.
     fn run_for(
         &self,
         duration: Duration,
-        (work, way, together): (&Prepared, &Way, u32),
-    ) -> Result<u64, Trouble> {
+        (work, way, together): (&Prepared, &Submission, u32),
+    ) -> Result<u64, StopwatchError> {
         let (started, mut waits) = (Instant::now(), 0);
         while started.elapsed() < duration {
             (0..together).try_for_each(|_| self.execute(work, way))?;
-            self.stream.synchronise().map_err(Trouble::Kernel)?;
+            self.stream.synchronise().map_err(StopwatchError::Kernel)?;
             waits += 1;
         }
         Ok(waits)
     }
 }
 
-/// What the counter says of something that tells how many executions it was.
+/// Reads the counter around a function that returns its number of executions.
 fn window(
     counter: &mut dyn FnMut() -> Option<Joules>,
-    run: impl FnOnce() -> Result<u64, Trouble>,
-) -> Result<Option<Window>, Trouble> {
+    run: impl FnOnce() -> Result<u64, StopwatchError>,
+) -> Result<Option<Window>, StopwatchError> {
     let (before, started) = (counter(), Instant::now());
     let executions = run()?;
     let (after, elapsed) = (counter(), Seconds(started.elapsed().as_secs_f64()));

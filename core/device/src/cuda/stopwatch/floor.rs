@@ -1,4 +1,4 @@
-//! What work takes that does nothing but begin and end: kernels that do nothing, as large as those of the work.
+//! The launch floor: the time of empty kernels with the launch configurations of the work.
 
 use lightbench_measure::Mode;
 use lightbench_measure::statistics::median;
@@ -6,21 +6,21 @@ use lightbench_units::Seconds;
 
 use super::super::function;
 use super::super::prepared::{Action, Prepared};
-use super::{READINGS, Stopwatch, Trouble, own_kernel};
+use super::{READINGS, Stopwatch, StopwatchError, own_kernel};
 use crate::error::DeviceError;
 use crate::execution::Launch;
 use crate::timing::Sampling;
 
-/// Launches of work whose floor is asked for, at most: that of more is their number by one.
+/// Limit on launches: the floor of longer work is estimated as their number times the floor of one.
 const MOST_LAUNCHES: usize = 64;
 
 impl Stopwatch {
-    /// What empty kernels of the same grids, blocks, clusters and shared memory take, by the clock that tells the time of the
-    /// work; none where it launches nothing or very much, or where an empty kernel is not launched like that.
+    /// Time of empty kernels with the same grids, blocks, clusters and shared memory, by the clock that times the work;
+    /// `None` if the work launches nothing or too much, or if an empty kernel cannot be launched in this configuration.
     pub(in super::super) fn launch_floor(
         &mut self,
         work: &Prepared,
-    ) -> Result<Option<Seconds>, Trouble> {
+    ) -> Result<Option<Seconds>, StopwatchError> {
         let launches = work.timed.iter().filter_map(|action| match action {
             Action::Launch { launch, .. } => Some(launch.as_ref()),
             Action::Fill { .. } | Action::Library { .. } => None,
@@ -34,7 +34,7 @@ impl Stopwatch {
         for launch in launches {
             match function::prepare(self.gpu, kernel, launch) {
                 Ok(()) => {}
-                Err(DeviceError::Driver(error)) => return Err(Trouble::Driver(error)),
+                Err(DeviceError::Driver(error)) => return Err(StopwatchError::Driver(error)),
                 Err(_) => return Ok(None),
             }
             let (launch, parameters) = (Box::new(launch.clone()), Vec::new());

@@ -1,4 +1,4 @@
-//! Times by the driver's own stamps, as far as there are any.
+//! Times by the driver's time stamps, where they are available.
 
 use lightbench_measure::statistics::median;
 use lightbench_measure::{Mode, NoStamps};
@@ -8,50 +8,54 @@ use super::super::cupti::Cupti;
 use super::super::prepared::Prepared;
 use super::super::stamps::Calls;
 use super::super::stream::reset_persisting_l2;
-use super::{ALONE, READINGS, Stopwatch, Trouble, plain};
+use super::{ALONE, READINGS, Stopwatch, StopwatchError, plain};
 use crate::timing::{Sampling, Timekeeping};
 
-/// What tells the time of a single launch.
+/// The clock of single launches.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Keeper {
+pub(super) enum SingleLaunchTimer {
     Events,
     Cupti {
         cupti: &'static Cupti,
         is_attached: bool,
         offset: Seconds,
     },
-    /// Events, as there are no time stamps.
+    /// Events, because time stamps are unavailable.
     Without(NoStamps),
 }
 
 impl Stopwatch {
-    /// Has single launches told by this from now on.
-    pub(in super::super) fn keep_time(&mut self, by: &Timekeeping) -> Result<(), Trouble> {
+    /// Selects the clock of single launches.
+    pub(in super::super) fn keep_time(&mut self, by: &Timekeeping) -> Result<(), StopwatchError> {
         match (by, self.keeper) {
             (Timekeeping::Events, _) => {
                 self.detach();
-                self.keeper = Keeper::Events;
+                self.keeper = SingleLaunchTimer::Events;
             }
-            (Timekeeping::Cupti(places), Keeper::Events) => match Cupti::get(places) {
+            (Timekeeping::Cupti(places), SingleLaunchTimer::Events) => match Cupti::get(places) {
                 Ok(cupti) => {
                     let offset = Seconds(0.0);
-                    self.keeper = Keeper::Cupti { cupti, is_attached: false, offset };
+                    self.keeper = SingleLaunchTimer::Cupti { cupti, is_attached: false, offset };
                     self.set_stamps_offset()?;
                 }
-                Err(reason) => self.keeper = Keeper::Without(reason),
+                Err(reason) => self.keeper = SingleLaunchTimer::Without(reason),
             },
-            (Timekeeping::Cupti(_), Keeper::Cupti { .. } | Keeper::Without(_)) => {}
+            (
+                Timekeeping::Cupti(_),
+                SingleLaunchTimer::Cupti { .. } | SingleLaunchTimer::Without(_),
+            ) => {}
         }
         Ok(())
     }
 
-    /// Samples of one execution each as the driver's time stamps tell them; none where they do not fit what was put into the stream.
+    /// Samples of one execution each by the driver's time stamps; `None` if the records do not match the enqueued
+    /// calls.
     pub(super) fn stamped(
         &mut self,
         cupti: &'static Cupti,
         (work, calls): (&Prepared, &Calls),
         Sampling { mode, samples, pause, .. }: Sampling,
-    ) -> Result<Result<Vec<Seconds>, NoStamps>, Trouble> {
+    ) -> Result<Result<Vec<Seconds>, NoStamps>, StopwatchError> {
         if let Err(reason) = self.attach() {
             return Ok(Err(reason));
         }
@@ -66,35 +70,35 @@ impl Stopwatch {
             }
             self.start(work)?;
         }
-        self.stream.synchronise().map_err(Trouble::Kernel)?;
+        self.stream.synchronise().map_err(StopwatchError::Kernel)?;
         Ok(cupti.take().and_then(|records| calls.spans(&records, samples as usize)))
     }
 
     fn attach(&mut self) -> Result<(), NoStamps> {
-        if let Keeper::Cupti { cupti, is_attached, .. } = &mut self.keeper {
+        if let SingleLaunchTimer::Cupti { cupti, is_attached, .. } = &mut self.keeper {
             if !*is_attached {
                 cupti.attach()?;
                 *is_attached = true;
             }
-            // What others launched meanwhile.
+            // Discards the records of other launches.
             cupti.take()?;
         }
         Ok(())
     }
 
-    /// Stamps cost something on the device too, which nothing but what they tell may pay.
+    /// Stops recording: time stamps cost device time, which must affect only the launches that they measure.
     pub(super) fn detach(&mut self) {
-        let Keeper::Cupti { cupti, is_attached, .. } = &mut self.keeper else { return };
+        let SingleLaunchTimer::Cupti { cupti, is_attached, .. } = &mut self.keeper else { return };
         if std::mem::take(is_attached)
             && let Err(reason) = cupti.detach()
         {
-            self.keeper = Keeper::Without(reason);
+            self.keeper = SingleLaunchTimer::Without(reason);
         }
     }
 
-    /// Finds out what time stamps lack of what is known of a kernel that does nothing.
-    fn set_stamps_offset(&mut self) -> Result<(), Trouble> {
-        let Keeper::Cupti { cupti, .. } = self.keeper else { return Ok(()) };
+    /// Measures by how much time stamps underestimate the known time of an empty kernel.
+    fn set_stamps_offset(&mut self) -> Result<(), StopwatchError> {
+        let SingleLaunchTimer::Cupti { cupti, .. } = self.keeper else { return Ok(()) };
         let work = self.nothing(plain(1, 32))?;
         // The first readings wake the device up.
         let sampling = Sampling::single(Mode::Cold, READINGS);
@@ -104,13 +108,13 @@ impl Stopwatch {
             Ok(times) => {
                 let mut times: Vec<f64> = times.iter().map(|time| time.0).collect();
                 let told = Seconds(median(&mut times).unwrap_or(f64::NAN));
-                if let Keeper::Cupti { offset, .. } = &mut self.keeper {
+                if let SingleLaunchTimer::Cupti { offset, .. } = &mut self.keeper {
                     *offset = told - ALONE;
                 }
             }
             Err(reason) => {
                 self.detach();
-                self.keeper = Keeper::Without(reason);
+                self.keeper = SingleLaunchTimer::Without(reason);
             }
         }
         Ok(())

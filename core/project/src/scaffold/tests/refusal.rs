@@ -11,9 +11,9 @@ fn check(text: &str, kernel: Option<&str>, expected: &str) {
 
 #[test]
 fn a_source_without_the_kernel() {
-    check("", None, "no kernel here");
-    check("int main() { return 0; }", None, "no kernel here");
-    check("__global__ void k(float*x);", None, "no kernel here");
+    check("", None, "no kernel found");
+    check("int main() { return 0; }", None, "no kernel found");
+    check("__global__ void k(float*x);", None, "no kernel found");
     check(
         "__global__ void j() {}\n__global__ void k() {}",
         None,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::history::machine::Machine;
-use crate::models::{Access, Ledger, ModelSettings, NoKeyring, Roster};
+use crate::models::{Ledger, ModelAccess, ModelRegistry, ModelSettings, NoKeyring};
 use crate::search::Journal;
 
 /// A program that answers with a block size, another one once it is told that something was tried.
@@ -13,8 +13,8 @@ fn agent() -> Box<dyn Operator> {
     let agent = serde_json::json!({ "argv": ["/bin/sh", "-c", SCRIPT], "environment": ["PATH"] });
     let settings = serde_json::json!({ "agents": { "editor": agent } });
     let settings: ModelSettings = serde_json::from_value(settings).unwrap();
-    let roster = Roster::new(&settings).unwrap();
-    let access: Access = roster.access(&|name| std::env::var_os(name), &NoKeyring);
+    let roster = ModelRegistry::new(&settings).unwrap();
+    let access: ModelAccess = roster.access(&|name| std::env::var_os(name), &NoKeyring);
     let ledger = Ledger::new(crate::models::Budget::default());
     Box::new(ModelOperator::new(Asked {
         model: roster.open("editor", &access, &ledger, 1).unwrap(),
@@ -23,7 +23,7 @@ fn agent() -> Box<dyn Operator> {
         sheet: DeviceSheet::named("h200").unwrap(),
         roles: Roles::Proposer,
         contrast: 0,
-        stop: StopSign::never(),
+        stop: StopSignal::never(),
     }))
 }
 

@@ -1,7 +1,7 @@
 //! Whose code something is. The chains are those that NVRTC 13.5 writes.
 
 use super::module;
-use crate::project::includes::Forgery;
+use crate::project::includes::LineTableHazard;
 use crate::project::manifest::Evidence::{
     CachePersistence, Clocks, DeviceGlobals, InlineAssembly, Sleeps, Trap,
 };
@@ -125,7 +125,9 @@ fn a_text_that_can_forge_lines_is_not_believed() {
     assert_eq!(kinds, [Clocks, Sleeps, Trap, InlineAssembly]);
     assert!(believed.iter().all(|each| each.origin != Origin::Candidate));
     let text = |forgery| Disbelief::Text { file: "kernels/k.cu".to_owned(), forgery };
-    for disbelief in [Disbelief::Ptx, text(Forgery::RenamedFile), text(Forgery::Assembly)] {
+    for disbelief in
+        [Disbelief::Ptx, text(LineTableHazard::RenamedFile), text(LineTableHazard::Assembly)]
+    {
         let found = found(&body, Some(disbelief));
         assert!(found.iter().all(|each| each.origin == Origin::Candidate));
     }

@@ -7,7 +7,7 @@ use lightbench_project::fill::Fill;
 use super::*;
 use crate::element::{nearest, real, store_reals};
 use crate::fixture::{elementwise, input, output};
-use crate::inputs::{Draw, Recipe, generate, probe_applies};
+use crate::inputs::{InputMode, InputSpec, generate, probe_applies};
 
 /// How a kernel adds up products.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -223,7 +223,7 @@ fn probed(seed: u64, length: usize, dtype: Dtype, kernel: (Inputs, Order)) -> Op
     let vector = |name| input(name, dtype, &[length as u64], fill());
     let sum = output(Dtype::F32, &[], elementwise(length as u64));
     let case = case(Accuracy::F32, vec![vector("a"), vector("b"), sum]);
-    let inputs = generate(&case, Recipe { seed, draw: Draw::PrecisionProbe }).unwrap();
+    let inputs = generate(&case, InputSpec { seed, draw: InputMode::PrecisionProbe }).unwrap();
     let [a, b] = [0, 1].map(|index: usize| {
         let bytes: &Vec<u8> = inputs[index].as_ref().unwrap();
         let size = dtype.address_bytes() as usize;

@@ -1,4 +1,4 @@
-//! The real numbers of a class.
+//! Generates the real numbers of a class.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::random::Stream;
@@ -12,7 +12,7 @@ use super::super::{Class, Plan};
 use super::{CLASS_PART, LINE_PART, Lines};
 use crate::element::{power_of_two, smallest_positive};
 
-/// How a class makes real numbers.
+/// Parameters of a class of real numbers.
 pub(super) struct RealShape {
     class: Class,
     lines: Lines,
@@ -32,15 +32,15 @@ pub(super) struct RealShape {
 }
 
 impl RealShape {
-    pub(super) fn of(plan: &Plan<'_>, class: Class, lines: Lines) -> Self {
+    pub(super) fn new(plan: &Plan<'_>, class: Class, lines: Lines) -> Self {
         let dtype = plan.made.dtype;
         let (center, spread) = distribution::center_and_spread(plan.fill);
         let typical = center.abs().max(spread);
         let [low, high, sign, _] = plan.stream.words(1, WHOLE_TENSOR_PART);
         let random = unit(u64::from(high) << 32 | u64::from(low));
-        let mut reach = Reach::of(dtype, plan.case.accuracy);
+        let mut reach = Reach::new(dtype, plan.case.accuracy);
         let exponent = distribution::exponent_of(typical.max(power_of_two(-60)));
-        // What is large already grows less.
+        // Large numbers grow by a smaller factor.
         reach.large = reach.large.min(2 * reach.large - exponent).max(0);
         reach.small -= exponent;
         Self {
@@ -54,7 +54,7 @@ impl RealShape {
             reach,
             whole: (random, if sign & 1 == 0 { 1.0 } else { -1.0 }),
             domain: plan.made.domain.clone(),
-            limits: Bounds::of_domain(dtype, &plan.made.domain),
+            limits: Bounds::from_domain(dtype, &plan.made.domain),
             least: least_magnitude(dtype, class),
         }
     }
@@ -63,7 +63,7 @@ impl RealShape {
         if self.stream.words(index, CLASS_PART)[2] & 1 == 0 { 1.0 } else { -1.0 }
     }
 
-    /// The element with this index, where `declared` is what the fill makes of it.
+    /// The element with this index; `declared` is its value by the fill.
     pub(super) fn at(&self, index: u64, declared: f64) -> f64 {
         let (line, position) = self.lines.place(index);
         let own = || part(self.stream, index, CLASS_PART);
@@ -116,7 +116,7 @@ impl RealShape {
         }
     }
 
-    /// The nearest number that the domain has, where the magnitude of what it excludes counts.
+    /// The nearest number in the domain, with the same magnitude where possible.
     pub(super) fn within_domain(&self, value: f64) -> f64 {
         let value = match self.domain {
             // The limits clamp it below.
@@ -143,23 +143,23 @@ impl RealShape {
     }
 }
 
-/// How far values of a format may go.
+/// Limits on the values of a format.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Reach {
-    /// Powers of two by which values grow at most.
+    /// Largest power of two by which values grow.
     large: i32,
     /// The power of two of small values.
     small: i32,
     /// The least and the greatest far offset.
     far: (f64, f64),
-    /// How many deviations a line may be moved.
+    /// Largest offset of a line, in standard deviations.
     means: f64,
-    /// Powers of two by which an outlier is larger.
+    /// Exponent of the factor by which an outlier is larger.
     outlier: i32,
 }
 
 impl Reach {
-    fn of(dtype: Dtype, accuracy: Accuracy) -> Self {
+    fn new(dtype: Dtype, accuracy: Accuracy) -> Self {
         let narrow =
             |large, small, far| Self { large, small, far, means: 8.0, outlier: large.min(3) };
         match (dtype, accuracy) {
@@ -189,8 +189,8 @@ impl Reach {
     }
 }
 
-/// The smallest magnitude above 0 of inputs. Subnormal numbers of 16- and 8-bit floats always belong to the domain; those
-/// of wider formats have a class of their own.
+/// The smallest positive magnitude of inputs. Subnormal numbers of 16- and 8-bit floats always belong to the domain;
+/// for wider formats they have a separate class.
 fn least_magnitude(dtype: Dtype, class: Class) -> f64 {
     if class == Class::Subnormal { smallest_positive(dtype) } else { smallest_normal(dtype) }
 }

@@ -11,9 +11,9 @@ fn round_of(class: Class) -> u8 {
     Class::ALL.iter().position(|other| *other == class).unwrap() as u8
 }
 
-fn classed(class: Class, along: Along) -> Recipe {
-    let draw = DomainDraw { round: round_of(class), alone: None, along };
-    Recipe { seed: 11, draw: Draw::Domain(draw) }
+fn classed(class: Class, along: Along) -> InputSpec {
+    let draw = DomainInput { round: round_of(class), alone: None, along };
+    InputSpec { seed: 11, draw: InputMode::Domain(draw) }
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn over_all_rounds_every_tensor_has_every_class() {
     for tensor in 0..3 {
         let mut classes: Vec<Class> = (0..Class::ALL.len() as u8)
             .filter_map(|round| {
-                DomainDraw { round, alone: None, along: Along::Last }.class(&case, tensor)
+                DomainInput { round, alone: None, along: Along::Last }.class(&case, tensor)
             })
             .collect();
         classes.sort_unstable();
@@ -40,8 +40,8 @@ fn alone_a_tensor_has_its_class_and_the_others_are_as_declared() {
         Accuracy::F32,
         vec![input("x", Dtype::F32, &[64], NORMAL), input("w", Dtype::F32, &[64], NORMAL)],
     );
-    let draw = DomainDraw { round: 5, alone: Some(1), along: Along::Last };
-    let made = generate(&case, Recipe { seed: 3, draw: Draw::Domain(draw) }).unwrap();
+    let draw = DomainInput { round: 5, alone: Some(1), along: Along::Last };
+    let made = generate(&case, InputSpec { seed: 3, draw: InputMode::Domain(draw) }).unwrap();
     let plain = generate(&case, declared(3)).unwrap();
     assert_eq!(made[0], plain[0]);
     assert_ne!(made[1], plain[1]);
@@ -187,10 +187,10 @@ fn subnormal_numbers_come_where_the_definition_keeps_them() {
     let check = |dtype, subnormals, expected: bool| {
         let x = input("x", dtype, &[40], NORMAL);
         let case = Case { subnormals, ..case(Accuracy::F32, vec![x.clone()]) };
-        let draw = DomainDraw::alone(&case, 0, Class::Subnormal);
+        let draw = DomainInput::alone(&case, 0, Class::Subnormal);
         assert_eq!(draw.is_some(), expected, "{dtype:?}, {subnormals:?}");
         let Some(draw) = draw else { return };
-        let made = generate(&case, Recipe { seed: 5, draw: Draw::Domain(draw) }).unwrap();
+        let made = generate(&case, InputSpec { seed: 5, draw: InputMode::Domain(draw) }).unwrap();
         let mut values = vec![0.0; 40];
         load_reals(dtype, made[0].as_ref().unwrap(), &mut values);
         let subnormal = |value: &f64| *value != 0.0 && value.abs() < 2.0_f64.powi(-126);

@@ -29,8 +29,8 @@ fn tensors() -> Vec<TensorCase> {
     ]
 }
 
-fn echoed(case: &Case, seed: u64, echo: Echo) -> Vec<Vec<u8>> {
-    let made = generate(case, Recipe { seed, draw: Draw::Echo(echo) }).unwrap();
+fn echoed(case: &Case, seed: u64, echo: PerturbedInput) -> Vec<Vec<u8>> {
+    let made = generate(case, InputSpec { seed, draw: InputMode::Perturbed(echo) }).unwrap();
     made.into_iter().flatten().collect()
 }
 
@@ -42,10 +42,10 @@ fn differences(tensor: &TensorCase, left: &[u8], right: &[u8]) -> Vec<usize> {
 }
 
 /// The first change of that number, and the change itself.
-fn link(case: &Case, seed: u64, number: usize) -> (Echo, usize, Change) {
+fn link(case: &Case, seed: u64, number: usize) -> (PerturbedInput, usize, Change) {
     let all = changes(case);
     let (tensor, change) = all[number % all.len()];
-    (Echo { seed, first: number, links: 1 }, tensor, change)
+    (PerturbedInput { seed, first: number, links: 1 }, tensor, change)
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_change_is_made_to_what_the_one_before_left() {
     let ways = changes(&case).len();
     for links in 1..2 * ways {
         let (shorter, longer) = (links - 1, links);
-        let of = |links| echoed(&case, 7, Echo { seed: 9, first: 3, links });
+        let of = |links| echoed(&case, 7, PerturbedInput { seed: 9, first: 3, links });
         let (before, after) = (of(shorter), of(longer));
         let (tensor, _) = changes(&case)[(3 + links - 1) % ways];
         for (index, made) in case.tensors.iter().enumerate().filter(|(index, _)| *index != tensor) {

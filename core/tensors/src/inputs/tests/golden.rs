@@ -39,7 +39,7 @@ fn fills(dtype: Dtype) -> Vec<(&'static str, Fill<u64>)> {
 /// One line for each fill and dtype, as in the file next to this one.
 fn lines() -> String {
     let mut lines = String::new();
-    let mut add = |tensors: Vec<TensorCase>, name: &str, recipe: Recipe| {
+    let mut add = |tensors: Vec<TensorCase>, name: &str, recipe: InputSpec| {
         let made = generate(&case(Accuracy::F32, tensors.clone()), recipe).unwrap();
         let (tensor, bytes) = (tensors.last().unwrap(), made.last().unwrap().as_ref().unwrap());
         let hash = blake3::hash(bytes).to_hex();
@@ -64,11 +64,11 @@ fn lines() -> String {
             let name = format!("{distribution:?}");
             add(vec![input("x", dtype, &[50, 50], normal())], &name, drawn(77, distribution));
         }
-        let probe = Recipe { seed: 4, draw: Draw::PrecisionProbe };
+        let probe = InputSpec { seed: 4, draw: InputMode::PrecisionProbe };
         let pair =
             || vec![input("a", dtype, &[50, 50], normal()), input("b", dtype, &[50, 50], normal())];
         add(pair(), "probe", probe);
-        add(pair(), "probe", Recipe { seed: 5, ..probe });
+        add(pair(), "probe", InputSpec { seed: 5, ..probe });
         let probability = TensorCase {
             domain: Domain::Probability,
             ..input("p", dtype, &[20, 70], Fill::Uniform { low: 0.0, high: 1.0 })

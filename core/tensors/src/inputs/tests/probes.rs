@@ -4,7 +4,7 @@ use super::*;
 use crate::compare::Expected;
 use crate::fixture::{elementwise, input, output};
 
-const PROBE: fn(u64) -> Recipe = |seed| Recipe { seed, draw: Draw::PrecisionProbe };
+const PROBE: fn(u64) -> InputSpec = |seed| InputSpec { seed, draw: InputMode::PrecisionProbe };
 
 fn normal(name: &str, dtype: Dtype, dims: &[u64]) -> TensorCase {
     input(name, dtype, dims, Fill::Normal { mean: 0.0, std: 1.0 })

@@ -153,11 +153,11 @@ proptest! {
         dtype in prop::sample::select(FLOATS.to_vec()),
         fill in real_fill(),
         domain in domain(),
-        draw in prop_oneof![distribution().prop_map(Draw::Distribution), Just(Draw::PrecisionProbe)],
+        draw in prop_oneof![distribution().prop_map(InputMode::Distribution), Just(InputMode::PrecisionProbe)],
     ) {
         // Fills outside their domain do not pass the project's check, but NonZero allows fills that round to 0.
         let tensor = within(input("x", dtype, &[30, 17], fill.clone()), domain.clone());
-        for value in reals(&tensor, Recipe { seed, draw }) {
+        for value in reals(&tensor, InputSpec { seed, draw }) {
             prop_assert!(inside(&domain, value), "{fill:?} {domain:?} {draw:?}: {value}");
         }
     }
@@ -287,7 +287,7 @@ fn what_repeats_its_beginning_need_not_be_made_whole() {
         };
         let tensor = input("x", dtype, &[count], fill);
         let case = case(Accuracy::F32, vec![tensor]);
-        let recipe = Recipe { seed: 5, draw: Draw::Repeating };
+        let recipe = InputSpec { seed: 5, draw: InputMode::Repeating };
         let beginning = repeated(&case, 0, recipe).unwrap();
         assert_eq!(beginning.is_some(), expected, "{} {count}", dtype.name());
         let whole = generate_tensor(&case, 0, recipe).unwrap().unwrap();

@@ -1,7 +1,8 @@
-//! The time of a launch from the numbers of a device sheet: a part of the grid runs and is counted, a model does the rest.
+//! Models the time of a launch with the rates of a device sheet: a part of the grid runs and is counted, and a model
+//! extrapolates.
 //!
-//! Two parts of different size tell what blocks share: sectors that a larger part does not touch more of than a smaller
-//! one are everybody's, the rest grows with the grid.
+//! Two parts of different size show what blocks share: sectors whose number does not grow with the part are shared by
+//! all blocks; the others grow with the grid.
 
 use std::num::NonZeroU64;
 
@@ -27,7 +28,7 @@ const FEW: NonZeroU64 = match NonZeroU64::new(4) {
     None => NonZeroU64::MIN,
 };
 
-/// Blocks of the larger part, at most.
+/// Maximum blocks of the larger part.
 const MANY: u64 = 48;
 
 /// Blocks that are recorded step by step.
@@ -36,7 +37,7 @@ pub(super) const TRACED: u32 = 4;
 /// Warp instructions that the larger part should have: some tenths of a second.
 const ENOUGH_STEPS: u64 = 1 << 22;
 
-/// Warp instructions of a part, at most: a second or two.
+/// Maximum warp instructions of a part: a second or two.
 const MOST_STEPS: u64 = 1 << 24;
 
 /// Threads of a warp.
@@ -51,35 +52,36 @@ pub(super) struct Grid {
     pub(super) begins: LaunchStart,
 }
 
-/// Models one launch, and says what was counted. Buffers hold a part of its result afterwards, so that what it did wrong says nothing.
+/// Models one launch and returns its counters. Afterwards the buffers hold only a part of its result, so faults of the
+/// part are not reported.
 ///
 /// # Errors
-/// The launch is impossible.
+/// The launch is invalid.
 pub(super) fn launch(
     machine: &mut Machine,
     kernel: (&Module, &str),
     grid: &Grid,
     sheet: &DeviceSheet,
-) -> Result<Launched, LaunchError> {
-    let withheld = |reason| Ok(Launched::withheld(ModelError::Nothing(reason)));
+) -> Result<ModelledLaunch, LaunchError> {
+    let withheld = |reason| Ok(ModelledLaunch::withheld(ModelError::Nothing(reason)));
     let Some(rates) = sheet.rates() else {
         return withheld("the sheet does not state multiprocessors and clock");
     };
     let Some(residence) = grid.residence else {
-        return withheld("the compiler does not say how many blocks fit");
+        return withheld("the compiler does not report how many blocks are resident");
     };
-    let mut counting = Counting { machine, kernel, grid, sheet, residence };
+    let mut counting = GridCounter { machine, kernel, grid, sheet, residence };
     let (counters, dram) = match counting.whole() {
         Ok(counted) => counted,
-        Err(Uncounted::Refused(error)) => return Err(error),
-        Err(Uncounted::Faulted(FaultKind::StepLimit)) => {
-            return withheld("a part of the grid is more than anybody waits for");
+        Err(CountingError::Refused(error)) => return Err(error),
+        Err(CountingError::Faulted(FaultKind::StepLimit)) => {
+            return withheld("a part of the grid exceeds the step limit");
         }
-        Err(Uncounted::Faulted(_)) => {
-            return withheld("a part of the grid without the rest does something wrong");
+        Err(CountingError::Faulted(_)) => {
+            return withheld("a part of the grid faults when it runs alone");
         }
-        Err(Uncounted::Nothing) => {
-            return Ok(Launched::withheld(ModelError::NotCounted));
+        Err(CountingError::Nothing) => {
+            return Ok(ModelledLaunch::withheld(ModelError::NotCounted));
         }
     };
     let threads = grid.config.block.iter().fold(1_u32, |all, side| all.saturating_mul(*side));
@@ -93,27 +95,28 @@ pub(super) fn launch(
     let capability = sheet.capability.compute_capability;
     let expansion = Expansion::from_compute_capability((capability.0, capability.1));
     let modelled = if grid.config.cooperative {
-        // How often a block asks for the others depends on their order here, which is no GPU's: not even the bound holds.
+        // The number of polls of a waiting block depends on the simulated order, which no GPU has, so even the bound
+        // would be wrong.
         Modelled::Withheld(ModelError::Nothing("its blocks wait for each other"))
     } else {
         modelled(&counters, &shape, &rates, expansion)
     };
-    Ok(Launched { modelled, counted: Some((counters, shape)) })
+    Ok(ModelledLaunch { modelled, counted: Some((counters, shape)) })
 }
 
-/// What a model says of a launch, and what it rests on.
-pub(super) struct Launched {
+/// A modelled launch and its counters.
+pub(super) struct ModelledLaunch {
     pub(super) modelled: Modelled,
     pub(super) counted: Option<(Counters, LaunchShape)>,
 }
 
-impl Launched {
+impl ModelledLaunch {
     const fn withheld(reason: ModelError) -> Self {
         Self { modelled: Modelled::Withheld(reason), counted: None }
     }
 
-    /// What the model says of the same launch behind itself: where all that it moves fits into L2, it finds it there.
-    pub(super) fn again(&self, sheet: &DeviceSheet) -> Option<Modelled> {
+    /// The modelled time of a repetition: if all its data fit into L2, the repetition finds them there.
+    pub(super) fn repeated(&self, sheet: &DeviceSheet) -> Option<Modelled> {
         let (counters, shape) = self.counted.as_ref()?;
         let least = counters.dram_read().least + counters.dram_written().least;
         let stays = sheet.l2.get().is_some_and(|l2| shape.dram.unwrap_or(least) <= l2);
@@ -125,10 +128,10 @@ impl Launched {
     }
 }
 
-/// Models setting a buffer: what it writes, at the rate of memory.
+/// Models setting a buffer: its bytes at the rate of memory.
 pub(super) fn fill(sheet: &DeviceSheet, bytes: Bytes) -> Modelled {
     let (Some(rates), Some(dram)) = (sheet.rates(), sheet.dram_bandwidth.get()) else {
-        let reason = "the sheet does not state how fast memory is";
+        let reason = "the sheet does not state the memory bandwidth";
         return Modelled::Withheld(ModelError::Nothing(reason));
     };
     let work = bytes / dram;
@@ -145,14 +148,14 @@ pub(super) fn fill(sheet: &DeviceSheet, bytes: Bytes) -> Modelled {
     })
 }
 
-/// Why there are no counts.
-enum Uncounted {
+/// Why there are no counters.
+enum CountingError {
     Refused(LaunchError),
     Faulted(FaultKind),
     Nothing,
 }
 
-struct Counting<'a> {
+struct GridCounter<'a> {
     machine: &'a mut Machine,
     kernel: (&'a Module, &'a str),
     grid: &'a Grid,
@@ -160,22 +163,22 @@ struct Counting<'a> {
     residence: Residence,
 }
 
-impl Counting<'_> {
+impl GridCounter<'_> {
     /// Blocks of the grid.
     fn blocks(&self) -> u64 {
         let sides = self.grid.config.grid.iter();
         sides.fold(1_u64, |all, side| all.saturating_mul(u64::from(*side)))
     }
 
-    /// Counts of the grid or of a part, with what the whole moves where that is an estimate.
-    fn whole(&mut self) -> Result<(Counters, Option<Bytes>), Uncounted> {
+    /// Counters of the grid or of a part; with the estimated bytes of the whole grid if only a part ran.
+    fn whole(&mut self) -> Result<(Counters, Option<Bytes>), CountingError> {
         let all = self.blocks();
         if all <= 2 * FEW.get() {
             return Ok((self.count(BlockSelection::All, TRACED)?, None));
         }
         let smaller = match self.count(BlockSelection::Sampled { most: FEW }, 0) {
             // Blocks that may wait for each other run all or not at all.
-            Err(Uncounted::Refused(LaunchError::Sample(_))) => {
+            Err(CountingError::Refused(LaunchError::Sample(_))) => {
                 return Ok((self.count(BlockSelection::All, TRACED)?, None));
             }
             smaller => smaller?,
@@ -188,7 +191,7 @@ impl Counting<'_> {
         Ok((larger, Some(dram)))
     }
 
-    fn count(&mut self, blocks: BlockSelection, traced: u32) -> Result<Counters, Uncounted> {
+    fn count(&mut self, blocks: BlockSelection, traced: u32) -> Result<Counters, CountingError> {
         let caches = match blocks {
             BlockSelection::All => self.sheet.cache_sizes(self.residence.shared),
             BlockSelection::Sampled { .. } | BlockSelection::Range { .. } => None,
@@ -205,14 +208,15 @@ impl Counting<'_> {
             ..self.grid.config.clone()
         };
         let (module, kernel) = self.kernel;
-        let report = self.machine.launch(module, kernel, &config).map_err(Uncounted::Refused)?;
+        let report =
+            self.machine.launch(module, kernel, &config).map_err(CountingError::Refused)?;
         match report.faults.first() {
-            Some(fault) => Err(Uncounted::Faulted(fault.kind)),
-            None => report.counters.ok_or(Uncounted::Nothing),
+            Some(fault) => Err(CountingError::Faulted(fault.kind)),
+            None => report.counters.ok_or(CountingError::Nothing),
         }
     }
 
-    /// What is recorded of so many blocks.
+    /// The recorded accesses of this many blocks.
     fn trace(&self, blocks: u32) -> TraceUse {
         self.sheet.trace_use((blocks, self.blocks()), self.residence)
     }

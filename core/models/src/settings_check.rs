@@ -1,4 +1,4 @@
-//! The step from settings as written to what they mean: the only place that checks them.
+//! Validates settings as written and converts them.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::settings::{AgentSettings, ServerSettings, SettingsProblemKind, TimeLi
 
 /// The longest name of a model.
 const MOST_NAME: usize = 64;
-/// The most tokens of an answer, attempts and questions a minute that make sense.
+/// Upper limits on tokens of an answer, attempts, and requests per minute.
 const MOST_TOKENS: u64 = 1_000_000;
 const MOST_ATTEMPTS: u32 = 20;
-/// The hottest that servers take.
+/// The highest temperature that servers accept.
 const MOST_TEMPERATURE: f64 = 2.0;
 
 /// A model's name, which can be typed.
@@ -21,7 +21,7 @@ pub(crate) fn name(name: &str) -> Result<(), SettingsProblemKind> {
     if is_good { Ok(()) } else { Err(SettingsProblemKind::Name { most: MOST_NAME }) }
 }
 
-/// A server's settings: where it is and how long each step may take.
+/// Validates the settings of a server.
 pub(crate) fn server(
     settings: &ServerSettings,
 ) -> Result<(Endpoint, TimeLimits), SettingsProblemKind> {
@@ -82,7 +82,7 @@ fn check_count(field: &'static str, value: u64, most: u64) -> Result<(), Setting
     if fits { Ok(()) } else { Err(problem()) }
 }
 
-/// From 0; what is no number does not fit.
+/// Checks a number from 0 to `most`; NaN is rejected.
 fn check_number(field: &'static str, value: f64, most: f64) -> Result<(), SettingsProblemKind> {
     let fits = (0.0..=most).contains(&value);
     let problem = SettingsProblemKind::OutOfRange { field, least: 0.0, most };

@@ -1,7 +1,6 @@
-//! A device that passes for a GPU: a virtual one runs the kernels and counts for nobody, and a test says what its clock
-//! reads.
+//! A fake GPU for tests: a virtual device runs the kernels, and the test supplies the readings of the clock.
 
-use lightbench_measure::energy::{Energy, Joules, NoEnergy, Window};
+use lightbench_measure::energy::{Energy, EnergyError, Joules, Window};
 use lightbench_measure::timing::{Clock, Mode, NoStamps, Reading};
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::{Checks, InitialContent, Races};
@@ -18,55 +17,55 @@ use super::sheet::DeviceSheet;
 use super::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use super::virtual_device::{VirtualDevice, Watch};
 
-/// What its clock reads.
+/// Readings of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
     /// For every execution.
     pub time: Seconds,
-    /// For a kernel that does nothing.
+    /// The reading for an empty kernel.
     pub floor: Seconds,
-    /// Timings after which its time stamps do not fit any more what was launched; none if it has no time stamps.
+    /// Number of timings after which the time stamps no longer match the launches; `None` without time stamps.
     pub stamps: Option<usize>,
-    /// What it draws while a kernel runs; none if it has no counter. It idles at 60 W.
+    /// Power while a kernel runs; `None` without an energy counter. Idle power is 60 W.
     pub watts: Option<f64>,
-    /// What it is doing meanwhile, read by read, again and again; nothing is read where there is none.
+    /// Telemetry readings, used cyclically; empty without telemetry.
     pub doing: [Option<Reading>; 2],
 }
 
-/// What an empty kernel of the shape of another takes, by what one of a single block does.
+/// Time of an empty kernel with the launch configuration of another, as a multiple of one with a single block.
 pub(crate) const SHAPED: f64 = 2.0;
 
 impl Readings {
     /// A clock without time stamps.
-    pub fn of(time: Seconds, floor: Seconds) -> Self {
+    pub fn new(time: Seconds, floor: Seconds) -> Self {
         Self { time, floor, stamps: None, watts: None, doing: [None; 2] }
     }
 }
 
-/// How much shorter its time stamps are than what its events say, so that they cannot be taken for each other.
+/// Time stamps as a fraction of the events' readings, so that the two are distinguishable.
 pub const STAMPED: f64 = 0.5;
 
-/// What a library takes of what its clock reads for a kernel.
+/// Time of a library call as a fraction of a kernel's.
 pub(crate) const LIBRARY_SHARE: f64 = 0.25;
 
-/// An instruction that only this device knows: it does nothing.
+/// An instruction that only this device accepts; it has no effect.
 pub(crate) const OWN_INSTRUCTION: &str = "wgmma.fence.sync.aligned;";
 
 /// A device that passes for a GPU.
 #[derive(Debug)]
-pub struct PretendedGpu {
+pub struct FakeGpu {
     device: VirtualDevice,
     description: Description,
     readings: Readings,
     timekeeping: Timekeeping,
-    /// How often it was asked for times.
+    /// Number of timings so far.
     timed: usize,
 }
 
-impl PretendedGpu {
+impl FakeGpu {
     pub fn new(sheet: &DeviceSheet, readings: Readings) -> Self {
         let device = VirtualDevice::new(sheet, Watch::ALL).unwrap();
-        let attributes = Box::new(Card::named("h200").unwrap().unwrap().attributes.clone());
+        let attributes = Box::new(Card::find("h200").unwrap().unwrap().attributes.clone());
         let description = Description {
             name: "cuda:0".to_owned(),
             kind: DeviceKind::Cuda { uuid: "0".repeat(32), driver: (13, 0), attributes },
@@ -93,7 +92,7 @@ impl PretendedGpu {
     }
 }
 
-impl Device for PretendedGpu {
+impl Device for FakeGpu {
     fn description(&self) -> &Description {
         &self.description
     }
@@ -135,8 +134,8 @@ impl Device for PretendedGpu {
         Ok(Outcome { counters: None, ..outcome })
     }
 
-    /// A product of f32 by rows. The name of the file says what kind of library it is: none, one that narrows factors
-    /// to bf16, or an honest one.
+    /// A row-major f32 product. The name of the file selects the kind of library: missing, narrowing factors to bf16,
+    /// or exact.
     fn library(&mut self, run: &LibraryRun) -> Result<LibraryOutcome, DeviceError> {
         let file = run.files.first().cloned().unwrap_or_default().display().to_string();
         if file == "absent" {
@@ -210,7 +209,7 @@ impl Device for PretendedGpu {
     }
 }
 
-impl Instruments for PretendedGpu {
+impl Instruments for FakeGpu {
     fn keep_time(&mut self, by: &Timekeeping) {
         self.timekeeping.clone_from(by);
     }
@@ -219,12 +218,14 @@ impl Instruments for PretendedGpu {
         Ok(Some(self.readings.floor * SHAPED))
     }
 
-    fn energy(&mut self, _work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError> {
+    fn energy(&mut self, _work: &Work) -> Result<Result<Energy, EnergyError>, DeviceError> {
         let window =
             |energy| Window { energy: Joules(energy), elapsed: Seconds(1.0), executions: 100 };
         Ok(match self.readings.watts {
-            Some(watts) => Energy::of(&window(60.0), &[window(watts - 1.0), window(watts + 1.0)]),
-            None => Err(NoEnergy::NoCounter),
+            Some(watts) => {
+                Energy::from_windows(&window(60.0), &[window(watts - 1.0), window(watts + 1.0)])
+            }
+            None => Err(EnergyError::NoCounter),
         })
     }
 }

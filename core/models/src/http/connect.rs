@@ -1,6 +1,5 @@
-//! Names to addresses and addresses to connections. The system's calls for both cannot be
-//! interrupted, so each runs in a thread of its own that is left behind when nobody waits any more;
-//! it ends with the system's own time-out and touches nothing.
+//! Resolves names and opens connections. The system calls for both cannot be interrupted, so each runs in its own
+//! thread, which is abandoned on cancellation; it ends at the system's own time limit and has no side effects.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -15,8 +14,8 @@ use ureq::unversioned::transport::{ConnectionDetails, Connector, Either, NextTim
 use super::line::Line;
 use super::watch::Watch;
 use crate::endpoint::Reach;
-use crate::error::{Trouble, Wait};
-use crate::stop::SLICE;
+use crate::error::{ModelErrorKind, WaitPhase};
+use crate::stop_signal::SLICE;
 
 /// Does something that cannot be interrupted, for as long as the watch permits.
 fn beside<T: Send + 'static>(
@@ -26,7 +25,7 @@ fn beside<T: Send + 'static>(
 ) -> io::Result<T> {
     let (tell, told) = sync_channel(1);
     Builder::new().name(name.to_owned()).spawn(move || {
-        // Fails when nobody waits any more.
+        // Fails if the caller no longer waits.
         let _unheard = tell.send(work());
     })?;
     loop {
@@ -61,19 +60,19 @@ impl Resolver for Lookup {
         for address in self.addresses(host.clone(), port)?.into_iter().take(MOST_ADDRESSES) {
             if self.reach == Reach::Loopback && !address.ip().is_loopback() {
                 let address = address.ip().to_string();
-                return Err(io::Error::other(Trouble::NotLoopback { host, address }).into());
+                return Err(io::Error::other(ModelErrorKind::NotLoopback { host, address }).into());
             }
             found.push(address);
         }
         if found.is_empty() {
-            let reason = "the name is known and has none".to_owned();
-            return Err(io::Error::other(Trouble::Address { host, reason }).into());
+            let reason = "the name exists without one".to_owned();
+            return Err(io::Error::other(ModelErrorKind::Address { host, reason }).into());
         }
         Ok(found)
     }
 }
 
-/// As many as the library takes.
+/// The limit of the HTTP library.
 const MOST_ADDRESSES: usize = 16;
 
 impl Lookup {
@@ -85,16 +84,17 @@ impl Lookup {
         let found = beside("model-lookup", &self.watch, move || {
             Ok((name.as_str(), port).to_socket_addrs().map(Vec::from_iter))
         })?;
-        found
-            .map_err(|error| io::Error::other(Trouble::Address { host, reason: error.to_string() }))
+        found.map_err(|error| {
+            io::Error::other(ModelErrorKind::Address { host, reason: error.to_string() })
+        })
     }
 }
 
 /// Connects to the addresses that were found.
 #[derive(Debug)]
-pub(super) struct Dialler(pub(super) Watch);
+pub(super) struct CancellableConnector(pub(super) Watch);
 
-impl<In: Transport> Connector<In> for Dialler {
+impl<In: Transport> Connector<In> for CancellableConnector {
     type Out = Either<In, Line>;
 
     fn connect(
@@ -106,7 +106,7 @@ impl<In: Transport> Connector<In> for Dialler {
             return Ok(Some(Either::A(through_proxy)));
         }
         let addresses: Vec<SocketAddr> = details.addrs.iter().copied().collect();
-        let limit = self.0.limit(Wait::Connection);
+        let limit = self.0.limit(WaitPhase::Connection);
         let connected = beside("model-dial", &self.0, move || {
             let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
             for address in addresses {
@@ -118,7 +118,7 @@ impl<In: Transport> Connector<In> for Dialler {
             Ok(Err(last))
         })?;
         let stream = connected?;
-        self.0.enter(Wait::Beginning);
+        self.0.enter(WaitPhase::Beginning);
         Ok(Some(Either::B(Line::new(stream, self.0.clone())?)))
     }
 }
@@ -127,13 +127,13 @@ impl<In: Transport> Connector<In> for Dialler {
 mod tests {
     use super::*;
     use crate::settings::{TimeLimits, WrittenTimeLimits};
-    use crate::stop::StopSign;
+    use crate::stop_signal::StopSignal;
 
     #[test]
     fn what_must_stay_on_this_machine_does() {
         let check = |uri: &str, reach: Reach, may_be_reached: bool| {
             let limits = TimeLimits::from_written(WrittenTimeLimits::default()).unwrap();
-            let lookup = Lookup { watch: Watch::new(StopSign::never(), limits), reach };
+            let lookup = Lookup { watch: Watch::new(StopSignal::never(), limits), reach };
             let timeout = NextTimeout {
                 after: ureq::unversioned::transport::time::Duration::NotHappening,
                 reason: ureq::Timeout::Global,

@@ -1,4 +1,4 @@
-//! One comparison, as plain numbers, and what the device code answers.
+//! A comparison in the encoding of the device code, and its result.
 
 use lightbench_project::tensor::MAX_RANK;
 
@@ -11,21 +11,21 @@ pub const CHUNK: u64 = 256;
 /// Bytes of the sums of one chunk.
 pub const SQUARES_BYTES: u64 = 32;
 
-/// Where the elements of an output lie and how they are judged.
+/// Layout of an output, and its tolerance.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparing {
-    /// What the elements are.
+pub struct ComparisonEncoding {
+    /// Format of the elements.
     pub format: Format,
-    /// By what floats are judged; of no meaning for others.
+    /// Tolerance for floats; ignored for other formats.
     pub bound: Bound,
     /// Count and step of each dimension, the last varying fastest; from one to [`MAX_RANK`].
     pub dimensions: Vec<(u64, u64)>,
 }
 
-/// By what floats are judged.
+/// Tolerance for floats.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bound {
-    /// Times the magnitude: what arithmetic may cost.
+    /// Multiplied by the magnitude: the tolerance for arithmetic.
     pub arithmetic: f64,
     /// Half an ulp of one.
     pub unit: f64,
@@ -37,12 +37,12 @@ pub struct Bound {
     pub typical: (f64, f64),
 }
 
-/// What came of judging an output.
+/// The result of comparing an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
+pub struct ComparisonResult {
     /// Groups of elements with one that is not plainly right.
     pub rejected: u64,
-    /// The largest error as a fraction of what is accepted.
+    /// The largest error as a fraction of the tolerance.
     pub fraction: f64,
 }
 
@@ -51,15 +51,15 @@ pub struct Judged {
 pub struct ChunkSquares {
     /// The biased exponent of the power of two that both are divided by, squared.
     pub exponent: i64,
-    /// Of errors.
+    /// Sum of the squared errors.
     pub errors: f64,
-    /// Of the yardstick.
+    /// Sum of the squared scales.
     pub scales: f64,
     /// Elements with a yardstick above 0.
     pub count: u64,
 }
 
-impl Comparing {
+impl ComparisonEncoding {
     /// Chunks of all runs along the last dimension.
     #[must_use]
     pub fn chunks(&self) -> u64 {
@@ -72,7 +72,7 @@ impl Comparing {
         self.dimensions.last().map_or(1, |(count, _)| count.div_ceil(CHUNK))
     }
 
-    /// As the device code takes it.
+    /// In the encoding of the device code.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let mut words = Words::default();
@@ -90,11 +90,11 @@ impl Comparing {
     }
 }
 
-impl Judged {
+impl ComparisonResult {
     /// Nothing is judged yet.
     pub const BEGINNING: [u8; 16] = [0; 16];
 
-    /// What the device code left; none of other sizes.
+    /// Decodes the device code's result; `None` for another size.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let [rejected, fraction] = pair(bytes)?;
@@ -103,7 +103,7 @@ impl Judged {
 }
 
 impl ChunkSquares {
-    /// What the device code left for each chunk.
+    /// Decodes the device code's result for each chunk.
     pub fn read_all(bytes: &[u8]) -> impl Iterator<Item = Self> {
         bytes.as_chunks::<32>().0.iter().map(|chunk| {
             let mut numbers = chunk.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
@@ -118,7 +118,7 @@ impl ChunkSquares {
     }
 }
 
-/// Two numbers; none of other sizes.
+/// Two numbers; `None` for another size.
 #[must_use]
 pub fn pair(bytes: &[u8]) -> Option<[u64; 2]> {
     match bytes.as_chunks::<8>() {

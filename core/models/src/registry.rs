@@ -1,4 +1,4 @@
-//! The models that can be asked: settings, checked, with the keys and variables that they need.
+//! The usable models: validated settings with the keys and variables that they need.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,28 +6,28 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::agent::{Agent, AgentLimits};
-use crate::budget::{Ledger, Paid, Prices};
-use crate::check;
+use crate::budget::{BudgetedModel, Ledger, Prices};
 use crate::conversation::text_bytes;
 use crate::endpoint::Endpoint;
-use crate::error::Trouble;
+use crate::error::ModelErrorKind;
 use crate::keys::{KeySource, KeyState, Keyring};
 use crate::model::Model;
-use crate::patience::{Patience, Patient};
 use crate::proxy::{Proxy, ProxyProblem};
+use crate::retry::{RetryPolicy, RetryingModel};
 use crate::secret::{Redactor, Secret};
 use crate::server::Server;
 use crate::settings::{
     AgentSettings, ModelSettings, ServerSettings, SettingsProblem, SettingsProblemKind, TimeLimits,
 };
-use crate::stop::StopSign;
+use crate::settings_check;
+use crate::stop_signal::StopSignal;
 
 /// The longest answer that is read, in bytes.
 const REPLY_BYTES: usize = 4 << 20;
 
 /// All models of a user, checked.
 #[derive(Clone, Debug, Default)]
-pub struct Roster {
+pub struct ModelRegistry {
     entries: BTreeMap<String, Entry>,
     proxy: Option<crate::proxy::ProxySettings>,
 }
@@ -47,17 +47,17 @@ struct ServerEntry {
 
 impl Entry {
     fn server(settings: &ServerSettings) -> Result<Self, SettingsProblemKind> {
-        let (endpoint, time) = check::server(settings)?;
+        let (endpoint, time) = settings_check::server(settings)?;
         Ok(Self::Server(Box::new(ServerEntry { settings: settings.clone(), endpoint, time })))
     }
 
     fn agent(settings: &AgentSettings) -> Result<Self, SettingsProblemKind> {
-        check::agent(settings)?;
+        settings_check::agent(settings)?;
         Ok(Self::Agent(settings.clone()))
     }
 }
 
-/// What kind of model it is, for lists.
+/// The kind of a model, for lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A server.
@@ -66,7 +66,7 @@ pub enum Kind {
         endpoint: String,
         /// Which of its models.
         model: String,
-        /// Where its key comes from.
+        /// Source of its key.
         key: KeySource,
     },
     /// A program, by its whole path.
@@ -80,27 +80,26 @@ pub enum Kind {
 
 /// A model in a list.
 #[derive(Clone, Debug)]
-pub struct Listed {
-    /// What the user calls it.
+pub struct ListedModel {
+    /// The name in the settings.
     pub name: String,
-    /// What it is.
     pub kind: Kind,
     /// Whether it has the key that it needs.
     pub key: KeyState,
 }
 
-/// Why a model cannot be asked.
+/// Why a model cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// No such name.
-    #[error("there is no model `{name}` in the settings{}", meant(nearest.as_deref()))]
+    #[error("there is no model `{name}` in the settings{}", nearest_names(nearest.as_deref()))]
     Unknown {
         /// The name.
         name: String,
-        /// The nearest one that there is.
+        /// The most similar name in the settings.
         nearest: Option<String>,
     },
-    /// There is no key where the settings point.
+    /// The configured source has no key.
     #[error("`{name}` needs a key, and {key} has none")]
     NoKey {
         /// The model.
@@ -123,44 +122,44 @@ pub enum OpenError {
     Proxy(#[from] ProxyProblem),
 }
 
-/// Why a server's models are not known.
+/// Why the models of a server are unknown.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ListError {
-    /// It cannot be asked.
+    /// The server cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// It does not answer.
     #[error(transparent)]
-    Trouble(#[from] Trouble),
+    Trouble(#[from] ModelErrorKind),
 }
 
-fn meant(nearest: Option<&str>) -> String {
+fn nearest_names(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
 }
 
-/// What models need of the user's session: keys, variables, the proxy. Prints without them.
-pub struct Access {
+/// Keys, variables and proxy for the models. Its debug output contains none of them.
+pub struct ModelAccess {
     keys: BTreeMap<String, KeyState>,
     variables: BTreeMap<String, OsString>,
     proxy: Result<Option<Proxy>, ProxyProblem>,
     redactor: Redactor,
 }
 
-impl std::fmt::Debug for Access {
+impl std::fmt::Debug for ModelAccess {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Access").field("redactor", &self.redactor).finish_non_exhaustive()
     }
 }
 
-impl Access {
-    /// What takes every key that is known out of a text.
+impl ModelAccess {
+    /// Removes all known keys from a text.
     #[must_use]
     pub const fn redactor(&self) -> &Redactor {
         &self.redactor
     }
 }
 
-impl Roster {
+impl ModelRegistry {
     /// Checks settings.
     ///
     /// # Errors
@@ -172,7 +171,7 @@ impl Roster {
         let agents = settings.agents.iter().map(|(name, agent)| (name, Entry::agent(agent)));
         for (name, entry) in checked.chain(agents) {
             let problem = |kind| SettingsProblem { name: name.clone(), kind };
-            problems.extend(check::name(name).map_err(problem).err());
+            problems.extend(settings_check::name(name).map_err(problem).err());
             match entry {
                 Ok(entry) => {
                     if entries.insert(name.clone(), entry).is_some() {
@@ -196,13 +195,13 @@ impl Roster {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Looks up the keys and variables that the settings name. The keyring may ask a person.
+    /// Looks up the keys and variables that the settings name. The keyring may prompt the user.
     #[must_use]
     pub fn access(
         &self,
         variable: &dyn Fn(&str) -> Option<OsString>,
         keyring: &dyn Keyring,
-    ) -> Access {
+    ) -> ModelAccess {
         let mut keys = BTreeMap::new();
         let mut variables = BTreeMap::new();
         for (name, entry) in &self.entries {
@@ -222,12 +221,12 @@ impl Roster {
             None => Proxy::from_variables(variable),
         };
         let redactor = redactor(&keys, &variables, proxy.as_ref().ok().and_then(Option::as_ref));
-        Access { keys, variables, proxy, redactor }
+        ModelAccess { keys, variables, proxy, redactor }
     }
 
     /// All models, and whether they have the keys that they need.
     #[must_use]
-    pub fn list(&self, access: &Access) -> Vec<Listed> {
+    pub fn list(&self, access: &ModelAccess) -> Vec<ListedModel> {
         let listed = |(name, entry): (&String, &Entry)| {
             let kind = match entry {
                 Entry::Server(server) => Kind::Server {
@@ -241,12 +240,12 @@ impl Roster {
                 },
             };
             let key = access.keys.get(name).cloned().unwrap_or(KeyState::NotNeeded);
-            Listed { name: name.clone(), kind, key }
+            ListedModel { name: name.clone(), kind, key }
         };
         self.entries.iter().map(listed).collect()
     }
 
-    /// What a million tokens of a model cost; none where the settings do not say.
+    /// Prices of a model per million tokens; `None` if the settings state none.
     #[must_use]
     pub fn prices(&self, name: &str) -> Option<Prices> {
         match self.entries.get(name)? {
@@ -255,27 +254,27 @@ impl Roster {
         }
     }
 
-    /// A model that can be asked, paid from `ledger`; pauses between attempts come from `seed`.
+    /// Opens a model whose requests are charged to `ledger`; `seed` determines the pauses between attempts.
     ///
     /// # Errors
-    /// When there is no such model, or no key for it.
+    /// The settings have no such model, or its key is missing.
     pub fn open(
         &self,
         name: &str,
-        access: &Access,
+        access: &ModelAccess,
         ledger: &Ledger,
         seed: u64,
     ) -> Result<Box<dyn Model>, OpenError> {
-        self.open_with(name, access, ledger, Patience { seed, ..Patience::default() })
+        self.open_with(name, access, ledger, RetryPolicy { seed, ..RetryPolicy::default() })
     }
 
-    /// As [`Self::open`]; how often a server is asked again is as the settings say.
+    /// As [`Self::open`], with an explicit retry policy.
     pub(crate) fn open_with(
         &self,
         name: &str,
-        access: &Access,
+        access: &ModelAccess,
         ledger: &Ledger,
-        patience: Patience,
+        patience: RetryPolicy,
     ) -> Result<Box<dyn Model>, OpenError> {
         let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
         let ledger = ledger.clone();
@@ -283,32 +282,32 @@ impl Roster {
             Entry::Server(entry) => {
                 let ServerEntry { settings, time, .. } = entry.as_ref();
                 let server = server(name, entry, access)?;
-                let paid = Paid { model: server, ledger, prices: settings.prices };
+                let paid = BudgetedModel { model: server, ledger, prices: settings.prices };
                 let (attempts, question) = (settings.attempts, time.question);
-                let patience = Patience { attempts, question, ..patience };
+                let patience = RetryPolicy { attempts, question, ..patience };
                 let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
-                Ok(Box::new(Patient::new(paid, patience, pace)))
+                Ok(Box::new(RetryingModel::new(paid, patience, pace)))
             }
             Entry::Agent(settings) => {
                 let agent = agent(name, settings, access, access.redactor.clone());
-                let paid = Paid { model: agent, ledger, prices: None };
+                let paid = BudgetedModel { model: agent, ledger, prices: None };
                 let question = Duration::from_secs(settings.whole_secs.into());
-                let patience = Patience { attempts: 1, question, ..patience };
+                let patience = RetryPolicy { attempts: 1, question, ..patience };
                 let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
-                Ok(Box::new(Patient::new(paid, patience, pace)))
+                Ok(Box::new(RetryingModel::new(paid, patience, pace)))
             }
         }
     }
 
-    /// The names of the models that a server of this name has, as it lists them; an agent command lists none.
+    /// The names of the models that a server lists; an agent command lists none.
     ///
     /// # Errors
-    /// When there is no such server, no key for it, or no list.
+    /// The settings have no such server, its key is missing, or it returns no list.
     pub fn served(
         &self,
         name: &str,
-        access: &Access,
-        stop: &StopSign,
+        access: &ModelAccess,
+        stop: &StopSignal,
     ) -> Result<Vec<String>, ListError> {
         match self.entries.get(name).ok_or_else(|| self.unknown(name))? {
             Entry::Server(entry) => Ok(server(name, entry, access)?.served(stop)?),
@@ -324,7 +323,7 @@ impl Roster {
     }
 }
 
-fn server(name: &str, entry: &ServerEntry, access: &Access) -> Result<Server, OpenError> {
+fn server(name: &str, entry: &ServerEntry, access: &ModelAccess) -> Result<Server, OpenError> {
     let ServerEntry { settings, endpoint, time } = entry;
     Ok(Server {
         name: name.to_owned(),
@@ -332,7 +331,7 @@ fn server(name: &str, entry: &ServerEntry, access: &Access) -> Result<Server, Op
         endpoint: endpoint.clone(),
         model: settings.model.clone(),
         key: key(name, settings, access)?,
-        proxy: access.proxy.clone()?.and_then(|proxy| proxy.towards(endpoint)),
+        proxy: access.proxy.clone()?.and_then(|proxy| proxy.for_host(endpoint)),
         most_tokens: settings.max_tokens,
         limit_name: settings.limit_name,
         temperature: settings.temperature,
@@ -342,7 +341,7 @@ fn server(name: &str, entry: &ServerEntry, access: &Access) -> Result<Server, Op
     })
 }
 
-fn agent(name: &str, settings: &AgentSettings, access: &Access, redactor: Redactor) -> Agent {
+fn agent(name: &str, settings: &AgentSettings, access: &ModelAccess, redactor: Redactor) -> Agent {
     let value = |name: &String| Some((name.clone(), access.variables.get(name)?.clone()));
     let mut argv = settings.argv.iter();
     Agent {
@@ -362,7 +361,7 @@ fn agent(name: &str, settings: &AgentSettings, access: &Access, redactor: Redact
 fn key(
     name: &str,
     settings: &ServerSettings,
-    access: &Access,
+    access: &ModelAccess,
 ) -> Result<Option<Secret>, OpenError> {
     let (name, key) = (name.to_owned(), settings.key.clone());
     match access.keys.get(&name) {
@@ -375,7 +374,8 @@ fn key(
     }
 }
 
-/// Everything that is known to be secret: keys, the proxy's password, and what an agent's variables hold whose names say so.
+/// A redactor of all known secrets: keys, the proxy's password, and the values of agent variables whose names indicate
+/// a secret.
 fn redactor(
     keys: &BTreeMap<String, KeyState>,
     variables: &BTreeMap<String, OsString>,
@@ -385,13 +385,13 @@ fn redactor(
         KeyState::Present(key) => Some(key.clone()),
         KeyState::NotNeeded | KeyState::Missing | KeyState::Unreadable(_) => None,
     });
-    let named = variables.iter().filter(|(name, _)| says_secret(name));
+    let named = variables.iter().filter(|(name, _)| contains_secret(name));
     let named = named.map(|(_, value)| Secret::new(value.to_string_lossy().into_owned()));
     let password = proxy.and_then(Proxy::password).cloned();
     Redactor::new(keys.chain(named).chain(password))
 }
 
-fn says_secret(variable: &str) -> bool {
+fn contains_secret(variable: &str) -> bool {
     let name = variable.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|word| name.contains(word))
 }

@@ -1,4 +1,4 @@
-//! The places where a compiler may lie, in the order in which they are asked.
+//! The places that are searched for a compiler, in order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub enum Source {
     Toolkit,
     /// Python packages.
     Python,
-    /// Our own folder in the user's cache.
+    /// Lightbench's folder in the user's cache.
     Fetched,
     /// A folder of `PATH` (programs only).
     SearchPath,
@@ -40,14 +40,14 @@ impl std::fmt::Display for Source {
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) source: Source,
-    /// What the user would call the place.
+    /// The path of the place as shown to the user.
     pub(super) root: PathBuf,
     pub(super) libraries: Vec<PathBuf>,
     pub(super) programs: Vec<PathBuf>,
     pub(super) includes: Vec<PathBuf>,
-    /// The folder whose `*.dist-info` folders tell full versions.
+    /// The folder whose `*.dist-info` folders state full versions.
     pub(super) packages: Option<PathBuf>,
-    /// Only this library file, where the user named one.
+    /// Only this library file, if the user gave one.
     pub(super) only: Option<PathBuf>,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn fetched_folders(surroundings: &HostEnvironment) -> Vec<PathBuf> {
     folders
 }
 
-/// A path that the user gave may be a library, a toolkit, a packages folder or a folder of either.
+/// An explicit path may be a library, a toolkit, a packages folder, or a folder that contains one of these.
 fn explicit(path: &Path, naming: &Naming) -> Vec<Place> {
     if path.is_file() {
         let folder = path.parent().unwrap_or(path);
@@ -98,7 +98,7 @@ fn explicit(path: &Path, naming: &Naming) -> Vec<Place> {
     places
 }
 
-/// A folder that holds the library itself, with the programs and headers beside it.
+/// A folder that holds the library itself, the programs and the headers.
 fn flat(folder: &Path, source: Source) -> Place {
     let above = folder.parent().unwrap_or(folder);
     Place {
@@ -223,7 +223,7 @@ pub(super) fn expand(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The numbers in a name, so that `python3.13` comes before `python3.9`.
+/// The numbers in a name, so that `python3.13` precedes `python3.9`.
 fn numbers(name: &str) -> Vec<u64> {
     name.split(|character: char| !character.is_ascii_digit())
         .filter_map(|digits| digits.parse().ok())

@@ -1,4 +1,4 @@
-//! Patience with servers: not too many questions a minute, and another attempt after a pause that grows.
+//! Request rate limits, and retries with growing pauses.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -8,26 +8,26 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-use crate::error::{ModelError, Trouble};
-use crate::model::{Attempt, Heard, Limits, Model, Reply, Request};
+use crate::error::{ModelError, ModelErrorKind};
+use crate::model::{AnswerEvent, Attempt, Limits, Model, Reply, Request};
 use crate::settings::QUESTION_SECS;
 
-/// How often and after what pauses a question is asked again.
+/// Number of attempts and pauses between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// Attempts in all.
     pub attempts: u32,
     /// The pause after the first attempt, doubled after each further one; half of it is up to chance.
     pub first_wait: Duration,
-    /// No pause is longer; a server that asks for a longer one is not asked again.
+    /// The longest pause; a server that requests a longer one gets no further attempt.
     pub longest_wait: Duration,
-    /// What all attempts may take together, with the pauses between them.
+    /// Time limit of all attempts, including the pauses between them.
     pub question: Duration,
-    /// Where chance begins.
+    /// Seed of the random pauses.
     pub seed: u64,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             attempts: 4,
@@ -39,13 +39,18 @@ impl Default for Patience {
     }
 }
 
-impl Patience {
-    /// The pause after this many failed attempts, `None` if there is to be no other one.
-    fn wait(&self, failed: u32, trouble: &Trouble, chance: &mut fastrand::Rng) -> Option<Duration> {
+impl RetryPolicy {
+    /// The pause after this many failed attempts; `None` after the last attempt.
+    fn wait(
+        &self,
+        failed: u32,
+        trouble: &ModelErrorKind,
+        chance: &mut fastrand::Rng,
+    ) -> Option<Duration> {
         if failed >= self.attempts || !trouble.is_passing() {
             return None;
         }
-        // Drawn in any case, so that what one server says does not change the pauses after another.
+        // Drawn in every case, so that the response of one server does not change the pauses of another.
         let share = 0.5 + 0.5 * chance.f64();
         if let Some(asked) = trouble.retry_after() {
             return (asked <= self.longest_wait).then_some(asked);
@@ -55,11 +60,11 @@ impl Patience {
     }
 }
 
-/// How long `retry-after` asks to wait: seconds, or a date.
+/// Parses `retry-after`: seconds, or a date.
 pub(crate) fn wait_from(text: &str, now: SystemTime) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
-        // More than any duration holds is a long wait too, not none.
+        // A value that overflows a duration is a long wait, not a missing one.
         let is_endless = seconds.is_finite() && seconds > 0.0;
         let seconds = Duration::try_from_secs_f64(seconds).ok();
         return seconds.or(is_endless.then_some(Duration::MAX));
@@ -69,22 +74,22 @@ pub(crate) fn wait_from(text: &str, now: SystemTime) -> Option<Duration> {
     Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
 }
 
-/// At most so many questions in any minute.
+/// Limits the requests in any minute.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct RateLimiter {
     per_minute: Option<NonZeroU32>,
     asked: VecDeque<Instant>,
 }
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-impl Pace {
+impl RateLimiter {
     pub(crate) fn new(per_minute: Option<NonZeroU32>) -> Self {
         Self { per_minute, asked: VecDeque::new() }
     }
 
-    /// How long to wait before the next question, which is then counted as asked.
-    pub(crate) fn next(&mut self, now: Instant) -> Duration {
+    /// The waiting time before the next request, which is then counted as sent.
+    pub(crate) fn wait_for_slot(&mut self, now: Instant) -> Duration {
         let Some(most) = self.per_minute else { return Duration::ZERO };
         self.asked.retain(|asked| now.saturating_duration_since(*asked) < MINUTE);
         let most = usize::try_from(most.get()).unwrap_or(usize::MAX);
@@ -97,25 +102,25 @@ impl Pace {
     }
 }
 
-/// A model that is asked with patience.
+/// A model with retries.
 #[derive(Debug)]
-pub struct Patient<M> {
+pub struct RetryingModel<M> {
     model: M,
-    patience: Patience,
+    patience: RetryPolicy,
     chance: fastrand::Rng,
-    pace: Pace,
+    pace: RateLimiter,
 }
 
-impl<M: Model> Patient<M> {
-    /// Asks this model, with at most so many questions a minute.
+impl<M: Model> RetryingModel<M> {
+    /// Wraps a model, with an optional limit on requests per minute.
     #[must_use]
-    pub fn new(model: M, patience: Patience, per_minute: Option<NonZeroU32>) -> Self {
+    pub fn new(model: M, patience: RetryPolicy, per_minute: Option<NonZeroU32>) -> Self {
         let chance = fastrand::Rng::with_seed(patience.seed);
-        Self { model, patience, chance, pace: Pace::new(per_minute) }
+        Self { model, patience, chance, pace: RateLimiter::new(per_minute) }
     }
 }
 
-impl<M: Model> Model for Patient<M> {
+impl<M: Model> Model for RetryingModel<M> {
     fn name(&self) -> &str {
         self.model.name()
     }
@@ -127,11 +132,11 @@ impl<M: Model> Model for Patient<M> {
     fn ask(
         &mut self,
         request: &Request<'_>,
-        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+        hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
         let mut attempts: Vec<Attempt> = Vec::new();
-        let cancelled = |attempts| ModelError { attempts, ..Trouble::Cancelled.into() };
-        if request.stop.wait(self.pace.next(Instant::now())).is_err() {
+        let cancelled = |attempts| ModelError { attempts, ..ModelErrorKind::Cancelled.into() };
+        if request.stop.wait(self.pace.wait_for_slot(Instant::now())).is_err() {
             return Err(cancelled(attempts));
         }
         let deadline = Instant::now() + self.patience.question;
@@ -154,13 +159,13 @@ impl<M: Model> Model for Patient<M> {
                 }
             };
             let ModelError { trouble, usage, .. } = error;
-            let flow = hear(Heard::Again { trouble: &trouble, wait });
+            let flow = hear(AnswerEvent::Again { trouble: &trouble, wait });
             attempts.push(Attempt { trouble, usage, waited: wait });
             if flow.is_break() || request.stop.wait(wait).is_err() {
                 return Err(cancelled(attempts));
             }
-            // A pace that leaves no time ends the next attempt at once, which says so.
-            if request.stop.wait(self.pace.next(Instant::now()).min(left())).is_err() {
+            // A rate limit that leaves no time makes the next attempt fail immediately with a time-out error.
+            if request.stop.wait(self.pace.wait_for_slot(Instant::now()).min(left())).is_err() {
                 return Err(cancelled(attempts));
             }
         }
@@ -168,14 +173,14 @@ impl<M: Model> Model for Patient<M> {
     }
 }
 
-impl<M> Patient<M> {
+impl<M> RetryingModel<M> {
     fn out_of_time(&self, attempts: u32, error: ModelError) -> ModelError {
-        // A server that asks for a longer pause than there is says more than our limit does.
+        // If a server requests a longer pause than the remaining time, its error is more informative than our time-out.
         if attempts == 1 && error.trouble.retry_after().is_some() {
             return error;
         }
         let last = Box::new(error.trouble);
         let limit = self.patience.question;
-        ModelError { trouble: Trouble::OutOfTime { limit, attempts, last }, ..error }
+        ModelError { trouble: ModelErrorKind::OutOfTime { limit, attempts, last }, ..error }
     }
 }

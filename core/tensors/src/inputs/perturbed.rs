@@ -1,11 +1,11 @@
-//! Inputs that agree with earlier ones almost everywhere: what a kernel that recognises its inputs by a part of them takes
-//! for the earlier ones.
+//! Inputs that differ from earlier ones in few elements, to detect kernels that recognise inputs by a part of them and
+//! return stored results.
 //!
-//! Whatever elements such a kernel looks at, few changes miss them; and a sum over all elements stays when two of them
-//! change places. One tensor changes at a time, because a kernel may look at all of the others, and each change is made to
-//! what the change before it left, because a kernel may have kept those results instead. Every other time a single element
-//! changes, which evades the closest look; otherwise a power of two of them, each as probable as the next, up to a fourth
-//! of the tensor, which shows in a result that hardly depends on any one of them.
+//! Such a kernel may compare any subset of elements, which few changes are likely to miss, or a sum over all elements,
+//! which does not change if two of them exchange places. One tensor changes at a time, because a kernel may compare all
+//! the others, and changes accumulate, because a kernel may have stored the result of the previous change. Every second
+//! change affects a single element, which evades most comparisons; the others affect a power of two of elements,
+//! uniformly chosen up to a fourth of the tensor, which alters results that hardly depend on any single one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,32 +17,32 @@ use lightbench_project::tensor::Domain;
 use serde::{Deserialize, Serialize};
 
 use super::super::case::{Case, TensorCase};
+use super::integers::Integers;
 use super::probability::Probabilities;
 use super::reals::{Reals, random_bytes};
-use super::wholes::Wholes;
-use super::{Draw, InputError, Plan, Recipe};
+use super::{InputError, InputMode, InputSpec, Plan};
 
-/// Draws of an element before the next one is tried: values that can be told apart are often the same.
+/// Maximum draws for an element before the next one is tried: distinguishable values may be rare.
 const MOST_TRIES: u64 = 64;
 
 /// Bytes that a number of the stream gives.
 const BYTES_AT_ONCE: u64 = 16;
 
-/// What chooses the places of the first change: no tensor has this number, nor those below it.
+/// Stream for the places of the first change; no tensor has this number or those just below it.
 const PLACES: u32 = u32::MAX;
 
 /// The declared inputs of a recipe after a number of small changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Echo {
-    /// What the changes come from.
+pub struct PerturbedInput {
+    /// Seed of the changes.
     pub seed: u64,
-    /// The number of the first change: they go round what [`changes`] lists.
+    /// The number of the first change: changes cycle through the list of [`changes`].
     pub first: usize,
-    /// How many there are.
+    /// Number of changes.
     pub links: usize,
 }
 
-/// How elements change.
+/// The kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -57,7 +57,7 @@ pub enum Change {
 pub struct Patch {
     /// The first of them.
     pub offset: usize,
-    /// What they become.
+    /// The new bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -68,8 +68,8 @@ pub fn changes(case: &Case) -> Vec<(usize, Change)> {
     tensors.flat_map(|(index, tensor)| admitted(tensor).iter().map(move |c| (index, *c))).collect()
 }
 
-/// The number of a change of a single element, as the first of an [`Echo`], in one of the tensors of at most so many bytes,
-/// by the seed; none where nothing so small may change.
+/// The number of a change of a single element, as the first of a [`PerturbedInput`], in one of the tensors of at most
+/// `most_bytes` bytes, chosen by the seed; `None` if no such tensor may change.
 #[must_use]
 pub fn single_change(case: &Case, seed: u64, most_bytes: u64) -> Option<usize> {
     let all = changes(case);
@@ -82,7 +82,7 @@ pub fn single_change(case: &Case, seed: u64, most_bytes: u64) -> Option<usize> {
     Some(chosen + all.len() * (chosen % 2))
 }
 
-/// Where each element is drawn by itself, any may be another; where all are as good at any place, two may change places.
+/// If elements are independent, any of them may be replaced; if all are interchangeable, two may exchange places.
 fn admitted(tensor: &TensorCase) -> &'static [Change] {
     let Some(fill) = tensor.role.fill() else { return &[] };
     match fill {
@@ -113,7 +113,7 @@ fn admitted(tensor: &TensorCase) -> &'static [Change] {
     }
 }
 
-impl Echo {
+impl PerturbedInput {
     /// Whether anything changes of a tensor.
     pub(super) fn touches(self, case: &Case, tensor: usize) -> bool {
         let all = changes(case);
@@ -121,10 +121,10 @@ impl Echo {
         links.any(|link| all.get(link % all.len().max(1)).is_some_and(|c| c.0 == tensor))
     }
 
-    /// What changes of a tensor whose declared content comes from a seed, each byte at most once.
+    /// The changed bytes of a tensor whose declared content comes from a seed, each byte at most once.
     ///
     /// # Errors
-    /// A tensor that cannot be made.
+    /// The tensor cannot be generated.
     pub fn patches(self, case: &Case, tensor: usize, seed: u64) -> Result<Vec<Patch>, InputError> {
         let fill = case.tensors.get(tensor).and_then(|made| made.role.fill());
         let (Some(fill), all) = (fill, changes(case)) else { return Ok(Vec::new()) };
@@ -133,22 +133,23 @@ impl Echo {
             return Ok(Vec::new());
         }
         let plan = |seed| {
-            let draw = Draw::Distribution(Distribution::AsDeclared);
-            Plan::of(case, tensor, fill, Recipe { seed, draw })
+            let draw = InputMode::Distribution(Distribution::AsDeclared);
+            Plan::new(case, tensor, fill, InputSpec { seed, draw })
         };
         let declared = plan(seed)?;
-        let mut now = Now { declared: Elements::of(&declared)?, changed: BTreeMap::new() };
+        let mut now =
+            CurrentElements { declared: Elements::new(&declared)?, changed: BTreeMap::new() };
         for link in links {
             let (round, number) = (link / all.len(), link % all.len());
             let (changing, change) = all[number];
             if changing != tensor {
                 continue;
             }
-            let mut picker = Picker::of(&declared, Stream::new(self.seed, PLACES - link as u32));
+            let mut picker = Picker::new(&declared, Stream::new(self.seed, PLACES - link as u32));
             let count = if (round + number).is_multiple_of(2) { 1 } else { picker.count() };
             match change {
                 Change::Replaced => {
-                    let mut new = Elements::of(&plan(self.seed.wrapping_add(link as u64))?)?;
+                    let mut new = Elements::new(&plan(self.seed.wrapping_add(link as u64))?)?;
                     (0..count).for_each(|_| now.replace(&mut picker, &mut new));
                 }
                 Change::Moved => (0..count).for_each(|_| now.exchange(&mut picker)),
@@ -163,12 +164,12 @@ impl Echo {
 }
 
 /// The elements as they are after the changes so far.
-struct Now {
+struct CurrentElements {
     declared: Elements,
     changed: BTreeMap<u64, Vec<u8>>,
 }
 
-impl Now {
+impl CurrentElements {
     fn at(&mut self, element: u64) -> Vec<u8> {
         let changed = self.changed.get(&element).cloned();
         changed.unwrap_or_else(|| self.declared.at(element))
@@ -205,14 +206,14 @@ struct Picker {
     stream: Stream,
     next: u64,
     elements: u64,
-    /// Elements among which places may be exchanged: those of a row.
+    /// Number of elements in a row, within which elements may exchange places.
     row: u64,
-    /// What changed places already, and would change back.
+    /// Elements that have already moved and would move back.
     taken: BTreeSet<u64>,
 }
 
 impl Picker {
-    fn of(plan: &Plan<'_>, stream: Stream) -> Self {
+    fn new(plan: &Plan<'_>, stream: Stream) -> Self {
         let elements = match plan.made.dtype.is_packed() {
             true => plan.layout.bytes as u64,
             false => plan.layout.elements(),
@@ -237,7 +238,7 @@ impl Picker {
         ((u128::from(self.stream.bits(self.next)) * u128::from(end)) >> 64) as u64
     }
 
-    /// How many elements change.
+    /// The number of elements to change.
     fn count(&mut self) -> u64 {
         let powers = u64::from(self.elements.max(1).ilog2()).saturating_sub(1).max(1);
         1 << self.below(powers)
@@ -261,11 +262,11 @@ enum Elements {
     Bytes(Stream),
     Probabilities(Probabilities, usize),
     Reals(Reals, usize),
-    Wholes(Wholes, usize),
+    Wholes(Integers, usize),
 }
 
 impl Elements {
-    fn of(plan: &Plan<'_>) -> Result<Self, InputError> {
+    fn new(plan: &Plan<'_>) -> Result<Self, InputError> {
         let dtype = plan.made.dtype;
         let size = dtype.address_bytes() as usize;
         if dtype.is_packed() {
@@ -273,11 +274,11 @@ impl Elements {
         }
         Ok(match dtype.family() {
             Family::Float if plan.made.domain == Domain::Probability => {
-                Self::Probabilities(Probabilities::of(plan)?, size)
+                Self::Probabilities(Probabilities::new(plan)?, size)
             }
-            Family::Float => Self::Reals(Reals::of(plan)?, size),
+            Family::Float => Self::Reals(Reals::new(plan)?, size),
             Family::Signed | Family::Unsigned | Family::Boolean => {
-                Self::Wholes(Wholes::of(plan)?, size)
+                Self::Wholes(Integers::new(plan)?, size)
             }
         })
     }

@@ -11,7 +11,7 @@ use crate::facts::Evidence;
 const PUBLISHED: f64 = 0.035;
 
 fn card(name: &str) -> DriverAttributes {
-    Card::named(name).unwrap().unwrap().attributes.clone()
+    Card::find(name).unwrap().unwrap().attributes.clone()
 }
 
 fn board(pci_device_id: u32, max_sm_clock_mhz: u32) -> BoardReadings {
@@ -54,7 +54,7 @@ fn peaks_derived_from_attributes_are_those_that_vendors_publish() {
 fn every_derived_number_names_the_driver_and_every_document_is_cited() {
     for card in Card::all().unwrap() {
         let sheet = card.attributes.derived(&card.name).unwrap();
-        assert_eq!(crate::check::sheet(&sheet), [], "{}", card.name);
+        assert_eq!(crate::sheet_check::sheet(&sheet), [], "{}", card.name);
         let facts = sheet.facts();
         for name in ["sms", "dram"] {
             let fact = facts.iter().find(|fact| fact.name == name).unwrap();
@@ -90,11 +90,11 @@ fn derived_peaks_agree_with_the_peaks_of_the_sheets() {
 fn a_sheet_applies_to_its_own_card() {
     #[track_caller]
     fn check(attributes: &DriverAttributes, expected: Option<&str>, bandwidth: &str) {
-        let found = Described::of(attributes).unwrap();
+        let found = DescribedGpu::from_attributes(attributes).unwrap();
         assert_eq!(found.applied.as_deref(), expected, "{:?}", found.disagreements);
         assert_eq!(found.sheet.dram_bandwidth.to_string(), bandwidth);
         assert_eq!(found.sheet.sms.get(), Some(attributes.sms));
-        assert_eq!(crate::check::sheet(&found.sheet), []);
+        assert_eq!(crate::sheet_check::sheet(&found.sheet), []);
     }
     check(&card("t4"), Some("t4"), "320 GB/s");
     check(&card("rtx3090"), Some("rtx3090"), "936 GB/s");
@@ -126,7 +126,7 @@ fn a_sheet_applies_to_its_own_card() {
 fn no_card_is_taken_for_one_of_a_similar_name() {
     #[track_caller]
     fn check(name: &str, similar: &str, sms: u32, bandwidth: &str) {
-        let found = Described::of(&card(name)).unwrap();
+        let found = DescribedGpu::from_attributes(&card(name)).unwrap();
         assert_eq!(found.applied, None, "{name}");
         assert_eq!(found.sheet.sms.get(), Some(sms));
         assert_eq!(found.sheet.dram_bandwidth.to_string(), bandwidth);
@@ -147,17 +147,17 @@ fn no_card_is_taken_for_one_of_a_similar_name() {
 
 #[test]
 fn a_similar_sheet_that_does_not_agree_is_shown() {
-    let found = Described::of(&card("gh200")).unwrap();
+    let found = DescribedGpu::from_attributes(&card("gh200")).unwrap();
     let shown: Vec<String> = found.disagreements.iter().map(ToString::to_string).collect();
     let bus = "memory bus: the driver reports 6144 bit, the sheet `h100-sxm` states 5120 bit";
     assert!(shown.iter().any(|one| one == bus), "{shown:?}");
     // Those of similar cards are settled by the sheet of the card itself.
-    assert_eq!(Described::of(&card("h200")).unwrap().disagreements, []);
+    assert_eq!(DescribedGpu::from_attributes(&card("h200")).unwrap().disagreements, []);
 }
 
 #[test]
 fn a_mig_slice_is_described_as_the_slice() {
-    let found = Described::of(&card("a100-80gb-mig-1g")).unwrap();
+    let found = DescribedGpu::from_attributes(&card("a100-80gb-mig-1g")).unwrap();
     assert_eq!(found.applied, None);
     assert_eq!(found.sheet.sms.get(), Some(14));
     assert_eq!(found.sheet.dram_bandwidth.to_string(), "242 GB/s");
@@ -167,13 +167,13 @@ fn a_mig_slice_is_described_as_the_slice() {
 
 #[test]
 fn the_bandwidth_of_shared_memory_is_unknown() {
-    let found = Described::of(&card("orin-nx")).unwrap();
+    let found = DescribedGpu::from_attributes(&card("orin-nx")).unwrap();
     assert_eq!(found.sheet.dram_bandwidth.get(), None);
     assert!(found.notes[0].contains("shares the memory of the host"), "{:?}", found.notes);
     let silent = DriverAttributes { memory_clock_khz: Some(0), ..card("a40") };
     assert_eq!(
         silent.bandwidth().map(|rate: BytesPerSecond| rate.0),
-        Err(super::super::attributes::NoBandwidth::NotReported)
+        Err(crate::attributes::NoBandwidth::NotReported)
     );
     assert_eq!(silent.memory, MemoryPlace::Board);
 }
@@ -182,7 +182,7 @@ fn the_bandwidth_of_shared_memory_is_unknown() {
 fn what_is_particular_of_a_board_is_said() {
     let lowered = BoardReadings { power_limit_milliwatts: Some(450_000), ..board(0x2330, 1980) };
     let attributes = DriverAttributes { board: Some(lowered), ..card("h100-sxm") };
-    let found = Described::of(&attributes).unwrap();
+    let found = DescribedGpu::from_attributes(&attributes).unwrap();
     assert!(found.notes[0].contains("450 W, below the 700 W"), "{:?}", found.notes);
     assert_eq!(found.sheet.power_limit.to_string(), "450 W");
     let limits = LimitAttributes {
@@ -197,10 +197,10 @@ fn what_is_particular_of_a_board_is_said() {
         reserved_shared_per_block: 1024,
     };
     let own = DriverAttributes { limits: Some(limits), ..card("h100-sxm") };
-    assert_eq!(Described::of(&own).unwrap().disagreements, []);
+    assert_eq!(DescribedGpu::from_attributes(&own).unwrap().disagreements, []);
     let fewer = LimitAttributes { max_blocks_per_sm: 16, ..limits };
     let other = DriverAttributes { limits: Some(fewer), ..card("h100-sxm") };
-    let shown = Described::of(&other).unwrap().disagreements[0].to_string();
+    let shown = DescribedGpu::from_attributes(&other).unwrap().disagreements[0].to_string();
     let expected = "blocks per multiprocessor: the driver reports 16, the table of compute capability 9.0 states 32";
     assert_eq!(shown, expected);
 }
@@ -208,9 +208,12 @@ fn what_is_particular_of_a_board_is_said() {
 #[test]
 fn attributes_confirm_peaks_that_are_as_high_as_the_highest_clock_allows() {
     let at = |name: &str, id, clock| {
-        Described::of(&DriverAttributes { board: Some(board(id, clock)), ..card(name) })
-            .unwrap()
-            .sheet
+        DescribedGpu::from_attributes(&DriverAttributes {
+            board: Some(board(id, clock)),
+            ..card(name)
+        })
+        .unwrap()
+        .sheet
     };
     let h100 = at("h100-sxm", 0x2330, 1980);
     assert!(h100.confirms_bandwidth() && h100.confirms_peak(Pipe::Fp32));
@@ -220,7 +223,9 @@ fn attributes_confirm_peaks_that_are_as_high_as_the_highest_clock_allows() {
     let rtx = at("rtx4090", 0x2684, 3105);
     assert!(rtx.confirms_bandwidth() && !rtx.confirms_peak(Pipe::Fp32));
     // Without NVML the highest clock is unknown.
-    assert!(!Described::of(&card("h100-sxm")).unwrap().sheet.confirms_peak(Pipe::Fp32));
+    assert!(
+        !DescribedGpu::from_attributes(&card("h100-sxm")).unwrap().sheet.confirms_peak(Pipe::Fp32)
+    );
 }
 
 #[test]
@@ -232,12 +237,12 @@ fn every_card_is_a_virtual_device_and_has_a_twin() {
         assert!(device.is_ok(), "{name}");
     }
     let twin = |name: &str| {
-        let twin = Described::of(&card(name)).unwrap().virtual_twin().unwrap();
+        let twin = DescribedGpu::from_attributes(&card(name)).unwrap().virtual_twin().unwrap();
         twin.map(|sheet| sheet.name.as_str())
     };
     assert_eq!(twin("h100-sxm"), Some("h100-sxm"));
     assert_eq!(twin("a100-80gb-mig-1g"), Some("a100-80gb-mig-1g"));
     let unknown =
         DriverAttributes { compute_capability: crate::ComputeCapability(12, 1), ..card("rtx5090") };
-    assert_eq!(Described::of(&unknown).unwrap().virtual_twin(), Ok(None));
+    assert_eq!(DescribedGpu::from_attributes(&unknown).unwrap().virtual_twin(), Ok(None));
 }

@@ -1,4 +1,4 @@
-//! One input, as plain numbers: all that the device code needs to make it, and to see whether it is still the same.
+//! An input in the encoding of the device code, which generates it and checks that it is unchanged.
 
 use std::sync::Arc;
 
@@ -7,26 +7,26 @@ use lightbench_project::tensor::MAX_RANK;
 use super::format::Format;
 use super::words::Words;
 
-/// How one tensor is made, element by element.
+/// The generator of one tensor, element by element.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Making {
+pub struct InputEncoding {
     /// The key of all random numbers.
     pub seed: u64,
     /// Which of the streams of that key.
     pub position: u32,
     /// Elements of memory, gaps included.
     pub places: u64,
-    /// What the elements are.
+    /// Format of the elements.
     pub format: Format,
-    /// How they lie in memory.
+    /// Representation in memory.
     pub stored: Stored,
-    /// Where values come from.
+    /// Source of the values.
     pub base: Base,
     /// The smallest and the largest number that the fill allows.
     pub within: (f64, f64),
     /// A few numbers far from the others.
     pub tail: Option<Tail>,
-    /// What happens to every number.
+    /// Change of every number.
     pub change: Change,
     /// The smallest and the largest number that the domain allows.
     pub domain: (f64, f64),
@@ -36,19 +36,19 @@ pub struct Making {
     pub dimensions: Vec<Dimension>,
 }
 
-/// How elements lie in memory.
+/// Representation of elements in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// As they are; gaps hold ones.
     AsElements,
     /// As f64 of the same value; gaps hold these bits.
     AsReals {
-        /// What an element of ones is as f64.
+        /// The f64 value of an element with all bits set.
         gap: u64,
     },
 }
 
-/// Where values come from.
+/// Source of the values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Base {
     /// Normally distributed.
@@ -69,7 +69,7 @@ pub enum Base {
     Integers {
         /// The lowest, in two's complement.
         low: u64,
-        /// How many; 0 for 2^64.
+        /// Their number; 0 for 2^64.
         count: u64,
     },
     /// The same number.
@@ -83,9 +83,9 @@ pub enum Base {
     },
     /// 1 on and below the diagonal.
     Causal {
-        /// Of each matrix.
+        /// Rows of each matrix.
         rows: u64,
-        /// Of each matrix.
+        /// Columns of each matrix.
         cols: u64,
     },
     /// Odd integers.
@@ -99,28 +99,28 @@ pub enum Base {
         elements: u64,
         /// Parts.
         parts: u64,
-        /// What is not 0.
+        /// The nonzero value.
         value: SparseValue,
     },
     /// Random bytes.
     Bytes,
     /// Each number below a count, once.
     Permutation {
-        /// How many.
         count: u64,
         /// Bits of each half of a number that is shuffled.
         half_bits: u32,
     },
     /// Indices that increase inside each row.
     Indices {
-        /// Where rows begin, and behind them where the last one ends; no index of a row times the limit is beyond 64 bits.
+        /// Start of each row, followed by the end of the last one; every index within a row times the limit fits into
+        /// 64 bits.
         offsets: Arc<[u64]>,
         /// They are below this.
         below: u64,
     },
 }
 
-/// What is not 0 in a sparse tensor.
+/// The nonzero values of a sparse tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SparseValue {
     /// 1.
@@ -129,7 +129,7 @@ pub enum SparseValue {
     MinusOne,
     /// An odd integer with as many bits, at least 2.
     Odd {
-        /// How many.
+        /// Number of bits.
         bits: u32,
     },
 }
@@ -137,13 +137,13 @@ pub enum SparseValue {
 /// A few numbers far from the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tail {
-    /// What they are far from.
+    /// The centre of the other numbers.
     pub center: f64,
     /// Two to an exponent from the first to the second: how far.
     pub exponents: (u32, u32),
 }
 
-/// What happens to every number.
+/// The change of every number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
     /// Nothing.
@@ -159,13 +159,12 @@ pub enum Change {
 pub struct Dimension {
     /// Elements of memory from one to the next.
     pub step: u64,
-    /// How many.
     pub count: u64,
-    /// What one step adds to the index.
+    /// The increase of the index per step.
     pub weight: u64,
 }
 
-impl Making {
+impl InputEncoding {
     /// A buffer that holds the same element everywhere.
     #[must_use]
     pub fn constant(places: u64, format: Format, bits: u64) -> Self {
@@ -173,7 +172,7 @@ impl Making {
             seed: 0,
             position: 0,
             places,
-            format: Format::whole(format.bytes),
+            format: Format::opaque(format.bytes),
             stored: Stored::AsElements,
             base: Base::Bits(bits),
             within: (f64::NEG_INFINITY, f64::INFINITY),
@@ -194,7 +193,7 @@ impl Making {
         }
     }
 
-    /// Whether every number in it is finite where the device code relies on that: then no NaN comes of them.
+    /// Whether every number that the device code relies on is finite, so that no NaN results.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let base = match self.base {
@@ -232,7 +231,7 @@ impl Making {
         base && tail && change && rank && steps
     }
 
-    /// Numbers that the device code looks up beside what [`Making::bytes`] says.
+    /// Additional numbers that the device code looks up, besides [`InputEncoding::bytes`].
     #[must_use]
     pub fn table(&self) -> Option<&[u64]> {
         match &self.base {
@@ -251,7 +250,7 @@ impl Making {
         }
     }
 
-    /// As the device code takes it.
+    /// In the encoding of the device code.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let mut words = Words::default();
@@ -297,7 +296,7 @@ impl Making {
 }
 
 impl Base {
-    /// The number that stands for it, and what it is made of.
+    /// The number of the variant, with its parameters.
     fn code(&self) -> (u64, [u64; 3]) {
         match *self {
             Self::Normal { mean, std } => (0, [mean.to_bits(), std.to_bits(), 0]),

@@ -1,7 +1,9 @@
-//! A real GPU described: by its attributes, with what an embedded sheet adds where the sheet is of this very card.
+//! The description of a real GPU: its attributes, and additional values from an embedded sheet if the sheet describes
+//! the same card.
 //!
-//! A sheet applies if multiprocessors, memory, bus width, memory clock and, where the sheet states it, PCI device id agree.
-//! No name is compared: an RTX A6000 has other multiprocessors than an RTX 3090, a GH200 another bus than an H100.
+//! A sheet applies if multiprocessors, memory, bus width, memory clock and, if the sheet states it, the PCI device id
+//! agree. Names are not compared: an RTX A6000 has other multiprocessors than an RTX 3090, a GH200 another bus than an
+//! H100.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,10 +17,11 @@ use super::peaks::Pipe;
 use super::sheet::{DescribedBy, DeviceSheet, SheetError};
 use super::sourced::Sourced;
 
-/// The least part of a sheet's memory that the driver reports: ECC in GDDR memory takes one sixteenth, the driver some more.
+/// Smallest fraction of a sheet's memory that the driver reports: ECC in GDDR memory takes one sixteenth, the driver
+/// some more.
 const LEAST_MEMORY: f64 = 0.89;
 
-/// The most; data sheets count in GB what drivers count in GiB.
+/// Largest fraction; data sheets use GB where drivers use GiB.
 const MOST_MEMORY: f64 = 1.02;
 
 /// Relative difference of two clocks that are the same.
@@ -29,14 +32,14 @@ const AGREEMENT: f64 = 0.03;
 
 /// A GPU described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Described {
-    /// The description: attributes, and what the applied sheet adds.
+pub struct DescribedGpu {
+    /// The description: attributes, and the values of the applied sheet.
     pub sheet: DeviceSheet,
     /// The embedded sheet that applies.
     pub applied: Option<String>,
     /// Where attributes disagree with each other, with the compute capability or with the sheet of a similar card.
     pub disagreements: Vec<Disagreement>,
-    /// What is particular of this GPU: a MIG slice, a lowered power limit.
+    /// Special properties of this GPU: a MIG slice, a lowered power limit.
     pub notes: Vec<String>,
 }
 
@@ -44,22 +47,22 @@ pub struct Described {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{quantity}: the driver reports {reported}, {document} states {stated}")]
 pub struct Disagreement {
-    /// What they are about: `multiprocessors`.
+    /// The quantity: `multiprocessors`.
     pub quantity: &'static str,
-    /// What the driver reports.
+    /// The driver's value.
     pub reported: String,
     /// The sheet or table that states otherwise.
     pub document: String,
-    /// What it states.
+    /// The document's value.
     pub stated: String,
 }
 
-impl Described {
+impl DescribedGpu {
     /// Describes a GPU.
     ///
     /// # Errors
     /// The table of compute capabilities lacks this one, or an embedded sheet is not sound.
-    pub fn of(attributes: &DriverAttributes) -> Result<Self, SheetError> {
+    pub fn from_attributes(attributes: &DriverAttributes) -> Result<Self, SheetError> {
         let mut sheet = attributes.derived(&slug(&attributes.title))?;
         let mut disagreements = limits(attributes, &sheet.capability);
         let mut applied = None;
@@ -78,7 +81,7 @@ impl Described {
                 disagreements.extend(found);
             }
         }
-        // A sheet that applies settles what sheets of similar cards say.
+        // If a sheet applies, the sheets of similar cards are not compared.
         if let Some(name) = &applied {
             let own = format!("the sheet `{name}`");
             disagreements
@@ -101,11 +104,11 @@ impl Described {
         own
     }
 
-    /// The virtual device that is most like this GPU: the applied sheet, else of all with its compute capability the one with
-    /// the nearest number of multiprocessors. None where no virtual device has this compute capability.
+    /// The virtual device most similar to this GPU: the applied sheet, else the one of the same compute capability with
+    /// the nearest number of multiprocessors. `None` if no virtual device has this compute capability.
     ///
     /// # Errors
-    /// An embedded sheet is not sound.
+    /// An embedded sheet is invalid.
     pub fn virtual_twin(&self) -> Result<Option<&'static DeviceSheet>, SheetError> {
         if let Some(name) = &self.applied {
             return DeviceSheet::named(name).map(Some);
@@ -121,8 +124,8 @@ impl Described {
 }
 
 impl DeviceSheet {
-    /// Adds what a sheet of this very card states and the driver does not: base clock, the clock of tensor rates, the
-    /// published peaks. What both state stays the driver's.
+    /// Adds values of the sheet that the driver does not report: base clock, the clock of tensor rates, the published
+    /// peaks. The driver's values are kept.
     fn adopt(&mut self, sheet: &Self) {
         self.name.clone_from(&sheet.name);
         self.base_clock = sheet.base_clock.clone();
@@ -144,9 +147,10 @@ impl DeviceSheet {
         self.sources.retain(|key, _| cited.iter().any(|one| one == key));
     }
 
-    /// Whether the attributes of the GPU confirm the stated bandwidth of memory: it is not lower than they allow.
+    /// Whether the attributes of the GPU confirm the stated bandwidth of memory: it reaches the maximum that they
+    /// allow.
     ///
-    /// A virtual device has its peaks by definition. The memory of a MIG slice is confirmed by nothing but a measurement.
+    /// A virtual device has its peaks by definition. Only a measurement confirms the bandwidth of a MIG slice.
     #[must_use]
     pub fn confirms_bandwidth(&self) -> bool {
         match &self.described_by {
@@ -171,12 +175,12 @@ impl DeviceSheet {
     }
 }
 
-/// Whether a stated number is as high as what the attributes allow, to within [`AGREEMENT`]; NaN is not.
+/// Whether a stated number reaches the maximum that the attributes allow, to within [`AGREEMENT`]; false for NaN.
 fn reaches(stated: Option<f64>, most: Option<f64>) -> bool {
     stated.zip(most).is_some_and(|(stated, most)| stated >= most * (1.0 - AGREEMENT))
 }
 
-/// Where attributes and a sheet disagree on what identifies a card.
+/// Differences between attributes and a sheet in the quantities that identify a card.
 fn differences(attributes: &DriverAttributes, sheet: &DeviceSheet) -> Vec<Disagreement> {
     let document = format!("the sheet `{}`", sheet.name);
     let mut found = Vec::new();
@@ -224,7 +228,8 @@ fn peak_differences(attributes: &DriverAttributes, sheet: &DeviceSheet) -> Optio
     })
 }
 
-/// Whether a sheet is of a card that people may take this one for: as many multiprocessors, or the same words in its name.
+/// Whether a sheet describes a card that users may confuse with this one: as many multiprocessors, or the same words in
+/// its name.
 fn is_similar(attributes: &DriverAttributes, sheet: &DeviceSheet) -> bool {
     let names = |title: &str| -> Vec<String> {
         let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -237,7 +242,7 @@ fn is_similar(attributes: &DriverAttributes, sheet: &DeviceSheet) -> bool {
         || names(&sheet.title).iter().any(|word| own.contains(word))
 }
 
-/// Where the driver's limits of a multiprocessor are not those of its compute capability.
+/// Differences between the driver's limits of a multiprocessor and those of its compute capability.
 fn limits(attributes: &DriverAttributes, capability: &Capability) -> Vec<Disagreement> {
     let Some(limits) = attributes.limits else { return Vec::new() };
     let bytes = |fact: &Sourced<Bytes>| fact.get().map(|size| size.0);
@@ -298,13 +303,12 @@ fn limits(attributes: &DriverAttributes, capability: &Capability) -> Vec<Disagre
     pairs.into_iter().filter(differs).map(disagreement).collect()
 }
 
-/// What is particular of this GPU.
+/// Special properties of this GPU.
 fn notes(attributes: &DriverAttributes) -> Vec<String> {
     let mut notes = Vec::new();
     if attributes.is_mig_slice() {
         notes.push(
-            "a MIG slice: multiprocessors, memory and bus are those of the slice, and nothing but a calibration confirms \
-             its bandwidth"
+            "a MIG slice: multiprocessors, memory and bus are those of the slice, and only a calibration confirms its bandwidth"
                 .to_owned(),
         );
     }

@@ -1,4 +1,4 @@
-//! Whether a sheet is sound: every number has a document, and the numbers agree with each other.
+//! Validates sheets: every number cites a document, and the numbers agree with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,22 +21,22 @@ pub enum Problem {
     UnknownSource {
         /// The fact.
         fact: &'static str,
-        /// What it cites.
+        /// The missing key.
         source_key: String,
     },
-    /// Something is unknown and nobody says why.
+    /// An unknown value without a reason.
     #[error("`{fact}` is unknown: write the reason")]
     NoReason {
         /// The fact.
         fact: &'static str,
     },
-    /// A document that nothing cites.
+    /// A document without citation.
     #[error("`sources` lists `{source_key}`, which nothing cites: remove it")]
     UnusedSource {
         /// The key.
         source_key: String,
     },
-    /// The compute capability is not known, so nothing else can be.
+    /// The compute capability is unknown, so the other checks cannot run.
     #[error("`compute_capability` must be known")]
     NoCapability,
     /// A pipe without an entry.
@@ -48,7 +48,7 @@ pub enum Problem {
         /// The fact.
         fact: &'static str,
     },
-    /// The single-precision peak is not what the lanes give.
+    /// The stated single-precision peak differs from lanes × clock.
     #[error("the fp32 peak is {stated}, but lanes and boost clock give {computed}")]
     Fp32Peak {
         /// In the sheet.
@@ -56,7 +56,7 @@ pub enum Problem {
         /// Multiprocessors × lanes × 2 × boost clock.
         computed: FlopsPerSecond,
     },
-    /// The memory rate is not what the pins give.
+    /// The stated memory bandwidth differs from bus width × transfer rate.
     #[error("the memory bandwidth is {stated}, but bus and transfer rate give {computed}")]
     DramBandwidth {
         /// In the sheet.
@@ -88,9 +88,9 @@ pub enum Problem {
     Shared {
         /// The capability.
         compute_capability: ComputeCapability,
-        /// Of a multiprocessor.
+        /// Shared memory of a multiprocessor.
         shared_per_sm: Bytes,
-        /// Of a block.
+        /// Shared memory of a block.
         max_shared_per_block: Bytes,
     },
     /// One capability twice.
@@ -143,7 +143,7 @@ pub(super) fn capabilities(all: &[Capability], sources: &BTreeMap<String, String
     problems
 }
 
-/// Every citation is listed, every document is cited, and what is unknown says why.
+/// Every citation is listed, every document is cited, and every unknown value has a reason.
 fn citations(facts: &[Fact], sources: &BTreeMap<String, String>) -> Vec<Problem> {
     let mut used = BTreeSet::new();
     let mut problems = Vec::new();
@@ -241,7 +241,7 @@ fn shared_sizes(capability: &Capability) -> Option<Problem> {
     })
 }
 
-/// Within [`AGREEMENT`] of each other; NaN agrees with nothing.
+/// Whether two numbers agree to within [`AGREEMENT`]; false for NaN.
 fn agree(stated: f64, computed: f64) -> bool {
     (stated - computed).abs() <= AGREEMENT * computed
 }

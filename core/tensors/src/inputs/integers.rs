@@ -1,4 +1,4 @@
-//! Integer and boolean inputs, element by element.
+//! Generates integer and boolean inputs, element by element.
 
 use lightbench_primitives::random::{Stream, whole};
 use lightbench_project::fill::Fill;
@@ -9,7 +9,7 @@ use super::reals::{on_or_below_diagonal, unit};
 use super::sparse::{self, Indices, Shuffle};
 use super::{InputError, Plan};
 
-/// Where values come from.
+/// Source of the values.
 pub(super) enum Base {
     Constant(u64),
     Between {
@@ -30,7 +30,7 @@ pub(super) enum Base {
 }
 
 /// A tensor of integers or booleans about to be made.
-pub(super) struct Wholes {
+pub(super) struct Integers {
     stream: Stream,
     /// Bytes of an element.
     size: usize,
@@ -38,8 +38,8 @@ pub(super) struct Wholes {
     values: Vec<u64>,
 }
 
-impl Wholes {
-    pub(super) fn of(plan: &Plan<'_>) -> Result<Self, InputError> {
+impl Integers {
+    pub(super) fn new(plan: &Plan<'_>) -> Result<Self, InputError> {
         let dtype = plan.made.dtype;
         let base = match plan.fill {
             Fill::Integers { low, high } => {
@@ -65,7 +65,7 @@ impl Wholes {
             }
             Fill::SortedIndices { offsets, below } => {
                 plan.require_apart()?;
-                Base::Indices(Indices::of(plan, *offsets, *below)?)
+                Base::Indices(Indices::new(plan, *offsets, *below)?)
             }
             Fill::Normal { .. }
             | Fill::Uniform { .. }

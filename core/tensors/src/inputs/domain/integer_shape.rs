@@ -1,4 +1,4 @@
-//! The integers of a class.
+//! Generates the integers of a class.
 
 use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_primitives::random::{Stream, whole};
@@ -9,21 +9,21 @@ use super::super::distribution::WHOLE_TENSOR_PART;
 use super::super::{Class, InputError, Plan};
 use super::{CLASS_PART, LINE_PART, Lines};
 
-/// How a class makes integers.
-pub(super) struct WholeShape {
+/// Parameters of a class of integers.
+pub(super) struct IntegerShape {
     class: Class,
     lines: Lines,
     stream: Stream,
     /// The least and the greatest integer of the domain.
     limits: (i128, i128),
-    /// Those of the fill.
+    /// The range of the fill.
     declared: (i128, i128),
     avoids_zero: bool,
     whole: u64,
 }
 
-impl WholeShape {
-    pub(super) fn of(plan: &Plan<'_>, class: Class, lines: Lines) -> Result<Self, InputError> {
+impl IntegerShape {
+    pub(super) fn new(plan: &Plan<'_>, class: Class, lines: Lines) -> Result<Self, InputError> {
         let made = plan.made;
         let (low, high) = range(made.dtype);
         let (limits, avoids_zero) = match made.domain {
@@ -97,7 +97,7 @@ impl WholeShape {
                 }
             }
             Class::Large | Class::LineScales => between(low, high, bits),
-            // Integers have no subnormal numbers: nothing deals them this class.
+            // Integers have no subnormal numbers: they are never assigned this class.
             Class::Small | Class::Subnormal => i128::from(c % 4),
             Class::Wide => between(low, high, bits) >> (c % 32),
             Class::Equal => between(low, high, self.whole),

@@ -1,15 +1,15 @@
-//! What was found and is not used, and why: the doctor and every error about compilers say it.
+//! Files that were found and are not used, with the reasons; the doctor and all errors about compilers list them.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::places::{Source, file_name};
 use super::receipt::ReceiptProblem;
+use super::search_places::{Source, file_name};
 use super::{Damage, Version};
 
-/// What a discovered file is for.
+/// The role of a discovered file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
@@ -25,12 +25,11 @@ pub enum Part {
 
 /// Something that was found and is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassedOver {
-    /// What it would have been.
+pub struct RejectedFile {
     pub part: Part,
-    /// Which kind of place it lies in.
+    /// The kind of search place that contains it.
     pub source: Source,
-    /// The library or program, or the folder where there is neither.
+    /// The library or program, or the folder if it contains neither.
     pub path: PathBuf,
     /// Why it is not used.
     pub reason: Reason,
@@ -42,15 +41,15 @@ pub enum Reason {
     /// Another CUDA major version.
     #[error("version {found}; 13.0 or newer (13.x) is needed")]
     WrongVersion {
-        /// The version as far as names tell it.
+        /// The version, as far as file names state it.
         found: String,
     },
-    /// The builtins library does not lie beside the compiler library.
-    #[error("its builtins library is missing beside it")]
+    /// The builtins library is missing next to the compiler library.
+    #[error("its builtins library is missing from its folder")]
     NoBuiltins,
-    /// A compiler without headers of its own, and no include folder near it.
+    /// A compiler without bundled headers, and no include folder near it.
     #[error(
-        "version {version} carries no headers and `cuda_fp16.h` is in none of: {}",
+        "version {version} has no bundled headers, and `cuda_fp16.h` is in none of: {}",
         joined(looked)
     )]
     NoHeaders {
@@ -64,16 +63,16 @@ pub enum Reason {
     Damaged {
         /// The damaged file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         damage: Damage,
     },
     /// An install of ours that is not whole.
     #[error("{problem}")]
     Untrusted {
-        /// What does not fit.
+        /// The mismatch.
         problem: ReceiptProblem,
     },
-    /// A tool that may not understand what the compiler writes.
+    /// A tool that may not support the compiler's output.
     #[error("version {found} is older than the compiler ({compiler})")]
     OlderThanCompiler {
         /// Version of the tool.
@@ -81,11 +80,11 @@ pub enum Reason {
         /// Version of the compiler.
         compiler: Version,
     },
-    /// Usable, but the user gave a path.
+    /// Usable, but the user gave another path.
     #[error("usable, but another path was given")]
     PathGiven,
     /// Usable, but found after another one.
-    #[error("usable, but another comes first")]
+    #[error("usable, but another has priority")]
     Later,
 }
 
@@ -111,8 +110,8 @@ impl Part {
     }
 }
 
-/// `; found but not used: …` for error messages, or nothing.
-pub(super) fn listed(passed_over: &[PassedOver]) -> String {
+/// `; found but not used: …` for error messages; empty if no file was rejected.
+pub(super) fn listed(passed_over: &[RejectedFile]) -> String {
     let mut text = String::new();
     for candidate in passed_over.iter().filter(|candidate| candidate.part == Part::Compiler) {
         let separator = if text.is_empty() { "; found but not used: " } else { ", " };

@@ -1,8 +1,8 @@
-//! Device memory that another process may map: what is to be judged goes from one station to the other without the host.
+//! Device memory that another process may map: outputs pass from one worker to another without a copy through the host.
 //!
-//! CUDA driver API, "IPC": a handle of 64 bytes names memory of the driver's allocator; whoever has it maps that memory, of
-//! the same GPU, into a context of its own. Only copies are offered, and only the process that judges takes them: nothing
-//! of its own is ever mapped where a candidate runs.
+//! CUDA driver API, "IPC": a handle of 64 bytes names memory of the driver's allocator; a process with the handle maps
+//! that memory of the same GPU into its own context. Only copies are offered, and only the process that judges maps
+//! them: none of its own memory is ever mapped where a candidate runs.
 #![expect(unsafe_code, reason = "calls into the CUDA driver, which is loaded at run time")]
 
 use std::ffi::c_char;
@@ -16,19 +16,19 @@ use crate::error::{DeviceError, DriverError};
 /// Bytes of a handle.
 const HANDLE: usize = 64;
 
-/// What was offered last in each slot.
+/// The last offered copy in each slot.
 #[derive(Debug, Default)]
-pub(super) struct Mailbox {
+pub(super) struct DeviceMemoryExchange {
     slots: Vec<Option<Block>>,
 }
 
-impl Mailbox {
-    /// Gives everything back: no kernel finds what one before it left.
+impl DeviceMemoryExchange {
+    /// Frees all copies, so that no kernel finds the data of an earlier one.
     pub(super) fn withdraw(&mut self) {
         self.slots.clear();
     }
 
-    /// Copies `length` bytes, which the caller owns, to a slot, and says what names the copy.
+    /// Copies `length` bytes, which the caller owns, to a slot, and returns the handle of the copy.
     pub(super) fn offer(
         &mut self,
         context: &Context,
@@ -60,7 +60,7 @@ impl Mailbox {
     }
 }
 
-/// Copies `length` bytes, for which the caller has room, from what another process offered.
+/// Copies `length` bytes from the memory that another process offered into a buffer of the caller.
 pub(super) fn take(
     context: &Context,
     to: CUdeviceptr,
@@ -68,7 +68,7 @@ pub(super) fn take(
     offered: &[u8],
 ) -> Result<(), DeviceError> {
     let handle: [u8; HANDLE] = offered.try_into().map_err(|_size| DeviceError::Unknown("offer"))?;
-    let theirs = Theirs::open(handle.map(|byte| byte as c_char))?;
+    let theirs = PeerMemory::open(handle.map(|byte| byte as c_char))?;
     copy(to, theirs.start, length)?;
     context.synchronise().map_err(|code| super::driver::error("cuCtxSynchronize", code))?;
     Ok(())
@@ -76,23 +76,23 @@ pub(super) fn take(
 
 /// Another process's memory, mapped here until this is dropped.
 #[derive(Debug)]
-struct Theirs {
+struct PeerMemory {
     start: CUdeviceptr,
 }
 
-impl Theirs {
+impl PeerMemory {
     fn open(reserved: [c_char; HANDLE]) -> Result<Self, DriverError> {
         let mut start: CUdeviceptr = 0;
         let flag = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
         let handle = CUipcMemHandle { reserved };
-        // SAFETY: writes one address through a valid pointer; the driver checks what the handle names.
+        // SAFETY: writes one address through a valid pointer; the driver validates the handle.
         let code = unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut start, handle, flag) };
         checked("cuIpcOpenMemHandle", code)?;
         Ok(Self { start })
     }
 }
 
-impl Drop for Theirs {
+impl Drop for PeerMemory {
     fn drop(&mut self) {
         // SAFETY: the address came from `cuIpcOpenMemHandle` and is given back once, after the copy.
         let code = unsafe { sys::cuIpcCloseMemHandle(self.start) };
@@ -100,11 +100,11 @@ impl Drop for Theirs {
     }
 }
 
-/// From memory to memory of one GPU; addresses that are not there are the driver's to refuse.
+/// Copies within one GPU; the driver rejects invalid addresses.
 fn copy(to: CUdeviceptr, from: CUdeviceptr, length: usize) -> Result<(), DriverError> {
     if length == 0 {
         return Ok(());
     }
-    // SAFETY: takes no host pointer; both callers have as many bytes on each side.
+    // SAFETY: takes no host pointer; both callers guarantee that many bytes on each side.
     checked("cuMemcpyDtoD", unsafe { sys::cuMemcpyDtoD_v2(to, from, length) })
 }
