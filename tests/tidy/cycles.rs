@@ -55,7 +55,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_core::verify::station", "sample sampler serve"),
     ("lightbench_tensors::inputs", "domain sparse wholes"),
     ("lightbench_core::suggest::rewrite", "function number pointers subject"),
-    ("lightbench_core::speed_of_light", "beside situation whole_warps"),
+    ("lightbench_core::speed_of_light", "extrapolated_counters full_warps performance_data"),
     ("lightbench_models", "budget error model recorded"),
     ("lightbench_models", "protocol settings"),
     ("lightbench::panels", "history history_head history_row"),

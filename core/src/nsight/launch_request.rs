@@ -12,7 +12,7 @@ use crate::worker::protocol::Request;
 
 /// Modules, and one run of them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Order {
+pub struct ProfiledLaunchRequest {
     /// The device and what it loads.
     pub opening: Opening,
     /// What runs, once.
@@ -27,7 +27,7 @@ pub enum LaunchOnceError {
     Unreadable(#[from] FrameError),
     /// The file says something else.
     #[error("the file holds other requests than to open a device and to run")]
-    NotAnOrder,
+    UnexpectedRequests,
     /// The device.
     #[error(transparent)]
     Station(#[from] StationFailure),
@@ -39,7 +39,7 @@ pub enum LaunchOnceError {
     Done(#[source] std::io::Error),
 }
 
-impl Order {
+impl ProfiledLaunchRequest {
     /// Writes it as the two frames that a station would get.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Order {
         let mut stream = BufReader::new(File::open(file).map_err(FrameError::Io)?);
         let mut next = || Request::from_frame(Frame::read_from(&mut stream)?);
         let (Request::Open(opening), Request::Run(run)) = (next()?, next()?) else {
-            return Err(LaunchOnceError::NotAnOrder);
+            return Err(LaunchOnceError::UnexpectedRequests);
         };
         Ok(Self { opening, run: *run })
     }
@@ -114,7 +114,7 @@ pub(super) fn done(order: &Path) -> PathBuf {
 /// # Errors
 /// The file holds no order, or the device cannot carry it out, or the kernel does something wrong.
 pub fn launch_once(file: &Path) -> Result<(), LaunchOnceError> {
-    let Order { opening, run } = Order::read(file)?;
+    let ProfiledLaunchRequest { opening, run } = ProfiledLaunchRequest::read(file)?;
     let report = Station::open(&opening)?.run(&run)?;
     match report.faults.into_iter().next() {
         Some(fault) => Err(LaunchOnceError::Fault(fault.details)),
