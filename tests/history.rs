@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::Path;
 
+use lightbench_core::history::location::HistoryLocation;
 use lightbench_core::history::machine::Machine;
-use lightbench_core::history::place::Place;
-use lightbench_core::history::{Opened, Suspicion, open};
+use lightbench_core::history::{IntegrityCheck, OpenedHistory, open};
 
 mod commands;
 mod processes;
 
 /// The history in a folder, looked through from end to end; the machine's key lies beside it.
-fn opened(folder: &Path, suspicion: Suspicion) -> Opened {
-    let place = Place::for_writing(folder, None).unwrap();
-    open(&place, &Machine::of(&folder.join("state")).unwrap(), suspicion).unwrap()
+fn opened(folder: &Path, suspicion: IntegrityCheck) -> OpenedHistory {
+    let place = HistoryLocation::for_writing(folder, None).unwrap();
+    open(&place, &Machine::open(&folder.join("state")).unwrap(), suspicion).unwrap()
 }
 
 /// A run that passed, of a name of its own.

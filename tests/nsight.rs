@@ -10,9 +10,9 @@ use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
 use lightbench_core::device::DeviceName;
 use lightbench_core::evaluate::profiled::{Profilable, profilable};
-use lightbench_core::evaluate::{Bench as Devices, Evaluation, PolicyUse};
+use lightbench_core::evaluate::{Evaluation, EvaluationContext as Devices, PolicyUse};
 use lightbench_core::nsight::metric::set;
-use lightbench_core::nsight::{Order, Profiler, hardware};
+use lightbench_core::nsight::{ProfiledLaunchRequest, Profiler, hardware};
 use lightbench_core::project::Project;
 use lightbench_core::toolchain::{HostEnvironment, Libraries, NsightProgram, nsight};
 use lightbench_core::verify::not_judged::NotPassed;
@@ -165,8 +165,9 @@ fn what_passed_runs_once_inside_the_profiler() {
     let order = looked.order.unwrap();
     assert_eq!((order.launches(), order.run.case.workload.as_str()), (1, "odd"));
     let (ncu, overview) = (script(&bench), set("overview").unwrap());
-    let measure =
-        |order: &Order| hardware(&around(ncu.clone()), order, &overview, &Cancellation::new());
+    let measure = |order: &ProfiledLaunchRequest| {
+        hardware(&around(ncu.clone()), order, &overview, &Cancellation::new())
+    };
     let measured = measure(&order).unwrap();
     let stalls = measured.stalls.unwrap();
     let line = &stalls.lines[0];

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
 use lightbench_core::display_text::visible;
-use lightbench_core::history::place::user_state;
+use lightbench_core::history::location::user_state;
 use lightbench_core::models::{ModelAccess, ModelRegistry, StopSignal, SystemKeyring};
 use lightbench_core::toolchain::{
     DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, HostEnvironment, PinnedSet,

@@ -14,7 +14,7 @@ use lightbench_primitives::cancellation::Cancellation;
 
 use self::retained::{Times, retained};
 use crate::device::{Description, DeviceName, DeviceSheet, Identity, Pipe};
-use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
+use crate::evaluate::{EvaluateError, Evaluation, EvaluationContext, PolicyUse, Run, evaluate};
 use crate::measure::timing::{Basis, Clock, Mode, Timing};
 use crate::measure::{ClockUse, Protocol};
 use crate::project::{Project, ProjectError, Workload};
@@ -27,7 +27,7 @@ use crate::verify::not_judged::NotPassed;
 use crate::verify::sentence;
 use crate::verify::verdict::{TimingUse, WorkloadTiming};
 pub use benchmark::{BENCHMARKS, Benchmark, Quantity};
-pub use folder::{Calibrations, Kept};
+pub use folder::{Calibrations, StoredCalibration};
 
 /// Why there is no calibration.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum CalibrateError {
 
 /// Where a calibration is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct CalibrationTarget<'a> {
     /// The device.
     pub device: &'a DeviceName,
     /// What it says of itself.
@@ -94,13 +94,13 @@ pub struct Calibrated {
 /// # Errors
 /// The device is a virtual one, the machine cannot run a benchmark, or none of them gave a number.
 pub fn calibrate(
-    place: &Place<'_>,
-    bench: &mut Bench,
+    place: &CalibrationTarget<'_>,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
     watcher: &mut dyn FnMut(&Benchmark),
 ) -> Result<Calibrated, CalibrateError> {
     let Some(identity) = place.identity else { return Err(CalibrateError::Virtual) };
-    let mut found = Found::default();
+    let mut found = CalibrationDraft::default();
     for benchmark in &BENCHMARKS {
         let capability = place.description.capability;
         if let Some(reason) = benchmark.unsuitable(capability) {
@@ -112,7 +112,7 @@ pub fn calibrate(
             continue;
         }
         watcher(benchmark);
-        if let Err(reason) = found.add(benchmark, place, bench, cancellation)? {
+        if let Err(reason) = found.add(benchmark, place, context, cancellation)? {
             found.left_out.push((benchmark.quantity, reason));
         }
     }
@@ -121,7 +121,7 @@ pub fn calibrate(
 
 /// What was found so far.
 #[derive(Default)]
-struct Found {
+struct CalibrationDraft {
     memory: BTreeMap<MemoryPath, Measured<BytesPerSecond>>,
     pipes: BTreeMap<Pipe, Measured<FlopsPerSecond>>,
     special: Option<Measured<FlopsPerSecond>>,
@@ -134,13 +134,13 @@ struct Found {
     left_out: Vec<(Quantity, String)>,
 }
 
-impl Found {
+impl CalibrationDraft {
     /// The reason where a benchmark gave no number.
     fn add(
         &mut self,
         benchmark: &Benchmark,
-        place: &Place<'_>,
-        bench: &mut Bench,
+        place: &CalibrationTarget<'_>,
+        context: &mut EvaluationContext,
         cancellation: &Cancellation,
     ) -> Result<Result<(), String>, CalibrateError> {
         let project = benchmark.written_to(place.folder)?;
@@ -160,7 +160,7 @@ impl Found {
             // By events: what they add is calibrated as well.
             timing: TimingUse::Measure(Protocol { clock: ClockUse::Events, ..Protocol::FINAL }),
         };
-        let run = evaluate(&evaluation, bench, cancellation, &mut |_step, _workload| {})?;
+        let run = evaluate(&evaluation, context, cancellation, &mut |_step, _workload| {})?;
         if run.verdict.as_ref().is_err_and(NotPassed::is_cancelled) {
             return Err(CalibrateError::Cancelled);
         }
@@ -173,11 +173,12 @@ impl Found {
         &mut self,
         benchmark: &Benchmark,
         all: &[(&Workload, &Timing)],
-        place: &Place<'_>,
+        place: &CalibrationTarget<'_>,
     ) -> Result<(), String> {
         if benchmark.quantity == Quantity::RetainedWrites {
             let timings: Vec<&Timing> = all.iter().map(|(_, timing)| *timing).collect();
-            let times = Times::of(&timings).ok_or("one of its workloads was not timed")?;
+            let times =
+                Times::from_timings(&timings).ok_or("one of its workloads was not timed")?;
             let rate = self.memory.get(&MemoryPath::DramWrite);
             let rate = rate.ok_or("the rate of writes was not measured")?;
             let cache = place.sheet.l2.get().ok_or("the sheet does not state the size of L2")?;
@@ -231,7 +232,7 @@ impl Found {
 
     fn finished(
         self,
-        place: &Place<'_>,
+        place: &CalibrationTarget<'_>,
         identity: &Identity,
     ) -> Result<Calibrated, CalibrateError> {
         if self.memory.is_empty() && self.pipes.is_empty() && self.special.is_none() {

@@ -12,29 +12,29 @@
 //! [`EvaluateError`] is about the request or the machine. Where a worker ends by no act of ours, all is done once more in
 //! fresh processes (`again`).
 
-mod again;
 mod baselines;
 mod build;
 pub mod compare;
-mod compiles;
+mod compilations;
 mod examine;
-mod far;
-mod lengthened;
+mod f32_reference;
+mod long_reduction;
+mod performance_analysis;
 pub mod profiled;
+mod retry;
+mod scalar_variations;
 mod screening;
-mod stand;
 #[cfg(test)]
 mod tests;
-mod twin;
-mod varied;
+mod wide_index_workload;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-pub use self::baselines::{Known, Unfit};
+pub use self::baselines::{LibraryTimeCache, LibraryUnusable};
 use self::build::Scope;
 pub use self::examine::{Examined, ExaminedWorkload, examine};
-pub use self::screening::{Glances, screen};
+pub use self::screening::{ScreeningRequest, screen};
 use lightbench_primitives::cancellation::Cancellation;
 
 use crate::compile::Compiler;
@@ -80,7 +80,7 @@ pub struct Evaluation<'a> {
 impl Evaluation<'_> {
     /// How times are taken. Where a library is timed as a baseline, events tell all of them unless somebody asked for
     /// something else: they are what tells its time, and times of two clocks are not held against each other.
-    pub(crate) fn timed(&self) -> TimingUse {
+    pub(crate) fn timing_use(&self) -> TimingUse {
         let is_run =
             |baseline: &Baseline| matches!(baseline, Baseline::Library(Library::CublasGemm(_)));
         match self.timing {
@@ -106,7 +106,7 @@ pub enum PolicyUse {
 
 /// What an evaluation works with.
 #[derive(Debug)]
-pub struct Bench {
+pub struct EvaluationContext {
     /// Compiles, in processes of its own.
     pub compiler: Compiler,
     /// Run the candidate and the reference.
@@ -114,16 +114,16 @@ pub struct Bench {
     /// Where the libraries lie that run as baselines.
     pub libraries: Libraries,
     /// What they were found to take.
-    pub known: Known,
+    pub library_times: LibraryTimeCache,
 }
 
-impl Bench {
+impl EvaluationContext {
     /// A bench where no library was asked yet.
     #[must_use]
     pub fn new(compiler: Compiler, mut stations: Stations, libraries: Libraries) -> Self {
         // Before anything is timed: a process looks for it once.
         stations.look_for_cupti(&libraries.cupti);
-        Self { compiler, stations, libraries, known: Known::default() }
+        Self { compiler, stations, libraries, library_times: LibraryTimeCache::default() }
     }
 }
 
@@ -182,7 +182,7 @@ pub type Watcher<'a> = &'a mut dyn FnMut(Step, Option<&str>);
 /// The request is wrong, or the machine cannot do it.
 pub fn evaluate(
     evaluation: &Evaluation<'_>,
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
 ) -> Result<Run, EvaluateError> {
@@ -201,7 +201,7 @@ pub fn evaluate(
         verdict: Err(NotJudged::Cancelled.into()),
         elapsed: Duration::ZERO,
     };
-    run.verdict = settled(again::in_fresh_workers(bench, |bench| {
+    run.verdict = settled(retry::with_fresh_workers(context, |bench| {
         stages(evaluation, bench, cancellation, &mut until_held_out, &mut run.candidate)
     }))?;
     run.elapsed = ended.unwrap_or_else(|| started.elapsed());
@@ -222,31 +222,36 @@ fn settled<T>(found: Result<T, Stop>) -> Result<Result<T, NotPassed>, EvaluateEr
 
 fn stages(
     evaluation: &Evaluation<'_>,
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
     candidate: &mut Option<CandidateHash>,
 ) -> Result<Passed, Stop> {
     watcher(Step::Compile, None);
     let started = Instant::now();
-    let subject =
-        build::build(evaluation, Scope::Everything, &mut bench.compiler, cancellation, candidate)?;
+    let subject = build::build(
+        evaluation,
+        Scope::Everything,
+        &mut context.compiler,
+        cancellation,
+        candidate,
+    )?;
     let checks = subject.checks(started.elapsed());
-    let verification = verification(evaluation, &subject, bench, cancellation, watcher, checks);
-    let mut passed = verification.run(evaluation.timed())?;
-    baselines::add(evaluation, &subject, bench, (cancellation, watcher), &mut passed)?;
-    stand::stand(evaluation, &subject, &mut passed);
+    let verification = verification(evaluation, &subject, context, cancellation, watcher, checks);
+    let mut passed = verification.run(evaluation.timing_use())?;
+    baselines::add(evaluation, &subject, context, (cancellation, watcher), &mut passed)?;
+    performance_analysis::analyse_performance(evaluation, &subject, &mut passed);
     Ok(passed)
 }
 
 fn verification<'a>(
     evaluation: &Evaluation<'_>,
     subject: &'a Subject,
-    bench: &'a mut Bench,
+    context: &'a mut EvaluationContext,
     cancellation: &'a Cancellation,
     watcher: Watcher<'a>,
     checks: Checks,
 ) -> Verification<'a> {
-    let (stations, seed) = (&mut bench.stations, evaluation.seed);
+    let (stations, seed) = (&mut context.stations, evaluation.seed);
     Verification { subject, stations, seed, cancellation, watcher, checks }
 }

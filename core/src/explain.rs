@@ -42,7 +42,7 @@ pub struct Card {
 
 /// A name that no number has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownNumber {
     /// The name that was most likely meant.
     pub nearest: Option<&'static str>,
 }
@@ -52,7 +52,7 @@ const COUNTERS_SHOWN: &str = "launch --counters";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct Explanations {
     counters: Vec<Counter>,
     quantities: Vec<Quantity>,
 }
@@ -83,7 +83,7 @@ struct Quantity {
 
 /// All cards: what is shown of kernels and runs, then counters.
 pub fn cards() -> impl Iterator<Item = Card> {
-    let Written { counters, quantities } = written();
+    let Explanations { counters, quantities } = explanations();
     let counted = counters.iter().filter_map(|each| Some(counter(each, metric(&each.name)?)));
     quantities.iter().map(quantity).chain(counted)
 }
@@ -92,10 +92,10 @@ pub fn cards() -> impl Iterator<Item = Card> {
 ///
 /// # Errors
 /// No number has this name; the nearest that there is.
-pub fn card(name: &str) -> Result<Card, Unknown> {
-    let wanted = plain(name);
-    let has_name = |card: &Card| names(card).any(|own| plain(own) == wanted);
-    cards().find(has_name).ok_or_else(|| Unknown { nearest: nearest(name, all_names()) })
+pub fn card(name: &str) -> Result<Card, UnknownNumber> {
+    let wanted = normalised(name);
+    let has_name = |card: &Card| names(card).any(|own| normalised(own) == wanted);
+    cards().find(has_name).ok_or_else(|| UnknownNumber { nearest: nearest(name, all_names()) })
 }
 
 impl Card {
@@ -114,8 +114,8 @@ impl Card {
 }
 
 #[expect(clippy::expect_used, reason = "the cards are a part of the program; a test reads them")]
-fn written() -> &'static Written {
-    static READ: LazyLock<Written> =
+fn explanations() -> &'static Explanations {
+    static READ: LazyLock<Explanations> =
         LazyLock::new(|| ron::from_str(TEXT).expect("assets/explain.ron has the cards"));
     &READ
 }
@@ -157,7 +157,7 @@ fn all_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// A name as people may type it: `Blocks per SM`, `blocks_per_sm` and `blocks-per-sm` are one.
-fn plain(name: &str) -> String {
+fn normalised(name: &str) -> String {
     let lower = name.trim().to_lowercase();
     lower.chars().map(|each| if matches!(each, ' ' | '-') { '_' } else { each }).collect()
 }

@@ -17,7 +17,7 @@ use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::manifest::{Distribution, Init};
 use lightbench_core::project::tensor::Role;
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
-use lightbench_core::speed_of_light::situation::Situation;
+use lightbench_core::speed_of_light::performance_data::PerformanceData;
 use lightbench_core::tensors::inputs::{InputMode, InputSpec, generate};
 use lightbench_core::tensors::{Case, TensorCase};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, Step};
@@ -61,14 +61,18 @@ impl Sample {
     }
 
     /// Runs a kernel and looks at what is then known of it.
-    pub(super) fn look<R>(&mut self, kernel: &str, look: impl FnOnce(&Situation<'_>) -> R) -> R {
+    pub(super) fn look<R>(
+        &mut self,
+        kernel: &str,
+        look: impl FnOnce(&PerformanceData<'_>) -> R,
+    ) -> R {
         let facts = self.facts(kernel);
         let workload = self.project.workload(WORKLOAD).unwrap();
-        let work = MinimalWork::of(&self.project.definition, workload);
+        let work = MinimalWork::new(&self.project.definition, workload);
         let own = self.project.kernel(kernel).unwrap();
         let program = Program::of(0, &self.project.definition, own, &facts).unwrap();
         let case = Case::new(&self.project.definition, workload).unwrap();
-        let situation = Situation::compiled(self.sheet, &work, &facts);
+        let situation = PerformanceData::compiled(self.sheet, &work, &facts);
         let mut run = Run::new(self.sheet, &facts, &case, &program, situation);
         run.steps(&program.steps);
         look(&run.situation)
@@ -95,7 +99,7 @@ struct Run<'a> {
     launches: &'a [LaunchFacts],
     names: BTreeMap<Buffer, BufferId>,
     sizes: BTreeMap<BufferId, usize>,
-    situation: Situation<'a>,
+    situation: PerformanceData<'a>,
 }
 
 impl<'a> Run<'a> {
@@ -104,7 +108,7 @@ impl<'a> Run<'a> {
         facts: &'a Facts,
         case: &Case,
         program: &Program,
-        situation: Situation<'a>,
+        situation: PerformanceData<'a>,
     ) -> Self {
         let checks = Checks { uninitialized: true, races: Races::Ignored };
         let mut device = VirtualDevice::new(sheet, Watch { checks, ..Watch::ALL }).unwrap();

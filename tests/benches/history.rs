@@ -14,11 +14,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use lightbench_core::history::location::HistoryLocation;
 use lightbench_core::history::machine::Machine;
-use lightbench_core::history::place::Place;
 use lightbench_core::history::query::{Filter, Order};
 use lightbench_core::history::text::Texts;
-use lightbench_core::history::{Opened, RunRecord, Suspicion, open};
+use lightbench_core::history::{IntegrityCheck, OpenedHistory, RunRecord, open};
 use serde_json::{Value, json};
 
 const RUNS: usize = 100_000;
@@ -27,9 +27,9 @@ const RUNS: usize = 100_000;
 const KERNELS: usize = 40;
 const ATTEMPTS: usize = 10;
 
-fn opened(folder: &Path) -> Opened {
-    let place = Place::for_writing(folder, None).unwrap();
-    open(&place, &Machine::of(&folder.join("state")).unwrap(), Suspicion::None).unwrap()
+fn opened(folder: &Path) -> OpenedHistory {
+    let place = HistoryLocation::for_writing(folder, None).unwrap();
+    open(&place, &Machine::open(&folder.join("state")).unwrap(), IntegrityCheck::None).unwrap()
 }
 
 /// The run of that index: two in three passed with a time, the others are wrong, with as much evidence as usual.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use lightbench_core::history::text::Texts;
-use lightbench_core::history::{RunRecord, Suspicion};
+use lightbench_core::history::{IntegrityCheck, RunRecord};
 
 use super::record;
 use crate::compiler;
@@ -22,10 +22,10 @@ fn filled(runs: u64) -> Bench {
 
 /// The history of the project as the program's own machine has it.
 fn opened_project(bench: &Bench) -> lightbench_core::history::Store {
-    use lightbench_core::history::{machine::Machine, open, place::Place};
-    let machine = Machine::of(&bench.path().join(".local/state/lightbench")).unwrap();
-    let place = Place::for_writing(&bench.project(), None).unwrap();
-    open(&place, &machine, Suspicion::None).unwrap().store
+    use lightbench_core::history::{location::HistoryLocation, machine::Machine, open};
+    let machine = Machine::open(&bench.path().join(".local/state/lightbench")).unwrap();
+    let place = HistoryLocation::for_writing(&bench.project(), None).unwrap();
+    open(&place, &machine, IntegrityCheck::None).unwrap().store
 }
 
 const RUN: &[&str] = &["run", "scale", "--kernel", "naive", "--device", "virtual:h200"];

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use lightbench_core::history::query::{Filter, Order};
 use lightbench_core::history::text::Texts;
-use lightbench_core::history::{HistoryError, RunRecord, Suspicion};
+use lightbench_core::history::{HistoryError, IntegrityCheck, RunRecord};
 
 use super::{opened, record};
 
@@ -25,7 +25,7 @@ const INTACT: &str = "intact after ";
 fn appends_and_reports() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let limit: u64 = std::env::var(LIMIT).unwrap().parse().unwrap();
-    let mut store = opened(Path::new(&folder), Suspicion::None).store;
+    let mut store = opened(Path::new(&folder), IntegrityCheck::None).store;
     for _ in 0..limit {
         let (record, texts) = fresh();
         store.append(&record, &texts).unwrap();
@@ -41,7 +41,7 @@ fn fills_the_disk() {
     let folder = Path::new(&folder);
     let ballast = folder.join("ballast");
     std::fs::write(&ballast, vec![0x5a; 256 << 10]).unwrap();
-    let mut store = opened(folder, Suspicion::None).store;
+    let mut store = opened(folder, IntegrityCheck::None).store;
     let mut kept = Vec::new();
     let full = loop {
         let (record, texts) = fresh();
@@ -57,7 +57,7 @@ fn fills_the_disk() {
     }
     drop(store);
     std::fs::remove_file(ballast).unwrap();
-    let opened = opened(folder, Suspicion::Damage);
+    let opened = opened(folder, IntegrityCheck::Damage);
     assert_eq!(opened.notices, []);
     let mut store = opened.store;
     assert_eq!(store.count().unwrap(), kept.len() as u64);
@@ -114,7 +114,7 @@ fn reported(child: &mut Child) -> Vec<String> {
 
 /// Everything that a history holds, all of it readable.
 fn held(folder: &Path) -> BTreeSet<String> {
-    let opened = opened(folder, Suspicion::Damage);
+    let opened = opened(folder, IntegrityCheck::Damage);
     assert_eq!(opened.notices, [], "nothing was damaged");
     let listing = opened.store.newest(&Filter::default(), Order::Newest, usize::MAX).unwrap();
     assert_eq!(listing.damaged, []);

@@ -50,7 +50,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_virtual_gpu::module", "arguments constants initial module_scope operand operands"),
     ("lightbench_core::verify::station", "sample sampler serve"),
     ("lightbench_tensors::inputs", "domain integers sparse"),
-    ("lightbench_core::speed_of_light", "beside situation whole_warps"),
+    ("lightbench_core::speed_of_light", "extrapolated_counters full_warps performance_data"),
     ("lightbench_models", "budget error model recorded"),
     ("lightbench_models", "protocol settings"),
     ("lightbench::panels", "history history_head history_row"),

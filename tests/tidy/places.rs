@@ -112,7 +112,7 @@ pub(super) const PURE: &[&str] = &[
     "core/src/lesson/",
     "core/measure/src/",
     "core/src/nsight/command.rs",
-    "core/src/nsight/complaint.rs",
+    "core/src/nsight/profiler_message.rs",
     "core/src/nsight/metric.rs",
     "core/src/nsight/quantity.rs",
     "core/src/nsight/table.rs",

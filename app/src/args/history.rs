@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use lightbench_core::history::record::FailureWord;
+use lightbench_core::history::record::FailureKind;
 
 use super::whole;
 
@@ -152,7 +152,7 @@ pub struct Report {
 }
 
 fn verdict(text: &str) -> Result<String, String> {
-    let known = ["passed"].into_iter().chain(FailureWord::ALL.map(FailureWord::as_str));
+    let known = ["passed"].into_iter().chain(FailureKind::ALL.map(FailureKind::as_str));
     match known.clone().find(|word| *word == text) {
         Some(word) => Ok(word.to_owned()),
         None => Err(format!("expected one of {}", known.collect::<Vec<_>>().join(", "))),

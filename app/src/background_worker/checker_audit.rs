@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread::Builder;
 use std::time::Duration;
 
-use lightbench_core::audit::{Court, audit};
+use lightbench_core::audit::{VerdictSource, audit};
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::engine::{AskedBy, Client, Conditions, Ending, Event, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
@@ -84,7 +84,7 @@ impl CandidateChecker {
     }
 }
 
-impl Court for CandidateChecker {
+impl VerdictSource for CandidateChecker {
     fn verdict(
         &mut self,
         _name: &str,

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use lightbench_core::history::label::Label;
-use lightbench_core::history::{HistoryError, Opened, Provenance, RunNumber, Store, StoredRun};
+use lightbench_core::history::{
+    HistoryError, OpenedHistory, Provenance, RunNumber, Store, StoredRun,
+};
 use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::TaskRunner;
@@ -42,7 +44,8 @@ impl TaskRunner {
             }
             None => {
                 let page = |store: &Store| store.page(before, AT_ONCE);
-                let Some((Opened { store, notices }, page)) = read(&self.session, folder, page)?
+                let Some((OpenedHistory { store, notices }, page)) =
+                    read(&self.session, folder, page)?
                 else {
                     return Ok((Vec::new(), HistoryPart::Last));
                 };
@@ -88,7 +91,7 @@ impl TaskRunner {
         let Some(AppendedRun { number, record, before }) = appended else { return };
         let lines = run.verdict.as_ref().map(|passed| {
             let mut told = passed.clone();
-            before.tell(&record, &mut told);
+            before.update_sentences(&record, &mut told);
             let line = |timing: WorkloadTiming| Some((timing.workload, timing.standing?.line));
             told.timings.into_iter().filter_map(line).collect()
         });
@@ -107,7 +110,7 @@ impl TaskRunner {
 
     pub(super) fn label(&self, folder: &Path, number: RunNumber, label: Option<Label>) {
         let write = || -> Result<(), HistoryError> {
-            let Some(Opened { mut store, .. }) = existing(&self.session, folder)? else {
+            let Some(OpenedHistory { mut store, .. }) = existing(&self.session, folder)? else {
                 return Err(HistoryError::NoSuchRun(number));
             };
             store.label(number, label.as_ref())
@@ -120,7 +123,7 @@ impl TaskRunner {
 
     pub(super) fn read_run(&self, folder: &Path, number: RunNumber) {
         let found = || -> Result<Option<(StoredRun, Option<String>)>, HistoryError> {
-            let Some(Opened { store, .. }) = existing(&self.session, folder)? else {
+            let Some(OpenedHistory { store, .. }) = existing(&self.session, folder)? else {
                 return Ok(None);
             };
             let Some(run) = store.run(number)? else { return Ok(None) };

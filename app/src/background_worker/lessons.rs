@@ -76,6 +76,6 @@ fn seen(compiler: &mut Compiler, tracing: &TraceRequest) -> Result<Recording, St
     let TraceRequest { wanted, project, kernel, sheet } = tracing;
     let workload = project.workload(&wanted.workload).map_err(|error| error.to_string())?;
     let (seed, warp) = (SEED, wanted.warp);
-    let wanted = access::Wanted { project, kernel, workload, sheet, seed, warp };
+    let wanted = access::RecordingRequest { project, kernel, workload, sheet, seed, warp };
     record(compiler, &wanted, &Cancellation::new()).map_err(|error| error.to_string())
 }

@@ -8,8 +8,8 @@ use lightbench_core::compile::job::Build;
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::history::record::RunRecord;
-use lightbench_core::history::restored::Lost;
-use lightbench_core::history::{Opened, StoredRun};
+use lightbench_core::history::restore::RestoreError;
+use lightbench_core::history::{OpenedHistory, StoredRun};
 use lightbench_core::project::{Kernel, Project, Workload};
 
 use super::TaskRunner;
@@ -75,12 +75,12 @@ impl TaskRunner {
         record: &RunRecord,
     ) -> Result<(Project, Kernel), String> {
         let opened = existing(&self.session, &project.root).map_err(|error| error.to_string())?;
-        let Some(Opened { store, .. }) = opened else {
+        let Some(OpenedHistory { store, .. }) = opened else {
             return Err(format!("the project has no history; {RUN_AGAIN}"));
         };
-        store.restored(project, record).map_err(|lost| match lost {
-            Lost::Text { .. } | Lost::NoText => format!("{lost}; {RUN_AGAIN}"),
-            Lost::History(_) | Lost::NotAKernel { .. } => lost.to_string(),
+        store.restore(project, record).map_err(|lost| match lost {
+            RestoreError::Text { .. } | RestoreError::NoText => format!("{lost}; {RUN_AGAIN}"),
+            RestoreError::History(_) | RestoreError::NotAKernel { .. } => lost.to_string(),
         })
     }
 

@@ -152,7 +152,7 @@ fn searched(bench: &Fixture, name: &str, state: &str) {
     use lightbench_core::history::machine::Machine;
     use lightbench_core::search::Journal;
 
-    let machine = Machine::of(&bench.folder.path().join(state)).unwrap();
+    let machine = Machine::open(&bench.folder.path().join(state)).unwrap();
     let folder = bench.project().join(".lightbench/searches");
     let mut journal = Journal::create(&folder.join(format!("{name}.jsonl")), machine).unwrap();
     for mut entry in crate::workbench::search::tests::entries() {

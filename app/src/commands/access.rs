@@ -1,7 +1,7 @@
 //! `lightbench access`: the addresses, sectors or banks that the threads of a warp access.
 
 use lightbench_core::access::{
-    AccessError, Picture, Recording, Site, Units, Wanted, record, usual_workload,
+    AccessError, AccessPicture, Recording, RecordingRequest, Site, Units, record, usual_workload,
 };
 use lightbench_core::device::DeviceSheet;
 use lightbench_core::virtual_gpu::machine::WarpId;
@@ -36,7 +36,7 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
     let mut compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
     let warp = WarpId { block: arguments.block, warp: arguments.warp };
     let (project, seed) = (&*project, arguments.seed);
-    let wanted = Wanted { project, kernel, workload, sheet, seed, warp };
+    let wanted = RecordingRequest { project, kernel, workload, sheet, seed, warp };
     let recording = record(&mut compiler, &wanted, &session.cancellation);
     let recording = recording.map_err(|error| match error {
         AccessError::NoSuchWarp(_) | AccessError::Facts(_) => refuse(&error),
@@ -63,11 +63,11 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
             lines.join(", ")
         )));
     }
-    let pictures: Vec<(&Site, Picture)> = sites
+    let pictures: Vec<(&Site, AccessPicture)> = sites
         .iter()
         .filter_map(|site| {
             let access = site.executions.get(arguments.execution.checked_sub(1)?)?;
-            Some((*site, Picture::of(access)))
+            Some((*site, AccessPicture::from_access(access)))
         })
         .collect();
     if pictures.is_empty() {
@@ -91,7 +91,7 @@ fn list(recording: &Recording, source: &str) -> String {
     let mut table = Table::new(&[">line", "access", ">times", "first one"]);
     for site in &recording.sites {
         let line = site.line.map_or_else(String::new, |line| line.to_string());
-        let picture = site.executions.first().map(Picture::of);
+        let picture = site.executions.first().map(AccessPicture::from_access);
         let sentence = picture.map(|picture| picture.sentence()).unwrap_or_default();
         table.row([line, site.title.clone(), site.executions.len().to_string(), sentence]);
     }
@@ -106,14 +106,14 @@ fn list(recording: &Recording, source: &str) -> String {
     text
 }
 
-fn unit_name(picture: &Picture) -> &'static str {
+fn unit_name(picture: &AccessPicture) -> &'static str {
     match picture.units {
         Units::Sectors(_) => "sector",
         Units::Banks(_) => "bank",
     }
 }
 
-fn picture_text(site: &Site, picture: &Picture) -> String {
+fn picture_text(site: &Site, picture: &AccessPicture) -> String {
     let mut text = format!(
         "{}, {} bytes per thread, {} threads: {}\n",
         site.title,
@@ -141,7 +141,7 @@ fn site_json(site: &Site) -> Value {
     })
 }
 
-fn picture_json(site: &Site, picture: &Picture) -> Value {
+fn picture_json(site: &Site, picture: &AccessPicture) -> Value {
     let units = match &picture.units {
         Units::Sectors(sectors) => json!({
             "sectors": sectors.touched.iter().map(|sector| json!({

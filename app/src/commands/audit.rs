@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use lightbench_core::audit::{AuditError, Cell, Court, Matrix, Outcome as Found, audit};
+use lightbench_core::audit::{AuditError, Cell, Matrix, Outcome as Found, VerdictSource, audit};
 use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::engine::Request;
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
@@ -69,7 +69,7 @@ struct CandidateChecker<'a> {
     asked: EvaluationInput,
 }
 
-impl Court for CandidateChecker<'_> {
+impl VerdictSource for CandidateChecker<'_> {
     fn verdict(
         &mut self,
         name: &str,

@@ -4,12 +4,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use lightbench_core::calibrate::{Calibrations, Kept};
+use lightbench_core::calibrate::{Calibrations, StoredCalibration};
 use lightbench_core::device::{
     DescribedGpu, Description, DeviceKind, DeviceName, DeviceSheet, Identity, SheetError,
 };
 use lightbench_core::engine::{DeviceSetting, Engine, Settings};
-use lightbench_core::evaluate::Bench;
+use lightbench_core::evaluate::EvaluationContext;
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings, Quantity};
 use lightbench_core::speed_of_light::confirmation::PeakEvidence;
@@ -79,7 +79,7 @@ impl ChosenDevice {
                 "ceilings from the device's description; `lightbench calibrate --device {device}` measures them"
             ));
         };
-        let ceilings = Ceilings::of(self.sheet, Some(calibration), Basis::Measured);
+        let ceilings = Ceilings::new(self.sheet, Some(calibration), Basis::Measured);
         let (pipes, others): (Vec<_>, Vec<_>) = ceilings
             .not_measured()
             .into_iter()
@@ -103,7 +103,7 @@ pub(super) fn open_gpu(
     wanted: &str,
     why: &str,
     as_json: bool,
-) -> Result<(Bench, ChosenDevice), Outcome> {
+) -> Result<(EvaluationContext, ChosenDevice), Outcome> {
     let command = session.worker_command();
     let command = command.map_err(|error| report::environment(&error, as_json))?;
     let (chosen, checker) = open_device(session, &command, wanted).map_err(|refused| {
@@ -127,11 +127,11 @@ fn bench(
     command: &WorkerCommand,
     setting: &DeviceSetting,
     as_json: bool,
-) -> Result<Bench, Outcome> {
+) -> Result<EvaluationContext, Outcome> {
     let stations = Stations::new(command, &setting.device, setting.checker.as_ref());
     let stations = stations.map_err(|error| report::environment(&error, as_json))?;
     let compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
-    Ok(Bench::new(compiler, stations, setting.libraries.clone()))
+    Ok(EvaluationContext::new(compiler, stations, setting.libraries.clone()))
 }
 
 /// An engine client for the device.
@@ -255,7 +255,7 @@ pub(crate) fn open_device(
             let gpu = Identity::from_description(&description).map(|identity| {
                 let (calibration, notice) =
                     load_calibration(session.state.as_deref(), &identity.uuid);
-                let evidence = PeakEvidence::of(sheet, calibration.as_deref());
+                let evidence = PeakEvidence::new(sheet, calibration.as_deref());
                 remarks.extend(evidence.suspect.iter().map(ToString::to_string));
                 ChosenGpu { description, identity, calibration, notice, remarks }
             });
@@ -288,10 +288,10 @@ pub(super) fn load_calibration(
     state: Option<&Path>,
     uuid: &str,
 ) -> (Option<Arc<Calibration>>, Option<String>) {
-    match state.map(|state| Calibrations::below(state).of(uuid)) {
-        None | Some(Kept::Nothing) => (None, None),
-        Some(Kept::Usable(calibration)) => (Some(Arc::from(calibration)), None),
-        Some(Kept::Unusable { file, reason }) => {
+    match state.map(|state| Calibrations::in_state_folder(state).load(uuid)) {
+        None | Some(StoredCalibration::Nothing) => (None, None),
+        Some(StoredCalibration::Usable(calibration)) => (Some(Arc::from(calibration)), None),
+        Some(StoredCalibration::Unusable { file, reason }) => {
             let file = file.display();
             let notice = format!(
                 "the calibration in {file} is not used: {reason}; the sheet's ceilings apply"
@@ -342,8 +342,8 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let before = gpu(state.path()).ceilings().unwrap();
         assert!(before.contains("lightbench calibrate --device cuda:0"), "{before}");
-        let kept = Calibrations::below(state.path());
-        let file = kept.keep(&calibration()).unwrap();
+        let kept = Calibrations::in_state_folder(state.path());
+        let file = kept.store(&calibration()).unwrap();
         let chosen = gpu(state.path());
         assert!(chosen.calibration().is_some() && chosen.notices().is_empty());
         let line = chosen.ceilings().unwrap();

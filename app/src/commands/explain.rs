@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lightbench_core::explain::{Card, Unknown, card, cards};
+use lightbench_core::explain::{Card, UnknownNumber, card, cards};
 use serde_json::{Value, json};
 
 use crate::args;
@@ -33,7 +33,7 @@ pub fn run(arguments: &args::Explain) -> Outcome {
     }
 }
 
-fn refusal(name: &str, unknown: Unknown) -> String {
+fn refusal(name: &str, unknown: UnknownNumber) -> String {
     let nearest = unknown.nearest.map(|nearest| format!("; did you mean `{nearest}`?"));
     let rest = nearest.unwrap_or_else(|| "; `lightbench explain` lists all".to_owned());
     format!("unknown number `{name}`{rest}")

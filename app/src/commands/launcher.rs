@@ -12,7 +12,7 @@ use lightbench_core::history::query::{Filter, Order};
 use lightbench_core::history::record::{Outcome as Recorded, RunRecord, definition_hash};
 use lightbench_core::history::timing::{Clock, Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, Provenance, StoredRun};
-use lightbench_core::launcher::Subject;
+use lightbench_core::launcher::LauncherRequest;
 use lightbench_core::project::{Candidate, DeviceFacts, Kernel, Project, Workload};
 
 use super::check::{target, unknown_parameter};
@@ -52,7 +52,8 @@ fn written(session: &Session, arguments: &args::Launcher) -> Result<Outcome, Out
     let provenance = provenance(session, &project, &known, &workload.name)
         .map_err(|error| report::environment(&error, false))?;
     let (definition, launch) = (&project.definition, &kernel.launch);
-    let subject = Subject { definition, launch, candidate: &candidate, provenance: &provenance };
+    let subject =
+        LauncherRequest { definition, launch, candidate: &candidate, provenance: &provenance };
     let text = subject.launcher().map_err(|error| refuse(&error))?;
     let Some(path) = &arguments.output else { return Ok(Outcome::passed(text)) };
     let shown = path.display();

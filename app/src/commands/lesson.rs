@@ -3,7 +3,7 @@
 use lightbench_core::engine::Request;
 use lightbench_core::evaluate::Run;
 use lightbench_core::lesson::author::{Proof, kernels, prove};
-use lightbench_core::lesson::{Judged, Lesson};
+use lightbench_core::lesson::{GoalProgress, Lesson};
 use lightbench_core::project::{Project, ProjectError};
 use serde_json::{Value, json};
 
@@ -95,22 +95,22 @@ fn to_text(lesson: &Lesson, device: &str, proofs: &[Proof]) -> String {
     text
 }
 
-fn tick(judged: &Judged) -> &'static str {
+fn tick(judged: &GoalProgress) -> &'static str {
     if judged.is_met() { "✓" } else { "✗" }
 }
 
-fn judgement_text(judged: &Judged) -> String {
+fn judgement_text(judged: &GoalProgress) -> String {
     match judged.source {
-        Some(source) => format!("{} ({})", judged.now, source.word()),
+        Some(source) => format!("{} ({})", judged.current, source.word()),
         None => "not known".to_owned(),
     }
 }
 
 fn to_json(lesson: &Lesson, device: &str, proofs: &[Proof]) -> Value {
-    let judged = |judged: &Judged| {
+    let judged = |judged: &GoalProgress| {
         json!({
             "met": judged.is_met(),
-            "now": judged.now,
+            "now": judged.current,
             "source": judged.source.map(|source| source.word()),
         })
     };

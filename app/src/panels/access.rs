@@ -5,7 +5,7 @@ use egui::{
     Align2, ComboBox, DragValue, EventFilter, FontId, Grid, Key, Rect, Response, RichText, Role,
     ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
-use lightbench_core::access::{Banks, Picture, Recording, Sectors, Site, Units};
+use lightbench_core::access::{AccessPicture, Banks, Recording, Sectors, Site, Units};
 use lightbench_core::project::Purpose;
 
 use super::placeholder;
@@ -97,7 +97,7 @@ pub(super) fn show(
     view.execution = view.execution.min(last);
     choose(ui, recording, site, view);
     let Some(access) = site.executions.get(view.execution) else { return };
-    let picture = Picture::of(access);
+    let picture = AccessPicture::from_access(access);
     ui.label(
         RichText::new(capitalised(&picture.sentence()))
             .family(egui::FontFamily::Name(theme::STRONG.into())),
@@ -229,7 +229,7 @@ fn choose(ui: &mut Ui, recording: &Recording, site: &Site, view: &mut AccessView
 }
 
 /// The accesses thread by thread, as a table for screen readers.
-fn table(ui: &mut Ui, picture: &Picture) {
+fn table(ui: &mut Ui, picture: &AccessPicture) {
     let unit = match picture.units {
         Units::Sectors(_) => "sector",
         Units::Banks(_) => "bank",
@@ -257,7 +257,7 @@ fn table(ui: &mut Ui, picture: &Picture) {
 }
 
 /// The picture in the given height, if that is sufficient.
-fn drawn(ui: &mut Ui, picture: &Picture, view: &mut AccessView, height: f32) {
+fn drawn(ui: &mut Ui, picture: &AccessPicture, view: &mut AccessView, height: f32) {
     let tokens = theme::tokens(ui);
     let hovered = lanes(ui, &tokens, picture, view);
     let lane = hovered.or(view.lane);
@@ -282,7 +282,7 @@ fn drawn(ui: &mut Ui, picture: &Picture, view: &mut AccessView, height: f32) {
     });
 }
 
-fn about(picture: &Picture, lane: usize, address: u64) -> String {
+fn about(picture: &AccessPicture, lane: usize, address: u64) -> String {
     let object = picture.object.as_deref().unwrap_or("shared memory");
     let (unit, units) = match picture.units {
         Units::Sectors(_) => ("sector", picture.units_of(lane)),
@@ -292,7 +292,12 @@ fn about(picture: &Picture, lane: usize, address: u64) -> String {
 }
 
 /// The row of threads; returns the one under the pointer. Arrow keys move between threads.
-fn lanes(ui: &mut Ui, tokens: &Tokens, picture: &Picture, view: &mut AccessView) -> Option<usize> {
+fn lanes(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    picture: &AccessPicture,
+    view: &mut AccessView,
+) -> Option<usize> {
     let width = ui.available_width().min(960.0);
     let cell = width / 32.0;
     let (place, response) = ui.allocate_exact_size(vec2(width, 22.0), Sense::click());
@@ -361,7 +366,7 @@ fn keys(ui: &Ui, response: &Response, view: &mut AccessView) {
 fn grid_of_sectors(
     ui: &mut Ui,
     tokens: &Tokens,
-    picture: &Picture,
+    picture: &AccessPicture,
     sectors: &Sectors,
     marked: Option<usize>,
 ) {
@@ -408,7 +413,7 @@ fn grid_of_sectors(
 }
 
 /// Whether a thread accesses a word of a sector.
-fn is_of(picture: &Picture, lane: Option<usize>, sector: i64, slot: u32) -> bool {
+fn is_of(picture: &AccessPicture, lane: Option<usize>, sector: i64, slot: u32) -> bool {
     let start = sector * 32 + i64::from(slot) * 4;
     let address = lane.and_then(|lane| *picture.lanes.get(lane)?);
     address.is_some_and(|address| {
@@ -418,7 +423,7 @@ fn is_of(picture: &Picture, lane: Option<usize>, sector: i64, slot: u32) -> bool
 }
 
 /// The first thread that accesses a word of a sector, and the number of such threads.
-fn lane_at(picture: &Picture, sector: i64, slot: u32) -> Option<(usize, usize)> {
+fn lane_at(picture: &AccessPicture, sector: i64, slot: u32) -> Option<(usize, usize)> {
     let mut lanes = (0..32).filter(|lane| is_of(picture, Some(*lane), sector, slot));
     let first = lanes.next()?;
     Some((first, 1 + lanes.count()))

@@ -2,7 +2,9 @@
 //! axis.
 
 use egui::Ui;
-use lightbench_core::figure::{Came, Emphasis, Figure, Found, Origin, Undrawable, best_so_far};
+use lightbench_core::figure::{
+    CandidateOutcome, Emphasis, Figure, Origin, SearchedCandidate, Undrawable, best_so_far,
+};
 use lightbench_core::search::entry::Basis;
 use lightbench_core::search::{Decision, Story};
 
@@ -65,24 +67,28 @@ fn drawn(story: &Story, chosen: Option<usize>) -> Result<Figure, Undrawable> {
         evaluations = (variant.after + 1).max(evaluations + 1);
         let was_best = matches!(variant.decision, Some(Decision::Accepted { .. }));
         let came = match (failed(variant), story.speedup(number)) {
-            (Some(_), _) => Came::Failure,
-            (None, Some(factor)) if was_best => Came::Best(factor),
-            (None, Some(factor)) => Came::Time(factor),
+            (Some(_), _) => CandidateOutcome::Failure,
+            (None, Some(factor)) if was_best => CandidateOutcome::Best(factor),
+            (None, Some(factor)) => CandidateOutcome::Time(factor),
             // No result yet.
             (None, None) => continue,
         };
         let why = failed(variant).map(|failed| ("Failed".to_owned(), failed.sentence.clone()));
         let what = ("What".to_owned(), variant.proposal.what.clone());
-        found.push(Found {
+        found.push(SearchedCandidate {
             variant: i64::try_from(number).unwrap_or(i64::MAX),
             name: format!("variant {number}"),
             evaluations,
-            came,
-            origin: if came == Came::Failure { usual } else { origin(story.basis(number)) },
+            outcome: came,
+            origin: if came == CandidateOutcome::Failure {
+                usual
+            } else {
+                origin(story.basis(number))
+            },
             emphasis: match (chosen == Some(number), came) {
                 (true, _) => Emphasis::Chosen,
-                (false, Came::Best(_)) => Emphasis::Normal,
-                (false, Came::Time(_) | Came::Failure) => Emphasis::Faint,
+                (false, CandidateOutcome::Best(_)) => Emphasis::Normal,
+                (false, CandidateOutcome::Time(_) | CandidateOutcome::Failure) => Emphasis::Faint,
             },
             details: [what].into_iter().chain(why).collect(),
         });

@@ -2,9 +2,9 @@
 
 use egui::{FontFamily, Grid, RichText, Ui, vec2};
 use lightbench_core::history::StoredRun;
-use lightbench_core::history::before::than;
+use lightbench_core::history::comparison_runs::compare_times;
 use lightbench_core::measure::comparison::Conclusion;
-use lightbench_core::speed_of_light::than::Than;
+use lightbench_core::speed_of_light::time_comparison::TimeComparison;
 
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
@@ -34,8 +34,9 @@ pub(super) fn show(ui: &mut Ui, runs: &[&StoredRun], workload: &str, commands: &
                 number(ui, &tokens, row, (cell, title, room));
             }
             if let Some([a, b]) = pair {
-                let than = row.workload.as_ref().and_then(|name| than(&b.record, a, name));
-                change(ui, &tokens, than);
+                let comparison =
+                    row.workload.as_ref().and_then(|name| compare_times(&b.record, a, name));
+                change(ui, &tokens, comparison);
             }
             ui.end_row();
         }
@@ -114,23 +115,27 @@ fn number(
 }
 
 /// B compared with A, with the verdict's wording.
-fn change(ui: &mut Ui, tokens: &Tokens, than: Option<Than>) {
-    let Some(than) = than else {
+fn change(ui: &mut Ui, tokens: &Tokens, comparison: Option<TimeComparison>) {
+    let Some(comparison) = comparison else {
         ui.label("");
         return;
     };
-    let (icon, color) = match than {
-        Than::Measured { conclusion: Conclusion::Faster, .. } => (Icon::Up, tokens.status.good.0),
-        Than::Measured { conclusion: Conclusion::Slower, .. } => (Icon::Down, tokens.status.bad.0),
-        Than::Measured { conclusion: Conclusion::NoMeasurableDifference, .. } => {
+    let (icon, color) = match comparison {
+        TimeComparison::Measured { conclusion: Conclusion::Faster, .. } => {
+            (Icon::Up, tokens.status.good.0)
+        }
+        TimeComparison::Measured { conclusion: Conclusion::Slower, .. } => {
+            (Icon::Down, tokens.status.bad.0)
+        }
+        TimeComparison::Measured { conclusion: Conclusion::NoMeasurableDifference, .. } => {
             (Icon::Equal, tokens.text.weak.0)
         }
-        Than::Modelled { .. } => (Icon::Ring, tokens.origin.modelled.0),
-        Than::NotComparable(_) => (Icon::Warning, tokens.status.warning.0),
+        TimeComparison::Modelled { .. } => (Icon::Ring, tokens.origin.modelled.0),
+        TimeComparison::NotComparable(_) => (Icon::Warning, tokens.status.warning.0),
     };
     ui.horizontal(|ui| {
         icon.show(ui, color);
-        ui.colored_label(color, than.words("A"));
+        ui.colored_label(color, comparison.words("A"));
     });
 }
 

@@ -2,8 +2,8 @@
 
 use egui::{Grid, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, vec2};
 use lightbench_core::history::RunNumber;
-use lightbench_core::history::numbers::{CountedIn, RecordedCounts};
-use lightbench_core::speed_of_light::situation::{CountedAt, Profile};
+use lightbench_core::history::numbers::{CountedLocation, RecordedCounts};
+use lightbench_core::speed_of_light::performance_data::{CounterLocation, Profile};
 use lightbench_core::verify::verdict::WorkloadTiming;
 use lightbench_core::virtual_gpu::cost::{Metric, metrics};
 
@@ -71,9 +71,9 @@ pub(super) fn show(
 }
 
 impl CounterSource<'_> {
-    fn place(&self) -> CountedIn {
+    fn place(&self) -> CountedLocation {
         match self {
-            Self::Newest(_, profile) => CountedIn::of(&profile.at),
+            Self::Newest(_, profile) => CountedLocation::from_source(&profile.at),
             Self::Recorded(_, counts) => counts.at.clone(),
         }
     }
@@ -81,8 +81,8 @@ impl CounterSource<'_> {
     fn words(&self) -> String {
         match self {
             Self::Newest(timing, profile) => match &profile.at {
-                CountedAt::There => format!("counted on {}", timing.workload),
-                CountedAt::Beside(beside) => beside.sentence(),
+                CounterLocation::SameWorkload => format!("counted on {}", timing.workload),
+                CounterLocation::Extrapolated(beside) => beside.sentence(),
             },
             Self::Recorded(number, counts) => {
                 format!("recorded counters of run #{number}, counted {}", place(&counts.at))

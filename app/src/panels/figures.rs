@@ -3,8 +3,8 @@
 
 use egui::Ui;
 use lightbench_core::figure::{
-    Busy, Emphasis, Origin, Sampled, Size, Than, WorkloadTime, share_of_bound, units_of_bound,
-    units_of_counts,
+    BusyUnit, Emphasis, Origin, OtherRunTime, SampledRun, ScalingPoint, WorkloadTime,
+    share_of_bound, units_of_bound, units_of_counts,
 };
 use lightbench_core::history::RunNumber;
 use lightbench_core::lesson::recorded::RecordedKind;
@@ -14,7 +14,7 @@ use lightbench_core::project::Workload;
 use lightbench_core::speed_of_light::bound::{CacheState, NoBound, PhysicalBound};
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings};
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
-use lightbench_core::speed_of_light::situation::CountedAt;
+use lightbench_core::speed_of_light::performance_data::CounterLocation;
 use lightbench_core::units::Seconds;
 
 use super::roofline::{RooflineAction, RooflineModel, RooflineRun, RooflineView};
@@ -85,11 +85,11 @@ impl FiguresView {
         let made_of = (workload.clone(), name, version, project, lesson);
         if self.task.as_ref().is_none_or(|task| task.made_of != made_of) {
             let workload = opened.project.workload(&opened.workload).ok()?;
-            let work = MinimalWork::of(&opened.project.definition, workload);
+            let work = MinimalWork::new(&opened.project.definition, workload);
             let calibration = device.calibration.as_deref();
             let basis = if calibration.is_some() { Basis::Measured } else { Basis::Sheet };
-            let ceilings = Ceilings::of(device.sheet, calibration, basis);
-            let bound = PhysicalBound::of(&work, &ceilings, CacheState::Cold);
+            let ceilings = Ceilings::new(device.sheet, calibration, basis);
+            let bound = PhysicalBound::new(&work, &ceilings, CacheState::Cold);
             let mut runs = lesson_runs(bench, &work);
             runs.extend(marks(bench, &opened.workload, &made_of.1));
             self.task = Some(RooflineTask { made_of, ceilings, work, bound, runs });
@@ -244,7 +244,7 @@ fn without_bound(bench: &Workbench, view: &mut FiguresView) -> Absence {
 }
 
 /// The fraction of the bound of the shown run, and the utilisation of units.
-fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&RunRow>) -> Vec<Busy> {
+fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&RunRow>) -> Vec<BusyUnit> {
     let Some(opened) = &bench.opened else { return Vec::new() };
     let Some((row, time)) = shown(bench, opened) else { return Vec::new() };
     let other = pinned.and_then(|pinned| pinned.time(&time.workload));
@@ -262,14 +262,14 @@ fn busy_units(
     view: &mut FiguresView,
     (row, time): (&RunRow, &RowTime),
     pinned: Option<&RowTime>,
-) -> Vec<Busy> {
+) -> Vec<BusyUnit> {
     let evaluated =
         bench.evaluations.kernel(&row.kernel).and_then(|known| known.evaluated.as_ref());
     let newest = evaluated.filter(|evaluated| evaluated.number == Some(row.number));
     let timings =
         newest.and_then(|newest| newest.run.verdict.as_ref().ok()).map(|passed| &passed.timings);
     let counted = timings.and_then(|timings| bench.summary_timing(timings)?.profile.as_ref().ok());
-    let counted = counted.filter(|profile| profile.at == CountedAt::There);
+    let counted = counted.filter(|profile| profile.at == CounterLocation::SameWorkload);
     if let Some(profile) = counted.filter(|profile| !profile.units.is_empty() && pinned.is_none()) {
         return units_of_counts(&profile.units, time.median);
     }
@@ -290,7 +290,7 @@ pub(super) fn timing(
         measurements::times(ui, &measured, &mut view.mode);
         ui.add_space(2.0 * GAP);
     }
-    let runs: Vec<Sampled> = sampled(bench, view.mode).into_iter().collect();
+    let runs: Vec<SampledRun> = sampled(bench, view.mode).into_iter().collect();
     let absence = bench.without_time().unwrap_or_else(|| without_samples(bench));
     match timing::show(ui, &TimingModel { runs: &runs, absence: &absence }, &mut view.timing) {
         Some(TimingAction::Choose(number)) => commands.push(Command::SelectRun(number)),
@@ -316,14 +316,14 @@ fn without_samples(bench: &Workbench) -> Absence {
 
 /// The samples of the latest verdict on the current kernel, if it is shown; with a cold cache if the selected condition
 /// has none.
-fn sampled(bench: &Workbench, mode: Mode) -> Option<Sampled> {
+fn sampled(bench: &Workbench, mode: Mode) -> Option<SampledRun> {
     let evaluated = bench.shown_verdict()?;
     let told = bench.summary_timing(&evaluated.run.verdict.as_ref().ok()?.timings)?;
     let under = |mode: Mode| told.timings.iter().find(move |timing| timing.mode == mode);
     let timing = under(mode).or_else(|| under(Mode::Cold))?;
     let TimingBasis::Samples { rounds, .. } = &timing.basis else { return None };
     let number = evaluated.number.unwrap_or(RunNumber(0));
-    Some(Sampled {
+    Some(SampledRun {
         run: number.0,
         name: format!("#{number} {}, {}", evaluated.kernel.name, timing.mode.word()),
         summary: timing.summary,
@@ -366,7 +366,7 @@ fn times(bench: &Workbench) -> Vec<WorkloadTime> {
         let than = other.and_then(|other| {
             let time = other.time(&workload.name)?.median;
             let origin = origin(other.time(&workload.name)?.source);
-            Some(Than { name: format!("#{} {}", other.number, other.kernel), time, origin })
+            Some(OtherRunTime { name: format!("#{} {}", other.number, other.kernel), time, origin })
         });
         Some(WorkloadTime {
             id,
@@ -375,7 +375,7 @@ fn times(bench: &Workbench) -> Vec<WorkloadTime> {
             interval: time.interval,
             origin: origin(time.source),
             bound: time.bound,
-            than,
+            other_run: than,
             emphasis: if workload.name == opened.workload {
                 Emphasis::Chosen
             } else {
@@ -396,11 +396,11 @@ fn axes(bench: &Workbench) -> Vec<SizedAxis> {
         .filter_map(|workload| Some((workload, row.time(&workload.name)?)))
         .collect();
     let along = |(place, axis): (usize, &lightbench_core::project::scalar::Axis)| {
-        let mut sizes: Vec<Size> = measured
+        let mut sizes: Vec<ScalingPoint> = measured
             .iter()
             .zip(0..)
             .filter_map(|((workload, time), id)| {
-                Some(Size {
+                Some(ScalingPoint {
                     id,
                     name: workload.name.clone(),
                     size: *workload.axes.get(place)?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::{ComboBox, Ui, WidgetInfo};
 use lightbench_core::evaluate::Run;
 use lightbench_core::nsight::stalls::StalledLine;
-use lightbench_core::speed_of_light::situation::CountedAt;
+use lightbench_core::speed_of_light::performance_data::CounterLocation;
 use lightbench_core::virtual_gpu::cost::Counts;
 
 use crate::widgets::code::marks;
@@ -99,8 +99,10 @@ impl LineHeat {
             return Vec::new();
         };
         let at = match &profile.at {
-            CountedAt::There => String::new(),
-            CountedAt::Beside(beside) => format!(", on {} at {}", beside.device, beside.workload),
+            CounterLocation::SameWorkload => String::new(),
+            CounterLocation::Extrapolated(beside) => {
+                format!(", on {} at {}", beside.device, beside.workload)
+            }
         };
         let own = |file: &str| Path::new(file).ends_with(&self.file);
         let lines: Vec<(u32, u64)> = profile

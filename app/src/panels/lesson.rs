@@ -5,9 +5,9 @@ use egui::{
     Sense, Slider, Stroke, Ui, WidgetInfo, vec2,
 };
 use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
-use lightbench_core::lesson::goal::State;
+use lightbench_core::lesson::goal::GoalState;
 use lightbench_core::lesson::recorded::RecordedKind;
-use lightbench_core::lesson::{Judged, Lesson, Nearness, Prediction, Step};
+use lightbench_core::lesson::{GoalProgress, Lesson, Nearness, Prediction, Step};
 
 use super::placeholder;
 use crate::theme::{self, GAP, Tokens};
@@ -281,7 +281,7 @@ fn predict(
     });
     if let Some((value, _)) = here.answer {
         ui.add_space(GAP);
-        ui.label(strong(sentence(Nearness::of(guess, value))));
+        ui.label(strong(sentence(Nearness::from_guess(guess, value))));
     }
 }
 
@@ -305,11 +305,11 @@ fn goals(ui: &mut Ui, bench: &Workbench, taught: &OpenLesson, step: &Step) {
     }
 }
 
-fn goal_row(ui: &mut Ui, tokens: &Tokens, words: &str, judged: &Judged) {
+fn goal_row(ui: &mut Ui, tokens: &Tokens, words: &str, judged: &GoalProgress) {
     let (icon, color, state) = match judged.state {
-        State::Met => (Icon::Check, tokens.status.good.0, "reached"),
-        State::Missed => (Icon::Cross, tokens.status.bad.0, "not reached"),
-        State::Unknown => (Icon::Ring, tokens.text.weak.0, "not known yet"),
+        GoalState::Met => (Icon::Check, tokens.status.good.0, "reached"),
+        GoalState::Missed => (Icon::Cross, tokens.status.bad.0, "not reached"),
+        GoalState::Unknown => (Icon::Ring, tokens.text.weak.0, "not known yet"),
     };
     ui.horizontal_top(|ui| {
         icon.show(ui, color);
@@ -323,7 +323,7 @@ fn goal_row(ui: &mut Ui, tokens: &Tokens, words: &str, judged: &Judged) {
                 WidgetInfo::labeled(Role::Label, true, format!("{words}, {state}"))
             });
             let now = match judged.source {
-                Some(source) => format!("now {}, {}", judged.now, source.word()),
+                Some(source) => format!("now {}, {}", judged.current, source.word()),
                 None => state.to_owned(),
             };
             ui.label(RichText::new(now).small().color(tokens.text.weak.0));

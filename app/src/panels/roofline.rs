@@ -4,7 +4,7 @@
 use egui::Ui;
 use lightbench_core::device::Pipe;
 use lightbench_core::figure::{
-    self, Emphasis, Figure, Mover, NoRoofline, Origin, Roofs, RunPoint, Trail,
+    self, BandwidthRun, Emphasis, Figure, NoRoofline, Origin, Roofs, RunPoint, Trail,
 };
 use lightbench_core::history::RunNumber;
 use lightbench_core::lesson::Roofs as LessonRoofs;
@@ -168,7 +168,7 @@ fn drawn(
     let roofs = Roofs { ceilings, pipes: &own, levels };
     match figure::roofline(roofs, model.work, &runs, view.trail) {
         Err(NoRoofline::NoPoint(NoPoint::NoOperations)) => {
-            let movers = runs.iter().rev().map(|run| Mover {
+            let movers = runs.iter().rev().map(|run| BandwidthRun {
                 run: run.run,
                 name: run.name.clone(),
                 rate: model.work.moved() / run.time,

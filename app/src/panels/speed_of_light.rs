@@ -1,7 +1,7 @@
 //! Panel of the speed of light: achieved fraction per unit of the device, beside those of the pinned run.
 
 use egui::Ui;
-use lightbench_core::figure::{self, Busy};
+use lightbench_core::figure::{self, BusyUnit};
 
 use super::placeholder;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
@@ -11,7 +11,7 @@ use crate::workbench::absence::Absence;
 #[derive(Clone, Copy, Debug)]
 pub struct SpeedOfLightModel<'a> {
     /// The units, the busiest first.
-    pub units: &'a [Busy],
+    pub units: &'a [BusyUnit],
     /// The title of the pinned run.
     pub pinned: Option<&'a str>,
     /// The placeholder if there are no units.

@@ -6,7 +6,8 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use lightbench_core::device::{DeviceSheet, Pipe};
 use lightbench_core::figure::{
-    Busy, Emphasis, Origin, Sampled, Size, Than, WorkloadTime, units_of_bound,
+    BusyUnit, Emphasis, Origin, OtherRunTime, SampledRun, ScalingPoint, WorkloadTime,
+    units_of_bound,
 };
 use lightbench_core::history::RunNumber;
 use lightbench_core::measure::Summary;
@@ -74,11 +75,11 @@ fn work(project: &str, workload: &str) -> MinimalWork {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects");
     let project = Project::load(&root.join(project)).unwrap();
     let workload = project.workloads.iter().find(|each| each.name == workload).unwrap();
-    MinimalWork::of(&project.definition, workload)
+    MinimalWork::new(&project.definition, workload)
 }
 
 fn ceilings() -> Ceilings {
-    let mut ceilings = Ceilings::of(DeviceSheet::named("h200").unwrap(), None, Basis::Sheet);
+    let mut ceilings = Ceilings::new(DeviceSheet::named("h200").unwrap(), None, Basis::Sheet);
     let origin = Source::Measured { date: "2026-11-21".to_owned(), method: "copy".to_owned() };
     ceilings.l2 = Some(Ceiling { value: BytesPerSecond(9.8e12), origin: origin.clone() });
     ceilings.dram = Some(Ceiling { value: BytesPerSecond(4.31e12), origin });
@@ -174,13 +175,13 @@ fn what_computes_nothing_has_its_bandwidth() {
     pictures("bandwidth", show_bandwidth);
 }
 
-fn units() -> Vec<Busy> {
+fn units() -> Vec<BusyUnit> {
     let (work, ceilings) = (work("rmsnorm", "llama-70b-prefill"), ceilings());
-    let bound = PhysicalBound::of(&work, &ceilings, CacheState::Cold).unwrap();
+    let bound = PhysicalBound::new(&work, &ceilings, CacheState::Cold).unwrap();
     let (time, pinned) = (Seconds(1.28e-4), Some(Seconds(1.39e-4)));
     let mut units = units_of_bound(bound.bound(), time, pinned, Origin::Measured);
     let modelled = [("L2", 0.332, 0.328), ("Shared memory", 0.087, 0.087), ("Issue", 0.214, 0.261)];
-    units.extend(modelled.into_iter().zip(10..).map(|((name, share, pinned), id)| Busy {
+    units.extend(modelled.into_iter().zip(10..).map(|((name, share, pinned), id)| BusyUnit {
         id,
         name: name.to_owned(),
         share: Fraction(share),
@@ -209,7 +210,7 @@ fn a_unit_is_explained() {
 }
 
 /// Samples with the properties of a GPU clock: ticks, a tail and occasional outliers.
-fn sampled(run: i64, name: &str, time: f64, wide: f64) -> Sampled {
+fn sampled(run: i64, name: &str, time: f64, wide: f64) -> SampledRun {
     let rounds: Vec<Vec<Seconds>> = (0..24_u32)
         .map(|round| {
             let sample = |index: u32| {
@@ -222,7 +223,7 @@ fn sampled(run: i64, name: &str, time: f64, wide: f64) -> Sampled {
             (0..5).map(sample).collect()
         })
         .collect();
-    Sampled {
+    SampledRun {
         run,
         name: name.to_owned(),
         summary: Summary::from_rounds(&rounds).unwrap(),
@@ -260,18 +261,23 @@ fn show_workloads(ui: &mut Ui, view: &mut WorkloadsView) -> Option<WorkloadsActi
             interval: Some((Seconds(time * 0.98), Seconds(time * 1.03))),
             origin: *origin,
             bound: Some(Seconds(*bound)),
-            than: Some(Than { name: "#27".to_owned(), time: Seconds(*than), origin: *origin }),
+            other_run: Some(OtherRunTime {
+                name: "#27".to_owned(),
+                time: Seconds(*than),
+                origin: *origin,
+            }),
             emphasis: Emphasis::Normal,
         });
-    let sizes = found.iter().zip(0..).map(|((name, rows, time, _, bound, origin), id)| Size {
-        id,
-        name: (*name).to_owned(),
-        size: *rows,
-        time: Seconds(*time),
-        interval: Some((Seconds(time * 0.98), Seconds(time * 1.03))),
-        origin: *origin,
-        bound: Some(Seconds(*bound)),
-    });
+    let sizes =
+        found.iter().zip(0..).map(|((name, rows, time, _, bound, origin), id)| ScalingPoint {
+            id,
+            name: (*name).to_owned(),
+            size: *rows,
+            time: Seconds(*time),
+            interval: Some((Seconds(time * 0.98), Seconds(time * 1.03))),
+            origin: *origin,
+            bound: Some(Seconds(*bound)),
+        });
     let times: Vec<WorkloadTime> = times.collect();
     let axes = [SizedAxis { name: "rows".to_owned(), sizes: sizes.collect() }];
     workloads::show(ui, &WorkloadsModel { times: &times, axes: &axes, absence: &absence() }, view)

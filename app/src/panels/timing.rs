@@ -1,7 +1,7 @@
 //! Panel of the timing samples of a run, with those of another run below.
 
 use egui::Ui;
-use lightbench_core::figure::{self, Sampled};
+use lightbench_core::figure::{self, SampledRun};
 use lightbench_core::history::RunNumber;
 
 use super::placeholder;
@@ -12,7 +12,7 @@ use crate::workbench::absence::Absence;
 #[derive(Clone, Copy, Debug)]
 pub struct TimingModel<'a> {
     /// One run, or the base of comparison and a run.
-    pub runs: &'a [Sampled],
+    pub runs: &'a [SampledRun],
     /// The placeholder if there are no units.
     pub absence: &'a Absence,
 }

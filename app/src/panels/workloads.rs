@@ -1,7 +1,9 @@
 //! Panel of the times of all workloads, and their scaling with the task's sizes.
 
 use egui::Ui;
-use lightbench_core::figure::{self, Figure, Scaled, Size, Undrawable, WorkloadTime};
+use lightbench_core::figure::{
+    self, Figure, ScalingPoint, ScalingQuantity, Undrawable, WorkloadTime,
+};
 
 use super::placeholder;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
@@ -23,7 +25,7 @@ pub struct WorkloadsModel<'a> {
 pub struct SizedAxis {
     pub name: String,
     /// Workloads along it.
-    pub sizes: Vec<Size>,
+    pub sizes: Vec<ScalingPoint>,
 }
 
 /// View state of the panel.
@@ -39,7 +41,7 @@ enum Subject {
     #[default]
     Workloads,
     /// Sizes along the axis with this name.
-    Scaling(String, Scaled),
+    Scaling(String, ScalingQuantity),
 }
 
 /// An action of the user.
@@ -105,15 +107,15 @@ fn controls(ui: &mut Ui, model: &WorkloadsModel<'_>, subject: &mut Subject) {
     }
     let title = match subject {
         Subject::Workloads => "Workloads".to_owned(),
-        Subject::Scaling(name, Scaled::Time) => format!("Time over {name}"),
-        Subject::Scaling(name, Scaled::Share) => format!("Share over {name}"),
+        Subject::Scaling(name, ScalingQuantity::Time) => format!("Time over {name}"),
+        Subject::Scaling(name, ScalingQuantity::BoundFraction) => format!("Share over {name}"),
     };
     ui.menu_button(title, |ui| {
         ui.radio_value(subject, Subject::Workloads, "Workloads");
         for SizedAxis { name, .. } in model.axes {
-            let time = Subject::Scaling(name.clone(), Scaled::Time);
+            let time = Subject::Scaling(name.clone(), ScalingQuantity::Time);
             ui.radio_value(subject, time, format!("Time over {name}"));
-            let share = Subject::Scaling(name.clone(), Scaled::Share);
+            let share = Subject::Scaling(name.clone(), ScalingQuantity::BoundFraction);
             ui.radio_value(subject, share, format!("Fraction of the bound over {name}"));
         }
     });

@@ -2,7 +2,7 @@
 //! machine, or never ran.
 
 use lightbench_core::history::StoredRun;
-use lightbench_core::history::record::{FailureWord, Outcome};
+use lightbench_core::history::record::{FailureKind, Outcome};
 
 use super::Workbench;
 use super::evaluations::{KernelState, MachineState};
@@ -66,7 +66,7 @@ impl Workbench {
         let is_refused = |known: &KernelState| {
             let verdict = known.evaluated.as_ref().map(|evaluated| &evaluated.run.verdict);
             let failure = verdict.and_then(|verdict| verdict.as_ref().err());
-            failure.and_then(FailureWord::of) == Some(FailureWord::Compile)
+            failure.and_then(FailureKind::from_not_passed) == Some(FailureKind::Compile)
                 || !known.compile_problems.is_empty()
         };
         match known {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::history::before::than;
+use lightbench_core::history::comparison_runs::compare_times;
 use lightbench_core::history::label::Label;
 use lightbench_core::history::record::Outcome;
 use lightbench_core::history::timing::{Clock, Mode};
@@ -297,7 +297,7 @@ fn markdown(runs: &[&StoredRun], workload: &str) -> String {
     let mut text = RunMatrix::from_runs(runs, workload).markdown();
     if let [a, b] = runs {
         for name in b.record.timings().iter().filter(|timing| timing.mode == Mode::Cold) {
-            if let Some(than) = than(&b.record, a, &name.workload) {
+            if let Some(than) = compare_times(&b.record, a, &name.workload) {
                 text += &format!("\n{}: B is {}\n", name.workload, than.words("A"));
             }
         }

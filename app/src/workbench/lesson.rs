@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lightbench_core::evaluate::Run;
 use lightbench_core::lesson::goal::Source;
-use lightbench_core::lesson::{Judged, Lesson, Prediction, Step, judge};
+use lightbench_core::lesson::{GoalProgress, Lesson, Prediction, Step, judge};
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
 use serde::{Deserialize, Serialize};
 
@@ -230,7 +230,7 @@ impl Workbench {
 
     /// The goals of the step, with their current state.
     #[must_use]
-    pub fn judged(&self) -> Vec<Judged> {
+    pub fn judged(&self) -> Vec<GoalProgress> {
         let Some(taught) = self.open_lesson() else { return Vec::new() };
         let known = self.evaluations.kernel(&taught.lesson.kernel);
         let run = known.and_then(|known| known.evaluated.as_ref()).map(|each| &*each.run);
@@ -299,7 +299,7 @@ impl Workbench {
         let project = &opened.project;
         let work = |workload: &str| {
             let workload = project.workload(workload).ok()?;
-            Some(MinimalWork::of(&project.definition, workload))
+            Some(MinimalWork::new(&project.definition, workload))
         };
         let before = taught.progress.clone();
         taught.learn(kernel, run, work);

@@ -7,8 +7,8 @@
 mod tests;
 
 use lightbench_core::history::StoredRun;
-use lightbench_core::history::before::reaches;
-use lightbench_core::history::numbers::{CountedIn, RecordedCounts};
+use lightbench_core::history::comparison_runs::recorded_range;
+use lightbench_core::history::numbers::{CountedLocation, RecordedCounts};
 use lightbench_core::history::record::{Outcome, WorkloadName};
 use lightbench_core::history::timing::{Clock, Mode, RecordedTiming};
 use lightbench_core::units::{Bytes, grouped};
@@ -163,7 +163,8 @@ fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
     let values = runs.iter().map(|run| {
         let timing = cold(run, workload)?;
         let median = timing.median.seconds();
-        let between = reaches(timing).map_or((median.0, median.0), |(low, high)| (low.0, high.0));
+        let between =
+            recorded_range(timing).map_or((median.0, median.0), |(low, high)| (low.0, high.0));
         Some(Value {
             text: median.to_string(),
             how: clock(&timing.clock),
@@ -228,7 +229,7 @@ fn against_bound(row: MakeRow<'_>, runs: &[&StoredRun], workload: &WorkloadName)
         let (standing, share) = timing.standing.as_ref().zip(timing.share())?;
         // Its interval follows from the interval of the time.
         let (middle, median) = (share.middle.0, timing.median.seconds());
-        let between = reaches(timing).map_or((middle, middle), |(low, high)| {
+        let between = recorded_range(timing).map_or((middle, middle), |(low, high)| {
             (middle * (median / high).0, middle * (median / low).0)
         });
         let kind = format!("{} {}", kind(run, &timing.clock), standing.peaks);
@@ -313,10 +314,12 @@ fn counts(row: MakeRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
 
 /// Where counters come from, as text.
 #[must_use]
-pub fn place(at: &CountedIn) -> String {
+pub fn place(at: &CountedLocation) -> String {
     match at {
-        CountedIn::There => "on this workload".to_owned(),
-        CountedIn::Beside { device, workload } => format!("on {device} in {workload}"),
+        CountedLocation::SameWorkload => "on this workload".to_owned(),
+        CountedLocation::SmallerWorkload { device, workload } => {
+            format!("on {device} in {workload}")
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use lightbench_core::evaluate::Run;
-use lightbench_core::history::numbers::{CountedIn, RecordedCounts, RecordedNumbers};
+use lightbench_core::history::numbers::{CountedLocation, RecordedCounts, RecordedNumbers};
 use lightbench_core::history::record::Outcome;
 use lightbench_core::history::{RunNumber, StoredRun};
-use lightbench_core::speed_of_light::situation::Profile;
+use lightbench_core::speed_of_light::performance_data::Profile;
 use lightbench_core::virtual_gpu::cost::Metric;
 
 use super::Workbench;
@@ -122,10 +122,10 @@ impl Pinned {
         &self,
         workload: &str,
         metric: &Metric,
-        (mine, at): (f64, &CountedIn),
+        (mine, at): (f64, &CountedLocation),
     ) -> PinnedDifference {
         if let Some(own) = self.profile(workload) {
-            let is_there = CountedIn::of(&own.at) == *at;
+            let is_there = CountedLocation::from_source(&own.at) == *at;
             return match (metric.value)(&own.counted.total) {
                 Some(own) if is_there => PinnedDifference::between(mine, own),
                 Some(_) => PinnedDifference::OtherContext,
@@ -176,7 +176,7 @@ mod tests {
         };
         let mut profile = Profile::default();
         profile.counted.total = total;
-        let numbers = RecordedNumbers::of(None, Some(&profile));
+        let numbers = RecordedNumbers::from_launch(None, Some(&profile));
         let kept = numbers.counted.unwrap();
         let known: Vec<&str> = metrics()
             .filter_map(|metric| {

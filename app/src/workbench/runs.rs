@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use lightbench_core::history::label::Label;
-use lightbench_core::history::record::{Basis, FailureWord, Outcome};
+use lightbench_core::history::record::{FailureKind, Outcome, ScoreBasis};
 use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, RunNumber, StoredRun, better};
-use lightbench_core::speed_of_light::share::Share;
+use lightbench_core::speed_of_light::bound_fraction::BoundFraction;
 use lightbench_core::units::Seconds;
 
 use super::families::{Descent, Families, Family};
@@ -26,7 +26,7 @@ pub struct RunRow {
     /// Which machine ran it.
     pub provenance: Provenance,
     /// The failure; `None` if the run passed.
-    pub failure: Option<FailureWord>,
+    pub failure: Option<FailureKind>,
     /// A sentence about the failure.
     pub sentence: Option<Box<str>>,
     /// Times with a cold cache, one per measured workload.
@@ -64,7 +64,7 @@ pub struct RowTime {
     /// The physical bound: no correct kernel is faster.
     pub bound: Option<Seconds>,
     /// The fraction of the bound: bound ÷ time.
-    pub share: Option<Share>,
+    pub share: Option<BoundFraction>,
     /// What limits the kernel, as text.
     pub limiter: Option<Arc<str>>,
     /// Whether the time is reliable.
@@ -128,7 +128,7 @@ pub struct Runs {
     /// Runs of a kernel on a device, the newest last.
     alike: BTreeMap<(Arc<str>, Arc<str>), Vec<Attempt>>,
     names: BTreeSet<Arc<str>>,
-    bases: BTreeMap<Basis, BasisNumber>,
+    bases: BTreeMap<ScoreBasis, BasisNumber>,
     best: BTreeMap<BasisNumber, (Seconds, RunNumber)>,
     families: Families,
     /// Incremented by each change.
@@ -288,7 +288,7 @@ impl Runs {
         new
     }
 
-    fn basis(&mut self, basis: Basis) -> BasisNumber {
+    fn basis(&mut self, basis: ScoreBasis) -> BasisNumber {
         let next = BasisNumber(u32::try_from(self.bases.len()).unwrap_or(u32::MAX));
         *self.bases.entry(basis).or_insert(next)
     }
@@ -400,7 +400,7 @@ impl RunRow {
     /// The word for the result.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
-        self.failure.map_or("passed", FailureWord::as_str)
+        self.failure.map_or("passed", FailureKind::as_str)
     }
 
     /// The time of a workload.

@@ -10,8 +10,8 @@ use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::engine::{Ending, Event, NotTaken, Request, RequestId};
 use lightbench_core::evaluate::Run;
 use lightbench_core::history::record::{
-    ChecksSummary, DeviceIdentity, Environment, Origin, Outcome, PassedBy, RunId, RunRecord, Scope,
-    WorkloadName,
+    ChecksSummary, CorrectnessSource, DeviceIdentity, Environment, Origin, Outcome, RunId,
+    RunRecord, Scope, WorkloadName,
 };
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::RecordedTiming;
@@ -177,11 +177,15 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
     let workload = project.workload(WORKLOAD).unwrap();
     let mut texts = Texts::default();
     let timings = seconds.map(|seconds| {
-        RecordedTiming::of(WorkloadName::of(workload).unwrap(), &timing(seconds), &mut texts)
-            .unwrap()
+        RecordedTiming::from_timing(
+            WorkloadName::from_workload(workload).unwrap(),
+            &timing(seconds),
+            &mut texts,
+        )
+        .unwrap()
     });
     let outcome = Outcome::Passed {
-        by: PassedBy::Verification(ChecksSummary::of(&project, &Checks::default())),
+        by: CorrectnessSource::Verification(ChecksSummary::new(&project, &Checks::default())),
         timings: timings.into_iter().collect(),
         withheld: BTreeMap::new(),
         energy: BTreeMap::new(),

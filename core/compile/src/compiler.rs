@@ -12,7 +12,7 @@ use std::time::Duration;
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_toolchain::doctor::FETCH_COMMAND;
 use lightbench_toolchain::{
-    HeaderError, HeaderFolder, HeaderState, HeaderTurn, Headers, Toolchain,
+    HeaderError, HeaderExtraction, HeaderFolder, HeaderState, Headers, Toolchain,
 };
 use lightbench_worker::command::WorkerCommand;
 use lightbench_worker::error::{Death, WorkerError};

@@ -6,5 +6,5 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-pub use picture::{Bank, Banks, Picture, Sector, Sectors, Units};
-pub use record::{AccessError, Recording, Site, Wanted, record, usual_workload};
+pub use picture::{AccessPicture, Bank, Banks, Sector, Sectors, Units};
+pub use record::{AccessError, Recording, RecordingRequest, Site, record, usual_workload};

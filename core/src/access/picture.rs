@@ -14,7 +14,7 @@ const WORD: u64 = 4;
 
 /// One access of a warp.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Picture {
+pub struct AccessPicture {
     /// What lanes do.
     pub kind: AccessKind,
     /// Bytes of each lane.
@@ -79,10 +79,10 @@ pub struct Bank {
     pub words: Vec<(u64, u32)>,
 }
 
-impl Picture {
+impl AccessPicture {
     /// Of one access.
     #[must_use]
-    pub fn of(access: &WarpAccess) -> Self {
+    pub fn from_access(access: &WarpAccess) -> Self {
         let start = access.object.as_ref().map_or(0, |(_, start)| *start);
         Self {
             kind: access.kind,

@@ -27,7 +27,7 @@ const MOST_STEPS: u64 = 1 << 26;
 
 /// What somebody wants to see.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct RecordingRequest<'a> {
     /// The project.
     pub project: &'a Project,
     /// One of its kernels.
@@ -96,10 +96,10 @@ pub enum AccessError {
 /// The kernel does not compile or cannot be run, or no launch has the warp.
 pub fn record(
     compiler: &mut Compiler,
-    wanted: &Wanted<'_>,
+    wanted: &RecordingRequest<'_>,
     cancellation: &Cancellation,
 ) -> Result<Recording, AccessError> {
-    let Wanted { project, kernel, workload, sheet, seed, warp } = *wanted;
+    let RecordingRequest { project, kernel, workload, sheet, seed, warp } = *wanted;
     let (chosen, build) = (&BTreeMap::new(), Build::Optimised);
     let setting = Setting { project, workload, chosen, sheet, build };
     let facts = facts(compiler, kernel, &setting, cancellation);
@@ -145,7 +145,7 @@ fn sites(origins: &Origins, launches: Vec<LaunchAccesses>) -> Vec<Site> {
         let object = access.object.as_ref().map(|(name, _)| name.as_str());
         let title = title(access.kind, object, access.memory == AccessedMemory::Shared);
         let ptx_line = access.place.line;
-        let (line, column) = own_place(origins, &access);
+        let (line, column) = own_location(origins, &access);
         let is_it = |site: &&mut Site| match line {
             Some(_) => (site.line, site.column) == (line, column) && site.title == title,
             None => site.line.is_none() && site.ptx_line == ptx_line && site.title == title,
@@ -160,7 +160,7 @@ fn sites(origins: &Origins, launches: Vec<LaunchAccesses>) -> Vec<Site> {
 }
 
 /// Line and column of the kernel's own file.
-fn own_place(origins: &Origins, access: &WarpAccess) -> (Option<u32>, u32) {
+fn own_location(origins: &Origins, access: &WarpAccess) -> (Option<u32>, u32) {
     let source = access.source_line.clone().map(|line| (line.file, line.line, line.column));
     let mut place = CodePlace { ptx: (access.place.line, access.place.column), source };
     origins.settle(&mut place);

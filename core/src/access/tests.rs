@@ -3,7 +3,7 @@
 use crate::virtual_gpu::error::PtxLocation;
 use crate::virtual_gpu::machine::{AccessKind, AccessedMemory, WarpAccess};
 
-use super::{Picture, Units};
+use super::{AccessPicture, Units};
 
 fn access(memory: AccessedMemory, bytes: u32, address: impl Fn(u64) -> Option<u64>) -> WarpAccess {
     let start = 1 << 40;
@@ -25,7 +25,7 @@ fn access(memory: AccessedMemory, bytes: u32, address: impl Fn(u64) -> Option<u6
 #[test]
 fn sectors_are_those_of_the_rules() {
     let check = |bytes: u32, address: fn(u64) -> Option<u64>, touched: usize, sentence: &str| {
-        let picture = Picture::of(&access(AccessedMemory::Global, bytes, address));
+        let picture = AccessPicture::from_access(&access(AccessedMemory::Global, bytes, address));
         let Units::Sectors(sectors) = &picture.units else { panic!("{picture:?}") };
         assert_eq!(sectors.touched.len(), touched, "{sentence}");
         assert_eq!(picture.sentence(), sentence);
@@ -74,7 +74,7 @@ fn sectors_are_those_of_the_rules() {
 #[test]
 fn banks_are_those_of_the_rules() {
     let check = |bytes: u32, address: fn(u64) -> Option<u64>, ways: u64, sentence: &str| {
-        let picture = Picture::of(&access(AccessedMemory::Shared, bytes, address));
+        let picture = AccessPicture::from_access(&access(AccessedMemory::Shared, bytes, address));
         let Units::Banks(banks) = &picture.units else { panic!("{picture:?}") };
         assert_eq!((banks.ways, picture.sentence().as_str()), (ways, sentence));
     };
@@ -98,10 +98,14 @@ fn banks_are_those_of_the_rules() {
 
 #[test]
 fn a_lane_says_where_it_goes() {
-    let picture = Picture::of(&access(AccessedMemory::Global, 4, |lane| Some(32 * lane)));
+    let picture =
+        AccessPicture::from_access(&access(AccessedMemory::Global, 4, |lane| Some(32 * lane)));
     assert_eq!((picture.lanes[3], picture.units_of(3).as_str()), (Some(96), "3"));
-    let picture = Picture::of(&access(AccessedMemory::Shared, 8, |lane| Some(8 * lane)));
+    let picture =
+        AccessPicture::from_access(&access(AccessedMemory::Shared, 8, |lane| Some(8 * lane)));
     assert_eq!(picture.units_of(16), "0, 1");
-    let picture = Picture::of(&access(AccessedMemory::Shared, 4, |lane| (lane > 1).then_some(0)));
+    let picture = AccessPicture::from_access(&access(AccessedMemory::Shared, 4, |lane| {
+        (lane > 1).then_some(0)
+    }));
     assert_eq!(picture.units_of(0), "");
 }

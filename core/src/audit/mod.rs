@@ -23,7 +23,7 @@ pub use generate::{Unsuitable, generate};
 const EXPONENTS: (u32, u32) = (1, 48);
 
 /// Verdicts of kernels that are on trial, none of which is timed.
-pub trait Court {
+pub trait VerdictSource {
     /// The verdict of a kernel, which `name` says to people.
     ///
     /// # Errors
@@ -138,15 +138,15 @@ pub enum AuditError {
 ///
 /// # Errors
 /// Something could not be tried at all.
-pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditError> {
-    let mut auditor = Auditor { project, court };
+pub fn audit(project: &Project, court: &mut dyn VerdictSource) -> Result<Matrix, AuditError> {
+    let mut auditor = Auditor { project, verdicts: court };
     let mut matrix = Matrix::default();
     let honest = auditor.cheat(Cheat::Honest)?;
     let digests = digests(&honest);
-    matrix.honest.push(rightness("reference, rounded once".to_owned(), &honest));
+    matrix.honest.push(honest_cell("reference, rounded once".to_owned(), &honest));
     for kernel in &project.kernels {
         let run = auditor.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
-        matrix.honest.push(rightness(kernel.name.clone(), &run));
+        matrix.honest.push(honest_cell(kernel.name.clone(), &run));
     }
     for broken in &project.broken {
         let name = broken.name();
@@ -161,7 +161,7 @@ pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditEr
     }
     for kernel in &project.wrong {
         let run = auditor.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
-        matrix.wrong.push(wrongness(kernel, &run));
+        matrix.wrong.push(wrong_cell(kernel, &run));
     }
     for cheat in Cheat::ALL {
         let run = auditor.cheat(cheat)?;
@@ -198,7 +198,7 @@ pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditEr
 
 struct Auditor<'a> {
     project: &'a Project,
-    court: &'a mut dyn Court,
+    verdicts: &'a mut dyn VerdictSource,
 }
 
 impl Auditor<'_> {
@@ -224,7 +224,7 @@ impl Auditor<'_> {
         kernel: &Kernel,
         policy: PolicyUse,
     ) -> Result<Run, AuditError> {
-        let run = self.court.verdict(name, kernel, policy)?;
+        let run = self.verdicts.verdict(name, kernel, policy)?;
         match run.verdict {
             Err(ref reason) if reason.is_cancelled() => Err(AuditError::Cancelled),
             Ok(_) | Err(_) => Ok(run),
@@ -265,7 +265,7 @@ fn digests_of(run: &Run) -> Option<&Vec<String>> {
     run.verdict.as_ref().ok().map(|passed| &passed.checks.digests)
 }
 
-fn rightness(name: String, run: &Run) -> Cell<String> {
+fn honest_cell(name: String, run: &Run) -> Cell<String> {
     let outcome = match &run.verdict {
         Ok(_) => Outcome::Good,
         Err(NotPassed::Failed(_)) => Outcome::Hole,
@@ -275,7 +275,7 @@ fn rightness(name: String, run: &Run) -> Cell<String> {
     Cell { name, outcome, sentence }
 }
 
-fn wrongness(kernel: &Kernel, run: &Run) -> Cell<String> {
+fn wrong_cell(kernel: &Kernel, run: &Run) -> Cell<String> {
     let expected = kernel.launch.expect;
     let outcome = match (&run.verdict, expected) {
         (Err(NotPassed::NotJudged(_)), _) => Outcome::NotJudged,

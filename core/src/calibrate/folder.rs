@@ -22,7 +22,7 @@ pub struct Calibrations {
 
 /// What is kept of a device.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kept {
+pub enum StoredCalibration {
     /// Nobody calibrated it.
     Nothing,
     /// Its ceilings.
@@ -39,7 +39,7 @@ pub enum Kept {
 impl Calibrations {
     /// Those in a state folder; nothing is made.
     #[must_use]
-    pub fn below(state: &Path) -> Self {
+    pub fn in_state_folder(state: &Path) -> Self {
         Self { folder: state.join(FOLDER) }
     }
 
@@ -54,7 +54,7 @@ impl Calibrations {
     ///
     /// # Errors
     /// The folder cannot be written, or the calibration has no form on disk.
-    pub fn keep(&self, calibration: &Calibration) -> io::Result<PathBuf> {
+    pub fn store(&self, calibration: &Calibration) -> io::Result<PathBuf> {
         let file = self.file(&calibration.device.uuid).ok_or_else(|| {
             io::Error::other(format!("`{}` identifies no device", calibration.device.uuid))
         })?;
@@ -70,18 +70,22 @@ impl Calibrations {
 
     /// What is kept of a device.
     #[must_use]
-    pub fn of(&self, uuid: &str) -> Kept {
-        let Some(file) = self.file(uuid) else { return Kept::Nothing };
+    pub fn load(&self, uuid: &str) -> StoredCalibration {
+        let Some(file) = self.file(uuid) else { return StoredCalibration::Nothing };
         let reason = match read(&file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Kept::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return StoredCalibration::Nothing;
+            }
             Err(error) => error.to_string(),
             Ok(text) => match Calibration::from_json(&text) {
                 Err(error) => error.to_string(),
-                Ok(found) if found.is_of(uuid) => return Kept::Usable(Box::new(found)),
+                Ok(found) if found.is_of(uuid) => {
+                    return StoredCalibration::Usable(Box::new(found));
+                }
                 Ok(found) => format!("it is of another device, {}", found.device.uuid),
             },
         };
-        Kept::Unusable { file, reason }
+        StoredCalibration::Unusable { file, reason }
     }
 }
 
@@ -106,19 +110,19 @@ mod tests {
     #[test]
     fn what_is_kept_is_found_again_and_replaced() {
         let state = tempfile::tempdir().unwrap();
-        let kept = Calibrations::below(&state.path().join("not yet there"));
+        let kept = Calibrations::in_state_folder(&state.path().join("not yet there"));
         let mut own = calibration();
-        assert_eq!(kept.of(&own.device.uuid), Kept::Nothing);
-        let file = kept.keep(&own).unwrap();
+        assert_eq!(kept.load(&own.device.uuid), StoredCalibration::Nothing);
+        let file = kept.store(&own).unwrap();
         assert!(file.ends_with("calibrations/00112233445566778899aabbccddeeff.json"));
         assert_eq!(
-            kept.of("00112233445566778899AABBCCDDEEFF"),
-            Kept::Usable(Box::new(own.clone()))
+            kept.load("00112233445566778899AABBCCDDEEFF"),
+            StoredCalibration::Usable(Box::new(own.clone()))
         );
-        assert_eq!(kept.of(&"0".repeat(32)), Kept::Nothing);
+        assert_eq!(kept.load(&"0".repeat(32)), StoredCalibration::Nothing);
         own.date = "2027-01-01T00:00:00Z".to_owned();
-        assert_eq!(kept.keep(&own).unwrap(), file);
-        assert_eq!(kept.of(&own.device.uuid), Kept::Usable(Box::new(own)));
+        assert_eq!(kept.store(&own).unwrap(), file);
+        assert_eq!(kept.load(&own.device.uuid), StoredCalibration::Usable(Box::new(own)));
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
     }
 
@@ -127,10 +131,10 @@ mod tests {
         let own = calibration();
         let check = |text: &str, expected: &str| {
             let state = tempfile::tempdir().unwrap();
-            let kept = Calibrations::below(state.path());
-            let path = kept.keep(&own).unwrap();
+            let kept = Calibrations::in_state_folder(state.path());
+            let path = kept.store(&own).unwrap();
             fs::write(&path, text).unwrap();
-            let Kept::Unusable { file, reason } = kept.of(&own.device.uuid) else {
+            let StoredCalibration::Unusable { file, reason } = kept.load(&own.device.uuid) else {
                 panic!("{text} was used")
             };
             assert_eq!(file, path);
@@ -147,13 +151,13 @@ mod tests {
 
     #[test]
     fn what_identifies_no_device_is_no_path() {
-        let kept = Calibrations::below(Path::new("state"));
+        let kept = Calibrations::in_state_folder(Path::new("state"));
         for uuid in ["", "../../etc/passwd", &"g".repeat(32), &"0".repeat(31)] {
             assert_eq!(kept.file(uuid), None, "{uuid}");
-            assert_eq!(kept.of(uuid), Kept::Nothing);
+            assert_eq!(kept.load(uuid), StoredCalibration::Nothing);
         }
         let mut own = calibration();
         own.device.uuid = "../else".to_owned();
-        assert!(kept.keep(&own).is_err());
+        assert!(kept.store(&own).is_err());
     }
 }

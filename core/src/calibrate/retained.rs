@@ -25,7 +25,7 @@ pub(super) struct Times {
 
 impl Times {
     /// In the order of the benchmark's workloads.
-    pub(super) fn of(timings: &[&Timing]) -> Option<Self> {
+    pub(super) fn from_timings(timings: &[&Timing]) -> Option<Self> {
         let [neither, writes, reads, both] = timings else { return None };
         let interval = |timing: &Timing| {
             let (low, high) = timing.summary.interval;

@@ -13,7 +13,8 @@ use crate::compile::facts::{FactsError, Setting, facts};
 use crate::evaluate::compare::side_by_side;
 use crate::evaluate::profiled::profiled;
 use crate::evaluate::{
-    Bench, EvaluateError, Evaluation, Glances, Run, Screening, Watcher, evaluate, examine, screen,
+    EvaluateError, Evaluation, EvaluationContext, Run, Screening, ScreeningRequest, Watcher,
+    evaluate, examine, screen,
 };
 use crate::measure::Protocol;
 use crate::nsight::Profiler;
@@ -58,7 +59,7 @@ pub(super) struct Evaluator {
     settings: Arc<Settings>,
     setting: DeviceSetting,
     /// Made when it is needed.
-    bench: Option<Bench>,
+    bench: Option<EvaluationContext>,
     notices: Vec<Notice>,
 }
 
@@ -67,7 +68,7 @@ impl Evaluator {
         Self { settings, setting, bench: None, notices: Vec::new() }
     }
 
-    fn bench(&mut self) -> Result<&mut Bench, EvaluateError> {
+    fn bench(&mut self) -> Result<&mut EvaluationContext, EvaluateError> {
         let bench = match self.bench.take() {
             Some(bench) => bench,
             None => {
@@ -75,7 +76,7 @@ impl Evaluator {
                 let stations = Stations::new(&self.settings.command, device, checker.as_ref());
                 let stations =
                     stations.map_err(|error| EvaluateError::Environment(error.to_string()))?;
-                Bench::new(self.settings.compiler(), stations, libraries.clone())
+                EvaluationContext::new(self.settings.compiler(), stations, libraries.clone())
             }
         };
         Ok(self.bench.insert(bench))
@@ -104,7 +105,7 @@ impl Evaluator {
     ) -> Result<Ending, EvaluateError> {
         let evaluations: Vec<_> =
             screens.works.iter().map(|work| evaluation(work, conditions)).collect();
-        let glances = Glances { evaluations: &evaluations, abandon: &screens.abandon };
+        let glances = ScreeningRequest { evaluations: &evaluations, abandon: &screens.abandon };
         let screenings = screen(glances, self.bench()?, cancellation, watcher)?;
         for screening in &screenings {
             self.notice(screening.verdict.as_ref().err());
@@ -223,7 +224,7 @@ impl Performer for Evaluator {
 
     fn notices(&mut self) -> Vec<Notice> {
         let mut notices = std::mem::take(&mut self.notices);
-        if let Some(Bench { compiler, stations, .. }) = &mut self.bench {
+        if let Some(EvaluationContext { compiler, stations, .. }) = &mut self.bench {
             let replaced = stations.take_replaced().into_iter();
             let role = Role::Station;
             notices.extend(replaced.map(|death| Notice::Replaced { role, death }));

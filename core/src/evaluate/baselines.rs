@@ -4,7 +4,7 @@
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::case::Case;
 
-use super::{Bench, Evaluation, Watcher};
+use super::{Evaluation, EvaluationContext, Watcher};
 use crate::device::DeviceName;
 use crate::project::library::{Gemm, Library};
 use crate::project::policy::Baseline;
@@ -21,22 +21,22 @@ use crate::verify::verification::{Stop, Verification};
 
 /// What libraries were found to take.
 #[derive(Debug, Default)]
-pub struct Known(Vec<(Question, Answer)>);
+pub struct LibraryTimeCache(Vec<(LibraryTimeKey, LibraryTimeResult)>);
 
 /// What a library was asked: the same again is not asked again.
 #[derive(Clone, Debug, PartialEq)]
-struct Question {
+struct LibraryTimeKey {
     gemm: Gemm,
     cases: Vec<Case>,
     timing: TimingUse,
 }
 
 /// Its times, or why there are none.
-type Answer = Result<LibraryTimes, Unfit>;
+type LibraryTimeResult = Result<LibraryTimes, LibraryUnusable>;
 
 /// Why a library is held against nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum LibraryUnusable {
     /// It is not there, or it refuses to be asked.
     #[error("{0}")]
     Unusable(String),
@@ -53,20 +53,20 @@ pub enum Unfit {
 pub(super) fn add(
     evaluation: &Evaluation<'_>,
     subject: &Subject,
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     (cancellation, watcher): (&Cancellation, Watcher<'_>),
     passed: &mut Passed,
 ) -> Result<(), Stop> {
     let (DeviceName::Cuda(_), timing @ TimingUse::Measure(_)) =
-        (evaluation.device, evaluation.timed())
+        (evaluation.device, evaluation.timing_use())
     else {
         return Ok(());
     };
     for baseline in &evaluation.project.definition.baselines {
         match baseline {
             Baseline::Library(Library::CublasGemm(gemm)) => {
-                let order = Order { evaluation, subject, gemm, timing };
-                let answer = order.answer(bench, cancellation, watcher)?;
+                let order = LibraryTiming { evaluation, subject, gemm, timing };
+                let answer = order.answer(context, cancellation, watcher)?;
                 for timed in &mut passed.timings {
                     timed.baselines.push(told(&answer, &timed.workload));
                 }
@@ -103,15 +103,15 @@ pub(super) fn checked(
     evaluation: &Evaluation<'_>,
     subject: &Subject,
     gemm: &Gemm,
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     (cancellation, watcher): (&Cancellation, Watcher<'_>),
-) -> Result<Answer, Stop> {
-    let order = Order { evaluation, subject, gemm, timing: TimingUse::Skip };
-    order.answer(bench, cancellation, watcher)
+) -> Result<LibraryTimeResult, Stop> {
+    let order = LibraryTiming { evaluation, subject, gemm, timing: TimingUse::Skip };
+    order.answer(context, cancellation, watcher)
 }
 
 /// What one workload is told.
-fn told(answer: &Answer, workload: &str) -> BaselineTiming {
+fn told(answer: &LibraryTimeResult, workload: &str) -> BaselineTiming {
     let name = "cuBLAS".to_owned();
     let outcome = match answer {
         Err(unfit) => BaselineOutcome::None(unfit.to_string()),
@@ -134,53 +134,55 @@ fn told(answer: &Answer, workload: &str) -> BaselineTiming {
 }
 
 /// One library for one subject.
-struct Order<'a, 'b> {
+struct LibraryTiming<'a, 'b> {
     evaluation: &'b Evaluation<'a>,
     subject: &'b Subject,
     gemm: &'b Gemm,
     timing: TimingUse,
 }
 
-impl Order<'_, '_> {
+impl LibraryTiming<'_, '_> {
     fn answer(
         &self,
-        bench: &mut Bench,
+        context: &mut EvaluationContext,
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
-    ) -> Result<Answer, Stop> {
+    ) -> Result<LibraryTimeResult, Stop> {
         let trials = self.subject.trials.iter().chain(&self.subject.measured);
-        let question = Question {
+        let question = LibraryTimeKey {
             gemm: self.gemm.clone(),
             cases: trials.map(|trial| trial.case.clone()).collect(),
             timing: self.timing,
         };
-        let Known(known) = &bench.known;
+        let LibraryTimeCache(known) = &context.library_times;
         if let Some((_, answer)) = known.iter().find(|(asked, _)| *asked == question) {
             return Ok(answer.clone());
         }
-        let answer = match self.asked(bench, cancellation, watcher) {
+        let answer = match self.asked(context, cancellation, watcher) {
             Ok(times) => Ok(times),
             Err(stop @ (Stop::NotJudged(NotJudged::Cancelled) | Stop::WorkerEnded(_))) => {
                 return Err(stop);
             }
             Err(Stop::NotJudged(reason)) => {
-                Err(Unfit::Unusable(sentence::not_judged("it", &reason)))
+                Err(LibraryUnusable::Unusable(sentence::not_judged("it", &reason)))
             }
             Err(Stop::Failure(failure)) => Err(unfit(&failure)),
-            Err(Stop::Request(reason) | Stop::Broken(reason)) => Err(Unfit::Unusable(reason)),
+            Err(Stop::Request(reason) | Stop::Broken(reason)) => {
+                Err(LibraryUnusable::Unusable(reason))
+            }
         };
-        let Known(known) = &mut bench.known;
+        let LibraryTimeCache(known) = &mut context.library_times;
         known.push((question, answer.clone()));
         Ok(answer)
     }
 
     fn asked(
         &self,
-        bench: &mut Bench,
+        context: &mut EvaluationContext,
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<LibraryTimes, Stop> {
-        let files = &bench.libraries.cublas;
+        let files = &context.libraries.cublas;
         let trial = |trial: &Trial| {
             let candidate = Program::of_library(self.gemm, &trial.case, files);
             let candidate = candidate.map_err(Stop::Request)?;
@@ -208,7 +210,7 @@ impl Order<'_, '_> {
         };
         let verification = Verification {
             subject: &subject,
-            stations: &mut bench.stations,
+            stations: &mut context.stations,
             seed: self.evaluation.seed,
             cancellation,
             watcher,
@@ -219,10 +221,10 @@ impl Order<'_, '_> {
 }
 
 /// Why a library has no times.
-fn unfit(failure: &Failure) -> Unfit {
+fn unfit(failure: &Failure) -> LibraryUnusable {
     // It was refused for being asked: what the loader or the library says is all there is to say.
     if let Failure::Refused(Refused::Launch { problems, .. }) = failure {
-        return Unfit::Unusable(problems.join("; "));
+        return LibraryUnusable::Unusable(problems.join("; "));
     }
-    Unfit::Wrong(sentence::of_failure("it", failure))
+    LibraryUnusable::Wrong(sentence::of_failure("it", failure))
 }

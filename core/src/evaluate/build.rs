@@ -7,10 +7,10 @@ use std::time::Duration;
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::case::Case;
 
-use super::compiles::{Compiles, Missing};
-use super::far::Far;
-use super::varied::{self, Varied};
-use super::{Evaluation, PolicyUse, lengthened, twin};
+use super::compilations::{Compilations, NoFacts};
+use super::scalar_variations::{self, VariedWorkload};
+use super::wide_index_workload::WideIndexWorkload;
+use super::{Evaluation, PolicyUse, f32_reference, long_reduction};
 use crate::compile::Compiler;
 use crate::compile::artifact::Rejection;
 use crate::compile::diagnostics::{Place, Severity};
@@ -74,12 +74,17 @@ pub(super) fn build_all(
         Scope::Everything => {
             let definition = &first.project.definition;
             let small = small_workloads(&fit);
-            let mut varied = varied::of(definition, &varied_workloads(&small), first.seed);
-            varied.extend(lengthened::of(definition, &small, least_work));
-            let twin = twin::of(&first.project.reference, definition.subnormals);
-            (twin, varied, Far::of(first, &small))
+            let mut varied = scalar_variations::scalar_variations(
+                definition,
+                &varied_workloads(&small),
+                first.seed,
+            );
+            varied.extend(long_reduction::find(definition, &small, least_work));
+            let twin =
+                f32_reference::narrowed_reference(&first.project.reference, definition.subnormals);
+            (twin, varied, WideIndexWorkload::find(first, &small))
         }
-        Scope::Glance => (None, Vec::new(), Far::NotPermitted),
+        Scope::Screening => (None, Vec::new(), WideIndexWorkload::NotPermitted),
     };
     let others = varied.iter().map(|varied| &varied.workload).chain(far.workload());
     let all: Vec<&Workload> = fit.iter().copied().chain(others).collect();
@@ -87,7 +92,8 @@ pub(super) fn build_all(
         DeviceName::Cuda(_) => Some(trusted(first, compiler, cancellation)?),
         DeviceName::Virtual(_) => None,
     };
-    let mut compiles = Compiles::of(evaluations, (&all, twin.as_ref()), compiler, cancellation);
+    let mut compiles =
+        Compilations::new(evaluations, (&all, twin.as_ref()), compiler, cancellation);
     let each = evaluations.iter().enumerate().map(|(index, evaluation)| {
         let mut builder = Builder {
             evaluation,
@@ -142,7 +148,7 @@ pub(super) enum Scope {
     /// Every workload that is asked for and runs on the device.
     Everything,
     /// What a quick look needs: those that are timed, and where these run in a model only, the first one besides.
-    Glance,
+    Screening,
 }
 
 /// The workloads to build for, and those that will not run.
@@ -166,7 +172,7 @@ fn fit<'a>(
     }
     match scope {
         Scope::Everything => {}
-        Scope::Glance => {
+        Scope::Screening => {
             let runs = |workload: &&Workload| match workload.purpose {
                 Purpose::Verify => true,
                 Purpose::Measure => matches!(evaluation.device, DeviceName::Cuda(_)),
@@ -193,7 +199,7 @@ fn selected<'a>(evaluation: &Evaluation<'a>, scope: Scope) -> Result<Vec<&'a Wor
                 "`{name}` is held out: it runs with all others, and nobody is told more than one bit of it"
             ))),
             // Timed in a model, it needs another one to be right on.
-            Purpose::Measure if scope == Scope::Glance => {
+            Purpose::Measure if scope == Scope::Screening => {
                 Ok(of(Purpose::Verify).chain([workload]).collect())
             }
             Purpose::Verify | Purpose::Measure => Ok(vec![workload]),
@@ -262,7 +268,7 @@ struct Builder<'a, 'b> {
     evaluation: &'b Evaluation<'a>,
     /// Which of the candidates it is.
     index: usize,
-    compiles: &'b mut Compiles<'a>,
+    compiles: &'b mut Compilations<'a>,
     candidate: Modules,
     reference: Modules,
     evidence: Vec<Found>,
@@ -275,7 +281,7 @@ impl Builder<'_, '_> {
     fn subject(
         &mut self,
         fit: &[&Workload],
-        (varied, far): (&[Varied], &Far),
+        (varied, far): (&[VariedWorkload], &WideIndexWorkload),
         mut subject: Subject,
     ) -> Result<Subject, Stop> {
         self.keeps_subnormals()?;
@@ -354,7 +360,7 @@ impl Builder<'_, '_> {
         let kinds = workload.work.operations.iter().map(|(kind, _)| *kind);
         let symbols: Vec<&str> =
             candidate.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
-        let code = CodeMix::of(&candidate.artifact.ptx, &candidate.artifact.module, &symbols);
+        let code = CodeMix::from_ptx(&candidate.artifact.ptx, &candidate.artifact.module, &symbols);
         let trial = Trial {
             case,
             candidate: program,
@@ -410,11 +416,11 @@ fn is_exact(kind: OperationKind) -> bool {
     }
 }
 
-fn because(missing: Missing, whose: impl FnOnce(FactsError) -> Stop) -> Stop {
+fn because(missing: NoFacts, whose: impl FnOnce(FactsError) -> Stop) -> Stop {
     match missing {
-        Missing::Because(error) => whose(error),
+        NoFacts::Because(error) => whose(error),
         // Only after a held-out workload is there another one, and more than one bit is not told.
-        Missing::AsBefore => Failure::Wrong(Box::new(Wrong::HeldOut)).into(),
+        NoFacts::AlreadyReported => Failure::Wrong(Box::new(Wrong::HeldOut)).into(),
     }
 }
 

@@ -8,14 +8,17 @@ use lightbench_tensors::inputs::InputSpec;
 
 use super::build::Scope;
 use super::{
-    Bench, EvaluateError, Evaluation, Unfit, Watcher, again, baselines, build, settled, stand,
+    EvaluateError, Evaluation, EvaluationContext, LibraryUnusable, Watcher, baselines, build,
+    performance_analysis, retry, settled,
 };
 use crate::measure::comparison::Comparison;
 use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};
 use crate::project::library::Gemm;
 use crate::speed_of_light::bound::PhysicalBound;
-use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
+use crate::speed_of_light::bound_comparison::{
+    BoundComparison, Bounds, NoBoundComparison, compare_with_bounds,
+};
 use crate::units::Fraction;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
@@ -67,7 +70,7 @@ impl<Kernel> Pair<Kernel> {
 #[derive(Clone, Debug)]
 pub struct Compared {
     /// What was found out of the library, where one of both is one.
-    pub library: Option<Result<LibraryTimes, Unfit>>,
+    pub library: Option<Result<LibraryTimes, LibraryUnusable>>,
     /// Each workload; none where a library is not fit for it.
     pub workloads: Vec<ComparedWorkload>,
 }
@@ -89,9 +92,9 @@ impl ComparedWorkload {
     ///
     /// # Errors
     /// As [`standing`].
-    pub fn standing(&self, timing: &Timing) -> Result<Standing, NoStanding> {
+    pub fn standing(&self, timing: &Timing) -> Result<BoundComparison, NoBoundComparison> {
         let bounds = self.bounds.iter().map(|physical| Bounds { physical, method: None });
-        standing(timing, &bounds.collect::<Vec<_>>())
+        compare_with_bounds(timing, &bounds.collect::<Vec<_>>())
     }
 
     /// The bound on the best basis there is.
@@ -130,7 +133,7 @@ pub enum Outcome {
 pub fn side_by_side(
     pair: &Pair<Evaluation<'_>>,
     (mode, protocol): (Mode, Protocol),
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
 ) -> Result<Compared, EvaluateError> {
@@ -138,9 +141,9 @@ pub fn side_by_side(
     let timing = TimingUse::Measure(protocol);
     // All workloads: one alone says of no library, and on a virtual device of no kernel, that it is right.
     let pair = pair.map(|each| Evaluation { timing, workload: None, ..*each });
-    let compared = settled(again::in_fresh_workers(bench, |bench| {
-        let mut loaded = Loaded::of(&pair, bench, cancellation, &mut *watcher)?;
-        loaded.contests.retain(|contest| only.is_none_or(|only| only == contest.case.workload));
+    let compared = settled(retry::with_fresh_workers(context, |bench| {
+        let mut loaded = LoadedPair::load(&pair, bench, cancellation, &mut *watcher)?;
+        loaded.workloads.retain(|contest| only.is_none_or(|only| only == contest.case.workload));
         loaded.timed(pair.kernel(), (mode, protocol, seed), bench, (cancellation, &mut *watcher))
     }))?;
     compared.map_err(|reason| {
@@ -150,44 +153,44 @@ pub fn side_by_side(
 }
 
 /// Both, loaded into one device.
-pub(super) struct Loaded {
-    library: Option<Result<LibraryTimes, Unfit>>,
-    contests: Vec<Contest>,
+pub(super) struct LoadedPair {
+    library: Option<Result<LibraryTimes, LibraryUnusable>>,
+    workloads: Vec<WorkloadPrograms>,
 }
 
 /// One workload with both programs.
-struct Contest {
+struct WorkloadPrograms {
     case: Case,
     programs: [Program; 2],
 }
 
-impl Loaded {
-    fn of(
+impl LoadedPair {
+    fn load(
         pair: &Pair<Evaluation<'_>>,
-        bench: &mut Bench,
+        context: &mut EvaluationContext,
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Self, Stop> {
-        let build = |evaluation: &Evaluation<'_>, bench: &mut Bench| {
+        let build = |evaluation: &Evaluation<'_>, context: &mut EvaluationContext| {
             let everything = Scope::Everything;
-            build::build(evaluation, everything, &mut bench.compiler, cancellation, &mut None)
+            build::build(evaluation, everything, &mut context.compiler, cancellation, &mut None)
         };
         let (kernel, gemm) = match pair {
             Pair::Kernels([a, b]) => {
-                let (a, mut b) = (build(a, bench)?, build(b, bench)?);
+                let (a, mut b) = (build(a, context)?, build(b, context)?);
                 b.stand_behind(a.candidate.len());
-                open([&a, &b], bench, cancellation)?;
-                return Ok(Self { library: None, contests: of_kernels(&a, &b) });
+                open([&a, &b], context, cancellation)?;
+                return Ok(Self { library: None, workloads: of_kernels(&a, &b) });
             }
             Pair::KernelAndLibrary(kernel, gemm) | Pair::LibraryAndKernel(gemm, kernel) => {
                 (kernel, gemm)
             }
         };
-        let subject = build(kernel, bench)?;
+        let subject = build(kernel, context)?;
         let told = (cancellation, watcher);
-        let mut loaded = Self::with_library((kernel, &subject), gemm, bench, told)?;
+        let mut loaded = Self::with_library((kernel, &subject), gemm, context, told)?;
         if let Pair::LibraryAndKernel(..) = pair {
-            loaded.contests.iter_mut().for_each(|contest| contest.programs.reverse());
+            loaded.workloads.iter_mut().for_each(|contest| contest.programs.reverse());
         }
         Ok(loaded)
     }
@@ -196,19 +199,19 @@ impl Loaded {
     pub(super) fn with_library(
         (kernel, subject): (&Evaluation<'_>, &Subject),
         gemm: &Gemm,
-        bench: &mut Bench,
+        context: &mut EvaluationContext,
         (cancellation, watcher): (&Cancellation, Watcher<'_>),
     ) -> Result<Self, Stop> {
-        let checked = baselines::checked(kernel, subject, gemm, bench, (cancellation, watcher))?;
+        let checked = baselines::checked(kernel, subject, gemm, context, (cancellation, watcher))?;
         let contests = match &checked {
             Err(_) => Vec::new(),
             Ok(_) => {
                 // The library ran in a process that had no kernel.
-                open([subject], bench, cancellation)?;
-                with_library(subject, gemm, bench)?
+                open([subject], context, cancellation)?;
+                with_library(subject, gemm, context)?
             }
         };
-        Ok(Self { library: Some(checked), contests })
+        Ok(Self { library: Some(checked), workloads: contests })
     }
 
     /// The times of every contest.
@@ -216,15 +219,15 @@ impl Loaded {
         self,
         evaluation: &Evaluation<'_>,
         conditions: (Mode, Protocol, u64),
-        bench: &mut Bench,
+        context: &mut EvaluationContext,
         (cancellation, watcher): (&Cancellation, Watcher<'_>),
     ) -> Result<Compared, Stop> {
         let mut workloads = Vec::new();
-        for contest in self.contests {
+        for contest in self.workloads {
             let workload = contest.case.workload.clone();
             watcher(Step::Measure, Some(&workload));
-            let outcome = contest.outcome(conditions, bench, cancellation)?;
-            let bounds = stand::physical_bounds(evaluation, &workload);
+            let outcome = contest.outcome(conditions, context, cancellation)?;
+            let bounds = performance_analysis::physical_bounds(evaluation, &workload);
             workloads.push(ComparedWorkload { workload, bounds, outcome });
         }
         Ok(Compared { library: self.library, workloads })
@@ -234,13 +237,13 @@ impl Loaded {
 /// All candidates in one device, and the reference of the first.
 fn open<const COUNT: usize>(
     subjects: [&Subject; COUNT],
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
 ) -> Result<(), Stop> {
     let modules: Vec<_> = subjects.iter().flat_map(|each| &each.candidate).cloned().collect();
     let Some(Subject { reference, trusted, limits, .. }) = subjects.first() else { return Ok(()) };
     let (trusted, steps) = (trusted.as_ref(), limits.virtual_steps);
-    let opened = bench.stations.open(&modules, reference, trusted, steps, cancellation);
+    let opened = context.stations.open(&modules, reference, trusted, steps, cancellation);
     opened.map_err(|error| stop(error, Step::Load, None))
 }
 
@@ -259,30 +262,34 @@ fn stop(error: StationError, step: Step, workload: Option<String>) -> Stop {
     }
 }
 
-fn of_kernels(a: &Subject, b: &Subject) -> Vec<Contest> {
+fn of_kernels(a: &Subject, b: &Subject) -> Vec<WorkloadPrograms> {
     let contest = |a: &Trial| {
         let b = b.measured.iter().find(|b| b.case.workload == a.case.workload)?;
         let programs = [a.candidate.clone(), b.candidate.clone()];
-        Some(Contest { case: a.case.clone(), programs })
+        Some(WorkloadPrograms { case: a.case.clone(), programs })
     };
     a.measured.iter().filter_map(contest).collect()
 }
 
 /// The kernel is A.
-fn with_library(kernel: &Subject, gemm: &Gemm, bench: &Bench) -> Result<Vec<Contest>, Stop> {
+fn with_library(
+    kernel: &Subject,
+    gemm: &Gemm,
+    context: &EvaluationContext,
+) -> Result<Vec<WorkloadPrograms>, Stop> {
     let contest = |trial: &Trial| {
-        let library = Program::of_library(gemm, &trial.case, &bench.libraries.cublas);
+        let library = Program::of_library(gemm, &trial.case, &context.libraries.cublas);
         let programs = [trial.candidate.clone(), library.map_err(Stop::Request)?];
-        Ok(Contest { case: trial.case.clone(), programs })
+        Ok(WorkloadPrograms { case: trial.case.clone(), programs })
     };
     kernel.measured.iter().map(contest).collect()
 }
 
-impl Contest {
+impl WorkloadPrograms {
     fn outcome(
         self,
         (mode, protocol, seed): (Mode, Protocol, u64),
-        bench: &mut Bench,
+        context: &mut EvaluationContext,
         cancellation: &Cancellation,
     ) -> Result<Outcome, Stop> {
         if mode == Mode::Graph && self.programs.iter().any(Program::is_cooperative) {
@@ -291,7 +298,7 @@ impl Contest {
         }
         let protocol = protocol.under(mode);
         let workload = self.case.workload.clone();
-        let draw = bench.stations.timed_draw();
+        let draw = context.stations.timed_draw();
         let order = MeasureOrder {
             case: self.case,
             programs: self.programs.into(),
@@ -306,7 +313,7 @@ impl Contest {
             quantity: Quantity::Time,
         };
         let limit = BESIDE.saturating_add(protocol.longest * 4);
-        let report = bench.stations.measure(order, limit, cancellation);
+        let report = context.stations.measure(order, limit, cancellation);
         let report = report.map_err(|error| stop(error, Step::Measure, Some(workload)))?;
         Ok(of_report(report, mode))
     }

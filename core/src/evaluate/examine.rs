@@ -3,7 +3,7 @@
 use lightbench_primitives::cancellation::Cancellation;
 
 use super::build::{self, Scope};
-use super::{Bench, EvaluateError, Evaluation, settled};
+use super::{EvaluateError, Evaluation, EvaluationContext, settled};
 use crate::compile::facts::LaunchFacts;
 use crate::speed_of_light::code_mix::CodeMix;
 
@@ -38,10 +38,11 @@ pub struct ExaminedWorkload {
 /// As [`super::evaluate`].
 pub fn examine(
     evaluations: &[Evaluation<'_>],
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
 ) -> Result<Option<Vec<Option<Examined>>>, EvaluateError> {
-    let built = build::build_all(evaluations, Scope::Glance, &mut bench.compiler, cancellation);
+    let built =
+        build::build_all(evaluations, Scope::Screening, &mut context.compiler, cancellation);
     let Ok(built) = settled(built)? else { return Ok(None) };
     let mut examined = Vec::new();
     for ((_, subject), evaluation) in built.into_iter().zip(evaluations) {

@@ -4,11 +4,11 @@ use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::inputs::{InputMode, InputSpec};
 
 use super::build::{self, Scope};
-use super::{Bench, EvaluateError, Evaluation, Run, Watcher, evaluate, settled};
+use super::{EvaluateError, Evaluation, EvaluationContext, Run, Watcher, evaluate, settled};
 use crate::device::Placement;
 use crate::measure::Protocol;
 use crate::nsight::metric::everything;
-use crate::nsight::{Hardware, Order, ProfileError, Profiler, hardware};
+use crate::nsight::{Hardware, ProfileError, ProfiledLaunchRequest, Profiler, hardware};
 use crate::project::manifest::Distribution;
 use crate::project::{Project, Purpose, Workload};
 use crate::toolchain::ProgramError;
@@ -23,7 +23,7 @@ pub struct Profilable {
     /// What came of every check; its times are a glance, and nobody's business.
     pub run: Run,
     /// One run of the kernel; none where it is wrong.
-    pub order: Option<Order>,
+    pub order: Option<ProfiledLaunchRequest>,
 }
 
 /// What came of every check, and what hardware counted of a kernel that is right.
@@ -44,7 +44,7 @@ pub struct Profiled {
 pub fn profiled(
     evaluation: &Evaluation<'_>,
     profiler: &Profiler,
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
 ) -> Result<Profiled, EvaluateError> {
@@ -53,7 +53,7 @@ pub fn profiled(
     let nothing = || EvaluateError::Request("there is no workload to run".to_owned());
     let workload = named.or_else(|| usual_workload(evaluation.project)).ok_or_else(nothing)?;
     let Profilable { mut run, order } =
-        profilable(evaluation, workload, bench, cancellation, watcher)?;
+        profilable(evaluation, workload, context, cancellation, watcher)?;
     let workload = workload.name.clone();
     let Some(order) = order else { return Ok(Profiled { run, workload, hardware: None }) };
     watcher(Step::Profile, Some(&workload));
@@ -82,21 +82,21 @@ pub fn usual_workload(project: &Project) -> Option<&Workload> {
 pub fn profilable(
     evaluation: &Evaluation<'_>,
     workload: &Workload,
-    bench: &mut Bench,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
 ) -> Result<Profilable, EvaluateError> {
     // A workload that is for measuring is looked at where it is timed.
     let timing = TimingUse::Measure(Protocol::QUICK);
     let whole = Evaluation { workload: None, timing, ..*evaluation };
-    let mut run = evaluate(&whole, bench, cancellation, watcher)?;
+    let mut run = evaluate(&whole, context, cancellation, watcher)?;
     if run.verdict.is_err() {
         return Ok(Profilable { run, order: None });
     }
     let evaluation = Evaluation { workload: Some(&workload.name), ..whole };
     // What was compiled a moment ago is remembered.
-    let compiler = &mut bench.compiler;
-    let built = build::build(&evaluation, Scope::Glance, compiler, cancellation, &mut None);
+    let compiler = &mut context.compiler;
+    let built = build::build(&evaluation, Scope::Screening, compiler, cancellation, &mut None);
     match settled(built)? {
         Ok(subject) => {
             let order = order(&evaluation, workload, subject)?;
@@ -113,7 +113,7 @@ fn order(
     evaluation: &Evaluation<'_>,
     workload: &Workload,
     subject: Subject,
-) -> Result<Order, EvaluateError> {
+) -> Result<ProfiledLaunchRequest, EvaluateError> {
     let mut trials = subject.measured.into_iter().chain(subject.trials);
     let trial = trials.find(|trial| trial.case.workload == workload.name).ok_or_else(|| {
         let message = format!("`{}` does not run on {}", workload.name, evaluation.device);
@@ -137,5 +137,5 @@ fn order(
         outputs: None,
         part: GridPart::Whole,
     };
-    Ok(Order { opening, run })
+    Ok(ProfiledLaunchRequest { opening, run })
 }

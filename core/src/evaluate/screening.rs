@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use lightbench_primitives::cancellation::Cancellation;
 
 use super::build::{self, Built, Scope};
-use super::{Bench, EvaluateError, Evaluation, Screening, Watcher, again, settled};
+use super::{EvaluateError, Evaluation, EvaluationContext, Screening, Watcher, retry, settled};
 use crate::units::Seconds;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::station::ModuleImage;
@@ -19,7 +19,7 @@ use crate::verify::verification::{Stop, Verification, open};
 
 /// Several looks: `evaluations` are of one project and device, on the same workloads.
 #[derive(Clone, Copy, Debug)]
-pub struct Glances<'a> {
+pub struct ScreeningRequest<'a> {
     /// What is looked at.
     pub evaluations: &'a [Evaluation<'a>],
     /// A first execution of a workload that takes longer than this is slow enough to know.
@@ -34,28 +34,29 @@ pub struct Glances<'a> {
 /// # Errors
 /// As [`super::evaluate`].
 pub fn screen(
-    glances: Glances<'_>,
-    bench: &mut Bench,
+    glances: ScreeningRequest<'_>,
+    context: &mut EvaluationContext,
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
 ) -> Result<Vec<Screening>, EvaluateError> {
-    let Glances { evaluations, .. } = glances;
+    let ScreeningRequest { evaluations, .. } = glances;
     let Some(first) = evaluations.first() else { return Ok(Vec::new()) };
     let started = Instant::now();
     watcher(Step::Compile, None);
-    let built = build::build_all(evaluations, Scope::Glance, &mut bench.compiler, cancellation);
+    let built =
+        build::build_all(evaluations, Scope::Screening, &mut context.compiler, cancellation);
     let built = match settled(built)? {
         Ok(built) => built,
         // Nobody is at fault but who asked, or who cancelled.
         Err(failure) => return Ok(vec![nothing(first.seed, failure)]),
     };
     let share = started.elapsed() / u32::try_from(built.len()).unwrap_or(u32::MAX);
-    let mut batch = Batch::of(built, share);
+    let mut batch = Batch::new(built, share);
     let mut screenings = Vec::new();
     for (index, evaluation) in evaluations.iter().enumerate() {
         let started = Instant::now();
-        let looked = again::in_fresh_workers(bench, |bench| {
-            batch.look(index, glances, bench, cancellation, watcher)
+        let looked = retry::with_fresh_workers(context, |bench| {
+            batch.screen(index, glances, bench, cancellation, watcher)
         });
         let verdict = settled(looked)?;
         let cancelled = verdict.as_ref().is_err_and(NotPassed::is_cancelled);
@@ -96,7 +97,7 @@ enum Sharing {
 }
 
 impl Batch {
-    fn of(built: Vec<Built>, compiling: Duration) -> Self {
+    fn new(built: Vec<Built>, compiling: Duration) -> Self {
         let names = built.iter().map(|(name, _)| *name).collect();
         let mut modules = Vec::new();
         let mut all = Vec::new();
@@ -114,11 +115,11 @@ impl Batch {
         self.names.get(index).copied().flatten()
     }
 
-    fn look(
+    fn screen(
         &mut self,
         index: usize,
-        glances: Glances<'_>,
-        bench: &mut Bench,
+        glances: ScreeningRequest<'_>,
+        context: &mut EvaluationContext,
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Screened, Stop> {
@@ -126,7 +127,7 @@ impl Batch {
             return Err(Stop::Request("nothing is to be looked at".to_owned()));
         };
         let mut subject = subject?;
-        let looked = self.look_at(&mut subject, index, glances, (bench, cancellation, watcher));
+        let looked = self.look_at(&mut subject, index, glances, (context, cancellation, watcher));
         if matches!(looked, Err(Stop::WorkerEnded(_))) {
             // Fresh processes look at it once more.
             self.built[index] = Some((name, Ok(subject)));
@@ -138,8 +139,8 @@ impl Batch {
         &mut self,
         subject: &mut Subject,
         index: usize,
-        glances: Glances<'_>,
-        (bench, cancellation, watcher): (&mut Bench, &Cancellation, Watcher<'_>),
+        glances: ScreeningRequest<'_>,
+        (bench, cancellation, watcher): (&mut EvaluationContext, &Cancellation, Watcher<'_>),
     ) -> Result<Screened, Stop> {
         watcher(Step::Load, None);
         self.load(subject, bench, cancellation)?;
@@ -152,7 +153,7 @@ impl Batch {
             watcher,
             checks: subject.checks(self.compiling),
         };
-        let looked = verification.screen(evaluation.timed(), glances.abandon);
+        let looked = verification.screen(evaluation.timing_use(), glances.abandon);
         if looked.is_err() && self.sharing == Sharing::Open {
             // Its process may have gone with it, and its state is nobody else's business.
             self.sharing = Sharing::Closed;
@@ -164,10 +165,10 @@ impl Batch {
     fn load(
         &mut self,
         subject: &mut Subject,
-        bench: &mut Bench,
+        context: &mut EvaluationContext,
         cancellation: &Cancellation,
     ) -> Result<(), Stop> {
-        let stations = &mut bench.stations;
+        let stations = &mut context.stations;
         match self.sharing {
             Sharing::Open => return Ok(()),
             Sharing::Closed => match open(stations, subject, &self.modules, cancellation) {

@@ -7,7 +7,8 @@ use crate::virtual_gpu::cost::metrics;
 
 #[test]
 fn every_counter_has_a_card_and_every_card_of_a_counter_is_one() {
-    let explained: Vec<&str> = written().counters.iter().map(|each| each.name.as_str()).collect();
+    let explained: Vec<&str> =
+        explanations().counters.iter().map(|each| each.name.as_str()).collect();
     let counted: Vec<&str> = metrics().map(|each| each.name).collect();
     assert_eq!(explained, counted);
 }
@@ -18,7 +19,7 @@ fn no_two_cards_share_a_name() {
     for card in cards() {
         // What Nsight calls alike may be counted in two ways.
         for name in [card.name].into_iter().chain(card.also.iter().map(String::as_str)) {
-            let other = seen.insert(plain(name), card.name);
+            let other = seen.insert(normalised(name), card.name);
             assert_eq!(other, None, "`{name}` of `{}`", card.name);
         }
     }

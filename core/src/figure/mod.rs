@@ -9,7 +9,7 @@ mod content;
 mod draw;
 mod key;
 mod labels;
-mod lay_out;
+mod layout;
 mod places;
 mod scene;
 mod svg;
@@ -19,21 +19,21 @@ mod tests;
 mod ticks;
 
 pub use axis::{Axis, Limits, Margin, Scale, Unit, View};
-pub use build::bandwidth::{Mover, bandwidth};
-pub use build::best_so_far::{Came, Found, best_so_far};
-pub use build::distribution::{Sampled, distribution};
+pub use build::bandwidth::{BandwidthRun, bandwidth};
+pub use build::best_so_far::{CandidateOutcome, SearchedCandidate, best_so_far};
+pub use build::distribution::{SampledRun, distribution};
 pub use build::over_runs::{TimedRun, over_runs};
 pub use build::roofline::{NoRoofline, Roofs, RunPoint, Trail, pipes_of, roofline};
-pub use build::scaling::{Scaled, Size, scaling};
+pub use build::scaling::{ScalingPoint, ScalingQuantity, scaling};
 pub use build::speed_of_light::{
-    Busy, share_of_bound, speed_of_light, units_of_bound, units_of_counts,
+    BusyUnit, share_of_bound, speed_of_light, units_of_bound, units_of_counts,
 };
-pub use build::workloads::{Than, WorkloadTime, workloads};
+pub use build::workloads::{OtherRunTime, WorkloadTime, workloads};
 pub use content::{
     Arrow, Band, Bar, Change, Cloud, Course, Depth, Direction, Emphasis, Hue, Line, Mark, MarkId,
     Meaning, Origin, Reading, Row, Sign, Stroke,
 };
-pub use lay_out::lay_out;
+pub use layout::lay_out;
 pub use scene::{Anchor, Dash, Ink, Measure, Point, Rect, Scene, Shape, Spot, TextSize};
 pub use svg::{Page, Typical, svg};
 pub use table::{Card, Cell, Table};

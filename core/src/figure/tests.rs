@@ -159,7 +159,7 @@ fn a_picture_grows_with_the_labels_of_a_far_zoom() {
 }
 
 fn ceilings() -> Ceilings {
-    let mut ceilings = Ceilings::of(DeviceSheet::named("h200").unwrap(), None, Basis::Sheet);
+    let mut ceilings = Ceilings::new(DeviceSheet::named("h200").unwrap(), None, Basis::Sheet);
     let origin = Source::Measured { date: "2026-11-21".to_owned(), method: "read".to_owned() };
     ceilings.dram = Some(Ceiling { value: BytesPerSecond(4.5e12), origin: origin.clone() });
     ceilings.l2 = Some(Ceiling { value: BytesPerSecond(9.8e12), origin });
@@ -272,7 +272,7 @@ fn every_origin_has_a_form_of_its_own() {
 
 #[test]
 fn rows_say_their_numbers_beside_or_above_lengths() {
-    let unit = |id, name: &str, share: f64, pinned| Busy {
+    let unit = |id, name: &str, share: f64, pinned| BusyUnit {
         id,
         name: name.to_owned(),
         share: Fraction(share),
@@ -309,7 +309,7 @@ fn one_hiccup_leaves_room_for_all_other_samples() {
     samples.push(9e-4);
     let rounds: Vec<Vec<Seconds>> =
         samples.chunks(5).map(|chunk| chunk.iter().copied().map(Seconds).collect()).collect();
-    let run = Sampled {
+    let run = SampledRun {
         run: 1,
         name: "registers".to_owned(),
         summary: Summary::from_rounds(&rounds).unwrap(),
@@ -324,7 +324,7 @@ fn one_hiccup_leaves_room_for_all_other_samples() {
 
 #[test]
 fn times_are_told_against_bounds_and_sizes() {
-    let size = |id, size, time: f64| Size {
+    let size = |id, size, time: f64| ScalingPoint {
         id,
         name: format!("{size} rows"),
         size,
@@ -334,13 +334,13 @@ fn times_are_told_against_bounds_and_sizes() {
         bound: Some(Seconds(time * 0.7)),
     };
     let sizes = [size(2, 16384, 1.28e-4), size(1, 64, 2.38e-6)];
-    for what in [Scaled::Time, Scaled::Share] {
+    for what in [ScalingQuantity::Time, ScalingQuantity::BoundFraction] {
         let figure = scaling("rows", &sizes, what).unwrap();
         assert_eq!(figure.chosen_order(), [MarkId::only(1), MarkId::only(2)]);
     }
-    let share = scaling("rows", &sizes, Scaled::Share).unwrap().csv().unwrap();
+    let share = scaling("rows", &sizes, ScalingQuantity::BoundFraction).unwrap().csv().unwrap();
     assert!(share.contains("Speed of light"), "{share}");
-    let movers = [Mover {
+    let movers = [BandwidthRun {
         run: 7,
         name: "vector16".to_owned(),
         rate: BytesPerSecond(4.1e12),

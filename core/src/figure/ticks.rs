@@ -46,7 +46,7 @@ fn linear(
         }
         let count = (last - first).max(-1.0) as i32;
         // An empty row of ticks says nothing: rather the last that had some.
-        let labels = Labels::of(unit, limits, step);
+        let labels = Labels::new(unit, limits, step);
         let values = (0..=count).map(|index| (first + f64::from(index)) * step);
         let all: Vec<Tick> = values
             .filter(|value| limits.contains(*value))
@@ -172,7 +172,7 @@ struct Labels {
 }
 
 impl Labels {
-    fn of(unit: Unit, limits: Limits, step: f64) -> Self {
+    fn new(unit: Unit, limits: Limits, step: f64) -> Self {
         let largest = limits.low().abs().max(limits.high().abs());
         let (power, prefix) = match unit {
             Unit::Fraction => (-2, "%"),

@@ -50,7 +50,7 @@ pub(super) struct RowReader<'row, 'statement> {
 
 impl<'row, 'statement> RowReader<'row, 'statement> {
     /// The reader of a row that has the column `number`.
-    pub(super) fn of(row: &'row Row<'statement>) -> rusqlite::Result<Self> {
+    pub(super) fn new(row: &'row Row<'statement>) -> rusqlite::Result<Self> {
         // The key of a table: SQLite gives out nothing but integers for it.
         Ok(Self { row, run: RunNumber(row.get("number")?) })
     }

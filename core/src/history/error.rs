@@ -112,7 +112,7 @@ pub enum HistoryError {
 
 impl HistoryError {
     /// What the database says while something is tried with the history at `path`.
-    pub(super) fn of(what: &'static str, path: &Path, source: rusqlite::Error) -> Self {
+    pub(super) fn from_sqlite(what: &'static str, path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         let is = |codes: &[ErrorCode]| {
             source.sqlite_error_code().is_some_and(|code| codes.contains(&code))

@@ -34,7 +34,7 @@ const SHARED: &[(u64, &str)] = &[
 
 /// The file system that holds an existing folder.
 #[cfg(target_os = "linux")]
-pub(super) fn of(folder: &Path) -> std::io::Result<FileSystem> {
+pub(super) fn detect(folder: &Path) -> std::io::Result<FileSystem> {
     // The type of the field differs between platforms; the numbers have 32 bits.
     let magic = rustix::fs::statfs(folder)?.f_type as u64 & 0xffff_ffff;
     let known = SHARED.iter().find(|(number, _)| *number == magic);
@@ -43,6 +43,6 @@ pub(super) fn of(folder: &Path) -> std::io::Result<FileSystem> {
 
 /// Elsewhere nobody is asked: a file system that cannot do it says so when the journal is chosen.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn of(_folder: &Path) -> std::io::Result<FileSystem> {
+pub(super) fn detect(_folder: &Path) -> std::io::Result<FileSystem> {
     Ok(FileSystem::Local)
 }

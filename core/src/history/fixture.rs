@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::location::HistoryLocation;
 use super::machine::Machine;
-use super::open::{Notice, Suspicion, open};
-use super::place::Place;
+use super::open::{IntegrityCheck, Notice, open};
 use super::record::*;
 use super::store::Store;
 use super::text::Texts;
@@ -15,14 +15,14 @@ use crate::units::Seconds;
 /// A machine whose key lies in a folder of its own.
 pub(crate) fn machine() -> (tempfile::TempDir, Machine) {
     let folder = tempfile::tempdir().unwrap();
-    let machine = Machine::of(folder.path()).unwrap();
+    let machine = Machine::open(folder.path()).unwrap();
     (folder, machine)
 }
 
 /// The history of a project, and what was said while it was opened.
 pub(crate) fn opened(root: &Path, machine: &Machine) -> (Store, Vec<Notice>) {
-    let place = Place::for_writing(root, None).unwrap();
-    let opened = open(&place, machine, Suspicion::None).unwrap();
+    let place = HistoryLocation::for_writing(root, None).unwrap();
+    let opened = open(&place, machine, IntegrityCheck::None).unwrap();
     (opened.store, opened.notices)
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn failed(kernel: &str, candidate: &str) -> (RunRecord, Texts) {
         },
         seed: Some(u64::MAX),
         workloads: vec![RecordedWorkload {
-            name: WorkloadName::told("small".to_owned()),
+            name: WorkloadName::from_import("small".to_owned()),
             axes: BTreeMap::from([("rows".to_owned(), 8), ("cols".to_owned(), 1 << 40)]),
             scalars: BTreeMap::from([
                 ("eps".to_owned(), RecordedScalar::Real(1e-5)),
@@ -63,7 +63,7 @@ pub(crate) fn failed(kernel: &str, candidate: &str) -> (RunRecord, Texts) {
         }],
         scope: Scope::Whole,
         outcome: Outcome::Failed {
-            word: FailureWord::Wrong,
+            word: FailureKind::Wrong,
             sentence: format!("{kernel} is wrong: 3 of 8 elements of `y`"),
             evidence: serde_json::json!({ "kind": "numeric", "workload": "small" }),
         },
@@ -80,7 +80,7 @@ pub(crate) fn failed(kernel: &str, candidate: &str) -> (RunRecord, Texts) {
 pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (RunRecord, Texts) {
     let (mut record, mut texts) = failed(kernel, candidate);
     let checks = ChecksSummary {
-        runs: BTreeMap::from([(WorkloadName::told("small".to_owned()), 9)]),
+        runs: BTreeMap::from([(WorkloadName::from_import("small".to_owned()), 9)]),
         held_out: 2,
         not_run: BTreeMap::new(),
         not_checked: vec!["local memory".to_owned()],
@@ -93,7 +93,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
     };
     let samples = texts.add(b"[1e-5]".to_vec());
     let timing = |seconds: f64| RecordedTiming {
-        workload: WorkloadName::told("small".to_owned()),
+        workload: WorkloadName::from_import("small".to_owned()),
         clock: Clock::Measured { method: "cupti".to_owned() },
         mode: Mode::Cold,
         median: duration(seconds),
@@ -110,7 +110,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         baselines: Vec::new(),
     };
     let timings = seconds.into_iter().map(timing).collect();
-    let (by, withheld) = (PassedBy::Verification(checks), BTreeMap::new());
+    let (by, withheld) = (CorrectnessSource::Verification(checks), BTreeMap::new());
     let (energy, numbers) = (BTreeMap::new(), BTreeMap::new());
     record.outcome = Outcome::Passed { by, timings, withheld, energy, numbers };
     (record, texts)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Params, Transaction, TransactionBehavior, params};
 
 use super::error::HistoryError;
-use super::record::{Basis, Outcome, PassedBy, RunRecord, Scope};
+use super::record::{CorrectnessSource, Outcome, RunRecord, Scope, ScoreBasis};
 use super::store::{Provenance, RunNumber, SELECT, Store, StoredRun};
 use crate::units::Seconds;
 
@@ -14,8 +14,10 @@ impl StoredRun {
     /// Whether others may be compared with it: this machine verified everything, and it passed.
     #[must_use]
     pub fn is_standard(&self) -> bool {
-        let verified =
-            matches!(&self.record.outcome, Outcome::Passed { by: PassedBy::Verification(_), .. });
+        let verified = matches!(
+            &self.record.outcome,
+            Outcome::Passed { by: CorrectnessSource::Verification(_), .. }
+        );
         verified && self.provenance == Provenance::Own && self.record.scope == Scope::Whole
     }
 }
@@ -36,8 +38,8 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn best(&self, basis: &Basis) -> Result<Option<StoredRun>, HistoryError> {
-        let Basis(basis) = basis;
+    pub fn best(&self, basis: &ScoreBasis) -> Result<Option<StoredRun>, HistoryError> {
+        let ScoreBasis(basis) = basis;
         // The order of [`better`].
         let select = format!("{SELECT} WHERE basis = ?1 ORDER BY seconds, run.number");
         self.first(&select, [basis], StoredRun::is_standard)

@@ -38,7 +38,7 @@ impl Machine {
     ///
     /// # Errors
     /// The folder cannot be written, or what lies there is no key.
-    pub fn of(state: &Path) -> Result<Self, HistoryError> {
+    pub fn open(state: &Path) -> Result<Self, HistoryError> {
         let path = state.join(FILE);
         let secret = match fs::read(&path) {
             Ok(secret) => secret,
@@ -63,7 +63,7 @@ impl Machine {
     /// # Errors
     /// What lies there is no key, or cannot be read.
     pub fn known(state: &Path) -> Result<Self, HistoryError> {
-        if state.join(FILE).exists() { Self::of(state) } else { Ok(Self::without_key()) }
+        if state.join(FILE).exists() { Self::open(state) } else { Ok(Self::without_key()) }
     }
 
     /// A machine that keeps no key: all of its runs are recorded.
@@ -125,9 +125,9 @@ mod tests {
     #[test]
     fn only_the_machine_that_sealed_knows_the_seal() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let machine = Machine::of(&here.path().join("state")).unwrap();
-        let again = Machine::of(&here.path().join("state")).unwrap();
-        let other = Machine::of(there.path()).unwrap();
+        let machine = Machine::open(&here.path().join("state")).unwrap();
+        let again = Machine::open(&here.path().join("state")).unwrap();
+        let other = Machine::open(there.path()).unwrap();
         assert_eq!(machine.name(), again.name());
         assert_ne!(machine.name(), other.name());
         let seal = machine.seal("a run").unwrap();
@@ -147,7 +147,7 @@ mod tests {
     fn what_is_no_key_is_an_error_with_its_path() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(FILE), b"short").unwrap();
-        let error = Machine::of(folder.path()).unwrap_err().to_string();
+        let error = Machine::open(folder.path()).unwrap_err().to_string();
         assert!(error.contains(FILE) && error.contains("5 bytes"), "{error}");
     }
 }

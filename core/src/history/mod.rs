@@ -9,19 +9,19 @@
 //! A run is appended and never edited. What this machine ran is sealed with a key that only this machine has
 //! ([`machine`]); everything else that lies in a history is *recorded*: shown, and never best, previous or baseline.
 
-pub mod before;
+pub mod comparison_runs;
 pub mod damage;
 mod error;
 mod file_system;
 pub mod label;
 pub mod lineage;
+pub mod location;
 pub mod machine;
 pub mod numbers;
 pub mod open;
-pub mod place;
 pub mod query;
 pub mod record;
-pub mod restored;
+pub mod restore;
 mod salvage;
 mod schema;
 mod sidecar;
@@ -39,7 +39,7 @@ mod tests;
 pub use damage::DamagedRow;
 pub use error::HistoryError;
 pub use lineage::better;
-pub use open::{Notice, Opened, Suspicion, open, open_and_read};
+pub use open::{IntegrityCheck, Notice, OpenedHistory, open, open_and_read};
 pub use record::RunRecord;
 pub use salvage::Salvaged;
 pub use store::{Provenance, RunNumber, Store, StoredRun};

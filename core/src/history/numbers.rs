@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compile::facts::LaunchFacts;
 use crate::compile::occupancy::Occupancy;
-use crate::speed_of_light::situation::{CountedAt, Profile};
+use crate::speed_of_light::performance_data::{CounterLocation, Profile};
 use crate::units::{Bytes, Fraction};
 
 /// Bytes of a sector.
@@ -29,7 +29,7 @@ pub struct RecordedNumbers {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedCounts {
     /// Where.
-    pub at: CountedIn,
+    pub at: CountedLocation,
     /// Instructions that warps executed.
     pub warp_instructions: u64,
     /// Lanes that were active in the mean, of 32.
@@ -47,11 +47,13 @@ pub struct RecordedCounts {
 /// Where something was counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CountedIn {
+pub enum CountedLocation {
     /// In the workload that was timed.
-    There,
+    #[serde(rename = "there")]
+    SameWorkload,
     /// In a smaller one beside a GPU.
-    Beside {
+    #[serde(rename = "beside")]
+    SmallerWorkload {
         /// On which virtual device.
         device: String,
         /// In which workload.
@@ -59,15 +61,16 @@ pub enum CountedIn {
     },
 }
 
-impl CountedIn {
+impl CountedLocation {
     /// The place of a profile.
     #[must_use]
-    pub fn of(at: &CountedAt) -> Self {
+    pub fn from_source(at: &CounterLocation) -> Self {
         match at {
-            CountedAt::There => Self::There,
-            CountedAt::Beside(beside) => {
-                Self::Beside { device: beside.device.clone(), workload: beside.workload.clone() }
-            }
+            CounterLocation::SameWorkload => Self::SameWorkload,
+            CounterLocation::Extrapolated(beside) => Self::SmallerWorkload {
+                device: beside.device.clone(),
+                workload: beside.workload.clone(),
+            },
         }
     }
 }
@@ -75,7 +78,7 @@ impl CountedIn {
 impl RecordedNumbers {
     /// The numbers of a workload, from its main launch and what was counted.
     #[must_use]
-    pub fn of(launch: Option<&LaunchFacts>, profile: Option<&Profile>) -> Self {
+    pub fn from_launch(launch: Option<&LaunchFacts>, profile: Option<&Profile>) -> Self {
         let resources = launch.and_then(|launch| launch.kernel.resources);
         let occupancy = launch.and_then(|launch| launch.occupancy.as_ref());
         Self {
@@ -88,17 +91,17 @@ impl RecordedNumbers {
                 Occupancy::Resident(resident) => Some(resident.fraction()),
                 Occupancy::CannotLaunch(_) => None,
             }),
-            counted: profile.map(RecordedCounts::of),
+            counted: profile.map(RecordedCounts::from_profile),
         }
     }
 }
 
 impl RecordedCounts {
-    fn of(profile: &Profile) -> Self {
+    fn from_profile(profile: &Profile) -> Self {
         let total = &profile.counted.total;
         let sectors = total.global_load_sectors + total.global_store_sectors + total.atomic_sectors;
         Self {
-            at: CountedIn::of(&profile.at),
+            at: CountedLocation::from_source(&profile.at),
             warp_instructions: total.warp_instructions,
             active_lanes: total.active_lanes(),
             touched: profile.counted.touched.whole().map(|(read, written)| read + written),
@@ -112,7 +115,7 @@ impl RecordedCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::speed_of_light::situation::{Counted, Touched};
+    use crate::speed_of_light::performance_data::{DistinctBytes, KernelCounters};
     use crate::virtual_gpu::cost::Counts;
 
     #[test]
@@ -126,15 +129,16 @@ mod tests {
             shared_bank_conflicts: 3,
             ..Counts::default()
         };
-        let counted = Counted { total, touched: Touched::Part, ..Counted::default() };
+        let counted =
+            KernelCounters { total, touched: DistinctBytes::Part, ..KernelCounters::default() };
         let profile = Profile { counted, ..Profile::default() };
-        let numbers = RecordedNumbers::of(None, Some(&profile));
+        let numbers = RecordedNumbers::from_launch(None, Some(&profile));
         let counted = numbers.counted.clone().unwrap();
-        assert_eq!((counted.at, counted.asked), (CountedIn::There, Bytes(7 * 32)));
+        assert_eq!((counted.at, counted.asked), (CountedLocation::SameWorkload, Bytes(7 * 32)));
         assert_eq!((counted.active_lanes, counted.touched), (Some(16.0), None));
         assert_eq!((numbers.registers, numbers.occupancy), (None, None));
         let written = serde_json::to_string(&numbers).unwrap();
         assert_eq!(serde_json::from_str::<RecordedNumbers>(&written).unwrap(), numbers);
-        assert_eq!(RecordedNumbers::of(None, None), RecordedNumbers::default());
+        assert_eq!(RecordedNumbers::from_launch(None, None), RecordedNumbers::default());
     }
 }

@@ -10,11 +10,11 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, ffi};
 
 use super::error::HistoryError;
+use super::location::{HistoryAccess, HistoryLocation, Journal};
 use super::machine::Machine;
-use super::place::{Journal, Place, Use};
 use super::salvage::{HIGHEST_NUMBER, Salvaged, salvage};
 use super::schema;
-use super::sidecar::{self, Held, Hold};
+use super::sidecar::{self, FolderLock, LockMode};
 use super::store::Store;
 
 /// The largest document or text that is read or written, in bytes.
@@ -28,7 +28,7 @@ const MOST_LOOKS: usize = 8;
 
 /// Whether the whole file is looked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Suspicion {
+pub enum IntegrityCheck {
     /// Nothing speaks against it: only what is read is checked.
     None,
     /// Something was found to be damaged.
@@ -37,7 +37,7 @@ pub enum Suspicion {
 
 /// An open history, and what had to be done to open it.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedHistory {
     /// The history.
     pub store: Store,
     /// What people should know.
@@ -134,23 +134,23 @@ impl fmt::Display for Notice {
 /// # Errors
 /// A newer version wrote it, another process holds it, or the files cannot be used.
 pub fn open(
-    place: &Place,
+    place: &HistoryLocation,
     machine: &Machine,
-    suspicion: Suspicion,
-) -> Result<Opened, HistoryError> {
-    match &place.use_of {
-        Use::Append => open_in_place(place, machine, suspicion),
-        Use::ReadCopy { within } => open_copy(place, machine, suspicion, within),
+    suspicion: IntegrityCheck,
+) -> Result<OpenedHistory, HistoryError> {
+    match &place.access {
+        HistoryAccess::Append => open_in_place(place, machine, suspicion),
+        HistoryAccess::ReadCopy { within } => open_copy(place, machine, suspicion, within),
     }
 }
 
 /// Opens a copy of a history that lies where nothing can be written; nothing can be appended to it.
 fn open_copy(
-    place: &Place,
+    place: &HistoryLocation,
     machine: &Machine,
-    suspicion: Suspicion,
+    suspicion: IntegrityCheck,
     within: &[PathBuf],
-) -> Result<Opened, HistoryError> {
+) -> Result<OpenedHistory, HistoryError> {
     let copied = within.iter().map(|parent| {
         let folder = tempfile::Builder::new().prefix("lightbench-history-").tempdir_in(parent)?;
         sidecar::copy(&place.folder, folder.path()).map(|()| folder)
@@ -166,9 +166,9 @@ fn open_copy(
     let path = place.database();
     let failed = |source| HistoryError::Files { what: "copy", path: path.clone(), source };
     let folder = last.map_err(failed)?;
-    let at_copy = Place {
+    let at_copy = HistoryLocation {
         folder: folder.path().to_owned(),
-        use_of: Use::Append,
+        access: HistoryAccess::Append,
         journal: place.journal,
         notice: place.notice.clone(),
     };
@@ -178,36 +178,36 @@ fn open_copy(
             named.clone_from(&path);
         }
     }
-    let database = |source| HistoryError::of("open the history", &path, source);
+    let database = |source| HistoryError::from_sqlite("open the history", &path, source);
     opened.store.connection().pragma_update(None, "query_only", true).map_err(database)?;
     opened.store.keep_copy(folder, path.clone());
     Ok(opened)
 }
 
 fn open_in_place(
-    place: &Place,
+    place: &HistoryLocation,
     machine: &Machine,
-    suspicion: Suspicion,
-) -> Result<Opened, HistoryError> {
+    suspicion: IntegrityCheck,
+) -> Result<OpenedHistory, HistoryError> {
     let mut notices: Vec<Notice> = place.notice.iter().cloned().map(Notice::Place).collect();
     let mut suspicion = suspicion;
     for _ in 0..MOST_LOOKS {
-        let held = sidecar::hold(&place.folder, Hold::Shared)?;
-        if let State::Ready(connection) = examine(place, machine, suspicion)? {
+        let held = sidecar::lock(&place.folder, LockMode::Shared)?;
+        if let FileState::Ready(connection) = examine(place, machine, suspicion)? {
             return ready(place, machine, connection, held, notices);
         }
         drop(held);
-        let alone = sidecar::hold(&place.folder, Hold::Alone)?;
+        let alone = sidecar::lock(&place.folder, LockMode::Alone)?;
         // Another process may have put it right in between.
         match examine(place, machine, suspicion)? {
-            State::Ready(_) => {}
-            State::Empty(mut connection) => begin(place, machine, &mut connection)?,
-            State::Older(mut connection, from) => {
+            FileState::Ready(_) => {}
+            FileState::Empty(mut connection) => begin(place, machine, &mut connection)?,
+            FileState::Older(mut connection, from) => {
                 notices.push(migrate(place, &mut connection, from)?);
             }
-            State::Unreadable(reason) => {
+            FileState::Unreadable(reason) => {
                 notices.push(set_aside(place, machine, reason)?);
-                suspicion = Suspicion::None;
+                suspicion = IntegrityCheck::None;
             }
         }
         drop(alone);
@@ -222,16 +222,16 @@ fn open_in_place(
 /// # Errors
 /// As [`open`], and what `read` returns.
 pub fn open_and_read<T>(
-    place: &Place,
+    place: &HistoryLocation,
     machine: &Machine,
     mut read: impl FnMut(&Store) -> Result<T, HistoryError>,
-) -> Result<(Opened, T), HistoryError> {
-    let opened = open(place, machine, Suspicion::None)?;
+) -> Result<(OpenedHistory, T), HistoryError> {
+    let opened = open(place, machine, IntegrityCheck::None)?;
     match read(&opened.store) {
         Err(HistoryError::Damaged { .. }) => {
             // Nobody may hold the file while it is moved.
             drop(opened);
-            let opened = open(place, machine, Suspicion::Damage)?;
+            let opened = open(place, machine, IntegrityCheck::Damage)?;
             let found = read(&opened.store)?;
             Ok((opened, found))
         }
@@ -240,7 +240,11 @@ pub fn open_and_read<T>(
 }
 
 /// Moves a damaged history out of the way, and puts what can be read of it in its place.
-fn set_aside(place: &Place, machine: &Machine, reason: String) -> Result<Notice, HistoryError> {
+fn set_aside(
+    place: &HistoryLocation,
+    machine: &Machine,
+    reason: String,
+) -> Result<Notice, HistoryError> {
     let rescue = salvage(place, machine)?;
     let kept = sidecar::set_aside(&place.folder)?;
     let Some(rescue) = rescue else {
@@ -253,14 +257,14 @@ fn set_aside(place: &Place, machine: &Machine, reason: String) -> Result<Notice,
 }
 
 fn ready(
-    place: &Place,
+    place: &HistoryLocation,
     machine: &Machine,
     connection: Connection,
-    held: Held,
+    held: FolderLock,
     mut notices: Vec<Notice>,
-) -> Result<Opened, HistoryError> {
+) -> Result<OpenedHistory, HistoryError> {
     let path = place.database();
-    let database = |source| HistoryError::of("open the history", &path, source);
+    let database = |source| HistoryError::from_sqlite("open the history", &path, source);
     let journal = choose_journal(&connection, place.journal).map_err(database)?;
     if (place.journal, journal) == (Journal::WriteAhead, Journal::Rollback) {
         notices.push(Notice::Rollback { path: path.clone() });
@@ -269,11 +273,11 @@ fn ready(
         notices.push(Notice::FromElsewhere { path: path.clone() });
     }
     let store = Store::new(connection, path, machine.clone(), held);
-    Ok(Opened { store, notices })
+    Ok(OpenedHistory { store, notices })
 }
 
 /// What lies at the place of a history.
-enum State {
+enum FileState {
     /// A history of this version.
     Ready(Connection),
     /// Nothing yet.
@@ -284,15 +288,19 @@ enum State {
     Unreadable(String),
 }
 
-fn examine(place: &Place, machine: &Machine, suspicion: Suspicion) -> Result<State, HistoryError> {
+fn examine(
+    place: &HistoryLocation,
+    machine: &Machine,
+    suspicion: IntegrityCheck,
+) -> Result<FileState, HistoryError> {
     let path = place.database();
     let files = |source| HistoryError::Files { what: "look at", path: path.clone(), source };
     let before = no_links::identity(&path).map_err(files)?;
     if sidecar::journal_names_another(&place.folder).map_err(files)? {
-        return Ok(State::Unreadable("its journal names another file".to_owned()));
+        return Ok(FileState::Unreadable("its journal names another file".to_owned()));
     }
     if sidecar::is_too_short(&place.folder).map_err(files)? {
-        return Ok(State::Unreadable("file is too short to be a database".to_owned()));
+        return Ok(FileState::Unreadable("file is too short to be a database".to_owned()));
     }
     let connection = connect(&path);
     let after = no_links::identity(&path).map_err(files)?;
@@ -300,15 +308,17 @@ fn examine(place: &Place, machine: &Machine, suspicion: Suspicion) -> Result<Sta
         let source = std::io::Error::other("another file took its place while it was opened");
         return Err(files(source));
     }
-    let found = connection.and_then(|connection| look(connection, machine, suspicion));
+    let found = connection.and_then(|connection| inspect(connection, machine, suspicion));
     match found {
-        Ok(Found::State(state)) => Ok(state),
-        Ok(Found::Newer(found)) => Err(HistoryError::Newer { path, found, known: schema::known() }),
+        Ok(Inspection::State(state)) => Ok(state),
+        Ok(Inspection::Newer(found)) => {
+            Err(HistoryError::Newer { path, found, known: schema::known() })
+        }
         Err(source) => {
             if is_environment(&source) {
-                return Err(HistoryError::of("open the history", &path, source));
+                return Err(HistoryError::from_sqlite("open the history", &path, source));
             }
-            Ok(State::Unreadable(source.to_string()))
+            Ok(FileState::Unreadable(source.to_string()))
         }
     }
 }
@@ -351,22 +361,22 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-enum Found {
-    State(State),
+enum Inspection {
+    State(FileState),
     Newer(i64),
 }
 
-fn look(
+fn inspect(
     connection: Connection,
     machine: &Machine,
-    suspicion: Suspicion,
-) -> rusqlite::Result<Found> {
+    suspicion: IntegrityCheck,
+) -> rusqlite::Result<Inspection> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     let objects = schema::objects(&connection)?;
-    let unreadable = |reason: &str| Ok(Found::State(State::Unreadable(reason.to_owned())));
+    let unreadable = |reason: &str| Ok(Inspection::State(FileState::Unreadable(reason.to_owned())));
     if objects.is_empty() && application == 0 && version == 0 {
-        return Ok(Found::State(State::Empty(connection)));
+        return Ok(Inspection::State(FileState::Empty(connection)));
     }
     if application != schema::APPLICATION {
         return unreadable("it is a database of another program");
@@ -375,7 +385,7 @@ fn look(
         return unreadable(&reason);
     }
     if version > schema::known() {
-        return Ok(Found::Newer(version));
+        return Ok(Inspection::Newer(version));
     }
     if schema::expected(version)?.is_none_or(|expected| expected != objects) {
         return unreadable("its tables are not those of a history");
@@ -385,17 +395,17 @@ fn look(
     }
     let is_elsewhere = begun_by(&connection)?.is_none_or(|name| name != machine.name());
     let found = match suspicion {
-        Suspicion::Damage => damage(&connection, "integrity_check")?,
-        Suspicion::None if is_elsewhere => damage(&connection, "quick_check")?,
-        Suspicion::None => None,
+        IntegrityCheck::Damage => damage(&connection, "integrity_check")?,
+        IntegrityCheck::None if is_elsewhere => damage(&connection, "quick_check")?,
+        IntegrityCheck::None => None,
     };
     if let Some(reason) = found {
         return unreadable(&reason);
     }
-    Ok(Found::State(if version == schema::known() {
-        State::Ready(connection)
+    Ok(Inspection::State(if version == schema::known() {
+        FileState::Ready(connection)
     } else {
-        State::Older(connection, version)
+        FileState::Older(connection, version)
     }))
 }
 
@@ -450,24 +460,29 @@ fn choose_journal(connection: &Connection, wanted: Journal) -> rusqlite::Result<
 }
 
 fn begin(
-    place: &Place,
+    place: &HistoryLocation,
     machine: &Machine,
     connection: &mut Connection,
 ) -> Result<(), HistoryError> {
     let path = place.database();
-    let database = |source| HistoryError::of("begin a history", &path, source);
+    let database = |source| HistoryError::from_sqlite("begin a history", &path, source);
     schema::begin(connection, machine.name()).map_err(database)
 }
 
 /// Brings an older history up to date, after copying it.
-fn migrate(place: &Place, connection: &mut Connection, from: i64) -> Result<Notice, HistoryError> {
+fn migrate(
+    place: &HistoryLocation,
+    connection: &mut Connection,
+    from: i64,
+) -> Result<Notice, HistoryError> {
     let path = place.database();
     let backup = sidecar::free_name(&place.folder, &format!("history-schema-{from}"))?;
     let target = backup.to_string_lossy();
     connection
         .execute("VACUUM INTO ?1", [target.as_ref()])
-        .map_err(|source| HistoryError::of("copy the history", &path, source))?;
-    schema::migrate(connection, from)
-        .map_err(|source| HistoryError::of("bring the history up to date", &path, source))?;
+        .map_err(|source| HistoryError::from_sqlite("copy the history", &path, source))?;
+    schema::migrate(connection, from).map_err(|source| {
+        HistoryError::from_sqlite("bring the history up to date", &path, source)
+    })?;
     Ok(Notice::Migrated { from, to: schema::known(), backup })
 }

@@ -156,7 +156,7 @@ pub struct WorkloadName(String);
 impl WorkloadName {
     /// The name of a workload; none if it is held out.
     #[must_use]
-    pub fn of(workload: &Workload) -> Option<Self> {
+    pub fn from_workload(workload: &Workload) -> Option<Self> {
         match workload.purpose {
             Purpose::Verify | Purpose::Measure => Some(Self(workload.name.clone())),
             Purpose::HeldOut => None,
@@ -164,7 +164,7 @@ impl WorkloadName {
     }
 
     /// The name of a workload that a file from elsewhere tells everybody.
-    pub(super) const fn told(name: String) -> Self {
+    pub(super) const fn from_import(name: String) -> Self {
         Self(name)
     }
 
@@ -222,13 +222,13 @@ impl From<ScalarValue> for RecordedScalar {
 impl RecordedWorkload {
     /// The workload of a project; none if it is held out.
     #[must_use]
-    pub fn of(project: &Project, workload: &Workload) -> Option<Self> {
+    pub fn from_project(project: &Project, workload: &Workload) -> Option<Self> {
         let definition = &project.definition;
         let axes = definition.axes.iter().map(|axis| axis.name.clone());
         let scalars = definition.scalars.iter().map(|scalar| scalar.name.clone());
         let values = workload.scalars.iter().map(|value| RecordedScalar::from(*value));
         Some(Self {
-            name: WorkloadName::of(workload)?,
+            name: WorkloadName::from_workload(workload)?,
             axes: axes.zip(workload.axes.iter().copied()).collect(),
             scalars: scalars.zip(values).collect(),
         })
@@ -252,7 +252,7 @@ pub enum Outcome {
     /// It is right.
     Passed {
         /// Who says so.
-        by: PassedBy,
+        by: CorrectnessSource,
         /// How long it took; none where nobody measured.
         timings: Vec<RecordedTiming>,
         /// Workloads whose times are not told, with the reason.
@@ -268,7 +268,7 @@ pub enum Outcome {
     /// It is not.
     Failed {
         /// In which way.
-        word: FailureWord,
+        word: FailureKind,
         /// The verdict in one sentence.
         sentence: String,
         /// The evidence, as reports for programs have it.
@@ -279,7 +279,7 @@ pub enum Outcome {
 /// Who says that a candidate is right.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PassedBy {
+pub enum CorrectnessSource {
     /// Our own verification.
     Verification(ChecksSummary),
     /// A file that was imported.
@@ -298,7 +298,7 @@ pub struct ReportedCorrectness {
 /// In which way a candidate failed. One that somebody cancelled is not a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FailureWord {
+pub enum FailureKind {
     /// It does not compile.
     Compile,
     /// It was not run at all.
@@ -317,7 +317,7 @@ pub enum FailureWord {
     NotSupported,
 }
 
-impl FailureWord {
+impl FailureKind {
     /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Compile,
@@ -332,7 +332,7 @@ impl FailureWord {
 
     /// The word for the reason why a candidate did not pass; none where the user cancelled.
     #[must_use]
-    pub const fn of(reason: &NotPassed) -> Option<Self> {
+    pub const fn from_not_passed(reason: &NotPassed) -> Option<Self> {
         Some(match reason {
             NotPassed::Failed(Failure::Compile(_)) => Self::Compile,
             NotPassed::Failed(Failure::Refused(_)) => Self::Refused,
@@ -401,10 +401,10 @@ pub struct ChecksSummary {
 impl ChecksSummary {
     /// The summary of what was done for a project.
     #[must_use]
-    pub fn of(project: &Project, checks: &Checks) -> Self {
+    pub fn new(project: &Project, checks: &Checks) -> Self {
         let visible = |name: &str| {
             let found = project.workloads.iter().find(|workload| workload.name == name);
-            found.and_then(WorkloadName::of)
+            found.and_then(WorkloadName::from_workload)
         };
         let runs = checks.workloads.iter();
         let not_run = checks.not_run.iter();
@@ -440,13 +440,13 @@ pub struct Score {
     /// The geometric mean over workloads.
     pub seconds: Seconds,
     /// What must be equal.
-    pub basis: Basis,
+    pub basis: ScoreBasis,
 }
 
 /// What two runs must have in common for their times to be compared: the definition, the device, the clock, the mode and
 /// the workloads, as a hash.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Basis(pub(super) String);
+pub struct ScoreBasis(pub(super) String);
 
 impl RunRecord {
     /// The word for what came of it.
@@ -517,7 +517,11 @@ impl RunRecord {
         Some(Score { seconds, basis: self.basis(clock, times.keys().copied()) })
     }
 
-    fn basis<'a>(&self, clock: &Clock, workloads: impl Iterator<Item = &'a WorkloadName>) -> Basis {
+    fn basis<'a>(
+        &self,
+        clock: &Clock,
+        workloads: impl Iterator<Item = &'a WorkloadName>,
+    ) -> ScoreBasis {
         let mut hasher = blake3::Hasher::new();
         let mut add = |part: &str| {
             hasher.update(&(part.len() as u64).to_le_bytes());
@@ -532,7 +536,7 @@ impl RunRecord {
         }
         add(&format!("{clock:?}"));
         workloads.for_each(|workload| add(workload.as_str()));
-        Basis(hasher.finalize().to_hex().to_string())
+        ScoreBasis(hasher.finalize().to_hex().to_string())
     }
 
     /// The names of all texts that it refers to.

@@ -13,9 +13,9 @@ use rusqlite::{Connection, OpenFlags, Row, Transaction, params};
 use tempfile::TempDir;
 
 use super::error::HistoryError;
+use super::location::HistoryLocation;
 use super::machine::Machine;
 use super::open::{begun_by, connect, row_bytes};
-use super::place::Place;
 use super::record::RunRecord;
 use super::schema;
 use super::sidecar;
@@ -39,12 +39,12 @@ pub struct Salvaged {
 
 /// A new history with the rows that could be read, in a folder that is removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Rescue {
+pub(super) struct SalvagedFile {
     folder: TempDir,
     pub(super) salvaged: Salvaged,
 }
 
-impl Rescue {
+impl SalvagedFile {
     /// The new history.
     pub(super) fn database(&self) -> PathBuf {
         self.folder.path().join("salvaged.db")
@@ -55,13 +55,16 @@ impl Rescue {
 ///
 /// # Errors
 /// The copy or the new file cannot be written.
-pub(super) fn salvage(place: &Place, machine: &Machine) -> Result<Option<Rescue>, HistoryError> {
+pub(super) fn salvage(
+    place: &HistoryLocation,
+    machine: &Machine,
+) -> Result<Option<SalvagedFile>, HistoryError> {
     let files = |source| HistoryError::Files { what: "copy", path: place.database(), source };
     let folder = tempfile::Builder::new().prefix("history-salvage-").tempdir_in(&place.folder);
     let folder = folder.map_err(files)?;
     sidecar::copy(&place.folder, folder.path()).map_err(files)?;
     let damaged = folder.path().join(sidecar::DATABASE);
-    let mut rescue = Rescue { folder, salvaged: Salvaged::default() };
+    let mut rescue = SalvagedFile { folder, salvaged: Salvaged::default() };
     for is_page_replaced in [false, true] {
         if is_page_replaced && !replace_first_page(&damaged).map_err(files)? {
             break;
@@ -70,7 +73,7 @@ pub(super) fn salvage(place: &Place, machine: &Machine) -> Result<Option<Rescue>
         sidecar::remove(&path).map_err(files)?;
         // A database that cannot be opened has nothing to read.
         let Ok(source) = damaged_connection(&damaged) else { continue };
-        let failed = |source| HistoryError::of("copy a damaged history", &path, source);
+        let failed = |source| HistoryError::from_sqlite("copy a damaged history", &path, source);
         rescue.salvaged = copied(&source, &path, machine).map_err(failed)?;
         if rescue.salvaged.runs > 0 {
             return Ok(Some(rescue));
@@ -161,7 +164,7 @@ fn copy_texts(source: &Connection, target: &Transaction<'_>) -> rusqlite::Result
     for key in keys(source, "text") {
         let text = row(source, select, key, |row| Ok((row_bytes(row, 0)?, row_bytes(row, 1)?)));
         let Some((Some(hash), Some(content))) = text else { continue };
-        if TextHash::of(&content).bytes().as_slice() == hash {
+        if TextHash::from_content(&content).bytes().as_slice() == hash {
             insert.execute(params![hash, content])?;
         }
     }

@@ -176,7 +176,7 @@ pub(super) fn free_name(folder: &Path, stem: &str) -> Result<PathBuf, HistoryErr
 
 /// Whether the files stay as they are while somebody holds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hold {
+pub(super) enum LockMode {
     /// Others may read and append too.
     Shared,
     /// Nobody else has the history open: files may be moved, tables changed.
@@ -185,23 +185,23 @@ pub(super) enum Hold {
 
 /// Held until dropped; the system lets go of it when the process dies.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct FolderLock {
     _file: File,
 }
 
 /// Waits until the history can be held like this.
-pub(super) fn hold(folder: &Path, hold: Hold) -> Result<Held, HistoryError> {
+pub(super) fn lock(folder: &Path, hold: LockMode) -> Result<FolderLock, HistoryError> {
     let path = folder.join(LOCK);
     let failed = |source| HistoryError::Files { what: "lock", path: path.clone(), source };
     let file = no_links::open(&path, Access::Write).map_err(failed)?;
     let begin = Instant::now();
     loop {
         let locked = match hold {
-            Hold::Shared => file.try_lock_shared(),
-            Hold::Alone => file.try_lock(),
+            LockMode::Shared => file.try_lock_shared(),
+            LockMode::Alone => file.try_lock(),
         };
         match locked {
-            Ok(()) => return Ok(Held { _file: file }),
+            Ok(()) => return Ok(FolderLock { _file: file }),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }

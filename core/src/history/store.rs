@@ -11,8 +11,8 @@ use super::damage::{DamagedRow, RowError, RowReader};
 use super::error::HistoryError;
 use super::label::Label;
 use super::machine::{Machine, Seal};
-use super::record::{Basis, RunRecord};
-use super::sidecar::Held;
+use super::record::{RunRecord, ScoreBasis};
+use super::sidecar::FolderLock;
 use super::text::{TextHash, Texts};
 
 /// The place of a run in a history, from 1.
@@ -64,7 +64,7 @@ pub struct Store {
     path: PathBuf,
     machine: Machine,
     /// While this is held, nobody moves the file away or changes its tables.
-    _held: Held,
+    _held: FolderLock,
     /// The folder of a copy, where nothing can be written beside the history itself. Removed after all is closed.
     _copy: Option<TempDir>,
 }
@@ -74,7 +74,7 @@ impl Store {
         connection: Connection,
         path: PathBuf,
         machine: Machine,
-        held: Held,
+        held: FolderLock,
     ) -> Self {
         Self { connection, path, machine, _held: held, _copy: None }
     }
@@ -99,7 +99,7 @@ impl Store {
     pub fn append(&mut self, record: &RunRecord, texts: &Texts) -> Result<RunNumber, HistoryError> {
         let document = written(record)?;
         let seal = self.machine.seal(&document);
-        let failed = |source| HistoryError::of("append a run", &self.path, source);
+        let failed = |source| HistoryError::from_sqlite("append a run", &self.path, source);
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = transaction.map_err(failed)?;
         insert_texts(&transaction, texts).map_err(failed)?;
@@ -120,7 +120,7 @@ impl Store {
         records: &[RunRecord],
         texts: &Texts,
     ) -> Result<Imported, HistoryError> {
-        let failed = |source| HistoryError::of("import runs", &self.path, source);
+        let failed = |source| HistoryError::from_sqlite("import runs", &self.path, source);
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = transaction.map_err(failed)?;
         insert_texts(&transaction, texts).map_err(failed)?;
@@ -175,7 +175,7 @@ impl Store {
         let found = self.connection.query_row(select, [hash.bytes()], |row| row.get(0));
         let found: Option<Vec<u8>> =
             found.optional().map_err(|source| self.failed("read a text", source))?;
-        Ok(found.filter(|content| TextHash::of(content) == *hash))
+        Ok(found.filter(|content| TextHash::from_content(content) == *hash))
     }
 
     /// The seal of this machine.
@@ -193,7 +193,7 @@ impl Store {
     }
 
     pub(super) fn failed(&self, what: &'static str, source: rusqlite::Error) -> HistoryError {
-        HistoryError::of(what, &self.path, source)
+        HistoryError::from_sqlite(what, &self.path, source)
     }
 
     /// The run of a row of [`SELECT`]; none where the row is damaged. Damage is added to `damaged`, that of a label as
@@ -203,7 +203,7 @@ impl Store {
         row: &Row<'_>,
         damaged: &mut Vec<DamagedRow>,
     ) -> rusqlite::Result<Option<StoredRun>> {
-        let row = RowReader::of(row)?;
+        let row = RowReader::new(row)?;
         let mut run = match self.unlabelled(row) {
             Ok(run) => run,
             Err(RowError::Damaged(row)) => {
@@ -228,7 +228,7 @@ impl Store {
         let seal = row.optional_bytes("seal")?;
         // The columns are only there to search by: where they say something else, somebody changed them.
         let is_own = self.machine.has_sealed(&document, seal)
-            && Columns::of_row(row)? == Columns::of(&record);
+            && Columns::of_row(row)? == Columns::from_record(&record);
         let provenance = if is_own { Provenance::Own } else { Provenance::Recorded };
         Ok(StoredRun { number: row.run(), provenance, label: None, record })
     }
@@ -255,10 +255,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(record: &RunRecord) -> Self {
+    fn from_record(record: &RunRecord) -> Self {
         let (basis, seconds) = match record.score() {
             Some(score) => {
-                let Basis(basis) = score.basis;
+                let ScoreBasis(basis) = score.basis;
                 (Some(basis), Some(score.seconds.0.to_bits()))
             }
             None => (None, None),
@@ -343,7 +343,7 @@ pub(super) fn insert_numbered(
     document: &str,
     seal: Option<&[u8]>,
 ) -> rusqlite::Result<()> {
-    let columns = Columns::of(record);
+    let columns = Columns::from_record(record);
     transaction.execute(
         "INSERT INTO run (number, id, kernel, device, verdict, candidate, parent, basis, seconds, seal)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",

@@ -12,7 +12,7 @@ pub struct TextHash([u8; blake3::OUT_LEN]);
 impl TextHash {
     /// The name of these bytes.
     #[must_use]
-    pub fn of(content: &[u8]) -> Self {
+    pub fn from_content(content: &[u8]) -> Self {
         Self(*blake3::hash(content).as_bytes())
     }
 
@@ -50,7 +50,7 @@ pub struct Texts(BTreeMap<TextHash, Vec<u8>>);
 impl Texts {
     /// Adds a text and names it.
     pub fn add(&mut self, content: Vec<u8>) -> TextHash {
-        let hash = TextHash::of(&content);
+        let hash = TextHash::from_content(&content);
         self.0.insert(hash, content);
         hash
     }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_name_survives_being_written() {
-        let hash = TextHash::of(b"a");
+        let hash = TextHash::from_content(b"a");
         let written = serde_json::to_string(&hash).unwrap();
         assert_eq!(serde_json::from_str::<TextHash>(&written).unwrap(), hash);
         assert!(serde_json::from_str::<TextHash>("\"beef\"").is_err());

@@ -6,9 +6,9 @@ use super::error::HistoryError;
 use super::record::WorkloadName;
 use super::text::{TextHash, Texts};
 use crate::measure::{self, Basis, Timing};
+use crate::speed_of_light::bound_comparison::{BoundComparison, NoBoundComparison};
+use crate::speed_of_light::bound_fraction::BoundFraction;
 use crate::speed_of_light::limiter::Limiter;
-use crate::speed_of_light::share::Share;
-use crate::speed_of_light::standing::{NoStanding, Standing};
 use crate::units::{Fraction, Seconds};
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 
@@ -45,7 +45,7 @@ impl RecordedTiming {
     ///
     /// # Errors
     /// A number in it is no time.
-    pub fn of(
+    pub fn from_timing(
         workload: WorkloadName,
         timing: &Timing,
         texts: &mut Texts,
@@ -96,13 +96,13 @@ impl RecordedTiming {
     /// The bound as a part of the time, from the numbers that are kept: earlier versions wrote of a modelled time what the
     /// bound is of the least that the model permits.
     #[must_use]
-    pub fn share(&self) -> Option<Share> {
+    pub fn share(&self) -> Option<BoundFraction> {
         let (bound, time) = (self.standing.as_ref()?.bound.seconds(), self.median.seconds());
         let interval = self.spread.map_or((time, time), |spread| {
             let (low, high) = spread.interval;
             (low.seconds(), high.seconds())
         });
-        Some(Share::of(bound, time, interval))
+        Some(BoundFraction::new(bound, time, interval))
     }
 
     /// Adds what others took. One without a time is kept with its reason.
@@ -111,7 +111,7 @@ impl RecordedTiming {
     /// A number in it is no time.
     pub fn hold_against(&mut self, baselines: &[BaselineTiming]) -> Result<(), NoTime> {
         for baseline in baselines {
-            self.baselines.push(RecordedBaseline::of(baseline)?);
+            self.baselines.push(RecordedBaseline::from_baseline(baseline)?);
         }
         Ok(())
     }
@@ -126,20 +126,23 @@ impl RecordedTiming {
     ///
     /// # Errors
     /// The bound is no time.
-    pub fn stand(&mut self, standing: &Result<Standing, NoStanding>) -> Result<(), NoTime> {
+    pub fn stand(
+        &mut self,
+        standing: &Result<BoundComparison, NoBoundComparison>,
+    ) -> Result<(), NoTime> {
         match standing {
             Ok(standing) => {
                 let Some(best) = standing.best() else { return Ok(()) };
                 self.standing = Some(RecordedStanding {
                     bound: Duration::try_from(best.bound)?,
-                    fraction: best.share.middle,
+                    fraction: best.bound_fraction.middle,
                     limiter: best.limit.to_string(),
                     peaks: best.basis.to_string(),
                 });
             }
             // Nothing is wrong with a time below a peak that nothing confirms.
-            Err(NoStanding::NoBound | NoStanding::UnconfirmedPeak(_)) => {}
-            Err(finding @ (NoStanding::BelowBound(_) | NoStanding::NotATime)) => {
+            Err(NoBoundComparison::NoBound | NoBoundComparison::UnconfirmedPeak(_)) => {}
+            Err(finding @ (NoBoundComparison::BelowBound(_) | NoBoundComparison::NotATime)) => {
                 self.taint.push(finding.to_string());
             }
         }
@@ -254,7 +257,7 @@ pub struct RecordedBaseline {
     /// How it was asked, or who says what it took.
     pub source: String,
     /// Whether it ran in the same run, was quoted, or has no time.
-    pub taken: Taken,
+    pub taken: BaselineSource,
     /// The cold median; none where there is no time.
     pub median: Option<Duration>,
     /// What holds the median 95 times in 100.
@@ -266,17 +269,20 @@ pub struct RecordedBaseline {
 /// Where a baseline's time is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Taken {
+pub enum BaselineSource {
     /// It ran under the same protocol.
-    Here,
+    #[serde(rename = "here")]
+    Measured,
     /// Somebody else's number.
-    Elsewhere,
+    #[serde(rename = "elsewhere")]
+    Recorded,
     /// Nowhere: its source says why.
-    Nowhere,
+    #[serde(rename = "nowhere")]
+    NotTimed,
 }
 
 impl RecordedBaseline {
-    fn of(baseline: &BaselineTiming) -> Result<Self, NoTime> {
+    fn from_baseline(baseline: &BaselineTiming) -> Result<Self, NoTime> {
         let BaselineTiming { name, outcome } = baseline;
         let none = |taken, source: &String| Self {
             name: name.clone(),
@@ -287,14 +293,14 @@ impl RecordedBaseline {
             score: None,
         };
         Ok(match outcome {
-            BaselineOutcome::None(reason) => none(Taken::Nowhere, reason),
+            BaselineOutcome::None(reason) => none(BaselineSource::NotTimed, reason),
             BaselineOutcome::Recorded { seconds, source } => {
                 let median = Some(Duration::try_from(*seconds)?);
-                Self { median, ..none(Taken::Elsewhere, source) }
+                Self { median, ..none(BaselineSource::Recorded, source) }
             }
             BaselineOutcome::Measured(measured) => {
                 let Some(cold) = measured.cold() else {
-                    return Ok(none(Taken::Nowhere, &"it has no cold time".to_owned()));
+                    return Ok(none(BaselineSource::NotTimed, &"it has no cold time".to_owned()));
                 };
                 let (low, high) = cold.summary.interval;
                 Self {
@@ -302,7 +308,7 @@ impl RecordedBaseline {
                     median: Some(Duration::try_from(cold.summary.median)?),
                     interval: Some((Duration::try_from(low)?, Duration::try_from(high)?)),
                     score: measured.score.and_then(|score| Some(score.ok()?.value())),
-                    ..none(Taken::Here, &measured.used.call)
+                    ..none(BaselineSource::Measured, &measured.used.call)
                 }
             }
         })
@@ -336,32 +342,37 @@ mod tests {
     use super::*;
     use crate::history::record::Outcome;
     use crate::speed_of_light::bound::Limit;
+    use crate::speed_of_light::bound_comparison::{BelowBound, ComparedBound};
     use crate::speed_of_light::ceilings::Basis;
-    use crate::speed_of_light::standing::{Against, BelowBound};
 
     #[test]
     fn a_time_below_its_bound_is_kept_and_not_trusted() {
-        let against = |fraction: f64| Against {
+        let against = |fraction: f64| ComparedBound {
             basis: Basis::Sheet,
             bound: Seconds(1e-5 * fraction),
             limit: Limit::Dram,
-            share: Share::of(Seconds(fraction), Seconds(1.0), (Seconds(1.0), Seconds(1.0))),
+            bound_fraction: BoundFraction::new(
+                Seconds(fraction),
+                Seconds(1.0),
+                (Seconds(1.0), Seconds(1.0)),
+            ),
         };
-        let recorded = |standing: &Result<Standing, NoStanding>| {
+        let recorded = |standing: &Result<BoundComparison, NoBoundComparison>| {
             let (mut run, _) = crate::history::fixture::passed("naive", "a", Some(1e-5));
             let Outcome::Passed { timings, .. } = &mut run.outcome else { panic!("it passed") };
             timings[0].stand(standing).unwrap();
             run
         };
-        let run = recorded(&Ok(Standing { physical: vec![against(0.5)], method: Vec::new() }));
+        let run =
+            recorded(&Ok(BoundComparison { physical: vec![against(0.5)], method: Vec::new() }));
         let standing = run.timings()[0].standing.as_ref().unwrap();
         assert_eq!((standing.fraction, standing.limiter.as_str()), (Fraction(0.5), "DRAM"));
         assert!(run.score().is_some());
         let claimed = Seconds(1e-5);
-        let below = BelowBound { claimed, against: against(2.0), reasons: Vec::new() };
-        let run = recorded(&Err(NoStanding::BelowBound(below)));
+        let below = BelowBound { claimed, compared: against(2.0), reasons: Vec::new() };
+        let run = recorded(&Err(NoBoundComparison::BelowBound(below)));
         assert_eq!((run.timings()[0].taint.len(), run.score()), (1, None));
-        assert!(recorded(&Err(NoStanding::NoBound)).score().is_some());
+        assert!(recorded(&Err(NoBoundComparison::NoBound)).score().is_some());
     }
 
     #[test]
@@ -374,7 +385,8 @@ mod tests {
             let name = crate::history::fixture::passed("naive", "a", Some(1e-5)).0.timings()[0]
                 .workload
                 .clone();
-            let recorded = RecordedTiming::of(name, &timing, &mut Texts::default()).unwrap();
+            let recorded =
+                RecordedTiming::from_timing(name, &timing, &mut Texts::default()).unwrap();
             assert_eq!(recorded.clock, Clock::Measured { method: expected.to_owned() });
         };
         let (offset, floor) = (Seconds(1e-6), Seconds(1e-6));

@@ -3,7 +3,7 @@
 
 use super::names::{Names, type_name};
 use super::steps::Statements;
-use super::{NoLauncher, Subject};
+use super::{LauncherRequest, NoLauncher};
 use crate::project::expression::Expression;
 use crate::project::launch::{Buffer, ConstantMemory};
 use crate::project::manifest::Init;
@@ -20,13 +20,13 @@ pub(super) struct Function {
 }
 
 struct Writer<'a> {
-    subject: &'a Subject<'a>,
+    subject: &'a LauncherRequest<'a>,
     names: &'a Names<'a>,
 }
 
 impl Function {
-    pub(super) fn of(subject: &Subject<'_>) -> Result<Self, NoLauncher> {
-        let names = Names::of(subject.definition, subject.launch, &subject.candidate.kernel);
+    pub(super) fn new(subject: &LauncherRequest<'_>) -> Result<Self, NoLauncher> {
+        let names = Names::new(subject.definition, subject.launch, &subject.candidate.kernel);
         let writer = Writer { subject, names: &names };
         let layout = writer.memory_layout()?;
         let (scratch, prepare) = (writer.scratch_function(), writer.prepare_function());
@@ -136,7 +136,7 @@ impl Writer<'_> {
     }
 
     fn launch_function(&self) -> Result<String, NoLauncher> {
-        let Subject { definition, launch, candidate, .. } = self.subject;
+        let LauncherRequest { definition, launch, candidate, .. } = self.subject;
         let mut body = Statements::new(self.names, 1);
         body.line("bool sound = true;");
         for axis in &definition.axes {

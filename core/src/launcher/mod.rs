@@ -39,7 +39,7 @@ const HEADERS: [&str; 10] = [
 
 /// What is written down: a snapshot of a kernel, its launch and the task.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct LauncherRequest<'a> {
     /// The task.
     pub definition: &'a Definition,
     /// How the kernel is launched.
@@ -70,7 +70,7 @@ pub enum NoLauncher {
     Outside(String),
 }
 
-impl Subject<'_> {
+impl LauncherRequest<'_> {
     /// The whole file.
     ///
     /// # Errors
@@ -85,8 +85,8 @@ impl Subject<'_> {
         if let Some(texture) = self.launch.textures.first() {
             return Err(NoLauncher::Texture(texture.name.clone()));
         }
-        let function = Function::of(self)?;
-        let kernel = SingleFile::of(self.candidate);
+        let function = Function::new(self)?;
+        let kernel = SingleFile::new(self.candidate);
         let mut headers: Vec<&str> = HEADERS.to_vec();
         headers.extend(kernel.headers.iter().map(String::as_str));
         headers.sort_unstable();

@@ -41,7 +41,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn of(definition: &'a Definition, launch: &'a Launch, kernel: &str) -> Self {
+    pub(super) fn new(definition: &'a Definition, launch: &'a Launch, kernel: &str) -> Self {
         let function = identifier(&format!("{}_{kernel}", definition.name));
         let space = format!("{function}_code");
         Self { definition, launch, function, space }

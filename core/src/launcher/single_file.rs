@@ -19,7 +19,7 @@ pub(super) struct SingleFile {
 impl SingleFile {
     /// What the preprocessor would have read. A file that says `#pragma once` is in it once; so is every other one that
     /// guards itself, whose macro is defined the second time.
-    pub(super) fn of(candidate: &Candidate) -> Self {
+    pub(super) fn new(candidate: &Candidate) -> Self {
         let mut file = Self::default();
         file.add(candidate, &candidate.kernel, &candidate.text, &mut BTreeSet::new());
         file.text = without_empty_block(&file.text).trim().to_owned();

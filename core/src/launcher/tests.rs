@@ -24,7 +24,8 @@ fn launcher(project: &Project, kernel: &str) -> Result<String, NoLauncher> {
     let candidate = Candidate::new(project, kernel, selection).unwrap();
     let provenance = ["Nobody verified it.".to_owned()];
     let (definition, launch) = (&project.definition, &kernel.launch);
-    Subject { definition, launch, candidate: &candidate, provenance: &provenance }.launcher()
+    LauncherRequest { definition, launch, candidate: &candidate, provenance: &provenance }
+        .launcher()
 }
 
 #[test]

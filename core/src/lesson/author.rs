@@ -1,6 +1,6 @@
 //! For whoever writes a lesson: that the kernel it begins with does not reach the goals, and that each solution does.
 
-use super::goal::{Goal, Judged, judge};
+use super::goal::{Goal, GoalProgress, judge};
 use super::{Lesson, Step};
 use crate::evaluate::Run;
 
@@ -14,7 +14,7 @@ pub struct Proof {
     /// The solution.
     pub solution: String,
     /// Each goal with what the lesson's kernel and what the solution makes of it.
-    pub goals: Vec<(Goal, Judged, Judged)>,
+    pub goals: Vec<(Goal, GoalProgress, GoalProgress)>,
 }
 
 impl Proof {

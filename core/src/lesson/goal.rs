@@ -17,18 +17,18 @@ pub enum Goal {
 
 /// Whether a goal is reached.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct GoalProgress {
     /// Whether it is.
-    pub state: State,
+    pub state: GoalState,
     /// What it is now, in words; empty where nobody knows.
-    pub now: String,
+    pub current: String,
     /// Who says so.
     pub source: Option<Source>,
 }
 
 /// Whether a goal is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum GoalState {
     /// It is.
     Met,
     /// It is not.
@@ -81,32 +81,34 @@ impl Goal {
 /// Whether a run reaches a goal on a workload. Numbers are those of a run that passed: nobody knows how fast a wrong
 /// kernel is.
 #[must_use]
-pub fn judge(goal: &Goal, run: Option<&Run>, workload: &str) -> Judged {
-    let Some(run) = run else { return Judged::unknown() };
+pub fn judge(goal: &Goal, run: Option<&Run>, workload: &str) -> GoalProgress {
+    let Some(run) = run else { return GoalProgress::unknown() };
     match (goal, &run.verdict) {
-        (Goal::Passed, Ok(_)) => {
-            Judged { state: State::Met, now: "it is".to_owned(), source: Some(Source::Verified) }
-        }
-        (Goal::Passed, Err(failure)) => Judged {
-            state: State::Missed,
-            now: failure.word().replace('_', " "),
+        (Goal::Passed, Ok(_)) => GoalProgress {
+            state: GoalState::Met,
+            current: "it is".to_owned(),
             source: Some(Source::Verified),
         },
-        (Goal::Fact(_), Err(_)) => Judged::unknown(),
+        (Goal::Passed, Err(failure)) => GoalProgress {
+            state: GoalState::Missed,
+            current: failure.word().replace('_', " "),
+            source: Some(Source::Verified),
+        },
+        (Goal::Fact(_), Err(_)) => GoalProgress::unknown(),
         (Goal::Fact(condition), Ok(passed)) => of_fact(condition, passed, workload),
     }
 }
 
-fn of_fact(condition: &Condition, passed: &Passed, workload: &str) -> Judged {
-    let Some(timing) = of_workload(passed, workload) else { return Judged::unknown() };
+fn of_fact(condition: &Condition, passed: &Passed, workload: &str) -> GoalProgress {
+    let Some(timing) = of_workload(passed, workload) else { return GoalProgress::unknown() };
     let fact = condition.fact();
-    let Some((value, source)) = known(fact, timing) else { return Judged::unknown() };
+    let Some((value, source)) = known(fact, timing) else { return GoalProgress::unknown() };
     let holds = match condition {
         Condition::AtLeast(_, number) => value >= *number,
         Condition::AtMost(_, number) => value <= *number,
     };
-    let state = if holds { State::Met } else { State::Missed };
-    Judged { state, now: fact.number(value), source: Some(source) }
+    let state = if holds { GoalState::Met } else { GoalState::Missed };
+    GoalProgress { state, current: fact.number(value), source: Some(source) }
 }
 
 /// What a run says of a workload.
@@ -133,14 +135,14 @@ pub(super) fn time_source(timing: &WorkloadTiming) -> Option<Source> {
     })
 }
 
-impl Judged {
+impl GoalProgress {
     const fn unknown() -> Self {
-        Self { state: State::Unknown, now: String::new(), source: None }
+        Self { state: GoalState::Unknown, current: String::new(), source: None }
     }
 
     /// Whether the goal is reached.
     #[must_use]
     pub fn is_met(&self) -> bool {
-        self.state == State::Met
+        self.state == GoalState::Met
     }
 }

@@ -54,16 +54,18 @@ impl Lesson {
         let text = match read_project_file(&project.root, Path::new(FILE)) {
             Ok(text) => text,
             Err(ReadError::Missing) => return None,
-            Err(error) => return Some(Err(vec![of_file(Path::new(FILE), &error.to_string())])),
+            Err(error) => {
+                return Some(Err(vec![file_problem(Path::new(FILE), &error.to_string())]));
+            }
         };
-        Some(Self::of_text(project, &text))
+        Some(Self::from_text(project, &text))
     }
 
     /// The same of a text that is in no file.
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub fn of_text(project: &Project, text: &str) -> Result<Self, Vec<Problem>> {
+    pub fn from_text(project: &Project, text: &str) -> Result<Self, Vec<Problem>> {
         let read = ron_text::read::<LessonFile>(Path::new(FILE), text, 0..text.len());
         let (written, source) = read.map_err(|problem| vec![*problem])?;
         let mut reader = Reader {
@@ -81,7 +83,7 @@ impl Lesson {
 }
 
 /// Something about a file as a whole.
-fn of_file(file: &Path, found: &str) -> Problem {
+fn file_problem(file: &Path, found: &str) -> Problem {
     let place = SourceLocation { file, text: "", span: 0..0, field: String::new() };
     problem::problem(place, found, "a file that can be read", None)
 }
@@ -267,7 +269,7 @@ impl Reader<'_> {
         let files: Vec<PathBuf> = match list(root, RECORDED, &["json", "jsonl"]) {
             Ok(files) => files,
             Err(error) => {
-                self.elsewhere.push(of_file(Path::new(RECORDED), &error.to_string()));
+                self.elsewhere.push(file_problem(Path::new(RECORDED), &error.to_string()));
                 return Vec::new();
             }
         };
@@ -276,15 +278,16 @@ impl Reader<'_> {
             let text = match read_project_file(root, &file) {
                 Ok(text) => text,
                 Err(error) => {
-                    self.elsewhere.push(of_file(&file, &error.to_string()));
+                    self.elsewhere.push(file_problem(&file, &error.to_string()));
                     continue;
                 }
             };
             match recorded::read(&text) {
                 Ok(runs) => all.extend(runs),
                 Err(error) => {
-                    self.elsewhere
-                        .extend(error.problems.iter().map(|wrong| of_line(&file, &text, wrong)));
+                    self.elsewhere.extend(
+                        error.problems.iter().map(|wrong| line_problem(&file, &text, wrong)),
+                    );
                 }
             }
         }
@@ -292,7 +295,7 @@ impl Reader<'_> {
     }
 }
 
-fn of_line(file: &Path, text: &str, wrong: &crate::history::trace::LineProblem) -> Problem {
+fn line_problem(file: &Path, text: &str, wrong: &crate::history::trace::LineProblem) -> Problem {
     let start: usize =
         text.split_inclusive('\n').take(wrong.line.saturating_sub(1)).map(str::len).sum();
     let place = SourceLocation { file, text, span: start..start, field: String::new() };

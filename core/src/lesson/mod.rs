@@ -21,10 +21,10 @@ pub mod written;
 use crate::device::Pipe;
 use crate::speed_of_light::roofline::Level;
 
-pub use goal::{Goal, Judged, judge};
+pub use goal::{Goal, GoalProgress, judge};
 pub use load::{FILE, Heading, heading};
 pub use locked::Locked;
-pub use prediction::{Answer, Nearness, Prediction};
+pub use prediction::{Nearness, Prediction, PredictionResult};
 pub use recorded::Recorded;
 pub use written::{PanelName, RoofName};
 

@@ -25,7 +25,7 @@ pub struct Prediction {
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer {
+pub struct PredictionResult {
     /// The number, in the unit of the guess.
     pub value: f64,
     /// Who says so.
@@ -82,7 +82,7 @@ impl Prediction {
 
     /// What a run says; none where it did not get that far.
     #[must_use]
-    pub fn answer(&self, run: &Run, work: &MinimalWork) -> Option<Answer> {
+    pub fn answer(&self, run: &Run, work: &MinimalWork) -> Option<PredictionResult> {
         let timing = of_workload(run.verdict.as_ref().ok()?, &self.workload)?;
         let (value, source) = match self.quantity {
             Quantity::Time => (time(timing)?.0, time_source(timing)?),
@@ -90,7 +90,7 @@ impl Prediction {
             Quantity::Fact(fact) => known(fact, timing)?,
         };
         let value = value / Self::scale(self.quantity, &self.unit)?;
-        value.is_finite().then_some(Answer { value, source })
+        value.is_finite().then_some(PredictionResult { value, source })
     }
 
     /// The time that a guess stands for, where it is about one: its place in a roofline.
@@ -114,7 +114,7 @@ fn time(timing: &crate::verify::verdict::WorkloadTiming) -> Option<Seconds> {
 impl Nearness {
     /// How near a guess came to what it was about.
     #[must_use]
-    pub fn of(guess: f64, result: f64) -> Self {
+    pub fn from_guess(guess: f64, result: f64) -> Self {
         let off = (guess - result).abs();
         if off <= CLOSE * result.abs() || off == 0.0 {
             return Self::Close;

@@ -42,7 +42,7 @@ fn each_problem_has_its_place() {
     let check = |from: &str, to: &str, expected: &str| {
         assert!(good.contains(from), "{from}");
         let text = good.replacen(from, to, 1);
-        let problems = Lesson::of_text(&project, &text).expect_err(expected);
+        let problems = Lesson::from_text(&project, &text).expect_err(expected);
         let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(said.iter().any(|said| said.contains(expected)), "{expected}: {said:?}");
         let line =
@@ -61,7 +61,7 @@ fn each_problem_has_its_place() {
     check("at_most(load_sectors, 5)", "at_most(load_sector, 5)", "load_sector");
     check(r#"title: "Coalescing""#, r#"title: " ""#, "no words");
     let both = good.replace("order: 1", "order: 0").replace("schema: 1", "schema: 7");
-    assert_eq!(Lesson::of_text(&project, &both).expect_err("two").len(), 2);
+    assert_eq!(Lesson::from_text(&project, &both).expect_err("two").len(), 2);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn locked_lines_are_between_their_marks() {
 #[test]
 fn a_guess_is_near_or_not() {
     let check = |guess: f64, result: f64, words: &str| {
-        assert_eq!(Nearness::of(guess, result).words(), words, "{guess} {result}");
+        assert_eq!(Nearness::from_guess(guess, result).words(), words, "{guess} {result}");
     };
     check(32.0, 32.0, "close");
     check(30.0, 32.0, "close");
@@ -113,7 +113,7 @@ fn a_guess_of_a_rate_has_a_place_in_the_roofline() {
     let project = Project::load(&folder("coalescing")).unwrap();
     let lesson = Lesson::read(&project).unwrap().unwrap();
     let guess = |step: usize| -> &Prediction { lesson.steps[step].prediction.as_ref().unwrap() };
-    let work = MinimalWork::of(&project.definition, project.workload("stream").unwrap());
+    let work = MinimalWork::new(&project.definition, project.workload("stream").unwrap());
     let time = guess(1).time(1000.0, &work).unwrap();
     assert!((time.0 - 134_217_728.0 / 1e12).abs() < 1e-9, "{time}");
     assert_eq!(guess(0).time(4.0, &work), None);

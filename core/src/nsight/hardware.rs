@@ -2,8 +2,8 @@
 
 use lightbench_primitives::cancellation::Cancellation;
 
+use super::launch_request::ProfiledLaunchRequest;
 use super::metric::MetricSet;
-use super::order::Order;
 use super::profile::{Profile, ProfileError, Profiler, profile, sampled};
 use super::stalls::Stalls;
 use crate::toolchain::ProgramError;
@@ -24,7 +24,7 @@ pub struct Hardware {
 /// The profiler may not, or cannot, or nobody wants to know any more.
 pub fn hardware(
     profiler: &Profiler,
-    order: &Order,
+    order: &ProfiledLaunchRequest,
     set: &MetricSet,
     cancellation: &Cancellation,
 ) -> Result<Hardware, ProfileError> {

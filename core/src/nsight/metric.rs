@@ -110,15 +110,15 @@ pub struct Reason {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct MetricFile {
     metrics: Vec<Metric>,
-    reasons: Vec<WrittenReason>,
-    sets: Vec<WrittenSet>,
+    reasons: Vec<ReasonEntry>,
+    sets: Vec<SetEntry>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenReason {
+struct ReasonEntry {
     column: String,
     title: String,
     #[serde(default)]
@@ -127,7 +127,7 @@ struct WrittenReason {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenSet {
+struct SetEntry {
     name: String,
     what: String,
     metrics: Vec<String>,
@@ -135,7 +135,7 @@ struct WrittenSet {
 
 /// All sets; the first is taken where nobody names one.
 pub fn sets() -> impl Iterator<Item = MetricSet> {
-    let Written { metrics, sets, .. } = written();
+    let MetricFile { metrics, sets, .. } = metric_file();
     let known = |name: &String| metrics.iter().find(|metric| metric.name == *name);
     sets.iter().map(move |set| MetricSet {
         name: &set.name,
@@ -159,14 +159,14 @@ pub fn set(name: &str) -> Result<MetricSet, UnknownSet> {
 /// Every metric of every set, for whoever wants to see them all.
 #[must_use]
 pub fn everything() -> MetricSet {
-    let metrics = written().metrics.iter().collect();
+    let metrics = metric_file().metrics.iter().collect();
     MetricSet { name: "everything", what: "every metric that has a name here", metrics }
 }
 
 /// The reason that a column of the source page is about.
 #[must_use]
 pub fn reason(column: &str) -> Reason {
-    let Written { metrics, reasons, .. } = written();
+    let MetricFile { metrics, reasons, .. } = metric_file();
     let Some(known) = reasons.iter().find(|known| known.column == column) else {
         let title = column.replace('_', " ");
         return Reason { column: column.to_owned(), title, what: None };
@@ -177,8 +177,8 @@ pub fn reason(column: &str) -> Reason {
 }
 
 #[expect(clippy::expect_used, reason = "the sets are a part of the program; a test reads them")]
-fn written() -> &'static Written {
-    static READ: LazyLock<Written> =
+fn metric_file() -> &'static MetricFile {
+    static READ: LazyLock<MetricFile> =
         LazyLock::new(|| ron::from_str(TEXT).expect("assets/nsight.ron has the sets"));
     &READ
 }
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn every_metric_is_declared_once_and_asked_for_by_a_set() {
-        let Written { metrics, sets: written, .. } = written();
+        let MetricFile { metrics, sets: written, .. } = metric_file();
         let declared: BTreeSet<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
         assert_eq!(declared.len(), metrics.len());
         let asked: BTreeSet<&str> =
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_nsight_compute_and_sentences_have_no_period() {
-        for metric in &written().metrics {
+        for metric in &metric_file().metrics {
             let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
             assert!(metric.name.contains("__") && metric.name.chars().all(plain), "{metric:?}");
             assert!(!metric.what.ends_with('.') && !metric.title.is_empty(), "{metric:?}");
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn every_reason_has_one_sentence() {
-        let Written { metrics, reasons, .. } = written();
+        let MetricFile { metrics, reasons, .. } = metric_file();
         for known in reasons {
             let metric = metrics.iter().find(|metric| metric.title == known.title);
             assert_eq!(known.what.is_some(), metric.is_none(), "{known:?}");
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn everything_is_asked_for_once() {
-        assert_eq!(everything().metrics.len(), written().metrics.len());
+        assert_eq!(everything().metrics.len(), metric_file().metrics.len());
     }
 
     #[test]

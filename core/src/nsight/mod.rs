@@ -15,11 +15,11 @@
 //! the profiler is told of: what a kernel prints cannot be taken for it.
 
 mod command;
-pub mod complaint;
 mod hardware;
+mod launch_request;
 pub mod metric;
-mod order;
 mod profile;
+pub mod profiler_message;
 pub mod quantity;
 pub mod stalls;
 pub mod table;
@@ -29,7 +29,7 @@ mod tests;
 
 pub use command::MOST_LAUNCHES;
 pub use hardware::{Hardware, hardware};
-pub use order::{LaunchOnceError, Order, launch_once};
+pub use launch_request::{LaunchOnceError, ProfiledLaunchRequest, launch_once};
 pub use profile::{
     Measured, Profile, ProfileError, ProfiledLaunch, Profiler, profile, sampled, write_report,
 };

@@ -12,9 +12,9 @@ use lightbench_primitives::cancellation::Cancellation;
 use lightbench_primitives::owned_folder::OwnedFolder;
 
 use super::command::{Task, arguments, source_page};
-use super::complaint::{Complaint, complaint};
+use super::launch_request::{ProfiledLaunchRequest, done};
 use super::metric::{Metric, MetricSet};
-use super::order::{Order, done};
+use super::profiler_message::{ProfilerMessage, profiler_message};
 use super::quantity::Quantity;
 use super::stalls::{self, Stalls, StallsError};
 use super::table::{self, Row, TableError};
@@ -87,7 +87,7 @@ pub struct Measured {
 pub enum ProfileError {
     /// The profiler says why.
     #[error(transparent)]
-    Complaint(#[from] Complaint),
+    Complaint(#[from] ProfilerMessage),
     /// The profiler wrote something else than a table.
     #[error("{error}{}", after(status, tail))]
     Table {
@@ -161,14 +161,14 @@ fn after(status: &ExitStatus, tail: &[String]) -> String {
 /// The profiler may not, or cannot.
 pub fn profile(
     profiler: &Profiler,
-    order: &Order,
+    order: &ProfiledLaunchRequest,
     set: &MetricSet,
     cancellation: &Cancellation,
 ) -> Result<Profile, ProfileError> {
     let mut metrics = set.metrics.clone();
     let mut unknown = Vec::new();
     let rows = match measured(profiler, order, &metrics, cancellation) {
-        Err(ProfileError::Complaint(Complaint::UnknownMetrics(names)))
+        Err(ProfileError::Complaint(ProfilerMessage::UnknownMetrics(names)))
             if names.len() < metrics.len() =>
         {
             metrics.retain(|metric| !names.contains(&metric.name));
@@ -184,7 +184,7 @@ pub fn profile(
 fn launch(row: &Row, metrics: &[&'static Metric]) -> ProfiledLaunch {
     let measured = metrics.iter().map(|metric| {
         let cell = row.cells.get(&metric.name);
-        Measured { metric, quantity: cell.map(|cell| Quantity::of(cell, metric.unit)) }
+        Measured { metric, quantity: cell.map(|cell| Quantity::from_cell(cell, metric.unit)) }
     });
     ProfiledLaunch {
         kernel: row.kernel.clone(),
@@ -196,7 +196,7 @@ fn launch(row: &Row, metrics: &[&'static Metric]) -> ProfiledLaunch {
 
 fn measured(
     profiler: &Profiler,
-    order: &Order,
+    order: &ProfiledLaunchRequest,
     metrics: &[&Metric],
     cancellation: &Cancellation,
 ) -> Result<Vec<Row>, ProfileError> {
@@ -206,7 +206,7 @@ fn measured(
     match table::read(&said.log) {
         Ok(rows) if done(&scratch.order()).is_file() => Ok(rows),
         Ok(_) => Err(ProfileError::Unfinished { status: said.status, tail: said.tail.into() }),
-        Err(error) => Err(match complaint(&said.all(), metrics) {
+        Err(error) => Err(match profiler_message(&said.all(), metrics) {
             Some(complaint) => complaint.into(),
             None => ProfileError::Table { error, status: said.status, tail: said.tail.into() },
         }),
@@ -219,7 +219,7 @@ fn measured(
 /// The file exists or cannot be written, or the profiler may not or cannot.
 pub fn write_report(
     profiler: &Profiler,
-    order: &Order,
+    order: &ProfiledLaunchRequest,
     file: &Path,
     cancellation: &Cancellation,
 ) -> Result<(), ProfileError> {
@@ -238,7 +238,7 @@ pub fn write_report(
 /// The profiler may not, or cannot, or saw nothing.
 pub fn sampled(
     profiler: &Profiler,
-    order: &Order,
+    order: &ProfiledLaunchRequest,
     cancellation: &Cancellation,
 ) -> Result<Stalls, ProfileError> {
     let scratch = Scratch::new(order)?;
@@ -279,7 +279,7 @@ struct Scratch {
 }
 
 /// How the profiler ended and what it said.
-struct Said {
+struct ProfilerOutput {
     status: ExitStatus,
     /// Its own words.
     log: String,
@@ -287,7 +287,7 @@ struct Said {
     tail: VecDeque<String>,
 }
 
-impl Said {
+impl ProfilerOutput {
     /// The profiler's words, and after them everybody's.
     fn all(&self) -> String {
         let tail: Vec<&str> = self.tail.iter().map(String::as_str).collect();
@@ -296,7 +296,7 @@ impl Said {
 }
 
 impl Scratch {
-    fn new(order: &Order) -> Result<Self, ProfileError> {
+    fn new(order: &ProfiledLaunchRequest) -> Result<Self, ProfileError> {
         let folder = OwnedFolder::within(&std::env::temp_dir(), SCRATCH_PREFIX);
         let folder = folder
             .map_err(|source| ProfileError::Storage { path: std::env::temp_dir(), source })?;
@@ -313,10 +313,10 @@ impl Scratch {
     fn run(
         &self,
         profiler: &Profiler,
-        order: &Order,
+        order: &ProfiledLaunchRequest,
         task: Task<'_>,
         limits: (Duration, &Cancellation),
-    ) -> Result<Said, ProfileError> {
+    ) -> Result<ProfilerOutput, ProfileError> {
         let log = self.folder.path().join("log");
         let mut profiled = profiler.command.clone();
         profiled.arguments.push(self.order().into());
@@ -324,21 +324,21 @@ impl Scratch {
         let (status, tail) = self.start(profiler, arguments, limits, &mut |_| {})?;
         // A profiler that wrote nothing has no such file.
         let log = fs::read(&log).unwrap_or_default();
-        Ok(Said { status, log: String::from_utf8_lossy(&log).into_owned(), tail })
+        Ok(ProfilerOutput { status, log: String::from_utf8_lossy(&log).into_owned(), tail })
     }
 
     /// Has the profiler write a report of a launch that comes to its end.
     fn report(
         &self,
         profiler: &Profiler,
-        order: &Order,
+        order: &ProfiledLaunchRequest,
         task: impl FnOnce(&Path) -> Task<'_>,
         limits: (Duration, &Cancellation),
     ) -> Result<PathBuf, ProfileError> {
         let report = self.folder.path().join("report.ncu-rep");
         let said = self.run(profiler, order, task(&report), limits)?;
         if !report.is_file() {
-            return Err(match complaint(&said.all(), &[]) {
+            return Err(match profiler_message(&said.all(), &[]) {
                 Some(complaint) => complaint.into(),
                 None => ProfileError::NoReport { status: said.status, tail: said.tail.into() },
             });

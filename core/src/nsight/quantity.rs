@@ -34,7 +34,7 @@ pub enum Quantity {
 impl Quantity {
     /// A number of the profiler, whose unit should be `expected`.
     #[must_use]
-    pub fn of(cell: &Cell, expected: Unit) -> Self {
+    pub fn from_cell(cell: &Cell, expected: Unit) -> Self {
         let Cell { value, unit } = cell;
         let scale = match expected {
             Unit::Seconds => seconds(unit),
@@ -106,7 +106,7 @@ mod tests {
 
     fn check(value: f64, unit: &str, expected: Unit, shown: &str) {
         let cell = Cell { value, unit: unit.to_owned() };
-        assert_eq!(Quantity::of(&cell, expected).to_string(), shown);
+        assert_eq!(Quantity::from_cell(&cell, expected).to_string(), shown);
     }
 
     #[test]

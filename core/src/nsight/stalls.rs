@@ -111,7 +111,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(names: &[String]) -> Option<Self> {
+    fn from_names(names: &[String]) -> Option<Self> {
         let at = |wanted: &str| names.iter().position(|name| name == wanted);
         let sampled = |(column, name): (usize, &String)| {
             let reason = name.strip_prefix(STALL)?;
@@ -148,7 +148,7 @@ impl Reading {
         match (cells.first().map(String::as_str), cells.get(1)) {
             (Some(FILE), Some(file)) => file.clone_into(&mut self.file),
             (Some(LINE), _) => {
-                self.columns = Columns::of(cells);
+                self.columns = Columns::from_names(cells);
                 self.line = None;
             }
             (Some(_), _) => self.numbers(cells),

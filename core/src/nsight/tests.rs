@@ -12,7 +12,7 @@ use lightbench_tensors::inputs::{InputMode, InputSpec};
 use super::metric::set;
 use super::*;
 use crate::device::Placement;
-use crate::nsight::complaint::Complaint;
+use crate::nsight::profiler_message::ProfilerMessage;
 use crate::project::Purpose;
 use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution};
@@ -69,7 +69,7 @@ const FINE: &str =
 const TRAP: &str =
     ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() {\n trap;\n}\n";
 
-fn order(ptx: &str, launches: u64) -> Order {
+fn order(ptx: &str, launches: u64) -> ProfiledLaunchRequest {
     let (side, device) = (Side::Candidate, "virtual:h200".to_owned());
     let modules = vec![ModuleImage { ptx: ptx.to_owned(), cubin: None }];
     let launch = Step::Launch(LaunchStep {
@@ -102,7 +102,7 @@ fn order(ptx: &str, launches: u64) -> Order {
         outputs: None,
         part: GridPart::Whole,
     };
-    Order { opening: Opening { side, device, max_steps: 1000, modules, trusted: None }, run }
+    ProfiledLaunchRequest { opening: Opening { side, device, max_steps: 1000, modules, trusted: None }, run }
 }
 
 /// A profiler whose script ends like this, in a folder that lives as long.
@@ -189,7 +189,10 @@ fn metrics_that_this_gpu_has_not_are_left_out() {
     assert_eq!(measured, set("overview").unwrap().metrics.len() - 1);
     let all = "echo \"==ERROR== Failed to find metric $metrics\" > \"$log\"; exit 1\n";
     let error = profiled(all).unwrap_err();
-    assert!(matches!(error, ProfileError::Complaint(Complaint::UnknownMetrics(_))), "{error}");
+    assert!(
+        matches!(error, ProfileError::Complaint(ProfilerMessage::UnknownMetrics(_))),
+        "{error}"
+    );
 }
 
 #[test]
@@ -261,7 +264,7 @@ fn an_order_survives_the_file_and_is_carried_out() {
     let fine = order(FINE, 3);
     assert_eq!((fine.launches(), fine.symbols().len()), (3, 1));
     fine.write(&file).unwrap();
-    assert_eq!(Order::read(&file).unwrap(), fine);
+    assert_eq!(ProfiledLaunchRequest::read(&file).unwrap(), fine);
     let mark = file.with_extension("done");
     launch_once(&file).unwrap();
     fs::remove_file(&mark).unwrap();

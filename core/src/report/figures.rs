@@ -7,10 +7,11 @@ use serde::Serialize;
 use super::page::{clock_origin, newest_timed, shown};
 use crate::device::DeviceSheet;
 use crate::figure::{
-    self, Emphasis, Figure, Mover, NoRoofline, Page as Place, Roofs, RunPoint, TimedRun, Trail, svg,
+    self, BandwidthRun, Emphasis, Figure, NoRoofline, Page as Place, Roofs, RunPoint, TimedRun,
+    Trail, svg,
 };
 use crate::history::record::{WorkloadName, definition_hash};
-use crate::history::timing::{Mode, RecordedTiming, Taken};
+use crate::history::timing::{BaselineSource, Mode, RecordedTiming};
 use crate::history::{Provenance, StoredRun};
 use crate::project::Project;
 use crate::speed_of_light::ceilings::{Basis, Ceilings};
@@ -52,7 +53,8 @@ pub(super) fn times(runs: &[StoredRun]) -> Option<Picture> {
 }
 
 /// A workload on a device, with the newest timed run of each kernel.
-type Standing<'a> = BTreeMap<(&'a str, &'a WorkloadName), Vec<(&'a StoredRun, &'a RecordedTiming)>>;
+type TimedWorkloads<'a> =
+    BTreeMap<(&'a str, &'a WorkloadName), Vec<(&'a StoredRun, &'a RecordedTiming)>>;
 
 /// The rooflines of a project; runs of another definition have no place in them, and devices without a sheet no roofs.
 pub(super) fn rooflines(project: &Project, runs: &[StoredRun]) -> Vec<Picture> {
@@ -60,7 +62,7 @@ pub(super) fn rooflines(project: &Project, runs: &[StoredRun]) -> Vec<Picture> {
     let same = newest_timed(runs)
         .into_iter()
         .filter(|run| run.record.definition.as_ref() == Some(&definition));
-    let mut standing: Standing<'_> = BTreeMap::new();
+    let mut standing: TimedWorkloads<'_> = BTreeMap::new();
     for run in same {
         for timing in run.record.timings().iter().filter(|timing| timing.mode == Mode::Cold) {
             let key = (run.record.device.title.as_str(), &timing.workload);
@@ -79,8 +81,8 @@ fn picture(
     runs: &[(&StoredRun, &RecordedTiming)],
 ) -> Option<Picture> {
     let found = project.workloads.iter().find(|each| each.name == workload)?;
-    let work = MinimalWork::of(&project.definition, found);
-    let ceilings = Ceilings::of(DeviceSheet::titled(device)?, None, Basis::Sheet);
+    let work = MinimalWork::new(&project.definition, found);
+    let ceilings = Ceilings::new(DeviceSheet::titled(device)?, None, Basis::Sheet);
     let (figure, height) = drawn(&work, &ceilings, runs)?;
     let caption = format!("{} on {}", shown(workload), shown(device));
     Some(Picture { caption, svg: svg(&figure, (WIDTH, height), Place::Inline) })
@@ -111,7 +113,7 @@ fn drawn(
     match figure::roofline(roofs, work, &points, Trail::Hidden) {
         Ok(figure) => Some((figure, 400.0)),
         Err(NoRoofline::NoPoint(NoPoint::NoOperations)) => {
-            let movers = points.iter().map(|point| Mover {
+            let movers = points.iter().map(|point| BandwidthRun {
                 run: point.run,
                 name: point.label.clone().unwrap_or_default(),
                 rate: moved / point.time,
@@ -133,7 +135,7 @@ fn baselines(runs: &[(&StoredRun, &RecordedTiming)], moved: Bytes) -> Vec<RunPoi
     let mut newest_first: Vec<_> = runs.iter().collect();
     newest_first.sort_by_key(|(run, _)| std::cmp::Reverse(run.number));
     for (run, timing) in newest_first {
-        for baseline in timing.baselines.iter().filter(|it| it.taken == Taken::Here) {
+        for baseline in timing.baselines.iter().filter(|it| it.taken == BaselineSource::Measured) {
             let (name, Some(median)) = (shown(&baseline.name), baseline.median) else { continue };
             if points.iter().any(|point| point.label.as_ref() == Some(&name)) {
                 continue;

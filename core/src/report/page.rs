@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::figures::{Picture, rooflines, times as picture_of_times};
 use crate::figure::Origin;
 use crate::history::record::{Outcome, RunRecord, WorkloadName};
-use crate::history::timing::{Clock, Mode, RecordedBaseline, RecordedTiming, Taken};
+use crate::history::timing::{BaselineSource, Clock, Mode, RecordedBaseline, RecordedTiming};
 use crate::history::{Provenance, RunNumber, StoredRun, better};
 use crate::measure::Energy;
 use crate::project::Project;
@@ -108,7 +108,7 @@ pub struct EnvironmentLine {
 impl Page {
     /// The page of a project's runs, the newest first, of which `best` are the best of their kind.
     #[must_use]
-    pub fn of(
+    pub fn new(
         project: &Project,
         made_at: Timestamp,
         runs: &[StoredRun],
@@ -299,9 +299,9 @@ fn baseline(baseline: &RecordedBaseline) -> String {
     let Some(median) = baseline.median else { return format!("{name}: no time, {source}") };
     let median = median.seconds();
     match (baseline.taken, baseline.score) {
-        (Taken::Here, Some(score)) => format!("{name} {median}, score {score:.3}"),
-        (Taken::Here | Taken::Nowhere, _) => format!("{name} {median}"),
-        (Taken::Elsewhere, _) => format!("{name} {median}, recorded elsewhere"),
+        (BaselineSource::Measured, Some(score)) => format!("{name} {median}, score {score:.3}"),
+        (BaselineSource::Measured | BaselineSource::NotTimed, _) => format!("{name} {median}"),
+        (BaselineSource::Recorded, _) => format!("{name} {median}, recorded elsewhere"),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Page, html, markdown};
 use crate::device::DeviceSheet;
 use crate::history::fixture::{failed, passed};
 use crate::history::record::{Outcome, RunRecord, WorkloadName, definition_hash};
-use crate::history::timing::{Clock, RecordedBaseline, RecordedLimiter, Taken};
+use crate::history::timing::{BaselineSource, Clock, RecordedBaseline, RecordedLimiter};
 use crate::history::{Provenance, RunNumber, StoredRun};
 use crate::measure::energy::{Energy, Joules, Window};
 use crate::project::Project;
@@ -115,7 +115,7 @@ fn nothing_from_a_file_is_markup() {
     timings[0].baselines = vec![RecordedBaseline {
         name: HOSTILE.to_owned(),
         source: HOSTILE.to_owned(),
-        taken: Taken::Nowhere,
+        taken: BaselineSource::NotTimed,
         median: None,
         interval: None,
         score: None,
@@ -196,11 +196,11 @@ fn kernels_lie_under_the_roofs_of_their_device() {
             record.definition = Some(definition_hash(&project));
             let Outcome::Passed { timings, .. } = &mut record.outcome else { panic!("it passed") };
             let found = project.workloads.iter().find(|each| each.name == workload).unwrap();
-            timings[0].workload = WorkloadName::of(found).unwrap();
+            timings[0].workload = WorkloadName::from_workload(found).unwrap();
             stored(number, record)
         };
         let runs = [run(2, "registers", 1.28e-4), run(1, "naive", 2.66e-3)];
-        let page = Page::of(&project, "2026-11-21T20:00:00Z".parse().unwrap(), &runs, &[]);
+        let page = Page::new(&project, "2026-11-21T20:00:00Z".parse().unwrap(), &runs, &[]);
         assert_eq!(page.rooflines.len(), 1, "{name}");
         let text = html(&page).unwrap();
         for part in expected.iter().chain(&["registers", "naive", workload]) {
@@ -208,7 +208,7 @@ fn kernels_lie_under_the_roofs_of_their_device() {
         }
         let mut other = runs.clone();
         other.iter_mut().for_each(|run| run.record.definition = None);
-        let page = Page::of(&project, "2026-11-21T20:00:00Z".parse().unwrap(), &other, &[]);
+        let page = Page::new(&project, "2026-11-21T20:00:00Z".parse().unwrap(), &other, &[]);
         assert!(page.rooflines.is_empty(), "what was asked for is not known");
     };
     check("rmsnorm", "llama-70b-prefill", &["FP32 66.9 TFLOP/s", "Arithmetic intensity"]);

@@ -452,7 +452,7 @@ struct Kept {
 impl Kept {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let machine = Machine::of(&folder.path().join("state")).unwrap();
+        let machine = Machine::open(&folder.path().join("state")).unwrap();
         Self { folder, machine }
     }
 
@@ -554,7 +554,7 @@ fn a_journal_from_elsewhere_is_read_and_not_gone_on_from() {
     let setting = Setting { evaluations: 6, ..USUAL };
     let kept = Kept::new();
     let story = kept.begin(&setting, usize::MAX);
-    let other = Machine::of(&kept.folder.path().join("other")).unwrap();
+    let other = Machine::open(&kept.folder.path().join("other")).unwrap();
     let read = Journal::read(&kept.path(), &other).unwrap();
     assert!(!read.is_own && gist(&read.story) == gist(&story));
     let refused = Journal::resume(&kept.path(), other).unwrap_err();

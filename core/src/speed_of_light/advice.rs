@@ -1,8 +1,8 @@
 //! What to try next: the techniques of the playbook that apply, the one that gains most first, with the evidence.
 
 use super::limiter::{Bottleneck, Limiter, known_busy};
+use super::performance_data::PerformanceData;
 use super::playbook::{Gain, Technique, playbook};
-use super::situation::Situation;
 use crate::units::Fraction;
 use crate::virtual_gpu::cost::time::LimitingResource;
 
@@ -36,12 +36,12 @@ pub struct Suggestion {
     /// What speaks for it, in words.
     pub evidence: Vec<String>,
     /// Times as fast, at best.
-    pub gain: Expected,
+    pub gain: ExpectedGain,
 }
 
 /// What may be gained.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expected {
+pub struct ExpectedGain {
     /// Times as fast, from; none where only the best case is known.
     pub from: Option<f64>,
     /// Times as fast, at most.
@@ -49,12 +49,12 @@ pub struct Expected {
     /// Where the numbers come from.
     pub source: &'static str,
     /// What sets the most.
-    pub end: End,
+    pub limit: GainLimit,
 }
 
 /// What sets the most that a technique can gain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum GainLimit {
     /// The technique itself.
     Technique,
     /// The speed of light.
@@ -65,23 +65,23 @@ pub enum End {
 
 /// What to try next with a kernel whose bottleneck is known.
 #[must_use]
-pub fn advise(of: &Situation<'_>, limiter: &Limiter) -> Advice {
-    match (of.fraction(), of.room()) {
+pub fn advise(data: &PerformanceData<'_>, limiter: &Limiter) -> Advice {
+    match (data.bound_fraction(), data.headroom()) {
         (Some(fraction), _) if fraction >= NEAR_ENOUGH => return Advice::NearEnough { fraction },
         (_, Some(room)) if room <= 1.0 / NEAR_ENOUGH => return Advice::NearLeast { room },
         (Some(_) | None, _) => {}
     }
-    let suggestions = suggestions(of, limiter.bottleneck);
+    let suggestions = suggestions(data, limiter.bottleneck);
     if suggestions.is_empty() { Advice::Nothing } else { Advice::Try(suggestions) }
 }
 
 /// All techniques that apply and help, the one that gains most first.
 #[must_use]
-pub fn suggestions(of: &Situation<'_>, against: Bottleneck) -> Vec<Suggestion> {
+pub fn suggestions(data: &PerformanceData<'_>, against: Bottleneck) -> Vec<Suggestion> {
     let fitting = playbook().techniques.iter().filter(|technique| technique.helps(against));
     let mut all: Vec<([f64; 2], Suggestion)> = fitting
-        .filter(|technique| technique.applies(of))
-        .filter_map(|technique| suggestion(technique, of))
+        .filter(|technique| technique.applies(data))
+        .filter_map(|technique| suggestion(technique, data))
         .collect();
     // Equal ones stay in the order of the playbook.
     all.sort_by(|(a, _), (b, _)| b[0].total_cmp(&a[0]).then(b[1].total_cmp(&a[1])));
@@ -90,10 +90,13 @@ pub fn suggestions(of: &Situation<'_>, against: Bottleneck) -> Vec<Suggestion> {
 
 /// The suggestion and what it is worth, as it is and if nothing else became the limit; none where next to nothing could be
 /// gained.
-fn suggestion(technique: &'static Technique, of: &Situation<'_>) -> Option<([f64; 2], Suggestion)> {
+fn suggestion(
+    technique: &'static Technique,
+    data: &PerformanceData<'_>,
+) -> Option<([f64; 2], Suggestion)> {
     let (from, to, source) = match &technique.gain {
         Gain::Reported { from, to, source } => (Some(*from), *to, source),
-        Gain::UpTo { fact, source } => (None, fact.value(of)?, source),
+        Gain::UpTo { fact, source } => (None, fact.value(data)?, source),
     };
     let gains = to > 1.0;
     if !gains {
@@ -102,28 +105,28 @@ fn suggestion(technique: &'static Technique, of: &Situation<'_>) -> Option<([f64
     // Middle of what is reported, or all of what is counted too much.
     let worth = |from: Option<f64>, to: f64| from.map_or(to, |from| (from * to).sqrt());
     let alone = worth(from, to);
-    let room = room(technique, of);
+    let room = headroom(technique, data);
     if room.is_some_and(|(room, _)| room < 1.0 / NEAR_ENOUGH) {
         return None;
     }
-    let (to, end) = room.filter(|(room, _)| *room < to).unwrap_or((to, End::Technique));
+    let (to, end) = room.filter(|(room, _)| *room < to).unwrap_or((to, GainLimit::Technique));
     let from = from.filter(|from| *from <= to);
     let evidence = technique.evidence.iter().filter_map(|condition| {
         let fact = condition.fact();
-        fact.value(of).map(|value| fact.sentence(value))
+        fact.value(data).map(|value| fact.sentence(value))
     });
     let source = playbook().sources.get(source).map_or("", String::as_str);
-    let gain = Expected { from, to, source, end };
+    let gain = ExpectedGain { from, to, source, limit: end };
     let suggestion = Suggestion { technique, evidence: evidence.collect(), gain };
     Some(([worth(from, to), alone], suggestion))
 }
 
 /// How many times as fast a kernel can become at most, whatever is reported of a technique, and what stands there: the bound,
 /// or a unit that has as much to do as before.
-fn room(technique: &Technique, of: &Situation<'_>) -> Option<(f64, End)> {
-    let bound = of.room().map(|room| (room, End::SpeedOfLight));
-    let others = known_busy(of).filter(|(unit, _)| !technique.spares(*unit));
-    let units = others.map(|(unit, busy)| (1.0 / busy.0, End::Unit(unit)));
+fn headroom(technique: &Technique, data: &PerformanceData<'_>) -> Option<(f64, GainLimit)> {
+    let bound = data.headroom().map(|room| (room, GainLimit::SpeedOfLight));
+    let others = known_busy(data).filter(|(unit, _)| !technique.spares(*unit));
+    let units = others.map(|(unit, busy)| (1.0 / busy.0, GainLimit::Unit(unit)));
     bound.into_iter().chain(units).min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
@@ -173,14 +176,14 @@ impl Suggestion {
     }
 }
 
-impl Expected {
+impl ExpectedGain {
     /// `up to 1.8 times as fast`.
     #[must_use]
     pub fn words(&self) -> String {
-        let end = match self.end {
-            End::Technique => String::new(),
-            End::SpeedOfLight => ", where the speed of light is".to_owned(),
-            End::Unit(unit) => format!(", where {unit} is the limit"),
+        let end = match self.limit {
+            GainLimit::Technique => String::new(),
+            GainLimit::SpeedOfLight => ", where the speed of light is".to_owned(),
+            GainLimit::Unit(unit) => format!(", where {unit} is the limit"),
         };
         let to = format!("{:.1}", self.to);
         match self.from.map(|from| format!("{from:.1}")) {

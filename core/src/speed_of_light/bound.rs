@@ -10,7 +10,7 @@ use std::fmt;
 use super::ceilings::{Basis, Ceiling, Ceilings, Quantity};
 use super::confirmation::Confirmation;
 use super::minimal_work::{ByteCount, MinimalWork};
-use super::permitted::{self, Permitted, Way};
+use super::permitted_pipes::{self, PermittedPipes, PipeChoice};
 use crate::device::Pipe;
 use crate::project::manifest::OperationKind;
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
@@ -119,12 +119,16 @@ impl PhysicalBound {
     ///
     /// # Errors
     /// Nothing with a known rate has to be done, or a number is none.
-    pub fn of(work: &MinimalWork, ceilings: &Ceilings, cache: CacheState) -> Result<Self, NoBound> {
+    pub fn new(
+        work: &MinimalWork,
+        ceilings: &Ceilings,
+        cache: CacheState,
+    ) -> Result<Self, NoBound> {
         let mut draft = Draft::memory(work, ceilings, cache);
         for (kind, count) in counted(work) {
-            match permitted::permitted(kind, work.accuracy, work.operands) {
-                Permitted::Ways(ways) => draft.fastest(kind, count, &ways),
-                Permitted::LeftOut(why) => {
+            match permitted_pipes::permitted(kind, work.accuracy, work.operands) {
+                PermittedPipes::Ways(ways) => draft.fastest(kind, count, &ways),
+                PermittedPipes::LeftOut(why) => {
                     draft.assumptions.push(Assumption::LeftOut { kind, why });
                 }
             }
@@ -144,7 +148,11 @@ impl MethodBound {
     ///
     /// # Errors
     /// As for [`PhysicalBound::of`].
-    pub fn of(work: &MinimalWork, ceilings: &Ceilings, cache: CacheState) -> Result<Self, NoBound> {
+    pub fn new(
+        work: &MinimalWork,
+        ceilings: &Ceilings,
+        cache: CacheState,
+    ) -> Result<Self, NoBound> {
         let mut draft = Draft::memory(work, ceilings, cache);
         for (kind, count) in counted(work) {
             draft.named(kind, count, work);
@@ -287,16 +295,17 @@ impl<'a> Draft<'a> {
     }
 
     /// The kind of operation on the fastest of the pipes that are permitted and known.
-    fn fastest(&mut self, kind: OperationKind, count: Flops, ways: &[Way]) {
+    fn fastest(&mut self, kind: OperationKind, count: Flops, ways: &[PipeChoice]) {
         // The pipe of a suspect peak may be the fastest: without its rate no bound holds.
-        let suspect = |way: &&Way| self.ceilings.is_withheld(way.pipe);
+        let suspect = |way: &&PipeChoice| self.ceilings.is_withheld(way.pipe);
         if let Some(way) = ways.iter().find(suspect) {
             self.assumptions.push(Assumption::SuspectPeak(Limit::Pipe(way.pipe)));
             return;
         }
         let known = ways.iter().filter_map(|way| Some((way, self.ceilings.pipe(way.pipe)?)));
-        let effective =
-            |(way, rate): &(&Way, &Ceiling<FlopsPerSecond>)| rate.value.0 / f64::from(way.products);
+        let effective = |(way, rate): &(&PipeChoice, &Ceiling<FlopsPerSecond>)| {
+            rate.value.0 / f64::from(way.products)
+        };
         let best = known.max_by(|a, b| effective(a).total_cmp(&effective(b)));
         match best.map(|(way, rate)| (*way, rate.clone())) {
             Some((way, rate)) => {
@@ -320,9 +329,9 @@ impl<'a> Draft<'a> {
             }
             return;
         }
-        let named = permitted::named(kind, work.accuracy, work.operands);
+        let named = permitted_pipes::named(kind, work.accuracy, work.operands);
         // Where the precision has no tensor pipe, its lanes do it.
-        let lanes = permitted::named(OperationKind::Arithmetic, work.accuracy, work.operands);
+        let lanes = permitted_pipes::named(OperationKind::Arithmetic, work.accuracy, work.operands);
         let known = |pipe: Pipe| Some((pipe, self.ceilings.pipe(pipe)?.clone()));
         let fallback = || lanes.filter(|_| named.is_some()).and_then(known);
         match named.and_then(known).or_else(fallback) {

@@ -103,12 +103,12 @@ impl Ceilings {
     /// The ceilings of a device. What only a calibration knows (launch floor, retained writes, special functions, L2) is
     /// taken from it on either basis: there is nothing else.
     #[must_use]
-    pub fn of(sheet: &DeviceSheet, calibration: Option<&Calibration>, basis: Basis) -> Self {
+    pub fn new(sheet: &DeviceSheet, calibration: Option<&Calibration>, basis: Basis) -> Self {
         let measured = match basis {
             Basis::Sheet => None,
             Basis::Measured => calibration,
         };
-        let evidence = PeakEvidence::of(sheet, calibration);
+        let evidence = PeakEvidence::new(sheet, calibration);
         let dram = [MemoryPath::DramRead, MemoryPath::DramCopy, MemoryPath::DramWrite];
         let usable = |quantity| !evidence.is_suspect(quantity);
         let pipes = Pipe::ALL.into_iter().filter_map(|pipe| {

@@ -53,7 +53,7 @@ enum Since {
 impl CodeMix {
     /// The mix of the kernels with these symbols; what they call without inlining is left out.
     #[must_use]
-    pub fn of(ptx: &str, module: &PtxModule, symbols: &[&str]) -> Self {
+    pub fn from_ptx(ptx: &str, module: &PtxModule, symbols: &[&str]) -> Self {
         let mut mix = Self::default();
         for entry in module.entries.iter().filter(|entry| symbols.contains(&entry.name.as_str())) {
             let (first, last) = entry.lines;
@@ -172,8 +172,8 @@ mod tests {
         let text =
             format!(".visible .entry k()\n{{\n{statement}\n}}\n.func f() {{\nbar.sync 0;\n}}\n");
         let module = ptx::read(&text);
-        assert_eq!(CodeMix::of(&text, &module, &["k"]), expected, "{statement}");
-        assert_eq!(CodeMix::of(&text, &module, &["other"]), CodeMix::default());
+        assert_eq!(CodeMix::from_ptx(&text, &module, &["k"]), expected, "{statement}");
+        assert_eq!(CodeMix::from_ptx(&text, &module, &["other"]), CodeMix::default());
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub struct PeakEvidence {
 impl PeakEvidence {
     /// Compares what a sheet states with its attributes and with a calibration of the device.
     #[must_use]
-    pub fn of(sheet: &DeviceSheet, calibration: Option<&Calibration>) -> Self {
+    pub fn new(sheet: &DeviceSheet, calibration: Option<&Calibration>) -> Self {
         let mut evidence = Self::default();
         let paths = [MemoryPath::DramRead, MemoryPath::DramCopy, MemoryPath::DramWrite];
         let fastest = calibration.and_then(|all| {

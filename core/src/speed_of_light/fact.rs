@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::minimal_work::Operands;
-use super::situation::{Counted, Situation};
+use super::performance_data::{KernelCounters, PerformanceData};
 use crate::compile::occupancy::{Occupancy, Resident, Resource};
 use crate::project::manifest::OperationKind;
 use crate::units::{Bytes, Fraction};
@@ -26,8 +26,8 @@ macro_rules! facts {
 
             /// The number, where it is known and is one.
             #[must_use]
-            pub fn value(self, of: &Situation<'_>) -> Option<f64> {
-                let value: fn(&Situation<'_>) -> Option<f64> = match self {
+            pub fn value(self, of: &PerformanceData<'_>) -> Option<f64> {
+                let value: fn(&PerformanceData<'_>) -> Option<f64> = match self {
                     $(Self::$name => $value,)*
                 };
                 value(of).filter(|value| value.is_finite())
@@ -72,7 +72,7 @@ fn in_number(words: &str, number: &str) -> String {
 
 facts! {
     BoundFraction: "{%} of the speed of light",
-        |s| s.fraction();
+        |s| s.bound_fraction();
     LoadSectors: "a load of a warp touches {} sectors, where 4 hold 32 words",
         |s| per(s, |c| (c.total.global_load_sectors, c.total.global_load_requests));
     StoreSectors: "a store of a warp touches {} sectors, where 4 hold 32 words",
@@ -277,27 +277,27 @@ impl Fact {
     }
 }
 
-impl Counted {
+impl KernelCounters {
     fn global_sectors(&self) -> u64 {
         let Self { total, .. } = self;
         total.global_load_sectors + total.global_store_sectors + total.atomic_sectors
     }
 }
 
-fn per(of: &Situation<'_>, ratio: impl Fn(&Counted) -> (u64, u64)) -> Option<f64> {
-    let (part, whole) = ratio(of.counted.as_ref()?);
+fn per(data: &PerformanceData<'_>, ratio: impl Fn(&KernelCounters) -> (u64, u64)) -> Option<f64> {
+    let (part, whole) = ratio(data.counted.as_ref()?);
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn share_of_kinds(of: &Situation<'_>, kinds: &[Kind]) -> Option<f64> {
-    let counted = of.counted.as_ref()?;
+fn share_of_kinds(data: &PerformanceData<'_>, kinds: &[Kind]) -> Option<f64> {
+    let counted = data.counted.as_ref()?;
     let all: u64 = counted.kinds.values().sum();
     let these: u64 = kinds.iter().filter_map(|kind| counted.kinds.get(kind)).sum();
     (all > 0).then(|| these as f64 / all as f64)
 }
 
-fn share_of_classes(of: &Situation<'_>, classes: &[InstructionClass]) -> Option<f64> {
-    let counted = of.counted.as_ref()?;
+fn share_of_classes(data: &PerformanceData<'_>, classes: &[InstructionClass]) -> Option<f64> {
+    let counted = data.counted.as_ref()?;
     let these = classes.iter().filter_map(|class| counted.classes.get(class));
     let these: u64 = these.map(|counts| counts.warp_instructions).sum();
     (counted.total.warp_instructions > 0)
@@ -305,46 +305,46 @@ fn share_of_classes(of: &Situation<'_>, classes: &[InstructionClass]) -> Option<
 }
 
 /// Different launches.
-fn count(of: &Situation<'_>) -> Option<f64> {
-    (!of.launches.is_empty()).then_some(of.launches.len() as f64)
+fn count(data: &PerformanceData<'_>) -> Option<f64> {
+    (!data.launches.is_empty()).then_some(data.launches.len() as f64)
 }
 
 /// Threads of all launches, each counted once.
-fn threads(of: &Situation<'_>) -> Option<f64> {
-    let each = of.launches.iter().map(|launch| {
+fn threads(data: &PerformanceData<'_>) -> Option<f64> {
+    let each = data.launches.iter().map(|launch| {
         let sizes = launch.planned.grid.iter().chain(&launch.planned.block);
         sizes.map(|size| f64::from(*size)).product::<f64>()
     });
-    (!of.launches.is_empty()).then(|| each.sum())
+    (!data.launches.is_empty()).then(|| each.sum())
 }
 
-fn warps(of: &Situation<'_>) -> Option<f64> {
-    threads(of).map(|threads| threads / 32.0)
+fn warps(data: &PerformanceData<'_>) -> Option<f64> {
+    threads(data).map(|threads| threads / 32.0)
 }
 
-fn waves(of: &Situation<'_>) -> Option<f64> {
-    let at_once = f64::from(resident(of)?.blocks) * f64::from(of.device.multiprocessors?);
-    Some(of.blocks()? / at_once)
+fn waves(data: &PerformanceData<'_>) -> Option<f64> {
+    let at_once = f64::from(resident(data)?.blocks) * f64::from(data.device.multiprocessors?);
+    Some(data.blocks()? / at_once)
 }
 
-fn resident<'a>(of: &'a Situation<'_>) -> Option<&'a Resident> {
-    match of.main_launch()?.occupancy.as_ref()? {
+fn resident<'a>(data: &'a PerformanceData<'_>) -> Option<&'a Resident> {
+    match data.main_launch()?.occupancy.as_ref()? {
         Occupancy::Resident(resident) => Some(resident),
         Occupancy::CannotLaunch(_) => None,
     }
 }
 
 /// 1 where the resource allows no further block, and warps are not all there anyway.
-fn limits(of: &Situation<'_>, resource: Resource) -> Option<f64> {
-    let resident = resident(of)?;
+fn limits(data: &PerformanceData<'_>, resource: Resource) -> Option<f64> {
+    let resident = resident(data)?;
     let is_limit = resident.warps < resident.max_warps
         && resident.limiters().any(|limiter| limiter == resource);
     Some(f64::from(u8::from(is_limit)))
 }
 
 /// Bytes of the elements that are read: of the widest operands.
-fn element_bytes(of: &Situation<'_>) -> f64 {
-    match of.work.operands {
+fn element_bytes(data: &PerformanceData<'_>) -> f64 {
+    match data.work.operands {
         Operands::Integers { bits } => bits as f64 / 8.0,
         Operands::Floats { widest: 25.., .. } => 8.0,
         Operands::Floats { widest: 12..=24, .. } => 4.0,

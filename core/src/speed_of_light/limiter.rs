@@ -1,14 +1,14 @@
 //! What holds a kernel back: the unit that is busy, or the reason why none is.
 
-mod beside;
+mod extrapolated;
 mod waste;
 
 use std::fmt;
 
-use super::beside::Estimate;
 use super::bound;
+use super::extrapolated_counters::Estimate;
 use super::fact::Fact;
-use super::situation::{CountedAt, Situation};
+use super::performance_data::{CounterLocation, PerformanceData};
 use crate::units::{Fraction, Seconds};
 use crate::virtual_gpu::cost::time::LimitingResource;
 
@@ -20,7 +20,7 @@ const BUSY: f64 = 0.6;
 const LAUNCH_MULTIPLE: f64 = 2.0;
 
 /// A unit that counts would keep busy for longer than this part of the time: the counts do not carry over.
-const BEYOND: f64 = 1.25;
+const IMPLAUSIBLE_BUSY: f64 = 1.25;
 
 /// With no more blocks than this for each multiprocessor, those that have none decide.
 const MOSTLY_EMPTY: f64 = 0.75;
@@ -82,30 +82,30 @@ pub struct Limiter {
     /// The share of the time in which the unit is busy, where it is a unit.
     pub busy: Option<Fraction>,
     /// Where it was counted, where that was on a virtual device beside a GPU.
-    pub counted_at: Option<Elsewhere>,
+    pub counted_at: Option<CountedWorkload>,
     /// In words.
     pub evidence: Vec<String>,
 }
 
 /// Another workload, counted on a virtual device beside a GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct CountedWorkload {
     /// Its name.
     pub workload: String,
     /// How well shares of the time are known.
-    pub share: Share,
+    pub precision: BusyPrecision,
 }
 
 /// How well a share of the time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
+pub enum BusyPrecision {
     /// It is an estimate.
     About,
     /// It is no more than that.
     AtMost,
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for BusyPrecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::About => "about",
@@ -116,102 +116,105 @@ impl fmt::Display for Share {
 
 /// What holds a kernel back, from all that is known.
 #[must_use]
-pub fn limiter(of: &Situation<'_>) -> Limiter {
-    match of.at {
-        CountedAt::There => there(of),
-        CountedAt::Beside(beside) => beside::limiter(of, beside),
+pub fn limiter(data: &PerformanceData<'_>) -> Limiter {
+    match data.at {
+        CounterLocation::SameWorkload => limiter_from_own_counters(data),
+        CounterLocation::Extrapolated(beside) => extrapolated::limiter(data, beside),
     }
 }
 
 /// Units with the share of the time in which they are known to be busy, at least about; what is only an upper limit is left
 /// out.
 pub(super) fn known_busy<'a>(
-    of: &'a Situation<'_>,
+    data: &'a PerformanceData<'_>,
 ) -> impl Iterator<Item = (LimitingResource, Fraction)> + 'a {
-    let is_known = match of.at {
-        CountedAt::There => true,
-        CountedAt::Beside(beside) => match beside.estimate {
+    let is_known = match data.at {
+        CounterLocation::SameWorkload => true,
+        CounterLocation::Extrapolated(beside) => match beside.estimate {
             Estimate::Alike | Estimate::Line { .. } => true,
             Estimate::AtMost | Estimate::None => false,
         },
     };
-    let time = of.accounted().filter(|_| is_known);
-    let busy = of.units.iter().filter_map(move |(unit, work)| Some((*unit, *work / time?)));
-    busy.filter(|(_, busy)| busy.0 > 0.0 && busy.0 <= BEYOND)
+    let time = data.busy_time().filter(|_| is_known);
+    let busy = data.units.iter().filter_map(move |(unit, work)| Some((*unit, *work / time?)));
+    busy.filter(|(_, busy)| busy.0 > 0.0 && busy.0 <= IMPLAUSIBLE_BUSY)
 }
 
 /// From what is known of the timed workload itself.
-fn there(of: &Situation<'_>) -> Limiter {
-    let busiest = of.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).copied();
+fn limiter_from_own_counters(data: &PerformanceData<'_>) -> Limiter {
+    let busiest = data.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).copied();
     // Where the queue at one address takes most of the time, it is the limit by itself.
-    let is_busy = |work: Seconds| of.accounted().is_none_or(|time| (work / time).0 >= BUSY);
+    let is_busy = |work: Seconds| data.busy_time().is_none_or(|time| (work / time).0 >= BUSY);
     let queues =
         busiest.is_some_and(|(unit, work)| unit == LimitingResource::Atomics && is_busy(work));
-    if !queues && let Some(fact) = atomics(of) {
-        return Limiter::of(Bottleneck::Atomics, vec![fact]);
+    if !queues && let Some(fact) = atomics(data) {
+        return Limiter::new(Bottleneck::Atomics, vec![fact]);
     }
-    if let Some(evidence) = mostly_launch(of) {
-        return Limiter::of(Bottleneck::Launch, vec![evidence]);
+    if let Some(evidence) = mostly_launch(data) {
+        return Limiter::new(Bottleneck::Launch, vec![evidence]);
     }
-    match (busiest, of.time) {
+    match (busiest, data.time) {
         (Some((unit, work)), Some(time)) => {
             let busy = work / time;
             if is_busy(work) {
                 let evidence = vec![format!("{unit} is busy for {work} of {time}, or {busy}")];
                 return Limiter {
                     busy: Some(busy),
-                    ..Limiter::of(Bottleneck::Unit(unit), evidence)
+                    ..Limiter::new(Bottleneck::Unit(unit), evidence)
                 };
             }
             let idle = format!("no unit is busy: {unit}, the busiest, for {busy} of the time");
             // What is waited for would be less without what is of no use.
-            if !mostly_empty(of)
-                && let Some(wasted) = waste::largest(of, &of.units, |_| true)
+            if !mostly_empty(data)
+                && let Some(wasted) = waste::largest(data, &data.units, |_| true)
             {
-                return Limiter::of(Bottleneck::Waste(wasted.waste), vec![wasted.evidence, idle]);
+                return Limiter::new(Bottleneck::Waste(wasted.waste), vec![wasted.evidence, idle]);
             }
-            Limiter { busy: Some(busy), ..waiting(of, Some(idle)) }
+            Limiter { busy: Some(busy), ..waiting(data, Some(idle)) }
         }
         // With no time there is no share; the model has said whether waiting decides.
-        (Some(_) | None, _) if of.waits => waiting(of, None),
+        (Some(_) | None, _) if data.waits => waiting(data, None),
         (Some((unit, work)), None) => {
             let evidence = vec![format!("{unit} is busy longest, for at least {work}")];
-            Limiter::of(Bottleneck::Unit(unit), evidence)
+            Limiter::new(Bottleneck::Unit(unit), evidence)
         }
-        (None, _) => near_the_bound(of).unwrap_or_else(|| {
+        (None, _) => near_the_bound(data).unwrap_or_else(|| {
             let nothing = || "nothing was counted".to_owned();
-            Limiter::of(Bottleneck::Unknown, vec![of.uncounted.map_or_else(nothing, str::to_owned)])
+            Limiter::new(
+                Bottleneck::Unknown,
+                vec![data.no_counters_reason.map_or_else(nothing, str::to_owned)],
+            )
         }),
     }
 }
 
 /// Atomics that are most of what goes to L2, or that keep a multiprocessor longer than anything else does.
-fn atomics(of: &Situation<'_>) -> Option<String> {
-    let share = Fact::GlobalAtomicShare.value(of).filter(|share| *share >= ATOMIC_SHARE);
+fn atomics(data: &PerformanceData<'_>) -> Option<String> {
+    let share = Fact::GlobalAtomicShare.value(data).filter(|share| *share >= ATOMIC_SHARE);
     if let Some(share) = share {
         return Some(Fact::GlobalAtomicShare.sentence(share));
     }
-    let counted = of.counted.as_ref()?;
+    let counted = data.counted.as_ref()?;
     // A pass takes a cycle of the unit that reaches shared memory and L2, spread over all multiprocessors at best.
-    let cycles = counted.total.atomic_passes as f64 / f64::from(of.device.multiprocessors?);
-    let queue: Seconds = of.device.clock?.time_of(cycles);
-    let longest = of.units.iter().map(|(_, time)| time.0).fold(0.0, f64::max);
-    let lanes = Fact::AtomicQueue.value(of)?;
-    (queue.0 > 0.0 && queue.0 >= longest && !of.units.is_empty())
+    let cycles = counted.total.atomic_passes as f64 / f64::from(data.device.multiprocessors?);
+    let queue: Seconds = data.device.clock?.time_of(cycles);
+    let longest = data.units.iter().map(|(_, time)| time.0).fold(0.0, f64::max);
+    let lanes = Fact::AtomicQueue.value(data)?;
+    (queue.0 > 0.0 && queue.0 >= longest && !data.units.is_empty())
         .then(|| Fact::AtomicQueue.sentence(lanes))
 }
 
 /// What an empty kernel takes, if most of the time of each launch is that.
-fn mostly_launch(of: &Situation<'_>) -> Option<String> {
-    let bound = of.bound.and_then(|bound| {
+fn mostly_launch(data: &PerformanceData<'_>) -> Option<String> {
+    let bound = data.bound.and_then(|bound| {
         let parts = &bound.bound().parts;
         Some(parts.iter().find(|part| part.limit == bound::Limit::Launch)?.time)
     });
-    let time = of.time?;
+    let time = data.time?;
     if let Some(floor) = bound.filter(|floor| time.0 <= LAUNCH_MULTIPLE * floor.0) {
         return Some(format!("a kernel that does nothing takes {floor}"));
     }
-    let (floor, launches) = (of.floor?, of.launches_run.unwrap_or(1).max(1));
+    let (floor, launches) = (data.floor?, data.launches_run.unwrap_or(1).max(1));
     let each = time * (1.0 / launches as f64);
     (each.0 <= LAUNCH_MULTIPLE * floor.0).then(|| match launches {
         1 => format!("a kernel that does nothing takes {floor}"),
@@ -219,10 +222,10 @@ fn mostly_launch(of: &Situation<'_>) -> Option<String> {
     })
 }
 
-fn waiting(of: &Situation<'_>, idle: Option<String>) -> Limiter {
-    let occupancy = Fact::Occupancy.value(of);
+fn waiting(data: &PerformanceData<'_>, idle: Option<String>) -> Limiter {
+    let occupancy = Fact::Occupancy.value(data);
     let mut evidence: Vec<String> = idle.into_iter().collect();
-    let cause = if let Some(blocks) = few_blocks(of) {
+    let cause = if let Some(blocks) = few_blocks(data) {
         evidence.push(Fact::BlocksPerMultiprocessor.sentence(blocks));
         Cause::FewBlocks
     } else if let Some(share) = occupancy.filter(|share| *share < LOW_OCCUPANCY) {
@@ -232,41 +235,41 @@ fn waiting(of: &Situation<'_>, idle: Option<String>) -> Limiter {
         evidence.extend(occupancy.map(|share| Fact::Occupancy.sentence(share)));
         Cause::Dependencies
     };
-    Limiter::of(Bottleneck::Waiting(cause), evidence)
+    Limiter::new(Bottleneck::Waiting(cause), evidence)
 }
 
 /// Blocks for each multiprocessor, where some have none.
-fn few_blocks(of: &Situation<'_>) -> Option<f64> {
-    Fact::BlocksPerMultiprocessor.value(of).filter(|blocks| *blocks < 1.0)
+fn few_blocks(data: &PerformanceData<'_>) -> Option<f64> {
+    Fact::BlocksPerMultiprocessor.value(data).filter(|blocks| *blocks < 1.0)
 }
 
 /// Whether multiprocessors without a block decide, whatever the others do.
-fn mostly_empty(of: &Situation<'_>) -> bool {
-    few_blocks(of).is_some_and(|blocks| blocks <= MOSTLY_EMPTY)
+fn mostly_empty(data: &PerformanceData<'_>) -> bool {
+    few_blocks(data).is_some_and(|blocks| blocks <= MOSTLY_EMPTY)
 }
 
 /// A kernel near its bound is limited by what sets the bound, whatever was counted.
-fn near_the_bound(of: &Situation<'_>) -> Option<Limiter> {
-    let near = of.bound.zip(of.fraction()).filter(|(_, fraction)| *fraction >= BUSY);
-    let Some((bound, fraction)) = near else { return near_the_method(of) };
+fn near_the_bound(data: &PerformanceData<'_>) -> Option<Limiter> {
+    let near = data.bound.zip(data.bound_fraction()).filter(|(_, fraction)| *fraction >= BUSY);
+    let Some((bound, fraction)) = near else { return near_the_method(data) };
     let evidence = vec![Fact::BoundFraction.sentence(fraction)];
-    let limiter = Limiter::of(Bottleneck::Bound(bound.bound().limit), evidence);
+    let limiter = Limiter::new(Bottleneck::Bound(bound.bound().limit), evidence);
     Some(Limiter { busy: Some(Fraction(fraction)), ..limiter })
 }
 
 /// Without tensor cores a pipe does what the task asks for, one operation for each.
-fn near_the_method(of: &Situation<'_>) -> Option<Limiter> {
-    let uses_lanes = of.code.is_some_and(|code| code.tensor == 0 && code.warp_group == 0);
-    let bound = of.method.filter(|_| uses_lanes)?.bound();
-    let busy = bound.time / of.time?;
+fn near_the_method(data: &PerformanceData<'_>) -> Option<Limiter> {
+    let uses_lanes = data.code.is_some_and(|code| code.tensor == 0 && code.warp_group == 0);
+    let bound = data.method.filter(|_| uses_lanes)?.bound();
+    let busy = bound.time / data.time?;
     let bound::Limit::Pipe(pipe) = bound.limit else { return None };
     let evidence = vec![format!("what the task computes keeps {pipe} busy for {busy} of the time")];
-    let limiter = Limiter::of(Bottleneck::Bound(bound.limit), evidence);
+    let limiter = Limiter::new(Bottleneck::Bound(bound.limit), evidence);
     (busy.0 >= BUSY).then_some(Limiter { busy: Some(busy), ..limiter })
 }
 
 impl Limiter {
-    fn of(bottleneck: Bottleneck, evidence: Vec<String>) -> Self {
+    fn new(bottleneck: Bottleneck, evidence: Vec<String>) -> Self {
         Self { bottleneck, busy: None, counted_at: None, evidence }
     }
 
@@ -274,7 +277,7 @@ impl Limiter {
     #[must_use]
     pub fn words(&self) -> String {
         let (about, counted) = match &self.counted_at {
-            Some(Elsewhere { workload, share }) => {
+            Some(CountedWorkload { workload, precision: share }) => {
                 (format!("{share} "), Some(format!("as counted at {workload}")))
             }
             None => (String::new(), None),

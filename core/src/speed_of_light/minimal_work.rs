@@ -60,7 +60,7 @@ pub enum Operands {
 impl MinimalWork {
     /// The work of a workload of a checked definition.
     #[must_use]
-    pub fn of(definition: &Definition, workload: &Workload) -> Self {
+    pub fn new(definition: &Definition, workload: &Workload) -> Self {
         let tensors = || definition.tensors.iter().zip(&workload.extents);
         let (mut read, mut written) = (Bytes(0), Bytes(0));
         for (tensor, extent) in tensors() {
@@ -89,7 +89,7 @@ impl MinimalWork {
             working_set: tensors().map(|(_, extent)| Bytes(extent.bytes)).sum(),
             operations: counted.map(|(kind, count)| (*kind, Flops(*count))).collect(),
             accuracy: definition.accuracy,
-            operands: Operands::of(tensors().map(|(tensor, _)| tensor)),
+            operands: Operands::from_tensors(tensors().map(|(tensor, _)| tensor)),
             broadcast: broadcast(tensors()),
         }
     }
@@ -149,7 +149,7 @@ fn broadcast<'a>(tensors: impl Iterator<Item = (&'a Tensor, &'a Extent)>) -> f64
 }
 
 impl Operands {
-    fn of<'a>(tensors: impl Iterator<Item = &'a Tensor>) -> Self {
+    fn from_tensors<'a>(tensors: impl Iterator<Item = &'a Tensor>) -> Self {
         let mut floats: Option<(u32, u32)> = None;
         let mut bits = 0;
         for tensor in tensors {

@@ -8,25 +8,25 @@
 //! ```
 
 pub mod advice;
-pub mod beside;
 pub mod bound;
+pub mod bound_comparison;
+pub mod bound_fraction;
 pub mod calibration;
 pub mod ceilings;
 pub mod code_mix;
 pub mod confirmation;
+pub mod extrapolated_counters;
 pub mod fact;
+mod full_warps;
 pub mod limiter;
 pub mod minimal_work;
-pub mod permitted;
+pub mod performance_data;
+pub mod permitted_pipes;
 pub mod playbook;
 pub mod roofline;
 pub mod score;
-pub mod share;
-pub mod situation;
-pub mod standing;
-pub mod than;
+pub mod time_comparison;
 pub mod verdict_line;
-mod whole_warps;
 
 #[cfg(test)]
 pub(crate) mod fixture;

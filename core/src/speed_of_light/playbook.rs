@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::fact::Fact;
 use super::limiter::{Bottleneck, Waste};
-use super::situation::Situation;
+use super::performance_data::PerformanceData;
 use crate::virtual_gpu::cost::time::LimitingResource;
 
 const TEXT: &str = include_str!("../../../assets/playbook.ron");
@@ -179,8 +179,8 @@ impl Condition {
 
     /// Whether it holds; none where the fact is not known.
     #[must_use]
-    pub fn holds(&self, of: &Situation<'_>) -> Option<bool> {
-        let value = self.fact().value(of)?;
+    pub fn holds(&self, data: &PerformanceData<'_>) -> Option<bool> {
+        let value = self.fact().value(data)?;
         Some(match self {
             Self::AtLeast(_, number) => value >= *number,
             Self::AtMost(_, number) => value <= *number,
@@ -191,9 +191,9 @@ impl Condition {
 impl Technique {
     /// Whether it is possible, everything speaks for it, and it is not in use.
     #[must_use]
-    pub fn applies(&self, of: &Situation<'_>) -> bool {
-        let holds = |condition: &Condition| condition.holds(of) == Some(true);
-        let is_absent = |condition: &Condition| condition.holds(of) == Some(false);
+    pub fn applies(&self, data: &PerformanceData<'_>) -> bool {
+        let holds = |condition: &Condition| condition.holds(data) == Some(true);
+        let is_absent = |condition: &Condition| condition.holds(data) == Some(false);
         self.possible.iter().all(holds)
             && self.evidence.iter().all(holds)
             && self.unless.iter().all(is_absent)

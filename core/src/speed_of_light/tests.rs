@@ -1,16 +1,16 @@
 //! Bounds, standings, scores, rooflines, the playbook and the sentence, on plain numbers.
 
-mod beside;
+mod bound_comparisons;
+mod bound_fractions;
 mod bounds;
 mod calibrations;
 mod confirmations;
+mod extrapolated_counters;
 mod lines;
 mod playbooks;
 mod properties;
 mod rooflines;
 mod scores;
-mod shares;
-mod standings;
 
 use super::bound::{CacheState, PhysicalBound};
 use super::calibration::{Calibration, MemoryPath, SCHEMA};
@@ -42,10 +42,10 @@ fn h200() -> &'static DeviceSheet {
 }
 
 fn sheet_ceilings() -> Ceilings {
-    Ceilings::of(h200(), None, Basis::Sheet)
+    Ceilings::new(h200(), None, Basis::Sheet)
 }
 
 /// The physical bound on the sheet's peaks, cold.
 fn bound(work: &MinimalWork) -> PhysicalBound {
-    PhysicalBound::of(work, &sheet_ceilings(), CacheState::Cold).unwrap()
+    PhysicalBound::new(work, &sheet_ceilings(), CacheState::Cold).unwrap()
 }

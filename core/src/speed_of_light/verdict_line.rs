@@ -4,10 +4,10 @@
 //! Every surface shows this sentence. A time that was measured, modelled, predicted or recorded never reads like another.
 
 use super::advice::Advice;
+use super::bound_comparison::{BelowBound, BoundComparison, NoBoundComparison};
+use super::bound_fraction::BoundFraction;
 use super::limiter::Limiter;
-use super::share::Share;
-use super::standing::{BelowBound, NoStanding, Standing};
-use super::than::Than;
+use super::time_comparison::TimeComparison;
 use crate::measure::timing::{Clock, Timing};
 use crate::units::Seconds;
 
@@ -32,13 +32,13 @@ pub struct Performance<'a> {
     /// The time.
     pub time: Time<'a>,
     /// Against the run before.
-    pub previous: Option<Than>,
+    pub previous: Option<TimeComparison>,
     /// Against the best run.
-    pub best: Option<Than>,
+    pub best: Option<TimeComparison>,
     /// Against what a user would otherwise run, by its name.
-    pub baseline: Option<(&'a str, Than)>,
+    pub baseline: Option<(&'a str, TimeComparison)>,
     /// Against the speed of light.
-    pub standing: Option<&'a Result<Standing, NoStanding>>,
+    pub standing: Option<&'a Result<BoundComparison, NoBoundComparison>>,
     /// What holds it back.
     pub limiter: Option<&'a Limiter>,
     /// What to try next.
@@ -88,7 +88,7 @@ impl Performance<'_> {
     /// A time below its bound is a finding, and nothing is said of it as a time.
     const fn too_fast(&self) -> Option<&BelowBound> {
         match self.standing {
-            Some(Err(NoStanding::BelowBound(below))) => Some(below),
+            Some(Err(NoBoundComparison::BelowBound(below))) => Some(below),
             Some(_) | None => None,
         }
     }
@@ -122,10 +122,10 @@ impl Performance<'_> {
 }
 
 /// Something that was taken for a time and is none.
-struct NotATime;
+struct InvalidTime;
 
 impl Time<'_> {
-    fn words(&self) -> Result<String, NotATime> {
+    fn words(&self) -> Result<String, InvalidTime> {
         Ok(match self {
             Self::None(why) => format!("not timed, {why}"),
             Self::Taken(timing) => taken(timing)?,
@@ -141,7 +141,7 @@ impl Time<'_> {
     }
 }
 
-fn taken(timing: &Timing) -> Result<String, NotATime> {
+fn taken(timing: &Timing) -> Result<String, InvalidTime> {
     let (median, (low, high)) = (timing.summary.median, timing.summary.interval);
     ordered([low, median, high])?;
     let state = timing.mode.word();
@@ -174,31 +174,31 @@ fn taken(timing: &Timing) -> Result<String, NotATime> {
 }
 
 /// Refuses what is not positive, not finite or not in order.
-fn ordered([low, median, high]: [Seconds; 3]) -> Result<(), NotATime> {
+fn ordered([low, median, high]: [Seconds; 3]) -> Result<(), InvalidTime> {
     let is_time = low.0 > 0.0 && low <= median && median <= high && high.0.is_finite();
-    is_time.then_some(()).ok_or(NotATime)
+    is_time.then_some(()).ok_or(InvalidTime)
 }
 
 /// The share of a time that nobody measured has the range that the time has.
-fn standing(standing: &Result<Standing, NoStanding>, time: Time<'_>) -> String {
+fn standing(standing: &Result<BoundComparison, NoBoundComparison>, time: Time<'_>) -> String {
     let standing = match standing {
         Ok(standing) => standing,
         Err(why) => return why.to_string(),
     };
     let Some(best) = standing.best() else { return "no bound".to_owned() };
-    let sheet = standing.by_the_sheet();
-    let sheet = sheet.map(|against| format!("; {} by the sheet", against.share.middle));
-    let beaten = standing.beaten();
+    let sheet = standing.on_sheet_peaks();
+    let sheet = sheet.map(|against| format!("; {} by the sheet", against.bound_fraction.middle));
+    let beaten = standing.exceeded_ceiling();
     let beaten =
         beaten.map(|against| format!("; beyond the measured ceiling of {}", against.limit));
     let (about, range) = match time {
-        Time::Taken(timing) => in_words(&best.share, timing),
+        Time::Taken(timing) => precision_and_range(&best.bound_fraction, timing),
         Time::None(_) | Time::Predicted(..) | Time::Recorded { .. } => ("", String::new()),
     };
     let range = if range.is_empty() { range } else { format!("{range}; ") };
     format!(
         "{about}{} of the speed of light ({range}{}, {}{}{})",
-        best.share.middle,
+        best.bound_fraction.middle,
         best.limit,
         best.basis,
         sheet.unwrap_or_default(),
@@ -208,15 +208,15 @@ fn standing(standing: &Result<Standing, NoStanding>, time: Time<'_>) -> String {
 
 /// `76.8 % of the speed of light`, `about 50.1 % of the speed of light (34.7 % to 72.2 %)`.
 #[must_use]
-pub fn of_light(share: &Share, of: &Timing) -> String {
-    let (about, range) = in_words(share, of);
+pub fn bound_fraction_text(share: &BoundFraction, timing: &Timing) -> String {
+    let (about, range) = precision_and_range(share, timing);
     let range = if range.is_empty() { range } else { format!(" ({range})") };
     format!("{about}{} of the speed of light{range}", share.middle)
 }
 
 /// How sure a share is, and between what it lies, where that is not beside the time.
-fn in_words(share: &Share, of: &Timing) -> (&'static str, String) {
-    match of.clock {
+fn precision_and_range(share: &BoundFraction, timing: &Timing) -> (&'static str, String) {
+    match timing.clock {
         Clock::Modelled => ("about ", share.range()),
         Clock::Events { .. } | Clock::Cupti { .. } => ("", String::new()),
     }

@@ -17,11 +17,11 @@ use crate::measure::{Energy, EnergyError, Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound::Bound;
+use crate::speed_of_light::bound_comparison::{BoundComparison, NoBoundComparison};
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::Limiter;
-use crate::speed_of_light::situation::Profile;
-use crate::speed_of_light::standing::{NoStanding, Standing};
+use crate::speed_of_light::performance_data::Profile;
 use crate::units::Seconds;
 
 /// What came of verifying a candidate: it passed, it failed, or it was not judged.
@@ -111,7 +111,7 @@ pub struct WorkloadStanding {
     /// The time that no correct kernel beats, where there is one.
     pub bound: Option<Bound>,
     /// The time against it, where there is a time.
-    pub standing: Option<Result<Standing, NoStanding>>,
+    pub standing: Option<Result<BoundComparison, NoBoundComparison>>,
     /// What holds the candidate back.
     pub limiter: Limiter,
     /// What to try next.

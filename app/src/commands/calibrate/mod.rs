@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use lightbench_core::calibrate::{
-    BENCHMARKS, CalibrateError, Calibrated, Calibrations, Place, calibrate,
+    BENCHMARKS, CalibrateError, Calibrated, CalibrationTarget, Calibrations, calibrate,
 };
 use lightbench_core::device::DeviceName;
 use lightbench_core::evaluate::EvaluateError;
@@ -41,7 +41,7 @@ fn calibrated(session: &Session, arguments: &args::Calibrate) -> Result<Outcome,
         return Err(report::environment(&message, as_json));
     };
     let measured = measured(session, arguments)?;
-    let kept = Calibrations::below(state).keep(&measured.calibrated.calibration);
+    let kept = Calibrations::in_state_folder(state).store(&measured.calibrated.calibration);
     let file = kept.map_err(|error| {
         let folder = state.display();
         report::environment(&format!("cannot store the calibration in {folder}: {error}"), as_json)
@@ -69,7 +69,7 @@ fn measured(session: &Session, arguments: &args::Calibrate) -> Result<Measuremen
         return Err(failed(&CalibrateError::Virtual, as_json));
     };
     let folder = tempfile::tempdir().map_err(|error| environment(&error))?;
-    let place = Place {
+    let place = CalibrationTarget {
         device: &chosen.device,
         description,
         identity: Some(identity),

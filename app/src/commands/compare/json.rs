@@ -1,6 +1,6 @@
 //! A comparison as JSON.
 
-use lightbench_core::evaluate::Unfit;
+use lightbench_core::evaluate::LibraryUnusable;
 use lightbench_core::evaluate::compare::{ComparedWorkload, Outcome};
 use lightbench_core::measure::Timing;
 use lightbench_core::verify::sentence;
@@ -44,8 +44,10 @@ fn side(told: &ComparisonReport<'_>, side: usize) -> Value {
             let (verdict, sentence) = match asked {
                 None => ("not_asked", None),
                 Some(Ok(times)) => ("passed", Some(text::library(times))),
-                Some(Err(unfit @ Unfit::Unusable(_))) => ("unusable", Some(unfit.to_string())),
-                Some(Err(unfit @ Unfit::Wrong(_))) => ("wrong", Some(unfit.to_string())),
+                Some(Err(unfit @ LibraryUnusable::Unusable(_))) => {
+                    ("unusable", Some(unfit.to_string()))
+                }
+                Some(Err(unfit @ LibraryUnusable::Wrong(_))) => ("wrong", Some(unfit.to_string())),
             };
             let used = asked.as_ref().and_then(|asked| asked.as_ref().ok()?.used.as_ref());
             json!({ "library": title, "used": used, "sentence": sentence, "verdict": verdict })
@@ -79,7 +81,7 @@ fn time(each: &ComparedWorkload, timing: &Timing) -> Value {
     let mut value = times::timing(timing);
     match each.standing(timing) {
         Ok(standing) => {
-            let share = standing.best().map(|best| best.share);
+            let share = standing.best().map(|best| best.bound_fraction);
             value["fraction"] = json!(share.map(|share| share.middle.0));
             value["fraction_interval"] = json!(share.map(times::between));
         }

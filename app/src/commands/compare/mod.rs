@@ -8,7 +8,7 @@ mod text;
 
 use lightbench_core::engine::{Conditions, Contest, Ending, Request, Work};
 use lightbench_core::evaluate::compare::{Compared, ComparedWorkload, Pair};
-use lightbench_core::evaluate::{EvaluateError, Run, Unfit};
+use lightbench_core::evaluate::{EvaluateError, LibraryUnusable, Run};
 use lightbench_core::measure::{Mode, Protocol};
 use lightbench_core::project::{Project, Purpose};
 use lightbench_core::verify::verdict::TimingUse;
@@ -137,7 +137,7 @@ struct CompareResult {
 enum SideResult {
     Kernel(Box<Run>),
     /// A library's times, once it was run.
-    Library(Option<Result<LibraryTimes, Unfit>>),
+    Library(Option<Result<LibraryTimes, LibraryUnusable>>),
 }
 
 impl CompareRequest {
@@ -205,8 +205,8 @@ impl SideResult {
         match self {
             Self::Kernel(run) => run::status(&run.verdict),
             Self::Library(None | Some(Ok(_))) => Status::Passed,
-            Self::Library(Some(Err(Unfit::Unusable(_)))) => Status::Environment,
-            Self::Library(Some(Err(Unfit::Wrong(_)))) => Status::KernelFailed,
+            Self::Library(Some(Err(LibraryUnusable::Unusable(_)))) => Status::Environment,
+            Self::Library(Some(Err(LibraryUnusable::Wrong(_)))) => Status::KernelFailed,
         }
     }
 }

@@ -6,7 +6,7 @@ use lightbench_core::engine::{AskedBy, Work};
 use lightbench_core::evaluate::Run;
 use lightbench_core::evaluate::compare::Pair;
 use lightbench_core::history::record::{Scope, definition_hash};
-use lightbench_core::history::{HistoryError, Opened, RunNumber, StoredRun};
+use lightbench_core::history::{HistoryError, OpenedHistory, RunNumber, StoredRun};
 use lightbench_core::project::library::{Gemm, Library};
 use lightbench_core::project::policy::Baseline;
 use lightbench_core::project::{Kernel, Project};
@@ -147,11 +147,11 @@ fn read_run(
     project: &Project,
     number: RunNumber,
 ) -> Result<RecordedRun, HistoryCommandError> {
-    let Some(Opened { store, .. }) = existing(session, &project.root)? else {
+    let Some(OpenedHistory { store, .. }) = existing(session, &project.root)? else {
         return Err(HistoryError::NoSuchRun(number).into());
     };
     let run = store.run(number)?.ok_or(HistoryError::NoSuchRun(number))?;
-    let restored = store.restored(project, &run.record);
+    let restored = store.restore(project, &run.record);
     let (project, kernel) = restored.map_err(|lost| {
         HistoryCommandError::Request(format!("run {number} cannot be compiled again: {lost}"))
     })?;

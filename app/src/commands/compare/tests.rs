@@ -148,9 +148,9 @@ fn what_no_clock_resolves_is_said() {
 fn what_has_no_time_has_a_bound_and_a_reason() {
     let project = sample("rmsnorm");
     let workload = project.workload("llama-70b-prefill").unwrap();
-    let work = MinimalWork::of(&project.definition, workload);
-    let ceilings = Ceilings::of(DeviceSheet::named("h200").unwrap(), None, Basis::Sheet);
-    let bounds = vec![PhysicalBound::of(&work, &ceilings, CacheState::Cold).unwrap()];
+    let work = MinimalWork::new(&project.definition, workload);
+    let ceilings = Ceilings::new(DeviceSheet::named("h200").unwrap(), None, Basis::Sheet);
+    let bounds = vec![PhysicalBound::new(&work, &ceilings, CacheState::Cold).unwrap()];
     let timing = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());
     let check = |b: Result<Timing, String>, ratio, expected: [&str; 2]| {
         let outcome = Between::Modelled { timings: Box::new([Ok(timing.clone()), b]), ratio };

@@ -3,7 +3,7 @@
 use lightbench_core::evaluate::compare::{ComparedWorkload, Outcome};
 use lightbench_core::measure::{Comparison, Conclusion, Timing};
 use lightbench_core::speed_of_light::bound::{Bound, PhysicalBound};
-use lightbench_core::speed_of_light::standing::NoStanding;
+use lightbench_core::speed_of_light::bound_comparison::NoBoundComparison;
 use lightbench_core::speed_of_light::verdict_line;
 use lightbench_core::units::Fraction;
 use lightbench_core::verify::not_judged::NotPassed;
@@ -117,10 +117,13 @@ fn time(each: &ComparedWorkload, timing: &Timing) -> String {
     let words = times::time_text(timing);
     match each.standing(timing) {
         Ok(standing) => match standing.best() {
-            Some(best) => format!("{words}, {}", verdict_line::of_light(&best.share, timing)),
+            Some(best) => format!(
+                "{words}, {}",
+                verdict_line::bound_fraction_text(&best.bound_fraction, timing)
+            ),
             None => words,
         },
-        Err(NoStanding::NoBound) => words,
+        Err(NoBoundComparison::NoBound) => words,
         Err(finding) => format!("{words}; {finding}"),
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn run(session: &Session, as_json: bool) -> Outcome {
             Err(error) => return report::environment(&error, as_json),
         };
         let (calibration, notice) = load_calibration(session.state.as_deref(), &uuid);
-        let evidence = PeakEvidence::of(&described.sheet, calibration.as_deref());
+        let evidence = PeakEvidence::new(&described.sheet, calibration.as_deref());
         found.push(Local {
             name: format!("cuda:{ordinal}"),
             attributes,

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use lightbench_core::display_text::visible;
-use lightbench_core::history::Suspicion;
+use lightbench_core::history::IntegrityCheck;
 use lightbench_core::history::store::Imported;
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::trace::{self, Import};
@@ -37,7 +37,7 @@ fn imported(session: &Session, arguments: &args::Import) -> Result<Outcome, Hist
     };
     let read = trace::import(&text, &author)
         .map_err(|error| HistoryCommandError::Request(format!("{shown}: {error}")))?;
-    let mut opened = open_or_create(session, &root, Suspicion::None)?;
+    let mut opened = open_or_create(session, &root, IntegrityCheck::None)?;
     let stored = opened.store.import(&read.runs, &Texts::default())?;
     let notices: Vec<String> = opened.notices.iter().map(ToString::to_string).collect();
     let output = if arguments.json {

@@ -10,12 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lightbench_core::history::label::Label;
+use lightbench_core::history::location::HistoryLocation;
 use lightbench_core::history::machine::Machine;
-use lightbench_core::history::place::Place;
 use lightbench_core::history::query::{Filter, Listing, Order};
 use lightbench_core::history::{
-    HistoryError, Notice, Opened, Provenance, RunNumber, Store, Suspicion, open, open_and_read,
-    table,
+    HistoryError, IntegrityCheck, Notice, OpenedHistory, Provenance, RunNumber, Store, open,
+    open_and_read, table,
 };
 
 use crate::args::{self, Selection, Sort};
@@ -32,7 +32,8 @@ fn listed(session: &Session, arguments: &args::History) -> Result<Outcome, Histo
     let root = project_folder(&arguments.project)?;
     let shown =
         |store: &Store| ListedRuns::from_store(store, &arguments.selection, order(arguments.sort));
-    let Some((Opened { mut store, mut notices }, mut listing)) = read(session, &root, shown)?
+    let Some((OpenedHistory { mut store, mut notices }, mut listing)) =
+        read(session, &root, shown)?
     else {
         if let Some(number) = arguments.choose_baseline.or(arguments.set_label) {
             return Err(HistoryError::NoSuchRun(RunNumber(number)).into());
@@ -197,7 +198,10 @@ fn project_folder(path: &Path) -> Result<PathBuf, HistoryCommandError> {
 }
 
 /// Opens the history of a project, if it has one; creates nothing.
-pub(crate) fn existing(session: &Session, root: &Path) -> Result<Option<Opened>, HistoryError> {
+pub(crate) fn existing(
+    session: &Session,
+    root: &Path,
+) -> Result<Option<OpenedHistory>, HistoryError> {
     Ok(read(session, root, |_store| Ok(()))?.map(|(opened, ())| opened))
 }
 
@@ -207,9 +211,9 @@ pub(crate) fn read<T>(
     session: &Session,
     root: &Path,
     read: impl FnMut(&Store) -> Result<T, HistoryError>,
-) -> Result<Option<(Opened, T)>, HistoryError> {
+) -> Result<Option<(OpenedHistory, T)>, HistoryError> {
     let state = session.state.as_deref();
-    let Some(place) = Place::for_reading(root, state)? else { return Ok(None) };
+    let Some(place) = HistoryLocation::for_reading(root, state)? else { return Ok(None) };
     let machine = state.map_or_else(|| Ok(Machine::without_key()), Machine::known)?;
     open_and_read(&place, &machine, read).map(Some)
 }
@@ -218,12 +222,12 @@ pub(crate) fn read<T>(
 pub(crate) fn open_or_create(
     session: &Session,
     root: &Path,
-    suspicion: Suspicion,
-) -> Result<Opened, HistoryError> {
-    let place = Place::for_writing(root, session.state.as_deref())?;
+    suspicion: IntegrityCheck,
+) -> Result<OpenedHistory, HistoryError> {
+    let place = HistoryLocation::for_writing(root, session.state.as_deref())?;
     open(&place, &machine(session)?, suspicion)
 }
 
 fn machine(session: &Session) -> Result<Machine, HistoryError> {
-    session.state.as_deref().map_or_else(|| Ok(Machine::without_key()), Machine::of)
+    session.state.as_deref().map_or_else(|| Ok(Machine::without_key()), Machine::open)
 }

@@ -51,7 +51,7 @@ fn written(session: &Session, arguments: &args::Report) -> Result<Outcome, Histo
     if shown.listing.runs.is_empty() {
         notices.push(format!("the page is empty: {}", text::none(shown.count).trim_end()));
     }
-    let page = Page::of(&project, Timestamp::now(), &shown.listing.runs, &shown.best);
+    let page = Page::new(&project, Timestamp::now(), &shown.listing.runs, &shown.best);
     let written = if arguments.html {
         html(&page).map_err(|error| HistoryCommandError::Environment(error.to_string()))?
     } else {

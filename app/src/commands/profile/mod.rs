@@ -12,7 +12,9 @@ use std::path::Path;
 
 use lightbench_core::evaluate::profiled::{Profilable, profilable};
 use lightbench_core::evaluate::{EvaluateError, Evaluation, PolicyUse, Run};
-use lightbench_core::nsight::{Hardware, Order, ProfileError, Profiler, hardware, write_report};
+use lightbench_core::nsight::{
+    Hardware, ProfileError, ProfiledLaunchRequest, Profiler, hardware, write_report,
+};
 use lightbench_core::toolchain::{NsightProgram, ProgramError, nsight};
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
@@ -122,7 +124,7 @@ fn prepare(
 fn reported(
     session: &Session,
     profiler: &Profiler,
-    order: &Order,
+    order: &ProfiledLaunchRequest,
     (file, open): (&Path, bool),
 ) -> Result<ViewerState, ProfileError> {
     progress::show("Nsight Compute measures all metrics …");

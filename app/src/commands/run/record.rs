@@ -6,16 +6,16 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use lightbench_core::evaluate::Run;
-use lightbench_core::history::before::Before;
+use lightbench_core::history::comparison_runs::ComparisonRuns;
 use lightbench_core::history::numbers::RecordedNumbers;
 use lightbench_core::history::record::{
-    ChecksSummary, DeviceIdentity, Environment, FailureWord, Origin, Outcome, PassedBy,
+    ChecksSummary, CorrectnessSource, DeviceIdentity, Environment, FailureKind, Origin, Outcome,
     RecordedWorkload, RunId, RunRecord, Scope, SourceText, WorkloadName, definition_hash,
     named_includes,
 };
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::{Mode, RecordedTiming};
-use lightbench_core::history::{HistoryError, Notice, RunNumber, Store, Suspicion};
+use lightbench_core::history::{HistoryError, IntegrityCheck, Notice, RunNumber, Store};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::sentence;
@@ -92,7 +92,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn append(&mut self, kernel: &Kernel, run: &mut Run) {
         let Some(appended) = self.append_and_compare(kernel, run) else { return };
         if let Ok(passed) = &mut run.verdict {
-            appended.before.tell(&appended.record, passed);
+            appended.before.update_sentences(&appended.record, passed);
         }
     }
 
@@ -130,13 +130,13 @@ impl<'a> Recorder<'a> {
         let mut store = match mem::replace(&mut self.state, RecorderState::Off) {
             RecorderState::Off => return Ok(None),
             RecorderState::Open(store) => store,
-            RecorderState::Closed => self.begun(Suspicion::None)?,
+            RecorderState::Closed => self.begun(IntegrityCheck::None)?,
         };
         let appended = match append(&mut store, record.clone(), &texts) {
             Err(HistoryError::Damaged { .. }) => {
                 // Reopening with this suspicion sets the file aside and creates a new one; no handle may be open then.
                 drop(store);
-                store = self.begun(Suspicion::Damage)?;
+                store = self.begun(IntegrityCheck::Damage)?;
                 append(&mut store, record, &texts)?
             }
             appended => appended?,
@@ -145,7 +145,7 @@ impl<'a> Recorder<'a> {
         Ok(Some(appended))
     }
 
-    fn begun(&mut self, suspicion: Suspicion) -> Result<Box<Store>, HistoryError> {
+    fn begun(&mut self, suspicion: IntegrityCheck) -> Result<Box<Store>, HistoryError> {
         let opened = history::open_or_create(self.session, &self.project.root, suspicion)?;
         // `lightbench history` reports recorded rows; they do not concern this run.
         let told =
@@ -197,7 +197,9 @@ impl<'a> Recorder<'a> {
                 uuid: chosen.gpu.as_ref().map(|gpu| gpu.identity.uuid.clone()),
             },
             seed: Some(run.seed),
-            workloads: workloads.filter_map(|each| RecordedWorkload::of(project, each)).collect(),
+            workloads: workloads
+                .filter_map(|each| RecordedWorkload::from_project(project, each))
+                .collect(),
             scope: if asked_for.is_none() { Scope::Whole } else { Scope::OneWorkload },
             outcome,
             environment: self.environment(run),
@@ -215,7 +217,7 @@ impl<'a> Recorder<'a> {
     ) -> Result<Option<Outcome>, HistoryError> {
         match &run.verdict {
             Ok(passed) => self.passed(passed, texts).map(Some),
-            Err(reason) => Ok(FailureWord::of(reason).map(|word| Outcome::Failed {
+            Err(reason) => Ok(FailureKind::from_not_passed(reason).map(|word| Outcome::Failed {
                 word,
                 sentence: sentence::verdict(&kernel.name, &run.verdict),
                 evidence: json::payload(reason),
@@ -224,14 +226,14 @@ impl<'a> Recorder<'a> {
     }
 
     fn passed(&self, passed: &Passed, texts: &mut Texts) -> Result<Outcome, HistoryError> {
-        let by = PassedBy::Verification(ChecksSummary::of(self.project, &passed.checks));
+        let by = CorrectnessSource::Verification(ChecksSummary::new(self.project, &passed.checks));
         let (mut timings, mut withheld) = (Vec::new(), BTreeMap::new());
         let (mut energy, mut numbers) = (BTreeMap::new(), BTreeMap::new());
         for timed in &passed.timings {
             let workload = self.project.workloads.iter().find(|each| each.name == timed.workload);
-            let Some(name) = workload.and_then(WorkloadName::of) else { continue };
+            let Some(name) = workload.and_then(WorkloadName::from_workload) else { continue };
             for timing in &timed.timings {
-                let mut recorded = RecordedTiming::of(name.clone(), timing, texts)?;
+                let mut recorded = RecordedTiming::from_timing(name.clone(), timing, texts)?;
                 let standing = timed.standing.as_ref().and_then(|stand| stand.standing.as_ref());
                 if let (Mode::Cold, Some(standing)) = (recorded.mode, standing) {
                     recorded.stand(standing)?;
@@ -249,7 +251,7 @@ impl<'a> Recorder<'a> {
             }
             if let Some(standing) = &timed.standing {
                 let profile = timed.profile.as_ref().ok();
-                let own = RecordedNumbers::of(standing.launch.as_ref(), profile);
+                let own = RecordedNumbers::from_launch(standing.launch.as_ref(), profile);
                 numbers.insert(name.clone(), own);
             }
             if let Some(reason) = &timed.withheld {
@@ -286,7 +288,7 @@ pub(crate) struct AppendedRun {
     pub(crate) number: RunNumber,
     pub(crate) record: RunRecord,
     /// The earlier runs.
-    pub(crate) before: Before,
+    pub(crate) before: ComparisonRuns,
 }
 
 /// Appends a record after those of the kernel's previous candidate.
@@ -295,7 +297,7 @@ fn append(
     mut record: RunRecord,
     texts: &Texts,
 ) -> Result<AppendedRun, HistoryError> {
-    let before = store.before(&record)?;
+    let before = store.comparison_runs(&record)?;
     let previous = before.previous.as_ref().and_then(|run| run.record.candidate.clone());
     record.parent = record.parent.take().or(previous);
     let number = store.append(&record, texts)?;

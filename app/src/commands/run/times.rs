@@ -3,9 +3,9 @@
 use lightbench_core::device::LibraryUsed;
 use lightbench_core::measure::{Basis, Clock, Energy, Mode, Timing};
 use lightbench_core::speed_of_light::bound::Bound;
+use lightbench_core::speed_of_light::bound_comparison::{BoundComparison, ComparedBound};
+use lightbench_core::speed_of_light::bound_fraction::BoundFraction;
 use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
-use lightbench_core::speed_of_light::share::Share;
-use lightbench_core::speed_of_light::standing::{Against, Standing};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::baseline::{BaselineOutcome, BaselineTiming};
 use lightbench_core::verify::verdict::{WorkloadStanding, WorkloadTiming};
@@ -179,7 +179,7 @@ fn baseline_document(of: &BaselineTiming) -> Value {
 /// The speed of light of a workload.
 fn standing(of: &WorkloadStanding) -> Value {
     let (share, finding) = match &of.standing {
-        Some(Ok(standing)) => (standing.best().map(|best| best.share), None),
+        Some(Ok(standing)) => (standing.best().map(|best| best.bound_fraction), None),
         Some(Err(reason)) => (None, Some(reason.to_string())),
         None => (None, None),
     };
@@ -208,21 +208,21 @@ pub(in crate::commands) fn bound(of: &Bound) -> Value {
 }
 
 /// Both ends of the interval of a fraction.
-pub(in crate::commands) fn between(share: Share) -> [f64; 2] {
-    let (low, high) = share.between;
+pub(in crate::commands) fn between(share: BoundFraction) -> [f64; 2] {
+    let (low, high) = share.interval;
     [low.0, high.0]
 }
 
 /// A time relative to one kind of bound, for every basis.
-fn against(of: &WorkloadStanding, kind: fn(&Standing) -> &Vec<Against>) -> Vec<Value> {
+fn against(of: &WorkloadStanding, kind: fn(&BoundComparison) -> &Vec<ComparedBound>) -> Vec<Value> {
     let stands = of.standing.iter().flatten();
     let all = stands.flat_map(kind).map(|against| {
         json!({
             "basis": against.basis,
             "bound_seconds": against.bound.0,
             "limited_by": against.limit.to_string(),
-            "fraction": against.share.middle.0,
-            "fraction_interval": between(against.share),
+            "fraction": against.bound_fraction.middle.0,
+            "fraction_interval": between(against.bound_fraction),
         })
     });
     all.collect()

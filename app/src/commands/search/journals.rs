@@ -5,8 +5,8 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use lightbench_core::history::HistoryError;
+use lightbench_core::history::location::HistoryLocation;
 use lightbench_core::history::machine::Machine;
-use lightbench_core::history::place::Place;
 use lightbench_core::no_links::{self, Access};
 use lightbench_core::search::{Entry, Header};
 use lightbench_core::suggest::knowledge::Knowledge;
@@ -24,7 +24,7 @@ const KNOWLEDGE: &str = "knowledge.ron";
 
 /// The folder of a project's journals.
 pub(crate) fn folder(session: &Session, root: &Path) -> Result<PathBuf, HistoryError> {
-    Ok(Place::for_writing(root, session.state.as_deref())?.folder.join(FOLDER))
+    Ok(HistoryLocation::for_writing(root, session.state.as_deref())?.folder.join(FOLDER))
 }
 
 /// The folder of a project's journals, if it exists; creates nothing.
@@ -32,7 +32,7 @@ pub(crate) fn known_folder(
     session: &Session,
     root: &Path,
 ) -> Result<Option<PathBuf>, HistoryError> {
-    if let Some(place) = Place::for_reading(root, session.state.as_deref())? {
+    if let Some(place) = HistoryLocation::for_reading(root, session.state.as_deref())? {
         return Ok(Some(place.folder.join(FOLDER)));
     }
     // A search killed before its first run was appended has no history beside it.
@@ -42,7 +42,7 @@ pub(crate) fn known_folder(
 
 /// This machine's key.
 pub(crate) fn machine(session: &Session) -> Result<Machine, HistoryError> {
-    session.state.as_deref().map_or_else(|| Ok(Machine::without_key()), Machine::of)
+    session.state.as_deref().map_or_else(|| Ok(Machine::without_key()), Machine::open)
 }
 
 /// The journal with this name, or the newest.

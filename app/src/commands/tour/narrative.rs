@@ -9,7 +9,7 @@ use lightbench_core::display_text::visible;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::Workload;
 use lightbench_core::speed_of_light::fact::Fact;
-use lightbench_core::speed_of_light::than::Than;
+use lightbench_core::speed_of_light::time_comparison::TimeComparison;
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::WorkloadTiming;
@@ -111,7 +111,7 @@ fn changes(before: &str, now: &WorkloadTiming, other: Option<&WorkloadTiming>) -
     };
     let mut lines = Vec::new();
     if let (Some(now), Some(other)) = (now.cold(), other.cold()) {
-        lines.push(Than::of(now, other).words(&format!("`{before}`")));
+        lines.push(TimeComparison::new(now, other).words(&format!("`{before}`")));
     }
     if let (Some(now), Some(other)) = (&now.standing, &other.standing) {
         let (mine, theirs) = (now.limiter.words(), other.limiter.words());

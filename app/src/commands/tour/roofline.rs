@@ -5,7 +5,7 @@ use lightbench_core::project::Workload;
 use lightbench_core::project::manifest::OperationKind;
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings};
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
-use lightbench_core::speed_of_light::permitted::named;
+use lightbench_core::speed_of_light::permitted_pipes::named;
 use lightbench_core::speed_of_light::roofline::{Level, Point, Traffic, attainable, point, ridge};
 use lightbench_core::units::{BytesPerSecond, FlopsPerSecond, Fraction, Intensity, Seconds};
 
@@ -31,8 +31,8 @@ pub(super) fn roofline_text(tour: &Tour<'_>) -> String {
     let Some(workload) = narrative::workload(tour) else { return String::new() };
     let calibration = tour.chosen.calibration().map(AsRef::as_ref);
     let basis = if calibration.is_some() { Basis::Measured } else { Basis::Sheet };
-    let ceilings = Ceilings::of(tour.chosen.sheet, calibration, basis);
-    let work = MinimalWork::of(&tour.project.definition, workload);
+    let ceilings = Ceilings::new(tour.chosen.sheet, calibration, basis);
+    let work = MinimalWork::new(&tour.project.definition, workload);
     let Some(memory) = ceilings.dram.as_ref().map(|rate| rate.value) else { return String::new() };
     let stands: Vec<KernelPoint> = stands(tour, &work);
     let mut text = format!("\n{STRONG}roofline{STRONG:#} · {}\n", heading(tour, workload));
@@ -57,7 +57,7 @@ pub(super) fn roofline_text(tour: &Tour<'_>) -> String {
 }
 
 fn heading(tour: &Tour<'_>, workload: &Workload) -> String {
-    let bytes = MinimalWork::of(&tour.project.definition, workload).moved();
+    let bytes = MinimalWork::new(&tour.project.definition, workload).moved();
     format!("{}, {bytes} of compulsory traffic", workload.name)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lightbench_core::history::StoredRun;
-use lightbench_core::history::numbers::{CountedIn, RecordedCounts, RecordedNumbers};
+use lightbench_core::history::numbers::{CountedLocation, RecordedCounts, RecordedNumbers};
 use lightbench_core::history::record::Outcome;
 use lightbench_core::history::timing::Clock;
 use lightbench_core::units::{Bytes, Fraction};
@@ -50,7 +50,7 @@ fn numbered(number: i64, kernel: &str, seconds: f64, conflicts: u64) -> StoredRu
         shared: Some(Bytes(1024)),
         occupancy: Some(Fraction(0.5 + conflicts as f64 / 1e6)),
         counted: Some(RecordedCounts {
-            at: CountedIn::There,
+            at: CountedLocation::SameWorkload,
             warp_instructions: 41_943_040 / number as u64,
             active_lanes: Some(31.75),
             touched: Some(Bytes(536_887_296)),

@@ -1,8 +1,8 @@
 //! Tests of differences to the pinned run, and of placeholders.
 
 use lightbench_core::history::StoredRun;
-use lightbench_core::history::numbers::{CountedIn, RecordedCounts, RecordedNumbers};
-use lightbench_core::history::record::{FailureWord, Outcome};
+use lightbench_core::history::numbers::{CountedLocation, RecordedCounts, RecordedNumbers};
+use lightbench_core::history::record::{FailureKind, Outcome};
 use lightbench_core::units::{Bytes, Fraction, Hertz};
 
 use super::*;
@@ -12,7 +12,7 @@ fn with_numbers(number: i64, registers: u32, conflicts: u64) -> StoredRun {
     let mut run = stored(number, "naive", 0, Some(1e-4));
     let workload = run.record.timings()[0].workload.clone();
     let counted = RecordedCounts {
-        at: CountedIn::There,
+        at: CountedLocation::SameWorkload,
         warp_instructions: 4000,
         active_lanes: Some(32.0),
         touched: Some(Bytes(1 << 20)),
@@ -76,7 +76,7 @@ fn counters_and_resources_stand_beside_those_of_the_pinned_run() {
 fn failed(number: i64) -> StoredRun {
     let mut run = stored(number, "naive", 0, None);
     run.record.outcome = Outcome::Failed {
-        word: FailureWord::Wrong,
+        word: FailureKind::Wrong,
         sentence: "naive is wrong: row 3".to_owned(),
         evidence: serde_json::Value::Null,
     };

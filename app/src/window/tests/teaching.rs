@@ -279,7 +279,7 @@ fn a_broken_lesson_is_problems() {
     let (mut bench, script) = bench_on(&folder("coalescing"));
     let project = Project::load(&folder("coalescing")).unwrap();
     let text = std::fs::read_to_string(folder("coalescing").join("lesson.ron")).unwrap();
-    let lesson = Lesson::of_text(&project, &text.replace("order: 1", "order: 0"));
+    let lesson = Lesson::from_text(&project, &text.replace("order: 1", "order: 0"));
     let read = LoadedLesson { lesson, progress: None };
     script.find(TaskResult::Lesson(folder("coalescing"), Box::new(read)));
     bench.poll(NOW);

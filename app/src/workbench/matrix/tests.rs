@@ -18,7 +18,7 @@ fn needs(run: &mut StoredRun) -> &mut RecordedNumbers {
     numbers.entry(name).or_default()
 }
 
-fn with_conflicts(mut run: StoredRun, conflicts: u64, at: CountedIn) -> StoredRun {
+fn with_conflicts(mut run: StoredRun, conflicts: u64, at: CountedLocation) -> StoredRun {
     *needs(&mut run) = RecordedNumbers {
         registers: Some(40),
         counted: Some(RecordedCounts {
@@ -75,10 +75,14 @@ fn the_best_is_marked_among_numbers_of_one_kind() {
 #[test]
 fn counts_of_different_places_have_no_best_and_registers_never() {
     let run = |number| stored(number, "a", 0, Some(1e-4));
-    let there = |number, conflicts| with_conflicts(run(number), conflicts, CountedIn::There);
+    let there =
+        |number, conflicts| with_conflicts(run(number), conflicts, CountedLocation::SameWorkload);
     check(&[there(1, 8), there(2, 0), there(3, 8)], "bank conflicts", &["8", "0*", "8"]);
     check(&[there(1, 8), there(2, 8), there(3, 8)], "bank conflicts", &["8", "8", "8"]);
-    let beside = CountedIn::Beside { device: "virtual:h200".to_owned(), workload: "w".to_owned() };
+    let beside = CountedLocation::SmallerWorkload {
+        device: "virtual:h200".to_owned(),
+        workload: "w".to_owned(),
+    };
     let other = with_conflicts(run(3), 0, beside);
     let places = ["on this workload", "on this workload", "on virtual:h200 in w"];
     check(&[there(1, 8), there(2, 4), other.clone()], "counted", &places);
@@ -92,7 +96,7 @@ fn counts_of_different_places_have_no_best_and_registers_never() {
 
 #[test]
 fn a_time_that_is_withheld_says_why_and_its_counts_are_there() {
-    let mut run = with_conflicts(stored(1, "a", 0, Some(1e-4)), 8, CountedIn::There);
+    let mut run = with_conflicts(stored(1, "a", 0, Some(1e-4)), 8, CountedLocation::SameWorkload);
     let Outcome::Passed { timings, withheld, .. } = &mut run.record.outcome else {
         panic!("it passed")
     };

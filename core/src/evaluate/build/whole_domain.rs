@@ -2,9 +2,9 @@
 
 use lightbench_tensors::inputs::InputMode;
 
-use super::super::compiles::Missing;
-use super::super::far::Far;
-use super::super::varied::{Launchable, Varied};
+use super::super::compilations::NoFacts;
+use super::super::scalar_variations::{Launchable, VariedWorkload};
+use super::super::wide_index_workload::WideIndexWorkload;
 use super::{Builder, extent, least_work};
 use crate::compile::error::CompileError;
 use crate::compile::facts::FactsError;
@@ -54,10 +54,10 @@ impl Builder<'_, '_> {
     pub(super) fn vary(
         &mut self,
         index: usize,
-        varied: &Varied,
+        varied: &VariedWorkload,
         subject: &mut Subject,
     ) -> Result<(), Stop> {
-        let Varied { workload, what, draw, launch } = varied;
+        let VariedWorkload { workload, what, draw, launch } = varied;
         match self.trial(index, workload) {
             Ok(trial) => {
                 if trial.admission.is_some() {
@@ -79,13 +79,13 @@ impl Builder<'_, '_> {
     pub(super) fn reach(
         &mut self,
         index: usize,
-        far: &Far,
+        far: &WideIndexWorkload,
         subject: &mut Subject,
     ) -> Result<(), Stop> {
         let reason = match far {
-            Far::NotPermitted => return Ok(()),
-            Far::NoRoom(reason) => reason.clone(),
-            Far::Fits(workload, what) => match self.trial(index, workload) {
+            WideIndexWorkload::NotPermitted => return Ok(()),
+            WideIndexWorkload::NoRoom(reason) => reason.clone(),
+            WideIndexWorkload::Fits(workload, what) => match self.trial(index, workload) {
                 Ok(trial) => {
                     let draw = InputMode::Distribution(Distribution::AsDeclared);
                     subject.far = Some(VariedTrial { trial, what: what.clone(), draw });
@@ -124,11 +124,11 @@ impl Builder<'_, '_> {
                 let program = Program::of(module, definition, reference, &facts);
                 Ok(program.ok().map(Admission::ByTwin))
             }
-            Err(Missing::Because(FactsError::Compile(CompileError::Cancelled))) => {
+            Err(NoFacts::Because(FactsError::Compile(CompileError::Cancelled))) => {
                 Err(NotJudged::Cancelled.into())
             }
             // The reference itself compiles, so that its source has no form in f32.
-            Err(Missing::Because(_) | Missing::AsBefore) => Ok(None),
+            Err(NoFacts::Because(_) | NoFacts::AlreadyReported) => Ok(None),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::compile::Compiler;
-use crate::evaluate::compare::{Compared, ComparedWorkload, Loaded, Outcome};
+use crate::evaluate::compare::{Compared, ComparedWorkload, LoadedPair, Outcome};
 use crate::measure::timing::{Basis, Clock, Mode, Timing};
 use crate::measure::{Conclusion, Stopped};
 use crate::project::definition::Summation;
@@ -167,7 +167,7 @@ struct Scene {
     project: Box<Project>,
     device: DeviceName,
     subject: Subject,
-    bench: Bench,
+    bench: EvaluationContext,
     chosen: BTreeMap<String, i64>,
 }
 
@@ -196,12 +196,12 @@ impl Scene {
         };
         let stations = Stations::new(&command, &device, None).unwrap();
         let libraries = Libraries { cublas: vec![PathBuf::from(library)], cupti: Vec::new() };
-        let bench = Bench::new(compiler(&command), stations, libraries);
+        let bench = EvaluationContext::new(compiler(&command), stations, libraries);
         Self { project, device, subject, bench, chosen: BTreeMap::new() }
     }
 
     /// The order, with the rest of the scene apart from it.
-    fn parts(&mut self) -> (Evaluation<'_>, &Subject, &mut Bench) {
+    fn parts(&mut self) -> (Evaluation<'_>, &Subject, &mut EvaluationContext) {
         let longest = Duration::from_millis(1);
         let evaluation = Evaluation {
             project: &self.project,
@@ -241,7 +241,7 @@ fn beside(library: &str, seconds: f64) -> WorkloadTiming {
         let watcher: Watcher<'_> = &mut |_, _| asked += 1;
         let told = (&cancellation, watcher);
         crate::evaluate::baselines::add(&evaluation, subject, bench, told, &mut passed).unwrap();
-        stand::stand(&evaluation, subject, &mut passed);
+        performance_analysis::analyse_performance(&evaluation, subject, &mut passed);
     }
     // One that is there has three steps at least, and is asked once.
     assert!(asked < 10, "{asked}");
@@ -269,7 +269,7 @@ fn side_by_side(library: &str, mode: Mode) -> Compared {
     let cancellation = Cancellation::new();
     let (mut first, mut second) = (|_: Step, _: Option<&str>| {}, |_: Step, _: Option<&str>| {});
     let told: (_, Watcher<'_>) = (&cancellation, &mut first);
-    let loaded = Loaded::with_library((&evaluation, subject), gemm, bench, told).unwrap();
+    let loaded = LoadedPair::with_library((&evaluation, subject), gemm, bench, told).unwrap();
     let conditions = (mode, Protocol { longest: Duration::ZERO, ..Protocol::PAIRED }, 1);
     loaded.timed(&evaluation, conditions, bench, (&cancellation, &mut second)).unwrap()
 }
@@ -381,6 +381,6 @@ fn what_is_no_library_here_is_held_against_nothing() {
         assert!(unfit.to_string().starts_with(expected), "{unfit}");
         unfit
     };
-    assert!(matches!(check("absent", "cuBLAS is missing"), Unfit::Unusable(_)));
-    assert!(matches!(check("narrow", "it is not precise enough"), Unfit::Wrong(_)));
+    assert!(matches!(check("absent", "cuBLAS is missing"), LibraryUnusable::Unusable(_)));
+    assert!(matches!(check("narrow", "it is not precise enough"), LibraryUnusable::Wrong(_)));
 }

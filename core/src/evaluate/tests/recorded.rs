@@ -127,7 +127,7 @@ fn what_is_said_of_recorded_times() {
             Some(timed(trial, small.as_deref(), *time))
         });
         let mut passed = Passed { checks: Checks::default(), timings: timings.collect() };
-        stand::stand(&evaluation, &subject, &mut passed);
+        performance_analysis::analyse_performance(&evaluation, &subject, &mut passed);
         for timing in &passed.timings {
             let standing = timing.standing.as_ref().unwrap();
             all += 1;

@@ -10,7 +10,7 @@ use crate::units::BytesPerSecond;
 
 /// A run that moved bytes.
 #[derive(Clone, Debug)]
-pub struct Mover {
+pub struct BandwidthRun {
     /// Its number.
     pub run: i64,
     /// What it is called.
@@ -27,9 +27,9 @@ pub struct Mover {
 ///
 /// # Errors
 /// A number has no place.
-pub fn bandwidth(ceilings: &Ceilings, runs: &[Mover]) -> Result<Figure, Undrawable> {
+pub fn bandwidth(ceilings: &Ceilings, runs: &[BandwidthRun]) -> Result<Figure, Undrawable> {
     let dram = ceilings.dram.as_ref();
-    let row = |run: &Mover| Row {
+    let row = |run: &BandwidthRun| Row {
         name: run.name.clone(),
         value: run.rate.to_string(),
         note: dram.map_or_else(String::new, |dram| format!("{} of DRAM", run.rate / dram.value)),

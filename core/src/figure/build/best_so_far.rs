@@ -7,7 +7,7 @@ use super::super::{
 
 /// A variant of a search.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct SearchedCandidate {
     /// Its number.
     pub variant: i64,
     /// What it is called.
@@ -15,7 +15,7 @@ pub struct Found {
     /// Evaluations until then.
     pub evaluations: usize,
     /// What came of it.
-    pub came: Came,
+    pub outcome: CandidateOutcome,
     /// Where times of the search come from.
     pub origin: Origin,
     /// How much it stands out.
@@ -26,7 +26,7 @@ pub struct Found {
 
 /// What came of a variant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Came {
+pub enum CandidateOutcome {
     /// It is this many times as fast as the first, and the best from then on.
     Best(f64),
     /// It is this many times as fast as the first.
@@ -42,11 +42,11 @@ const FAILURES: f64 = 0.16;
 ///
 /// # Errors
 /// A number has no place.
-pub fn best_so_far(found: &[Found]) -> Result<Figure, Undrawable> {
+pub fn best_so_far(found: &[SearchedCandidate]) -> Result<Figure, Undrawable> {
     let factors = || {
-        found.iter().filter_map(|each| match each.came {
-            Came::Best(factor) | Came::Time(factor) => Some(factor),
-            Came::Failure => None,
+        found.iter().filter_map(|each| match each.outcome {
+            CandidateOutcome::Best(factor) | CandidateOutcome::Time(factor) => Some(factor),
+            CandidateOutcome::Failure => None,
         })
     };
     let low = factors().fold(1.0, f64::min);
@@ -57,7 +57,7 @@ pub fn best_so_far(found: &[Found]) -> Result<Figure, Undrawable> {
     let x = Axis::from_zero("Evaluations", Unit::Count);
     let y = Axis::linear("Times as fast as the first", Unit::Factor).showing([high]);
     let mut figure = Figure::new("Best so far", x, y);
-    let failed = found.iter().filter(|each| each.came == Came::Failure).count();
+    let failed = found.iter().filter(|each| each.outcome == CandidateOutcome::Failure).count();
     if failed > 0 {
         let y = Some((below - 0.5 * FAILURES * (high - low), edge));
         figure.add(Item::Band(Band { x: None, y, hue: Hue::Quiet, depth: Depth::Shallow }))?;
@@ -71,14 +71,16 @@ pub fn best_so_far(found: &[Found]) -> Result<Figure, Undrawable> {
     }
     stairs(&mut figure, found)?;
     for each in found {
-        let (place, hue) = match each.came {
-            Came::Best(factor) => (factor, Hue::Origin(each.origin)),
-            Came::Time(factor) => (factor, Hue::Origin(each.origin)),
-            Came::Failure => (below, Hue::Quiet),
+        let (place, hue) = match each.outcome {
+            CandidateOutcome::Best(factor) => (factor, Hue::Origin(each.origin)),
+            CandidateOutcome::Time(factor) => (factor, Hue::Origin(each.origin)),
+            CandidateOutcome::Failure => (below, Hue::Quiet),
         };
-        let label = match (each.came, each.emphasis) {
-            (Came::Best(_) | Came::Time(_), Emphasis::Chosen) => Some(format!("#{}", each.variant)),
-            (Came::Failure, _) | (_, Emphasis::Faint | Emphasis::Normal) => None,
+        let label = match (each.outcome, each.emphasis) {
+            (CandidateOutcome::Best(_) | CandidateOutcome::Time(_), Emphasis::Chosen) => {
+                Some(format!("#{}", each.variant))
+            }
+            (CandidateOutcome::Failure, _) | (_, Emphasis::Faint | Emphasis::Normal) => None,
         };
         figure.add(Item::Mark(Mark {
             id: MarkId::only(each.variant),
@@ -96,10 +98,10 @@ pub fn best_so_far(found: &[Found]) -> Result<Figure, Undrawable> {
 }
 
 /// The best until then, from the first to the last evaluation.
-fn stairs(figure: &mut Figure, found: &[Found]) -> Result<(), Undrawable> {
+fn stairs(figure: &mut Figure, found: &[SearchedCandidate]) -> Result<(), Undrawable> {
     let (mut course, mut best): (Vec<(f64, f64)>, Option<f64>) = (Vec::new(), None);
     for each in found {
-        if let Came::Best(factor) = each.came {
+        if let CandidateOutcome::Best(factor) = each.outcome {
             let at = each.evaluations as f64;
             course.extend(best.map(|before| (at, before)));
             course.push((at, factor));
@@ -120,20 +122,20 @@ fn stairs(figure: &mut Figure, found: &[Found]) -> Result<(), Undrawable> {
 mod tests {
     use super::*;
 
-    fn found(variant: i64, evaluations: usize, came: Came) -> Found {
+    fn found(variant: i64, evaluations: usize, came: CandidateOutcome) -> SearchedCandidate {
         let (origin, emphasis) = (Origin::Modelled, Emphasis::Normal);
         let (name, details) = (format!("variant {variant}"), Vec::new());
-        Found { variant, name, evaluations, came, origin, emphasis, details }
+        SearchedCandidate { variant, name, evaluations, outcome: came, origin, emphasis, details }
     }
 
     #[test]
     fn failures_lie_below_every_time_and_stairs_only_rise() {
         let all = [
-            found(0, 1, Came::Best(1.0)),
-            found(1, 2, Came::Failure),
-            found(2, 3, Came::Time(0.4)),
-            found(3, 4, Came::Best(2.5)),
-            found(4, 5, Came::Failure),
+            found(0, 1, CandidateOutcome::Best(1.0)),
+            found(1, 2, CandidateOutcome::Failure),
+            found(2, 3, CandidateOutcome::Time(0.4)),
+            found(3, 4, CandidateOutcome::Best(2.5)),
+            found(4, 5, CandidateOutcome::Failure),
         ];
         let figure = best_so_far(&all).unwrap();
         let heights: Vec<(i64, f64)> = figure
@@ -167,7 +169,7 @@ mod tests {
     #[test]
     fn what_has_no_place_is_refused_and_nothing_is_a_figure() {
         assert!(best_so_far(&[]).is_ok());
-        assert!(best_so_far(&[found(0, 1, Came::Best(f64::NAN))]).is_err());
-        assert!(best_so_far(&[found(0, 1, Came::Failure)]).is_ok());
+        assert!(best_so_far(&[found(0, 1, CandidateOutcome::Best(f64::NAN))]).is_err());
+        assert!(best_so_far(&[found(0, 1, CandidateOutcome::Failure)]).is_ok());
     }
 }

@@ -14,7 +14,7 @@ const FAR: f64 = 10.0;
 
 /// A run with its samples.
 #[derive(Clone, Debug)]
-pub struct Sampled {
+pub struct SampledRun {
     /// Its number.
     pub run: i64,
     /// What it is called.
@@ -31,7 +31,7 @@ pub struct Sampled {
 ///
 /// # Errors
 /// A number has no place.
-pub fn distribution(runs: &[Sampled]) -> Result<Figure, Undrawable> {
+pub fn distribution(runs: &[SampledRun]) -> Result<Figure, Undrawable> {
     let first = runs.first().map(|run| run.summary.median.0);
     let rows = runs.iter().enumerate().map(|(index, run)| {
         let other = first.filter(|_| index > 0);
@@ -51,7 +51,7 @@ pub fn distribution(runs: &[Sampled]) -> Result<Figure, Undrawable> {
     Ok(figure)
 }
 
-fn note(run: &Sampled) -> String {
+fn note(run: &SampledRun) -> String {
     let (low, high) = run.summary.interval;
     let (_, error) = median(run);
     match (run.summary.samples, run.samples.len() - near(run).len()) {
@@ -62,7 +62,7 @@ fn note(run: &Sampled) -> String {
 }
 
 /// The median with as many digits as its interval deserves, and half of that interval: `139.42 µs` and `0.11 µs`.
-fn median(run: &Sampled) -> (String, String) {
+fn median(run: &SampledRun) -> (String, String) {
     let (median, (low, high)) = (run.summary.median.0, run.summary.interval);
     let error = (high.0 - low.0) / 2.0;
     let steps = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
@@ -75,7 +75,7 @@ fn median(run: &Sampled) -> (String, String) {
 }
 
 /// The samples that are drawn, ascending.
-fn near(run: &Sampled) -> Vec<f64> {
+fn near(run: &SampledRun) -> Vec<f64> {
     let (low, high) = run.summary.quartiles;
     let reach = FAR * (high.0 - low.0).max(run.summary.median.0 * 1e-3);
     let mut near: Vec<f64> = run
@@ -88,7 +88,7 @@ fn near(run: &Sampled) -> Vec<f64> {
     near
 }
 
-fn add(figure: &mut Figure, row: usize, run: &Sampled) -> Result<(), Undrawable> {
+fn add(figure: &mut Figure, row: usize, run: &SampledRun) -> Result<(), Undrawable> {
     let Summary { median, interval, quartiles, minimum, samples } = run.summary;
     let middle = row as f64;
     let hue = Hue::Series(row);

@@ -8,7 +8,7 @@ use super::{ceiling, hair};
 use crate::device::Pipe;
 use crate::speed_of_light::ceilings::{Ceilings, Origin as Source};
 use crate::speed_of_light::minimal_work::MinimalWork;
-use crate::speed_of_light::permitted;
+use crate::speed_of_light::permitted_pipes;
 use crate::speed_of_light::roofline::{Level, NoPoint, Point, Roof, Traffic, point, ridge, roofs};
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Intensity, Seconds};
 
@@ -68,7 +68,7 @@ pub enum NoRoofline {
 #[must_use]
 pub fn pipes_of(work: &MinimalWork) -> Vec<Pipe> {
     let named = work.operations.iter().filter_map(|(kind, count)| {
-        permitted::named(*kind, work.accuracy, work.operands).filter(|_| count.0 > 0.0)
+        permitted_pipes::named(*kind, work.accuracy, work.operands).filter(|_| count.0 > 0.0)
     });
     let mut pipes: Vec<Pipe> = std::iter::once(Pipe::Fp32).chain(named).collect();
     pipes.sort();

@@ -5,12 +5,12 @@ use super::super::{
     Stroke, Undrawable, Unit,
 };
 use super::ceiling;
-use crate::speed_of_light::share::Share;
+use crate::speed_of_light::bound_fraction::BoundFraction;
 use crate::units::Seconds;
 
 /// One size.
 #[derive(Clone, Debug)]
-pub struct Size {
+pub struct ScalingPoint {
     /// Its place among workloads.
     pub id: i64,
     /// What the workload is called.
@@ -29,27 +29,33 @@ pub struct Size {
 
 /// What is shown over the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scaled {
+pub enum ScalingQuantity {
     /// The time, with the bound below it.
     Time,
     /// The bound as a part of the time.
-    Share,
+    BoundFraction,
 }
 
 /// Sizes along one axis of a task.
 ///
 /// # Errors
 /// A number has no place.
-pub fn scaling(axis: &str, sizes: &[Size], what: Scaled) -> Result<Figure, Undrawable> {
-    let mut sizes: Vec<&Size> = sizes.iter().collect();
+pub fn scaling(
+    axis: &str,
+    sizes: &[ScalingPoint],
+    what: ScalingQuantity,
+) -> Result<Figure, Undrawable> {
+    let mut sizes: Vec<&ScalingPoint> = sizes.iter().collect();
     sizes.sort_by_key(|size| size.size);
     let x = Axis::logarithmic(axis, Unit::Count);
     let y = match what {
-        Scaled::Time => Axis::logarithmic("Time", Unit::Seconds),
-        Scaled::Share => Axis::from_zero("Share of the bound", Unit::Fraction).showing([1.0]),
+        ScalingQuantity::Time => Axis::logarithmic("Time", Unit::Seconds),
+        ScalingQuantity::BoundFraction => {
+            Axis::from_zero("Share of the bound", Unit::Fraction).showing([1.0])
+        }
     };
     let mut figure = Figure::new(format!("Scaling over {axis}"), x, y);
-    if what == Scaled::Share {
+    if what == ScalingQuantity::BoundFraction {
         let (value, unit) = (1.0, Unit::Fraction);
         let (name, origin) = ("Speed of light".to_owned(), "bound".to_owned());
         let meaning = Meaning { name: name.clone(), value, unit, origin };
@@ -58,11 +64,11 @@ pub fn scaling(axis: &str, sizes: &[Size], what: Scaled) -> Result<Figure, Undra
     }
     let bounds = sizes.iter().filter_map(|size| Some((size.size as f64, size.bound?.0)));
     let bounds: Vec<(f64, f64)> = bounds.collect();
-    if what == Scaled::Time && bounds.len() > 1 {
+    if what == ScalingQuantity::Time && bounds.len() > 1 {
         figure.explain(Sign::Stroke(Stroke::Dashed), "bound");
         figure.add(line(bounds, Stroke::Dashed, Hue::Ink))?;
     }
-    let values: Vec<(&Size, Reading)> =
+    let values: Vec<(&ScalingPoint, Reading)> =
         sizes.into_iter().filter_map(|size| Some((size, reading(size, what)?))).collect();
     let course = values.iter().map(|(size, reading)| (size.size as f64, reading.value)).collect();
     figure.add(line(course, Stroke::Hair, Hue::Quiet))?;
@@ -91,16 +97,16 @@ fn line(points: Vec<(f64, f64)>, stroke: Stroke, hue: Hue) -> Item {
     Item::Line(Line { course, stroke, hue, label: None, meaning: None })
 }
 
-fn reading(size: &Size, what: Scaled) -> Option<Reading> {
+fn reading(size: &ScalingPoint, what: ScalingQuantity) -> Option<Reading> {
     Some(match what {
-        Scaled::Time => Reading {
+        ScalingQuantity::Time => Reading {
             value: size.time.0,
             interval: size.interval.map(|(low, high)| (low.0, high.0)),
         },
-        Scaled::Share => {
+        ScalingQuantity::BoundFraction => {
             let interval = size.interval.unwrap_or((size.time, size.time));
-            let Share { middle, between: (low, high) } =
-                Share::of(size.bound?, size.time, interval);
+            let BoundFraction { middle, interval: (low, high) } =
+                BoundFraction::new(size.bound?, size.time, interval);
             Reading { value: middle.0, interval: size.interval.map(|_| (low.0, high.0)) }
         }
     })

@@ -5,13 +5,13 @@ use super::super::{
     Unit,
 };
 use crate::speed_of_light::bound::{Amount, Bound, Limit};
-use crate::speed_of_light::share::Share;
+use crate::speed_of_light::bound_fraction::BoundFraction;
 use crate::units::{Fraction, Seconds};
 use crate::virtual_gpu::cost::time::LimitingResource as Counted;
 
 /// A unit.
 #[derive(Clone, Debug)]
-pub struct Busy {
+pub struct BusyUnit {
     /// Its place among units.
     pub id: i64,
     /// What it is called.
@@ -34,14 +34,14 @@ const BOUND: i64 = -1;
 /// The bound as a part of the time, in a run and in one that it is held against.
 #[must_use]
 pub fn share_of_bound(
-    share: &Share,
+    share: &BoundFraction,
     (bound, time): (Seconds, Seconds),
     pinned: Option<Fraction>,
     origin: Origin,
-) -> Busy {
-    let amount = of(&bound, &time);
+) -> BusyUnit {
+    let amount = part_of_whole(&bound, &time);
     let range = (origin == Origin::Modelled).then(|| format!(", {}", share.range()));
-    Busy {
+    BusyUnit {
         id: BOUND,
         name: "Speed of light".to_owned(),
         share: share.middle,
@@ -59,8 +59,8 @@ pub fn units_of_bound(
     time: Seconds,
     pinned: Option<Seconds>,
     origin: Origin,
-) -> Vec<Busy> {
-    let units = bound.parts.iter().zip(0..).map(|(part, id)| Busy {
+) -> Vec<BusyUnit> {
+    let units = bound.parts.iter().zip(0..).map(|(part, id)| BusyUnit {
         id,
         name: match part.limit {
             Limit::Launch => "Launch".to_owned(),
@@ -69,9 +69,11 @@ pub fn units_of_bound(
         },
         share: part.time / time,
         amount: match &part.amount {
-            Amount::Launch => of(&part.time, &time),
-            Amount::Moved(bytes, ceiling) => of(&(*bytes / time), &ceiling.value),
-            Amount::Computed(operations, ceiling) => of(&(*operations / time), &ceiling.value),
+            Amount::Launch => part_of_whole(&part.time, &time),
+            Amount::Moved(bytes, ceiling) => part_of_whole(&(*bytes / time), &ceiling.value),
+            Amount::Computed(operations, ceiling) => {
+                part_of_whole(&(*operations / time), &ceiling.value)
+            }
         },
         pinned: pinned.map(|pinned| part.time / pinned),
         origin,
@@ -82,15 +84,15 @@ pub fn units_of_bound(
 
 /// The share of each unit that a model of the device counted, the busiest first.
 #[must_use]
-pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<Busy> {
+pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<BusyUnit> {
     let mut units: Vec<(Counted, Seconds)> = units.to_vec();
     units.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
     let busiest = units.first().map(|(unit, _)| *unit);
-    let shares = units.iter().zip(0..).map(|((unit, busy), id)| Busy {
+    let shares = units.iter().zip(0..).map(|((unit, busy), id)| BusyUnit {
         id,
         name: unit.to_string(),
         share: *busy / time,
-        amount: of(busy, &time),
+        amount: part_of_whole(busy, &time),
         pinned: None,
         origin: Origin::Modelled,
         emphasis: if Some(*unit) == busiest { Emphasis::Chosen } else { Emphasis::Normal },
@@ -99,7 +101,7 @@ pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<Busy>
 }
 
 /// `3.41 of 4.80 TB/s`: a unit that both have is said once.
-fn of(part: &impl ToString, whole: &impl ToString) -> String {
+fn part_of_whole(part: &impl ToString, whole: &impl ToString) -> String {
     let (part, whole) = (part.to_string(), whole.to_string());
     match (part.split_once(' '), whole.split_once(' ')) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} of {whole}"),
@@ -111,7 +113,7 @@ fn of(part: &impl ToString, whole: &impl ToString) -> String {
 ///
 /// # Errors
 /// A number has no place.
-pub fn speed_of_light(units: &[Busy], pinned: Option<&str>) -> Result<Figure, Undrawable> {
+pub fn speed_of_light(units: &[BusyUnit], pinned: Option<&str>) -> Result<Figure, Undrawable> {
     let rows = units.iter().map(|unit| Row {
         name: unit.name.clone(),
         value: unit.share.to_string(),

@@ -5,7 +5,7 @@ use super::super::{
     Stroke, Undrawable, Unit,
 };
 use super::{change_of_time, hair};
-use crate::speed_of_light::share::Share;
+use crate::speed_of_light::bound_fraction::BoundFraction;
 use crate::units::Seconds;
 
 /// The time of a workload.
@@ -24,14 +24,14 @@ pub struct WorkloadTime {
     /// The time that no correct kernel beats.
     pub bound: Option<Seconds>,
     /// Against another run.
-    pub than: Option<Than>,
+    pub other_run: Option<OtherRunTime>,
     /// How much it stands out.
     pub emphasis: Emphasis,
 }
 
 /// The same workload in another run.
 #[derive(Clone, Debug)]
-pub struct Than {
+pub struct OtherRunTime {
     /// What the run is called.
     pub name: String,
     /// The median.
@@ -43,9 +43,9 @@ pub struct Than {
 impl WorkloadTime {
     /// The bound as a part of the time.
     #[must_use]
-    pub fn share(&self) -> Option<Share> {
+    pub fn bound_fraction(&self) -> Option<BoundFraction> {
         let interval = self.interval.unwrap_or((self.time, self.time));
-        Some(Share::of(self.bound?, self.time, interval))
+        Some(BoundFraction::new(self.bound?, self.time, interval))
     }
 }
 
@@ -57,8 +57,10 @@ pub fn workloads(times: &[WorkloadTime]) -> Result<Figure, Undrawable> {
     let rows = times.iter().map(|time| Row {
         name: time.name.clone(),
         value: time.time.to_string(),
-        note: time.share().map_or_else(String::new, |share| format!("{} of bound", share.middle)),
-        change: time.than.as_ref().and_then(|than| change_of_time(time.time.0, than.time.0)),
+        note: time
+            .bound_fraction()
+            .map_or_else(String::new, |share| format!("{} of bound", share.middle)),
+        change: time.other_run.as_ref().and_then(|than| change_of_time(time.time.0, than.time.0)),
         emphasis: time.emphasis,
     });
     let axis = Axis::logarithmic("", Unit::Seconds);
@@ -66,7 +68,7 @@ pub fn workloads(times: &[WorkloadTime]) -> Result<Figure, Undrawable> {
     if times.iter().any(|time| time.bound.is_some()) {
         figure.explain(Sign::Second, "bound");
     }
-    if let Some(than) = times.iter().find_map(|time| time.than.as_ref()) {
+    if let Some(than) = times.iter().find_map(|time| time.other_run.as_ref()) {
         figure.explain(Sign::Hue(Hue::Quiet), than.name.clone());
     }
     for (row, time) in times.iter().enumerate() {
@@ -88,7 +90,7 @@ fn add(figure: &mut Figure, row: usize, time: &WorkloadTime) -> Result<(), Undra
             meaning: None,
         }))?;
     }
-    if let Some(than) = &time.than {
+    if let Some(than) = &time.other_run {
         figure.add(Item::Mark(Mark {
             id: MarkId { of: time.id, part: 1 },
             name: format!("{}, {}", time.name, than.name),

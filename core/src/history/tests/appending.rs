@@ -3,10 +3,10 @@
 use rusqlite::Connection;
 
 use crate::history::fixture::{failed, machine, opened, passed};
-use crate::history::place::{Journal, Place};
+use crate::history::location::{HistoryLocation, Journal};
 use crate::history::query::{Filter, Order};
 use crate::history::text::Texts;
-use crate::history::{HistoryError, Provenance, RunNumber, Suspicion, open};
+use crate::history::{HistoryError, IntegrityCheck, Provenance, RunNumber, open};
 
 #[test]
 fn what_was_appended_is_read_as_it_was() {
@@ -116,7 +116,7 @@ fn what_another_machine_ran_or_somebody_changed_is_recorded() {
         store.append(record, texts).unwrap();
     }
     drop(store);
-    let path = Place::for_writing(root.path(), None).unwrap().database();
+    let path = HistoryLocation::for_writing(root.path(), None).unwrap().database();
     let forge = Connection::open(&path).unwrap();
     // Somebody who may write the file may also take the triggers away for a moment.
     forge
@@ -149,8 +149,9 @@ fn what_another_machine_ran_or_somebody_changed_is_recorded() {
 fn a_full_disk_is_an_error_and_everything_before_is_intact() {
     for journal in [Journal::WriteAhead, Journal::Rollback] {
         let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
-        let place = Place { journal, ..Place::for_writing(root.path(), None).unwrap() };
-        let mut store = open(&place, &machine, Suspicion::None).unwrap().store;
+        let place =
+            HistoryLocation { journal, ..HistoryLocation::for_writing(root.path(), None).unwrap() };
+        let mut store = open(&place, &machine, IntegrityCheck::None).unwrap().store;
         store.connection().pragma_update(None, "max_page_count", 60).unwrap();
         let mut kept = Vec::new();
         let full = loop {
@@ -164,7 +165,7 @@ fn a_full_disk_is_an_error_and_everything_before_is_intact() {
         assert!(matches!(full, HistoryError::Full { .. }), "{full:?}");
         assert!(kept.len() > 3, "{}", kept.len());
         drop(store);
-        let mut store = open(&place, &machine, Suspicion::Damage).unwrap().store;
+        let mut store = open(&place, &machine, IntegrityCheck::Damage).unwrap().store;
         assert_eq!(store.count().unwrap(), kept.len() as u64);
         for (number, record) in kept {
             assert_eq!(store.run(number).unwrap().unwrap().record, record);

@@ -9,12 +9,12 @@ use rusqlite::Connection;
 
 use crate::history::fixture::{failed, machine, opened, passed};
 use crate::history::label::Label;
+use crate::history::location::HistoryLocation;
 use crate::history::machine::Machine;
-use crate::history::place::Place;
 use crate::history::query::{Filter, Listing, Order};
 use crate::history::{
-    DamagedRow, HistoryError, Notice, Provenance, RunNumber, RunRecord, Store, Suspicion, open,
-    open_and_read, schema,
+    DamagedRow, HistoryError, IntegrityCheck, Notice, Provenance, RunNumber, RunRecord, Store,
+    open, open_and_read, schema,
 };
 
 /// Runs, by their numbers from 1.
@@ -62,7 +62,7 @@ fn a_damaged_row_is_skipped_and_named() {
     let check = |statement: String, expected: (&'static str, &str), runs: usize| {
         let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
         filled(root.path(), &machine, 5);
-        forge(&Place::for_writing(root.path(), None).unwrap().database(), &statement);
+        forge(&HistoryLocation::for_writing(root.path(), None).unwrap().database(), &statement);
         let (mut store, notices) = opened(root.path(), &machine);
         assert_eq!(notices, [], "{statement}");
         let listing = all(&store).unwrap();
@@ -99,7 +99,7 @@ fn a_damaged_row_is_skipped_and_named() {
 fn a_document_that_is_gone_is_named() {
     let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
     filled(root.path(), &machine, 3);
-    let path = Place::for_writing(root.path(), None).unwrap().database();
+    let path = HistoryLocation::for_writing(root.path(), None).unwrap().database();
     forge(&path, "PRAGMA foreign_keys = OFF; UPDATE document SET number = 90 WHERE number = 2");
     let (mut store, _) = opened(root.path(), &machine);
     let listing = all(&store).unwrap();
@@ -120,7 +120,7 @@ struct Came {
 
 /// Reads a damaged history and appends to it, as the commands do.
 fn used(root: &Path, machine: &Machine, records: &[RunRecord], what: &str) -> Came {
-    let place = Place::for_writing(root, None).unwrap();
+    let place = HistoryLocation::for_writing(root, None).unwrap();
     let read = open_and_read(&place, machine, all);
     let (opened, listing) = read.unwrap_or_else(|error| panic!("{what}: {error}"));
     let mut named: BTreeSet<RunNumber> = listing.damaged.iter().map(|row| row.run).collect();
@@ -136,7 +136,7 @@ fn used(root: &Path, machine: &Machine, records: &[RunRecord], what: &str) -> Ca
     let mut number = store.append(&record, &texts);
     if let Err(HistoryError::Damaged { .. }) = number {
         drop(store);
-        store = open(&place, machine, Suspicion::Damage).unwrap().store;
+        store = open(&place, machine, IntegrityCheck::Damage).unwrap().store;
         number = store.append(&record, &texts);
     }
     let number = number.unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -152,7 +152,8 @@ fn after_a_flipped_byte_anywhere_runs_are_kept() {
     const HEADER: [usize; 8] = [60, 61, 62, 63, 68, 69, 70, 71];
     let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
     let records = filled(root.path(), &machine, RUNS);
-    let whole = fs::read(Place::for_writing(root.path(), None).unwrap().database()).unwrap();
+    let whole =
+        fs::read(HistoryLocation::for_writing(root.path(), None).unwrap().database()).unwrap();
     let random = Stream::new(20, 0);
     let pages = whole.len() / 4096;
     let anywhere = (0..pages).flat_map(|page| [page * 4096; 3]).chain([0; 100]);
@@ -166,7 +167,7 @@ fn after_a_flipped_byte_anywhere_runs_are_kept() {
         let mut bytes = whole.clone();
         bytes[offset] ^= bits;
         let root = tempfile::tempdir().unwrap();
-        let path = Place::for_writing(root.path(), None).unwrap().database();
+        let path = HistoryLocation::for_writing(root.path(), None).unwrap().database();
         fs::write(&path, bytes).unwrap();
         let what = format!("byte {offset} of {} changed by {bits:#x}", whole.len());
         let came = used(root.path(), &machine, &records, &what);
@@ -184,7 +185,7 @@ fn a_baseline_counts_only_where_this_machine_chose_it() {
     let check = |statement: &str, expected: Option<i64>| {
         let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
         let records = filled(root.path(), &machine, 6);
-        let path = Place::for_writing(root.path(), None).unwrap().database();
+        let path = HistoryLocation::for_writing(root.path(), None).unwrap().database();
         Connection::open(path).unwrap().execute_batch(statement).unwrap();
         let (store, _) = opened(root.path(), &machine);
         let found = store.baseline(&records[4]).unwrap().map(|run| run.number.0);

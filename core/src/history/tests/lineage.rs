@@ -1,7 +1,7 @@
 //! Which runs others are compared with, and what came from what.
 
 use crate::history::fixture::{failed, machine, opened, passed};
-use crate::history::record::{Outcome, PassedBy, ReportedCorrectness, RunRecord, Scope};
+use crate::history::record::{CorrectnessSource, Outcome, ReportedCorrectness, RunRecord, Scope};
 use crate::history::timing::{Clock, Mode};
 use crate::history::{HistoryError, RunNumber, Store};
 
@@ -57,7 +57,7 @@ fn the_best_is_the_fastest_that_can_be_compared_and_was_verified_here() {
         changed("reported", 1e-6, |run| {
             let Outcome::Passed { by, .. } = &mut run.outcome else { panic!("it passed") };
             let none = ReportedCorrectness { max_relative_error: None, max_absolute_error: None };
-            *by = PassedBy::Report(none);
+            *by = CorrectnessSource::Report(none);
         }),
     );
     let (imported, texts) = passed("naive", "imported", Some(1e-6));
@@ -83,7 +83,7 @@ fn times_of_several_workloads_are_one_number_only_if_they_are_alike() {
     let other =
         |seconds: f64, clock: Clock, timings: &mut Vec<crate::history::timing::RecordedTiming>| {
             let mut timing = timings[0].clone();
-            timing.workload = crate::history::record::WorkloadName::told("large".to_owned());
+            timing.workload = crate::history::record::WorkloadName::from_import("large".to_owned());
             timing.median = crate::history::fixture::duration(seconds);
             timing.clock = clock;
             timings.push(timing);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use crate::history::fixture::{failed, machine, opened};
+use crate::history::location::{HistoryLocation, Journal};
 use crate::history::machine::Machine;
-use crate::history::place::{Journal, Place};
-use crate::history::{HistoryError, Notice, Provenance, RunNumber, Suspicion, open, schema};
+use crate::history::{HistoryError, IntegrityCheck, Notice, Provenance, RunNumber, open, schema};
 
 /// A history with runs in it, closed.
 fn filled(root: &Path, machine: &Machine, runs: usize) -> PathBuf {
@@ -50,7 +50,7 @@ fn what_is_no_history_is_kept_aside_and_a_new_one_begins() {
     let check = |name: &str, (runs, read): (usize, usize), says: &str, harm: &dyn Fn(&Path)| {
         let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
         let path = match runs {
-            0 => Place::for_writing(root.path(), None).unwrap().database(),
+            0 => HistoryLocation::for_writing(root.path(), None).unwrap().database(),
             runs => filled(root.path(), &machine, runs),
         };
         harm(&path);
@@ -104,15 +104,15 @@ fn damage_inside_is_found_when_it_is_suspected() {
     file.seek(SeekFrom::Start(length / 8192 * 4096)).unwrap();
     file.write_all(&[0x5a; 4096]).unwrap();
     drop(file);
-    let place = Place::for_writing(root.path(), None).unwrap();
-    let opened = open(&place, &here, Suspicion::Damage).unwrap();
+    let place = HistoryLocation::for_writing(root.path(), None).unwrap();
+    let opened = open(&place, &here, IntegrityCheck::Damage).unwrap();
     assert!(matches!(opened.notices.as_slice(), [Notice::SetAside { .. }]), "{:?}", opened.notices);
 }
 
 #[test]
 fn names_of_what_is_set_aside_are_never_reused() {
     let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
-    let path = Place::for_writing(root.path(), None).unwrap().database();
+    let path = HistoryLocation::for_writing(root.path(), None).unwrap().database();
     for round in 1..=3 {
         fs::write(&path, format!("no {round}").repeat(999)).unwrap();
         let (_, notices) = opened(root.path(), &machine);
@@ -126,7 +126,7 @@ fn names_of_what_is_set_aside_are_never_reused() {
 #[test]
 fn an_older_schema_is_migrated_and_a_backup_is_kept() {
     let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
-    let path = Place::for_writing(root.path(), None).unwrap().database();
+    let path = HistoryLocation::for_writing(root.path(), None).unwrap().database();
     let (record, _) = failed("naive", "a");
     let body = serde_json::to_string(&record).unwrap();
     let old = Connection::open(&path).unwrap();
@@ -166,8 +166,8 @@ fn a_newer_schema_is_refused_and_left_alone() {
     newer.pragma_update(None, "user_version", schema::known() + 1).unwrap();
     drop(newer);
     let before = fs::read(&path).unwrap();
-    let place = Place::for_writing(root.path(), None).unwrap();
-    let refused = open(&place, &machine, Suspicion::None).unwrap_err();
+    let place = HistoryLocation::for_writing(root.path(), None).unwrap();
+    let refused = open(&place, &machine, IntegrityCheck::None).unwrap_err();
     assert!(matches!(refused, HistoryError::Newer { .. }), "{refused:?}");
     assert!(refused.to_string().contains("newer version"), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -190,9 +190,11 @@ fn a_history_from_another_machine_is_read_and_continued() {
 fn without_write_ahead_logging_a_rollback_journal_does() {
     let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
     filled(root.path(), &machine, 2);
-    let place =
-        Place { journal: Journal::Rollback, ..Place::for_writing(root.path(), None).unwrap() };
-    let mut store = open(&place, &machine, Suspicion::None).unwrap().store;
+    let place = HistoryLocation {
+        journal: Journal::Rollback,
+        ..HistoryLocation::for_writing(root.path(), None).unwrap()
+    };
+    let mut store = open(&place, &machine, IntegrityCheck::None).unwrap().store;
     let (record, texts) = failed("naive", "a");
     store.append(&record, &texts).unwrap();
     let mode: String =

@@ -9,11 +9,11 @@ use std::process::Command;
 use lightbench_primitives::no_links;
 
 use crate::history::fixture::{failed, machine, opened};
+use crate::history::location::{HistoryAccess, HistoryLocation};
 use crate::history::machine::Machine;
 use crate::history::open_and_read;
-use crate::history::place::{Place, Use};
 use crate::history::query::{Filter, Order};
-use crate::history::{HistoryError, RunNumber, Store, Suspicion, open};
+use crate::history::{HistoryError, IntegrityCheck, RunNumber, Store, open};
 use crate::search::Journal;
 
 /// A file system of its own, in memory.
@@ -90,8 +90,8 @@ fn a_read_only_project_is_read_and_its_history_goes_on_in_the_state_folder() {
     project.make_read_only();
     // Without a state folder and with one, before anything was written there.
     for state in [None, state] {
-        let place = Place::for_reading(project.path(), state).unwrap().unwrap();
-        assert!(matches!(place.use_of, Use::ReadCopy { .. }), "{place:?}");
+        let place = HistoryLocation::for_reading(project.path(), state).unwrap().unwrap();
+        assert!(matches!(place.access, HistoryAccess::ReadCopy { .. }), "{place:?}");
         let (mut read, found) = open_and_read(&place, &machine, runs).unwrap();
         assert_eq!(found, [3, 2, 1].map(RunNumber));
         let told = read.notices.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -101,14 +101,14 @@ fn a_read_only_project_is_read_and_its_history_goes_on_in_the_state_folder() {
         assert!(matches!(refused, HistoryError::ReadOnly { .. }), "{refused}");
         assert!(refused.to_string().contains(project.path().to_str().unwrap()), "{refused}");
     }
-    assert!(Place::for_writing(project.path(), None).is_err());
-    let place = Place::for_writing(project.path(), state).unwrap();
+    assert!(HistoryLocation::for_writing(project.path(), None).is_err());
+    let place = HistoryLocation::for_writing(project.path(), state).unwrap();
     assert!(place.notice.as_ref().unwrap().contains("is kept in"), "{place:?}");
-    let mut store = open(&place, &machine, Suspicion::None).unwrap().store;
+    let mut store = open(&place, &machine, IntegrityCheck::None).unwrap().store;
     let (record, texts) = failed("naive", "new");
     assert_eq!(store.append(&record, &texts).unwrap(), RunNumber(4));
     drop(store);
-    let place = Place::for_reading(project.path(), state).unwrap().unwrap();
+    let place = HistoryLocation::for_reading(project.path(), state).unwrap().unwrap();
     let (_, found) = open_and_read(&place, &machine, runs).unwrap();
     assert_eq!(found, [4, 3, 2, 1].map(RunNumber));
 }
@@ -120,10 +120,10 @@ fn on_a_full_disk_runs_are_read_and_nothing_is_left_behind() {
     with_runs_in_the_log(project.path(), &machine, 3);
     let before = no_links::names(&project.path().join(".lightbench")).unwrap();
     project.fill();
-    let place = Place::for_reading(project.path(), None).unwrap().unwrap();
+    let place = HistoryLocation::for_reading(project.path(), None).unwrap().unwrap();
     let (_, found) = open_and_read(&place, &machine, runs).unwrap();
     assert_eq!(found, [3, 2, 1].map(RunNumber));
-    let refused = Place::for_writing(project.path(), None).unwrap_err();
+    let refused = HistoryLocation::for_writing(project.path(), None).unwrap_err();
     assert!(matches!(refused, HistoryError::Full { .. }), "{refused}");
     assert_eq!(no_links::names(&project.path().join(".lightbench")).unwrap(), before);
     // A search that got past this point leaves no journal without a header.

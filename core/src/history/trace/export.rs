@@ -9,7 +9,7 @@ use super::schema::{
     Correctness, Environment, Evaluation, Input, Number, Performance, Status, Trace, Workload,
 };
 use crate::history::record::{
-    ChecksSummary, FailureWord, Outcome, PassedBy, RecordedScalar, RecordedWorkload,
+    ChecksSummary, CorrectnessSource, FailureKind, Outcome, RecordedScalar, RecordedWorkload,
     ReportedCorrectness, RunRecord,
 };
 use crate::history::timing::{Clock, Mode, RecordedTiming};
@@ -98,16 +98,16 @@ fn traces(record: &RunRecord) -> Vec<Result<Trace, Omission>> {
     }
 }
 
-fn did_run(by: &PassedBy, workload: &RecordedWorkload) -> bool {
+fn did_run(by: &CorrectnessSource, workload: &RecordedWorkload) -> bool {
     match by {
-        PassedBy::Verification(checks) => !checks.not_run.contains_key(&workload.name),
-        PassedBy::Report(_) => true,
+        CorrectnessSource::Verification(checks) => !checks.not_run.contains_key(&workload.name),
+        CorrectnessSource::Report(_) => true,
     }
 }
 
 fn passed(
     record: &RunRecord,
-    by: &PassedBy,
+    by: &CorrectnessSource,
     workload: &RecordedWorkload,
 ) -> Result<Trace, Omission> {
     let timings = record.timings().iter().filter(|timing| timing.workload == workload.name);
@@ -126,8 +126,8 @@ fn passed(
         ..Performance::default()
     };
     let correctness = match by {
-        PassedBy::Verification(checks) => verified(checks),
-        PassedBy::Report(reported) => told(reported),
+        CorrectnessSource::Verification(checks) => verified(checks),
+        CorrectnessSource::Report(reported) => told(reported),
     };
     let told = (String::new(), Some(correctness), Some(performance));
     Ok(trace(record, workload, evaluation(record, Status::Passed, told, libs)))
@@ -151,7 +151,7 @@ fn told(reported: &ReportedCorrectness) -> Correctness {
 /// The workloads that a failure is about: the one that its evidence names, or all where it never ran.
 fn failed_on<'a>(
     record: &'a RunRecord,
-    word: FailureWord,
+    word: FailureKind,
     evidence: &Value,
 ) -> Vec<&'a RecordedWorkload> {
     let named = evidence.get("workload").and_then(Value::as_str);
@@ -159,31 +159,31 @@ fn failed_on<'a>(
         (_, Some(name)) => {
             record.workloads.iter().filter(|workload| workload.name.as_str() == name).collect()
         }
-        (FailureWord::Compile | FailureWord::Refused | FailureWord::NotSupported, None) => {
+        (FailureKind::Compile | FailureKind::Refused | FailureKind::NotSupported, None) => {
             record.workloads.iter().collect()
         }
         (
-            FailureWord::Fault
-            | FailureWord::Wrong
-            | FailureWord::TimedOut
-            | FailureWord::DeviceLost
-            | FailureWord::CrashesWorker,
+            FailureKind::Fault
+            | FailureKind::Wrong
+            | FailureKind::TimedOut
+            | FailureKind::DeviceLost
+            | FailureKind::CrashesWorker,
             None,
         ) => Vec::new(),
     }
 }
 
-const fn status(word: FailureWord) -> Status {
+const fn status(word: FailureKind) -> Status {
     match word {
-        FailureWord::Compile => Status::CompileError,
-        FailureWord::Wrong => Status::IncorrectNumerical,
-        FailureWord::TimedOut => Status::Timeout,
+        FailureKind::Compile => Status::CompileError,
+        FailureKind::Wrong => Status::IncorrectNumerical,
+        FailureKind::TimedOut => Status::Timeout,
         // The schema's `REWARD_HACK` states an intent; a refusal names evidence.
-        FailureWord::Refused
-        | FailureWord::Fault
-        | FailureWord::DeviceLost
-        | FailureWord::CrashesWorker
-        | FailureWord::NotSupported => Status::RuntimeError,
+        FailureKind::Refused
+        | FailureKind::Fault
+        | FailureKind::DeviceLost
+        | FailureKind::CrashesWorker
+        | FailureKind::NotSupported => Status::RuntimeError,
     }
 }
 
@@ -230,12 +230,12 @@ fn number(evidence: &Value, name: &str) -> Option<Number> {
     evidence.get(name).and_then(Value::as_f64).map(Number::Finite)
 }
 
-type Told = (String, Option<Correctness>, Option<Performance>);
+type ExportedOutcome = (String, Option<Correctness>, Option<Performance>);
 
 fn evaluation(
     record: &RunRecord,
     status: Status,
-    (log, correctness, performance): Told,
+    (log, correctness, performance): ExportedOutcome,
     mut libs: BTreeMap<String, String>,
 ) -> Evaluation {
     libs.extend(record.environment.versions.clone());

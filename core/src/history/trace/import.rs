@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::schema::{Evaluation, Input, Performance, Status, Trace, Workload};
 use crate::history::record::{
-    DeviceIdentity, Environment, FailureWord, Origin, Outcome, PassedBy, RecordedScalar,
+    CorrectnessSource, DeviceIdentity, Environment, FailureKind, Origin, Outcome, RecordedScalar,
     RecordedWorkload, ReportedCorrectness, RunId, RunRecord, Scope, WorkloadName,
 };
 use crate::history::timing::{Clock, Duration, Mode, RecordedTiming};
@@ -159,7 +159,7 @@ fn workload(workload: Workload) -> RecordedWorkload {
         Input::Random | Input::Safetensors { .. } | Input::Custom => None,
     });
     RecordedWorkload {
-        name: WorkloadName::told(workload.uuid),
+        name: WorkloadName::from_import(workload.uuid),
         axes: workload.axes,
         scalars: scalars.collect(),
     }
@@ -175,12 +175,12 @@ fn outcome(evaluation: &Evaluation, workload: &WorkloadName) -> Result<Option<Ou
         Status::InvalidReference => return Ok(None),
         Status::Passed => return passed(evaluation, workload).map(Some),
         Status::IncorrectShape | Status::IncorrectNumerical | Status::IncorrectDtype => {
-            FailureWord::Wrong
+            FailureKind::Wrong
         }
-        Status::RuntimeError => FailureWord::Fault,
-        Status::CompileError => FailureWord::Compile,
-        Status::Timeout => FailureWord::TimedOut,
-        Status::RewardHack => FailureWord::Refused,
+        Status::RuntimeError => FailureKind::Fault,
+        Status::CompileError => FailureKind::Compile,
+        Status::Timeout => FailureKind::TimedOut,
+        Status::RewardHack => FailureKind::Refused,
     };
     let mut evidence = json!({ "status": evaluation.status, "workload": workload });
     if let Some(correctness) = &evaluation.correctness {
@@ -205,7 +205,7 @@ fn passed(evaluation: &Evaluation, workload: &WorkloadName) -> Result<Outcome, S
     let performance = evaluation.performance.unwrap_or_default();
     let timings = timing(evaluation, performance, workload)?.into_iter().collect();
     Ok(Outcome::Passed {
-        by: PassedBy::Report(reported(evaluation)),
+        by: CorrectnessSource::Report(reported(evaluation)),
         timings,
         withheld: BTreeMap::new(),
         energy: BTreeMap::new(),

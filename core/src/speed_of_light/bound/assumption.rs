@@ -3,7 +3,7 @@
 use super::Limit;
 use crate::device::Pipe;
 use crate::project::manifest::OperationKind;
-use crate::speed_of_light::permitted::Way;
+use crate::speed_of_light::permitted_pipes::PipeChoice;
 use crate::units::Bytes;
 
 /// Something that has to hold.
@@ -63,7 +63,7 @@ pub enum Assumption {
         /// The kind.
         kind: OperationKind,
         /// How.
-        way: Way,
+        way: PipeChoice,
     },
     /// The pipe that the method names.
     #[error("{} run on {pipe}, which the task's precision names", name(*kind))]

@@ -1,7 +1,7 @@
 //! What a kernel has units do that is of no use: sectors, passes over banks, idle lanes.
 
 use super::super::fact::Fact;
-use super::super::situation::Situation;
+use super::super::performance_data::PerformanceData;
 use super::Waste;
 use crate::units::Seconds;
 use crate::virtual_gpu::cost::time::LimitingResource;
@@ -48,7 +48,7 @@ const fn is_in(waste: Waste, unit: LimitingResource) -> bool {
 
 /// The largest waste of those that count, in a unit that has much to do; what units have to do are weights.
 pub(super) fn largest(
-    of: &Situation<'_>,
+    data: &PerformanceData<'_>,
     weights: &[(LimitingResource, Seconds)],
     counts: impl Fn(Waste) -> bool,
 ) -> Option<Wasted> {
@@ -57,13 +57,13 @@ pub(super) fn largest(
         let own = weights.iter().filter(|(unit, _)| waste.is_in(*unit));
         own.map(|(_, time)| time.0).fold(0.0, f64::max) >= HEAVY * heaviest
     };
-    let all = wastes(of).filter(is_heavy).filter(|waste| counts(waste.waste));
+    let all = wastes(data).filter(is_heavy).filter(|waste| counts(waste.waste));
     // The first of equals.
     all.reduce(|most, next| if next.factor > most.factor { next } else { most })
 }
 
-pub(super) fn wastes(of: &Situation<'_>) -> impl Iterator<Item = Wasted> {
-    let scattered = |sectors: Fact| sectors.value(of).is_some_and(|count| count >= SCATTERED);
+pub(super) fn wastes(data: &PerformanceData<'_>) -> impl Iterator<Item = Wasted> {
+    let scattered = |sectors: Fact| sectors.value(data).is_some_and(|count| count >= SCATTERED);
     let all = [
         (Waste::Sectors, Fact::LoadWaste, scattered(Fact::LoadSectors)),
         (Waste::Sectors, Fact::StoreWaste, scattered(Fact::StoreSectors)),
@@ -71,7 +71,7 @@ pub(super) fn wastes(of: &Situation<'_>) -> impl Iterator<Item = Wasted> {
         (Waste::Lanes, Fact::IdleLaneFactor, true),
     ];
     let known = all.map(|(waste, fact, holds)| {
-        let factor = fact.value(of).filter(|factor| holds && *factor >= WASTED)?;
+        let factor = fact.value(data).filter(|factor| holds && *factor >= WASTED)?;
         Some(Wasted { waste, factor, evidence: fact.sentence(factor) })
     });
     known.into_iter().flatten()

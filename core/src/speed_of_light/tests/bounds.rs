@@ -25,23 +25,23 @@ fn outputs_may_stay_in_l2() {
     check(bound(&written(10 * MIB)).bound(), Limit::Dram, 512.0 * MIB as f64 / 4.814e12);
     // Calibrated: the most that was ever kept.
     let own = calibration();
-    let ceilings = Ceilings::of(h200(), Some(&own), Basis::Sheet);
-    let physical = PhysicalBound::of(&written(256 * MIB), &ceilings, CacheState::Cold).unwrap();
+    let ceilings = Ceilings::new(h200(), Some(&own), Basis::Sheet);
+    let physical = PhysicalBound::new(&written(256 * MIB), &ceilings, CacheState::Cold).unwrap();
     check(physical.bound(), Limit::Dram, 736.0 * MIB as f64 / 4.814e12);
     assert!(physical.bound().assumptions.contains(&Assumption::Retained(Bytes(32 * MIB))));
 }
 
 #[test]
 fn a_warm_cache_spares_what_it_holds() {
-    let warm = |work: &MinimalWork| PhysicalBound::of(work, &sheet_ceilings(), CacheState::Warm);
+    let warm = |work: &MinimalWork| PhysicalBound::new(work, &sheet_ceilings(), CacheState::Warm);
     let large = warm(&work(1024 * MIB, 0, &[])).unwrap();
     check(large.bound(), Limit::Dram, 964.0 * MIB as f64 / 4.814e12);
     assert_eq!(large.bound().residency, Residency::Beyond);
     // Nothing else is known of a copy that fits.
     assert_eq!(warm(&work(20 * MIB, 20 * MIB, &[])), Err(NoBound::NothingKnown));
     let own = calibration();
-    let ceilings = Ceilings::of(h200(), Some(&own), Basis::Measured);
-    let small = PhysicalBound::of(&work(20 * MIB, 20 * MIB, &[]), &ceilings, CacheState::Warm);
+    let ceilings = Ceilings::new(h200(), Some(&own), Basis::Measured);
+    let small = PhysicalBound::new(&work(20 * MIB, 20 * MIB, &[]), &ceilings, CacheState::Warm);
     let small = small.unwrap();
     check(small.bound(), Limit::L2, 40.0 * MIB as f64 / 9e12);
     assert_eq!(small.bound().residency, Residency::Fits);
@@ -50,8 +50,8 @@ fn a_warm_cache_spares_what_it_holds() {
 #[test]
 fn the_launch_floor_bounds_small_work() {
     let own = calibration();
-    let ceilings = Ceilings::of(h200(), Some(&own), Basis::Sheet);
-    let tiny = PhysicalBound::of(&work(4096, 4096, &[]), &ceilings, CacheState::Cold).unwrap();
+    let ceilings = Ceilings::new(h200(), Some(&own), Basis::Sheet);
+    let tiny = PhysicalBound::new(&work(4096, 4096, &[]), &ceilings, CacheState::Cold).unwrap();
     // The lowest sample, so that it holds for every one.
     check(tiny.bound(), Limit::Launch, 1.4e-6);
 }
@@ -69,7 +69,7 @@ fn a_matrix_product_is_bounded_by_the_fastest_permitted_pipe() {
         check(bound(work).bound(), Limit::Pipe(pipe), flops / rate);
     };
     let method = |work: &MinimalWork, pipe, rate: f64| {
-        let bound = MethodBound::of(work, &sheet_ceilings(), CacheState::Cold).unwrap();
+        let bound = MethodBound::new(work, &sheet_ceilings(), CacheState::Cold).unwrap();
         check(bound.bound(), Limit::Pipe(pipe), flops / rate);
     };
     // f32 of three products of halves; its own pipe is four times slower.
@@ -96,8 +96,8 @@ fn a_named_pipe_that_a_device_lacks_leaves_the_lanes() {
         ..work(1 << 20, 0, &[(OperationKind::Contraction, 1e12)])
     };
     // Turing has no tf32.
-    let t4 = Ceilings::of(DeviceSheet::named("t4").unwrap(), None, Basis::Sheet);
-    let method = MethodBound::of(&work, &t4, CacheState::Cold).unwrap();
+    let t4 = Ceilings::new(DeviceSheet::named("t4").unwrap(), None, Basis::Sheet);
+    let method = MethodBound::new(&work, &t4, CacheState::Cold).unwrap();
     assert_eq!(method.bound().limit, Limit::Pipe(Pipe::Fp32));
 }
 
@@ -105,10 +105,10 @@ fn a_named_pipe_that_a_device_lacks_leaves_the_lanes() {
 fn functions_bound_the_method_only_where_they_were_measured() {
     let own = calibration();
     let work = work(MIB, MIB, &[(OperationKind::Special, 4e12)]);
-    let ceilings = Ceilings::of(h200(), Some(&own), Basis::Measured);
-    let method = MethodBound::of(&work, &ceilings, CacheState::Cold).unwrap();
+    let ceilings = Ceilings::new(h200(), Some(&own), Basis::Measured);
+    let method = MethodBound::new(&work, &ceilings, CacheState::Cold).unwrap();
     check(method.bound(), Limit::Special, 1.0);
-    let physical = PhysicalBound::of(&work, &ceilings, CacheState::Cold).unwrap();
+    let physical = PhysicalBound::new(&work, &ceilings, CacheState::Cold).unwrap();
     assert_ne!(physical.bound().limit, Limit::Special);
     let is_left_out = |assumption: &Assumption| {
         matches!(assumption, Assumption::LeftOut { kind: OperationKind::Special, .. })
@@ -126,8 +126,8 @@ fn every_assumption_is_a_sentence() {
         (OperationKind::Compare, 1e6),
     ];
     let own = calibration();
-    let ceilings = Ceilings::of(h200(), Some(&own), Basis::Measured);
-    let physical = PhysicalBound::of(&work(MIB, MIB, &operations), &ceilings, CacheState::Cold);
+    let ceilings = Ceilings::new(h200(), Some(&own), Basis::Measured);
+    let physical = PhysicalBound::new(&work(MIB, MIB, &operations), &ceilings, CacheState::Cold);
     let said: Vec<String> =
         physical.unwrap().bound().assumptions.iter().map(ToString::to_string).collect();
     let expected = [
@@ -149,12 +149,12 @@ fn every_assumption_is_a_sentence() {
 fn what_is_no_number_is_no_bound() {
     for count in [f64::NAN, f64::INFINITY, -1.0] {
         let work = work(MIB, 0, &[(OperationKind::Arithmetic, count)]);
-        let refused = PhysicalBound::of(&work, &sheet_ceilings(), CacheState::Cold);
+        let refused = PhysicalBound::new(&work, &sheet_ceilings(), CacheState::Cold);
         assert_eq!(refused, Err(NoBound::NotANumber), "{count}");
-        let refused = MethodBound::of(&work, &sheet_ceilings(), CacheState::Cold);
+        let refused = MethodBound::new(&work, &sheet_ceilings(), CacheState::Cold);
         assert_eq!(refused, Err(NoBound::NotANumber), "{count}");
     }
-    let nothing = PhysicalBound::of(&work(0, 0, &[]), &sheet_ceilings(), CacheState::Cold);
+    let nothing = PhysicalBound::new(&work(0, 0, &[]), &sheet_ceilings(), CacheState::Cold);
     assert_eq!(nothing, Err(NoBound::NothingKnown));
 }
 
@@ -166,10 +166,10 @@ fn every_measured_workload_of_a_sample_has_bounds() {
     for folder in entries.filter(|path| path.join("project.ron").is_file()) {
         let project = crate::project::Project::load(&folder).unwrap();
         for workload in &project.workloads {
-            let work = MinimalWork::of(&project.definition, workload);
+            let work = MinimalWork::new(&project.definition, workload);
             let (name, ceilings) = (&project.definition.name, sheet_ceilings());
-            let physical = PhysicalBound::of(&work, &ceilings, CacheState::Cold).unwrap();
-            let method = MethodBound::of(&work, &ceilings, CacheState::Cold).unwrap();
+            let physical = PhysicalBound::new(&work, &ceilings, CacheState::Cold).unwrap();
+            let method = MethodBound::new(&work, &ceilings, CacheState::Cold).unwrap();
             let (physical, method) = (physical.bound().time, method.bound().time);
             assert!(physical.0 > 0.0 && physical <= method, "{name} {}", workload.name);
             seen += 1;
@@ -183,7 +183,7 @@ fn a_row_that_others_use_again_is_no_second_pass() {
     let broadcast = |project: &str| {
         let folder = format!("{}/../sample-projects/{project}", env!("CARGO_MANIFEST_DIR"));
         let project = crate::project::Project::load(folder.as_ref()).unwrap();
-        MinimalWork::of(&project.definition, &project.workloads[0]).broadcast
+        MinimalWork::new(&project.definition, &project.workloads[0]).broadcast
     };
     assert_eq!(broadcast("rmsnorm"), 1.0);
     assert_eq!(broadcast("layernorm"), 2.0);

@@ -56,7 +56,7 @@ fn a_calibration_is_of_one_device() {
 #[test]
 fn what_was_not_measured_comes_from_the_sheet_and_says_so() {
     let own = calibration();
-    let ceilings = Ceilings::of(h200(), Some(&own), Basis::Measured);
+    let ceilings = Ceilings::new(h200(), Some(&own), Basis::Measured);
     let dram = ceilings.dram.as_ref().unwrap();
     // The fastest of the three ways.
     assert_eq!(dram.value, BytesPerSecond(4.4e12));
@@ -72,7 +72,7 @@ fn what_was_not_measured_comes_from_the_sheet_and_says_so() {
 #[test]
 fn the_sheet_keeps_its_own_peaks_beside_a_calibration() {
     let own = calibration();
-    let ceilings = Ceilings::of(h200(), Some(&own), Basis::Sheet);
+    let ceilings = Ceilings::new(h200(), Some(&own), Basis::Sheet);
     assert_eq!(ceilings.dram.as_ref().unwrap().value, BytesPerSecond(4.814e12));
     assert!(matches!(ceilings.pipe(Pipe::Fp32).unwrap().origin, Origin::Sheet { .. }));
     // No sheet has these.

@@ -4,9 +4,9 @@ use super::*;
 use crate::device::{BoardReadings, Card, DescribedGpu, DriverAttributes};
 use crate::speed_of_light::bound::Assumption;
 use crate::speed_of_light::bound::Limit;
+use crate::speed_of_light::bound_comparison::{Bounds, NoBoundComparison, compare_with_bounds};
 use crate::speed_of_light::ceilings::Quantity;
 use crate::speed_of_light::confirmation::Confirmation;
-use crate::speed_of_light::standing::{Bounds, NoStanding, standing};
 
 fn card(name: &str) -> DriverAttributes {
     Card::find(name).unwrap().unwrap().attributes.clone()
@@ -37,18 +37,22 @@ fn described(attributes: &DriverAttributes) -> DeviceSheet {
     DescribedGpu::from_attributes(attributes).unwrap().sheet
 }
 
-fn stands(sheet: &DeviceSheet, own: Option<&Calibration>, time: Seconds) -> Result<(), NoStanding> {
+fn stands(
+    sheet: &DeviceSheet,
+    own: Option<&Calibration>,
+    time: Seconds,
+) -> Result<(), NoBoundComparison> {
     let bounds: Vec<PhysicalBound> = [Some(Basis::Sheet), own.map(|_| Basis::Measured)]
         .into_iter()
         .flatten()
         .filter_map(|basis| {
-            let ceilings = Ceilings::of(sheet, own, basis);
-            PhysicalBound::of(&gigabyte(), &ceilings, CacheState::Cold).ok()
+            let ceilings = Ceilings::new(sheet, own, basis);
+            PhysicalBound::new(&gigabyte(), &ceilings, CacheState::Cold).ok()
         })
         .collect();
     let bounds: Vec<Bounds<'_>> =
         bounds.iter().map(|physical| Bounds { physical, method: None }).collect();
-    standing(time, &bounds).map(drop)
+    compare_with_bounds(time, &bounds).map(drop)
 }
 
 #[test]
@@ -59,7 +63,7 @@ fn a_correct_kernel_on_an_h100_sxm_is_not_accused() {
     assert_eq!(stands(&sheet, None, at_rate(3.1e12)), Ok(()));
     // One that skips a third of its work is.
     let skipping = stands(&sheet, None, at_rate(4.6e12)).unwrap_err();
-    assert!(matches!(skipping, NoStanding::BelowBound(_)), "{skipping}");
+    assert!(matches!(skipping, NoBoundComparison::BelowBound(_)), "{skipping}");
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn a_peak_that_nothing_confirms_accuses_the_description() {
     // Nothing says that the bus of a MIG slice is all that the slice reaches.
     let sheet = described(&card("a100-80gb-mig-1g"));
     let found = stands(&sheet, None, at_rate(300e9)).unwrap_err();
-    assert!(matches!(found, NoStanding::UnconfirmedPeak(_)), "{found}");
+    assert!(matches!(found, NoBoundComparison::UnconfirmedPeak(_)), "{found}");
     let words = found.to_string();
     assert!(words.contains("the description of the device is most likely wrong"), "{words}");
     assert!(words.contains("lightbench calibrate") && !words.contains("the kernel"), "{words}");
@@ -104,19 +108,19 @@ fn a_calibration_beyond_a_peak_makes_it_suspect_and_accuses_no_kernel() {
     attributes.title = "NVIDIA H100 80GB HBM3".to_owned();
     let sheet = described(&attributes);
     let own = measured(3.14e12);
-    let ceilings = Ceilings::of(&sheet, Some(&own), Basis::Sheet);
+    let ceilings = Ceilings::new(&sheet, Some(&own), Basis::Sheet);
     let suspect = &ceilings.evidence.suspect[0];
     assert_eq!(suspect.quantity, Quantity::Dram);
     let words = suspect.to_string();
     assert!(words.contains("2.04 TB/s are stated"), "{words}");
     assert!(words.contains("3.14 TB/s, 154 % of it"), "{words}");
     assert_eq!(ceilings.dram, None);
-    let bound = PhysicalBound::of(&gigabyte(), &ceilings, CacheState::Cold).unwrap();
+    let bound = PhysicalBound::new(&gigabyte(), &ceilings, CacheState::Cold).unwrap();
     assert_eq!(bound.bound().limit, Limit::Launch);
     assert!(bound.bound().assumptions.contains(&Assumption::SuspectPeak(Limit::Dram)));
     assert_eq!(stands(&sheet, Some(&own), at_rate(3.1e12)), Ok(()));
     // The measured ceiling stays one.
-    let ceilings = Ceilings::of(&sheet, Some(&own), Basis::Measured);
+    let ceilings = Ceilings::new(&sheet, Some(&own), Basis::Measured);
     assert_eq!(ceilings.dram.unwrap().value, BytesPerSecond(3.14e12));
 }
 
@@ -124,7 +128,7 @@ fn a_calibration_beyond_a_peak_makes_it_suspect_and_accuses_no_kernel() {
 fn a_calibration_confirms_a_peak_that_it_comes_near() {
     let check = |dram: f64, expected: Option<Confirmation>| {
         let sheet = described(&card("a100-80gb-mig-1g"));
-        let ceilings = Ceilings::of(&sheet, Some(&measured(dram)), Basis::Sheet);
+        let ceilings = Ceilings::new(&sheet, Some(&measured(dram)), Basis::Sheet);
         let evidence = &ceilings.evidence;
         let found =
             (!evidence.is_suspect(Quantity::Dram)).then(|| evidence.confirmation(Quantity::Dram));
@@ -144,10 +148,10 @@ fn a_suspect_pipe_takes_its_kind_of_work_out_of_the_bound() {
     let rate = own.pipes.get_mut(&Pipe::Fp32).unwrap();
     (rate.median, rate.low, rate.high) =
         (FlopsPerSecond(88e12), FlopsPerSecond(88e12), FlopsPerSecond(88e12));
-    let ceilings = Ceilings::of(&sheet, Some(&own), Basis::Sheet);
+    let ceilings = Ceilings::new(&sheet, Some(&own), Basis::Sheet);
     assert!(ceilings.evidence.is_suspect(Quantity::Pipe(Pipe::Fp32)));
     let work = work(1 << 20, 0, &[(OperationKind::Arithmetic, 1e13)]);
-    let bound = PhysicalBound::of(&work, &ceilings, CacheState::Cold).unwrap();
+    let bound = PhysicalBound::new(&work, &ceilings, CacheState::Cold).unwrap();
     assert!(bound.bound().parts.iter().all(|part| part.limit != Limit::Pipe(Pipe::Fp32)));
 }
 
@@ -155,5 +159,5 @@ fn a_suspect_pipe_takes_its_kind_of_work_out_of_the_bound() {
 fn a_virtual_device_has_its_peaks_by_definition() {
     let ceilings = sheet_ceilings();
     assert_eq!(ceilings.evidence.confirmation(Quantity::Dram), Confirmation::Definition);
-    assert_eq!(Ceilings::of(h200(), Some(&measured(9e12)), Basis::Sheet).evidence.suspect, []);
+    assert_eq!(Ceilings::new(h200(), Some(&measured(9e12)), Basis::Sheet).evidence.suspect, []);
 }

@@ -8,9 +8,11 @@ use crate::measure::timing::{
 };
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound;
+use crate::speed_of_light::bound_comparison::{
+    BoundComparison, Bounds, NoBoundComparison, compare_with_bounds,
+};
 use crate::speed_of_light::limiter::{Bottleneck, Cause, Limiter};
-use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
-use crate::speed_of_light::than::{Than, Unlike};
+use crate::speed_of_light::time_comparison::{Incomparable, TimeComparison};
 use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 use crate::units::Fraction;
 use crate::virtual_gpu::cost::time::LimitingResource;
@@ -34,9 +36,9 @@ fn events(median: f64, low: f64, high: f64) -> Timing {
     }
 }
 
-fn compared(ratio: f64, conclusion: Conclusion) -> Than {
+fn compared(ratio: f64, conclusion: Conclusion) -> TimeComparison {
     let interval = (Fraction(ratio), Fraction(ratio));
-    Than::from(&Comparison { ratio: Fraction(ratio), interval, conclusion, rounds: 20 })
+    TimeComparison::from(&Comparison { ratio: Fraction(ratio), interval, conclusion, rounds: 20 })
 }
 
 fn only(time: Time<'_>) -> Performance<'_> {
@@ -51,9 +53,9 @@ fn only(time: Time<'_>) -> Performance<'_> {
     }
 }
 
-fn stands(time: f64) -> Result<Standing, NoStanding> {
+fn stands(time: f64) -> Result<BoundComparison, NoBoundComparison> {
     let physical = bound(&work(1 << 30, 0, &[]));
-    standing(Seconds(time), &[Bounds { physical: &physical, method: None }])
+    compare_with_bounds(Seconds(time), &[Bounds { physical: &physical, method: None }])
 }
 
 fn limited(bottleneck: Bottleneck, busy: Option<f64>) -> Limiter {
@@ -199,7 +201,7 @@ fn a_run_is_held_against_the_previous_and_the_best() {
     );
     let slower = compared(1.25, Conclusion::Slower);
     check_correct(
-        against(Some(Than::NotComparable(Unlike::Clock)), Some(slower)),
+        against(Some(TimeComparison::NotComparable(Incomparable::Clock)), Some(slower)),
         "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, not comparable with the previous run (by another clock), 25.0 % slower than the best.",
     );
 }
@@ -233,12 +235,12 @@ fn a_time_stands_on_measured_ceilings_and_beside_it_on_the_sheet() {
     let own = calibration();
     let work = work(1 << 30, 0, &[]);
     let bounds = [Basis::Sheet, Basis::Measured].map(|basis| {
-        PhysicalBound::of(&work, &Ceilings::of(h200(), Some(&own), basis), CacheState::Cold)
+        PhysicalBound::new(&work, &Ceilings::new(h200(), Some(&own), basis), CacheState::Cold)
             .unwrap()
     });
     let bounds = [0, 1].map(|each| Bounds { physical: &bounds[each], method: None });
     let check = |time: f64, expected: &str| {
-        let stands = standing(Seconds(time), &bounds);
+        let stands = compare_with_bounds(Seconds(time), &bounds);
         let timing = events(time, time - 1e-6, time + 1e-6);
         let performance = Performance { standing: Some(&stands), ..only(Time::Taken(&timing)) };
         check_correct(performance, expected);
@@ -260,7 +262,7 @@ fn a_time_below_the_bound_is_said_and_nothing_else() {
     let timing = events(100e-6, 99e-6, 101e-6);
     let performance = Performance {
         standing: Some(&below),
-        best: Some(Than::NotComparable(Unlike::Clock)),
+        best: Some(TimeComparison::NotComparable(Incomparable::Clock)),
         advice: Some(&nothing),
         ..only(Time::Taken(&timing))
     };

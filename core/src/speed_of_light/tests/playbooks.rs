@@ -7,8 +7,10 @@ use crate::speed_of_light::advice::{Advice, advise, suggestions};
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::{Bottleneck, Cause, limiter};
+use crate::speed_of_light::performance_data::{
+    CounterLocation, DeviceLimits, DistinctBytes, KernelCounters, PerformanceData,
+};
 use crate::speed_of_light::playbook::{Gain, Technique, Tier, playbook};
-use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Situation, Touched};
 use crate::virtual_gpu::cost::time::LimitingResource;
 
 /// What the limiter itself looks at.
@@ -20,9 +22,9 @@ const OF_THE_LIMITER: [Fact; 5] = [
     Fact::Occupancy,
 ];
 
-fn nothing_known(work: &MinimalWork) -> Situation<'_> {
-    Situation {
-        device: DeviceNumbers::of(h200()),
+fn nothing_known(work: &MinimalWork) -> PerformanceData<'_> {
+    PerformanceData {
+        device: DeviceLimits::from_sheet(h200()),
         work,
         launches: &[],
         launches_run: None,
@@ -31,12 +33,12 @@ fn nothing_known(work: &MinimalWork) -> Situation<'_> {
         units: Vec::new(),
         waits: false,
         time: None,
-        soonest: None,
+        earliest: None,
         bound: None,
         method: None,
         floor: None,
-        at: &CountedAt::There,
-        uncounted: None,
+        at: &CounterLocation::SameWorkload,
+        no_counters_reason: None,
     }
 }
 
@@ -96,7 +98,7 @@ fn nothing_follows_from_nothing() {
     assert_eq!(limiter.bottleneck, Bottleneck::Unknown);
     assert!(matches!(advise(&situation, &limiter), Advice::Nothing));
     // Counted, but nothing: every ratio is none, and none becomes a zero.
-    let empty = Situation { counted: Some(Counted::default()), ..situation };
+    let empty = PerformanceData { counted: Some(KernelCounters::default()), ..situation };
     assert!(suggestions(&empty, Bottleneck::Unknown).is_empty());
 }
 
@@ -107,8 +109,11 @@ fn what_is_no_number_is_no_fact() {
     assert_eq!(Fact::Contractions.value(&situation), None);
     assert_eq!(Fact::ContractionIntensity.value(&situation), None);
     let bound = bound(&super::work(1 << 20, 0, &[]));
-    let situation =
-        Situation { time: Some(Seconds(f64::NAN)), bound: Some(&bound), ..nothing_known(&work) };
+    let situation = PerformanceData {
+        time: Some(Seconds(f64::NAN)),
+        bound: Some(&bound),
+        ..nothing_known(&work)
+    };
     assert_eq!(Fact::BoundFraction.value(&situation), None);
     assert_eq!(limiter(&situation).bottleneck, Bottleneck::Unknown);
 }
@@ -117,7 +122,7 @@ fn what_is_no_number_is_no_fact() {
 fn near_the_speed_of_light_nothing_is_advised() {
     let work = work(1 << 30, 0, &[]);
     let bound = bound(&work);
-    let near = Situation {
+    let near = PerformanceData {
         time: Some(bound.bound().time * 1.05),
         bound: Some(&bound),
         ..nothing_known(&work)
@@ -136,7 +141,7 @@ fn check_limit(
     expected: Bottleneck,
 ) {
     let work = work(1 << 30, 0, &[]);
-    let situation = Situation {
+    let situation = PerformanceData {
         units: units.iter().map(|(limit, time)| (*limit, Seconds(*time))).collect(),
         time: time.map(Seconds),
         waits,
@@ -176,7 +181,7 @@ fn a_fact_reads_with_its_number() {
 #[test]
 fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
     let work = work(1 << 28, 1 << 10, &[]);
-    let mut counted = Counted::default();
+    let mut counted = KernelCounters::default();
     let total = &mut counted.total;
     (total.global_load_requests, total.global_load_sectors) = (1000, 1000);
     total.global_load_bytes = 32_000;
@@ -187,7 +192,7 @@ fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
     let check = |time: Option<f64>, expected: Bottleneck, words: &str| {
         let time = time.map(Seconds);
         let (counted, units) = (counted.clone(), units.clone());
-        let situation = Situation { counted, units, time, ..nothing_known(&work) };
+        let situation = PerformanceData { counted, units, time, ..nothing_known(&work) };
         let limiter = limiter(&situation);
         assert_eq!(limiter.bottleneck, expected);
         assert_eq!(limiter.words(), words);
@@ -212,18 +217,18 @@ fn check_gain(
     expected: Option<&str>,
 ) {
     let work = work(1 << 20, 0, &[]);
-    let mut counted = Counted::default();
+    let mut counted = KernelCounters::default();
     let total = &mut counted.total;
     (total.global_load_requests, total.global_load_sectors) = (1 << 14, 1 << 16);
     (total.global_load_bytes, total.global_load_distinct_bytes) = (1 << 21, 1 << 21);
-    counted.touched = Touched::Whole { read: Bytes(1 << 20), written: Bytes(0) };
+    counted.touched = DistinctBytes::Whole { read: Bytes(1 << 20), written: Bytes(0) };
     let code = CodeMix { global_loads: 1, widest_load: 4, async_copies: 1, ..CodeMix::default() };
-    let situation = Situation {
+    let situation = PerformanceData {
         code: Some(code),
         counted: Some(counted),
         units: units.iter().map(|(unit, time)| (*unit, Seconds(time * 1e-6))).collect(),
         time: Some(Seconds(100e-6)),
-        soonest: least.map(|time| Seconds(time * 1e-6)),
+        earliest: least.map(|time| Seconds(time * 1e-6)),
         ..nothing_known(&work)
     };
     let all = suggestions(&situation, Bottleneck::Unknown);
@@ -275,10 +280,10 @@ fn what_a_model_counted_is_near_the_least_though_its_band_is_not() {
     let work = work(1 << 30, 0, &[]);
     let bound = bound(&work);
     let least = bound.bound().time * 1.04;
-    let situation = Situation {
+    let situation = PerformanceData {
         units: vec![(LimitingResource::Dram, least)],
         time: Some(least * 1.7),
-        soonest: Some(least),
+        earliest: Some(least),
         bound: Some(&bound),
         ..nothing_known(&work)
     };

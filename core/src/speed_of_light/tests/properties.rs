@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::speed_of_light::bound::{Limit, MethodBound};
+use crate::speed_of_light::bound_comparison::{Bounds, compare_with_bounds};
 use crate::speed_of_light::score::score;
-use crate::speed_of_light::standing::{Bounds, standing};
 
 fn kinds() -> impl Strategy<Value = OperationKind> {
     prop::sample::select(vec![
@@ -55,7 +55,7 @@ fn devices() -> impl Strategy<Value = Ceilings> {
     let bases = prop::sample::select(vec![Basis::Sheet, Basis::Measured]);
     (prop::sample::select(names), bases, any::<bool>()).prop_map(|(name, basis, is_calibrated)| {
         let own = is_calibrated.then(calibration);
-        Ceilings::of(DeviceSheet::named(name).unwrap(), own.as_ref(), basis)
+        Ceilings::new(DeviceSheet::named(name).unwrap(), own.as_ref(), basis)
     })
 }
 
@@ -73,11 +73,11 @@ proptest! {
             ..less.clone()
         };
         let time = |work: &MinimalWork| {
-            PhysicalBound::of(work, &ceilings, cache).map_or(0.0, |bound| bound.bound().time.0)
+            PhysicalBound::new(work, &ceilings, cache).map_or(0.0, |bound| bound.bound().time.0)
         };
         prop_assert!(time(&more) >= time(&less));
         let time = |work: &MinimalWork| {
-            MethodBound::of(work, &ceilings, cache).map_or(0.0, |bound| bound.bound().time.0)
+            MethodBound::new(work, &ceilings, cache).map_or(0.0, |bound| bound.bound().time.0)
         };
         prop_assert!(time(&more) >= time(&less));
     }
@@ -85,18 +85,18 @@ proptest! {
     #[test]
     fn a_faster_memory_never_raises_a_bound(work in works(), factor in 1.0..100.0) {
         let mut ceilings = sheet_ceilings();
-        let slow = PhysicalBound::of(&work, &ceilings, CacheState::Cold);
+        let slow = PhysicalBound::new(&work, &ceilings, CacheState::Cold);
         if let Some(dram) = &mut ceilings.dram {
             dram.value = dram.value * factor;
         }
-        let fast = PhysicalBound::of(&work, &ceilings, CacheState::Cold);
+        let fast = PhysicalBound::new(&work, &ceilings, CacheState::Cold);
         let time = |bound: &PhysicalBound| bound.bound().time.0;
         prop_assert!(fast.map_or(0.0, |bound| time(&bound)) <= slow.map_or(0.0, |bound| time(&bound)));
     }
 
     #[test]
     fn a_bound_is_its_longest_part(work in works(), ceilings in devices()) {
-        if let Ok(physical) = PhysicalBound::of(&work, &ceilings, CacheState::Cold) {
+        if let Ok(physical) = PhysicalBound::new(&work, &ceilings, CacheState::Cold) {
             let bound = physical.bound();
             prop_assert!(bound.parts.iter().all(|part| part.time <= bound.time));
             prop_assert!(bound.parts.iter().any(|part| part.time == bound.time && part.limit == bound.limit));
@@ -107,9 +107,9 @@ proptest! {
 
     #[test]
     fn more_time_never_raises_a_standing(work in works(), slower in 1.0..1e6, more in 1.0..1e6) {
-        if let Ok(physical) = PhysicalBound::of(&work, &sheet_ceilings(), CacheState::Cold) {
+        if let Ok(physical) = PhysicalBound::new(&work, &sheet_ceilings(), CacheState::Cold) {
             let bounds = [Bounds { physical: &physical, method: None }];
-            let fraction = |time: Seconds| standing(time, &bounds).unwrap().best().unwrap().share.middle.0;
+            let fraction = |time: Seconds| compare_with_bounds(time, &bounds).unwrap().best().unwrap().bound_fraction.middle.0;
             let time = physical.bound().time * slower;
             prop_assert!(fraction(time) <= 1.0);
             prop_assert!(fraction(time * more) <= fraction(time));

@@ -70,7 +70,7 @@ fn an_uncalibrated_device_has_no_roof_for_l2() {
     };
     assert_eq!(levels(&sheet_ceilings()), [Level::Dram]);
     let own = calibration();
-    let measured = Ceilings::of(h200(), Some(&own), Basis::Measured);
+    let measured = Ceilings::new(h200(), Some(&own), Basis::Measured);
     assert_eq!(levels(&measured), [Level::Dram, Level::L2]);
     // Hopper has every pipe but FP4.
     assert_eq!(roofs(&measured).len(), 2 + Pipe::ALL.len() - 1);

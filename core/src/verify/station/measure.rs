@@ -23,7 +23,7 @@ use crate::measure::protocol::{ClockUse, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
-use crate::speed_of_light::situation::Profile;
+use crate::speed_of_light::performance_data::Profile;
 use crate::units::Seconds;
 use crate::verify::fault_report::FaultReport;
 use crate::verify::program::Program;
@@ -381,7 +381,7 @@ fn together(parts: &[ModelledOperation]) -> Result<ModelledTime, String> {
 }
 
 fn profile(parts: &[ModelledOperation]) -> Profile {
-    Profile::of(parts.iter().map(|part| {
+    Profile::from_launches(parts.iter().map(|part| {
         let ModelledOperation { executions, modelled, counters } = part;
         (*executions, counters.as_ref(), modelled)
     }))

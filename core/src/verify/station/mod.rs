@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use super::fault_report::FaultReport;
 use super::program::Program;
 use crate::device::{LibraryUsed, Placement};
-use crate::speed_of_light::beside::LaunchCounts;
+use crate::speed_of_light::extrapolated_counters::LaunchCounts;
 
 pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples};
 pub use sample::{GridPart, Sampled};

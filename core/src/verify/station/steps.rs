@@ -14,7 +14,7 @@ use crate::device::{
     Outcome,
 };
 use crate::project::launch::Buffer;
-use crate::speed_of_light::beside::{self, LaunchCounts};
+use crate::speed_of_light::extrapolated_counters::{self, LaunchCounts};
 use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, LibraryStep, Program, Step};
 use crate::virtual_gpu::InitialContent;
 use crate::virtual_gpu::cost::Counters;
@@ -259,7 +259,11 @@ pub(super) fn flattened(
 
 impl Trace {
     fn count(&mut self, launch: &Launch, counters: &Counters) {
-        beside::add(&mut self.counted, (&launch.kernel, launch.grid, launch.block), counters);
+        extrapolated_counters::add_launch(
+            &mut self.counted,
+            (&launch.kernel, launch.grid, launch.block),
+            counters,
+        );
     }
 
     fn add(&mut self, outcome: Outcome) {

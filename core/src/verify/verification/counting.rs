@@ -7,8 +7,8 @@ use lightbench_tensors::case::Case;
 use super::{RunReport, Verification};
 use crate::device::DeviceSheet;
 use crate::project::fill::Fill;
-use crate::speed_of_light::beside::{self, Sample, Target, TargetLaunch};
-use crate::speed_of_light::situation::Profile;
+use crate::speed_of_light::extrapolated_counters::{self, Sample, Target, TargetLaunch};
+use crate::speed_of_light::performance_data::Profile;
 use crate::verify::program::{LaunchStep, Step};
 use crate::verify::stations::Beside;
 use crate::verify::subject::Trial;
@@ -51,7 +51,7 @@ pub(crate) fn carried(
     collect(&timed.candidate.steps, 1, &mut launches);
     let launches: Vec<TargetLaunch> = launches.into_iter().map(|(_, launch)| launch).collect();
     let target = Target { work: timed.work, launches: &launches, sheet };
-    beside::profile(device, &samples, &target)
+    extrapolated_counters::profile(device, &samples, &target)
 }
 
 /// Further apart than any ranges of integers.

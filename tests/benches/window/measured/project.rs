@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lightbench::session::Session;
+use lightbench_core::history::location::HistoryLocation;
 use lightbench_core::history::machine::Machine;
-use lightbench_core::history::place::Place;
 use lightbench_core::history::text::Texts;
-use lightbench_core::history::{RunRecord, Store, Suspicion, open};
+use lightbench_core::history::{IntegrityCheck, RunRecord, Store, open};
 use lightbench_core::toolchain::{HostEnvironment, user_cache};
 use serde_json::{Value, json};
 
@@ -91,9 +91,9 @@ fn long(kernel: &str) -> String {
 fn fill(ground: &Ground, count: usize) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/history/run.json");
     let template: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let place = Place::for_writing(&ground.project, Some(&ground.state)).unwrap();
-    let machine = Machine::of(&ground.state).unwrap();
-    let mut store: Store = open(&place, &machine, Suspicion::None).unwrap().store;
+    let place = HistoryLocation::for_writing(&ground.project, Some(&ground.state)).unwrap();
+    let machine = Machine::open(&ground.state).unwrap();
+    let mut store: Store = open(&place, &machine, IntegrityCheck::None).unwrap().store;
     for index in 0..count {
         let record = run(&template, index, count);
         store.append(&record, &Texts::default()).unwrap();

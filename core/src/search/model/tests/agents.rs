@@ -53,7 +53,7 @@ fn gist(story: &Story) -> Vec<String> {
 #[cfg(unix)]
 fn a_search_with_an_agent_goes_on_with_it_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
-    let machine = Machine::of(&folder.path().join("state")).unwrap();
+    let machine = Machine::open(&folder.path().join("state")).unwrap();
     let path = folder.path().join("journal.jsonl");
     let journal = Journal::create(&path, machine.clone()).unwrap();
     let first = order();

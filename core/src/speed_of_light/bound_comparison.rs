@@ -1,22 +1,22 @@
 //! Where a time lies against its bounds: a fraction that is never clamped, or the finding that it lies below.
 
 use super::bound::{Bound, CacheState, Limit, MethodBound, Part, PhysicalBound, Residency};
+use super::bound_fraction::{BoundFraction, ComparableTime};
 use super::ceilings::Basis;
-use super::share::{Held, Share};
 use crate::units::Seconds;
 
 /// A time against the bounds of its workload, each on the sheet's peaks and on measured ones where there are any.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct BoundComparison {
     /// Against the bounds that no correct kernel beats.
-    pub physical: Vec<Against>,
+    pub physical: Vec<ComparedBound>,
     /// Against those of the named method; above 1 is news.
-    pub method: Vec<Against>,
+    pub method: Vec<ComparedBound>,
 }
 
 /// A time against one bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Against {
+pub struct ComparedBound {
     /// Where the ceilings come from.
     pub basis: Basis,
     /// The bound.
@@ -24,18 +24,18 @@ pub struct Against {
     /// What sets it.
     pub limit: Limit,
     /// The bound by the time.
-    pub share: Share,
+    pub bound_fraction: BoundFraction,
 }
 
 /// Why a time has no standing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum NoStanding {
+pub enum NoBoundComparison {
     /// The time lies below what is possible: a finding, and no longer a time.
     #[error("{}", .0.sentence())]
     BelowBound(BelowBound),
     /// The time lies below a bound whose peak nothing confirms on this device: the description of the device is blamed, and the
     /// time stays a time.
-    #[error("{}", .0.blame_of_description())]
+    #[error("{}", .0.unconfirmed_sentence())]
     UnconfirmedPeak(BelowBound),
     /// The time is none.
     #[error("the time is not a positive, finite number")]
@@ -51,7 +51,7 @@ pub struct BelowBound {
     /// What was taken for a time.
     pub claimed: Seconds,
     /// The bound that it lies below: one of the sheet.
-    pub against: Against,
+    pub compared: ComparedBound,
     /// What may be the case, the likeliest first.
     pub reasons: Vec<Reason>,
 }
@@ -101,16 +101,19 @@ pub struct Bounds<'a> {
 ///
 /// # Errors
 /// The time lies below a physical bound on stated peaks, is none, or there is no bound.
-pub fn standing(held: impl Into<Held>, bounds: &[Bounds<'_>]) -> Result<Standing, NoStanding> {
+pub fn compare_with_bounds(
+    held: impl Into<ComparableTime>,
+    bounds: &[Bounds<'_>],
+) -> Result<BoundComparison, NoBoundComparison> {
     let held = held.into();
     let is_time = [held.time, held.least].iter().all(|time| time.0 > 0.0 && time.0.is_finite());
     if !is_time {
-        return Err(NoStanding::NotATime);
+        return Err(NoBoundComparison::NotATime);
     }
     if bounds.is_empty() {
-        return Err(NoStanding::NoBound);
+        return Err(NoBoundComparison::NoBound);
     }
-    let mut standing = Standing { physical: Vec::new(), method: Vec::new() };
+    let mut standing = BoundComparison { physical: Vec::new(), method: Vec::new() };
     let mut unconfirmed = None;
     for Bounds { physical, method } in bounds {
         let bound = physical.bound();
@@ -119,11 +122,11 @@ pub fn standing(held: impl Into<Held>, bounds: &[Bounds<'_>]) -> Result<Standing
                 let is_proof =
                     |part: &&Part| part.confirmation.is_confirmed() && held.least < part.time;
                 if let Some(part) = bound.parts.iter().find(is_proof) {
-                    let below = BelowBound::of(held.least, part, bound);
-                    return Err(NoStanding::BelowBound(below));
+                    let below = BelowBound::new(held.least, part, bound);
+                    return Err(NoBoundComparison::BelowBound(below));
                 }
                 let longest = bound.parts.first();
-                unconfirmed = longest.map(|part| BelowBound::of(held.least, part, bound));
+                unconfirmed = longest.map(|part| BelowBound::new(held.least, part, bound));
                 continue;
             }
             Basis::Sheet | Basis::Measured => {}
@@ -131,35 +134,43 @@ pub fn standing(held: impl Into<Held>, bounds: &[Bounds<'_>]) -> Result<Standing
         // A bound that is no number is never reached, and nothing is below it either: it is refused.
         let is_bound = bound.time.0 > 0.0 && bound.time.0.is_finite();
         if !is_bound {
-            return Err(NoStanding::NoBound);
+            return Err(NoBoundComparison::NoBound);
         }
-        standing.physical.push(Against::of(&held, bound));
-        standing.method.extend(method.map(|method| Against::of(&held, method.bound())));
+        standing.physical.push(ComparedBound::new(&held, bound));
+        standing.method.extend(method.map(|method| ComparedBound::new(&held, method.bound())));
     }
     match unconfirmed {
-        Some(below) if standing.physical.is_empty() => Err(NoStanding::UnconfirmedPeak(below)),
+        Some(below) if standing.physical.is_empty() => {
+            Err(NoBoundComparison::UnconfirmedPeak(below))
+        }
         Some(_) | None => Ok(standing),
     }
 }
 
-impl Against {
-    fn of(held: &Held, bound: &Bound) -> Self {
+impl ComparedBound {
+    fn new(held: &ComparableTime, bound: &Bound) -> Self {
         let Bound { time: at_least, limit, basis, .. } = bound;
-        Self { basis: *basis, bound: *at_least, limit: *limit, share: held.share(*at_least) }
+        Self {
+            basis: *basis,
+            bound: *at_least,
+            limit: *limit,
+            bound_fraction: held.bound_fraction(*at_least),
+        }
     }
 }
 
-impl Standing {
+impl BoundComparison {
     /// Against the physical bound on the best basis there is: measured before sheet, unless the measured one was beaten.
     #[must_use]
-    pub fn best(&self) -> Option<&Against> {
-        let unbeaten = self.physical.iter().filter(|against| against.share.middle.0 <= 1.0);
+    pub fn best(&self) -> Option<&ComparedBound> {
+        let unbeaten =
+            self.physical.iter().filter(|against| against.bound_fraction.middle.0 <= 1.0);
         unbeaten.max_by_key(|against| against.basis)
     }
 
     /// The same on the sheet's peaks, where [`Standing::best`] is on measured ones.
     #[must_use]
-    pub fn by_the_sheet(&self) -> Option<&Against> {
+    pub fn on_sheet_peaks(&self) -> Option<&ComparedBound> {
         match self.best()?.basis {
             Basis::Measured => self.physical.iter().find(|against| against.basis == Basis::Sheet),
             Basis::Sheet => None,
@@ -169,34 +180,39 @@ impl Standing {
     /// The bound on measured ceilings, where the time lies below it: the calibration is old, or its kernels are not the
     /// fastest of their kind.
     #[must_use]
-    pub fn beaten(&self) -> Option<&Against> {
-        self.physical.iter().find(|against| against.share.middle.0 > 1.0)
+    pub fn exceeded_ceiling(&self) -> Option<&ComparedBound> {
+        self.physical.iter().find(|against| against.bound_fraction.middle.0 > 1.0)
     }
 
     /// Where the named method's bound was beaten: another method is at work.
     #[must_use]
-    pub fn another_method(&self) -> Option<&Against> {
-        self.method.iter().find(|against| against.share.middle.0 > 1.0)
+    pub fn exceeded_method(&self) -> Option<&ComparedBound> {
+        self.method.iter().find(|against| against.bound_fraction.middle.0 > 1.0)
     }
 }
 
 impl BelowBound {
     /// A time below one part of a bound.
-    fn of(claimed: Seconds, part: &Part, bound: &Bound) -> Self {
+    fn new(claimed: Seconds, part: &Part, bound: &Bound) -> Self {
         let Part { time, limit, confirmation, .. } = part;
-        let share = Held::from(claimed).share(*time);
-        let against = Against { basis: bound.basis, bound: *time, limit: *limit, share };
+        let share = ComparableTime::from(claimed).bound_fraction(*time);
+        let against = ComparedBound {
+            basis: bound.basis,
+            bound: *time,
+            limit: *limit,
+            bound_fraction: share,
+        };
         let mut reasons = reasons(bound);
         if !confirmation.is_confirmed() {
             reasons.insert(0, Reason::DescriptionWrong);
         }
-        Self { claimed, against, reasons }
+        Self { claimed, compared: against, reasons }
     }
 
     /// Why the description is blamed and not the kernel, in one sentence.
     #[must_use]
-    pub fn blame_of_description(&self) -> String {
-        let Against { bound, limit, basis, .. } = self.against;
+    pub fn unconfirmed_sentence(&self) -> String {
+        let ComparedBound { bound, limit, basis, .. } = self.compared;
         format!(
             "{} is below the {bound} that {limit} alone takes ({basis}), but neither the driver's attributes nor a \
              calibration of this device confirms that peak: the description of the device is most likely wrong; \
@@ -208,7 +224,7 @@ impl BelowBound {
     /// What is found, in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let Against { bound, limit, basis, .. } = self.against;
+        let ComparedBound { bound, limit, basis, .. } = self.compared;
         let likely = self.reasons.first().map(|reason| format!("; most likely {reason}"));
         format!(
             "{} is below the {bound} that {limit} alone takes ({basis}): a finding, not a time{}",

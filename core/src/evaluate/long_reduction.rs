@@ -4,7 +4,7 @@
 use lightbench_tensors::case::Case;
 use lightbench_tensors::inputs::{DomainInput, InputMode, InputSpec, generate};
 
-use super::varied::{Launchable, Varied};
+use super::scalar_variations::{Launchable, VariedWorkload};
 use crate::project::compare::Comparator;
 use crate::project::workload::Workload;
 use crate::project::{Definition, Purpose};
@@ -16,11 +16,11 @@ const TERMS: u64 = 65_537;
 const MOST_WORK: f64 = 4_194_304.0;
 
 /// The cheapest permitted workload of at least [`TERMS`] terms; none where a small workload has as many.
-pub(super) fn of(
+pub(super) fn find(
     definition: &Definition,
     small: &[&Workload],
     work: impl Fn(&Workload) -> f64,
-) -> Option<Varied> {
+) -> Option<VariedWorkload> {
     if small.iter().any(|workload| terms(definition, workload) >= TERMS) {
         return None;
     }
@@ -45,7 +45,7 @@ pub(super) fn of(
 }
 
 /// The workload with equal values in its largest floating-point input; none where its inputs cannot be made.
-fn with_equal_terms(definition: &Definition, workload: Workload) -> Option<Varied> {
+fn with_equal_terms(definition: &Definition, workload: Workload) -> Option<VariedWorkload> {
     let case = Case::new(definition, &workload).ok()?;
     let (tensor, draw) = DomainInput::equal_terms(&case)?;
     let draw = InputMode::Domain(draw);
@@ -53,7 +53,7 @@ fn with_equal_terms(definition: &Definition, workload: Workload) -> Option<Varie
     let axes = definition.axes.iter().zip(&workload.axes);
     let sizes: Vec<String> = axes.map(|(axis, size)| format!("{} = {size}", axis.name)).collect();
     let what = format!("{} and equal values in `{}`", sizes.join(", "), case.tensors[tensor].name);
-    Some(Varied { workload, what, draw, launch: Launchable::WherePermitted })
+    Some(VariedWorkload { workload, what, draw, launch: Launchable::WherePermitted })
 }
 
 /// The most terms of an output's sums.

@@ -1,11 +1,13 @@
 //! What counts of small workloads say of a large one, and what they do not.
 
 use super::*;
-use crate::speed_of_light::beside::{
-    Beside, Estimate, LaunchCounts, Sample, Target, TargetLaunch, profile,
+use crate::speed_of_light::extrapolated_counters::{
+    Estimate, ExtrapolatedCounters, LaunchCounts, Sample, Target, TargetLaunch, profile,
 };
 use crate::speed_of_light::limiter::{Bottleneck, Cause, Waste, limiter};
-use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Profile, Situation};
+use crate::speed_of_light::performance_data::{
+    CounterLocation, DeviceLimits, KernelCounters, PerformanceData, Profile,
+};
 use crate::virtual_gpu::cost::time::LimitingResource;
 use crate::virtual_gpu::cost::{Counts, InstructionClass};
 
@@ -15,7 +17,7 @@ const EACH: u64 = 50;
 
 /// A launch of so many blocks whose threads have so much work each.
 fn launch(blocks: u32, each: u64) -> LaunchCounts {
-    let mut counted = Counted::default();
+    let mut counted = KernelCounters::default();
     counted.total.warp_instructions = u64::from(blocks);
     counted.total.thread_instructions = 32 * u64::from(blocks);
     counted.total.shared_wavefronts = u64::from(blocks) * (ONCE + EACH * each);
@@ -54,7 +56,7 @@ fn carried(small: &[(&'static str, u64, f64)], each: u64) -> Profile {
 #[track_caller]
 fn check(small: &[(&'static str, u64, f64)], each: u64, expected: &(&str, Estimate, Option<f64>)) {
     let profile = carried(small, each);
-    let CountedAt::Beside(beside) = &profile.at else { panic!("{:?}", profile.at) };
+    let CounterLocation::Extrapolated(beside) = &profile.at else { panic!("{:?}", profile.at) };
     let shared = profile.units.iter().find(|(unit, _)| *unit == LimitingResource::Shared);
     // 1000 blocks for each multiprocessor, three times.
     let passes = shared.map(|(_, time)| (time.0 * 1.98e9 / 3000.0).round());
@@ -80,14 +82,18 @@ fn totals_follow_the_work_of_a_thread_and_never_the_number_of_threads() {
 #[test]
 fn whole_numbers_that_are_drawn_alike_come_before_likeness_of_size() {
     let small = [("like-data", 2, 0.0), ("like-size", 32, 1.0)];
-    let CountedAt::Beside(beside) = carried(&small, 32).at else { panic!("it was counted beside") };
+    let CounterLocation::Extrapolated(beside) = carried(&small, 32).at else {
+        panic!("it was counted beside")
+    };
     assert_eq!((beside.workload.as_str(), beside.data_differs), ("like-data", false));
-    let CountedAt::Beside(beside) = carried(&small[1..], 32).at else { panic!("it was") };
+    let CounterLocation::Extrapolated(beside) = carried(&small[1..], 32).at else {
+        panic!("it was")
+    };
     assert!(beside.sentence().contains("drawn otherwise"), "{}", beside.sentence());
 }
 
-fn beside(estimate: Estimate, heaviest: LimitingResource) -> CountedAt {
-    CountedAt::Beside(Beside {
+fn beside(estimate: Estimate, heaviest: LimitingResource) -> CounterLocation {
+    CounterLocation::Extrapolated(ExtrapolatedCounters {
         device: "virtual:h200".to_owned(),
         workload: "small".to_owned(),
         scale: 1.0,
@@ -102,12 +108,12 @@ fn beside(estimate: Estimate, heaviest: LimitingResource) -> CountedAt {
 #[track_caller]
 fn check_limit(estimate: Estimate, busy: f64, conflicts: u64, expected: Bottleneck) {
     let work = work(1 << 20, 1 << 20, &[]);
-    let mut counted = Counted::default();
+    let mut counted = KernelCounters::default();
     counted.total.shared_wavefronts = 1000 * conflicts;
     counted.total.shared_bank_conflicts = 1000 * conflicts - 1000;
     let at = beside(estimate, LimitingResource::Shared);
-    let situation = Situation {
-        device: DeviceNumbers::of(h200()),
+    let situation = PerformanceData {
+        device: DeviceLimits::from_sheet(h200()),
         work: &work,
         launches: &[],
         launches_run: None,
@@ -116,12 +122,12 @@ fn check_limit(estimate: Estimate, busy: f64, conflicts: u64, expected: Bottlene
         units: vec![(LimitingResource::Shared, Seconds(busy * 1e-6))],
         waits: false,
         time: Some(Seconds(10e-6)),
-        soonest: None,
+        earliest: None,
         bound: None,
         method: None,
         floor: None,
         at: &at,
-        uncounted: None,
+        no_counters_reason: None,
     };
     let found = limiter(&situation);
     assert_eq!(found.bottleneck, expected, "{:?}", found.evidence);
@@ -162,7 +168,7 @@ fn three_lanes_with_sectors_of_their_own_are_a_scattered_warp() {
     let lanes = Counts { warp_instructions: 90, thread_instructions: 270, ..Counts::default() };
     few.counted.classes.insert(InstructionClass::GlobalLoad, lanes);
     few.counted.classes.insert(InstructionClass::GlobalStore, lanes);
-    let whole = few.counted.in_whole_warps().total;
+    let whole = few.counted.as_full_warps().total;
     assert_eq!(whole.active_lanes(), Some(3000.0 / 94.0));
     // 32 sectors for each load, and what lay side by side stays so.
     assert_eq!((whole.global_load_requests, whole.global_store_requests), (9, 9));

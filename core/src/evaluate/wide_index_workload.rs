@@ -21,7 +21,7 @@ const REFERENCE_BYTES: u64 = 16;
 
 /// Whether there is such a workload.
 #[derive(Clone, Debug)]
-pub(super) enum Far {
+pub(super) enum WideIndexWorkload {
     /// The definition does not permit one.
     NotPermitted,
     /// The device cannot run it, for this reason.
@@ -30,9 +30,9 @@ pub(super) enum Far {
     Fits(Box<Workload>, String),
 }
 
-impl Far {
+impl WideIndexWorkload {
     /// The one of the least memory, made of one of these workloads.
-    pub(super) fn of(evaluation: &Evaluation<'_>, small: &[&Workload]) -> Self {
+    pub(super) fn find(evaluation: &Evaluation<'_>, small: &[&Workload]) -> Self {
         let definition = &evaluation.project.definition;
         let room = match evaluation.device {
             // Modules, stacks and the driver take a tenth.
@@ -64,7 +64,7 @@ impl Far {
     }
 }
 
-impl Far {
+impl WideIndexWorkload {
     pub(super) fn workload(&self) -> Option<&Workload> {
         match self {
             Self::Fits(workload, _) => Some(workload),

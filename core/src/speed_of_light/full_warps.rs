@@ -3,8 +3,8 @@
 //! Kernels that give a row to each thread are verified on a few rows. Three active lanes show whether each of them touches
 //! a sector of its own, and not that a whole warp touches 32.
 
-use super::beside::LaunchCounts;
-use super::situation::Counted;
+use super::extrapolated_counters::LaunchCounts;
+use super::performance_data::KernelCounters;
 use crate::virtual_gpu::cost::InstructionClass;
 
 /// In a grid of fewer blocks than these, idle lanes are as likely its end as what its kernel does.
@@ -28,10 +28,10 @@ pub(super) fn is_sparse(launch: &LaunchCounts) -> bool {
     blocks < FEW_BLOCKS && !waits && lanes.is_some_and(|lanes| lanes < FEW_LANES)
 }
 
-impl Counted {
+impl KernelCounters {
     /// As many active lanes in whole warps.
     #[must_use]
-    pub fn in_whole_warps(&self) -> Self {
+    pub fn as_full_warps(&self) -> Self {
         let share = self.total.active_lanes().map_or(1.0, |lanes| lanes / LANES);
         let part = |count: u64| (count as f64 * share).ceil() as u64;
         let mut whole = self.clone();

@@ -4,17 +4,19 @@ use super::Evaluation;
 use crate::measure::timing::{Mode, Timing};
 use crate::speed_of_light::advice::advise;
 use crate::speed_of_light::bound::{CacheState, MethodBound, PhysicalBound};
+use crate::speed_of_light::bound_comparison::{
+    BoundComparison, Bounds, NoBoundComparison, compare_with_bounds,
+};
+use crate::speed_of_light::bound_fraction::ComparableTime;
 use crate::speed_of_light::ceilings::{Basis, Ceilings};
 use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::limiter;
 use crate::speed_of_light::minimal_work::MinimalWork;
-use crate::speed_of_light::score::score;
-use crate::speed_of_light::share::Held;
-use crate::speed_of_light::situation::{
-    Counted, CountedAt, DeviceNumbers, Profile, Situation, Touched,
+use crate::speed_of_light::performance_data::{
+    CounterLocation, DeviceLimits, DistinctBytes, KernelCounters, PerformanceData, Profile,
 };
-use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
-use crate::speed_of_light::than::Than;
+use crate::speed_of_light::score::score;
+use crate::speed_of_light::time_comparison::TimeComparison;
 use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 use crate::units::Bytes;
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
@@ -25,15 +27,19 @@ use crate::verify::verdict::{Passed, SizeCheck, WorkloadStanding, WorkloadTiming
 const ENOUGH: Bytes = Bytes(1 << 14);
 
 /// Finds out where each workload that was timed stands.
-pub(super) fn stand(evaluation: &Evaluation<'_>, subject: &Subject, passed: &mut Passed) {
+pub(super) fn analyse_performance(
+    evaluation: &Evaluation<'_>,
+    subject: &Subject,
+    passed: &mut Passed,
+) {
     for timing in &mut passed.timings {
-        timing.standing = of(evaluation, subject, timing);
-        stand_baselines(evaluation, timing);
+        timing.standing = analyse_workload(evaluation, subject, timing);
+        analyse_baselines(evaluation, timing);
         timing.tell(None, None);
     }
 }
 
-fn of(
+fn analyse_workload(
     evaluation: &Evaluation<'_>,
     subject: &Subject,
     timed: &WorkloadTiming,
@@ -41,13 +47,13 @@ fn of(
     let project = evaluation.project;
     let workload = project.workloads.iter().find(|each| each.name == timed.workload)?;
     let trial = subject.measured.iter().find(|trial| trial.case.workload == timed.workload)?;
-    let work = MinimalWork::of(&project.definition, workload);
-    let held = timed.cold().map(Held::from);
+    let work = MinimalWork::new(&project.definition, workload);
+    let held = timed.cold().map(ComparableTime::from);
     let bounds = bounds(evaluation, &work);
     let standing = held.map(|held| {
         let bounds =
             bounds.iter().map(|(physical, method)| Bounds { physical, method: method.as_ref() });
-        standing(held, &bounds.collect::<Vec<_>>())
+        compare_with_bounds(held, &bounds.collect::<Vec<_>>())
     });
     let decisive = decisive(&bounds, standing.as_ref());
     let bound = decisive.map(|(physical, _)| physical);
@@ -55,8 +61,8 @@ fn of(
     let uncounted = profile.err().map(ToString::to_string);
     let none = Profile::default();
     let Profile { units, waits, at, .. } = profile.unwrap_or(&none);
-    let situation = Situation {
-        device: DeviceNumbers::of(evaluation.sheet),
+    let situation = PerformanceData {
+        device: DeviceLimits::from_sheet(evaluation.sheet),
         work: &work,
         launches: &trial.launches,
         launches_run: Some(trial.candidate.launches()),
@@ -65,12 +71,12 @@ fn of(
         units: units.clone(),
         waits: *waits,
         time: held.map(|held| held.time),
-        soonest: held.map(|held| held.soonest()),
+        earliest: held.map(|held| held.earliest()),
         bound,
         method: decisive.and_then(|(_, method)| method.as_ref()),
         floor: timed.cold().and_then(|timing| timing.clock.floor()),
         at,
-        uncounted: uncounted.as_deref(),
+        no_counters_reason: uncounted.as_deref(),
     };
     let limiter = limiter(&situation);
     let advice = advise(&situation, &limiter);
@@ -83,10 +89,10 @@ fn of(
 
 /// Holds baselines against the bounds, and the candidate against them. One below what is possible is a finding: it has no
 /// time.
-fn stand_baselines(evaluation: &Evaluation<'_>, timed: &mut WorkloadTiming) {
+fn analyse_baselines(evaluation: &Evaluation<'_>, timed: &mut WorkloadTiming) {
     let mut workloads = evaluation.project.workloads.iter();
     let Some(workload) = workloads.find(|each| each.name == timed.workload) else { return };
-    let work = MinimalWork::of(&evaluation.project.definition, workload);
+    let work = MinimalWork::new(&evaluation.project.definition, workload);
     let found = bounds(evaluation, &work);
     let all: Vec<Bounds<'_>> = found
         .iter()
@@ -103,7 +109,8 @@ fn stand_baselines(evaluation: &Evaluation<'_>, timed: &mut WorkloadTiming) {
             BaselineOutcome::None(_) => None,
         };
         let Some(seconds) = seconds else { continue };
-        if let Err(finding @ NoStanding::BelowBound(_)) = standing(seconds, &all) {
+        if let Err(finding @ NoBoundComparison::BelowBound(_)) = compare_with_bounds(seconds, &all)
+        {
             *outcome = BaselineOutcome::None(finding.to_string());
         }
         if let (BaselineOutcome::Measured(measured), Some(time), Some(bound)) =
@@ -116,19 +123,19 @@ fn stand_baselines(evaluation: &Evaluation<'_>, timed: &mut WorkloadTiming) {
 
 /// What was counted, as if the timed workload had been: counts of a smaller one are made as large, so that what is shared
 /// out among threads or held against the task is of one size.
-fn counted(profile: &Profile, evaluation: &Evaluation<'_>, work: &MinimalWork) -> Counted {
-    let CountedAt::Beside(beside) = &profile.at else { return profile.counted.clone() };
+fn counted(profile: &Profile, evaluation: &Evaluation<'_>, work: &MinimalWork) -> KernelCounters {
+    let CounterLocation::Extrapolated(beside) = &profile.at else { return profile.counted.clone() };
     let project = evaluation.project;
     let small = project.workloads.iter().find(|each| each.name == beside.workload);
-    let small = small.map(|small| MinimalWork::of(&project.definition, small).moved());
+    let small = small.map(|small| MinimalWork::new(&project.definition, small).moved());
     let bytes = small.map_or(beside.scale, |small| (work.moved() / small).0);
     let mut counted = profile.counted.scaled(beside.scale, bytes);
     if beside.whole_warps {
-        counted = counted.in_whole_warps();
+        counted = counted.as_full_warps();
     }
     // Sectors at the ends of tensors that are hardly longer say nothing of long ones.
     if small.is_none_or(|small| small < ENOUGH) {
-        counted.touched = Touched::Part;
+        counted.touched = DistinctBytes::Part;
     }
     counted
 }
@@ -141,9 +148,9 @@ fn bounds(
     let calibration = evaluation.calibration;
     let bases = [Some(Basis::Sheet), calibration.map(|_| Basis::Measured)];
     let of = |basis| {
-        let ceilings = Ceilings::of(evaluation.sheet, calibration, basis);
-        let physical = PhysicalBound::of(work, &ceilings, CacheState::Cold).ok()?;
-        Some((physical, MethodBound::of(work, &ceilings, CacheState::Cold).ok()))
+        let ceilings = Ceilings::new(evaluation.sheet, calibration, basis);
+        let physical = PhysicalBound::new(work, &ceilings, CacheState::Cold).ok()?;
+        Some((physical, MethodBound::new(work, &ceilings, CacheState::Cold).ok()))
     };
     bases.into_iter().flatten().filter_map(of).collect()
 }
@@ -152,17 +159,17 @@ fn bounds(
 pub(super) fn physical_bounds(evaluation: &Evaluation<'_>, workload: &str) -> Vec<PhysicalBound> {
     let project = evaluation.project;
     let Ok(workload) = project.workload(workload) else { return Vec::new() };
-    let work = MinimalWork::of(&project.definition, workload);
+    let work = MinimalWork::new(&project.definition, workload);
     bounds(evaluation, &work).into_iter().map(|(physical, _)| physical).collect()
 }
 
 /// The bound that limiter and advice rest on: the one that the sentence is about.
 fn decisive<'a>(
     bounds: &'a [(PhysicalBound, Option<MethodBound>)],
-    standing: Option<&Result<Standing, NoStanding>>,
+    standing: Option<&Result<BoundComparison, NoBoundComparison>>,
 ) -> Option<&'a (PhysicalBound, Option<MethodBound>)> {
     // A bound whose peak nothing confirms, and which the time lies below, is the bound of another device.
-    if let Some(Err(NoStanding::UnconfirmedPeak(_))) = standing {
+    if let Some(Err(NoBoundComparison::UnconfirmedPeak(_))) = standing {
         return None;
     }
     let best = standing.and_then(|standing| standing.as_ref().ok()?.best());
@@ -178,15 +185,15 @@ impl WorkloadTiming {
     }
 
     /// The time against that of the first library that ran.
-    fn beside_baseline(&self) -> Option<(String, Than)> {
+    fn beside_baseline(&self) -> Option<(String, TimeComparison)> {
         let measured = self.baselines.iter().find_map(BaselineTiming::measured)?;
-        Some((measured.used.name.clone(), Than::of(self.cold()?, measured.cold()?)))
+        Some((measured.used.name.clone(), TimeComparison::new(self.cold()?, measured.cold()?)))
     }
 
     /// Makes the sentence anew, against the previous run and the best where those are known; [`than`] compares.
     ///
     /// [`than`]: crate::history::before::than
-    pub fn tell(&mut self, previous: Option<Than>, best: Option<Than>) {
+    pub fn tell(&mut self, previous: Option<TimeComparison>, best: Option<TimeComparison>) {
         let Some(stands) = &self.standing else { return };
         let baseline = self.beside_baseline();
         let baseline = baseline.as_ref().map(|(name, than)| (name.as_str(), *than));

@@ -5,16 +5,16 @@ use crate::units::{Fraction, Seconds};
 
 /// The bound as a part of a time. 1 is the speed of light; nothing is clamped.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
+pub struct BoundFraction {
     /// Of the time that is shown: the median of samples, or the middle of what a model expects.
     pub middle: Fraction,
     /// Of both ends of its interval, the smaller share first: it is known no better than the time is.
-    pub between: (Fraction, Fraction),
+    pub interval: (Fraction, Fraction),
 }
 
 /// A time as it is held against bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Held {
+pub struct ComparableTime {
     /// What is shown as the time.
     pub time: Seconds,
     /// Where it lies, see [`crate::measure::statistics::Summary::interval`].
@@ -23,36 +23,36 @@ pub struct Held {
     pub least: Seconds,
 }
 
-impl Share {
+impl BoundFraction {
     /// The share of a time that lies in this interval.
     #[must_use]
-    pub fn of(bound: Seconds, time: Seconds, (low, high): (Seconds, Seconds)) -> Self {
-        Self { middle: bound / time, between: (bound / high, bound / low) }
+    pub fn new(bound: Seconds, time: Seconds, (low, high): (Seconds, Seconds)) -> Self {
+        Self { middle: bound / time, interval: (bound / high, bound / low) }
     }
 
     /// `34.7 % to 72.2 %`.
     #[must_use]
     pub fn range(&self) -> String {
-        let (low, high) = self.between;
+        let (low, high) = self.interval;
         format!("{low} to {high}")
     }
 }
 
-impl Held {
+impl ComparableTime {
     /// The share of it that a bound is.
     #[must_use]
-    pub fn share(&self, bound: Seconds) -> Share {
-        Share::of(bound, self.time, self.interval)
+    pub fn bound_fraction(&self, bound: Seconds) -> BoundFraction {
+        BoundFraction::new(bound, self.time, self.interval)
     }
 
     /// What is expected at least: a measured time, and the low end of what a model expects.
     #[must_use]
-    pub fn soonest(&self) -> Seconds {
+    pub fn earliest(&self) -> Seconds {
         if self.least == self.time { self.time } else { self.interval.0 }
     }
 }
 
-impl From<&Timing> for Held {
+impl From<&Timing> for ComparableTime {
     fn from(timing: &Timing) -> Self {
         let (time, interval) = (timing.summary.median, timing.summary.interval);
         let least = match &timing.basis {
@@ -64,7 +64,7 @@ impl From<&Timing> for Held {
 }
 
 /// A time of which nothing else is known.
-impl From<Seconds> for Held {
+impl From<Seconds> for ComparableTime {
     fn from(time: Seconds) -> Self {
         Self { time, interval: (time, time), least: time }
     }

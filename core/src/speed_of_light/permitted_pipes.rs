@@ -9,7 +9,7 @@ use crate::project::manifest::{Accuracy, OperationKind};
 
 /// One way to carry out an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct PipeChoice {
     /// The pipe.
     pub pipe: Pipe,
     /// Operations of the pipe for one of the task.
@@ -20,9 +20,9 @@ pub struct Way {
 
 /// What is known about the pipes of one kind of operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Permitted {
+pub enum PermittedPipes {
     /// These, in no order; a device may lack any of them.
-    Ways(Vec<Way>),
+    Ways(Vec<PipeChoice>),
     /// No bound follows from this kind.
     LeftOut(&'static str),
 }
@@ -43,18 +43,18 @@ const WIDER: &str = "a wider format is as good";
 
 /// All ways in which a correct kernel may carry out a kind of operation.
 #[must_use]
-pub fn permitted(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> Permitted {
+pub fn permitted(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> PermittedPipes {
     match kind {
         OperationKind::Arithmetic => arithmetic(accuracy),
         OperationKind::Contraction => contraction(accuracy, operands),
-        OperationKind::Special => Permitted::LeftOut(
+        OperationKind::Special => PermittedPipes::LeftOut(
             "functions can be polynomials on the ordinary lanes, so their own unit is no physical limit",
         ),
         OperationKind::Integer => {
-            Permitted::LeftOut("the device sheet states no rate of integer operations")
+            PermittedPipes::LeftOut("the device sheet states no rate of integer operations")
         }
         OperationKind::Compare => {
-            Permitted::LeftOut("the device sheet states no rate of comparisons")
+            PermittedPipes::LeftOut("the device sheet states no rate of comparisons")
         }
     }
 }
@@ -95,21 +95,21 @@ const fn lanes(accuracy: Accuracy) -> Option<Pipe> {
     }
 }
 
-fn arithmetic(accuracy: Accuracy) -> Permitted {
+fn arithmetic(accuracy: Accuracy) -> PermittedPipes {
     let halves = [direct(Pipe::Fp16), direct(Pipe::Bf16), wider(Pipe::Fp32)];
     match accuracy {
-        Accuracy::F64 => Permitted::Ways(vec![direct(Pipe::Fp64)]),
+        Accuracy::F64 => PermittedPipes::Ways(vec![direct(Pipe::Fp64)]),
         Accuracy::F32 | Accuracy::Tf32 => {
-            Permitted::Ways(vec![direct(Pipe::Fp32), wider(Pipe::Fp64)])
+            PermittedPipes::Ways(vec![direct(Pipe::Fp32), wider(Pipe::Fp64)])
         }
-        Accuracy::F16 | Accuracy::Bf16 | Accuracy::F8 => Permitted::Ways(halves.to_vec()),
-        Accuracy::Exact => {
-            Permitted::LeftOut("exact arithmetic is of integers, whose rate no device sheet states")
-        }
+        Accuracy::F16 | Accuracy::Bf16 | Accuracy::F8 => PermittedPipes::Ways(halves.to_vec()),
+        Accuracy::Exact => PermittedPipes::LeftOut(
+            "exact arithmetic is of integers, whose rate no device sheet states",
+        ),
     }
 }
 
-fn contraction(accuracy: Accuracy, operands: Operands) -> Permitted {
+fn contraction(accuracy: Accuracy, operands: Operands) -> PermittedPipes {
     let (widest, narrowest) = match operands {
         Operands::Floats { widest, narrowest } => (widest, narrowest),
         Operands::Integers { bits } => return integers(bits),
@@ -122,7 +122,7 @@ fn contraction(accuracy: Accuracy, operands: Operands) -> Permitted {
             ways.extend(narrow(widest, narrowest));
         }
         Accuracy::Tf32 => {
-            let same = |pipe| Way { pipe, products: 1, because: SAME_BITS };
+            let same = |pipe| PipeChoice { pipe, products: 1, because: SAME_BITS };
             ways.extend([direct(Pipe::TensorTf32), same(Pipe::TensorFp16AccumulateFp32)]);
             ways.extend([wider(Pipe::Fp32), wider(Pipe::TensorFp64)]);
             ways.extend(narrow(widest, narrowest));
@@ -141,14 +141,14 @@ fn contraction(accuracy: Accuracy, operands: Operands) -> Permitted {
             }
         }
         // Floats that must come out exactly: only if they are small integers, which nothing here says.
-        Accuracy::Exact => return Permitted::LeftOut("exact products of floats have no pipe"),
+        Accuracy::Exact => return PermittedPipes::LeftOut("exact products of floats have no pipe"),
     }
-    Permitted::Ways(ways)
+    PermittedPipes::Ways(ways)
 }
 
 /// f32 accumulation of products of narrower formats.
-fn narrow(widest: u32, narrowest: u32) -> Vec<Way> {
-    let exact = |pipe| Way { pipe, products: 1, because: EXACT_PRODUCTS };
+fn narrow(widest: u32, narrowest: u32) -> Vec<PipeChoice> {
+    let exact = |pipe| PipeChoice { pipe, products: 1, because: EXACT_PRODUCTS };
     let mut ways = Vec::new();
     if widest <= FOUR_BITS {
         ways.push(exact(Pipe::TensorFp4));
@@ -165,16 +165,18 @@ fn narrow(widest: u32, narrowest: u32) -> Vec<Way> {
         // Low times low is beyond f32; a narrow operand needs no second half.
         let products = if narrowest <= HALF_BITS { 2 } else { 3 };
         let pipes = [Pipe::TensorFp16AccumulateFp32, Pipe::TensorTf32];
-        ways.extend(pipes.map(|pipe| Way { pipe, products, because: SPLIT }));
+        ways.extend(pipes.map(|pipe| PipeChoice { pipe, products, because: SPLIT }));
     }
     ways
 }
 
-fn integers(bits: u64) -> Permitted {
+fn integers(bits: u64) -> PermittedPipes {
     match bits {
-        0..=4 => Permitted::LeftOut("the device sheet states no rate of 4-bit integer products"),
-        5..=8 => Permitted::Ways(vec![direct(Pipe::TensorInt8)]),
-        9.. => Permitted::LeftOut("integers above 8 bits have no tensor pipe of their own"),
+        0..=4 => {
+            PermittedPipes::LeftOut("the device sheet states no rate of 4-bit integer products")
+        }
+        5..=8 => PermittedPipes::Ways(vec![direct(Pipe::TensorInt8)]),
+        9.. => PermittedPipes::LeftOut("integers above 8 bits have no tensor pipe of their own"),
     }
 }
 
@@ -190,15 +192,15 @@ const fn bits_of(accuracy: Accuracy) -> u32 {
 }
 
 /// The products have to hold twice the bits and the growth of the sum; the papers use 14 to 17 for f64, 7 to 9 for f32.
-const fn remainders(bits: u32) -> Way {
+const fn remainders(bits: u32) -> PipeChoice {
     let products = (2 * bits + 11) / 8;
-    Way { pipe: Pipe::TensorInt8, products, because: REMAINDERS }
+    PipeChoice { pipe: Pipe::TensorInt8, products, because: REMAINDERS }
 }
 
-const fn direct(pipe: Pipe) -> Way {
-    Way { pipe, products: 1, because: DIRECT }
+const fn direct(pipe: Pipe) -> PipeChoice {
+    PipeChoice { pipe, products: 1, because: DIRECT }
 }
 
-const fn wider(pipe: Pipe) -> Way {
-    Way { pipe, products: 1, because: WIDER }
+const fn wider(pipe: Pipe) -> PipeChoice {
+    PipeChoice { pipe, products: 1, because: WIDER }
 }

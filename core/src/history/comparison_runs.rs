@@ -4,13 +4,15 @@ use super::error::HistoryError;
 use super::record::{RunRecord, WorkloadName};
 use super::store::{Provenance, Store, StoredRun};
 use super::timing::{Clock, Mode, RecordedTiming, Spread};
-use crate::speed_of_light::than::{Interval, Than, Unlike, by_events, reach};
+use crate::speed_of_light::time_comparison::{
+    Incomparable, Interval, TimeComparison, comparison_range, widened_for_events,
+};
 use crate::units::Seconds;
 use crate::verify::verdict::Passed;
 
 /// The runs that a run is held against.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Before {
+pub struct ComparisonRuns {
     /// The newest run of the same kernel with another candidate.
     pub previous: Option<StoredRun>,
     /// The fastest run of any kernel that can be compared.
@@ -22,21 +24,21 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn before(&self, now: &RunRecord) -> Result<Before, HistoryError> {
+    pub fn comparison_runs(&self, now: &RunRecord) -> Result<ComparisonRuns, HistoryError> {
         let best = now.score().map(|score| self.best(&score.basis)).transpose()?;
         let previous = self.previous(&now.kernel, now.candidate.as_deref())?;
-        Ok(Before { previous, best: best.flatten() })
+        Ok(ComparisonRuns { previous, best: best.flatten() })
     }
 }
 
-impl Before {
+impl ComparisonRuns {
     /// Makes the sentence of every workload anew, with what came before.
-    pub fn tell(&self, now: &RunRecord, passed: &mut Passed) {
+    pub fn update_sentences(&self, now: &RunRecord, passed: &mut Passed) {
         for timed in &mut passed.timings {
             let mut names = now.timings().iter().map(|timing| &timing.workload);
             let Some(name) = names.find(|name| name.as_str() == timed.workload) else { continue };
             let against = |before: &Option<StoredRun>| {
-                before.as_ref().and_then(|before| than(now, before, name))
+                before.as_ref().and_then(|before| compare_times(now, before, name))
             };
             timed.tell(against(&self.previous), against(&self.best));
         }
@@ -45,47 +47,51 @@ impl Before {
 
 /// How far a time reaches where it is held against those of other runs; none where nobody knows its interval.
 #[must_use]
-pub fn reaches(timing: &RecordedTiming) -> Option<(Seconds, Seconds)> {
+pub fn recorded_range(timing: &RecordedTiming) -> Option<(Seconds, Seconds)> {
     match &timing.clock {
         Clock::Modelled => timing
             .spread
             .map(|Spread { interval: (low, high), .. }| (low.seconds(), high.seconds())),
-        Clock::Measured { .. } | Clock::Unstated => interval(timing).map(reach),
+        Clock::Measured { .. } | Clock::Unstated => interval(timing).map(comparison_range),
     }
 }
 
 /// The cold time of a run on a workload against that of an earlier one; none where this one has none.
 #[must_use]
-pub fn than(now: &RunRecord, before: &StoredRun, workload: &WorkloadName) -> Option<Than> {
+pub fn compare_times(
+    now: &RunRecord,
+    before: &StoredRun,
+    workload: &WorkloadName,
+) -> Option<TimeComparison> {
     let mine = cold(now, workload)?;
-    Some(match alike(now, mine, before, workload) {
-        Err(unlike) => Than::NotComparable(unlike),
+    Some(match comparable_timing(now, mine, before, workload) {
+        Err(unlike) => TimeComparison::NotComparable(unlike),
         Ok(other) => match &mine.clock {
             Clock::Modelled => {
-                Than::Modelled { ratio: mine.median.seconds() / other.median.seconds() }
+                TimeComparison::Modelled { ratio: mine.median.seconds() / other.median.seconds() }
             }
             Clock::Measured { .. } | Clock::Unstated => match (interval(mine), interval(other)) {
-                (Some(mine), Some(other)) => Than::unpaired(mine, other),
-                (_, _) => Than::NotComparable(Unlike::NoInterval),
+                (Some(mine), Some(other)) => TimeComparison::from_separate_runs(mine, other),
+                (_, _) => TimeComparison::NotComparable(Incomparable::NoInterval),
             },
         },
     })
 }
 
 /// The other run's time, where both are of one kind.
-fn alike<'a>(
+fn comparable_timing<'a>(
     now: &RunRecord,
     mine: &RecordedTiming,
     before: &'a StoredRun,
     workload: &WorkloadName,
-) -> Result<&'a RecordedTiming, Unlike> {
+) -> Result<&'a RecordedTiming, Incomparable> {
     let record = &before.record;
     if before.provenance == Provenance::Recorded {
-        return Err(Unlike::Recorded);
+        return Err(Incomparable::Recorded);
     }
     let is_known = now.definition.is_some();
     if !is_known || (&now.project, &now.definition) != (&record.project, &record.definition) {
-        return Err(Unlike::Definition);
+        return Err(Incomparable::Definition);
     }
     let is_same_device = match (&now.device.uuid, &record.device.uuid) {
         (Some(mine), Some(other)) => mine == other,
@@ -93,14 +99,14 @@ fn alike<'a>(
         (Some(_), None) | (None, Some(_)) => false,
     };
     if !is_same_device {
-        return Err(Unlike::Device);
+        return Err(Incomparable::Device);
     }
-    let other = cold(record, workload).ok_or(Unlike::NoTime)?;
+    let other = cold(record, workload).ok_or(Incomparable::NoTime)?;
     if mine.clock != other.clock || mine.clock == Clock::Unstated {
-        return Err(Unlike::Clock);
+        return Err(Incomparable::Clock);
     }
     if !mine.taint.is_empty() || !other.taint.is_empty() {
-        return Err(Unlike::Tainted);
+        return Err(Incomparable::Tainted);
     }
     Ok(other)
 }
@@ -113,7 +119,7 @@ fn cold<'a>(run: &'a RunRecord, workload: &WorkloadName) -> Option<&'a RecordedT
 fn interval(timing: &RecordedTiming) -> Option<Interval> {
     let (low, high) = timing.spread?.interval;
     let interval = (timing.median.seconds(), (low.seconds(), high.seconds()));
-    Some(if timing.clock.is_events() { by_events(interval) } else { interval })
+    Some(if timing.clock.is_events() { widened_for_events(interval) } else { interval })
 }
 
 #[cfg(test)]
@@ -140,7 +146,7 @@ mod tests {
 
     fn words(now: &RunRecord, before: &StoredRun) -> String {
         let workload = now.timings()[0].workload.clone();
-        than(now, before, &workload).unwrap().words("it")
+        compare_times(now, before, &workload).unwrap().words("it")
     }
 
     #[test]
@@ -179,24 +185,24 @@ mod tests {
 
     #[test]
     fn what_is_not_of_one_kind_is_not_comparable() {
-        let check = |change: &dyn Fn(&mut RunRecord), expected: Unlike| {
+        let check = |change: &dyn Fn(&mut RunRecord), expected: Incomparable| {
             let mut before = run(2e-5);
             change(&mut before);
             let found = words(&run(1e-5), &stored(before));
             assert_eq!(found, format!("not comparable with it ({expected})"));
         };
-        check(&|run| run.definition = Some("e".repeat(64)), Unlike::Definition);
-        check(&|run| run.definition = None, Unlike::Definition);
-        check(&|run| run.project = "softmax".to_owned(), Unlike::Definition);
-        check(&|run| run.device.uuid = Some("ab".repeat(16)), Unlike::Device);
-        check(&|run| run.device.name = "virtual:t4".to_owned(), Unlike::Device);
-        check(&|run| timing(run).clock = Clock::Modelled, Unlike::Clock);
-        check(&|run| timing(run).mode = Mode::Warm, Unlike::NoTime);
-        check(&|run| timing(run).taint.push("it was hot".to_owned()), Unlike::Tainted);
-        check(&|run| timing(run).spread = None, Unlike::NoInterval);
-        check(&|run| run.outcome = failed("naive", "a").0.outcome, Unlike::NoTime);
+        check(&|run| run.definition = Some("e".repeat(64)), Incomparable::Definition);
+        check(&|run| run.definition = None, Incomparable::Definition);
+        check(&|run| run.project = "softmax".to_owned(), Incomparable::Definition);
+        check(&|run| run.device.uuid = Some("ab".repeat(16)), Incomparable::Device);
+        check(&|run| run.device.name = "virtual:t4".to_owned(), Incomparable::Device);
+        check(&|run| timing(run).clock = Clock::Modelled, Incomparable::Clock);
+        check(&|run| timing(run).mode = Mode::Warm, Incomparable::NoTime);
+        check(&|run| timing(run).taint.push("it was hot".to_owned()), Incomparable::Tainted);
+        check(&|run| timing(run).spread = None, Incomparable::NoInterval);
+        check(&|run| run.outcome = failed("naive", "a").0.outcome, Incomparable::NoTime);
         let recorded = StoredRun { provenance: Provenance::Recorded, ..stored(run(2e-5)) };
-        let elsewhere = Than::NotComparable(Unlike::Recorded).words("it");
+        let elsewhere = TimeComparison::NotComparable(Incomparable::Recorded).words("it");
         assert_eq!(words(&run(1e-5), &recorded), elsewhere);
     }
 
@@ -238,7 +244,7 @@ mod tests {
         append("naive", "a", 3e-5);
         append("naive", "b", 2e-5);
         let mut now = passed("naive", "b", Some(1e-5)).0;
-        let before = store.before(&now).unwrap();
+        let before = store.comparison_runs(&now).unwrap();
         let candidate = |run: &Option<StoredRun>| run.as_ref().unwrap().record.candidate.clone();
         assert_eq!(candidate(&before.previous).as_deref(), Some("a"));
         assert_eq!(candidate(&before.best).as_deref(), Some("v"));
@@ -246,9 +252,9 @@ mod tests {
         assert_eq!(words(&now, &before.best.unwrap()), "2.0 times as slow as it");
         // On other devices there was nothing yet.
         now.device.uuid = Some("ab".repeat(16));
-        assert_eq!(store.before(&now).unwrap().best, None);
+        assert_eq!(store.comparison_runs(&now).unwrap().best, None);
         now.scope = Scope::OneWorkload;
         timing(&mut now).median = duration(1e-5);
-        assert!(store.before(&now).unwrap().previous.is_some());
+        assert!(store.comparison_runs(&now).unwrap().previous.is_some());
     }
 }

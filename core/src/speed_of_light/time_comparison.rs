@@ -11,33 +11,33 @@ use crate::units::{Fraction, Seconds};
 
 /// Differences below this part of the time are none, between runs that did not run side by side: on an H200, medians of one
 /// kernel in four processes were up to 1.1 % apart (docs/measurement.md).
-const SMALLEST: f64 = 0.02;
+const SMALLEST_DIFFERENCE: f64 = 0.02;
 
 /// Modelled times that lie closer together than this read as if they were the same.
-const ALIKE: Fraction = Fraction(0.005);
+const SAME_MODELLED: Fraction = Fraction(0.005);
 
 /// By as much either way times by CUDA events move from process to process, whatever offset is subtracted: on an H200, one
 /// kernel took 2.22 to 3.25 µs in five of them (docs/measurement.md).
-const EVENTS_MOVE: f64 = 0.5e-6;
+const EVENTS_VARIATION: f64 = 0.5e-6;
 
 /// What an interval of samples becomes where it is held against one of another process, by CUDA events.
 #[must_use]
-pub fn by_events((median, (low, high)): Interval) -> Interval {
+pub fn widened_for_events((median, (low, high)): Interval) -> Interval {
     // It stays a time, however short.
-    let low = (low.0 - EVENTS_MOVE).max(0.1 * low.0);
-    (median, (Seconds(low), Seconds(high.0 + EVENTS_MOVE)))
+    let low = (low.0 - EVENTS_VARIATION).max(0.1 * low.0);
+    (median, (Seconds(low), Seconds(high.0 + EVENTS_VARIATION)))
 }
 
 /// How far a measured time reaches where it is held against those of other processes: two that overlap cannot be told apart.
 #[must_use]
-pub fn reach((median, (low, high)): Interval) -> (Seconds, Seconds) {
-    let half = SMALLEST / 2.0;
+pub fn comparison_range((median, (low, high)): Interval) -> (Seconds, Seconds) {
+    let half = SMALLEST_DIFFERENCE / 2.0;
     (Seconds(low.0.min(median.0 * (1.0 - half))), Seconds(high.0.max(median.0 * (1.0 + half))))
 }
 
 /// One run against another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Than {
+pub enum TimeComparison {
     /// Both were measured alike.
     Measured {
         /// The time of this run as a part of the other's.
@@ -51,12 +51,12 @@ pub enum Than {
         ratio: Fraction,
     },
     /// The two times are not of one kind.
-    NotComparable(Unlike),
+    NotComparable(Incomparable),
 }
 
 /// What keeps two times from being compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unlike {
+pub enum Incomparable {
     /// One has no time of this kind on this workload.
     NoTime,
     /// The projects asked for different things.
@@ -76,25 +76,26 @@ pub enum Unlike {
 /// A time and its 95 % interval.
 pub type Interval = (Seconds, (Seconds, Seconds));
 
-impl Than {
+impl TimeComparison {
     /// A time against another of the same task, workload and device, which did not run beside it.
     #[must_use]
-    pub fn of(now: &Timing, before: &Timing) -> Self {
+    pub fn new(now: &Timing, before: &Timing) -> Self {
         if now.mode != before.mode {
-            return Self::NotComparable(Unlike::NoTime);
+            return Self::NotComparable(Incomparable::NoTime);
         }
         if !now.taint.is_empty() || !before.taint.is_empty() {
-            return Self::NotComparable(Unlike::Tainted);
+            return Self::NotComparable(Incomparable::Tainted);
         }
         let interval = |timing: &Timing| (timing.summary.median, timing.summary.interval);
         if !now.clock.is_comparable_with(&before.clock) {
-            return Self::NotComparable(Unlike::Clock);
+            return Self::NotComparable(Incomparable::Clock);
         }
         match now.clock {
-            Clock::Events { .. } => {
-                Self::unpaired(by_events(interval(now)), by_events(interval(before)))
-            }
-            Clock::Cupti { .. } => Self::unpaired(interval(now), interval(before)),
+            Clock::Events { .. } => Self::from_separate_runs(
+                widened_for_events(interval(now)),
+                widened_for_events(interval(before)),
+            ),
+            Clock::Cupti { .. } => Self::from_separate_runs(interval(now), interval(before)),
             Clock::Modelled => Self::Modelled { ratio: now.summary.median / before.summary.median },
         }
     }
@@ -102,17 +103,17 @@ impl Than {
     /// A measured run against one that did not run beside it: a difference only where the intervals are apart, and of two
     /// parts in a hundred at least.
     #[must_use]
-    pub fn unpaired((now, mine): Interval, (before, other): Interval) -> Self {
+    pub fn from_separate_runs((now, mine): Interval, (before, other): Interval) -> Self {
         let ratio = now / before;
         let are_sound = [(now, mine), (before, other)].iter().all(|(median, (low, high))| {
             low.0 > 0.0 && low <= median && median <= high && high.0.is_finite()
         });
         if !are_sound {
-            return Self::NotComparable(Unlike::NoInterval);
+            return Self::NotComparable(Incomparable::NoInterval);
         }
-        let conclusion = if mine.1 < other.0 && ratio.0 <= 1.0 - SMALLEST {
+        let conclusion = if mine.1 < other.0 && ratio.0 <= 1.0 - SMALLEST_DIFFERENCE {
             Conclusion::Faster
-        } else if mine.0 > other.1 && ratio.0 >= 1.0 + SMALLEST {
+        } else if mine.0 > other.1 && ratio.0 >= 1.0 + SMALLEST_DIFFERENCE {
             Conclusion::Slower
         } else {
             Conclusion::NoMeasurableDifference
@@ -138,8 +139,8 @@ impl Than {
                 }
             },
             Self::Modelled { ratio } if ratio.0 == 1.0 => format!("modelled the same as {other}"),
-            Self::Modelled { ratio } if (ratio.0 - 1.0).abs() < ALIKE.0 => {
-                format!("modelled within {ALIKE} of {other}")
+            Self::Modelled { ratio } if (ratio.0 - 1.0).abs() < SAME_MODELLED.0 => {
+                format!("modelled within {SAME_MODELLED} of {other}")
             }
             Self::Modelled { ratio } => format!("modelled at {ratio} of the time of {other}"),
             Self::NotComparable(unlike) => format!("not comparable with {other} ({unlike})"),
@@ -147,7 +148,7 @@ impl Than {
     }
 }
 
-impl From<&Comparison> for Than {
+impl From<&Comparison> for TimeComparison {
     /// Of two that ran side by side, in which this one is B.
     fn from(comparison: &Comparison) -> Self {
         let Comparison { ratio, conclusion, .. } = *comparison;
@@ -155,7 +156,7 @@ impl From<&Comparison> for Than {
     }
 }
 
-impl fmt::Display for Unlike {
+impl fmt::Display for Incomparable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
             Self::NoTime => "it has no such time",
@@ -182,7 +183,11 @@ mod tests {
     #[test]
     fn only_intervals_that_are_apart_differ() {
         let check = |now: Interval, before: Interval, expected: &str| {
-            assert_eq!(Than::unpaired(now, before).words("it"), expected, "{now:?} {before:?}");
+            assert_eq!(
+                TimeComparison::from_separate_runs(now, before).words("it"),
+                expected,
+                "{now:?} {before:?}"
+            );
         };
         let before = interval(99.0, 100.0, 101.0);
         check(interval(95.0, 96.0, 97.0), before, "4.00 % faster than it");
@@ -212,9 +217,9 @@ mod tests {
             interval(2.0, 1.0, 3.0),
             interval(0.0, 0.0, 0.0),
         ] {
-            let unlike = Than::NotComparable(Unlike::NoInterval);
-            assert_eq!(Than::unpaired(bad, sound), unlike, "{bad:?}");
-            assert_eq!(Than::unpaired(sound, bad), unlike, "{bad:?}");
+            let unlike = TimeComparison::NotComparable(Incomparable::NoInterval);
+            assert_eq!(TimeComparison::from_separate_runs(bad, sound), unlike, "{bad:?}");
+            assert_eq!(TimeComparison::from_separate_runs(sound, bad), unlike, "{bad:?}");
         }
     }
 
@@ -226,7 +231,7 @@ mod tests {
         let stopped = (1, Stopped::Budget);
         let measured = Timing::measured(clock, Mode::Cold, rounds, stopped, &[]).unwrap();
         let check = |now: &Timing, before: &Timing, expected: &str| {
-            assert_eq!(Than::of(now, before).words("it"), expected);
+            assert_eq!(TimeComparison::new(now, before).words("it"), expected);
         };
         check(&modelled, &modelled, "modelled the same as it");
         check(&measured, &measured, "no measurable difference from it");
@@ -240,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_model_is_never_faster() {
-        let modelled = |ratio| Than::Modelled { ratio: Fraction(ratio) };
+        let modelled = |ratio| TimeComparison::Modelled { ratio: Fraction(ratio) };
         assert_eq!(modelled(0.5).words("it"), "modelled at 50.0 % of the time of it");
         assert_eq!(modelled(1.0).words("it"), "modelled the same as it");
         assert_eq!(modelled(1.004).words("it"), "modelled within 0.50 % of it");

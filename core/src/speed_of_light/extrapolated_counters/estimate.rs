@@ -1,7 +1,7 @@
 //! What small workloads say of the time that units need in the timed one: thread for thread, along a line, at most.
 
-use super::super::situation::Counted;
-use super::super::whole_warps::is_sparse;
+use super::super::full_warps::is_sparse;
+use super::super::performance_data::KernelCounters;
 use super::{Estimate, LaunchCounts, Sample, Target, TargetLaunch, product};
 use crate::device::DeviceSheet;
 use crate::units::{Bytes, Seconds};
@@ -19,22 +19,22 @@ const FAR: f64 = 16.0;
 
 /// What is known of the times of units in the timed workload.
 pub(super) fn estimate(
-    nearest: &Small<'_>,
-    small: &[Small<'_>],
-    of: &Target<'_>,
+    nearest: &SmallWorkload<'_>,
+    small: &[SmallWorkload<'_>],
+    target: &Target<'_>,
 ) -> (Estimate, Vec<(LimitingResource, Seconds)>) {
-    let more = of.density() / nearest.density();
-    let alike = nearest.times_by_work(of).filter(|_| (1.0 / ALIKE..=ALIKE).contains(&more));
+    let more = target.density() / nearest.density();
+    let alike = nearest.times_by_work(target).filter(|_| (1.0 / ALIKE..=ALIKE).contains(&more));
     if let Some(times) = alike {
         return (Estimate::Alike, times);
     }
     if (1.0 / FAR..=FAR).contains(&more)
-        && let Some((other, line)) = line(nearest, small, of)
-        && is_within(&line, at_most(small, of).as_deref())
+        && let Some((other, line)) = line(nearest, small, target)
+        && is_within(&line, at_most(small, target).as_deref())
     {
         return (Estimate::Line { other: other.to_owned() }, line);
     }
-    match at_most(small, of) {
+    match at_most(small, target) {
         Some(times) => (Estimate::AtMost, times),
         None => (Estimate::None, Vec::new()),
     }
@@ -42,21 +42,21 @@ pub(super) fn estimate(
 
 /// The times on a line through the nearest sample and the one that is furthest from it.
 fn line<'a>(
-    nearest: &Small<'_>,
-    small: &'a [Small<'_>],
-    of: &Target<'_>,
+    nearest: &SmallWorkload<'_>,
+    small: &'a [SmallWorkload<'_>],
+    target: &Target<'_>,
 ) -> Option<(&'a str, Vec<(LimitingResource, Seconds)>)> {
     let own = nearest.density();
-    let far = |small: &Small<'_>| (small.density() / own).ln().abs();
+    let far = |small: &SmallWorkload<'_>| (small.density() / own).ln().abs();
     let other = small.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
     if far(other) < ALIKE.ln() {
         return None;
     }
     let theirs = other.density();
-    let part = (of.density() - own) / (theirs - own);
-    let there = other.times(of)?;
+    let part = (target.density() - own) / (theirs - own);
+    let there = other.times(target)?;
     let mut line = Vec::new();
-    for (limit, here) in nearest.times(of)? {
+    for (limit, here) in nearest.times(target)? {
         let there = there.iter().find(|(known, _)| *known == limit).map_or(0.0, |it| it.1.0);
         let time = here.0 + (there - here.0) * part;
         // More work that takes less time: something else differs between the two.
@@ -70,10 +70,13 @@ fn line<'a>(
 }
 
 /// What no unit can need more of: the least that any sample says whose threads have less to do than the target's.
-fn at_most(small: &[Small<'_>], of: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
-    let fewer = small.iter().filter(|small| small.density() <= of.density());
+fn at_most(
+    small: &[SmallWorkload<'_>],
+    target: &Target<'_>,
+) -> Option<Vec<(LimitingResource, Seconds)>> {
+    let fewer = small.iter().filter(|small| small.density() <= target.density());
     let mut least: Option<Vec<(LimitingResource, Seconds)>> = None;
-    for times in fewer.filter_map(|small| small.times_by_work(of)) {
+    for times in fewer.filter_map(|small| small.times_by_work(target)) {
         least = Some(match least {
             None => times,
             Some(known) => lesser(known, &times),
@@ -103,37 +106,37 @@ fn lesser(
 }
 
 /// A launch of a small workload; where most lanes were idle, as whole warps.
-pub(super) struct Counts {
-    counted: Counted,
+pub(super) struct SmallLaunch {
+    counted: KernelCounters,
     /// In all launches together.
     threads: f64,
-    itself: TargetLaunch,
+    own_launch: TargetLaunch,
     pub(super) is_sparse: bool,
 }
 
-impl Counts {
-    fn of(launch: &LaunchCounts) -> Self {
+impl SmallLaunch {
+    fn from_launch(launch: &LaunchCounts) -> Self {
         let LaunchCounts { grid, block, executions, counted, .. } = launch;
         let itself =
             TargetLaunch { grid: *grid, block: *block, resident: None, executions: *executions };
         let is_sparse = is_sparse(launch);
         let lanes = counted.total.active_lanes().filter(|_| is_sparse);
         let (counted, share) = match lanes {
-            Some(lanes) => (counted.in_whole_warps(), lanes / 32.0),
+            Some(lanes) => (counted.as_full_warps(), lanes / 32.0),
             None => (counted.clone(), 1.0),
         };
-        Self { counted, threads: itself.threads() * share, itself, is_sparse }
+        Self { counted, threads: itself.threads() * share, own_launch: itself, is_sparse }
     }
 
     /// What each unit needs for a launch of the target, if its threads do what these did.
     fn times(
         &self,
-        of: &TargetLaunch,
+        target: &TargetLaunch,
         sheet: &DeviceSheet,
     ) -> Option<Vec<(LimitingResource, Seconds)>> {
         let rates = sheet.rates()?;
-        let (threads, blocks) = (product(of.block).max(1), product(of.grid));
-        let Counted { total, classes, kinds, .. } = &self.counted;
+        let (threads, blocks) = (product(target.block).max(1), product(target.grid));
+        let KernelCounters { total, classes, kinds, .. } = &self.counted;
         let counters = Counters {
             total: *total,
             classes: classes.clone(),
@@ -149,7 +152,7 @@ impl Counts {
         let shape = LaunchShape {
             blocks,
             warps_per_block: u32::try_from(threads.div_ceil(32)).unwrap_or(u32::MAX),
-            resident_blocks: of.resident.unwrap_or(1),
+            resident_blocks: target.resident.unwrap_or(1),
             // What goes to memory depends on caches, and is the bound's business.
             dram: Some(Bytes(0)),
             begins: LaunchStart::AfterOthers,
@@ -160,7 +163,7 @@ impl Counts {
             return None;
         };
         let inside = bound.parts.into_iter().filter(|(limit, _)| is_inside(*limit));
-        Some(inside.map(|(limit, time)| (limit, time * of.executions as f64)).collect())
+        Some(inside.map(|(limit, time)| (limit, time * target.executions as f64)).collect())
     }
 }
 
@@ -196,14 +199,14 @@ impl Target<'_> {
 }
 
 /// A sample that is ready to be held against the target.
-pub(super) struct Small<'a> {
+pub(super) struct SmallWorkload<'a> {
     pub(super) sample: &'a Sample<'a>,
-    pub(super) launches: Vec<Counts>,
+    pub(super) launches: Vec<SmallLaunch>,
 }
 
-impl<'a> Small<'a> {
-    pub(super) fn of(sample: &'a Sample<'a>) -> Self {
-        Self { sample, launches: sample.launches.iter().map(Counts::of).collect() }
+impl<'a> SmallWorkload<'a> {
+    pub(super) fn new(sample: &'a Sample<'a>) -> Self {
+        Self { sample, launches: sample.launches.iter().map(SmallLaunch::from_launch).collect() }
     }
 
     /// Work for each thread.
@@ -212,13 +215,13 @@ impl<'a> Small<'a> {
     }
 
     /// What each unit needs for all launches of the target, thread for thread; none where it has others.
-    fn times(&self, of: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
-        if self.launches.len() != of.launches.len() {
+    fn times(&self, target: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
+        if self.launches.len() != target.launches.len() {
             return None;
         }
         let mut all = Vec::new();
-        for (own, theirs) in self.launches.iter().zip(of.launches) {
-            for (limit, time) in own.times(theirs, of.sheet)? {
+        for (own, theirs) in self.launches.iter().zip(target.launches) {
+            for (limit, time) in own.times(theirs, target.sheet)? {
                 add_time(&mut all, limit, time);
             }
         }
@@ -226,9 +229,9 @@ impl<'a> Small<'a> {
     }
 
     /// The same, piece of work for piece of work.
-    fn times_by_work(&self, of: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
-        let more = of.density() / self.density();
-        let times = self.times(of)?.into_iter();
+    fn times_by_work(&self, target: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
+        let more = target.density() / self.density();
+        let times = self.times(target)?.into_iter();
         Some(times.map(|(limit, time)| (limit, time * more)).collect())
     }
 
@@ -236,7 +239,7 @@ impl<'a> Small<'a> {
     pub(super) fn weights(&self, sheet: &DeviceSheet) -> Vec<(LimitingResource, Seconds)> {
         let mut all = Vec::new();
         for launch in &self.launches {
-            for (limit, time) in launch.times(&launch.itself, sheet).unwrap_or_default() {
+            for (limit, time) in launch.times(&launch.own_launch, sheet).unwrap_or_default() {
                 add_time(&mut all, limit, time);
             }
         }

@@ -9,8 +9,8 @@ mod estimate;
 
 use serde::{Deserialize, Serialize};
 
-use self::estimate::{Small, estimate};
-use super::situation::{Counted, CountedAt, LineCounts, Profile, lines};
+use self::estimate::{SmallWorkload, estimate};
+use super::performance_data::{CounterLocation, KernelCounters, LineCounts, Profile, lines};
 use crate::device::DeviceSheet;
 use crate::units::Seconds;
 use crate::virtual_gpu::cost::Counters;
@@ -28,7 +28,7 @@ pub struct LaunchCounts {
     /// How often it was launched.
     pub executions: u64,
     /// What all of them did.
-    pub counted: Counted,
+    pub counted: KernelCounters,
     /// What lines of source did.
     pub lines: Vec<LineCounts>,
 }
@@ -73,7 +73,7 @@ pub struct TargetLaunch {
 
 /// Where and how something was counted that is said of a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Beside {
+pub struct ExtrapolatedCounters {
     /// The virtual device.
     pub device: String,
     /// The workload that ran there.
@@ -108,7 +108,7 @@ pub enum Estimate {
 }
 
 /// Adds what one launch did to that of its kind, or as a kind of its own.
-pub fn add(
+pub fn add_launch(
     all: &mut Vec<LaunchCounts>,
     (kernel, grid, block): (&str, [u32; 3], [u32; 3]),
     counters: &Counters,
@@ -118,7 +118,7 @@ pub fn add(
     let index = match all.iter().position(same) {
         Some(index) => index,
         None => {
-            let (counted, lines) = (Counted::default(), Vec::new());
+            let (counted, lines) = (KernelCounters::default(), Vec::new());
             let kernel = kernel.to_owned();
             all.push(LaunchCounts { kernel, grid, block, executions: 0, counted, lines });
             all.len() - 1
@@ -147,21 +147,22 @@ fn product(sides: [u32; 3]) -> u64 {
 
 /// The profile of a workload that was timed on a GPU; none where nothing was counted.
 #[must_use]
-pub fn profile(device: &str, samples: &[Sample<'_>], of: &Target<'_>) -> Option<Profile> {
+pub fn profile(device: &str, samples: &[Sample<'_>], target: &Target<'_>) -> Option<Profile> {
     let counted = samples.iter().filter(|sample| !sample.launches.is_empty());
-    let small: Vec<Small<'_>> = counted.map(Small::of).collect();
-    let nearest = nearest(&small, of)?;
-    let (estimate, units) = estimate(nearest, &small, of);
-    let beside = Beside {
+    let small: Vec<SmallWorkload<'_>> = counted.map(SmallWorkload::new).collect();
+    let nearest = nearest(&small, target)?;
+    let (estimate, units) = estimate(nearest, &small, target);
+    let beside = ExtrapolatedCounters {
         device: device.to_owned(),
         workload: nearest.sample.workload.to_owned(),
-        scale: of.work / nearest.sample.work.max(1.0),
+        scale: target.work / nearest.sample.work.max(1.0),
         data_differs: nearest.sample.data > 0.0,
         whole_warps: nearest.launches.iter().any(|launch| launch.is_sparse),
-        weights: nearest.weights(of.sheet),
+        weights: nearest.weights(target.sheet),
         estimate,
     };
-    let mut profile = Profile { units, at: CountedAt::Beside(beside), ..Profile::default() };
+    let mut profile =
+        Profile { units, at: CounterLocation::Extrapolated(beside), ..Profile::default() };
     for launch in nearest.sample.launches {
         profile.counted.join(&launch.counted);
         join_lines(&mut profile.lines, &launch.lines);
@@ -170,9 +171,12 @@ pub fn profile(device: &str, samples: &[Sample<'_>], of: &Target<'_>) -> Option<
 }
 
 /// The sample whose data is most alike and whose threads have most nearly as much to do; of equals the largest.
-fn nearest<'a, 'b>(small: &'a [Small<'b>], of: &Target<'_>) -> Option<&'a Small<'b>> {
-    let wanted = of.density();
-    let far = |small: &Small<'_>| (small.density() / wanted).ln().abs();
+fn nearest<'a, 'b>(
+    small: &'a [SmallWorkload<'b>],
+    target: &Target<'_>,
+) -> Option<&'a SmallWorkload<'b>> {
+    let wanted = target.density();
+    let far = |small: &SmallWorkload<'_>| (small.density() / wanted).ln().abs();
     small.iter().min_by(|a, b| {
         let by_data = a.sample.data.total_cmp(&b.sample.data);
         let by_size = b.sample.work.total_cmp(&a.sample.work);
@@ -180,7 +184,7 @@ fn nearest<'a, 'b>(small: &'a [Small<'b>], of: &Target<'_>) -> Option<&'a Small<
     })
 }
 
-impl Beside {
+impl ExtrapolatedCounters {
     /// What a person has to know about numbers that were counted there.
     #[must_use]
     pub fn sentence(&self) -> String {

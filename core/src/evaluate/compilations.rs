@@ -19,7 +19,7 @@ static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();
 
 /// What both sides of some workloads need compiled, and what came of it.
 #[derive(Debug)]
-pub(super) struct Compiles<'a> {
+pub(super) struct Compilations<'a> {
     /// For each candidate, its side, the reference's and its twin's of each workload in turn; none once its facts were
     /// asked for.
     sides: Vec<Option<Result<Prepared<'a>, FactsError>>>,
@@ -37,21 +37,21 @@ enum Attempt {
     Done(Box<Compiled>),
     Failed(CompileError),
     /// It failed, and somebody was told why.
-    Told,
+    AlreadyReported,
 }
 
 /// Why there are no facts.
 #[derive(Debug)]
-pub(super) enum Missing {
+pub(super) enum NoFacts {
     /// This is why.
     Because(FactsError),
     /// The same compile failed for another workload, which was told why.
-    AsBefore,
+    AlreadyReported,
 }
 
-impl<'a> Compiles<'a> {
+impl<'a> Compilations<'a> {
     /// Compiles everything; of one candidate until a visible workload's compile fails.
-    pub(super) fn of(
+    pub(super) fn new(
         evaluations: &[Evaluation<'a>],
         (workloads, twin): (&[&'a Workload], Option<&'a Kernel>),
         compiler: &mut Compiler,
@@ -106,7 +106,7 @@ impl<'a> Compiles<'a> {
         &mut self,
         (candidate, workload): (usize, usize),
         side: Side,
-    ) -> Result<Facts, Missing> {
+    ) -> Result<Facts, NoFacts> {
         let pair = candidate * self.workloads + workload;
         let index = match side {
             Side::Candidate => 3 * pair,
@@ -116,29 +116,30 @@ impl<'a> Compiles<'a> {
     }
 
     /// The facts of the reference's twin.
-    pub(super) fn twin(&mut self, (candidate, workload): (usize, usize)) -> Result<Facts, Missing> {
+    pub(super) fn twin(&mut self, (candidate, workload): (usize, usize)) -> Result<Facts, NoFacts> {
         self.of_index(3 * (candidate * self.workloads + workload) + 2)
     }
 
-    fn of_index(&mut self, index: usize) -> Result<Facts, Missing> {
-        let prepared = self.sides.get_mut(index).and_then(Option::take).ok_or(Missing::AsBefore)?;
-        let prepared = prepared.map_err(Missing::Because)?;
-        let job = self.jobs.get(index).copied().flatten().ok_or(Missing::AsBefore)?;
-        let compiled = self.compiled.get_mut(job).ok_or(Missing::AsBefore)?.take()?;
-        prepared.facts(compiled).map_err(Missing::Because)
+    fn of_index(&mut self, index: usize) -> Result<Facts, NoFacts> {
+        let prepared =
+            self.sides.get_mut(index).and_then(Option::take).ok_or(NoFacts::AlreadyReported)?;
+        let prepared = prepared.map_err(NoFacts::Because)?;
+        let job = self.jobs.get(index).copied().flatten().ok_or(NoFacts::AlreadyReported)?;
+        let compiled = self.compiled.get_mut(job).ok_or(NoFacts::AlreadyReported)?.take()?;
+        prepared.facts(compiled).map_err(NoFacts::Because)
     }
 }
 
 impl Attempt {
-    fn take(&mut self) -> Result<Compiled, Missing> {
+    fn take(&mut self) -> Result<Compiled, NoFacts> {
         match self {
             Self::Done(compiled) => return Ok(compiled.as_ref().clone()),
-            Self::NotBegun => return Err(Missing::Because(CompileError::Cancelled.into())),
-            Self::Told | Self::Failed(_) => {}
+            Self::NotBegun => return Err(NoFacts::Because(CompileError::Cancelled.into())),
+            Self::AlreadyReported | Self::Failed(_) => {}
         }
-        match std::mem::replace(self, Self::Told) {
-            Self::Failed(error) => Err(Missing::Because(error.into())),
-            Self::NotBegun | Self::Done(_) | Self::Told => Err(Missing::AsBefore),
+        match std::mem::replace(self, Self::AlreadyReported) {
+            Self::Failed(error) => Err(NoFacts::Because(error.into())),
+            Self::NotBegun | Self::Done(_) | Self::AlreadyReported => Err(NoFacts::AlreadyReported),
         }
     }
 }

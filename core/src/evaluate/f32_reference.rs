@@ -10,7 +10,7 @@ use crate::project::definition::Subnormals;
 use crate::project::{Kernel, Language};
 
 /// The twin of a reference; none where the reference computes nothing in f64.
-pub(super) fn of(reference: &Kernel, subnormals: Subnormals) -> Option<Kernel> {
+pub(super) fn narrowed_reference(reference: &Kernel, subnormals: Subnormals) -> Option<Kernel> {
     if reference.language != Language::Cuda {
         return None;
     }

@@ -2,25 +2,25 @@
 //!
 //! Everything is done again, not the one order: what a run finds may depend on what the run before left in memory.
 
-use super::Bench;
+use super::EvaluationContext;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::verification::{Stop, WorkerLoss};
 use crate::worker::end::WorkerRole;
 
 /// Carries out `attempt`, and once more in fresh processes if a worker ended in the middle of it.
-pub(super) fn in_fresh_workers<T>(
-    bench: &mut Bench,
-    mut attempt: impl FnMut(&mut Bench) -> Result<T, Stop>,
+pub(super) fn with_fresh_workers<T>(
+    context: &mut EvaluationContext,
+    mut attempt: impl FnMut(&mut EvaluationContext) -> Result<T, Stop>,
 ) -> Result<T, Stop> {
-    let first = match attempt(bench) {
+    let first = match attempt(context) {
         Err(Stop::WorkerEnded(first)) => first,
         done => return done,
     };
-    bench.stations.replace_all(first.end.death);
-    match attempt(bench) {
+    context.stations.replace_all(first.end.death);
+    match attempt(context) {
         Err(Stop::WorkerEnded(second)) => {
-            bench.stations.replace_all(second.end.death);
-            Err(after_two(&first, *second))
+            context.stations.replace_all(second.end.death);
+            Err(classify_losses(&first, *second))
         }
         done => done,
     }
@@ -28,7 +28,7 @@ pub(super) fn in_fresh_workers<T>(
 
 /// What two workers show that ended one after the other. Only a crash of the candidate's worker in the same place is laid to
 /// what the candidate asks of the device; everything else is the machine's.
-fn after_two(first: &WorkerLoss, second: WorkerLoss) -> Stop {
+fn classify_losses(first: &WorkerLoss, second: WorkerLoss) -> Stop {
     let crashes = [first, &second]
         .iter()
         .all(|loss| loss.end.is_crash() && loss.end.role == WorkerRole::Candidate);
@@ -60,7 +60,7 @@ mod tests {
         use WorkerRole::{Candidate, Reference};
         let check = |first: WorkerLoss, second: WorkerLoss, expected| {
             let text = format!("{first:?}, {second:?}");
-            let stop = after_two(&first, second);
+            let stop = classify_losses(&first, second);
             let found = match &stop {
                 Stop::NotJudged(NotJudged::CrashesWorker { .. }) => "crashes the worker",
                 Stop::Broken(message) => {

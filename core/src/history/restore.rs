@@ -9,7 +9,7 @@ use crate::project::{IncludeFile, Kernel, Project};
 
 /// Why a kernel is not there any more as it was.
 #[derive(Debug, thiserror::Error)]
-pub enum Lost {
+pub enum RestoreError {
     /// The history cannot be read.
     #[error(transparent)]
     History(#[from] HistoryError),
@@ -35,28 +35,29 @@ impl Store {
     ///
     /// # Errors
     /// The history cannot be read, a text is missing, or the text does not fit the project.
-    pub fn restored(
+    pub fn restore(
         &self,
         project: &Project,
         record: &RunRecord,
-    ) -> Result<(Project, Kernel), Lost> {
+    ) -> Result<(Project, Kernel), RestoreError> {
         let mut texts = Vec::new();
         for source in &record.sources {
             let text = self.text(&source.text)?.and_then(|bytes| String::from_utf8(bytes).ok());
-            let text = text.ok_or_else(|| Lost::Text { file: source.file.clone() })?;
+            let text = text.ok_or_else(|| RestoreError::Text { file: source.file.clone() })?;
             texts.push((source.file.as_str(), text));
         }
         let mut texts = texts.into_iter();
-        let (_, own) = texts.next().ok_or(Lost::NoText)?;
+        let (_, own) = texts.next().ok_or(RestoreError::NoText)?;
         let mut project = project.clone();
         for (file, source) in texts {
             let file = Path::new(file).to_owned();
             project.includes.retain(|include| include.file != file);
             project.includes.push(IncludeFile { file, source });
         }
-        let kernel = project.draft(&record.kernel, own).map_err(|problems| Lost::NotAKernel {
-            problem: problems.first().map(ToString::to_string).unwrap_or_default(),
-        })?;
+        let kernel =
+            project.draft(&record.kernel, own).map_err(|problems| RestoreError::NotAKernel {
+                problem: problems.first().map(ToString::to_string).unwrap_or_default(),
+            })?;
         Ok((project, kernel))
     }
 }

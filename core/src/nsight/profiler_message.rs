@@ -16,7 +16,7 @@ const NO_KERNEL: &str = "No kernels were profiled";
 
 /// Why there is nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Complaint {
+pub enum ProfilerMessage {
     /// Counters are for administrators.
     #[error("{}", permission())]
     NotPermitted,
@@ -50,24 +50,24 @@ const fn permission() -> &'static str {
 
 /// The reason in what the profiler wrote, where it gives one; `asked` are the metrics that it was asked for.
 #[must_use]
-pub fn complaint(text: &str, asked: &[&Metric]) -> Option<Complaint> {
+pub fn profiler_message(text: &str, asked: &[&Metric]) -> Option<ProfilerMessage> {
     if text.contains(PERMISSION) {
-        return Some(Complaint::NotPermitted);
+        return Some(ProfilerMessage::NotPermitted);
     }
     if text.contains(BUSY) {
-        return Some(Complaint::Busy);
+        return Some(ProfilerMessage::Busy);
     }
     let errors = || text.lines().filter_map(|line| line.trim_start().strip_prefix(ERROR));
     let named = |metric: &&&Metric| errors().any(|line| line.contains(&metric.name));
     let unknown: Vec<String> =
         asked.iter().filter(named).map(|metric| metric.name.clone()).collect();
     if !unknown.is_empty() {
-        return Some(Complaint::UnknownMetrics(unknown));
+        return Some(ProfilerMessage::UnknownMetrics(unknown));
     }
     if text.contains(NO_KERNEL) {
-        return Some(Complaint::NoLaunch);
+        return Some(ProfilerMessage::NoLaunch);
     }
-    errors().next().map(|line| Complaint::Other(line.trim().to_owned()))
+    errors().next().map(|line| ProfilerMessage::Other(line.trim().to_owned()))
 }
 
 #[cfg(test)]
@@ -75,9 +75,9 @@ mod tests {
     use super::*;
     use crate::nsight::metric::set;
 
-    fn check(text: &str, expected: impl Into<Option<Complaint>>) {
+    fn check(text: &str, expected: impl Into<Option<ProfilerMessage>>) {
         let expected = expected.into();
-        assert_eq!(complaint(text, &set("overview").unwrap().metrics), expected, "{text}");
+        assert_eq!(profiler_message(text, &set("overview").unwrap().metrics), expected, "{text}");
     }
 
     #[test]
@@ -86,28 +86,28 @@ mod tests {
         check(
             "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the \
              target device 0. For instructions see https://developer.nvidia.com/ERR_NVGPUCTRPERM",
-            Complaint::NotPermitted,
+            ProfilerMessage::NotPermitted,
         );
         check(
             "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like DCGM) is \
              concurrently collecting profiling data.",
-            Complaint::Busy,
+            ProfilerMessage::Busy,
         );
         check(
             "==PROF== fine\n==ERROR== Failed to find metric dram__bytes_read.sum\n==ERROR== No metrics to collect found",
-            Complaint::UnknownMetrics(vec!["dram__bytes_read.sum".to_owned()]),
+            ProfilerMessage::UnknownMetrics(vec!["dram__bytes_read.sum".to_owned()]),
         );
-        check("==WARNING== No kernels were profiled.", Complaint::NoLaunch);
+        check("==WARNING== No kernels were profiled.", ProfilerMessage::NoLaunch);
         check(
             "==ERROR== The application returned an error code (11).",
-            Complaint::Other("The application returned an error code (11).".to_owned()),
+            ProfilerMessage::Other("The application returned an error code (11).".to_owned()),
         );
     }
 
     #[cfg(not(target_os = "windows"))]
     #[test]
     fn the_administrator_is_told_the_exact_setting() {
-        let sentence = Complaint::NotPermitted.to_string();
+        let sentence = ProfilerMessage::NotPermitted.to_string();
         for part in ["NVreg_RestrictProfilingToAdminUsers=0", "/etc/modprobe.d", "CAP_SYS_ADMIN"] {
             assert!(sentence.contains(part), "{sentence}");
         }

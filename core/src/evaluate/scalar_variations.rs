@@ -12,7 +12,7 @@ use crate::project::workload::Workload;
 
 /// A copy of a workload with one scalar or one size changed.
 #[derive(Clone, Debug)]
-pub(super) struct Varied {
+pub(super) struct VariedWorkload {
     pub(super) workload: Workload,
     /// The scalar or the axis with its value, for reports.
     pub(super) what: String,
@@ -32,18 +32,27 @@ pub(super) enum Launchable {
 
 /// Values of a scalar relative to the declared one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum ScalarChange {
     MuchLarger,
     MuchSmaller,
     Near,
     OtherSign,
 }
 
-const WAYS: [Way; 4] = [Way::MuchLarger, Way::MuchSmaller, Way::Near, Way::OtherSign];
+const SCALAR_CHANGES: [ScalarChange; 4] = [
+    ScalarChange::MuchLarger,
+    ScalarChange::MuchSmaller,
+    ScalarChange::Near,
+    ScalarChange::OtherSign,
+];
 
 /// Every floating-point scalar, and every integer that no size depends on, in every way, dealt to the workloads that were
 /// chosen for it. Booleans stay.
-pub(super) fn of(definition: &Definition, workloads: &[&Workload], seed: u64) -> Vec<Varied> {
+pub(super) fn scalar_variations(
+    definition: &Definition,
+    workloads: &[&Workload],
+    seed: u64,
+) -> Vec<VariedWorkload> {
     let mut all = Vec::new();
     for (index, scalar) in definition.scalars.iter().enumerate() {
         let launch = match scalar.dtype.family() {
@@ -54,7 +63,7 @@ pub(super) fn of(definition: &Definition, workloads: &[&Workload], seed: u64) ->
             Family::Signed | Family::Unsigned | Family::Boolean => continue,
         };
         let stream = Stream::new(seed, u32::MAX - index as u32);
-        for (turn, way) in WAYS.into_iter().enumerate() {
+        for (turn, way) in SCALAR_CHANGES.into_iter().enumerate() {
             let Some(workload) = workloads.get(turn % workloads.len().max(1)) else { continue };
             let Some(declared) = workload.scalars.get(index).copied() else { continue };
             let Some(value) = value(scalar, declared, way, stream.unit(turn as u64)) else {
@@ -64,14 +73,19 @@ pub(super) fn of(definition: &Definition, workloads: &[&Workload], seed: u64) ->
             workload.scalars[index] = value;
             let what = format!("{} = {value} in the place of {declared}", scalar.name);
             let draw = InputMode::Distribution(Distribution::AsDeclared);
-            all.push(Varied { workload, what, draw, launch });
+            all.push(VariedWorkload { workload, what, draw, launch });
         }
     }
     all
 }
 
 /// Another value of a scalar; none where its domain or its type has none of this sort.
-fn value(scalar: &Scalar, declared: ScalarValue, way: Way, random: f64) -> Option<ScalarValue> {
+fn value(
+    scalar: &Scalar,
+    declared: ScalarValue,
+    way: ScalarChange,
+    random: f64,
+) -> Option<ScalarValue> {
     match declared {
         ScalarValue::Real(declared) => {
             let value = scalar.domain.admit(way.value(declared, random))?;
@@ -88,7 +102,7 @@ fn value(scalar: &Scalar, declared: ScalarValue, way: Way, random: f64) -> Optio
     }
 }
 
-impl Way {
+impl ScalarChange {
     /// `random` is in [0, 1).
     fn value(self, declared: f64, random: f64) -> f64 {
         // What is 0 has no factor.
@@ -125,7 +139,7 @@ mod tests {
             let declared = ScalarValue::Integer(declared);
             let (name, note) = ("k".to_owned(), String::new());
             let scalar = Scalar { name, dtype, value: declared, domain, note };
-            let found = WAYS.map(|way| value(&scalar, declared, way, 0.0));
+            let found = SCALAR_CHANGES.map(|way| value(&scalar, declared, way, 0.0));
             assert_eq!(found, expected.map(|value| value.map(ScalarValue::Integer)), "{dtype:?}");
         };
         let any = ScalarDomain::Any;

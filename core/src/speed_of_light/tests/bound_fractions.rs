@@ -8,11 +8,13 @@ use crate::history::fixture::passed;
 use crate::history::text::Texts;
 use crate::history::timing::RecordedTiming;
 use crate::measure::timing::{Clock, Mode, Stopped, Timing};
-use crate::speed_of_light::share::Share;
-use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
+use crate::speed_of_light::bound_comparison::{
+    BoundComparison, Bounds, NoBoundComparison, compare_with_bounds,
+};
+use crate::speed_of_light::bound_fraction::BoundFraction;
 use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 
-fn sentence(timing: &Timing, stands: &Result<Standing, NoStanding>) -> String {
+fn sentence(timing: &Timing, stands: &Result<BoundComparison, NoBoundComparison>) -> String {
     let performance = Performance {
         time: Time::Taken(timing),
         previous: None,
@@ -26,9 +28,10 @@ fn sentence(timing: &Timing, stands: &Result<Standing, NoStanding>) -> String {
 }
 
 /// What the history keeps of a time that stands somewhere.
-fn kept(timing: &Timing, stands: &Result<Standing, NoStanding>) -> RecordedTiming {
+fn kept(timing: &Timing, stands: &Result<BoundComparison, NoBoundComparison>) -> RecordedTiming {
     let workload = passed("naive", "a", Some(1e-5)).0.timings()[0].workload.clone();
-    let mut recorded = RecordedTiming::of(workload, timing, &mut Texts::default()).unwrap();
+    let mut recorded =
+        RecordedTiming::from_timing(workload, timing, &mut Texts::default()).unwrap();
     recorded.stand(stands).unwrap();
     recorded
 }
@@ -44,11 +47,11 @@ fn drawn(recorded: &RecordedTiming, origin: Origin) -> (f64, f64) {
         interval: None,
         origin,
         bound: Some(bound),
-        than: None,
+        other_run: None,
         emphasis: Emphasis::Normal,
     };
     let busy = share_of_bound(&share, (bound, time), None, origin);
-    (busy.share.0, workload.share().unwrap().middle.0)
+    (busy.share.0, workload.bound_fraction().unwrap().middle.0)
 }
 
 fn measured(seconds: f64) -> Timing {
@@ -74,12 +77,12 @@ proptest! {
             (measured(time), Origin::Measured),
             (modelled(time, (low, low * wide)), Origin::Modelled),
         ] {
-            let stands = standing(&timing, &bounds);
-            let Share { middle, between } = stands.as_ref().unwrap().best().unwrap().share;
+            let stands = compare_with_bounds(&timing, &bounds);
+            let BoundFraction { middle, interval } = stands.as_ref().unwrap().best().unwrap().bound_fraction;
             prop_assert_eq!(middle, least / timing.summary.median);
-            prop_assert!(between.0 <= middle && middle <= between.1);
+            prop_assert!(interval.0 <= middle && middle <= interval.1);
             let recorded = kept(&timing, &stands);
-            prop_assert_eq!(recorded.share().unwrap(), Share { middle, between });
+            prop_assert_eq!(recorded.share().unwrap(), BoundFraction { middle, interval });
             prop_assert_eq!(recorded.standing.as_ref().unwrap().fraction, middle);
             prop_assert_eq!(drawn(&recorded, origin), (middle.0, middle.0));
             let said = format!("{middle} of the speed of light");
@@ -92,7 +95,7 @@ proptest! {
 fn a_modelled_share_has_the_range_of_its_time() {
     let physical = bound(&work(1 << 30, 0, &[]));
     let timing = modelled(250e-6, (1.2, 2.5));
-    let stands = standing(&timing, &[Bounds { physical: &physical, method: None }]);
+    let stands = compare_with_bounds(&timing, &[Bounds { physical: &physical, method: None }]);
     assert_eq!(
         sentence(&timing, &stands),
         "Correct: 300 µs to 625 µs as modelled, not measured, about 51.5 % of the speed of light (35.7 % to 74.3 %; DRAM, sheet)."
@@ -103,16 +106,18 @@ fn a_modelled_share_has_the_range_of_its_time() {
 fn a_model_below_the_bound_is_a_finding_though_its_band_is_above() {
     let physical = bound(&work(1 << 30, 0, &[]));
     let bounds = [Bounds { physical: &physical, method: None }];
-    let stands = standing(&modelled(200e-6, (1.2, 2.5)), &bounds);
-    assert!(matches!(stands, Err(NoStanding::BelowBound(_))), "{stands:?}");
+    let stands = compare_with_bounds(&modelled(200e-6, (1.2, 2.5)), &bounds);
+    assert!(matches!(stands, Err(NoBoundComparison::BelowBound(_))), "{stands:?}");
 }
 
 #[test]
 fn a_share_that_was_written_otherwise_is_shown_by_the_numbers_beside_it() {
     let physical = bound(&work(1 << 30, 0, &[]));
     let timing = modelled(250e-6, (1.2, 2.5));
-    let mut recorded =
-        kept(&timing, &standing(&timing, &[Bounds { physical: &physical, method: None }]));
+    let mut recorded = kept(
+        &timing,
+        &compare_with_bounds(&timing, &[Bounds { physical: &physical, method: None }]),
+    );
     recorded.standing.as_mut().unwrap().fraction = crate::units::Fraction(0.87);
     assert_eq!(recorded.share().unwrap().middle.to_string(), "51.5 %");
 }

@@ -12,7 +12,7 @@ use crate::worker::frame::{Frame, FrameError};
 
 /// Modules, and one run of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Order {
+pub struct ProfiledLaunchRequest {
     /// The device and what it loads.
     pub opening: Opening,
     /// What runs, once.
@@ -36,7 +36,7 @@ pub enum LaunchOnceError {
     Done(#[source] std::io::Error),
 }
 
-impl Order {
+impl ProfiledLaunchRequest {
     /// Writes it to a file.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ pub(super) fn done(order: &Path) -> PathBuf {
 /// # Errors
 /// The file holds no order, or the device cannot carry it out, or the kernel does something wrong.
 pub fn launch_once(file: &Path) -> Result<(), LaunchOnceError> {
-    let Order { opening, run } = Order::read(file)?;
+    let ProfiledLaunchRequest { opening, run } = ProfiledLaunchRequest::read(file)?;
     let report = Station::open(&opening)?.run(&run)?;
     match report.faults.into_iter().next() {
         Some(fault) => Err(LaunchOnceError::Fault(fault.details)),

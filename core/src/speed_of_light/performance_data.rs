@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::beside::{Beside, join_lines};
 use super::bound::{MethodBound, PhysicalBound};
 use super::code_mix::CodeMix;
+use super::extrapolated_counters::{ExtrapolatedCounters, join_lines};
 use super::minimal_work::MinimalWork;
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::device::{ComputeCapability, DeviceSheet};
@@ -19,9 +19,9 @@ use crate::virtual_gpu::cost::{BlocksRun, Counters, Counts, InstructionClass, Ki
 
 /// What is known.
 #[derive(Clone, Debug)]
-pub struct Situation<'a> {
+pub struct PerformanceData<'a> {
     /// The device.
-    pub device: DeviceNumbers,
+    pub device: DeviceLimits,
     /// What the task needs at least.
     pub work: &'a MinimalWork,
     /// The launches of the kernel, in order.
@@ -31,7 +31,7 @@ pub struct Situation<'a> {
     /// What its code consists of.
     pub code: Option<CodeMix>,
     /// What its launches did.
-    pub counted: Option<Counted>,
+    pub counted: Option<KernelCounters>,
     /// How long what they did keeps each unit busy at least.
     pub units: Vec<(LimitingResource, Seconds)>,
     /// Whether the model says that waiting decides.
@@ -39,7 +39,7 @@ pub struct Situation<'a> {
     /// The time that was taken, or the middle of what is modelled.
     pub time: Option<Seconds>,
     /// Of a modelled time the low end of what is expected: the band above it has no unit to blame.
-    pub soonest: Option<Seconds>,
+    pub earliest: Option<Seconds>,
     /// The time that no correct kernel beats.
     pub bound: Option<&'a PhysicalBound>,
     /// The time that the pipe needs which the task's precision names.
@@ -47,16 +47,16 @@ pub struct Situation<'a> {
     /// What a kernel takes that does nothing, by the clock that told the time.
     pub floor: Option<Seconds>,
     /// Where it was counted.
-    pub at: &'a CountedAt,
+    pub at: &'a CounterLocation,
     /// Why nothing was counted.
-    pub uncounted: Option<&'a str>,
+    pub no_counters_reason: Option<&'a str>,
 }
 
 /// What running on a virtual device told of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// What its launches did.
-    pub counted: Counted,
+    pub counted: KernelCounters,
     /// How long what they did keeps each unit busy at least.
     pub units: Vec<(LimitingResource, Seconds)>,
     /// Whether the model says that waiting decides.
@@ -67,18 +67,20 @@ pub struct Profile {
     pub lines: Vec<LineCounts>,
     /// Where it was counted.
     #[serde(default)]
-    pub at: CountedAt,
+    pub at: CounterLocation,
 }
 
 /// Where a profile was counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum CountedAt {
+pub enum CounterLocation {
     /// On the device and in the workload that it is said of.
     #[default]
-    There,
+    #[serde(rename = "There")]
+    SameWorkload,
     /// On a virtual device beside a GPU, in a smaller workload. Counts are those of that workload; times of units are
     /// estimates for the one that was timed.
-    Beside(Beside),
+    #[serde(rename = "Beside")]
+    Extrapolated(ExtrapolatedCounters),
 }
 
 /// What a line of source did.
@@ -94,7 +96,7 @@ pub struct LineCounts {
 
 /// Numbers of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DeviceNumbers {
+pub struct DeviceLimits {
     /// Its compute capability.
     pub capability: ComputeCapability,
     /// Multiprocessors.
@@ -109,7 +111,7 @@ pub struct DeviceNumbers {
 
 /// What all launches of a kernel did, together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct KernelCounters {
     /// Of all instructions.
     pub total: Counts,
     /// By what instructions do.
@@ -117,12 +119,12 @@ pub struct Counted {
     /// Warp instructions by what they cost.
     pub kinds: BTreeMap<Kind, u64>,
     /// Distinct bytes of global memory, each launch by itself; not known where only a part of a grid was counted.
-    pub touched: Touched,
+    pub touched: DistinctBytes,
 }
 
 /// Bytes of distinct sectors of global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Touched {
+pub enum DistinctBytes {
     /// Of whole grids.
     Whole {
         /// Read.
@@ -134,16 +136,16 @@ pub enum Touched {
     Part,
 }
 
-impl Default for Touched {
+impl Default for DistinctBytes {
     fn default() -> Self {
         Self::Whole { read: Bytes(0), written: Bytes(0) }
     }
 }
 
-impl DeviceNumbers {
+impl DeviceLimits {
     /// The numbers of a sheet.
     #[must_use]
-    pub fn of(sheet: &DeviceSheet) -> Self {
+    pub fn from_sheet(sheet: &DeviceSheet) -> Self {
         Self {
             capability: sheet.capability.compute_capability,
             multiprocessors: sheet.sms.get(),
@@ -154,7 +156,7 @@ impl DeviceNumbers {
     }
 }
 
-impl Counted {
+impl KernelCounters {
     /// Adds what a launch did; counts of some blocks stand for the whole grid.
     pub fn add(&mut self, counters: &Counters) {
         let blocks = counters.blocks;
@@ -167,16 +169,16 @@ impl Counted {
             *self.kinds.entry(*kind).or_default() += whole as u64;
         }
         self.touched = match self.touched {
-            Touched::Whole { read, written } if !blocks.is_sample() => Touched::Whole {
+            DistinctBytes::Whole { read, written } if !blocks.is_sample() => DistinctBytes::Whole {
                 read: read + Bytes(counters.compulsory_read_bytes),
                 written: written + Bytes(counters.compulsory_written_bytes),
             },
-            Touched::Whole { .. } | Touched::Part => Touched::Part,
+            DistinctBytes::Whole { .. } | DistinctBytes::Part => DistinctBytes::Part,
         };
     }
 }
 
-impl Counted {
+impl KernelCounters {
     /// Adds what other launches did.
     pub fn join(&mut self, other: &Self) {
         self.total.add(&other.total);
@@ -188,10 +190,10 @@ impl Counted {
         }
         self.touched = match (self.touched, other.touched) {
             (
-                Touched::Whole { read, written },
-                Touched::Whole { read: more_read, written: more_written },
-            ) => Touched::Whole { read: read + more_read, written: written + more_written },
-            (Touched::Whole { .. } | Touched::Part, _) => Touched::Part,
+                DistinctBytes::Whole { read, written },
+                DistinctBytes::Whole { read: more_read, written: more_written },
+            ) => DistinctBytes::Whole { read: read + more_read, written: written + more_written },
+            (DistinctBytes::Whole { .. } | DistinctBytes::Part, _) => DistinctBytes::Part,
         };
     }
 
@@ -210,10 +212,10 @@ impl Counted {
                 .collect(),
             kinds: self.kinds.iter().map(|(key, count)| (*key, times(*count))).collect(),
             touched: match self.touched {
-                Touched::Whole { read, written } => {
-                    Touched::Whole { read: moved(read), written: moved(written) }
+                DistinctBytes::Whole { read, written } => {
+                    DistinctBytes::Whole { read: moved(read), written: moved(written) }
                 }
-                Touched::Part => Touched::Part,
+                DistinctBytes::Part => DistinctBytes::Part,
             },
         }
     }
@@ -222,7 +224,7 @@ impl Counted {
 /// A factor of one, as whole numbers have it.
 const UNIT: u64 = 1 << 32;
 
-impl Touched {
+impl DistinctBytes {
     /// What was read and what was written, where that is known.
     #[must_use]
     pub const fn whole(self) -> Option<(Bytes, Bytes)> {
@@ -233,7 +235,7 @@ impl Touched {
     }
 }
 
-impl<'a> Situation<'a> {
+impl<'a> PerformanceData<'a> {
     /// What is known before anything has run: the device, the task, the compiled launches and their code.
     #[must_use]
     pub fn compiled(sheet: &DeviceSheet, work: &'a MinimalWork, facts: &'a Facts) -> Self {
@@ -241,21 +243,21 @@ impl<'a> Situation<'a> {
         let symbols: Vec<&str> =
             facts.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
         Self {
-            device: DeviceNumbers::of(sheet),
+            device: DeviceLimits::from_sheet(sheet),
             work,
             launches: &facts.launches,
             launches_run: Some(launches(&facts.plan.steps)),
-            code: Some(CodeMix::of(&artifact.ptx, &artifact.module, &symbols)),
+            code: Some(CodeMix::from_ptx(&artifact.ptx, &artifact.module, &symbols)),
             counted: None,
             units: Vec::new(),
             waits: false,
             time: None,
-            soonest: None,
+            earliest: None,
             bound: None,
             method: None,
             floor: None,
-            at: &CountedAt::There,
-            uncounted: None,
+            at: &CounterLocation::SameWorkload,
+            no_counters_reason: None,
         }
     }
 }
@@ -270,7 +272,7 @@ fn launches(steps: &[PlannedStep]) -> u64 {
     each.fold(0, u64::saturating_add)
 }
 
-impl Situation<'_> {
+impl PerformanceData<'_> {
     /// Takes over what a launch did.
     pub fn add_counted(&mut self, counters: &Counters) {
         self.counted.get_or_insert_default().add(counters);
@@ -296,27 +298,27 @@ impl Situation<'_> {
 
     /// The share of the speed of light that was reached; never clamped.
     #[must_use]
-    pub fn fraction(&self) -> Option<f64> {
+    pub fn bound_fraction(&self) -> Option<f64> {
         Some((self.bound?.bound().time / self.time?).0)
     }
 
     /// How many times as fast it can become at most: what is accounted for by the bound, where both are known.
     #[must_use]
-    pub fn room(&self) -> Option<f64> {
-        let room = (self.accounted()? / self.bound?.bound().time).0;
+    pub fn headroom(&self) -> Option<f64> {
+        let room = (self.busy_time()? / self.bound?.bound().time).0;
         (room > 0.0 && room.is_finite()).then_some(room)
     }
 
     /// The time in which units are busy or wait: all of a measured one, and of a modelled one what is expected at
     /// least.
     #[must_use]
-    pub fn accounted(&self) -> Option<Seconds> {
-        self.soonest.or(self.time)
+    pub fn busy_time(&self) -> Option<Seconds> {
+        self.earliest.or(self.time)
     }
 }
 
 /// The shortest and the longest time of a launch that its model can imagine.
-fn between(modelled: &Modelled) -> Option<(Seconds, Seconds)> {
+fn modelled_range(modelled: &Modelled) -> Option<(Seconds, Seconds)> {
     match modelled {
         Modelled::Bound(Bound { time, band, .. }) => Some((*time * band.0, *time * band.1)),
         Modelled::Withheld(_) => None,
@@ -325,7 +327,7 @@ fn between(modelled: &Modelled) -> Option<(Seconds, Seconds)> {
 
 impl Profile {
     /// What launches did, each executed so many times.
-    pub fn of<'a>(
+    pub fn from_launches<'a>(
         launches: impl Iterator<Item = (u64, Option<&'a Counters>, &'a Modelled)>,
     ) -> Self {
         let mut profile = Self { between: Some((Seconds(0.0), Seconds(0.0))), ..Self::default() };
@@ -338,7 +340,7 @@ impl Profile {
     /// Adds a launch that is executed so many times.
     fn add(&mut self, executions: u64, counters: Option<&Counters>, modelled: &Modelled) {
         let times = executions as f64;
-        let longer = between(modelled).zip(self.between);
+        let longer = modelled_range(modelled).zip(self.between);
         self.between = longer.map(|(own, all)| (all.0 + own.0 * times, all.1 + own.1 * times));
         self.waits |= add_modelled(&mut self.units, modelled, executions as f64);
         if let Some(counters) = counters {

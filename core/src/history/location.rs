@@ -21,7 +21,7 @@ const IGNORE: &str = "*\n";
 
 /// Where the history of a project lies, and how it is written there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct HistoryLocation {
     /// An existing folder.
     pub folder: PathBuf,
     /// How a kill in the middle of an append is survived.
@@ -29,12 +29,12 @@ pub struct Place {
     /// Why it is not as usual, where it is not.
     pub notice: Option<String>,
     /// Whether runs can be appended there.
-    pub use_of: Use,
+    pub access: HistoryAccess,
 }
 
 /// What can be done with a history where it lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum HistoryAccess {
     /// Runs are read and appended.
     Append,
     /// Nothing can be written there: a copy is opened and read, in the first of these folders that has room for it.
@@ -65,7 +65,7 @@ pub fn user_state() -> Option<PathBuf> {
     Some(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("lightbench"))
 }
 
-impl Place {
+impl HistoryLocation {
     /// Where runs of the project in `root` are appended; the folder is made. Where the project cannot be written any
     /// more, its history is copied to the state folder and goes on there.
     ///
@@ -76,20 +76,20 @@ impl Place {
         let own = root.join(FOLDER);
         let in_project = usable(&own);
         match &in_project {
-            Candidate::Usable(FileSystem::Local) => return decide(own, in_project, None),
+            FolderState::Usable(FileSystem::Local) => return decide(own, in_project, None),
             // Room may be made: a history that goes on elsewhere would be two from then on.
-            Candidate::Full(_) => return Err(HistoryError::Full { path: own }),
-            Candidate::Usable(FileSystem::Shared(_))
-            | Candidate::ReadOnly(_)
-            | Candidate::Unusable(_) => {}
+            FolderState::Full(_) => return Err(HistoryError::Full { path: own }),
+            FolderState::Usable(FileSystem::Shared(_))
+            | FolderState::ReadOnly(_)
+            | FolderState::Unusable(_) => {}
         }
         let elsewhere = state.map(|state| in_state(state, &root));
         let elsewhere = elsewhere.map(|folder| {
             let made = fs::create_dir_all(&folder).map_err(|error| error.to_string());
-            let found = made.map_or_else(Candidate::Unusable, |()| usable(&folder));
+            let found = made.map_or_else(FolderState::Unusable, |()| usable(&folder));
             (folder, found)
         });
-        let is_read_only = matches!(in_project, Candidate::ReadOnly(_));
+        let is_read_only = matches!(in_project, FolderState::ReadOnly(_));
         let place = decide(own.clone(), in_project, elsewhere)?;
         if is_read_only && place.folder != own && !holds_history(&place.folder) {
             let (what, path) = ("copy", own.join(sidecar::DATABASE));
@@ -111,23 +111,23 @@ impl Place {
         let elsewhere = elsewhere.filter(|folder| holds_history(folder));
         if holds_history(&own) {
             match usable(&own) {
-                Candidate::Usable(_) | Candidate::Unusable(_) => {
+                FolderState::Usable(_) | FolderState::Unusable(_) => {
                     return Self::for_writing(root, state).map(Some);
                 }
-                Candidate::Full(reason) => return Ok(Some(Self::copy_of(own, &reason, state))),
+                FolderState::Full(reason) => return Ok(Some(Self::copy_of(own, &reason, state))),
                 // The history that goes on in the state folder has these runs too.
-                Candidate::ReadOnly(reason) if elsewhere.is_none() => {
+                FolderState::ReadOnly(reason) if elsewhere.is_none() => {
                     return Ok(Some(Self::copy_of(own, &reason, state)));
                 }
-                Candidate::ReadOnly(_) => {}
+                FolderState::ReadOnly(_) => {}
             }
         }
         let Some(folder) = elsewhere else { return Ok(None) };
         match usable(&folder) {
-            Candidate::Usable(_) | Candidate::Unusable(_) => {
+            FolderState::Usable(_) | FolderState::Unusable(_) => {
                 Self::for_writing(root, state).map(Some)
             }
-            Candidate::Full(reason) | Candidate::ReadOnly(reason) => {
+            FolderState::Full(reason) | FolderState::ReadOnly(reason) => {
                 Ok(Some(Self::copy_of(folder, &reason, state)))
             }
         }
@@ -140,7 +140,7 @@ impl Place {
         let temporary = tempfile::env::temp_dir();
         let within = state.map(Path::to_owned).into_iter().chain([temporary, memory]).collect();
         let (journal, notice) = (Journal::WriteAhead, Some(notice));
-        Self { folder, journal, notice, use_of: Use::ReadCopy { within } }
+        Self { folder, journal, notice, access: HistoryAccess::ReadCopy { within } }
     }
 
     /// The database.
@@ -170,7 +170,7 @@ fn in_state(state: &Path, root: &Path) -> PathBuf {
 
 /// Whether a folder can hold a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Candidate {
+enum FolderState {
     /// Files can be written there.
     Usable(FileSystem),
     /// It is ours, and nothing can be written there.
@@ -181,33 +181,33 @@ enum Candidate {
     Unusable(String),
 }
 
-fn usable(folder: &Path) -> Candidate {
+fn usable(folder: &Path) -> FolderState {
     let error = match prepare(folder) {
         Ok(candidate) => return candidate,
         Err(error) => error,
     };
     let is = |kinds: [io::ErrorKind; 2]| kinds.contains(&error.kind());
     if is([io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded]) {
-        Candidate::Full(error.to_string())
+        FolderState::Full(error.to_string())
     } else if is([io::ErrorKind::ReadOnlyFilesystem, io::ErrorKind::PermissionDenied]) {
-        Candidate::ReadOnly(error.to_string())
+        FolderState::ReadOnly(error.to_string())
     } else {
-        Candidate::Unusable(error.to_string())
+        FolderState::Unusable(error.to_string())
     }
 }
 
 /// Makes the folder where it is missing, looks whether anything in it leads elsewhere, and writes a file.
-fn prepare(folder: &Path) -> io::Result<Candidate> {
+fn prepare(folder: &Path) -> io::Result<FolderState> {
     match fs::create_dir(folder) {
         // Some systems say that it cannot be made before they say that it is there.
         Err(error) if !folder.is_dir() => return Err(error),
         Ok(()) | Err(_) => {}
     }
     if !fs::symlink_metadata(folder)?.is_dir() {
-        return Ok(Candidate::Unusable("it is a link or a file, not a folder".to_owned()));
+        return Ok(FolderState::Unusable("it is a link or a file, not a folder".to_owned()));
     }
     if let Some(path) = sidecar::not_a_plain_file(folder)? {
-        return Ok(Candidate::Unusable(format!("{} is not a plain file", path.display())));
+        return Ok(FolderState::Unusable(format!("{} is not a plain file", path.display())));
     }
     probe(folder)?;
     match no_links::open(&folder.join(".gitignore"), Access::New) {
@@ -215,7 +215,7 @@ fn prepare(folder: &Path) -> io::Result<Candidate> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
     }
-    Ok(Candidate::Usable(file_system::of(folder)?))
+    Ok(FolderState::Usable(file_system::detect(folder)?))
 }
 
 /// Writes a file and removes it.
@@ -253,16 +253,17 @@ fn is_writable(path: &Path) -> io::Result<()> {
 
 fn decide(
     own: PathBuf,
-    in_project: Candidate,
-    elsewhere: Option<(PathBuf, Candidate)>,
-) -> Result<Place, HistoryError> {
-    let place =
-        |folder, journal, notice| Ok(Place { folder, journal, notice, use_of: Use::Append });
+    in_project: FolderState,
+    elsewhere: Option<(PathBuf, FolderState)>,
+) -> Result<HistoryLocation, HistoryError> {
+    let place = |folder, journal, notice| {
+        Ok(HistoryLocation { folder, journal, notice, access: HistoryAccess::Append })
+    };
     match (in_project, elsewhere) {
-        (Candidate::Usable(FileSystem::Local), _) => place(own, Journal::WriteAhead, None),
+        (FolderState::Usable(FileSystem::Local), _) => place(own, Journal::WriteAhead, None),
         (
-            Candidate::Usable(FileSystem::Shared(name)),
-            Some((folder, Candidate::Usable(FileSystem::Local))),
+            FolderState::Usable(FileSystem::Shared(name)),
+            Some((folder, FolderState::Usable(FileSystem::Local))),
         ) => {
             let notice = format!(
                 "the project lies on {name}, where other machines may write: its history is kept in {}",
@@ -270,15 +271,17 @@ fn decide(
             );
             place(folder, Journal::WriteAhead, Some(notice))
         }
-        (Candidate::Usable(FileSystem::Shared(name)), _) => {
+        (FolderState::Usable(FileSystem::Shared(name)), _) => {
             let notice = format!(
                 "the project lies on {name}, where other machines may write: its history has a rollback journal, which is slower"
             );
             place(own, Journal::Rollback, Some(notice))
         }
         (
-            Candidate::Unusable(reason) | Candidate::ReadOnly(reason) | Candidate::Full(reason),
-            Some((folder, Candidate::Usable(kind))),
+            FolderState::Unusable(reason)
+            | FolderState::ReadOnly(reason)
+            | FolderState::Full(reason),
+            Some((folder, FolderState::Usable(kind))),
         ) => {
             let notice = format!(
                 "{} cannot hold the history ({reason}): it is kept in {}",
@@ -292,7 +295,9 @@ fn decide(
             place(folder, journal, Some(notice))
         }
         (
-            Candidate::Unusable(reason) | Candidate::ReadOnly(reason) | Candidate::Full(reason),
+            FolderState::Unusable(reason)
+            | FolderState::ReadOnly(reason)
+            | FolderState::Full(reason),
             _,
         ) => {
             let source = io::Error::other(reason);
@@ -307,10 +312,10 @@ mod tests {
 
     #[test]
     fn a_history_lies_where_it_can_be_written_safely() {
-        let local = || Candidate::Usable(FileSystem::Local);
-        let shared = || Candidate::Usable(FileSystem::Shared("NFS"));
-        let unusable = || Candidate::Unusable("it is a link".to_owned());
-        let check = |own, state: Option<Candidate>, expected: Option<(&str, Journal, &str)>| {
+        let local = || FolderState::Usable(FileSystem::Local);
+        let shared = || FolderState::Usable(FileSystem::Shared("NFS"));
+        let unusable = || FolderState::Unusable("it is a link".to_owned());
+        let check = |own, state: Option<FolderState>, expected: Option<(&str, Journal, &str)>| {
             let elsewhere = state.map(|candidate| (PathBuf::from("state"), candidate));
             let place = decide(PathBuf::from("project"), own, elsewhere).ok();
             let found = place.as_ref().map(|place| {
@@ -341,14 +346,14 @@ mod tests {
     fn looking_for_a_history_makes_nothing() {
         let root = tempfile::tempdir().unwrap();
         let state = root.path().join("state");
-        assert_eq!(Place::for_reading(root.path(), Some(&state)).unwrap(), None);
+        assert_eq!(HistoryLocation::for_reading(root.path(), Some(&state)).unwrap(), None);
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn the_folder_is_ignored_by_git() {
         let root = tempfile::tempdir().unwrap();
-        let place = Place::for_writing(root.path(), None).unwrap();
+        let place = HistoryLocation::for_writing(root.path(), None).unwrap();
         assert_eq!(fs::read_to_string(place.folder.join(".gitignore")).unwrap(), IGNORE);
     }
 
@@ -359,10 +364,10 @@ mod tests {
             let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let victim = tempfile::tempdir().unwrap();
             plant(root.path(), victim.path());
-            let place = Place::for_writing(root.path(), Some(state.path())).unwrap();
+            let place = HistoryLocation::for_writing(root.path(), Some(state.path())).unwrap();
             assert!(place.folder.starts_with(state.path()), "{place:?}");
             assert!(place.notice.is_some());
-            assert!(Place::for_writing(root.path(), None).is_err());
+            assert!(HistoryLocation::for_writing(root.path(), None).is_err());
             assert_eq!(fs::read_dir(victim.path()).unwrap().count(), 0);
         };
         let link = |from: &Path, to: PathBuf| std::os::unix::fs::symlink(from, to).unwrap();

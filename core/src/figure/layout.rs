@@ -146,7 +146,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(rows: &[Row], measure: &impl Measure) -> Self {
+    fn from_rows(rows: &[Row], measure: &impl Measure) -> Self {
         let widest = |text: &dyn Fn(&Row) -> f64| rows.iter().map(text).fold(0.0, f64::max);
         let padded = |width: f64| if width > 0.0 { width + 12.0 } else { 0.0 };
         Self {
@@ -174,7 +174,7 @@ fn with_rows(
     let small = measure.height(SMALL);
     let header = header(scene, figure, None, measure);
     let top = if header > 0.0 { header + GAP } else { 2.0 };
-    let columns = Columns::of(rows, measure);
+    let columns = Columns::from_rows(rows, measure);
     let beside = columns.value + columns.note + columns.change;
     let heading = if figure.x().heading().is_empty() { 0.0 } else { small + 2.0 };
     let foot = small + 6.0 + heading;
