@@ -102,7 +102,10 @@ fn order(ptx: &str, launches: u64) -> ProfiledLaunchRequest {
         outputs: None,
         part: GridPart::Whole,
     };
-    ProfiledLaunchRequest { opening: Opening { side, device, max_steps: 1000, modules, trusted: None }, run }
+    ProfiledLaunchRequest {
+        opening: Opening { side, device, max_steps: 1000, modules, trusted: None },
+        run,
+    }
 }
 
 /// A profiler whose script ends like this, in a folder that lives as long.
