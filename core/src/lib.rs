@@ -37,7 +37,7 @@ pub use lightbench_measure as measure;
 
 pub mod evaluate;
 
-pub mod speed_of_light;
+pub use lightbench_speed_of_light as speed_of_light;
 
 pub use lightbench_models as models;
 

@@ -9,6 +9,8 @@ mod markdown;
 mod page;
 
 #[cfg(test)]
+mod bound_fractions;
+#[cfg(test)]
 mod tests;
 
 pub use figures::Picture;

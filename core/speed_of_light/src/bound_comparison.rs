@@ -1,0 +1,249 @@
+//! Where a time lies against its bounds: a fraction that is never clamped, or the finding that it lies below.
+
+use lightbench_units::Seconds;
+
+use super::bound::{Bound, CacheState, Limit, MethodBound, Part, PhysicalBound, Residency};
+use super::bound_fraction::{BoundFraction, ComparableTime};
+use super::ceilings::Basis;
+
+/// A time against the bounds of its workload, each on the sheet's peaks and on measured ones where there are any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundComparison {
+    /// Against the bounds that no correct kernel beats.
+    pub physical: Vec<ComparedBound>,
+    /// Against those of the named method; above 1 is news.
+    pub method: Vec<ComparedBound>,
+}
+
+/// A time against one bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ComparedBound {
+    /// Where the ceilings come from.
+    pub basis: Basis,
+    /// The bound.
+    pub bound: Seconds,
+    /// What sets it.
+    pub limit: Limit,
+    /// The bound by the time.
+    pub bound_fraction: BoundFraction,
+}
+
+/// Why a time has no standing.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoBoundComparison {
+    /// The time lies below what is possible: a finding, and no longer a time.
+    #[error("{}", .0.sentence())]
+    BelowBound(BelowBound),
+    /// The time lies below a bound whose peak nothing confirms on this device: the description of the device is blamed, and the
+    /// time stays a time.
+    #[error("{}", .0.unconfirmed_sentence())]
+    UnconfirmedPeak(BelowBound),
+    /// The time is none.
+    #[error("the time is not a positive, finite number")]
+    NotATime,
+    /// There is nothing to hold it against.
+    #[error("there is no bound to hold the time against")]
+    NoBound,
+}
+
+/// A time that no correct kernel reaches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BelowBound {
+    /// What was taken for a time.
+    pub claimed: Seconds,
+    /// The bound that it lies below: one of the sheet.
+    pub compared: ComparedBound,
+    /// What may be the case, the likeliest first.
+    pub reasons: Vec<Reason>,
+}
+
+/// What may be the case if a time lies below its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Most often.
+    #[error("the kernel does not do all of the work")]
+    WorkSkipped,
+    /// Cold times only.
+    #[error("caches were not empty when the clock started")]
+    NotCold,
+    /// Small working sets.
+    #[error("the working set fits in L2")]
+    FitsInCache,
+    /// Short times.
+    #[error(
+        "the clock missed a part: an asynchronous launch, a wrong stream, an offset subtracted twice"
+    )]
+    ClockMissed,
+    /// Where nothing confirms the peak.
+    #[error("the description of this device states too low a peak")]
+    DescriptionWrong,
+    /// Always.
+    #[error("the device runs above the clocks of its sheet")]
+    FasterClock,
+    /// Always.
+    #[error("the project counts more work than the task needs")]
+    WorkOverstated,
+}
+
+/// Bounds on one basis; a method bound may be missing where the physical one is not.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'a> {
+    /// No correct kernel beats it.
+    pub physical: &'a PhysicalBound,
+    /// Of the named method.
+    pub method: Option<&'a MethodBound>,
+}
+
+/// The standing of a time.
+///
+/// Only a bound on stated peaks makes a finding of a time, and only if something confirms the peak on this device: the
+/// driver's attributes or a calibration. Measured ceilings are what our own kernels reached: a time below their bound says that
+/// more is possible, see [`Standing::beaten`].
+///
+/// # Errors
+/// The time lies below a physical bound on stated peaks, is none, or there is no bound.
+pub fn compare_with_bounds(
+    held: impl Into<ComparableTime>,
+    bounds: &[Bounds<'_>],
+) -> Result<BoundComparison, NoBoundComparison> {
+    let held = held.into();
+    let is_time = [held.time, held.least].iter().all(|time| time.0 > 0.0 && time.0.is_finite());
+    if !is_time {
+        return Err(NoBoundComparison::NotATime);
+    }
+    if bounds.is_empty() {
+        return Err(NoBoundComparison::NoBound);
+    }
+    let mut standing = BoundComparison { physical: Vec::new(), method: Vec::new() };
+    let mut unconfirmed = None;
+    for Bounds { physical, method } in bounds {
+        let bound = physical.bound();
+        match bound.basis {
+            Basis::Sheet if held.least < bound.time => {
+                let is_proof =
+                    |part: &&Part| part.confirmation.is_confirmed() && held.least < part.time;
+                if let Some(part) = bound.parts.iter().find(is_proof) {
+                    let below = BelowBound::new(held.least, part, bound);
+                    return Err(NoBoundComparison::BelowBound(below));
+                }
+                let longest = bound.parts.first();
+                unconfirmed = longest.map(|part| BelowBound::new(held.least, part, bound));
+                continue;
+            }
+            Basis::Sheet | Basis::Measured => {}
+        }
+        // A bound that is no number is never reached, and nothing is below it either: it is refused.
+        let is_bound = bound.time.0 > 0.0 && bound.time.0.is_finite();
+        if !is_bound {
+            return Err(NoBoundComparison::NoBound);
+        }
+        standing.physical.push(ComparedBound::new(&held, bound));
+        standing.method.extend(method.map(|method| ComparedBound::new(&held, method.bound())));
+    }
+    match unconfirmed {
+        Some(below) if standing.physical.is_empty() => {
+            Err(NoBoundComparison::UnconfirmedPeak(below))
+        }
+        Some(_) | None => Ok(standing),
+    }
+}
+
+impl ComparedBound {
+    fn new(held: &ComparableTime, bound: &Bound) -> Self {
+        let Bound { time: at_least, limit, basis, .. } = bound;
+        Self {
+            basis: *basis,
+            bound: *at_least,
+            limit: *limit,
+            bound_fraction: held.bound_fraction(*at_least),
+        }
+    }
+}
+
+impl BoundComparison {
+    /// Against the physical bound on the best basis there is: measured before sheet, unless the measured one was beaten.
+    #[must_use]
+    pub fn best(&self) -> Option<&ComparedBound> {
+        let unbeaten =
+            self.physical.iter().filter(|against| against.bound_fraction.middle.0 <= 1.0);
+        unbeaten.max_by_key(|against| against.basis)
+    }
+
+    /// The same on the sheet's peaks, where [`Standing::best`] is on measured ones.
+    #[must_use]
+    pub fn on_sheet_peaks(&self) -> Option<&ComparedBound> {
+        match self.best()?.basis {
+            Basis::Measured => self.physical.iter().find(|against| against.basis == Basis::Sheet),
+            Basis::Sheet => None,
+        }
+    }
+
+    /// The bound on measured ceilings, where the time lies below it: the calibration is old, or its kernels are not the
+    /// fastest of their kind.
+    #[must_use]
+    pub fn exceeded_ceiling(&self) -> Option<&ComparedBound> {
+        self.physical.iter().find(|against| against.bound_fraction.middle.0 > 1.0)
+    }
+
+    /// Where the named method's bound was beaten: another method is at work.
+    #[must_use]
+    pub fn exceeded_method(&self) -> Option<&ComparedBound> {
+        self.method.iter().find(|against| against.bound_fraction.middle.0 > 1.0)
+    }
+}
+
+impl BelowBound {
+    /// A time below one part of a bound.
+    fn new(claimed: Seconds, part: &Part, bound: &Bound) -> Self {
+        let Part { time, limit, confirmation, .. } = part;
+        let share = ComparableTime::from(claimed).bound_fraction(*time);
+        let against = ComparedBound {
+            basis: bound.basis,
+            bound: *time,
+            limit: *limit,
+            bound_fraction: share,
+        };
+        let mut reasons = reasons(bound);
+        if !confirmation.is_confirmed() {
+            reasons.insert(0, Reason::DescriptionWrong);
+        }
+        Self { claimed, compared: against, reasons }
+    }
+
+    /// Why the description is blamed and not the kernel, in one sentence.
+    #[must_use]
+    pub fn unconfirmed_sentence(&self) -> String {
+        let ComparedBound { bound, limit, basis, .. } = self.compared;
+        format!(
+            "{} is below the {bound} that {limit} alone takes ({basis}), but neither the driver's attributes nor a \
+             calibration of this device confirms that peak: the description of the device is most likely wrong; \
+             `lightbench calibrate` measures its ceilings",
+            self.claimed
+        )
+    }
+
+    /// What is found, in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let ComparedBound { bound, limit, basis, .. } = self.compared;
+        let likely = self.reasons.first().map(|reason| format!("; most likely {reason}"));
+        format!(
+            "{} is below the {bound} that {limit} alone takes ({basis}): a finding, not a time{}",
+            self.claimed,
+            likely.unwrap_or_default()
+        )
+    }
+}
+
+fn reasons(bound: &Bound) -> Vec<Reason> {
+    let mut reasons = vec![Reason::WorkSkipped];
+    if bound.cache == CacheState::Cold {
+        reasons.push(Reason::NotCold);
+    }
+    match bound.residency {
+        Residency::Fits | Residency::Unknown => reasons.push(Reason::FitsInCache),
+        Residency::Beyond => {}
+    }
+    reasons.extend([Reason::ClockMissed, Reason::FasterClock, Reason::WorkOverstated]);
+    reasons
+}

@@ -1,0 +1,229 @@
+//! What the PTX of a kernel consists of: how wide its accesses are, and which means of the architecture it uses.
+//!
+//! Static: it says what is there, not how often it runs. Source: PTX ISA, chapter "Instructions".
+
+use lightbench_ptx::PtxModule;
+
+/// What a kernel's PTX consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodeMix {
+    /// Products of floating-point numbers, added to something or not.
+    pub products: u64,
+    /// Loads of global memory.
+    pub global_loads: u64,
+    /// Stores to global memory.
+    pub global_stores: u64,
+    /// Bytes of the widest load of global memory by one thread.
+    pub widest_load: u64,
+    /// Bytes of the widest store to global memory by one thread.
+    pub widest_store: u64,
+    /// Loads and stores of a thread's own memory.
+    pub local: u64,
+    /// Read-modify-writes of global memory.
+    pub global_atomics: u64,
+    /// Loads, stores and read-modify-writes of shared memory.
+    pub shared: u64,
+    /// Products of matrices on tensor cores.
+    pub tensor: u64,
+    /// Those that a group of four warps does together.
+    pub warp_group: u64,
+    /// Copies into shared memory that complete later.
+    pub async_copies: u64,
+    /// Bulk copies, of tensors too.
+    pub bulk_copies: u64,
+    /// Values that pass between the lanes of a warp.
+    pub shuffles: u64,
+    /// Barriers of a block.
+    pub barriers: u64,
+    /// Loads that caches are told not to keep, and stores likewise.
+    pub streaming: u64,
+    /// Stores to shared memory with products between them and the loads of global memory before: the next tile is
+    /// fetched while the last one is used.
+    pub prefetches: u64,
+}
+
+/// How far the text has come since the last barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    Barrier,
+    Load,
+    Product,
+}
+
+impl CodeMix {
+    /// The mix of the kernels with these symbols; what they call without inlining is left out.
+    #[must_use]
+    pub fn from_ptx(ptx: &str, module: &PtxModule, symbols: &[&str]) -> Self {
+        let mut mix = Self::default();
+        for entry in module.entries.iter().filter(|entry| symbols.contains(&entry.name.as_str())) {
+            let (first, last) = entry.lines;
+            let before = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
+            let lines = usize::try_from(last.saturating_sub(first)).unwrap_or(0) + 1;
+            let mut since = Since::Barrier;
+            for line in ptx.lines().skip(before).take(lines) {
+                since = mix.line(line, since);
+            }
+        }
+        mix
+    }
+
+    fn line(&mut self, line: &str, since: Since) -> Since {
+        let statement = line.trim_start();
+        // A predicate stands before its instruction.
+        let statement = match statement.strip_prefix('@') {
+            Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
+            None => statement,
+        };
+        let opcode = statement.split([' ', '\t', ';']).next().unwrap_or("");
+        let mut parts = opcode.split('.');
+        let name = parts.next().unwrap_or("");
+        let modifiers: Vec<&str> = parts.collect();
+        self.instruction(name, &modifiers);
+        self.order(name, &modifiers, since)
+    }
+
+    /// Follows loads, products and stores of tiles in the order of the text.
+    fn order(&mut self, name: &str, modifiers: &[&str], since: Since) -> Since {
+        let shared = modifiers.iter().any(|own| own.split("::").next() == Some("shared"));
+        match (name, since) {
+            ("bar" | "barrier", _) => Since::Barrier,
+            ("ld", Since::Barrier) if modifiers.contains(&"global") => Since::Load,
+            ("fma" | "mma" | "wmma", Since::Load) => Since::Product,
+            ("st", Since::Product) if shared => {
+                self.prefetches += 1;
+                since
+            }
+            (_, Since::Barrier | Since::Load | Since::Product) => since,
+        }
+    }
+
+    fn instruction(&mut self, name: &str, modifiers: &[&str]) {
+        let has = |word: &str| modifiers.iter().any(|own| own.split("::").next() == Some(word));
+        match name {
+            "ld" | "st" | "atom" | "red" => self.access(name, modifiers),
+            "fma" | "mul" => {
+                let floats = ["f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"];
+                self.products += u64::from(floats.iter().any(|float| modifiers.contains(float)));
+            }
+            "mma" | "wmma" => self.tensor += u64::from(!has("load") && !has("store")),
+            "wgmma" => {
+                self.tensor += u64::from(has("mma_async"));
+                self.warp_group += u64::from(has("mma_async"));
+            }
+            "tcgen05" => self.tensor += u64::from(has("mma")),
+            "cp" if has("bulk") => {
+                self.bulk_copies += u64::from(!has("commit_group") && !has("wait_group"));
+            }
+            "cp" => self.async_copies += u64::from(has("async") && has("shared")),
+            "shfl" | "redux" => self.shuffles += 1,
+            "bar" | "barrier" => self.barriers += u64::from(!has("warp") && !has("cluster")),
+            // Every other instruction of PTX, and what is none.
+            _ => {}
+        }
+    }
+
+    /// What names no space is generic, and that is mostly global.
+    fn access(&mut self, name: &str, modifiers: &[&str]) {
+        let has = |word: &str| modifiers.iter().any(|own| own.split("::").next() == Some(word));
+        if has("shared") {
+            self.shared += 1;
+        } else if has("local") {
+            self.local += 1;
+        } else if has("param") || has("const") {
+            // Neither is memory that anybody waits for.
+        } else if name == "ld" {
+            self.global_loads += 1;
+            self.widest_load = self.widest_load.max(bytes(modifiers));
+            self.streaming += u64::from(is_streaming(modifiers));
+        } else if name == "st" {
+            self.global_stores += 1;
+            self.widest_store = self.widest_store.max(bytes(modifiers));
+            self.streaming += u64::from(is_streaming(modifiers));
+        } else {
+            self.global_atomics += 1;
+        }
+    }
+}
+
+/// Bytes of one thread's access: the type by the length of the vector.
+fn bytes(modifiers: &[&str]) -> u64 {
+    let vector = modifiers.iter().find_map(|word| word.strip_prefix('v')?.parse::<u64>().ok());
+    // The type stands last.
+    let bits = modifiers.iter().rev().find_map(|word| {
+        let digits = word.strip_prefix(['b', 'u', 's', 'f'])?;
+        digits.parse::<u64>().ok()
+    });
+    vector.unwrap_or(1).saturating_mul(bits.unwrap_or(0)) / 8
+}
+
+fn is_streaming(modifiers: &[&str]) -> bool {
+    let hints = ["cs", "lu", "L1::no_allocate", "L1::evict_first", "L2::evict_first"];
+    // `L1::no_allocate` holds no dot, so that it is one word.
+    modifiers.iter().any(|word| hints.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+
+    #[track_caller]
+    fn check(statement: &str, expected: CodeMix) {
+        let text =
+            format!(".visible .entry k()\n{{\n{statement}\n}}\n.func f() {{\nbar.sync 0;\n}}\n");
+        let module = lightbench_ptx::read(&text);
+        assert_eq!(CodeMix::from_ptx(&text, &module, &["k"]), expected, "{statement}");
+        assert_eq!(CodeMix::from_ptx(&text, &module, &["other"]), CodeMix::default());
+    }
+
+    #[test]
+    fn an_instruction_counts_as_what_it_is() {
+        let none = CodeMix::default();
+        let load = CodeMix { global_loads: 1, ..none };
+        check(
+            "ld.global.nc.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];",
+            CodeMix { widest_load: 16, ..load },
+        );
+        check("@%p1 ld.global.u16 %rs1, [%rd1];", CodeMix { widest_load: 2, ..load });
+        check(
+            "\tld.global.L1::no_allocate.f64 %fd1, [%rd1];",
+            CodeMix { widest_load: 8, streaming: 1, ..load },
+        );
+        check("ld.u8 %rs1, [%rd1];", CodeMix { widest_load: 1, ..load });
+        check("ld.param.u64 %rd1, [k_param_0];", none);
+        check("ld.shared.v2.f32 {%f1, %f2}, [%r1];", CodeMix { shared: 1, ..none });
+        check(
+            "st.global.cs.v2.f64 [%rd1], {%fd1, %fd2};",
+            CodeMix { global_stores: 1, widest_store: 16, streaming: 1, ..none },
+        );
+        check("st.local.u32 [%rd1], %r1;", CodeMix { local: 1, ..none });
+        check("red.global.add.u32 [%rd1], 1;", CodeMix { global_atomics: 1, ..none });
+        check("atom.shared.add.u32 %r1, [%r2], 1;", CodeMix { shared: 1, ..none });
+        check(
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r2}, {%f1};",
+            CodeMix { tensor: 1, ..none },
+        );
+        check(
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1}, %rd1, %rd2, 1, 1, 1, 0, 0;",
+            CodeMix { tensor: 1, warp_group: 1, ..none },
+        );
+        check("cp.async.cg.shared.global [%r1], [%rd1], 16;", CodeMix { async_copies: 1, ..none });
+        check("cp.async.wait_group 0;", none);
+        check(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 64, [%r2];",
+            CodeMix { bulk_copies: 1, ..none },
+        );
+        check("shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;", CodeMix { shuffles: 1, ..none });
+        check("bar.sync \t0;", CodeMix { barriers: 1, ..none });
+        check("bar.warp.sync -1;", none);
+        let tile = "ld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f3, %f4, %f2;\nst.shared.f32 [%r1], %f1;\nbar.sync 0;";
+        let counts = CodeMix { products: 1, widest_load: 4, shared: 1, barriers: 1, ..load };
+        check(tile, CodeMix { prefetches: 1, ..counts });
+        let tile = "fma.rn.f32 %f2, %f3, %f4, %f2;\nld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\nbar.sync 0;";
+        check(tile, counts);
+        check("mul.f32 %f1, %f2, %f3;", CodeMix { products: 1, ..none });
+        check("mul.lo.s32 %r1, %r2, %r3;", none);
+        check("// ld.global.f32", none);
+        check("$L_1:", none);
+    }
+}

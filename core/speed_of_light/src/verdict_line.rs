@@ -1,0 +1,238 @@
+//! The one sentence about a run: correct or not, how fast, against what came before, how far from the speed of light,
+//! what holds it back, what to try next.
+//!
+//! Every surface shows this sentence. A time that was measured, modelled, predicted or recorded never reads like another.
+
+use lightbench_measure::timing::{Clock, Timing};
+use lightbench_units::Seconds;
+
+use super::advice::Advice;
+use super::bound_comparison::{BelowBound, BoundComparison, NoBoundComparison};
+use super::bound_fraction::BoundFraction;
+use super::limiter::Limiter;
+use super::time_comparison::TimeComparison;
+
+/// What the sentence is about.
+#[derive(Clone, Copy, Debug)]
+pub enum VerdictLine<'a> {
+    /// The kernel failed: it has no time.
+    Failed(&'a str),
+    /// It passed everything.
+    Correct(Performance<'a>),
+    /// It passed everything, and at this size sampled blocks were judged.
+    Sampled(Performance<'a>),
+    /// It passed everything else; nothing was judged at this size.
+    NotChecked(Performance<'a>),
+    /// It passed a quick look: never a best.
+    Screened(Performance<'a>),
+}
+
+/// How fast a kernel is, as far as that is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Performance<'a> {
+    /// The time.
+    pub time: Time<'a>,
+    /// Against the run before.
+    pub previous: Option<TimeComparison>,
+    /// Against the best run.
+    pub best: Option<TimeComparison>,
+    /// Against what a user would otherwise run, by its name.
+    pub baseline: Option<(&'a str, TimeComparison)>,
+    /// Against the speed of light.
+    pub standing: Option<&'a Result<BoundComparison, NoBoundComparison>>,
+    /// What holds it back.
+    pub limiter: Option<&'a Limiter>,
+    /// What to try next.
+    pub advice: Option<&'a Advice>,
+}
+
+/// A time, or why there is none.
+#[derive(Clone, Copy, Debug)]
+pub enum Time<'a> {
+    /// Nobody took it, for this reason.
+    None(&'a str),
+    /// Measured or modelled: the timing knows which.
+    Taken(&'a Timing),
+    /// What a model expects that was trained on other runs: from, to.
+    Predicted(Seconds, Seconds),
+    /// Somebody else's number.
+    Recorded {
+        /// The time.
+        time: Seconds,
+        /// Who says so.
+        source: &'a str,
+    },
+}
+
+impl VerdictLine<'_> {
+    /// The sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (head, performance) = match self {
+            Self::Failed(why) => return full_stop(format!("Not correct: {why}")),
+            // Two things that do not fit each other are not both called facts.
+            Self::Correct(performance) | Self::Sampled(performance)
+                if performance.is_too_fast() =>
+            {
+                ("Correct where it was verified", performance)
+            }
+            Self::Correct(performance) => ("Correct", performance),
+            Self::Sampled(performance) => ("Correct in sampled blocks", performance),
+            Self::NotChecked(performance) => ("Not checked at this size", performance),
+            Self::Screened(performance) => ("Screened only, not verified", performance),
+        };
+        full_stop(format!("{head}: {}", performance.words()))
+    }
+}
+
+impl Performance<'_> {
+    /// A time below its bound is a finding, and nothing is said of it as a time.
+    const fn too_fast(&self) -> Option<&BelowBound> {
+        match self.standing {
+            Some(Err(NoBoundComparison::BelowBound(below))) => Some(below),
+            Some(_) | None => None,
+        }
+    }
+
+    const fn is_too_fast(&self) -> bool {
+        self.too_fast().is_some()
+    }
+
+    fn words(&self) -> String {
+        if let Some(below) = self.too_fast() {
+            return below.sentence();
+        }
+        let Ok(time) = self.time.words() else {
+            return "what was taken for a time is none".to_owned();
+        };
+        match self.time {
+            Time::None(_) => return time,
+            Time::Taken(timing) if timing.is_at_floor() => return time,
+            Time::Taken(_) | Time::Predicted(..) | Time::Recorded { .. } => {}
+        }
+        let mut clauses = vec![time];
+        clauses.extend(self.previous.map(|than| than.words("the previous run")));
+        clauses.extend(self.best.map(|than| than.words("the best")));
+        clauses.extend(self.baseline.map(|(name, than)| than.words(name)));
+        clauses.extend(self.standing.map(|stands| standing(stands, self.time)));
+        let mut parts = vec![clauses.join(", ")];
+        parts.extend(self.limiter.map(|limiter| format!("limited by {}", limiter.words())));
+        parts.extend(self.advice.map(next));
+        parts.join("; ")
+    }
+}
+
+/// Something that was taken for a time and is none.
+struct InvalidTime;
+
+impl Time<'_> {
+    fn words(&self) -> Result<String, InvalidTime> {
+        Ok(match self {
+            Self::None(why) => format!("not timed, {why}"),
+            Self::Taken(timing) => taken(timing)?,
+            Self::Predicted(low, high) => {
+                ordered([*low, *low, *high])?;
+                format!("perhaps {low} to {high} as predicted, not measured")
+            }
+            Self::Recorded { time, source } => {
+                ordered([*time, *time, *time])?;
+                format!("{time} recorded elsewhere ({source})")
+            }
+        })
+    }
+}
+
+fn taken(timing: &Timing) -> Result<String, InvalidTime> {
+    let (median, (low, high)) = (timing.summary.median, timing.summary.interval);
+    ordered([low, median, high])?;
+    let state = timing.mode.word();
+    let mut words = match timing.clock {
+        Clock::Modelled => format!("{low} to {high} as modelled, not measured"),
+        Clock::Events { floor, .. } | Clock::Cupti { floor, .. } if timing.is_at_floor() => {
+            format!("at the launch floor of {floor}, and not resolvable")
+        }
+        Clock::Events { .. } | Clock::Cupti { .. } => {
+            let (below, above) = (median - low, high - median);
+            let half = if above > below { above } else { below };
+            let mut words =
+                format!("{median} ± {half} {state}, measured by {}", timing.clock.words());
+            if let Some(floor) = timing.near_floor() {
+                words += &format!(", of which {floor} is what an empty launch of this shape takes");
+            }
+            words
+        }
+    };
+    match timing.conditions.other_processes {
+        0 => {}
+        1 => words.push_str(", while another process used the device"),
+        others => words.push_str(&format!(", while {others} other processes used the device")),
+    }
+    for taint in &timing.taint {
+        words.push_str(", although ");
+        words.push_str(&taint.to_string());
+    }
+    Ok(words)
+}
+
+/// Refuses what is not positive, not finite or not in order.
+fn ordered([low, median, high]: [Seconds; 3]) -> Result<(), InvalidTime> {
+    let is_time = low.0 > 0.0 && low <= median && median <= high && high.0.is_finite();
+    is_time.then_some(()).ok_or(InvalidTime)
+}
+
+/// The share of a time that nobody measured has the range that the time has.
+fn standing(standing: &Result<BoundComparison, NoBoundComparison>, time: Time<'_>) -> String {
+    let standing = match standing {
+        Ok(standing) => standing,
+        Err(why) => return why.to_string(),
+    };
+    let Some(best) = standing.best() else { return "no bound".to_owned() };
+    let sheet = standing.on_sheet_peaks();
+    let sheet = sheet.map(|against| format!("; {} by the sheet", against.bound_fraction.middle));
+    let beaten = standing.exceeded_ceiling();
+    let beaten =
+        beaten.map(|against| format!("; beyond the measured ceiling of {}", against.limit));
+    let (about, range) = match time {
+        Time::Taken(timing) => precision_and_range(&best.bound_fraction, timing),
+        Time::None(_) | Time::Predicted(..) | Time::Recorded { .. } => ("", String::new()),
+    };
+    let range = if range.is_empty() { range } else { format!("{range}; ") };
+    format!(
+        "{about}{} of the speed of light ({range}{}, {}{}{})",
+        best.bound_fraction.middle,
+        best.limit,
+        best.basis,
+        sheet.unwrap_or_default(),
+        beaten.unwrap_or_default()
+    )
+}
+
+/// `76.8 % of the speed of light`, `about 50.1 % of the speed of light (34.7 % to 72.2 %)`.
+#[must_use]
+pub fn bound_fraction_text(share: &BoundFraction, timing: &Timing) -> String {
+    let (about, range) = precision_and_range(share, timing);
+    let range = if range.is_empty() { range } else { format!(" ({range})") };
+    format!("{about}{} of the speed of light{range}", share.middle)
+}
+
+/// How sure a share is, and between what it lies, where that is not beside the time.
+fn precision_and_range(share: &BoundFraction, timing: &Timing) -> (&'static str, String) {
+    match timing.clock {
+        Clock::Modelled => ("about ", share.range()),
+        Clock::Events { .. } | Clock::Cupti { .. } => ("", String::new()),
+    }
+}
+
+fn next(advice: &Advice) -> String {
+    match advice {
+        Advice::Try(_) => format!("next: {}", advice.sentence()),
+        Advice::NearEnough { .. } | Advice::NearLeast { .. } | Advice::Nothing => advice.sentence(),
+    }
+}
+
+fn full_stop(mut sentence: String) -> String {
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
