@@ -31,7 +31,7 @@ pub use lightbench_virtual_gpu as virtual_gpu;
 
 pub use lightbench_tensors as tensors;
 
-pub mod verify;
+pub use lightbench_verify as verify;
 
 pub use lightbench_measure as measure;
 

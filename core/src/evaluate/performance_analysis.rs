@@ -35,7 +35,7 @@ pub(super) fn analyse_performance(
     for timing in &mut passed.timings {
         timing.standing = analyse_workload(evaluation, subject, timing);
         analyse_baselines(evaluation, timing);
-        timing.tell(None, None);
+        timing.update_line(None, None);
     }
 }
 
@@ -175,52 +175,4 @@ fn decisive<'a>(
     let best = standing.and_then(|standing| standing.as_ref().ok()?.best());
     let of_basis = |basis| bounds.iter().find(|(physical, _)| physical.bound().basis == basis);
     best.and_then(|best| of_basis(best.basis)).or(bounds.first())
-}
-
-impl WorkloadTiming {
-    /// The cold time: the one that scores.
-    #[must_use]
-    pub fn cold(&self) -> Option<&Timing> {
-        self.timings.iter().find(|timing| timing.mode == Mode::Cold)
-    }
-
-    /// The time against that of the first library that ran.
-    fn beside_baseline(&self) -> Option<(String, TimeComparison)> {
-        let measured = self.baselines.iter().find_map(BaselineTiming::measured)?;
-        Some((measured.used.name.clone(), TimeComparison::new(self.cold()?, measured.cold()?)))
-    }
-
-    /// Makes the sentence anew, against the previous run and the best where those are known; [`than`] compares.
-    ///
-    /// [`than`]: crate::history::before::than
-    pub fn tell(&mut self, previous: Option<TimeComparison>, best: Option<TimeComparison>) {
-        let Some(stands) = &self.standing else { return };
-        let baseline = self.beside_baseline();
-        let baseline = baseline.as_ref().map(|(name, than)| (name.as_str(), *than));
-        let performance = Performance {
-            time: told(self.cold(), self.withheld.as_deref()),
-            previous,
-            best,
-            baseline,
-            standing: stands.standing.as_ref(),
-            limiter: Some(&stands.limiter),
-            advice: Some(&stands.advice),
-        };
-        let line = match self.check {
-            SizeCheck::Whole => VerdictLine::Correct(performance),
-            SizeCheck::Sampled { .. } => VerdictLine::Sampled(performance),
-            SizeCheck::NotChecked(_) => VerdictLine::NotChecked(performance),
-        }
-        .sentence();
-        if let Some(stands) = &mut self.standing {
-            stands.line = line;
-        }
-    }
-}
-
-fn told<'a>(timing: Option<&'a Timing>, withheld: Option<&'a str>) -> Time<'a> {
-    match timing {
-        Some(timing) => Time::Taken(timing),
-        None => Time::None(withheld.unwrap_or("nobody measured it")),
-    }
 }

@@ -40,7 +40,7 @@ impl ComparisonRuns {
             let against = |before: &Option<StoredRun>| {
                 before.as_ref().and_then(|before| compare_times(now, before, name))
             };
-            timed.tell(against(&self.previous), against(&self.best));
+            timed.update_line(against(&self.previous), against(&self.best));
         }
     }
 }

@@ -1,0 +1,17 @@
+//! Sets `LIGHTBENCH_SOURCE_HASH`, by which two sides of a worker protocol recognise that they are the same build.
+
+#[path = "../worker/source_hash.rs"]
+mod source_hash;
+
+fn main() -> std::io::Result<()> {
+    source_hash::emit(&[
+        "src",
+        "../device/src",
+        "../measure/src",
+        "../primitives/src",
+        "../project/src",
+        "../speed_of_light/src",
+        "../tensors/src",
+        "../virtual_gpu/src",
+    ])
+}

@@ -1,0 +1,199 @@
+//! Virtual devices beside a GPU: several processes that have the same candidate, and run it on several workloads at a time
+//! while the GPU goes on.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, available_parallelism};
+use std::time::Duration;
+
+use lightbench_primitives::cancellation::Cancellation;
+use lightbench_worker::error::Death;
+
+use super::device_worker::DeviceWorker;
+use super::station::{Opening, RunOrder, RunReport, StationFailure};
+use super::stations::{OPEN_LIMIT, StationError, replied};
+
+/// Each holds a copy of a workload.
+const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+
+/// Processes that start when they are needed.
+#[derive(Debug, Default)]
+pub(super) struct Checkers {
+    seats: Vec<Seat>,
+    /// What each process opens before its first run.
+    opening: Option<Opening>,
+}
+
+/// A process, and whether it has opened the candidate and run nothing of it yet: what a run leaves in variables of the
+/// module must not reach another one, because which process runs what is chance.
+#[derive(Debug)]
+struct Seat {
+    handle: DeviceWorker,
+    is_fresh: bool,
+}
+
+impl Checkers {
+    /// As many as the machine has processors.
+    pub(super) fn new(handle: impl Fn() -> DeviceWorker) -> Self {
+        let most = available_parallelism().unwrap_or(NonZeroUsize::MIN).min(MOST).get();
+        let seats = (0..most).map(|_| Seat { handle: handle(), is_fresh: false }).collect();
+        Self { seats, opening: None }
+    }
+
+    /// Gives them a candidate; the reason where a virtual device does not take it.
+    pub(super) fn open(
+        &mut self,
+        opening: Opening,
+        cancellation: &Cancellation,
+    ) -> Result<Result<(), String>, StationError> {
+        self.seats.iter_mut().for_each(|seat| seat.is_fresh = false);
+        let opening = self.opening.insert(opening);
+        let Some(first) = self.seats.first_mut() else { return Ok(Ok(())) };
+        match first.open(opening, cancellation) {
+            Ok(()) => Ok(Ok(())),
+            Err(StationError::Failed(
+                StationFailure::Load(reason) | StationFailure::NotSupported(reason),
+            )) => Ok(Err(reason)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Carries out orders on threads of their own while something else goes on, which may wait for their reports.
+    ///
+    /// # Errors
+    /// The system has no more threads; nothing went on.
+    pub(super) fn carry_out_beside<T>(
+        &mut self,
+        (orders, cancellation, reports): (&[(RunOrder, Duration)], &Cancellation, &Reports),
+        meanwhile: impl FnOnce() -> T,
+    ) -> io::Result<T> {
+        std::thread::scope(|scope| {
+            let thread = Builder::new().name("checkers".to_owned());
+            thread.spawn_scoped(scope, || self.carry_out(orders, cancellation, reports))?;
+            Ok(meanwhile())
+        })
+    }
+
+    /// Begun in their order; each report is told as soon as it is there.
+    fn carry_out(
+        &mut self,
+        orders: &[(RunOrder, Duration)],
+        cancellation: &Cancellation,
+        reports: &Reports,
+    ) {
+        let _ended = Ended(reports);
+        let Some(opening) = &self.opening else { return };
+        let next = AtomicUsize::new(0);
+        let serve = |seat: &mut Seat| {
+            while !cancellation.is_cancelled() {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some((order, limit)) = orders.get(index) else { break };
+                let report = seat.run(opening, order.clone(), *limit, cancellation);
+                reports.tell(index, report);
+            }
+        };
+        std::thread::scope(|scope| {
+            let mut seats = self.seats.iter_mut().take(orders.len());
+            let own = seats.next();
+            for seat in seats {
+                let thread = Builder::new().name("checker".to_owned());
+                // Without another thread the others do its part.
+                let _fewer = thread.spawn_scoped(scope, || serve(seat));
+            }
+            if let Some(seat) = own {
+                serve(seat);
+            }
+        });
+    }
+
+    /// Ends all processes.
+    pub(super) fn stop(&mut self) {
+        self.seats.iter_mut().for_each(|seat| seat.handle.stop());
+    }
+
+    /// How processes ended that were found dead when they were needed.
+    pub(super) fn take_replaced(&mut self) -> Vec<Death> {
+        self.seats.iter_mut().flat_map(|seat| seat.handle.take_replaced()).collect()
+    }
+}
+
+impl Seat {
+    fn open(&mut self, opening: &Opening, cancellation: &Cancellation) -> Result<(), StationError> {
+        replied(self.handle.call(opening.clone(), OPEN_LIMIT, cancellation))?;
+        self.is_fresh = true;
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        opening: &Opening,
+        order: RunOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<RunReport, StationError> {
+        if !(self.is_fresh && self.handle.is_running()) {
+            self.open(opening, cancellation)?;
+        }
+        self.is_fresh = false;
+        replied(self.handle.call_same(order, limit, cancellation))
+    }
+}
+
+/// Reports that somebody waits for.
+#[derive(Debug)]
+pub(super) struct Reports {
+    known: Mutex<Known>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Known {
+    reports: Vec<Option<Result<RunReport, StationError>>>,
+    has_ended: bool,
+}
+
+impl Reports {
+    /// Of so many orders.
+    pub(super) fn new(count: usize) -> Self {
+        let reports = (0..count).map(|_| None).collect();
+        Self { known: Mutex::new(Known { reports, has_ended: false }), changed: Condvar::new() }
+    }
+
+    /// Waits for the report of an order; it is given once.
+    pub(super) fn take(&self, index: usize) -> Result<RunReport, StationError> {
+        let mut known = self.lock();
+        loop {
+            if let Some(report) = known.reports.get_mut(index).and_then(Option::take) {
+                return report;
+            }
+            if known.has_ended {
+                // Only a cancellation, or a defect of ours, ends before all are told.
+                return Err(StationError::Cancelled);
+            }
+            known = self.changed.wait(known).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn tell(&self, index: usize, report: Result<RunReport, StationError>) {
+        if let Some(place) = self.lock().reports.get_mut(index) {
+            *place = Some(report);
+        }
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says that no more reports come, whatever happened.
+struct Ended<'a>(&'a Reports);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.lock().has_ended = true;
+        self.0.changed.notify_all();
+    }
+}

@@ -1,0 +1,170 @@
+//! What a candidate left in its outputs, handed from one station to the other through a folder.
+//!
+//! `head.json` names the tensors and the bytes of them that nothing wrote; each tensor's bytes are a file named after its
+//! index. Where both stations have the same GPU they go from one to the other directly, and the head says what to take.
+//! Whether that works on this machine is found out the first time, when both ways are offered; `direct` remembers it.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Seek as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use lightbench_device::{BufferId, Content, Device};
+use serde::{Deserialize, Serialize};
+
+use super::StationFailure;
+use super::bound::of_device;
+
+const HEAD: &str = "head.json";
+const DIRECT: &str = "direct";
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    tensor: usize,
+    bytes: u64,
+    unwritten: Vec<Range<usize>>,
+    /// What names it on the device.
+    offered: Option<Vec<u8>>,
+    place: Place,
+}
+
+/// Where the bytes of an output are, beside the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Place {
+    /// In a file.
+    File,
+    /// Nowhere else.
+    Nowhere,
+}
+
+/// Whether outputs go directly from one station to the other on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Way {
+    Untried,
+    Works,
+    Fails,
+}
+
+impl Way {
+    fn read(folder: &Path) -> Result<Self, StationFailure> {
+        match fs::read(folder.join(DIRECT)) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(failure),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::Untried),
+            Err(error) => Err(failure(error)),
+        }
+    }
+
+    fn remember(self, folder: &Path) -> Result<(), StationFailure> {
+        let bytes = serde_json::to_vec(&self).map_err(failure)?;
+        fs::write(folder.join(DIRECT), bytes).map_err(failure)
+    }
+}
+
+/// Writes the contents of outputs, each with its tensor's index.
+pub(super) fn write(folder: &Path, outputs: &[(usize, Content)]) -> Result<(), StationFailure> {
+    let mut head = Vec::new();
+    for (tensor, content) in outputs {
+        fs::write(folder.join(tensor.to_string()), &content.bytes).map_err(failure)?;
+        let (bytes, unwritten) = (content.bytes.len() as u64, content.unwritten.clone());
+        let (offered, place) = (None, Place::File);
+        head.push(Entry { tensor: *tensor, bytes, unwritten, offered, place });
+    }
+    write_head(folder, &head)
+}
+
+/// The same from a device; each with its bytes.
+pub(super) fn write_from(
+    folder: &Path,
+    device: &mut dyn Device,
+    outputs: &[(usize, BufferId, u64)],
+) -> Result<(), StationFailure> {
+    let mut head = Vec::new();
+    let way = Way::read(folder)?;
+    for (slot, (tensor, buffer, bytes)) in outputs.iter().enumerate() {
+        let (tensor, bytes) = (*tensor, *bytes);
+        let offered = match (way, device.direct()) {
+            // A machine that does not permit it has the other way.
+            (Way::Untried | Way::Works, Some(direct)) => direct.offer(*buffer, slot).ok(),
+            (Way::Fails, _) | (_, None) => None,
+        };
+        if way == Way::Works && offered.is_some() {
+            let (unwritten, place) = (Vec::new(), Place::Nowhere);
+            head.push(Entry { tensor, bytes, unwritten, offered, place });
+            continue;
+        }
+        // What the run before left is written over: pages that are there already cost nothing.
+        let options = File::options().write(true).create(true).truncate(false).to_owned();
+        let mut file = options.open(folder.join(tensor.to_string())).map_err(failure)?;
+        let unwritten = device.read_to(*buffer, &mut file).map_err(|error| of_device(&error))?;
+        let bytes = file.stream_position().map_err(failure)?;
+        file.set_len(bytes).map_err(failure)?;
+        head.push(Entry { tensor, bytes, unwritten, offered, place: Place::File });
+    }
+    write_head(folder, &head)
+}
+
+fn write_head(folder: &Path, head: &[Entry]) -> Result<(), StationFailure> {
+    let head = serde_json::to_vec(head).map_err(failure)?;
+    fs::write(folder.join(HEAD), head).map_err(failure)
+}
+
+/// One output in the folder.
+#[derive(Debug)]
+pub(super) struct Handed {
+    pub(super) tensor: usize,
+    pub(super) bytes: u64,
+    /// Ranges of bytes that nothing wrote, ascending.
+    pub(super) unwritten: Vec<Range<usize>>,
+    offered: Option<Vec<u8>>,
+    place: Place,
+    folder: PathBuf,
+}
+
+impl Handed {
+    /// What [`write`] or [`write_from`] wrote.
+    pub(super) fn all(folder: &Path) -> Result<Vec<Self>, StationFailure> {
+        let head = fs::read(folder.join(HEAD)).map_err(failure)?;
+        let head: Vec<Entry> = serde_json::from_slice(&head).map_err(failure)?;
+        let handed = head.into_iter().map(|Entry { tensor, bytes, unwritten, offered, place }| {
+            Self { tensor, bytes, unwritten, offered, place, folder: folder.to_owned() }
+        });
+        Ok(handed.collect())
+    }
+
+    /// Its bytes.
+    pub(super) fn content(&self) -> Result<Content, StationFailure> {
+        let bytes = fs::read(self.file()).map_err(failure)?;
+        if bytes.len() as u64 != self.bytes {
+            let (output, found, expected) = (self.tensor, bytes.len(), self.bytes);
+            let message = format!("output {output} has {found} bytes, not {expected}");
+            return Err(StationFailure::Outputs(message));
+        }
+        Ok(Content { bytes, unwritten: self.unwritten.clone() })
+    }
+
+    /// Fills a buffer of as many bytes with it.
+    pub(super) fn place(
+        &self,
+        device: &mut dyn Device,
+        buffer: BufferId,
+    ) -> Result<(), StationFailure> {
+        if let (Some(offered), Some(direct)) = (&self.offered, device.direct()) {
+            match (direct.take(buffer, offered), self.place) {
+                (Ok(()), Place::File) => return Way::Works.remember(&self.folder),
+                (Ok(()), Place::Nowhere) => return Ok(()),
+                (Err(_not_permitted), Place::File) => Way::Fails.remember(&self.folder)?,
+                (Err(error), Place::Nowhere) => return Err(failure(error)),
+            }
+        }
+        let mut file = File::open(self.file()).map_err(failure)?;
+        device.set_from(buffer, &mut file).map_err(|error| of_device(&error))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join(self.tensor.to_string())
+    }
+}
+
+fn failure(error: impl std::fmt::Display) -> StationFailure {
+    StationFailure::Outputs(error.to_string())
+}

@@ -1,0 +1,207 @@
+//! Work that a station leaves to its device: code of ours runs there, and small answers come back.
+
+use lightbench_device::{BufferId, BufferRequest, Device, Image, Launch, ModuleId};
+use lightbench_tensors::compare::Strictness;
+use lightbench_tensors::encoding::comparison::{
+    ChunkSquares, ComparisonEncoding, ComparisonResult, SQUARES_BYTES, pair,
+};
+use lightbench_tensors::encoding::format::Format;
+use lightbench_tensors::encoding::input::InputEncoding;
+use lightbench_virtual_gpu::{Access, InitialContent};
+
+use super::bound::of_device;
+use super::{ModuleImage, StationFailure};
+use crate::trusted_code::launches;
+use crate::trusted_code::launches::Compared;
+
+/// Bytes of an answer: two numbers.
+const ANSWER_BYTES: u64 = 16;
+
+/// Code of ours that a device has taken, and a place for its answers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trusted {
+    module: ModuleId,
+    answer: BufferId,
+}
+
+/// What the reference computed for an output of floats: the values, and the magnitudes of their terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reals {
+    pub(super) values: BufferId,
+    pub(super) magnitudes: BufferId,
+}
+
+impl Trusted {
+    /// None where the device leaves that work to the host.
+    pub(super) fn load(
+        device: &mut dyn Device,
+        image: &ModuleImage,
+    ) -> Result<Option<Self>, StationFailure> {
+        let image = Image { ptx: &image.ptx, cubin: image.cubin.as_deref() };
+        let Some(module) = device.equip(image).map_err(|error| of_device(&error))? else {
+            return Ok(None);
+        };
+        let answer = working_space(device, "answer", ANSWER_BYTES)?;
+        Ok(Some(Self { module, answer }))
+    }
+
+    /// Fills a buffer.
+    pub(super) fn make(
+        self,
+        device: &mut dyn Device,
+        buffer: BufferId,
+        making: &InputEncoding,
+    ) -> Result<(), StationFailure> {
+        let table = table(device, making)?;
+        run(device, &launches::make(self.module, buffer, making, table))?;
+        give_back(device, table)
+    }
+
+    /// The first byte of a buffer that is not what was made.
+    pub(super) fn first_change(
+        self,
+        device: &mut dyn Device,
+        buffer: BufferId,
+        making: &InputEncoding,
+    ) -> Result<Option<u64>, StationFailure> {
+        self.begin(device, [u64::MAX; 2])?;
+        let table = table(device, making)?;
+        let made = (making, table);
+        run(device, &launches::still(self.module, buffer, made, self.answer))?;
+        give_back(device, table)?;
+        let [first, _unused] = self.answered(device)?;
+        Ok((first != u64::MAX).then_some(first))
+    }
+
+    /// Two numbers that depend on every byte of a buffer of so many.
+    pub(super) fn digest(
+        self,
+        device: &mut dyn Device,
+        buffer: BufferId,
+        bytes: u64,
+    ) -> Result<[u64; 2], StationFailure> {
+        self.begin(device, [0; 2])?;
+        run(device, &launches::digest(self.module, buffer, bytes, self.answer))?;
+        self.answered(device)
+    }
+
+    /// Judges floats. The sums are those of each chunk, in order; none for exact results.
+    pub(super) fn compare(
+        self,
+        device: &mut dyn Device,
+        (found, expected): (BufferId, Reals),
+        comparing: &ComparisonEncoding,
+        strictness: Strictness,
+    ) -> Result<(ComparisonResult, Vec<ChunkSquares>), StationFailure> {
+        let compared = Compared { found, expected: expected.values };
+        self.begin(device, [0; 2])?;
+        if strictness == Strictness::Exact {
+            let (magnitudes, answer) = (expected.magnitudes, self.answer);
+            let module = self.module;
+            run(
+                device,
+                &launches::compare_exactly(module, compared, magnitudes, comparing, answer),
+            )?;
+            return Ok((self.judged(device)?, Vec::new()));
+        }
+        let bytes = comparing.chunks().saturating_mul(SQUARES_BYTES);
+        let squares = working_space(device, "sums", bytes)?;
+        let results = (squares, self.answer);
+        let magnitudes = expected.magnitudes;
+        run(device, &launches::compare(self.module, compared, magnitudes, comparing, results))?;
+        let sums = device.read(squares).map_err(|error| of_device(&error))?.bytes;
+        device.free(squares).map_err(|error| of_device(&error))?;
+        Ok((self.judged(device)?, ChunkSquares::read_all(&sums).collect()))
+    }
+
+    /// Judges anything by its bits.
+    pub(super) fn compare_bits(
+        self,
+        device: &mut dyn Device,
+        compared: Compared,
+        comparing: &ComparisonEncoding,
+    ) -> Result<ComparisonResult, StationFailure> {
+        self.begin(device, [0; 2])?;
+        run(device, &launches::compare_bits(self.module, compared, comparing, self.answer))?;
+        self.judged(device)
+    }
+
+    /// Whether all results are exact, their terms below a limit; and whether some of them are beyond half precision.
+    pub(super) fn survey(
+        self,
+        device: &mut dyn Device,
+        Reals { values, magnitudes }: Reals,
+        comparing: &ComparisonEncoding,
+        limit: f64,
+    ) -> Result<(bool, bool), StationFailure> {
+        self.begin(device, [0; 2])?;
+        let looked_at = (values, magnitudes);
+        run(device, &launches::survey(self.module, looked_at, comparing, limit, self.answer))?;
+        let [inexact, telling] = self.answered(device)?;
+        Ok((inexact == 0, telling > 0))
+    }
+
+    fn begin(self, device: &mut dyn Device, numbers: [u64; 2]) -> Result<(), StationFailure> {
+        let bytes = numbers.map(u64::to_le_bytes).concat();
+        device.set(self.answer, InitialContent::Bytes(bytes)).map_err(|error| of_device(&error))
+    }
+
+    fn answered(self, device: &mut dyn Device) -> Result<[u64; 2], StationFailure> {
+        let bytes = device.read(self.answer).map_err(|error| of_device(&error))?.bytes;
+        pair(&bytes).ok_or_else(|| StationFailure::Device("an answer of another size".to_owned()))
+    }
+
+    fn judged(self, device: &mut dyn Device) -> Result<ComparisonResult, StationFailure> {
+        let [rejected, fraction] = self.answered(device)?;
+        Ok(ComparisonResult { rejected, fraction: f64::from_bits(fraction) })
+    }
+}
+
+/// A buffer of so many bytes, every one the same as others of its kind: elements of one value.
+pub(super) fn constant(bytes: u64, element: &[u8]) -> Option<InputEncoding> {
+    let size = element.len() as u64;
+    let mut bits = [0; 8];
+    bits.get_mut(..element.len())?.copy_from_slice(element);
+    let fits = matches!(size, 1 | 2 | 4 | 8) && bytes.is_multiple_of(size);
+    fits.then(|| {
+        InputEncoding::constant(bytes / size, Format::opaque(size), u64::from_le_bytes(bits))
+    })
+}
+
+/// The numbers that are looked up, where the device reads them.
+fn table(
+    device: &mut dyn Device,
+    making: &InputEncoding,
+) -> Result<Option<BufferId>, StationFailure> {
+    let Some(table) = making.table() else { return Ok(None) };
+    let bytes: Vec<u8> = table.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let length = bytes.len() as u64;
+    let request =
+        BufferRequest::new("table", length, Access::ReadOnly, InitialContent::Bytes(bytes));
+    device.allocate(request).map(Some).map_err(|error| of_device(&error))
+}
+
+fn give_back(device: &mut dyn Device, buffer: Option<BufferId>) -> Result<(), StationFailure> {
+    buffer.map_or(Ok(()), |buffer| device.free(buffer)).map_err(|error| of_device(&error))
+}
+
+/// Memory for the work of trusted code.
+pub(super) fn working_space(
+    device: &mut dyn Device,
+    name: &str,
+    bytes: u64,
+) -> Result<BufferId, StationFailure> {
+    let request = BufferRequest::new(name, bytes, Access::ReadWrite, InitialContent::Uninitialised);
+    device.allocate(request).map_err(|error| of_device(&error))
+}
+
+/// Runs trusted code, which does nothing wrong: if it does, the device is broken.
+fn run(device: &mut dyn Device, launch: &Launch) -> Result<(), StationFailure> {
+    let outcome = device.launch(launch).map_err(|error| of_device(&error))?;
+    match outcome.faults.first() {
+        None => Ok(()),
+        Some(fault) => {
+            Err(StationFailure::Device(format!("`{}`: {:?}", launch.kernel, fault.kind())))
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! The processes of a verification, as the parent sees them: one runs the candidate, one the reference.
+//!
+//! Where the candidate runs on a GPU, a third one runs it on a virtual device that sees what a GPU does not.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lightbench_device::{Description, DeviceName, DeviceSheet};
+use lightbench_primitives::cancellation::Cancellation;
+use lightbench_project::launch::expectation::FaultKind;
+use lightbench_project::manifest::Distribution;
+use lightbench_tensors::inputs::InputMode;
+use lightbench_worker::command::WorkerCommand;
+use lightbench_worker::end::{WorkerEnd, WorkerRole};
+use lightbench_worker::error::{Death, WorkerError};
+use lightbench_worker::protocol::{Configuration, Limits};
+use lightbench_worker::sandbox::{SandboxPolicy, Sockets};
+
+use super::checkers::Checkers;
+use super::device_worker::DeviceWorker;
+use super::fault_report::FaultReport;
+use super::handover::Handover;
+use super::station::{
+    Inadmissibility, JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening,
+    RunOrder, RunReport, Side, StationFailure,
+};
+
+/// How long opening a device and loading modules may take.
+pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(60);
+
+/// The steps after which a launch that does not end is asked where it is, and how long that may take.
+const STILL_RUNNING: u64 = 1 << 22;
+const LOOK_LIMIT: Duration = Duration::from_secs(10);
+
+/// What a process of the driver's needs of the file system besides reading it: the device nodes, and its own threads'
+/// folder, without which the driver does not start.
+const CUDA_WRITES: [&str; 8] = [
+    "/proc/self/task",
+    "/dev/nvidiactl",
+    "/dev/nvidia-uvm",
+    "/dev/nvidia-uvm-tools",
+    "/dev/nvidia-modeset",
+    "/dev/nvidia-caps",
+    "/dev/shm",
+    "/dev/null",
+];
+
+/// GPUs that a machine has at most.
+const MOST_GPUS: usize = 32;
+
+/// The processes of a verification.
+#[derive(Debug)]
+pub struct Stations {
+    name: DeviceName,
+    device: String,
+    candidate: DeviceWorker,
+    checker: Option<Checker>,
+    reference: DeviceWorker,
+    /// What the reference's process has open. It is trusted, so that it need not be opened anew for every candidate, and
+    /// what it computed is still known.
+    reference_has: Option<Opening>,
+    /// What the candidate's process was given last.
+    candidate_has: Option<Opening>,
+    handover: Handover,
+    cupti: Vec<PathBuf>,
+}
+
+/// A virtual device beside a GPU.
+#[derive(Debug)]
+struct Checker {
+    name: DeviceName,
+    device: String,
+    all: Checkers,
+    taken: Taken,
+}
+
+/// Whether a virtual device beside a GPU has the candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Taken {
+    /// Nobody offered it one.
+    Nothing,
+    /// It has.
+    All,
+    /// It has not, for this reason: instructions that only the GPU knows.
+    Refused(String),
+}
+
+/// A virtual device beside a GPU, as far as it is there for the candidate.
+#[derive(Clone, Copy, Debug)]
+pub enum Beside<'a> {
+    /// It has the candidate.
+    Open {
+        /// What it is called.
+        device: &'a str,
+        /// What it plays.
+        sheet: &'static DeviceSheet,
+    },
+    /// It does not take the candidate, for this reason.
+    Refused(&'a str),
+    /// There is none.
+    None,
+}
+
+/// Why a station gave no report.
+#[derive(Debug, thiserror::Error)]
+pub enum StationError {
+    /// It exceeded its limit and was killed.
+    #[error("stopped after {} s", .0.as_secs_f64())]
+    TimedOut(Duration),
+    /// The device failed.
+    #[error("{0}")]
+    Lost(String),
+    /// The process ended before it replied, and its parent did not end it.
+    #[error("{0}")]
+    Ended(Box<WorkerEnd>),
+    /// The user cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// It cannot do what it was ordered.
+    #[error(transparent)]
+    Failed(StationFailure),
+    /// The machine cannot have such a process.
+    #[error("{0}")]
+    Environment(String),
+}
+
+impl Stations {
+    /// Processes that start when they are needed. `checker` is the virtual device beside a GPU.
+    ///
+    /// # Errors
+    /// There is no place for the folder between them.
+    pub fn new(
+        command: &WorkerCommand,
+        device: &DeviceName,
+        checker: Option<&DeviceName>,
+    ) -> io::Result<Self> {
+        let handover = Handover::new()?;
+        let folder = handover.path();
+        let candidate = handle(command, device, folder);
+        let reference = handle(command, device, folder);
+        let checker = checker.map(|name| Checker {
+            name: name.clone(),
+            device: name.to_string(),
+            all: Checkers::new(|| handle(command, name, folder)),
+            taken: Taken::Nothing,
+        });
+        let name = device.clone();
+        let device = device.to_string();
+        let (reference_has, candidate_has) = (None, None);
+        let cupti = Vec::new();
+        Ok(Self {
+            name,
+            device,
+            candidate,
+            checker,
+            reference,
+            reference_has,
+            candidate_has,
+            handover,
+            cupti,
+        })
+    }
+
+    /// Where the library of the driver's time stamps may lie, or what the system's loader calls it.
+    pub fn look_for_cupti(&mut self, places: &[PathBuf]) {
+        self.cupti = places.to_vec();
+    }
+
+    /// Whether a virtual device beside a GPU has taken the candidate.
+    #[must_use]
+    pub fn has_checker(&self) -> bool {
+        self.checker.as_ref().is_some_and(|checker| checker.taken == Taken::All)
+    }
+
+    /// The virtual device beside a GPU, as far as it is there for the candidate.
+    #[must_use]
+    pub fn beside(&self) -> Beside<'_> {
+        let Some(Checker { name, device, taken, .. }) = &self.checker else { return Beside::None };
+        match (taken, name) {
+            (Taken::All, DeviceName::Virtual(sheet)) => Beside::Open { device, sheet },
+            (Taken::Refused(reason), _) => Beside::Refused(reason),
+            (Taken::All, DeviceName::Cuda(_)) | (Taken::Nothing, _) => Beside::None,
+        }
+    }
+
+    /// How processes ended that were found dead when they were needed, since the last time this was asked.
+    pub fn take_replaced(&mut self) -> Vec<Death> {
+        let handles = [&mut self.candidate, &mut self.reference].into_iter();
+        let mut replaced: Vec<Death> = handles.flat_map(DeviceWorker::take_replaced).collect();
+        let checkers = self.checker.as_mut();
+        replaced.extend(checkers.into_iter().flat_map(|checker| checker.all.take_replaced()));
+        replaced
+    }
+
+    /// What the device is.
+    ///
+    /// # Errors
+    /// The machine has no such device.
+    pub fn description(
+        &mut self,
+        cancellation: &Cancellation,
+    ) -> Result<Description, StationError> {
+        let (side, device) = (Side::Candidate, self.device.clone());
+        let opening = Opening { side, device, max_steps: 0, modules: Vec::new(), trusted: None };
+        replied(self.candidate.call(opening, OPEN_LIMIT, cancellation))
+    }
+
+    /// Opens the candidate's device anew and loads both sides.
+    ///
+    /// # Errors
+    /// A device is not there, or does not take a module.
+    pub fn open(
+        &mut self,
+        candidate: &[ModuleImage],
+        reference: &[ModuleImage],
+        trusted: Option<&ModuleImage>,
+        max_steps: u64,
+        cancellation: &Cancellation,
+    ) -> Result<(), StationError> {
+        let opening = |side, device: &str, modules: &[ModuleImage]| Opening {
+            side,
+            device: device.to_owned(),
+            max_steps,
+            modules: modules.to_vec(),
+            trusted: trusted.cloned(),
+        };
+        let order = opening(Side::Candidate, &self.device, candidate);
+        self.candidate_has = None;
+        replied(self.candidate.call(order.clone(), OPEN_LIMIT, cancellation))?;
+        self.candidate_has = Some(order);
+        if let Some(Checker { device, all, taken, .. }) = &mut self.checker {
+            *taken = match all.open(opening(Side::Candidate, device, candidate), cancellation)? {
+                Ok(()) => Taken::All,
+                Err(reason) => Taken::Refused(reason),
+            };
+        }
+        self.open_reference(opening(Side::Reference, &self.device, reference), cancellation)
+    }
+
+    /// Opens the device anew without any candidate, for a library that runs in its place. Virtual devices have none.
+    ///
+    /// # Errors
+    /// The device is not there.
+    pub fn open_bare(
+        &mut self,
+        reference: &[ModuleImage],
+        trusted: Option<&ModuleImage>,
+        max_steps: u64,
+        cancellation: &Cancellation,
+    ) -> Result<(), StationError> {
+        let opening = |side, modules: &[ModuleImage]| Opening {
+            side,
+            device: self.device.clone(),
+            max_steps,
+            modules: modules.to_vec(),
+            trusted: trusted.cloned(),
+        };
+        let (candidate, reference) =
+            (opening(Side::Candidate, &[]), opening(Side::Reference, reference));
+        self.candidate_has = None;
+        replied(self.candidate.call(candidate, OPEN_LIMIT, cancellation))?;
+        if let Some(checker) = &mut self.checker {
+            checker.taken = Taken::Nothing;
+        }
+        self.open_reference(reference, cancellation)
+    }
+
+    fn open_reference(
+        &mut self,
+        order: Opening,
+        cancellation: &Cancellation,
+    ) -> Result<(), StationError> {
+        let is_open = self.reference_has.as_ref() == Some(&order) && self.reference.is_running();
+        if is_open {
+            return Ok(());
+        }
+        self.reference_has = None;
+        match replied(self.reference.call(order.clone(), OPEN_LIMIT, cancellation)) {
+            Ok(_) => {
+                self.reference_has = Some(order);
+                Ok(())
+            }
+            Err(StationError::Failed(failure)) => {
+                Err(StationError::Environment(format!("the reference: {failure}")))
+            }
+            Err(error) => Err(error.of_reference()),
+        }
+    }
+
+    /// Whether the device has no time of its own.
+    #[must_use]
+    pub fn models_time(&self) -> bool {
+        matches!(self.name, DeviceName::Virtual(_))
+    }
+
+    /// How the inputs of timed work are drawn: a model looks hardly at values.
+    #[must_use]
+    pub fn timed_draw(&self) -> InputMode {
+        if self.models_time() {
+            InputMode::Repeating
+        } else {
+            InputMode::Distribution(Distribution::AsDeclared)
+        }
+    }
+
+    /// Runs the candidate; what it leaves goes to the folder that [`Stations::judge`] looks at.
+    ///
+    /// # Errors
+    /// The device cannot run it, or it was stopped.
+    pub fn run(
+        &mut self,
+        mut order: RunOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<RunReport, StationError> {
+        order.outputs = Some(self.folder());
+        let ran = replied(self.candidate.call_same(order, limit, cancellation));
+        if ran.as_ref().is_ok_and(|report| !report.faults.is_empty()) {
+            // A GPU's driver takes no further calls from a process whose kernel faulted.
+            self.candidate.stop();
+        }
+        self.unless_cancelled(ran)
+    }
+
+    /// Where the candidate still is after many steps, where a virtual device can say that of what was stopped by its limit.
+    pub(super) fn still_running(
+        &mut self,
+        order: RunOrder,
+        cancellation: &Cancellation,
+    ) -> Option<FaultReport> {
+        let mut opening = self.candidate_has.clone().filter(|_| self.models_time())?;
+        opening.max_steps = STILL_RUNNING;
+        replied(self.candidate.call(opening, OPEN_LIMIT, cancellation)).ok()?;
+        let looked = replied(self.candidate.call_same(order, LOOK_LIMIT, cancellation));
+        // The next order is none that ends early.
+        self.candidate.stop();
+        let mut faults = looked.ok()?.faults.into_iter();
+        let still = |fault: &FaultReport| fault.kind == FaultKind::StepLimit;
+        let details = format!("still running after {STILL_RUNNING} steps");
+        faults.find(still).map(|fault| FaultReport { details, ..fault })
+    }
+
+    /// Lends the virtual devices beside a GPU to somebody who gives them back.
+    pub(super) fn lend_checkers(&mut self) -> Option<Checkers> {
+        self.checker.as_mut().map(|checker| std::mem::take(&mut checker.all))
+    }
+
+    /// Takes them back.
+    pub(super) fn take_back(&mut self, checkers: Checkers) {
+        if let Some(checker) = &mut self.checker {
+            checker.all = checkers;
+        }
+    }
+
+    /// Times candidates; what the first leaves goes to the folder that [`Stations::judge`] looks at.
+    ///
+    /// # Errors
+    /// The device cannot run them, or it was stopped.
+    pub fn measure(
+        &mut self,
+        mut order: MeasureOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<MeasureReport, StationError> {
+        order.outputs = Some(self.folder());
+        order.cupti.clone_from(&self.cupti);
+        let measured = replied(self.candidate.call_same(order, limit, cancellation));
+        if matches!(measured, Ok(MeasureReport::Faulted(_))) {
+            // As after a run that faulted.
+            self.candidate.stop();
+        }
+        self.unless_cancelled(measured)
+    }
+
+    /// Judges what the run before left.
+    ///
+    /// # Errors
+    /// The reference cannot be run, or it was stopped.
+    pub fn judge(
+        &mut self,
+        mut order: JudgeOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<JudgeReport, StationError> {
+        order.outputs = self.folder();
+        let judged = replied(self.reference.call_same(order, limit, cancellation));
+        if judged.is_err() {
+            self.reference_has = None;
+        }
+        let faulted = matches!(
+            &judged,
+            Ok(JudgeReport { inadmissible: Some(Inadmissibility::Fault(_)), .. })
+        );
+        if faulted && !self.models_time() {
+            // A GPU's driver takes no further calls from a process whose kernel faulted.
+            self.reference.stop();
+            if let Some(opening) = self.reference_has.take() {
+                self.open_reference(opening, cancellation)?;
+            }
+        }
+        self.unless_cancelled(judged).map_err(StationError::of_reference)
+    }
+
+    /// Ends all processes because one of them ended; the next order starts fresh ones.
+    pub fn replace_all(&mut self, death: Death) {
+        self.stop();
+        self.candidate.note_replaced(death);
+    }
+
+    /// Ends all processes after a cancellation: any of them may hang.
+    fn unless_cancelled<Report>(
+        &mut self,
+        done: Result<Report, StationError>,
+    ) -> Result<Report, StationError> {
+        if matches!(done, Err(StationError::Cancelled)) {
+            self.stop();
+        }
+        done
+    }
+
+    /// Ends all processes; the next order starts them again.
+    pub fn stop(&mut self) {
+        self.candidate.stop();
+        self.reference.stop();
+        self.reference_has = None;
+        if let Some(checker) = &mut self.checker {
+            checker.all.stop();
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.handover.path().to_owned()
+    }
+}
+
+fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> DeviceWorker {
+    let write = vec![folder.to_owned()];
+    let (policy, limits) = match device {
+        DeviceName::Virtual(_) => {
+            (SandboxPolicy { write, ..SandboxPolicy::default() }, Limits::default())
+        }
+        DeviceName::Cuda(_) => (cuda_policy(write), cuda_limits()),
+    };
+    DeviceWorker::new(command.clone(), Configuration { options: (), policy, limits })
+}
+
+/// The driver reads all over the system: its libraries, the kernel's files about devices.
+fn cuda_policy(mut write: Vec<PathBuf>) -> SandboxPolicy {
+    write.extend(CUDA_WRITES.iter().map(PathBuf::from));
+    write.extend((0..MOST_GPUS).map(|number| PathBuf::from(format!("/dev/nvidia{number}"))));
+    SandboxPolicy { read: vec!["/".into()], execute: Vec::new(), write, sockets: Sockets::Local }
+}
+
+/// The driver maps the memory of all devices into the address space.
+fn cuda_limits() -> Limits {
+    Limits { address_space_bytes: None, ..Limits::default() }
+}
+
+impl StationError {
+    /// The same, where it is the reference's process that ended.
+    fn of_reference(self) -> Self {
+        match self {
+            Self::Ended(end) => {
+                Self::Ended(Box::new(WorkerEnd { role: WorkerRole::Reference, ..*end }))
+            }
+            other @ (Self::TimedOut(_)
+            | Self::Lost(_)
+            | Self::Cancelled
+            | Self::Failed(_)
+            | Self::Environment(_)) => other,
+        }
+    }
+}
+
+/// The reply of a station.
+pub(super) fn replied<Report>(
+    reply: Result<Result<Report, StationFailure>, WorkerError>,
+) -> Result<Report, StationError> {
+    match reply {
+        Ok(Ok(report)) => Ok(report),
+        Ok(Err(StationFailure::Device(reason))) => Err(StationError::Lost(reason)),
+        Ok(Err(StationFailure::Open(reason))) => Err(StationError::Environment(reason)),
+        Ok(Err(failure)) => Err(StationError::Failed(failure)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl From<WorkerError> for StationError {
+    fn from(error: WorkerError) -> Self {
+        let text = error.to_string();
+        match error {
+            WorkerError::TimedOut { limit, .. } => Self::TimedOut(limit),
+            WorkerError::Cancelled => Self::Cancelled,
+            WorkerError::Died { during, death, last_words, oom_kills } => {
+                let role = WorkerRole::Candidate;
+                Self::Ended(Box::new(WorkerEnd { role, during, death, last_words, oom_kills }))
+            }
+            WorkerError::Start { .. }
+            | WorkerError::Setup(_)
+            | WorkerError::OtherVersion { .. }
+            | WorkerError::OtherBuild { .. }
+            | WorkerError::Protocol(_)
+            | WorkerError::Request(_)
+            | WorkerError::ReplyTooLarge { .. } => Self::Environment(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

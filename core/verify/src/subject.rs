@@ -1,0 +1,191 @@
+//! What is verified: a candidate's compiled code for every workload, beside the reference's.
+
+use std::time::Duration;
+
+use lightbench_compile::facts::{Facts, LaunchFacts};
+use lightbench_compile::line_directives::Written;
+use lightbench_compile::source_names::SourceNames;
+use lightbench_project::Language;
+use lightbench_project::definition::Summation;
+use lightbench_project::manifest::BlockOrder;
+use lightbench_project::policy::Limits;
+use lightbench_ptx::LineMap;
+use lightbench_speed_of_light::code_mix::CodeMix;
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::InputMode;
+
+use super::evidence::Found;
+use super::fault_report::CodePlace;
+use super::program::Program;
+use super::station::{Admission, ModuleImage};
+use super::verdict::{Checks, NotRun, Step};
+
+/// A candidate and its reference, compiled for every workload that will run.
+#[derive(Debug)]
+pub struct Subject {
+    /// The candidate's modules.
+    pub candidate: Vec<ModuleImage>,
+    /// Modules of others that are loaded before them.
+    pub behind: usize,
+    /// Where the code of each of them comes from.
+    pub origins: Vec<Origins>,
+    /// The reference's modules.
+    pub reference: Vec<ModuleImage>,
+    /// Code of ours, for a GPU, which makes and compares tensors by itself.
+    pub trusted: Option<ModuleImage>,
+    /// The workloads that everybody sees.
+    pub trials: Vec<Trial>,
+    /// Some of them with other scalars or sizes than those declared.
+    pub varied: Vec<VariedTrial>,
+    /// Scalars and sizes that the candidate cannot be launched with, and why.
+    pub not_varied: Vec<String>,
+    /// A workload whose indices do not fit 32 bits, where the device has the memory.
+    pub far: Option<VariedTrial>,
+    /// The workloads that are for measuring.
+    pub measured: Vec<Trial>,
+    /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
+    pub held_out: Vec<Option<Trial>>,
+    /// Workloads that will not run.
+    pub not_run: Vec<NotRun>,
+    /// What the code shows without running it.
+    pub evidence: Vec<Found>,
+    /// Time, memory and steps.
+    pub limits: Limits,
+    /// The orders of block starts in which the candidate must work.
+    pub block_order: BlockOrder,
+}
+
+/// A workload with another scalar or another size than the declared one.
+#[derive(Clone, Debug)]
+pub struct VariedTrial {
+    /// The workload.
+    pub trial: Trial,
+    /// The scalar or the sizes with their values, for reports.
+    pub what: String,
+    /// The inputs.
+    pub draw: InputMode,
+}
+
+/// One workload with both programs.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The sizes.
+    pub case: Case,
+    /// The candidate's steps.
+    pub candidate: Program,
+    /// The reference's steps.
+    pub reference: Program,
+    /// The least that any correct kernel does, as operations and words moved: what costs are compared by.
+    pub work: f64,
+    /// Whether the task is made of additions and multiplications alone, so that there are inputs on which it is exact.
+    pub adds_and_multiplies: bool,
+    /// Whether it is small enough for a virtual device.
+    pub extent: Extent,
+    /// How the verifier decides which inputs from the whole domain are fair; none where it draws no such inputs:
+    /// workloads that are not small, tasks in f64, and references whose f32 twin does not compile.
+    pub admission: Option<Admission>,
+    /// What sums of a correct kernel may lose on equal and on monotone terms.
+    pub summation: Summation,
+    /// The candidate's launches, as compiled.
+    pub launches: Vec<LaunchFacts>,
+    /// What the candidate's code consists of.
+    pub code: CodeMix,
+}
+
+/// How large a workload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// A virtual device runs it in seconds.
+    Small,
+    /// Only a GPU runs it in a time that anybody waits for.
+    Large,
+}
+
+/// From lines of PTX to those of the kernel file.
+#[derive(Debug)]
+pub struct Origins {
+    /// The kernel file, as the compiler is told to call it.
+    pub file: String,
+    /// What it is written in: PTX is its own source.
+    pub language: Language,
+    /// The names of texts.
+    pub names: SourceNames,
+    /// Which source lines each line of PTX came from.
+    pub lines: LineMap,
+}
+
+impl Origins {
+    /// Of what was compiled.
+    #[must_use]
+    pub fn of(facts: &Facts) -> Self {
+        Self {
+            file: facts.candidate.file.display().to_string(),
+            language: facts.candidate.language,
+            names: facts.artifact.names.clone(),
+            lines: facts.artifact.module.line_map.clone(),
+        }
+    }
+
+    /// The innermost line of the kernel file itself, else whatever the PTX names: what was inlined from a header counts
+    /// for the line that called it.
+    pub fn settle(&self, place: &mut CodePlace) {
+        if self.language == Language::Ptx {
+            place.source = Some((self.file.clone(), place.ptx.0, place.ptx.1));
+            return;
+        }
+        let chain = self.lines.at(place.ptx.0);
+        let own = chain.iter().find_map(|at| match self.names.written(&at.file, at.line) {
+            Written::Line(line) => Some((line, at.column)),
+            Written::Unknown | Written::Elsewhere => None,
+        });
+        if let Some((line, column)) = own {
+            place.source = Some((self.file.clone(), line, column));
+        } else if let Some((file, line, _)) = &mut place.source {
+            *file = match self.names.written(file, *line) {
+                Written::Unknown => self.names.counted(file),
+                Written::Line(_) | Written::Elsewhere => self.names.known(file).to_owned(),
+            };
+        }
+    }
+}
+
+impl Trial {
+    /// Bytes of all tensors and of the candidate's scratch.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let scratch = self.candidate.scratch.iter().map(|scratch| scratch.bytes);
+        scratch.fold(self.case.bytes(), u64::saturating_add)
+    }
+}
+
+impl Subject {
+    /// Its modules are loaded behind this many of others, so that programs count them from there.
+    pub fn stand_behind(&mut self, others: usize) {
+        let trials = self.trials.iter_mut().chain(&mut self.measured);
+        let varied = self.varied.iter_mut().chain(&mut self.far).map(|varied| &mut varied.trial);
+        for trial in trials.chain(self.held_out.iter_mut().flatten()).chain(varied) {
+            trial.candidate.module = trial.candidate.module - self.behind + others;
+        }
+        self.behind = others;
+    }
+
+    /// Where the code of a trial comes from.
+    #[must_use]
+    pub fn origins(&self, trial: &Trial) -> Option<&Origins> {
+        self.origins.get(trial.candidate.module.checked_sub(self.behind)?)
+    }
+
+    /// What is known before anything runs.
+    #[must_use]
+    pub fn checks(&self, compiling: Duration) -> Checks {
+        let (not_run, evidence) = (self.not_run.clone(), self.evidence.clone());
+        let not_checked = self.not_varied.clone();
+        Checks {
+            not_run,
+            evidence,
+            not_checked,
+            costs: vec![(Step::Compile, compiling)],
+            ..Checks::default()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! One run on a workload whose indices do not fit 32 bits.
+
+use std::time::Duration;
+
+use lightbench_device::Placement;
+
+use super::domain::with_change;
+use super::{Attempt, MemoryOrder, Scrutiny, Seer, Stop, Verification, open};
+use crate::not_judged::NotJudged;
+use crate::station::{CountsUse, GridPart};
+use crate::stations::StationError;
+use crate::subject::VariedTrial;
+use crate::verdict::{Step, WorkloadRun};
+
+/// What the kernel may take. Some correct ones are too slow for so much work.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// What the reference and the comparison may take; of wrong results the host compares every element.
+const JUDGE_LIMIT: Duration = Duration::from_secs(120);
+
+impl Verification<'_> {
+    /// Runs and judges it, where there is one. That a process finds no room or takes too long is no finding.
+    pub(super) fn far(&mut self) -> Result<(), Stop> {
+        let Some(VariedTrial { trial, what, draw }) = &self.subject.far else { return Ok(()) };
+        self.timed(Step::Results, Some(&trial.case.workload), |this| {
+            let recipe = this.recipe(&trial.case, *draw, "far");
+            let memory = MemoryOrder::Fresh(Placement::Right);
+            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
+            let order = attempt.order(Scrutiny::Memory, CountsUse::Drop);
+            let report = this.stations.run(order, LIMIT, this.cancellation);
+            let report = match report {
+                Err(error) => return this.not_reached(&error),
+                Ok(report) => this.looked(&attempt, Ok(report), Seer::Device),
+            };
+            let report = report.map_err(|stop| with_change(stop, what))?;
+            let order = attempt.judge_order(GridPart::Whole);
+            let judged = match this.stations.judge(order, JUDGE_LIMIT, this.cancellation) {
+                Err(error) => return this.not_reached(&error),
+                Ok(judged) => judged,
+            };
+            this.accept(&attempt, judged, None).map_err(|stop| with_change(stop, what))?;
+            this.checks.digests.push(report.digest);
+            this.checks.workloads.push(WorkloadRun {
+                workload: format!("{} with {what}", trial.case.workload),
+                seed: recipe.seed,
+                runs: 1,
+                warp_instructions: None,
+            });
+            Ok(())
+        })
+    }
+
+    fn not_reached(&mut self, error: &StationError) -> Result<(), Stop> {
+        if matches!(error, StationError::Cancelled) {
+            return Err(NotJudged::Cancelled.into());
+        }
+        self.checks.not_checked.push(format!("indices beyond 32 bits ({error})"));
+        open(self.stations, self.subject, &self.subject.candidate, self.cancellation)
+    }
+}

@@ -1,0 +1,129 @@
+//! Workloads that nobody sees: one bit of each, and what they may cost.
+
+use std::time::Duration;
+
+use lightbench_device::Placement;
+use lightbench_project::manifest::Distribution;
+use lightbench_tensors::inputs::InputMode;
+
+use super::{Attempt, Stop, Verification};
+use crate::not_judged::NotJudged;
+use crate::station::{CountsUse, MemoryOrder, RunReport, Scrutiny};
+use crate::stations::StationError;
+use crate::subject::Trial;
+use crate::verdict::{Failure, Step, Wrong};
+
+/// How much slower against its own least work a held-out workload may be than the slowest that everybody sees.
+const HELD_OUT_FACTOR: f64 = 16.0;
+
+/// Below this, time by the host's clock says nothing.
+const SHORTEST: Duration = Duration::from_millis(2);
+
+impl Verification<'_> {
+    /// Held-out workloads, each one bit. None of them begins before all others are timed: how long they take is theirs.
+    pub(super) fn all_held_out(&mut self, slowest: Cost) -> Result<(), Stop> {
+        let memory = MemoryOrder::Fresh(Placement::Right);
+        let attempts = self.subject.held_out.iter().map(|trial| {
+            let trial = trial.as_ref()?;
+            let declared = InputMode::Distribution(Distribution::AsDeclared);
+            let recipe = self.recipe(&trial.case, declared, "h");
+            Some(Attempt { trial, recipe, step: Step::HeldOut, memory })
+        });
+        let attempts: Vec<Option<Attempt<'_>>> = attempts.collect();
+        self.ahead(&attempts, (Scrutiny::Memory, CountsUse::Drop), |this, ahead| {
+            let mut each = attempts.iter().enumerate();
+            each.try_for_each(|(index, attempt)| {
+                this.held_out(attempt.as_ref(), || ahead.take(index), slowest)
+            })
+        })
+    }
+
+    /// One bit: whatever is wrong, nobody is told what; and of what is right, neither how nearly nor how long it took.
+    fn held_out(
+        &mut self,
+        attempt: Option<&Attempt<'_>>,
+        beside: impl FnOnce() -> Option<Result<RunReport, StationError>>,
+        slowest: Cost,
+    ) -> Result<(), Stop> {
+        let told = (self.checks.worst_error, self.checks.accepted_races);
+        let found = self.timed(Step::HeldOut, None, |this| {
+            let Some(attempt) = attempt else {
+                return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
+            };
+            let beside = this.seen_beside(attempt, beside())?;
+            let mut report = this.right(attempt, Scrutiny::Memory)?;
+            let counted = beside.and_then(|beside| beside.warp_instructions);
+            report.warp_instructions = report.warp_instructions.or(counted);
+            if Cost::of(attempt.trial, &report).is_beyond(slowest) {
+                return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
+            }
+            Ok(())
+        });
+        (self.checks.worst_error, self.checks.accepted_races) = told;
+        match found {
+            Ok(()) => {
+                self.checks.held_out += 1;
+                Ok(())
+            }
+            Err(Stop::NotJudged(reason)) => Err(anonymous(reason).into()),
+            Err(Stop::WorkerEnded(loss)) => Err(Stop::WorkerEnded(loss)),
+            Err(Stop::Failure(_)) => Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into()),
+            // A broken reference says something about the workload too; that it is broken, not where.
+            Err(Stop::Broken(_) | Stop::Request(_)) => {
+                Err(Stop::Broken("a held-out workload could not be judged".to_owned()))
+            }
+        }
+    }
+}
+
+/// A reason without the texts that could tell of a held-out workload.
+fn anonymous(reason: NotJudged) -> NotJudged {
+    let nothing_more = || "in a held-out workload, of which nothing more is told".to_owned();
+    match reason {
+        NotJudged::DeviceLost { step, reason: _ } => {
+            NotJudged::DeviceLost { step, reason: nothing_more() }
+        }
+        NotJudged::NotSupported { reason: _ } => NotJudged::NotSupported { reason: nothing_more() },
+        reason @ (NotJudged::CrashesWorker { .. } | NotJudged::Cancelled) => reason,
+    }
+}
+
+/// What a run costs against the least that any correct kernel does: in warp instructions where a virtual device counts
+/// them, in seconds where the time is long enough to tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Cost {
+    instructions: Option<f64>,
+    seconds: Option<f64>,
+}
+
+impl Cost {
+    pub(super) fn of(trial: &Trial, report: &RunReport) -> Self {
+        let work = trial.work.max(1.0);
+        let seconds = (report.elapsed >= SHORTEST).then(|| report.elapsed.as_secs_f64() / work);
+        match report.warp_instructions {
+            Some(instructions) => {
+                Self { instructions: Some(instructions as f64 / work), seconds: None }
+            }
+            None => Self { instructions: None, seconds },
+        }
+    }
+
+    pub(super) fn worse(self, other: Self) -> Self {
+        let worse = |left: Option<f64>, right: Option<f64>| match (left, right) {
+            (Some(left), Some(right)) => Some(left.max(right)),
+            (left, right) => left.or(right),
+        };
+        Self {
+            instructions: worse(self.instructions, other.instructions),
+            seconds: worse(self.seconds, other.seconds),
+        }
+    }
+
+    /// Like is compared with like; what was not measured on both sides says nothing.
+    fn is_beyond(self, slowest: Self) -> bool {
+        let beyond = |own: Option<f64>, most: Option<f64>| {
+            own.zip(most).is_some_and(|(own, most)| own > most * HELD_OUT_FACTOR)
+        };
+        beyond(self.instructions, slowest.instructions) || beyond(self.seconds, slowest.seconds)
+    }
+}

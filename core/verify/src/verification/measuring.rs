@@ -1,0 +1,260 @@
+//! The time of what is right so far: each workload that is for measuring, cold and warm, and a look at what a timed launch
+//! left.
+
+use std::time::Duration;
+
+use lightbench_device::Placement;
+use lightbench_measure::energy::{Energy, EnergyError};
+use lightbench_measure::protocol::{EnergyUse, Protocol};
+use lightbench_measure::timing::{Mode, Timing};
+use lightbench_project::launch::expectation::WrongKind;
+use lightbench_tensors::inputs::InputSpec;
+use lightbench_units::{Hertz, Seconds};
+
+use super::there::Extras;
+use super::{Attempt, LONGEST, MemoryOrder, RunReport, Stop, Verification, stop};
+use crate::station::{
+    MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
+};
+use crate::subject::Trial;
+use crate::verdict::{Glance, ScreenedTiming, SizeCheck, Step, WorkloadTiming};
+
+/// How long measuring energy may take; it takes four seconds.
+const ENERGY_LIMIT: Duration = Duration::from_secs(30);
+
+/// How much time is spent on timing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hurry {
+    pub(super) protocol: Protocol,
+    /// Beyond this a first execution is slow enough to know.
+    pub(super) abandon_above: Option<Seconds>,
+}
+
+impl Hurry {
+    fn none(protocol: Protocol) -> Self {
+        Self { protocol, abandon_above: None }
+    }
+}
+
+impl Verification<'_> {
+    /// The times of one workload. On a device that runs in real time it must be right there too.
+    pub(super) fn measured(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+        seen: &[RunReport],
+    ) -> Result<WorkloadTiming, Stop> {
+        if self.stations.models_time() {
+            let check = self.sampled_at_size(trial)?;
+            return self.modelled(trial, protocol, check);
+        }
+        let name = trial.case.workload.as_str();
+        self.right_there(trial, Extras::Probes)?;
+        let timings = self.timings(trial, protocol)?;
+        let energy = match protocol.energy {
+            EnergyUse::Skip => None,
+            EnergyUse::Measure => Some(self.energy(trial, protocol)?),
+        };
+        let (workload, profile) = (name.to_owned(), self.counted_beside(trial, seen));
+        Ok(WorkloadTiming {
+            workload,
+            timings,
+            withheld: None,
+            check: SizeCheck::Whole,
+            profile,
+            energy,
+            standing: None,
+            baselines: Vec::new(),
+        })
+    }
+
+    /// The times of one workload, each of a launch that was right.
+    pub(super) fn timings(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+    ) -> Result<Vec<Timing>, Stop> {
+        let mut timings = Vec::new();
+        let mut modes: Vec<Mode> = protocol.besides.modes().collect();
+        // The driver takes no launch into a graph whose blocks wait for each other.
+        modes.retain(|mode| *mode != Mode::Graph || !trial.candidate.is_cooperative());
+        for mode in modes {
+            timings.push(self.timed(Step::Measure, Some(&trial.case.workload), |this| {
+                let (report, last) = this.sampled(trial, mode, Hurry::none(protocol))?;
+                this.revalidated(trial, last, report, mode)
+            })?);
+        }
+        for timing in &mut timings {
+            timing.conditions.locked = protocol.locked.map(|mhz| Hertz(f64::from(mhz) * 1e6));
+        }
+        Ok(timings)
+    }
+
+    /// What an execution costs in energy, when all times are taken.
+    fn energy(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+    ) -> Result<Result<Energy, EnergyError>, Stop> {
+        let name = trial.case.workload.as_str();
+        self.timed(Step::Measure, Some(name), |this| {
+            let (mut order, _) = this.order(trial, Mode::Warm, Hurry::none(protocol));
+            order.quantity = Quantity::Energy;
+            match this.ordered(trial, order)? {
+                MeasureReport::Energy(energy) => Ok(energy),
+                MeasureReport::Samples(_)
+                | MeasureReport::Modelled(_)
+                | MeasureReport::Faulted(_)
+                | MeasureReport::Abandoned(_) => {
+                    Err(Stop::Broken("time was measured instead of energy".to_owned()))
+                }
+            }
+        })
+    }
+
+    /// A quick look at the time of one workload: cold alone, and not to the end where it is clearly slow.
+    pub(super) fn glanced(&mut self, trial: &Trial, hurry: Hurry) -> Result<ScreenedTiming, Stop> {
+        let workload = trial.case.workload.clone();
+        if self.stations.models_time() {
+            let check = SizeCheck::NotChecked("a screening models its time only".to_owned());
+            let modelled = self.modelled(trial, hurry.protocol, check)?;
+            let between = modelled.profile.ok().and_then(|profile| profile.between);
+            let glance = match (modelled.timings.into_iter().next(), modelled.withheld) {
+                (Some(time), _) => Glance::Taken(time),
+                (None, reason) => Glance::Withheld { reason: reason.unwrap_or_default(), between },
+            };
+            return Ok(ScreenedTiming { workload, glance });
+        }
+        self.right_there(trial, Extras::None)?;
+        let glance = self.timed(Step::Measure, Some(&workload), |this| {
+            let (report, last) = this.sampled(trial, Mode::Cold, hurry)?;
+            if let MeasureReport::Abandoned(after) = report {
+                return Ok(Glance::Abandoned { after });
+            }
+            this.revalidated(trial, last, report, Mode::Cold).map(Glance::Taken)
+        })?;
+        Ok(ScreenedTiming { workload, glance })
+    }
+
+    fn modelled(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+        check: SizeCheck,
+    ) -> Result<WorkloadTiming, Stop> {
+        let name = trial.case.workload.as_str();
+        self.timed(Step::Measure, Some(name), |this| {
+            let (report, _) = this.sampled(trial, Mode::Cold, Hurry::none(protocol))?;
+            let workload = name.to_owned();
+            match report {
+                MeasureReport::Modelled(programs) => {
+                    let program = programs.into_iter().next();
+                    let nothing = || Stop::Broken("nothing was modelled".to_owned());
+                    let ModelledProgram { time, profile } = program.ok_or_else(nothing)?;
+                    let (timings, withheld) = match time {
+                        Ok(ModelledTime { bound, band, limit, assumptions }) => {
+                            (vec![Timing::modelled(bound, band, limit, assumptions)], None)
+                        }
+                        Err(reason) => (Vec::new(), Some(reason)),
+                    };
+                    Ok(WorkloadTiming {
+                        workload,
+                        timings,
+                        withheld,
+                        check,
+                        profile: Ok(profile),
+                        energy: match protocol.energy {
+                            EnergyUse::Skip => None,
+                            EnergyUse::Measure => Some(Err(EnergyError::Virtual)),
+                        },
+                        standing: None,
+                        baselines: Vec::new(),
+                    })
+                }
+                MeasureReport::Samples(_)
+                | MeasureReport::Energy(_)
+                | MeasureReport::Faulted(_)
+                | MeasureReport::Abandoned(_) => {
+                    Err(Stop::Broken("a virtual device measured time".to_owned()))
+                }
+            }
+        })
+    }
+
+    fn sampled(
+        &mut self,
+        trial: &Trial,
+        mode: Mode,
+        hurry: Hurry,
+    ) -> Result<(MeasureReport, InputSpec), Stop> {
+        let (order, last) = self.order(trial, mode, hurry);
+        Ok((self.ordered(trial, order)?, last))
+    }
+
+    fn order(
+        &self,
+        trial: &Trial,
+        mode: Mode,
+        Hurry { protocol, abandon_above }: Hurry,
+    ) -> (MeasureOrder, InputSpec) {
+        let (declared, word) = (self.stations.timed_draw(), mode.word());
+        let protocol = protocol.under(mode);
+        let last = self.recipe(&trial.case, declared, &format!("{word} last"));
+        let order = MeasureOrder {
+            case: trial.case.clone(),
+            programs: vec![trial.candidate.clone()],
+            recipe: self.recipe(&trial.case, declared, word),
+            last,
+            mode,
+            protocol,
+            seed: self.recipe(&trial.case, declared, &format!("{word} order")).seed,
+            abandon_above,
+            outputs: None,
+            cupti: Vec::new(),
+            quantity: Quantity::Time,
+        };
+        (order, last)
+    }
+
+    fn ordered(&mut self, trial: &Trial, order: MeasureOrder) -> Result<MeasureReport, Stop> {
+        let more = match order.quantity {
+            Quantity::Time => order.protocol.longest * 4,
+            Quantity::Energy => ENERGY_LIMIT,
+        };
+        let limit = self.limit(trial).saturating_mul(4).saturating_add(more);
+        let report = self.stations.measure(order, limit.min(LONGEST), self.cancellation);
+        let name = Some(trial.case.workload.as_str());
+        report.map_err(|error| stop(error, Step::Measure, name))
+    }
+
+    /// The timing, if what the last timed launch left is right.
+    fn revalidated(
+        &mut self,
+        trial: &Trial,
+        last: InputSpec,
+        report: MeasureReport,
+        mode: Mode,
+    ) -> Result<Timing, Stop> {
+        let memory = MemoryOrder::Fresh(Placement::Left);
+        let attempt = Attempt { trial, recipe: last, step: Step::Measure, memory };
+        let samples = match report {
+            MeasureReport::Samples(samples) => samples,
+            MeasureReport::Faulted(faults) => {
+                return Err(self.faulted(&attempt, faults, String::new()));
+            }
+            MeasureReport::Modelled(_) | MeasureReport::Energy(_) | MeasureReport::Abandoned(_) => {
+                return Err(Stop::Broken("a GPU gave no samples".to_owned()));
+            }
+        };
+        let Samples { clock, batches, rounds, stopped, readings, left_dirty, launch_floor } =
+            samples;
+        let batch = batches.first().copied().unwrap_or(1);
+        self.left_zero(&attempt, &left_dirty)?;
+        let judged = self.judge(&attempt)?;
+        self.accept(&attempt, judged, Some(WrongKind::StateDependent))?;
+        let rounds = rounds.into_iter().next().unwrap_or_default();
+        let timing = Timing::measured(clock, mode, rounds, (batch, stopped), &readings);
+        let timing = timing.map(|timing| Timing { launch_floor, ..timing });
+        timing.ok_or_else(|| Stop::Broken("the clock gave no times".to_owned()))
+    }
+}

@@ -1,0 +1,71 @@
+//! Being right at the sizes that are timed: a kernel may have a path for them alone, which no smaller workload sees.
+
+use lightbench_device::Placement;
+use lightbench_project::manifest::Distribution;
+use lightbench_tensors::inputs::{InputMode, InputSpec, PerturbedInput, single_change};
+
+use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification};
+use crate::subject::Trial;
+use crate::verdict::{Step, WorkloadRun};
+
+/// What a change touches is made on the host; of larger tensors nothing is changed.
+const MOST_CHANGED_BYTES: u64 = 32 << 20;
+
+/// What is done at a size that is timed, besides running the declared inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extras {
+    /// Nothing: a quick look is never called right.
+    None,
+    /// A state probe and a precision probe.
+    Probes,
+}
+
+impl Verification<'_> {
+    /// A workload that is timed on a real device must be right there too.
+    pub(super) fn right_there(&mut self, trial: &Trial, extras: Extras) -> Result<(), Stop> {
+        let (seed, report) = self.right_once(trial)?;
+        self.checks.workloads.push(WorkloadRun {
+            workload: trial.case.workload.clone(),
+            seed,
+            runs: 1,
+            warp_instructions: None,
+        });
+        match extras {
+            Extras::None => Ok(()),
+            Extras::Probes => {
+                self.hardly_other_there(trial, &report)?;
+                self.precision(trial)
+            }
+        }
+    }
+
+    /// One run of the declared inputs of a workload, which is right: its seed, and what it reported.
+    pub(super) fn right_once(&mut self, trial: &Trial) -> Result<(u64, RunReport), Stop> {
+        self.timed(Step::Results, Some(&trial.case.workload), |this| {
+            let declared = InputMode::Distribution(Distribution::AsDeclared);
+            let recipe = this.recipe(&trial.case, declared, "a");
+            let memory = MemoryOrder::Fresh(Placement::Right);
+            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
+            Ok((recipe.seed, this.right(&attempt, Scrutiny::Memory)?))
+        })
+    }
+
+    /// Inputs of which one element is another, where the results of the run before still lie.
+    fn hardly_other_there(&mut self, trial: &Trial, before: &RunReport) -> Result<(), Stop> {
+        let case = &trial.case;
+        let seed = self.input_seed(case, "echo");
+        let Some(first) = single_change(case, seed, MOST_CHANGED_BYTES) else { return Ok(()) };
+        self.timed(Step::StateProbe, Some(&case.workload), |this| {
+            let declared = InputMode::Distribution(Distribution::AsDeclared);
+            let recipe = InputSpec {
+                draw: InputMode::Perturbed(PerturbedInput { seed, first, links: 1 }),
+                ..this.recipe(case, declared, "a")
+            };
+            let (step, memory) = (Step::StateProbe, MemoryOrder::AsLeft);
+            let nearly = Attempt { trial, recipe, step, memory };
+            this.right_in_state(&nearly, Scrutiny::Memory, Some(&before.digest)).map(drop)
+        })?;
+        self.count_run(trial);
+        Ok(())
+    }
+}
