@@ -119,6 +119,6 @@ mod tests {
         check("Use more threads.", Err("no fenced block"));
         check("```cuda\n__global__", Err("ended inside"));
         check("```cuda\na\n```\nBetter:\n```cuda\nb", Err("ended inside"));
-        check(&format!("```cuda\n{}\n```", naive().source), Err("nothing is changed"));
+        check(&format!("```cuda\n{}\n```", naive().source), Err("The kernel is unchanged"));
     }
 }

@@ -246,7 +246,7 @@ fn recorded_replies_drive_a_search_to_the_same_story_every_time() {
     assert!(unusable.is_some_and(is_whole));
     let nothing = nothings(&entries);
     let [(why, cost)] = nothing.as_slice() else { panic!("{nothing:?}") };
-    assert!(why.starts_with("3 answers") && why.contains("not in the file"), "{why}");
+    assert!(why.starts_with("none of 3 replies") && why.contains("not in the file"), "{why}");
     assert_eq!(cost.tokens, 3000 + 20 + 3100 + 30 + 3200 + 40);
     assert!((cost.money - (9300.0 + 900.0) / 1e6).abs() < 1e-12, "{}", cost.money);
     assert_eq!(story.spent.cost.tokens, 9390 + 3400 + 3400 + 3450);
