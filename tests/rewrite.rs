@@ -3,7 +3,7 @@
 use std::fs;
 
 use lightbench_core::project::Project;
-use lightbench_core::suggest::rewrite::{Subject, rewritten, rules};
+use lightbench_core::suggest::rewrite::{KernelSource, rewritten, rules};
 use serde_json::Value;
 
 use crate::compiler;
@@ -38,7 +38,7 @@ fn check(name: &str) {
     copy_folder(&repository().join("sample-projects").join(name), &folder);
     let project = Project::load(&folder).unwrap();
     let naive = project.kernel("naive").unwrap();
-    let subject = Subject::of(&project, naive).unwrap();
+    let subject = KernelSource::from_kernel(&project, naive).unwrap();
     for kernel in project.kernels.iter().filter(|kernel| kernel.name != naive.name) {
         fs::remove_file(folder.join(&kernel.file)).unwrap();
     }

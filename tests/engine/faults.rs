@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lightbench_core::engine::{Because, Ending, Event, Notice, RequestId};
+use lightbench_core::engine::{CancelReason, Ending, Event, Notice, RequestId};
 use lightbench_core::evaluate::EvaluateError;
 use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::verdict::{Failure, Step};
@@ -358,9 +358,9 @@ fn word(ending: &Ending) -> &'static str {
             ) => panic!("the kernel is not to blame: {reason:?}"),
         },
         Ending::Impossible(EvaluateError::Environment(_)) => "a process of ours died",
-        Ending::Cancelled { because: Because::Asked, .. } => "cancelled",
-        Ending::Cancelled { because: Because::SupersededBy(_), .. } => "superseded",
-        Ending::Cancelled { because: Because::Stopping, .. }
+        Ending::Cancelled { because: CancelReason::Requested, .. } => "cancelled",
+        Ending::Cancelled { because: CancelReason::SupersededBy(_), .. } => "superseded",
+        Ending::Cancelled { because: CancelReason::Stopping, .. }
         | Ending::Impossible(EvaluateError::Request(_))
         | Ending::Screened(_)
         | Ending::Examined(_)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lightbench_core::engine::{Contest, Ending, Event, RequestId};
+use lightbench_core::engine::{AbComparison, Ending, Event, RequestId};
 use lightbench_core::evaluate::EvaluateError;
 use lightbench_core::evaluate::compare::Pair;
 use lightbench_core::measure::{Mode, Protocol};
@@ -157,7 +157,7 @@ impl Trial {
         };
         let timing = TimingUse::Measure(Protocol::PAIRED);
         let conditions = Conditions { timing, ..conditions };
-        let contest = Box::new(Contest { pair, mode: Mode::Cold });
+        let contest = Box::new(AbComparison { pair, mode: Mode::Cold });
         let began = Instant::now();
         let id = self.engine.ask(Request::Compare(contest, conditions)).unwrap();
         if let Some((after, victim)) = harm {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lightbench_core::cancellation::Cancellation;
-use lightbench_core::engine::{self, EngineLaboratory, Searching, Wake};
+use lightbench_core::engine::{self, EngineRunner, SearchThread, Wake};
 use lightbench_core::history::machine::Machine;
 use lightbench_core::no_links;
 use lightbench_core::search::{Control, Entry, Journal, JournalError};
@@ -49,7 +49,7 @@ impl TaskRunner {
                 order.kernel = kernel;
                 let path = folder.join(format!("{}.jsonl", order.id));
                 let journal = Journal::create(&path, machine).map_err(|error| told(&error))?;
-                (order, journal, engine::Beginning::New, None)
+                (order, journal, engine::SearchOrigin::New, None)
             }
             SearchStart::Resumed(name, budget) => {
                 let path = journals::journal(&folder, &name).map_err(|error| told(&error))?;
@@ -58,19 +58,19 @@ impl TaskRunner {
                 let plan = SearchPlan { budget, ..SearchPlan::default() };
                 let order = terms(&plan).resume(place, &read.story)?;
                 let story = Box::new(read.story);
-                (order, journal, engine::Beginning::Before(story.clone()), Some(story))
+                (order, journal, engine::SearchOrigin::Resumed(story.clone()), Some(story))
             }
         };
-        let control = Control::under(&Cancellation::new());
+        let control = Control::from_cancellation(&Cancellation::new());
         control.set_pace(pace);
         let conditions = conditions(chosen, order.workload.clone(), order.seed);
         let client = engine.client();
         let laboratory =
-            EngineLaboratory::new(client, project, conditions, control.clone(), batch(chosen));
+            EngineRunner::new(client, project, conditions, control.clone(), batch(chosen));
         let wake = Arc::clone(&self.results.wake);
         let wake = Some(Wake(Box::new(move || wake())));
         let begun = (beginning, Some(journal));
-        let searching = Searching::start(order, laboratory, begun, control, wake);
+        let searching = SearchThread::start(order, laboratory, begun, control, wake);
         let searcher = Box::new(searching.map_err(|error| told(&error))?);
         Ok(StartedSearch { story, searcher })
     }

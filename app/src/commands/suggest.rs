@@ -11,7 +11,7 @@ use lightbench_core::project::names::is_file_name;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::speed_of_light::playbook::{Gain, Technique, Tier};
 use lightbench_core::suggest::rewrite::{
-    NotApplicable, Rewrite, Rule, Subject, rewritten, rule, rules,
+    KernelSource, NotApplicable, Rewrite, Rule, rewritten, rule, rules,
 };
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -58,7 +58,7 @@ fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Ou
     let tried: Vec<RuleResult<'_>> = kernels
         .into_iter()
         .flat_map(|kernel| {
-            let subject = Subject::of(&project, kernel);
+            let subject = KernelSource::from_kernel(&project, kernel);
             chosen.iter().map(move |rule| RuleResult {
                 rule,
                 kernel,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use egui::{Align2, FontId, Id, Rect, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui};
 use egui::{WidgetInfo, pos2, vec2};
-use lightbench_core::search::Story;
+use lightbench_core::search::SearchState;
 use lightbench_core::search::entry::Basis;
 use lightbench_core::suggest::descriptor::Descriptor;
 
@@ -44,7 +44,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
             if !kinds.keys().any(|cell| cell[3] == tensor) {
                 continue;
             }
-            ui.label(RichText::new(sentence(Descriptor::words(3, tensor))).small().weak());
+            ui.label(RichText::new(sentence(Descriptor::level_name(3, tensor))).small().weak());
             blocks(ui, &tokens, story, (&kinds, tensor, chosen), commands);
             ui.add_space(2.0 * GAP);
         }
@@ -59,7 +59,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
 }
 
 /// The best correct variant of each kind.
-fn kinds(story: &Story) -> Kinds {
+fn kinds(story: &SearchState) -> Kinds {
     let mut kinds = Kinds::new();
     for (number, variant) in story.variants.iter().enumerate() {
         let descriptor = variant.descriptor.as_ref().filter(|_| failed(variant).is_none());
@@ -75,12 +75,12 @@ fn kinds(story: &Story) -> Kinds {
 }
 
 fn words(cell: [u8; 4]) -> String {
-    let each = cell.iter().enumerate().map(|(at, level)| Descriptor::words(at, *level));
+    let each = cell.iter().enumerate().map(|(at, level)| Descriptor::level_name(at, *level));
     each.collect::<Vec<_>>().join(", ")
 }
 
 /// The kind of the selected variant.
-fn told(ui: &mut Ui, story: &Story, chosen: Option<usize>) {
+fn told(ui: &mut Ui, story: &SearchState, chosen: Option<usize>) {
     let variant = chosen.and_then(|number| Some((number, story.variants.get(number)?)));
     let kind = variant.and_then(|(number, variant)| Some((number, variant.descriptor.as_ref()?)));
     match kind {
@@ -97,7 +97,7 @@ fn told(ui: &mut Ui, story: &Story, chosen: Option<usize>) {
 fn blocks(
     ui: &mut Ui,
     tokens: &Tokens,
-    story: &Story,
+    story: &SearchState,
     (kinds, tensor, chosen): (&Kinds, u8, Option<usize>),
     commands: &mut Vec<Command>,
 ) {
@@ -109,7 +109,7 @@ fn blocks(
         ui.allocate_exact_size(vec2(levels * side + 3.0 * 4.0 * GAP, side + 18.0), Sense::hover());
     for meet in 0..LEVELS {
         let left = place.left() + f32::from(meet) * (side + 4.0 * GAP);
-        let title = sentence(Descriptor::words(2, meet));
+        let title = sentence(Descriptor::level_name(2, meet));
         let font = FontId::proportional(11.0);
         let head = pos2(left, place.top() + 7.0);
         ui.painter().text(head, Align2::LEFT_CENTER, title, font, tokens.text.weak.0);
@@ -138,7 +138,7 @@ fn blocks(
 fn one(
     ui: &Ui,
     tokens: &Tokens,
-    story: &Story,
+    story: &SearchState,
     (rect, kind, (number, factor), chosen): (Rect, [u8; 4], (usize, f64), Option<usize>),
     commands: &mut Vec<Command>,
 ) {

@@ -6,7 +6,7 @@ use lightbench_core::figure::{
     CandidateOutcome, Emphasis, Figure, Origin, SearchedCandidate, Undrawable, best_so_far,
 };
 use lightbench_core::search::entry::Basis;
-use lightbench_core::search::{Decision, Story};
+use lightbench_core::search::{Decision, SearchState};
 
 use super::{figures, placeholder};
 use crate::widgets::figure::{FigureView, show as show_figure};
@@ -58,7 +58,7 @@ pub(super) const fn origin(basis: Option<Basis>) -> Origin {
     }
 }
 
-fn drawn(story: &Story, chosen: Option<usize>) -> Result<Figure, Undrawable> {
+fn drawn(story: &SearchState, chosen: Option<usize>) -> Result<Figure, Undrawable> {
     // Failures have no time; they take the first variant's basis.
     let usual = origin(story.basis(0));
     let mut evaluations = 0;

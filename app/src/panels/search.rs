@@ -7,7 +7,7 @@ use egui::{
     vec2,
 };
 use lightbench_core::search::roles::Roles;
-use lightbench_core::search::{Forecasting, Pace, Story, foresight};
+use lightbench_core::search::{ForecastPolicy, Pace, SearchState, forecaster};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 
 use super::{placeholder, sentence, variant_rows};
@@ -137,7 +137,7 @@ fn running(
 }
 
 /// The searched kernel and the method.
-fn subject(ui: &mut Ui, story: &Story) {
+fn subject(ui: &mut Ui, story: &SearchState) {
     let header = &story.header;
     let operators = header.operators.join(" and ");
     let forecasts = if header.forecast.is_off() { "" } else { ", with a forecast" };
@@ -149,7 +149,7 @@ fn subject(ui: &mut Ui, story: &Story) {
 }
 
 /// The used and the remaining budget.
-fn budget(ui: &mut Ui, current: &ActiveSearch, story: &Story, now: Duration) {
+fn budget(ui: &mut Ui, current: &ActiveSearch, story: &SearchState, now: Duration) {
     let used = story.spent.evaluations;
     let (part, text) = match current.budget.evaluations {
         Some(most) => {
@@ -158,7 +158,7 @@ fn budget(ui: &mut Ui, current: &ActiveSearch, story: &Story, now: Duration) {
                 format!("{used} of {most} {evaluations}, {} left", most.saturating_sub(used));
             (used as f32 / most.max(1) as f32, text)
         }
-        None => (0.0, format!("{}, no limit", story.spent.looked())),
+        None => (0.0, format!("{}, no limit", story.spent.evaluation_count())),
     };
     let seconds = current.seconds(now);
     let left = current.budget.seconds.map(|most| format!("{} left", clock(most - seconds)));
@@ -294,7 +294,7 @@ fn forecast(ui: &mut Ui, plan: &mut SearchPlan) {
     let mut is_on = !plan.forecast.is_off();
     let what = "Evaluates only variants whose predicted time is promising or uncertain; the list shows the others as predicted";
     if ui.add(Checkbox::new(&mut is_on, "Forecast")).on_hover_text(what).changed() {
-        plan.forecast = if is_on { Forecasting::On } else { Forecasting::Off };
+        plan.forecast = if is_on { ForecastPolicy::On } else { ForecastPolicy::Off };
     }
 }
 
@@ -409,7 +409,7 @@ fn about(
     ui: &mut Ui,
     tokens: &Tokens,
     bench: &Workbench,
-    (story, now): (&Story, Duration),
+    (story, now): (&SearchState, Duration),
     said: &mut Vec<SearchCommand>,
 ) {
     ui.separator();
@@ -425,7 +425,7 @@ fn about(
             (None, Some(current)) => current.seconds(now),
             (Some(_), _) | (None, None) => story.spent.seconds,
         };
-        let spent = format!("{} in {}", story.spent.looked(), clock(seconds));
+        let spent = format!("{} in {}", story.spent.evaluation_count(), clock(seconds));
         ui.label(RichText::new(spent).weak());
         match writer {
             JournalOrigin::Own if searches.running().is_none() => {
@@ -444,7 +444,7 @@ fn about(
         }
     });
     subject(ui, story);
-    if let Some(told) = foresight::summary(story) {
+    if let Some(told) = forecaster::summary(story) {
         ui.horizontal_top(|ui| {
             Icon::Diamond.show(ui, tokens.origin.predicted.0);
             ui.add(egui::Label::new(RichText::new(sentence(&told)).weak()).wrap());
@@ -452,7 +452,7 @@ fn about(
     }
 }
 
-fn list_head(ui: &mut Ui, bench: &Workbench, story: &Story, said: &mut Vec<SearchCommand>) {
+fn list_head(ui: &mut Ui, bench: &Workbench, story: &SearchState, said: &mut Vec<SearchCommand>) {
     let failures = story.variants.iter().filter(|variant| failed(variant).is_some()).count();
     ui.horizontal(|ui| {
         ui.label(strong(format!("{} variants", story.variants.len())));
@@ -468,7 +468,7 @@ fn list_head(ui: &mut Ui, bench: &Workbench, story: &Story, said: &mut Vec<Searc
 fn list(
     ui: &mut Ui,
     bench: &Workbench,
-    story: &Story,
+    story: &SearchState,
     view: &mut SearchView,
     said: &mut Vec<SearchCommand>,
 ) {

@@ -1,9 +1,12 @@
 //! Panel of one search variant with its provenance and results, or of one suggested change of the current kernel.
 
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Stroke, TextEdit, Ui, vec2};
-use lightbench_core::search::entry::{Basis, Failed, Talk};
-use lightbench_core::search::story::{Came, Variant};
-use lightbench_core::search::{Course, Decision, Foresight, Look, Story, Verdict, WorkloadTime};
+use lightbench_core::search::entry::{Basis, FailureRecord, ModelExchange};
+use lightbench_core::search::state::{ActionOutcome, Variant};
+use lightbench_core::search::{
+    Decision, ForecastDecision, ScreeningResult, SearchState, VariantForecast, Verdict,
+    WorkloadTime,
+};
 
 use super::{placeholder, sentence};
 use crate::theme::{self, GAP, Tokens};
@@ -112,7 +115,7 @@ fn suggestion(
 
 fn variant(
     ui: &mut Ui,
-    story: &Story,
+    story: &SearchState,
     (number, variant): (usize, &Variant),
     view: &mut VariantView,
     said: &mut Vec<SearchCommand>,
@@ -146,7 +149,7 @@ fn variant(
 }
 
 /// The title, the operator and parent, the reason for its selection, and its speedup.
-fn head(ui: &mut Ui, tokens: &Tokens, story: &Story, (number, variant): (usize, &Variant)) {
+fn head(ui: &mut Ui, tokens: &Tokens, story: &SearchState, (number, variant): (usize, &Variant)) {
     let proposal = &variant.proposal;
     ui.add(egui::Label::new(strong(sentence(&proposal.what)).color(tokens.text.strong.0)).wrap());
     ui.horizontal_wrapped(|ui| {
@@ -225,13 +228,17 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
             row(ui, (Icon::Ring, tokens.text.weak.0), "Quick look", "none");
         }
         None => row(ui, (Icon::Ring, tokens.text.weak.0), "Quick look", "not yet"),
-        Some(Look::Right { times }) => row(ui, good, "Quick look", &told(times)),
-        Some(Look::Slow { times }) => {
+        Some(ScreeningResult::Right { times }) => row(ui, good, "Quick look", &told(times)),
+        Some(ScreeningResult::Slow { times }) => {
             let text = format!("stopped as too slow, at least {}", told(times));
             row(ui, (Icon::Down, tokens.text.weak.0), "Quick look", &text);
         }
-        Some(Look::Failed(Failed { sentence, .. })) => row(ui, bad, "Quick look", sentence),
-        Some(Look::NotJudged(Failed { sentence, .. })) => row(ui, warning, "Quick look", sentence),
+        Some(ScreeningResult::Failed(FailureRecord { sentence, .. })) => {
+            row(ui, bad, "Quick look", sentence)
+        }
+        Some(ScreeningResult::NotJudged(FailureRecord { sentence, .. })) => {
+            row(ui, warning, "Quick look", sentence)
+        }
     }
     if !variant.tried.is_empty() {
         let text = format!("{} configurations were tried", variant.tried.len());
@@ -242,8 +249,10 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
         Some(Verdict::Passed { lines, .. }) => {
             row(ui, good, "Every check", &lines.join("\n"));
         }
-        Some(Verdict::Failed(Failed { sentence, .. })) => row(ui, bad, "Every check", sentence),
-        Some(Verdict::NotJudged(Failed { sentence, .. })) => {
+        Some(Verdict::Failed(FailureRecord { sentence, .. })) => {
+            row(ui, bad, "Every check", sentence)
+        }
+        Some(Verdict::NotJudged(FailureRecord { sentence, .. })) => {
             row(ui, warning, "Every check", sentence);
         }
     }
@@ -262,15 +271,15 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
 }
 
 /// The prediction, as text.
-fn foreseen(foresight: &Foresight) -> String {
+fn foreseen(foresight: &VariantForecast) -> String {
     let expected = foresight.expected.map(|expected| {
         let (factor, off) = (expected.speedup(), expected.deviation.exp());
         format!("predicted speedup {factor:.2}, within a factor of {off:.2}")
     });
     let why = match &foresight.course {
-        Course::Look { why } => why.clone(),
-        Course::Check { .. } => "evaluated to check the prediction".to_owned(),
-        Course::Skip { .. } => "not evaluated".to_owned(),
+        ForecastDecision::Look { why } => why.clone(),
+        ForecastDecision::Check { .. } => "evaluated to check the prediction".to_owned(),
+        ForecastDecision::Skip { .. } => "not evaluated".to_owned(),
     };
     expected.into_iter().chain([why]).collect::<Vec<_>>().join(", ")
 }
@@ -298,9 +307,9 @@ fn told(times: &[WorkloadTime]) -> String {
 }
 
 /// Failed attempts from this variant.
-fn in_vain(ui: &mut Ui, tokens: &Tokens, story: &Story, number: usize) {
+fn in_vain(ui: &mut Ui, tokens: &Tokens, story: &SearchState, number: usize) {
     for (index, attempt) in story.attempts.iter().enumerate() {
-        let Came::Nothing { why, talk: talked } = &attempt.came else { continue };
+        let ActionOutcome::Nothing { why, talk: talked } = &attempt.came else { continue };
         if attempt.parent != number {
             continue;
         }
@@ -313,7 +322,7 @@ fn in_vain(ui: &mut Ui, tokens: &Tokens, story: &Story, number: usize) {
 }
 
 /// A model's prompt and answer.
-fn talk(ui: &mut Ui, talk: &Talk) {
+fn talk(ui: &mut Ui, talk: &ModelExchange) {
     for (title, text) in [
         (format!("Prompt to {}", talk.model), &talk.prompt),
         (format!("Reply of {}", talk.model), &talk.reply),

@@ -5,7 +5,7 @@ use egui::{
     TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 use lightbench_core::search::entry::Basis;
-use lightbench_core::search::{Story, Variant};
+use lightbench_core::search::{SearchState, Variant};
 
 use crate::theme::{self, ROW, Tokens};
 use crate::widgets::icon::Icon;
@@ -39,7 +39,7 @@ fn id(variant: usize) -> Id {
 /// Draws a row; returns the variant to select instead.
 pub(super) fn line(
     ui: &mut Ui,
-    story: &Story,
+    story: &SearchState,
     row: &TreeRow,
     (marked, near): (RowState<'_>, Neighbours),
 ) -> Option<SearchCommand> {
@@ -113,7 +113,7 @@ struct Outcome {
 }
 
 fn outcome(
-    story: &Story,
+    story: &SearchState,
     number: usize,
     standing: VariantState<'_>,
     marked: &RowState<'_>,
@@ -173,7 +173,7 @@ fn outcome(
 }
 
 /// The text of a variant that was not evaluated: never a number that could be taken for a time.
-fn predicted(story: &Story, number: usize, word: String) -> Outcome {
+fn predicted(story: &SearchState, number: usize, word: String) -> Outcome {
     let factor = story.variants.get(number).and_then(Variant::predicted);
     let told = match factor {
         Some(factor) => format!("{factor:.2} times as fast, predicted, {word}"),

@@ -10,7 +10,9 @@ use lightbench_core::audit::Matrix;
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::device::{DeviceName, DeviceSheet};
-use lightbench_core::engine::{Engine, Event, Heard, NotTaken, Request, RequestId, Searching};
+use lightbench_core::engine::{
+    Engine, Event, Request, RequestId, RequestRefused, SearchThread, SearchThreadEvent,
+};
 use lightbench_core::evaluate::Run;
 use lightbench_core::figure::Figure;
 use lightbench_core::history::label::Label;
@@ -18,7 +20,7 @@ use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::nsight::Profiler;
 use lightbench_core::project::{Kernel, Project, ProjectError};
-use lightbench_core::search::{Header, Story};
+use lightbench_core::search::{Header, SearchState};
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::toolchain::doctor::Report;
@@ -229,7 +231,7 @@ impl TaskResult {
 #[derive(Debug)]
 pub struct StartedSearch {
     /// The story so far; `None` for a new search.
-    pub story: Option<Box<Story>>,
+    pub story: Option<Box<SearchState>>,
     pub searcher: Box<dyn Searcher>,
 }
 
@@ -274,13 +276,13 @@ pub trait Evaluator: Send {
     ///
     /// # Errors
     /// The request was not accepted and produces no events.
-    fn ask(&self, request: Request) -> Result<RequestId, NotTaken>;
+    fn ask(&self, request: Request) -> Result<RequestId, RequestRefused>;
     /// The oldest event that was not returned yet.
     fn next_event(&self) -> Option<Event>;
 }
 
 impl Evaluator for Arc<Engine> {
-    fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
+    fn ask(&self, request: Request) -> Result<RequestId, RequestRefused> {
         Engine::ask(self, request)
     }
 
@@ -292,16 +294,16 @@ impl Evaluator for Arc<Engine> {
 /// A running search; dropping it stops the search. No method blocks.
 pub trait Searcher: Send + fmt::Debug {
     /// The oldest event that was not returned yet.
-    fn next_event(&self) -> Option<Heard>;
+    fn next_event(&self) -> Option<SearchThreadEvent>;
     /// Pauses, resumes, stops or paces the search.
     fn control(&self, hold: SearchControl);
     /// Rejects a variant for this reason; an event follows once the journal holds the rejection.
     fn reject(&self, variant: usize, why: String);
 }
 
-impl Searcher for Searching {
-    fn next_event(&self) -> Option<Heard> {
-        Self::heard(self)
+impl Searcher for SearchThread {
+    fn next_event(&self) -> Option<SearchThreadEvent> {
+        Self::next_event(self)
     }
 
     fn control(&self, hold: SearchControl) {

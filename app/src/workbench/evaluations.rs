@@ -8,7 +8,7 @@ use lightbench_core::compile::Build;
 use lightbench_core::compile::facts::{Facts, FactsError};
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::engine::{
-    AskedBy, Because, CompileFor, Conditions, Ending, Event, Request, RequestId, Work,
+    AskedBy, CancelReason, CompileFor, Conditions, Ending, Event, Request, RequestId, Work,
 };
 use lightbench_core::evaluate::{PolicyUse, Run};
 use lightbench_core::history::RunNumber;
@@ -315,7 +315,9 @@ impl Evaluations {
                     known.progress.stop(now);
                 }
                 match because {
-                    Because::Asked | Because::SupersededBy(_) | Because::Stopping => None,
+                    CancelReason::Requested
+                    | CancelReason::SupersededBy(_)
+                    | CancelReason::Stopping => None,
                 }
             }
             Ending::Panicked { message } => {

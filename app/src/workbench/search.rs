@@ -1,6 +1,6 @@
 //! Searches of the open project: the running one, and one that is shown from its journal.
 //!
-//! [`Story`] interprets entries in the same way here and when a journal is read. One search runs at a time, on its own
+//! [`SearchState`] interprets entries in the same way here and when a journal is read. One search runs at a time, on its own
 //! thread behind a [`Searcher`]; it stops when the project or the window closes.
 
 mod actions;
@@ -14,12 +14,14 @@ mod tree;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::engine::Heard;
+use lightbench_core::engine::SearchThreadEvent;
 use lightbench_core::project::Project;
-use lightbench_core::search::entry::{End, Failed};
-use lightbench_core::search::operators::Waiting;
-use lightbench_core::search::story::Variant;
-use lightbench_core::search::{Budget, Decision, Entry, Header, Look, Pace, Story, Verdict};
+use lightbench_core::search::entry::{End, FailureRecord};
+use lightbench_core::search::operators::OperatorWait;
+use lightbench_core::search::state::Variant;
+use lightbench_core::search::{
+    Budget, Decision, Entry, Header, Pace, ScreeningResult, SearchState, Verdict,
+};
 use lightbench_core::suggest::knowledge::Knowledge;
 
 pub use plan::{Participation, SearchPlan, SearchRequest, SearchStart};
@@ -50,9 +52,9 @@ pub struct Searches {
 pub struct ActiveSearch {
     pub stage: SearchStage,
     /// The story so far; `None` before the first entry.
-    pub story: Option<Box<Story>>,
+    pub story: Option<Box<SearchState>>,
     /// The pending answer that the search waits for.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<OperatorWait>,
     /// The limits, which may be wider than those at its start.
     pub budget: Budget,
     searcher: Option<Box<dyn Searcher>>,
@@ -74,7 +76,7 @@ pub enum SearchStage {
 /// A search as read from its journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedSearch {
-    pub story: Box<Story>,
+    pub story: Box<SearchState>,
     pub writer: JournalOrigin,
 }
 
@@ -194,17 +196,22 @@ impl ActiveSearch {
         all
     }
 
-    fn handle_event(&mut self, heard: Heard, compiler: &str, now: Duration) -> Option<SearchEvent> {
+    fn handle_event(
+        &mut self,
+        heard: SearchThreadEvent,
+        compiler: &str,
+        now: Duration,
+    ) -> Option<SearchEvent> {
         match heard {
-            Heard::Entry(entry) => {
+            SearchThreadEvent::Entry(entry) => {
                 self.waiting = None;
                 self.entry(*entry).err().map(SearchEvent::Broken)
             }
-            Heard::Waiting(waiting) => {
+            SearchThreadEvent::Waiting(waiting) => {
                 self.waiting = Some(waiting);
                 None
             }
-            Heard::Ran(kept) => Some(SearchEvent::Ran(Box::new(Recording {
+            SearchThreadEvent::Ran(kept) => Some(SearchEvent::Ran(Box::new(Recording {
                 project: Arc::clone(&self.project),
                 kernel: kept.kernel,
                 run: Arc::new(kept.run),
@@ -214,14 +221,14 @@ impl ActiveSearch {
                 origin: kept.origin,
                 parent: kept.parent,
             }))),
-            Heard::Ended { why, learnt } => {
+            SearchThreadEvent::Ended { why, learnt } => {
                 if let Some(story) = &mut self.story {
                     story.ended = Some(why.clone());
                 }
                 self.mark_ended(now);
                 Some(SearchEvent::Ended(why, learnt))
             }
-            Heard::Panicked => {
+            SearchThreadEvent::Panicked => {
                 self.mark_ended(now);
                 let what = "the search ended by a defect of Lightbench; its journal is complete";
                 Some(SearchEvent::Broken(what.to_owned()))
@@ -240,7 +247,7 @@ impl ActiveSearch {
     fn entry(&mut self, entry: Entry) -> Result<(), String> {
         match (&mut self.story, entry) {
             (None, Entry::Began(header)) => {
-                self.story = Some(Box::new(Story::new(*header)));
+                self.story = Some(Box::new(SearchState::new(*header)));
                 Ok(())
             }
             (Some(story), entry) => story.add(&entry).map_err(|error| error.to_string()),
@@ -251,7 +258,7 @@ impl ActiveSearch {
 
 impl Searches {
     #[must_use]
-    pub fn story(&self) -> Option<&Story> {
+    pub fn story(&self) -> Option<&SearchState> {
         match (&self.read, &self.current) {
             (Some(read), _) => Some(&read.story),
             (None, Some(current)) => current.story.as_deref(),
@@ -353,14 +360,14 @@ pub enum VariantState<'a> {
     Rejected,
     /// Predicted to be slow, and not evaluated.
     Skipped,
-    Failed(&'a Failed),
+    Failed(&'a FailureRecord),
     /// The device or the machine ended its evaluation.
     NotJudged,
 }
 
 /// The state of a variant, as the list shows it.
 #[must_use]
-pub fn standing(story: &Story, number: usize) -> Option<VariantState<'_>> {
+pub fn standing(story: &SearchState, number: usize) -> Option<VariantState<'_>> {
     let variant = story.variants.get(number)?;
     if let Some(failed) = failed(variant) {
         return Some(VariantState::Failed(failed));
@@ -379,11 +386,21 @@ pub fn standing(story: &Story, number: usize) -> Option<VariantState<'_>> {
 
 /// What failed in a variant.
 #[must_use]
-pub fn failed(variant: &Variant) -> Option<&Failed> {
+pub fn failed(variant: &Variant) -> Option<&FailureRecord> {
     match (&variant.verdict, &variant.look) {
-        (Some(Verdict::Failed(failed)), _) | (None, Some(Look::Failed(failed))) => Some(failed),
+        (Some(Verdict::Failed(failed)), _) | (None, Some(ScreeningResult::Failed(failed))) => {
+            Some(failed)
+        }
         (Some(Verdict::Passed { .. } | Verdict::NotJudged(_)), _)
-        | (None, Some(Look::Right { .. } | Look::Slow { .. } | Look::NotJudged(_)) | None) => None,
+        | (
+            None,
+            Some(
+                ScreeningResult::Right { .. }
+                | ScreeningResult::Slow { .. }
+                | ScreeningResult::NotJudged(_),
+            )
+            | None,
+        ) => None,
     }
 }
 

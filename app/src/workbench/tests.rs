@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use lightbench_core::device::{DeviceName, DeviceSheet};
-use lightbench_core::engine::{Ending, Event, NotTaken, Request, RequestId};
+use lightbench_core::engine::{Ending, Event, Request, RequestId, RequestRefused};
 use lightbench_core::evaluate::Run;
 use lightbench_core::history::record::{
     ChecksSummary, CorrectnessSource, DeviceIdentity, Environment, Origin, Outcome, RunId,
@@ -73,10 +73,10 @@ impl BackgroundWorker for Script {
 }
 
 impl Evaluator for Script {
-    fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
+    fn ask(&self, request: Request) -> Result<RequestId, RequestRefused> {
         let mut scripted = self.get();
         scripted.asked.push(request);
-        Ok(RequestId::numbered(scripted.asked.len() as u64))
+        Ok(RequestId::from_number(scripted.asked.len() as u64))
     }
 
     fn next_event(&self) -> Option<Event> {
@@ -224,7 +224,7 @@ pub(crate) fn evaluations(script: &Script) -> Vec<(RequestId, String, u64)> {
     asked
         .filter_map(|(request, number)| match request {
             Request::Evaluate(work, conditions) => {
-                Some((RequestId::numbered(number), work.kernel.name.clone(), conditions.seed))
+                Some((RequestId::from_number(number), work.kernel.name.clone(), conditions.seed))
             }
             Request::Screen(..)
             | Request::Examine(..)
@@ -324,7 +324,7 @@ fn a_newer_save_is_asked_about_and_an_older_answer_is_not_taken_for_it() {
     bench.carry_out(Command::Run, NOW);
     let asked = evaluations(&script);
     let [(old, ..), (new, ..)] = asked.as_slice() else { panic!("{asked:?}") };
-    let because = lightbench_core::engine::Because::SupersededBy(*new);
+    let because = lightbench_core::engine::CancelReason::SupersededBy(*new);
     script.say(Event::Finished {
         request: *old,
         ending: Ending::Cancelled { because, so_far: None },

@@ -1,4 +1,4 @@
-//! All that the engine says.
+//! Events of the engine: progress and ends of requests, and notices about its processes.
 
 use std::time::Duration;
 
@@ -12,40 +12,40 @@ use crate::units::Seconds;
 use crate::verify::verdict::Step;
 use crate::worker::error::Death;
 
-/// All that the engine says. Every request that was taken has exactly one [`Event::Finished`], and nothing after it.
+/// An event of the engine. Every accepted request has exactly one [`Event::Finished`], which is its last event.
 #[derive(Debug)]
 pub enum Event {
-    /// A request waits for its turn; said again where it was put off for a person's request.
+    /// A request waits in its queue. Sent again where a request of a person preempts it.
     Queued {
-        /// Which.
+        /// Its number.
         request: RequestId,
-        /// How many come before it.
+        /// Number of requests that run before it.
         ahead: usize,
     },
     /// A step of a request begins.
     Began {
-        /// Which.
+        /// Its number.
         request: RequestId,
         /// The step.
         step: Step,
-        /// The workload, unless it is held out.
+        /// Name of the workload; none of a held-out one.
         workload: Option<String>,
-        /// How long the same step took the last time, where that is known and may be.
+        /// Duration of the same step of this kernel when it ran last; none for held-out workloads.
         expected: Option<Seconds>,
     },
     /// A request has ended.
     Finished {
-        /// Which.
+        /// Its number.
         request: RequestId,
-        /// How.
+        /// Its result, or why it has none.
         ending: Ending,
     },
-    /// Something that ended no request and should be said.
+    /// An incident that did not end a request.
     Noticed(Notice),
 }
 
 impl Event {
-    /// The request that it is about.
+    /// The request that the event belongs to.
     #[must_use]
     pub fn request(&self) -> Option<RequestId> {
         match self {
@@ -60,74 +60,74 @@ impl Event {
 /// How a request ended.
 #[derive(Debug)]
 pub enum Ending {
-    /// There is a verdict.
+    /// An evaluation: its verdict and measurements.
     Evaluated(Box<Run>),
-    /// A quick look was taken at each candidate, in their order.
+    /// The screening of each candidate, in the order of the request.
     Screened(Vec<Screening>),
-    /// What is known of each candidate without running it, in their order; none of one that cannot be built.
+    /// Facts of each compiled candidate, in the order of the request; none for a candidate that does not compile.
     Examined(Vec<Option<Examined>>),
-    /// Two were run beside each other.
+    /// Times of two candidates whose launches alternated.
     Compared(Compared),
-    /// What hardware counted, or why the kernel was not profiled.
+    /// Hardware counters, or why the kernel was not profiled.
     Profiled(Box<Profiled>),
-    /// There are facts, or the reason why there are none.
+    /// Facts of the compiled kernel, or the compiler's error.
     Compiled(Box<Result<Facts, FactsError>>),
-    /// There is no verdict: the request is wrong, or the machine cannot do it.
+    /// No result: the request is invalid, or the machine cannot carry it out.
     Impossible(EvaluateError),
-    /// It was not wanted any more.
+    /// Cancelled before its end.
     Cancelled {
-        /// Why.
-        because: Because,
-        /// How far an evaluation came; its verdict is none.
+        /// What cancelled it.
+        because: CancelReason,
+        /// The evaluation until then, without a verdict.
         so_far: Option<Box<Run>>,
     },
-    /// A defect of ours: whatever it was doing, the engine goes on without it.
+    /// An engine thread panicked: a defect of Lightbench. The thread goes on with the next request.
     Panicked {
-        /// What the defect says of itself.
+        /// The message of the panic.
         message: String,
     },
-    /// The answer to [`super::Request::Stop`]: no thread is left.
+    /// End of [`super::Request::Stop`]: all threads have ended.
     Stopped,
 }
 
-/// Why a request was not wanted any more.
+/// What cancelled a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
-    /// Somebody said so.
-    Asked,
-    /// There is a newer one about the same kernel.
+pub enum CancelReason {
+    /// A [`super::Request::Cancel`].
+    Requested,
+    /// A newer request for the same kernel and parameters.
     SupersededBy(RequestId),
-    /// Nothing is wanted any more.
+    /// The engine stops.
     Stopping,
 }
 
-/// What a process is for.
+/// Task of a worker process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It runs the candidate or the reference.
-    Station,
-    /// It compiles.
+pub enum ProcessRole {
+    /// Runs candidates and references on a device.
+    DeviceWorker,
+    /// Runs the compiler.
     Compiler,
 }
 
-/// Something that ended no request and should be said.
+/// An incident that did not end a request.
 #[derive(Debug)]
 pub enum Notice {
-    /// The compiler's: results are not kept, a sandbox is not in force.
+    /// From the compiler: its cache or its sandbox is not available.
     Compiler(compile::Notice),
-    /// A process was found dead when it was needed, and another one was started in its place.
+    /// A process had died between two requests, and another one was started.
     Replaced {
-        /// What it was for.
-        role: Role,
+        /// Its task.
+        role: ProcessRole,
         /// How it ended.
         death: Death,
     },
-    /// A process ended in the middle of a step; the verdict says so too.
+    /// A process died during a step; the verdict contains this too.
     Lost {
         /// The step.
         step: Step,
     },
-    /// A process was killed because it exceeded its limit; the verdict says so too.
+    /// A process was killed at its time limit; the verdict contains this too.
     Killed {
         /// The step.
         step: Step,
@@ -142,8 +142,8 @@ impl std::fmt::Display for Notice {
             Self::Compiler(notice) => notice.fmt(formatter),
             Self::Replaced { role, death } => {
                 let what = match role {
-                    Role::Station => "a process that runs kernels",
-                    Role::Compiler => "a compiler's process",
+                    ProcessRole::DeviceWorker => "a process that runs kernels",
+                    ProcessRole::Compiler => "a compiler's process",
                 };
                 write!(formatter, "{what} had ended ({death}) and was started again")
             }

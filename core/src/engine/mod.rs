@@ -1,26 +1,27 @@
-//! Threads, requests, events and cancellation: what the command line and the window share.
+//! Threads that evaluate and compile, the requests that they take and the events that they send. The command line and the
+//! window use the same engine.
 //!
 //! ```text
-//!  Engine ── ask(Request) ──► queue of a device ──► its thread ──► evaluate ──► workers
-//!    ▲                         │ a person's first, the newest only      │
-//!    └─── next_event ◄── what was said and not read yet ◄── Event ◄─────┘
+//!  Engine ── ask(Request) ──► RequestQueue of a device ──► EngineThread ──► evaluate ──► workers
+//!    ▲                        a person's requests first       │
+//!    └─── next_event ◄──────────── EventQueue ◄── Event ◄─────┘
 //! ```
 //!
-//! Nothing that a caller does waits for work: [`Engine::ask`] takes a request or says why not, and no thread ever waits
-//! for somebody to read. Every request that was taken ends exactly once, whatever happens to the processes that work for
-//! it; a panic is such an end.
+//! No call waits for an evaluation: [`Engine::ask`] accepts a request or returns why it is refused, and no engine thread
+//! waits for a reader of events. Every accepted request ends with exactly one [`Event::Finished`], also where a worker
+//! process dies or an engine thread panics.
 
+mod candidate_runner;
+mod engine_thread;
 mod event;
-mod expected;
-mod inbox;
-mod laboratory;
-mod lane;
-mod outbox;
-mod performer;
+mod event_queue;
+mod executor;
 mod queue;
 mod request;
-mod searching;
+mod request_queue;
+mod search_thread;
 mod settings;
+mod step_times;
 #[cfg(test)]
 mod tests;
 
@@ -29,106 +30,113 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use lane::{Hire, Lane, cancelled};
-use outbox::{MOST_UNREAD, Outbox};
-use performer::{Compiling, Evaluator, Task};
-use queue::{Job, MOST_WAITING, Met, NoRoom, Taken};
+use engine_thread::{EngineThread, ExecutorFactory, cancelled};
+use event_queue::{EventQueue, MAX_UNREAD_ENDS};
+use executor::{CompileExecutor, DeviceExecutor, Task};
+use queue::{Accepted, CancelOutcome, Job, MAX_WAITING, QueueRefusal};
 
 use crate::device::DeviceName;
 
-pub use event::{Because, Ending, Event, Notice, Role};
-pub use laboratory::EngineLaboratory;
-pub use outbox::Wake;
+pub use candidate_runner::EngineRunner;
+pub use event::{CancelReason, Ending, Event, Notice, ProcessRole};
+pub use event_queue::Wake;
 pub use request::{
-    AskedBy, CompileFor, Conditions, Contest, NotTaken, Request, RequestId, Screens, Work, Works,
+    AbComparison, AskedBy, CompileFor, Conditions, Request, RequestId, RequestRefused,
+    ScreeningBatch, Work, WorkBatch,
 };
-pub use searching::{Beginning, Heard, Searching};
+pub use search_thread::{SearchOrigin, SearchThread, SearchThreadEvent};
 pub use settings::{DeviceSetting, Settings};
 
-/// The threads that work, one for each device and one that compiles. Dropping it ends everything that runs.
+/// One thread for each device and one that compiles. Dropping the engine cancels all requests and joins the threads.
 #[derive(Debug)]
 pub struct Engine {
-    lanes: Arc<Lanes>,
+    lanes: Arc<EngineThreads>,
 }
 
-/// One more who asks the same threads, and reads alone what is said about what it asked. Of an engine that is gone it
-/// hears that everything is cancelled.
+/// A second source of requests to the threads of an engine, which receives the events of its own requests only. When the
+/// engine is dropped, all requests of its clients end as cancelled.
 #[derive(Debug)]
 pub struct Client {
-    lanes: Arc<Lanes>,
-    outbox: Arc<Outbox>,
+    lanes: Arc<EngineThreads>,
+    outbox: Arc<EventQueue>,
 }
 
-/// The threads, and what those who ask share.
+/// The threads of an engine and what its clients share.
 #[derive(Debug)]
-struct Lanes {
-    devices: Vec<(String, Lane)>,
-    compiling: Lane,
-    outbox: Arc<Outbox>,
-    /// The number of the newest request; held while one takes its place, so that numbers are in the order of places.
+struct EngineThreads {
+    devices: Vec<(String, EngineThread)>,
+    compiling: EngineThread,
+    outbox: Arc<EventQueue>,
+    /// The number of the newest request. Locked while a request enters its queue, so that numbers follow the order of
+    /// arrival.
     newest: Mutex<u64>,
-    ending: Arc<Ends>,
+    ending: Arc<ShutdownState>,
 }
 
-/// What is said when the last thread ends.
+/// Sends [`Ending::Stopped`] after the last thread has ended.
 #[derive(Debug)]
-struct Ends {
-    outbox: Arc<Outbox>,
+struct ShutdownState {
+    outbox: Arc<EventQueue>,
     threads: AtomicUsize,
-    /// The request to stop, if there was one.
+    /// The request to stop, if one was made.
     asked: Mutex<Option<RequestId>>,
 }
 
-/// Held by each thread until it ends.
-struct LastWords(Arc<Ends>);
+/// Each thread owns one until it ends; the last one that is dropped sends the event.
+struct ThreadEndGuard(Arc<ShutdownState>);
 
-impl Drop for LastWords {
+impl Drop for ThreadEndGuard {
     fn drop(&mut self) {
         if self.0.threads.fetch_sub(1, Ordering::AcqRel) == 1 {
             let asked = *self.0.asked.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(request) = asked {
-                self.0.outbox.say(Event::Finished { request, ending: Ending::Stopped });
+                self.0.outbox.push(Event::Finished { request, ending: Ending::Stopped });
             }
         }
     }
 }
 
 impl Engine {
-    /// Starts the threads; no process starts before it is needed.
+    /// Starts the threads. Worker processes start with the first request that needs them.
     ///
     /// # Errors
-    /// The system has no more threads.
+    /// The operating system cannot start another thread.
     pub fn start(mut settings: Settings) -> io::Result<Self> {
         let wake = settings.wake.take();
         let settings = Arc::new(settings);
-        let mut performers: Vec<(String, Hire)> = Vec::new();
+        let mut performers: Vec<(String, ExecutorFactory)> = Vec::new();
         for setting in &settings.devices {
             let (name, setting) = (setting.device.to_string(), setting.clone());
             let settings = Arc::clone(&settings);
-            let hire = move || -> Box<dyn performer::Performer> {
-                Box::new(Evaluator::new(Arc::clone(&settings), setting.clone()))
+            let hire = move || -> Box<dyn executor::Executor> {
+                Box::new(DeviceExecutor::new(Arc::clone(&settings), setting.clone()))
             };
             performers.push((name, Box::new(hire)));
         }
-        let compiling = Box::new(move || -> Box<dyn performer::Performer> {
-            Box::new(Compiling::new(&settings))
+        let compiling = Box::new(move || -> Box<dyn executor::Executor> {
+            Box::new(CompileExecutor::new(&settings))
         });
         Self::with(performers, compiling, wake)
     }
 
     fn with(
-        performers: Vec<(String, Hire)>,
-        compiling: Hire,
+        performers: Vec<(String, ExecutorFactory)>,
+        compiling: ExecutorFactory,
         wake: Option<Wake>,
     ) -> io::Result<Self> {
-        let outbox = Arc::new(Outbox::new(wake));
-        let ending = Arc::new(Ends {
+        let outbox = Arc::new(EventQueue::new(wake));
+        let ending = Arc::new(ShutdownState {
             outbox: Arc::clone(&outbox),
             threads: AtomicUsize::new(performers.len() + 1),
             asked: Mutex::new(None),
         });
         let start = |name: &str, hire| {
-            Lane::start(name, hire, Arc::clone(&outbox), LastWords(Arc::clone(&ending)))
+            EngineThread::start(
+                name,
+                hire,
+                Arc::clone(&outbox),
+                ThreadEndGuard(Arc::clone(&ending)),
+            )
         };
         let compiling = start("compile", compiling)?;
         let devices = performers.into_iter().map(|(name, hire)| {
@@ -137,24 +145,25 @@ impl Engine {
         });
         let devices = devices.collect::<io::Result<_>>()?;
         let newest = Mutex::new(0);
-        Ok(Self { lanes: Arc::new(Lanes { devices, compiling, outbox, newest, ending }) })
+        Ok(Self { lanes: Arc::new(EngineThreads { devices, compiling, outbox, newest, ending }) })
     }
 
-    /// One more who asks.
+    /// A client with an event queue of its own.
     #[must_use]
     pub fn client(&self) -> Client {
-        Client { lanes: Arc::clone(&self.lanes), outbox: Arc::new(Outbox::new(None)) }
+        Client { lanes: Arc::clone(&self.lanes), outbox: Arc::new(EventQueue::new(None)) }
     }
 
-    /// Takes a request, and gives its number; that of the other one where a request is to be cancelled. It does not wait.
+    /// Queues a request and returns its number; for [`Request::Cancel`], the number of the request to cancel. It does not
+    /// wait.
     ///
     /// # Errors
-    /// The request is not taken, and nothing comes of it.
-    pub fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
+    /// The request is refused. No event follows.
+    pub fn ask(&self, request: Request) -> Result<RequestId, RequestRefused> {
         self.lanes.ask(request, None)
     }
 
-    /// The oldest event that nobody has read, waited for at most this long.
+    /// The oldest unread event; waits for one at most `patience`.
     #[must_use]
     pub fn next_event(&self, patience: Duration) -> Option<Event> {
         self.lanes.outbox.next(patience)
@@ -166,20 +175,24 @@ impl Client {
     ///
     /// # Errors
     /// As there.
-    pub fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
+    pub fn ask(&self, request: Request) -> Result<RequestId, RequestRefused> {
         self.lanes.ask(request, Some(&self.outbox))
     }
 
-    /// The oldest event about its own requests that it has not read, waited for at most this long.
+    /// The oldest unread event of its own requests; waits for one at most `patience`.
     #[must_use]
     pub fn next_event(&self, patience: Duration) -> Option<Event> {
         self.outbox.next(patience)
     }
 }
 
-impl Lanes {
-    fn ask(&self, request: Request, reader: Option<&Arc<Outbox>>) -> Result<RequestId, NotTaken> {
-        let unread = reader.unwrap_or(&self.outbox).unread();
+impl EngineThreads {
+    fn ask(
+        &self,
+        request: Request,
+        reader: Option<&Arc<EventQueue>>,
+    ) -> Result<RequestId, RequestRefused> {
+        let unread = reader.unwrap_or(&self.outbox).unread_ends();
         let (lane, task) = match request {
             Request::Cancel(id) => return self.cancel(id),
             Request::Stop => return self.stop(),
@@ -205,63 +218,63 @@ impl Lanes {
             }
             Request::Compile(work, for_what) => (&self.compiling, Task::Compile(work, for_what)),
         };
-        if unread >= MOST_UNREAD {
-            return Err(NotTaken::Unread(unread));
+        if unread >= MAX_UNREAD_ENDS {
+            return Err(RequestRefused::Unread(unread));
         }
         self.push(lane, task, reader)
     }
 
-    fn device(&self, name: &DeviceName) -> Result<&Lane, NotTaken> {
+    fn device(&self, name: &DeviceName) -> Result<&EngineThread, RequestRefused> {
         let name = name.to_string();
         let lane = self.devices.iter().find(|(known, _)| *known == name);
-        lane.map(|(_, lane)| lane).ok_or(NotTaken::NoSuchDevice(name))
+        lane.map(|(_, lane)| lane).ok_or(RequestRefused::NoSuchDevice(name))
     }
 
     fn push(
         &self,
-        lane: &Lane,
+        lane: &EngineThread,
         task: Task,
-        reader: Option<&Arc<Outbox>>,
-    ) -> Result<RequestId, NotTaken> {
+        reader: Option<&Arc<EventQueue>>,
+    ) -> Result<RequestId, RequestRefused> {
         let mut newest = self.newest();
         *newest += 1;
         let id = RequestId(*newest);
         if let Some(reader) = reader {
-            self.outbox.set_apart(id, Arc::clone(reader));
+            self.outbox.redirect(id, Arc::clone(reader));
         }
         let topic = task.work().topic();
-        let say = |taken: Taken| {
+        let say = |taken: Accepted| {
             for (older, because) in taken.ended {
-                self.outbox.say(cancelled(older, because));
+                self.outbox.push(cancelled(older, because));
             }
-            self.outbox.say(Event::Queued { request: id, ahead: taken.ahead });
+            self.outbox.push(Event::Queued { request: id, ahead: taken.ahead });
         };
         let taken = lane.inbox.push(Job { id, topic, task }, say);
         if taken.is_err() {
-            self.outbox.forget(id);
+            self.outbox.cancel_redirect(id);
         }
         match taken {
             Ok(()) => Ok(id),
-            Err(NoRoom::Full) => Err(NotTaken::Full(MOST_WAITING)),
-            Err(NoRoom::Stopping) => Err(NotTaken::Stopping),
+            Err(QueueRefusal::Full) => Err(RequestRefused::Full(MAX_WAITING)),
+            Err(QueueRefusal::Stopping) => Err(RequestRefused::Stopping),
         }
     }
 
-    fn cancel(&self, id: RequestId) -> Result<RequestId, NotTaken> {
+    fn cancel(&self, id: RequestId) -> Result<RequestId, RequestRefused> {
         for lane in self.each() {
             match lane.inbox.cancel(id) {
-                Met::Waiting => {
-                    self.outbox.say(cancelled(id, Because::Asked));
+                CancelOutcome::Waiting => {
+                    self.outbox.push(cancelled(id, CancelReason::Requested));
                     return Ok(id);
                 }
-                Met::Running => return Ok(id),
-                Met::Nothing => {}
+                CancelOutcome::Running => return Ok(id),
+                CancelOutcome::Nothing => {}
             }
         }
-        Err(NotTaken::NotThere(id))
+        Err(RequestRefused::UnknownRequest(id))
     }
 
-    fn stop(&self) -> Result<RequestId, NotTaken> {
+    fn stop(&self) -> Result<RequestId, RequestRefused> {
         let id = {
             let mut newest = self.newest();
             *newest += 1;
@@ -270,11 +283,11 @@ impl Lanes {
         {
             let mut asked = self.ending.asked.lock().unwrap_or_else(PoisonError::into_inner);
             if asked.is_some() {
-                return Err(NotTaken::Stopping);
+                return Err(RequestRefused::Stopping);
             }
             *asked = Some(id);
         }
-        self.each().for_each(Lane::stop);
+        self.each().for_each(EngineThread::stop);
         Ok(id)
     }
 
@@ -282,14 +295,14 @@ impl Lanes {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn each(&self) -> impl Iterator<Item = &Lane> {
+    fn each(&self) -> impl Iterator<Item = &EngineThread> {
         self.devices.iter().map(|(_, lane)| lane).chain([&self.compiling])
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // All of them before any is waited for.
-        self.lanes.each().for_each(Lane::stop);
+        // All threads are told to stop before the first one is joined.
+        self.lanes.each().for_each(EngineThread::stop);
     }
 }

@@ -1,20 +1,20 @@
-//! Who goes next on one thread: the rules of waiting, without the thread.
+//! The order of requests on one thread, as a state machine without the thread.
 //!
-//! * A person's requests go before those of the background; within each, the older one first.
-//! * A background request that runs when a person asks is stopped, and begins again after the person's.
-//! * A newer request about the same thing ends the older one, whether it waits or runs.
+//! * Requests of a person run before those of the background; within each group, in order of arrival.
+//! * A request of a person preempts a running one of the background, which starts again afterwards.
+//! * A newer request with the same topic cancels the older one, whether that waits or runs.
 
 use std::collections::VecDeque;
 
 use lightbench_primitives::cancellation::Cancellation;
 
-use super::event::Because;
+use super::event::CancelReason;
 use super::request::{AskedBy, RequestId, Topic};
 
-/// Requests that may wait at a time.
-pub(super) const MOST_WAITING: usize = 256;
+/// Most requests that wait at a time.
+pub(super) const MAX_WAITING: usize = 256;
 
-/// One request and what is to be done for it.
+/// A request in the queue and its task.
 #[derive(Debug)]
 pub(super) struct Job<Task> {
     pub(super) id: RequestId,
@@ -25,7 +25,7 @@ pub(super) struct Job<Task> {
 /// The requests of one thread.
 #[derive(Debug)]
 pub(super) struct Queue<Task> {
-    /// In the order in which they will run.
+    /// In the order of execution.
     waiting: VecDeque<Job<Task>>,
     running: Option<Running>,
     stopping: bool,
@@ -39,55 +39,55 @@ struct Running {
     interruption: Option<Interruption>,
 }
 
-/// Why what runs was told to stop.
+/// Why the running request was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interruption {
-    Ended(Because),
-    PutOff,
+    Ended(CancelReason),
+    Preempted,
 }
 
-/// A request that ended without having run to its end.
-pub(super) type Ended = (RequestId, Because);
+/// A request that was cancelled while it waited.
+pub(super) type Ended = (RequestId, CancelReason);
 
-/// What a new request led to.
+/// Effect of a new request on the queue.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct Accepted {
     pub(super) ahead: usize,
     pub(super) ended: Vec<Ended>,
 }
 
-/// Why a request does not wait here.
+/// Why the queue refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoRoom {
+pub(super) enum QueueRefusal {
     Full,
     Stopping,
 }
 
-/// What a cancellation met.
+/// State of a request at its cancellation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Met {
-    /// It waited: this is its end.
+pub(super) enum CancelOutcome {
+    /// It waited and is removed.
     Waiting,
-    /// It runs, and was told; its end comes.
+    /// It runs, and its cancellation is signalled; its last event follows.
     Running,
     Nothing,
 }
 
-/// Whether what ran came to its own end.
+/// Whether a request ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ran {
-    ToItsEnd,
-    UntilCancelled,
+pub(super) enum RunEnd {
+    Completed,
+    Cancelled,
 }
 
-/// What becomes of a request that has stopped running.
+/// What follows after a request has stopped running.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Afterwards {
-    /// It ends as it ran.
+pub(super) enum AfterRun {
+    /// It ends with its result.
     Ends,
-    /// It ends, but nobody wanted it any more.
-    EndsUnwanted(Because),
-    /// It waits again.
+    /// It ends as cancelled.
+    EndsCancelled(CancelReason),
+    /// It was preempted and waits again.
     WaitsAgain { ahead: usize },
 }
 
@@ -96,16 +96,16 @@ impl<Task> Queue<Task> {
         Self { waiting: VecDeque::new(), running: None, stopping: false }
     }
 
-    /// A new request takes its place.
-    pub(super) fn push(&mut self, job: Job<Task>) -> Result<Taken, NoRoom> {
+    /// Adds a request and cancels waiting ones of the same topic.
+    pub(super) fn push(&mut self, job: Job<Task>) -> Result<Accepted, QueueRefusal> {
         if self.stopping {
-            return Err(NoRoom::Stopping);
+            return Err(QueueRefusal::Stopping);
         }
         let same = |older: &Job<Task>| older.topic == job.topic;
-        if self.waiting.len() >= MOST_WAITING && !self.waiting.iter().any(same) {
-            return Err(NoRoom::Full);
+        if self.waiting.len() >= MAX_WAITING && !self.waiting.iter().any(same) {
+            return Err(QueueRefusal::Full);
         }
-        let because = Because::SupersededBy(job.id);
+        let because = CancelReason::SupersededBy(job.id);
         let mut ended = Vec::new();
         self.waiting.retain(|older| {
             let stays = older.topic != job.topic;
@@ -117,18 +117,18 @@ impl<Task> Queue<Task> {
             if running.topic == job.topic {
                 running.interrupt(Interruption::Ended(because));
             } else if job.topic.asked_by == AskedBy::Person && is_background {
-                running.interrupt(Interruption::PutOff);
+                running.interrupt(Interruption::Preempted);
             }
         }
         let place = match job.topic.asked_by {
-            AskedBy::Person => self.persons(),
+            AskedBy::Person => self.waiting_for_person(),
             AskedBy::Background => self.waiting.len(),
         };
         self.waiting.insert(place, job);
-        Ok(Taken { ahead: place + usize::from(self.running.is_some()), ended })
+        Ok(Accepted { ahead: place + usize::from(self.running.is_some()), ended })
     }
 
-    /// The next one, if there is one, with the token that stops it.
+    /// Begins the first waiting request; its token is raised to interrupt it.
     pub(super) fn begin(&mut self) -> Option<(Job<Task>, Cancellation)> {
         let job = self.waiting.pop_front()?;
         let cancellation = Cancellation::new();
@@ -138,67 +138,67 @@ impl<Task> Queue<Task> {
         Some((job, token))
     }
 
-    /// What ran does not run any more.
-    pub(super) fn end(&mut self, job: Job<Task>, ran: Ran) -> Afterwards {
+    /// The running request has stopped.
+    pub(super) fn end(&mut self, job: Job<Task>, ran: RunEnd) -> AfterRun {
         let interruption = self.running.take().and_then(|running| running.interruption);
         match (interruption, ran) {
-            // A verdict about something older is nobody's verdict.
-            (Some(Interruption::Ended(because @ Because::SupersededBy(_))), _)
-            | (Some(Interruption::Ended(because)), Ran::UntilCancelled) => {
-                Afterwards::EndsUnwanted(because)
+            // A result for an older text of the kernel is discarded.
+            (Some(Interruption::Ended(because @ CancelReason::SupersededBy(_))), _)
+            | (Some(Interruption::Ended(because)), RunEnd::Cancelled) => {
+                AfterRun::EndsCancelled(because)
             }
-            (Some(Interruption::PutOff), Ran::UntilCancelled) if !self.stopping => {
-                let ahead = self.persons();
+            (Some(Interruption::Preempted), RunEnd::Cancelled) if !self.stopping => {
+                let ahead = self.waiting_for_person();
                 self.waiting.insert(ahead, job);
-                Afterwards::WaitsAgain { ahead }
+                AfterRun::WaitsAgain { ahead }
             }
-            (Some(Interruption::PutOff), Ran::UntilCancelled) => {
-                Afterwards::EndsUnwanted(Because::Stopping)
+            (Some(Interruption::Preempted), RunEnd::Cancelled) => {
+                AfterRun::EndsCancelled(CancelReason::Stopping)
             }
-            (None, Ran::UntilCancelled) => Afterwards::EndsUnwanted(Because::Asked),
-            (_, Ran::ToItsEnd) => Afterwards::Ends,
+            (None, RunEnd::Cancelled) => AfterRun::EndsCancelled(CancelReason::Requested),
+            (_, RunEnd::Completed) => AfterRun::Ends,
         }
     }
 
-    /// A request is not wanted any more.
-    pub(super) fn cancel(&mut self, id: RequestId) -> Met {
+    /// Cancels a request.
+    pub(super) fn cancel(&mut self, id: RequestId) -> CancelOutcome {
         if let Some(place) = self.waiting.iter().position(|job| job.id == id) {
             self.waiting.remove(place);
-            return Met::Waiting;
+            return CancelOutcome::Waiting;
         }
         match &mut self.running {
             Some(running) if running.id == id => {
-                running.interrupt(Interruption::Ended(Because::Asked));
-                Met::Running
+                running.interrupt(Interruption::Ended(CancelReason::Requested));
+                CancelOutcome::Running
             }
-            Some(_) | None => Met::Nothing,
+            Some(_) | None => CancelOutcome::Nothing,
         }
     }
 
-    /// Nothing is wanted any more; gives those that waited.
+    /// Cancels all requests; returns those that waited.
     pub(super) fn stop(&mut self) -> Vec<Ended> {
         self.stopping = true;
         if let Some(running) = &mut self.running {
-            running.interrupt(Interruption::Ended(Because::Stopping));
+            running.interrupt(Interruption::Ended(CancelReason::Stopping));
         }
-        self.waiting.drain(..).map(|job| (job.id, Because::Stopping)).collect()
+        self.waiting.drain(..).map(|job| (job.id, CancelReason::Stopping)).collect()
     }
 
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping
     }
 
-    /// How many of a person's requests wait: they are the first ones.
-    fn persons(&self) -> usize {
+    /// Number of waiting requests of a person, which come first in the queue.
+    fn waiting_for_person(&self) -> usize {
         self.waiting.partition_point(|job| job.topic.asked_by == AskedBy::Person)
     }
 }
 
 impl Running {
-    /// What ended it first is why it ends; what was only put off can still be ended.
+    /// The first cancellation counts; a preempted request can still be cancelled.
     fn interrupt(&mut self, interruption: Interruption) {
         match self.interruption {
-            None | Some(Interruption::PutOff) => self.interruption = Some(interruption),
+            None | Some(Interruption::Preempted) => self.interruption = Some(interruption),
             Some(Interruption::Ended(_)) => {}
         }
         self.cancellation.cancel();

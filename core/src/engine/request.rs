@@ -1,4 +1,4 @@
-//! All that the engine can be told.
+//! Requests to the engine.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,136 +16,136 @@ use crate::speed_of_light::calibration::Calibration;
 use crate::units::Seconds;
 use crate::verify::verdict::TimingUse;
 
-/// All that the engine can be told.
+/// A request to the engine.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// From a candidate to a verdict.
+    /// Runs every check on a candidate and times it.
     Evaluate(Work, Conditions),
-    /// A quick look at one candidate or several: enough to drop them.
-    Screen(Screens, Conditions),
-    /// Builds one candidate or several, and says what is known of them without running them.
-    Examine(Works, Conditions),
-    /// Times two side by side, by the protocol of the conditions.
-    Compare(Box<Contest>, Conditions),
-    /// Has a profiler run a kernel that passes every check, on the workload that the conditions name.
+    /// Screens candidates: a few checks and a short timing, from which a search drops most of them.
+    Screen(ScreeningBatch, Conditions),
+    /// Compiles candidates and collects facts of their code, without running them.
+    Examine(WorkBatch, Conditions),
+    /// Times two candidates with alternating launches, by the protocol of the conditions.
+    Compare(Box<AbComparison>, Conditions),
+    /// Profiles a kernel that passes every check, on the workload that the conditions name.
     Profile(Work, Conditions, Box<Profiler>),
-    /// To facts, and no further. It needs no device, so that it does not wait for one.
+    /// Compiles a kernel and collects its facts, on a thread of its own that needs no device.
     Compile(Work, CompileFor),
-    /// A request is not wanted any more. It ends as cancelled, unless it ends otherwise before it hears of it.
+    /// Cancels a request. It ends as cancelled unless it has completed before.
     Cancel(RequestId),
-    /// Nothing is wanted any more: all requests end as cancelled, then the threads do.
+    /// Cancels all requests, then ends the threads.
     Stop,
 }
 
-/// The number of a request. A higher one was made later, so it is its generation too.
+/// The number of a request; later requests have higher numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestId(pub(super) u64);
 
-/// What is worked on, and for whom.
+/// A candidate with its parameters, and the priority of its request.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// The project as it was when somebody asked.
+    /// The project as it was at the time of the request.
     pub project: Arc<Project>,
-    /// A kernel of it, or a draft of one.
+    /// A kernel of the project, saved or not.
     pub kernel: Arc<Kernel>,
-    /// Parameters that are not to be chosen by the kernel itself.
+    /// Values of parameters that replace the choice of the kernel.
     pub chosen: BTreeMap<String, i64>,
-    /// Who waits for it.
+    /// Priority of the request.
     pub asked_by: AskedBy,
 }
 
-/// Two that are timed side by side. Kernels passed before.
+/// A comparison of two candidates with alternating launches. Both have passed every check before.
 #[derive(Clone, Debug)]
-pub struct Contest {
-    /// Which.
+pub struct AbComparison {
+    /// The two candidates.
     pub pair: Pair<Work>,
-    /// Under which condition.
+    /// Cold or warm caches.
     pub mode: Mode,
 }
 
-/// Candidates of one project that are worked on together.
+/// One or more candidates of one project in one request.
 #[derive(Clone, Debug)]
-pub struct Works {
-    /// The first of them; its place among the waiting is that of all.
+pub struct WorkBatch {
+    /// The first candidate, whose topic and priority are those of the request.
     pub first: Work,
-    /// The others.
+    /// The other candidates.
     pub others: Vec<Work>,
 }
 
-impl Works {
-    /// These, unless there are none.
+impl WorkBatch {
+    /// A batch of these candidates; none if there are none.
     #[must_use]
-    pub fn of(works: impl IntoIterator<Item = Work>) -> Option<Self> {
+    pub fn from_works(works: impl IntoIterator<Item = Work>) -> Option<Self> {
         let mut works = works.into_iter();
         Some(Self { first: works.next()?, others: works.collect() })
     }
 
-    /// All of them.
+    /// All candidates.
     pub fn iter(&self) -> impl Iterator<Item = &Work> {
         std::iter::once(&self.first).chain(&self.others)
     }
 }
 
-/// Candidates that are looked at together.
+/// Candidates that are screened in one request.
 #[derive(Clone, Debug)]
-pub struct Screens {
-    /// Which.
-    pub works: Works,
-    /// A first execution of a workload that takes longer than this is slow enough to know.
+pub struct ScreeningBatch {
+    /// The candidates.
+    pub works: WorkBatch,
+    /// By workload, the duration of a first execution from which on the candidate is dropped as slow.
     pub abandon: BTreeMap<String, Seconds>,
 }
 
-impl Screens {
-    /// A look at one candidate, to the end.
+impl ScreeningBatch {
+    /// A screening of one candidate without limits of time.
     #[must_use]
     pub fn one(first: Work) -> Self {
-        let works = Works { first, others: Vec::new() };
+        let works = WorkBatch { first, others: Vec::new() };
         Self { works, abandon: BTreeMap::new() }
     }
 }
 
-/// Who waits for the end of a request.
+/// Priority of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AskedBy {
-    /// Somebody sits there: it goes first, and what runs for nobody in particular is put off.
+    /// A person waits: runs first and preempts requests of the background.
     Person,
     /// A search or a sweep.
     Background,
 }
 
-/// Where something is evaluated, and on what inputs.
+/// Device, inputs and timing of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Conditions {
-    /// One of the engine's devices.
+    /// One of the devices that the engine was started with.
     pub device: DeviceName,
-    /// Its sheet.
+    /// The data sheet of the device.
     pub sheet: &'static DeviceSheet,
-    /// What was measured on this very device, where somebody calibrated it.
+    /// Calibration of this device, if there is one.
     pub calibration: Option<Arc<Calibration>>,
-    /// Only this workload, where one is named.
+    /// Evaluate this workload only; none: all workloads.
     pub workload: Option<String>,
-    /// What all inputs come from.
+    /// Seed of all inputs.
     pub seed: u64,
-    /// What the policy refuses is refused, or only shown.
+    /// Whether a kernel that the policy refuses fails, or the refusal is only reported.
     pub policy: PolicyUse,
-    /// Whether times are taken.
+    /// Whether times are measured, and by which protocol.
     pub timing: TimingUse,
 }
 
-/// What something is compiled for.
+/// Target of a compilation.
 #[derive(Clone, Debug)]
 pub struct CompileFor {
-    /// The device.
+    /// The data sheet of the device.
     pub sheet: &'static DeviceSheet,
-    /// The workload whose sizes decide grids and constants.
+    /// The workload whose sizes determine grids and constants.
     pub workload: String,
-    /// Optimised or as written.
+    /// Optimised or debug build.
     pub build: Build,
 }
 
-/// What makes two requests about the same thing: the newer one replaces the older one.
+/// Identity of what a request is about: a newer request of the same topic replaces the older one.
 ///
-/// Other parameters are another thing, so that a sweep does not replace itself; so is who asked.
+/// Parameters belong to it, so that the requests of a sweep do not replace each other, and so does the priority.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Topic {
     pub(super) project: PathBuf,
@@ -154,30 +154,32 @@ pub(super) struct Topic {
     pub(super) asked_by: AskedBy,
 }
 
-/// Why a request is not taken; nothing comes of it.
+/// Why the engine refuses a request. No event follows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotTaken {
-    /// It would have to wait behind too many others.
+pub enum RequestRefused {
+    /// The queue is full; the number of waiting requests.
     #[error("{0} requests are waiting; ask again when one has ended")]
     Full(usize),
-    /// Nobody reads what the engine says.
-    #[error("the ends of {0} requests were not read")]
+    /// The client does not read its events; the number of unread ends.
+    #[error(
+        "the client has not read the ends of {0} requests; read events before the next request"
+    )]
     Unread(usize),
     /// The engine was not started with this device.
     #[error("the engine has no device `{0}`")]
     NoSuchDevice(String),
-    /// There is nothing to cancel: it has ended, or it never was.
-    #[error("{0} does not wait and does not run")]
-    NotThere(RequestId),
-    /// It was told to stop.
+    /// The request to cancel has ended, or never existed.
+    #[error("{0} neither waits nor runs, so it cannot be cancelled")]
+    UnknownRequest(RequestId),
+    /// The engine stops.
     #[error("the engine is stopping")]
     Stopping,
 }
 
 impl RequestId {
-    /// The request of this number, for whoever plays an engine.
+    /// The identifier of this number, for tests that replace the engine.
     #[must_use]
-    pub const fn numbered(number: u64) -> Self {
+    pub const fn from_number(number: u64) -> Self {
         Self(number)
     }
 }

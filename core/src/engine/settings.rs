@@ -1,26 +1,26 @@
-//! What an engine is started with.
+//! Configuration of an engine.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use super::outbox::Wake;
+use super::event_queue::Wake;
 use crate::compile::Compiler;
 use crate::device::DeviceName;
 use crate::toolchain::{Libraries, Toolchain};
 use crate::worker::command::WorkerCommand;
 
-/// What an engine is started with.
+/// Configuration of an engine.
 #[derive(Debug)]
 pub struct Settings {
-    /// How workers are started.
+    /// Command that starts a worker process.
     pub command: WorkerCommand,
-    /// What compiles.
+    /// The CUDA compiler and its headers.
     pub toolchain: Toolchain,
-    /// The user's cache folder, if there is one.
+    /// Folder of the compile cache; none: results are not stored.
     pub cache: Option<PathBuf>,
-    /// The devices; each has a thread of its own.
+    /// The devices. The engine starts one thread for each.
     pub devices: Vec<DeviceSetting>,
-    /// Wakes whoever reads the events, where waiting for them will not do.
+    /// Called after each event, for a reader that cannot block in [`super::Engine::next_event`].
     pub wake: Option<Wake>,
 }
 
@@ -29,14 +29,14 @@ pub struct Settings {
 pub struct DeviceSetting {
     /// Its name.
     pub device: DeviceName,
-    /// The virtual device beside it, where it is a GPU.
+    /// For a GPU, the virtual device that runs the checks which a GPU cannot run.
     pub checker: Option<DeviceName>,
-    /// Where the libraries lie that run as baselines.
+    /// Paths of the libraries that run as baselines.
     pub libraries: Libraries,
 }
 
 impl Settings {
-    /// A compiler for one of the threads: they share the processors.
+    /// A compiler for one engine thread, with its part of the processors.
     pub(super) fn compiler(&self) -> Compiler {
         let compiler =
             Compiler::new(self.toolchain.clone(), self.command.clone(), self.cache.clone());

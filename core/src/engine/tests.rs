@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lightbench_primitives::cancellation::Cancellation;
 
-use super::performer::Performer;
+use super::executor::Executor;
 use super::*;
 use crate::compile::Build;
 use crate::device::{DeviceName, DeviceSheet};
@@ -48,8 +48,8 @@ struct Scripted {
     go: Arc<Mutex<Receiver<()>>>,
 }
 
-impl Performer for Scripted {
-    fn perform(
+impl Executor for Scripted {
+    fn execute(
         &mut self,
         task: &Task,
         cancellation: &Cancellation,
@@ -70,7 +70,7 @@ impl Performer for Scripted {
             Act::Panic => panic!("as the test wants it"),
         }
         if cancellation.is_cancelled() && Act::of(kernel) == Act::Run {
-            return Ending::Cancelled { because: Because::Asked, so_far: None };
+            return Ending::Cancelled { because: CancelReason::Requested, so_far: None };
         }
         // The end that needs no project to be made.
         Ending::Impossible(EvaluateError::Request(kernel.clone()))
@@ -94,7 +94,7 @@ impl Bench {
     fn new() -> Self {
         let (go, receiver) = sync_channel(64);
         let receiver = Arc::new(Mutex::new(receiver));
-        let hire = || -> Hire {
+        let hire = || -> ExecutorFactory {
             let go = Arc::clone(&receiver);
             Box::new(move || Box::new(Scripted { go: Arc::clone(&go) }))
         };
@@ -154,11 +154,11 @@ fn word(event: &Event, id: RequestId) -> Option<String> {
     let Event::Finished { request, ending } = event else { return None };
     (*request == id).then(|| match ending {
         Ending::Impossible(error) => format!("done {error}"),
-        Ending::Cancelled { because: Because::SupersededBy(by), .. } => {
+        Ending::Cancelled { because: CancelReason::SupersededBy(by), .. } => {
             format!("superseded by {}", by.0)
         }
-        Ending::Cancelled { because: Because::Asked, .. } => "cancelled".to_owned(),
-        Ending::Cancelled { because: Because::Stopping, .. } => "stopping".to_owned(),
+        Ending::Cancelled { because: CancelReason::Requested, .. } => "cancelled".to_owned(),
+        Ending::Cancelled { because: CancelReason::Stopping, .. } => "stopping".to_owned(),
         Ending::Panicked { message } => format!("panicked: {message}"),
         Ending::Stopped => "stopped".to_owned(),
         Ending::Evaluated(_)
@@ -333,8 +333,8 @@ fn stopping_ends_what_runs_and_what_waits() {
     assert_eq!(bench.end(running), "stopping");
     assert_eq!(bench.end(waiting), "stopping");
     let refused = bench.engine.ask(evaluate(DEVICES[0], "c", AskedBy::Person));
-    assert_eq!(refused, Err(NotTaken::Stopping));
-    assert_eq!(bench.engine.ask(Request::Stop), Err(NotTaken::Stopping));
+    assert_eq!(refused, Err(RequestRefused::Stopping));
+    assert_eq!(bench.engine.ask(Request::Stop), Err(RequestRefused::Stopping));
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn requests_that_cannot_be_taken_are_refused_at_once() {
     let ask = |device: &str, kernel: &str| {
         bench.engine.ask(evaluate(device, kernel, AskedBy::Background))
     };
-    assert_eq!(ask("virtual:l4", "a"), Err(NotTaken::NoSuchDevice("virtual:l4".to_owned())));
+    assert_eq!(ask("virtual:l4", "a"), Err(RequestRefused::NoSuchDevice("virtual:l4".to_owned())));
     let held = ask(DEVICES[0], "hold").unwrap();
     let mut taken = Vec::new();
     let full = loop {
@@ -352,11 +352,11 @@ fn requests_that_cannot_be_taken_are_refused_at_once() {
             Err(refused) => break refused,
         }
     };
-    assert_eq!(full, NotTaken::Full(MOST_WAITING));
+    assert_eq!(full, RequestRefused::Full(MAX_WAITING));
     bench.engine.ask(Request::Cancel(taken[0])).unwrap();
     assert_eq!(bench.end(taken[0]), "cancelled");
     let gone = bench.engine.ask(Request::Cancel(taken[0]));
-    assert_eq!(gone, Err(NotTaken::NotThere(taken[0])));
+    assert_eq!(gone, Err(RequestRefused::UnknownRequest(taken[0])));
     bench.go.send(()).unwrap();
     assert_eq!(bench.end(held), "done hold");
 }
@@ -368,11 +368,11 @@ fn nobody_waits_for_a_reader_and_memory_is_bounded() {
     let refused = loop {
         match bench.engine.ask(evaluate(DEVICES[0], &format!("a-{asked}"), AskedBy::Person)) {
             Ok(_) => asked += 1,
-            Err(NotTaken::Full(_)) => std::thread::yield_now(),
+            Err(RequestRefused::Full(_)) => std::thread::yield_now(),
             Err(refused) => break refused,
         }
     };
-    assert!(matches!(refused, NotTaken::Unread(_)), "{refused}");
+    assert!(matches!(refused, RequestRefused::Unread(_)), "{refused}");
     let stop = bench.engine.ask(Request::Stop).unwrap();
     let mut ends = 0;
     loop {
@@ -418,7 +418,7 @@ fn whoever_reads_is_woken_for_each_event() {
     }));
     let (_go, receiver) = sync_channel(1);
     let receiver = Arc::new(Mutex::new(receiver));
-    let hire = || -> Hire {
+    let hire = || -> ExecutorFactory {
         let go = Arc::clone(&receiver);
         Box::new(move || Box::new(Scripted { go: Arc::clone(&go) }))
     };

@@ -1,4 +1,4 @@
-//! What a search may use up.
+//! Limits of a search, and what it has spent.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::counted;
 
-/// What a search may use up; none: no limit.
+/// Limits of a search; none: unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
-    /// Candidates and configurations that are looked at.
+    /// Most candidates and configurations that are evaluated.
     pub evaluations: Option<usize>,
-    /// Seconds that it runs, pauses not counted.
+    /// Most seconds that it runs, without pauses.
     pub seconds: Option<f64>,
-    /// Tokens of language models.
+    /// Most tokens of language models.
     pub tokens: Option<u64>,
-    /// Money for language models, in the currency of the user's prices.
+    /// Most money for language models, in the currency of the prices in the settings.
     pub money: Option<f64>,
 }
 
@@ -24,25 +24,25 @@ pub struct Budget {
 pub struct Cost {
     /// Tokens of questions and answers together.
     pub tokens: u64,
-    /// In the currency of the user's prices.
+    /// In the currency of the prices in the settings.
     pub money: f64,
 }
 
-/// What was used up so far.
+/// What a search has spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// Candidates and configurations that were looked at.
+    /// Candidates and configurations that were evaluated.
     pub evaluations: usize,
-    /// Seconds.
+    /// Run time in seconds.
     pub seconds: f64,
     /// Tokens and money.
     pub cost: Cost,
 }
 
 impl Spent {
-    /// How many were looked at, in words.
+    /// Number of evaluations with its noun: `1 evaluation`.
     #[must_use]
-    pub fn looked(&self) -> String {
+    pub fn evaluation_count(&self) -> String {
         evaluations(self.evaluations)
     }
 }
@@ -51,10 +51,10 @@ fn evaluations(count: usize) -> String {
     counted(count as u64, "evaluation", "evaluations")
 }
 
-/// A part of a budget that is used up.
+/// A limit that is reached, with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum UsedUp {
-    /// Looks.
+pub enum ExhaustedLimit {
+    /// Evaluations.
     Evaluations(usize),
     /// Time, in seconds.
     Seconds(f64),
@@ -65,28 +65,28 @@ pub enum UsedUp {
 }
 
 impl Budget {
-    /// The first part that is used up, if one is.
+    /// The first limit that is reached, if any.
     #[must_use]
-    pub fn used_up(&self, spent: &Spent) -> Option<UsedUp> {
+    pub fn used_up(&self, spent: &Spent) -> Option<ExhaustedLimit> {
         let evaluations = self.evaluations.filter(|most| spent.evaluations >= *most);
         let seconds = self.seconds.filter(|most| spent.seconds >= *most);
         let tokens = self.tokens.filter(|most| spent.cost.tokens >= *most);
         let money = self.money.filter(|most| spent.cost.money >= *most);
         evaluations
-            .map(UsedUp::Evaluations)
-            .or(seconds.map(UsedUp::Seconds))
-            .or(tokens.map(UsedUp::Tokens))
-            .or(money.map(UsedUp::Money))
+            .map(ExhaustedLimit::Evaluations)
+            .or(seconds.map(ExhaustedLimit::Seconds))
+            .or(tokens.map(ExhaustedLimit::Tokens))
+            .or(money.map(ExhaustedLimit::Money))
     }
 
-    /// How many more evaluations there may be.
+    /// Evaluations that remain.
     #[must_use]
     pub fn evaluations_left(&self, spent: &Spent) -> usize {
         self.evaluations.map_or(usize::MAX, |most| most.saturating_sub(spent.evaluations))
     }
 }
 
-impl fmt::Display for UsedUp {
+impl fmt::Display for ExhaustedLimit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Evaluations(most) => formatter.write_str(&evaluations(*most)),
@@ -100,10 +100,10 @@ impl fmt::Display for UsedUp {
 impl fmt::Display for Budget {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
-            self.evaluations.map(UsedUp::Evaluations),
-            self.seconds.map(UsedUp::Seconds),
-            self.tokens.map(UsedUp::Tokens),
-            self.money.map(UsedUp::Money),
+            self.evaluations.map(ExhaustedLimit::Evaluations),
+            self.seconds.map(ExhaustedLimit::Seconds),
+            self.tokens.map(ExhaustedLimit::Tokens),
+            self.money.map(ExhaustedLimit::Money),
         ];
         let parts: Vec<String> = parts.iter().flatten().map(ToString::to_string).collect();
         match parts.as_slice() {

@@ -1,14 +1,14 @@
-//! What a search minimises: the geometric mean of the times of all workloads that count.
+//! The cost that a search minimises: the geometric mean of the times of its workloads.
 
-use super::entry::{Basis, Failed, Look, WorkloadTime};
+use super::entry::{Basis, FailureRecord, ScreeningResult, WorkloadTime};
 use crate::measure::timing::Clock;
 use crate::units::Seconds;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::sentence;
 use crate::verify::verdict::{Glance, Passed, Screened};
 
-/// The geometric mean of the times of these workloads, in seconds; none where one of them has no time, so that no
-/// candidate is better for running less.
+/// Geometric mean of the times of these workloads, in seconds; none if one of them has no time, so that a candidate cannot
+/// gain by running fewer workloads.
 #[must_use]
 pub fn cost(times: &[WorkloadTime], workloads: &[String]) -> Option<f64> {
     if workloads.is_empty() {
@@ -25,7 +25,7 @@ pub fn cost(times: &[WorkloadTime], workloads: &[String]) -> Option<f64> {
     Some((sum / workloads.len() as f64).exp())
 }
 
-/// Of each workload that both have, the time of `new` as a part of that of `old`.
+/// For each workload that both have, the time in `new` divided by the time in `old`.
 pub fn ratios<'a>(
     new: &'a [WorkloadTime],
     old: &'a [WorkloadTime],
@@ -36,14 +36,18 @@ pub fn ratios<'a>(
     })
 }
 
-impl Look {
-    /// What a quick look came to.
+impl ScreeningResult {
+    /// The stored result of a screening.
     #[must_use]
-    pub fn of(verdict: &Result<Screened, NotPassed>) -> Self {
+    pub fn from_verdict(verdict: &Result<Screened, NotPassed>) -> Self {
         let screened = match verdict {
             Ok(screened) => screened,
-            Err(reason @ NotPassed::Failed(_)) => return Self::Failed(Failed::of(reason)),
-            Err(reason @ NotPassed::NotJudged(_)) => return Self::NotJudged(Failed::of(reason)),
+            Err(reason @ NotPassed::Failed(_)) => {
+                return Self::Failed(FailureRecord::from_reason(reason));
+            }
+            Err(reason @ NotPassed::NotJudged(_)) => {
+                return Self::NotJudged(FailureRecord::from_reason(reason));
+            }
         };
         let mut slow = false;
         let mut times = Vec::new();
@@ -55,7 +59,7 @@ impl Look {
                     (*after, Basis::Measured)
                 }
                 Glance::Withheld { between: Some(between), .. } => {
-                    (middle(*between), Basis::Modelled)
+                    (geometric_mean(*between), Basis::Modelled)
                 }
                 Glance::Withheld { between: None, .. } => continue,
             };
@@ -64,7 +68,7 @@ impl Look {
         if slow { Self::Slow { times } } else { Self::Right { times } }
     }
 
-    /// The times of what is right.
+    /// Times of a candidate without failures.
     #[must_use]
     pub fn times(&self) -> &[WorkloadTime] {
         match self {
@@ -74,35 +78,35 @@ impl Look {
     }
 }
 
-impl Failed {
-    /// What is recorded of a failure; of held-out workloads there is one bit in it.
+impl FailureRecord {
+    /// The stored form of a failure. Of held-out workloads it discloses only that one failed.
     #[must_use]
-    pub fn of(reason: &NotPassed) -> Self {
+    pub fn from_reason(reason: &NotPassed) -> Self {
         let sentence = sentence::not_passed("it", reason);
         Self { kind: reason.word().to_owned(), sentence }
     }
 
-    /// Whether the candidate needs a feature that the device does not have.
+    /// Whether the candidate needs a feature that the device does not support.
     #[must_use]
     pub fn is_not_supported(&self) -> bool {
         self.kind == NotJudged::NOT_SUPPORTED
     }
 
-    /// Whether it says something of the candidate. An evaluation that the device or the machine ended does not; journals of
-    /// earlier versions recorded it as a failure of this kind.
+    /// Whether the candidate itself failed. Journals of earlier versions recorded an evaluation that the device or the machine
+    /// ended as a failure; this returns false for it.
     #[must_use]
     pub fn is_judged(&self) -> bool {
         !NotJudged::WORDS.contains(&self.kind.as_str())
     }
 }
 
-/// The times of a candidate that passed.
+/// Times of a candidate that passed.
 #[must_use]
 pub fn times(passed: &Passed) -> Vec<WorkloadTime> {
     let each = passed.timings.iter().filter_map(|timing| {
         let (seconds, basis) = match timing.cold() {
             Some(time) => (time.summary.median, basis(&time.clock)),
-            None => (middle(timing.profile.as_ref().ok()?.between?), Basis::Modelled),
+            None => (geometric_mean(timing.profile.as_ref().ok()?.between?), Basis::Modelled),
         };
         Some(WorkloadTime { workload: timing.workload.clone(), seconds, basis })
     });
@@ -116,8 +120,8 @@ fn basis(clock: &Clock) -> Basis {
     }
 }
 
-/// The geometric middle, as that of a modelled time.
-fn middle((low, high): (Seconds, Seconds)) -> Seconds {
+/// Geometric mean of the ends of a modelled interval.
+fn geometric_mean((low, high): (Seconds, Seconds)) -> Seconds {
     Seconds((low.0 * high.0).sqrt())
 }
 

@@ -1,11 +1,11 @@
-//! All that can happen in a search: what its journal has, what its listeners hear, and what its story is made of.
+//! Entries of a search: the lines of its journal, which listeners receive and from which its state is computed.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, Cost};
-use super::forecast::{Forecasting, Foresight};
+use super::forecast::{ForecastPolicy, VariantForecast};
 use super::roles::Roles;
 use crate::history::record::Origin;
 use crate::project::Kernel;
@@ -13,160 +13,160 @@ use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
 use crate::units::Seconds;
 
-/// The form of journals; one of another form is not read.
+/// Version of the journal format; a journal of another version is not read.
 pub const SCHEMA: &str = "lightbench.search/1";
 
-/// Something that happened.
+/// A step of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entry {
-    /// The search began: always the first.
+    /// The search began; always the first entry.
     Began(Box<Header>),
-    /// An operator made a variant of another one; the first is what somebody handed over.
+    /// An operator proposed a variant. The first proposal is the kernel of the user.
     Proposed(Box<Proposal>),
-    /// An operator was asked and made nothing.
+    /// An operator was called and proposed nothing.
     Nothing {
-        /// The variant that it was asked about.
+        /// The variant that it was to change.
         parent: usize,
-        /// What it was to do.
+        /// Key of the action.
         action: String,
-        /// Why there is nothing, in a sentence.
+        /// Why it proposed nothing, in a sentence.
         why: String,
-        /// What it cost all the same.
+        /// Tokens and money that the attempt cost.
         cost: Cost,
-        /// What a model was told and said, where one was asked.
+        /// The questions to a model and its last reply, if one was asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        talk: Option<Box<Talk>>,
+        talk: Option<Box<ModelExchange>>,
     },
-    /// A configuration of a variant's parameters was looked at.
+    /// A configuration of the parameters of a variant was screened.
     Tried {
         /// The variant.
         variant: usize,
         /// A value for each parameter.
         parameters: BTreeMap<String, i64>,
-        /// What was seen.
-        look: Look,
+        /// Result of the screening.
+        look: ScreeningResult,
     },
-    /// What a variant will come to was forecast, before it was looked at.
+    /// The time of a variant was predicted before its screening.
     Foreseen {
-        /// Which.
+        /// Its number.
         variant: usize,
-        /// What, and what follows from it.
-        foresight: Box<Foresight>,
+        /// The prediction, and whether the variant is screened.
+        foresight: Box<VariantForecast>,
     },
-    /// A variant was looked at.
+    /// A variant was screened.
     Looked {
-        /// Which.
+        /// Its number.
         variant: usize,
-        /// What was seen.
-        look: Look,
-        /// Where it lies among all possible ones; none where it did not come that far.
+        /// Result of the screening.
+        look: ScreeningResult,
+        /// Its place in the archive of the search; none if it did not compile.
         descriptor: Option<Descriptor>,
     },
-    /// A variant went through every check.
+    /// A variant was evaluated with every check.
     Judged {
-        /// Which.
+        /// Its number.
         variant: usize,
-        /// What came of it.
+        /// The verdict.
         verdict: Verdict,
     },
-    /// What becomes of a variant.
+    /// The search accepted, kept or rejected a variant.
     Decided {
-        /// Which.
+        /// Its number.
         variant: usize,
-        /// What, and why.
+        /// The decision and its reason.
         decision: Decision,
     },
-    /// A person does not want a variant: it is not gone on from, and it is no best.
+    /// The user turned a variant down: it is not changed further, and it cannot be the best.
     TurnedDown {
-        /// Which; never the first, which all others are held against.
+        /// Its number; never the first variant, which all others are compared with.
         variant: usize,
-        /// Why, in the person's words.
+        /// The reason that the user gave.
         why: String,
     },
-    /// It ended; a search that is resumed goes on behind this.
+    /// The search ended. A resumed search appends further entries.
     Ended {
-        /// Why.
+        /// The reason.
         why: End,
     },
 }
 
-/// What is searched, on what, within which limits.
+/// Project, device, strategy and limits of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// [`SCHEMA`].
     pub schema: String,
-    /// The name of the search.
+    /// Identifier of the search.
     pub id: String,
-    /// When it began.
+    /// Start of the search.
     pub began_at: jiff::Timestamp,
-    /// The project.
+    /// Name of the project.
     pub project: String,
-    /// What the project asks for, see [`crate::history::record::definition_hash`].
+    /// Hash of the definition, see [`crate::history::record::definition_hash`].
     pub definition: String,
-    /// The kernel that was handed over.
+    /// Name of the kernel that the search began with.
     pub kernel: String,
-    /// The device.
+    /// Name of the device, as on the command line.
     pub device: String,
-    /// What people call the device.
+    /// Product name of the device.
     pub device_title: String,
-    /// The workloads whose times count.
+    /// The workloads whose times the search minimises.
     pub workloads: Vec<String>,
-    /// Which candidate is changed next, or that parameters alone are.
+    /// Name of the strategy, or `sweep` if only parameters are tuned.
     pub strategy: String,
-    /// What chooses parameters.
+    /// Name of the tuner.
     pub tuner: String,
-    /// What proposes candidates.
+    /// Names of the operators.
     pub operators: Vec<String>,
-    /// Who does what where models propose.
+    /// Roles of models.
     #[serde(default)]
     pub roles: Roles,
-    /// Other variants that models are shown, at most.
+    /// Most other variants in a prompt.
     #[serde(default)]
     pub contrast: usize,
-    /// Whether it forecasts.
-    #[serde(default, skip_serializing_if = "Forecasting::is_off")]
-    pub forecast: Forecasting,
-    /// The limits.
+    /// Whether variants that are predicted to be slow are skipped.
+    #[serde(default, skip_serializing_if = "ForecastPolicy::is_off")]
+    pub forecast: ForecastPolicy,
+    /// Limits of evaluations, time, tokens and money.
     pub budget: Budget,
-    /// What everything random comes from.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// The version of the program that began it; empty in journals that began before it was recorded.
+    /// Version of the program that began the search; empty in journals of earlier versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub program: String,
-    /// What was known of techniques when it began, from which all expected gains follow. None in journals that began
-    /// before it was recorded.
+    /// Knowledge of techniques at the start, from which expected gains are computed; none in journals of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knowledge: Option<Knowledge>,
 }
 
-/// A variant as it was proposed.
+/// A proposed variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Its number: they are counted from 0.
+    /// Number of the variant, from 0.
     pub variant: usize,
-    /// The variant that it was made of; none of the first.
+    /// The variant that was changed; none for the first.
     pub parent: Option<usize>,
-    /// Who made it.
+    /// The author: a person, a rule, the tuner or a model.
     pub origin: Origin,
-    /// What the operator was asked to do: the key of an action.
+    /// Key of the action that the operator carried out.
     pub action: String,
-    /// What was done, in a sentence.
+    /// The change, in a sentence.
     pub what: String,
-    /// Why this was tried now, in a sentence.
+    /// Why the strategy chose this action, in a sentence.
     pub why: String,
-    /// The technique of the playbook that it carries out.
+    /// Identifier of the technique of the playbook, if the change applies one.
     pub technique: Option<String>,
-    /// The whole kernel file.
+    /// Text of the kernel file.
     pub source: String,
-    /// What a model was told and said.
-    pub talk: Option<Talk>,
-    /// What it cost to make.
+    /// The questions to a model and its last reply, if a model proposed the variant.
+    pub talk: Option<ModelExchange>,
+    /// Tokens and money that the proposal cost.
     pub cost: Cost,
 }
 
 impl Proposal {
-    /// The kernel that everything begins with.
+    /// The first variant: the kernel that the search begins with, unchanged.
     #[must_use]
     pub fn first(kernel: &Kernel, why: &str) -> Self {
         Self {
@@ -184,124 +184,124 @@ impl Proposal {
     }
 }
 
-/// What a model was told, and what it said.
+/// The questions to a model for one proposal, and its last reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Talk {
-    /// The model's name in the user's settings.
+pub struct ModelExchange {
+    /// Name of the model in the settings.
     pub model: String,
-    /// Everything that was said, as one text.
+    /// All messages before the last reply, as one text.
     pub prompt: String,
-    /// The reply as it came, secrets blotted out.
+    /// The last reply, with secrets redacted.
     pub reply: String,
 }
 
-/// What a quick look saw: enough to drop a candidate.
+/// Result of a screening, which suffices to drop a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Look {
-    /// Nothing wrong, and about this fast.
+pub enum ScreeningResult {
+    /// No failure was found; the times are approximate.
     Right {
-        /// One for each workload that has a time.
+        /// Times, for each workload that has one.
         times: Vec<WorkloadTime>,
     },
-    /// So slow that nobody waited for its end.
+    /// The first execution exceeded its time limit, and the screening stopped.
     Slow {
-        /// What was seen until then: at least this long.
+        /// Lower bounds of times.
         times: Vec<WorkloadTime>,
     },
-    /// Something is wrong.
-    Failed(Failed),
-    /// The device or the machine ended the quick look: it shows nothing of the candidate.
-    NotJudged(Failed),
+    /// A check failed.
+    Failed(FailureRecord),
+    /// The device or the machine ended the screening, which shows nothing about the candidate.
+    NotJudged(FailureRecord),
 }
 
-/// What is wrong, or why nothing was found out.
+/// A failure of a candidate, or why it was not judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Failed {
-    /// The kind of failure, as in every document.
+pub struct FailureRecord {
+    /// Kind of the failure, as in all JSON documents.
     pub kind: String,
-    /// In a sentence.
+    /// Description, in a sentence.
     pub sentence: String,
 }
 
-/// About how long one workload takes.
+/// Approximate time of one workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadTime {
-    /// Its name.
+    /// Name of the workload.
     pub workload: String,
-    /// About how long; of a model the middle of what it can imagine, which ranks candidates and is no time.
+    /// Median of measured times, or geometric mean of the modelled interval, which only ranks candidates.
     pub seconds: Seconds,
-    /// Whether something ran this long, or a model imagines it.
+    /// Whether the time is measured or modelled.
     pub basis: Basis,
 }
 
-/// Where a time of a search comes from.
+/// Source of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// A device ran it.
+    /// Measured on the device.
     Measured,
-    /// A model of the device.
+    /// Computed by the model of the device.
     Modelled,
 }
 
-/// What came of every check.
+/// Verdict of an evaluation with every check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is right everywhere.
+    /// All checks passed.
     Passed {
-        /// Its times.
+        /// Times, for each workload that has one.
         times: Vec<WorkloadTime>,
-        /// What the verdict says of each workload.
+        /// One line for each workload: its time against the speed of light.
         lines: Vec<String>,
-        /// What limits it on the workload that takes longest: what the playbook and the knowledge base go by.
+        /// Bottleneck of the slowest workload, by its name in the knowledge base.
         bottleneck: Option<String>,
-        /// Techniques that the playbook advises there, and times as fast that it expects of each.
+        /// Techniques that the playbook advises for it, each with its expected speedup.
         advised: Vec<(String, f64)>,
-        /// Timed workloads of which no result was judged: their times are modelled only.
+        /// Timed workloads whose results were not checked at their size; their times are modelled.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         not_checked: Vec<String>,
     },
-    /// It is not.
-    Failed(Failed),
-    /// The device or the machine ended the evaluation: it shows nothing of the candidate.
-    NotJudged(Failed),
+    /// A check failed.
+    Failed(FailureRecord),
+    /// The device or the machine ended the evaluation, which shows nothing about the candidate.
+    NotJudged(FailureRecord),
 }
 
-/// What becomes of a variant.
+/// Decision about a variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// It is the best so far.
+    /// New best variant.
     Accepted {
-        /// Why, with the numbers.
+        /// The reason, with times.
         why: String,
     },
-    /// It is kept to go on from, and not better than the best.
+    /// Not faster than the best; kept, so that operators can change it further.
     Kept {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It is not used.
+    /// Failed or too slow; not used further.
     Rejected {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It was not looked at, because it is predicted to be slow.
+    /// Not screened, because it is predicted to be slow.
     Skipped {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The device or the machine ended its evaluation. It is evaluated once more later in the search.
+    /// The device or the machine ended its evaluation, which is repeated once later in the search.
     NotJudged {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
 impl Decision {
-    /// Why.
+    /// The reason.
     #[must_use]
     pub fn why(&self) -> &str {
         match self {
@@ -318,12 +318,12 @@ impl Decision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// Nothing is left that its strategy would try.
+    /// The strategy has no further action.
     NothingLeft,
-    /// The budget is used up, and which part of it.
+    /// A limit of the budget is reached; the limit.
     Budget(String),
-    /// Somebody stopped it.
+    /// Stopped by the user.
     Stopped,
-    /// It cannot go on.
+    /// The search cannot continue; the reason.
     Impossible(String),
 }

@@ -1,21 +1,21 @@
-//! The loop of a search: choose, propose, look, judge, decide; and write down each of them.
+//! The loop of a search: choose an action, propose a variant, screen it, evaluate it, decide, and record each step.
 
+mod archive_update;
 mod decide;
-mod foresee;
-mod grow;
+mod forecast;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::budget::{Budget, Cost, Spent};
-use super::entry::{Decision, End, Entry, Header, Look, Proposal, SCHEMA, Verdict};
-use super::forecast::Forecasting;
+use super::candidate_runner::{CandidateRunner, Interrupted};
+use super::entry::{Decision, End, Entry, Header, Proposal, SCHEMA, ScreeningResult, Verdict};
+use super::forecast::ForecastPolicy;
 use super::journal::Journal;
-use super::laboratory::{Interrupted, Laboratory};
-use super::operators::{Attention, Draft, Nothing, Operator, RULES, Subjected, TUNE};
+use super::journal_writer::{EntryListener, JournalWriter};
+use super::operators::{Draft, NoProposal, Operator, ParentVariant, RULES, TUNE, WaitControl};
 use super::roles::Roles;
-use super::scribe::{Listener, Scribe};
-use super::story::{Story, Variant};
+use super::state::{SearchState, Variant};
 use crate::evaluate::{Run, Screening};
 use crate::history::record::{Origin, definition_hash};
 use crate::project::{DeviceFacts, Kernel, Project, Purpose, Workload};
@@ -24,47 +24,47 @@ use crate::strategies::{Archive, Choice, Strategy, StrategyKind, TunerKind};
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
 
-/// The version of this program, which decides what a search proposes.
+/// Version of this program, on which the proposals of a search depend.
 pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
-/// What is searched, and how.
-pub struct Order {
-    /// The name of the search.
+/// Kernel, device, operators and limits of a search that is to begin or to continue.
+pub struct SearchSetup {
+    /// Identifier of the search.
     pub id: String,
     /// The project.
     pub project: Arc<Project>,
     /// The kernel to begin with.
     pub kernel: Arc<Kernel>,
-    /// Only this workload counts, where one is named.
+    /// Minimise the time of this workload only; none: all timed workloads.
     pub workload: Option<String>,
-    /// The device's name, and what people call it.
+    /// Name of the device on the command line, and its product name.
     pub device_names: (String, String),
-    /// What expressions may know of the device.
+    /// Values of the device that expressions of the project can use.
     pub device: DeviceFacts,
-    /// Which candidate is changed next; none: only the parameters of the kernel are tuned.
+    /// Chooses which variant is changed next; none: only the parameters of the kernel are tuned.
     pub strategy: Option<StrategyKind>,
-    /// What chooses parameters.
+    /// Chooses configurations of parameters.
     pub tuner: TunerKind,
-    /// Whether parameters are tuned in the course of a search.
+    /// Whether a search with a strategy tunes parameters too.
     pub tunes: bool,
-    /// What proposes candidates besides.
+    /// Operators besides the tuner.
     pub operators: Vec<Box<dyn Operator>>,
-    /// Who does what where models propose.
+    /// Roles of models.
     pub roles: Roles,
-    /// Other variants that models are shown, at most.
+    /// Most other variants in a prompt.
     pub contrast: usize,
-    /// Whether it forecasts.
-    pub forecast: Forecasting,
-    /// The limits.
+    /// Whether variants that are predicted to be slow are skipped.
+    pub forecast: ForecastPolicy,
+    /// Limits of evaluations, time, tokens and money.
     pub budget: Budget,
-    /// What everything random comes from.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// What is known of techniques.
+    /// Gains of techniques that were observed before.
     pub knowledge: Knowledge,
 }
 
-impl Order {
-    /// The workloads whose times count.
+impl SearchSetup {
+    /// The workloads whose times the search minimises.
     #[must_use]
     pub fn workloads(&self) -> Vec<&Workload> {
         let counts = |workload: &&Workload| {
@@ -74,8 +74,8 @@ impl Order {
         self.project.workloads.iter().filter(counts).collect()
     }
 
-    /// Has all operators hear what ends their waits, and who hears of them.
-    pub fn attend(&mut self, attention: &Attention) {
+    /// Sets what ends and reports the waits of all operators.
+    pub fn attend(&mut self, attention: &WaitControl) {
         for operator in &mut self.operators {
             operator.attend(attention);
         }
@@ -119,97 +119,97 @@ impl Order {
     }
 }
 
-/// Told of a kernel that passed or failed every check: keeps it among all other runs.
-pub type Keeper<'a> = Box<dyn FnMut(Kept) + 'a>;
+/// Receives each completed evaluation, to store it in the history.
+pub type RunListener<'a> = Box<dyn FnMut(FinishedRun) + 'a>;
 
-/// A run to keep, and where its candidate comes from.
+/// A completed evaluation and the origin of its candidate.
 #[derive(Debug)]
-pub struct Kept {
+pub struct FinishedRun {
     /// The kernel.
     pub kernel: Arc<Kernel>,
-    /// What came of it.
+    /// The evaluation.
     pub run: Run,
-    /// Who made it.
+    /// The author of the kernel.
     pub origin: Origin,
-    /// The candidate that it was made of, where that ran.
+    /// Hash of the candidate that was changed, if it was evaluated.
     pub parent: Option<String>,
 }
 
-/// Variants that are settled together, each with the attempt that made it.
+/// Variants that are evaluated together, each with the attempt that made it.
 type Batch = Vec<(usize, Option<Attempt>)>;
 
-/// A search that goes on.
+/// A running search.
 pub struct Explorer<'a, L> {
-    pub(super) order: Order,
+    pub(super) order: SearchSetup,
     pub(super) laboratory: L,
-    pub(super) scribe: Scribe<'a>,
-    keeper: Keeper<'a>,
-    /// The kernel of each variant, where its text is one.
+    pub(super) scribe: JournalWriter<'a>,
+    keeper: RunListener<'a>,
+    /// The kernel of each variant; none if its text is not a kernel.
     kernels: Vec<Option<Arc<Kernel>>>,
-    /// The candidate of each variant that ran through every check.
+    /// The candidate hash of each variant that was evaluated with every check.
     candidates: Vec<Option<String>>,
     archive: Archive,
-    /// What is new about techniques.
+    /// Gains of techniques that this search observed.
     learnt: Knowledge,
-    /// The place of each variant in the archive, once it has one.
+    /// Place of each variant in the archive.
     places: Vec<Option<usize>>,
-    /// The variant of each place.
+    /// Variant at each place of the archive.
     variants: Vec<usize>,
     /// Variants that were not judged, each with the attempt that made it.
     not_judged: BTreeMap<usize, Option<Attempt>>,
 }
 
-/// Hears of everything, and keeps what is worth it.
-pub struct Audience<'a> {
-    /// Hears every entry.
-    pub listener: Listener<'a>,
-    /// Keeps runs.
-    pub keeper: Keeper<'a>,
+/// Receivers of the entries and evaluations of a search.
+pub struct SearchListeners<'a> {
+    /// Receives every entry.
+    pub listener: EntryListener<'a>,
+    /// Receives every completed evaluation.
+    pub keeper: RunListener<'a>,
 }
 
-impl<'a, L: Laboratory> Explorer<'a, L> {
+impl<'a, L: CandidateRunner> Explorer<'a, L> {
     /// Begins a search.
     ///
     /// # Errors
     /// The journal cannot be written.
     pub fn begin(
-        order: Order,
+        order: SearchSetup,
         laboratory: L,
         journal: Option<Journal>,
-        audience: Audience<'a>,
+        audience: SearchListeners<'a>,
     ) -> Result<Self, Interrupted> {
         let header = order.header();
         let mut explorer =
-            Self::with(order, laboratory, Story::new(header.clone()), journal, audience);
+            Self::with(order, laboratory, SearchState::new(header.clone()), journal, audience);
         explorer.scribe.record(&Entry::Began(Box::new(header)))?;
         let first = Proposal::first(&explorer.order.kernel, "the search begins here");
         explorer.scribe.record(&Entry::Proposed(Box::new(first)))?;
         Ok(explorer)
     }
 
-    /// Goes on with a search that was written down.
+    /// Continues a search from the state of its journal.
     #[must_use]
     pub fn resume(
-        order: Order,
+        order: SearchSetup,
         laboratory: L,
-        story: Story,
+        story: SearchState,
         journal: Option<Journal>,
-        audience: Audience<'a>,
+        audience: SearchListeners<'a>,
     ) -> Self {
         Self::with(order, laboratory, story, journal, audience)
     }
 
     fn with(
-        order: Order,
+        order: SearchSetup,
         laboratory: L,
-        story: Story,
+        story: SearchState,
         journal: Option<Journal>,
-        Audience { listener, keeper }: Audience<'a>,
+        SearchListeners { listener, keeper }: SearchListeners<'a>,
     ) -> Self {
         Self {
             order,
             laboratory,
-            scribe: Scribe::new(story, journal, listener),
+            scribe: JournalWriter::new(story, journal, listener),
             keeper,
             kernels: Vec::new(),
             candidates: Vec::new(),
@@ -221,10 +221,10 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         }
     }
 
-    /// Searches until something ends it; gives the story, and what is new about techniques.
-    pub fn run(mut self) -> (Story, Knowledge) {
+    /// Runs the search to its end; returns its state and the gains of techniques that it observed.
+    pub fn run(mut self) -> (SearchState, Knowledge) {
         let ended = self.steps();
-        // What a person said during the last step is written down as well, however it ended.
+        // Variants that the user turned down during the last step are recorded, however the search ended.
         let why = match self.hear().and(ended) {
             Ok(why) => why,
             Err(Interrupted::Stopped) => End::Stopped,
@@ -232,15 +232,15 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         };
         let ended = Entry::Ended { why: why.clone() };
         if self.scribe.record(&ended).is_err() {
-            // What cannot be written down is not told; who asked sees how it ended.
+            // Without a journal entry listeners are not called; the returned state has the reason.
             self.scribe.story.ended = Some(why);
         }
         (self.scribe.story, self.learnt)
     }
 
-    /// The archive of what is settled.
+    /// The archive of all variants with a decision.
     pub(super) fn into_archive(mut self) -> Archive {
-        // What is not settled cannot be, and is left out.
+        // An error means that a variant has no decision; it stays outside the archive.
         let _unsettled = self.catch_up();
         self.archive
     }
@@ -258,7 +258,8 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             return Ok(End::Impossible(format!("the kernel to begin with was not judged: {why}")));
         }
         if !matches!(first.verdict, Some(Verdict::Passed { .. })) {
-            let why = "the kernel to begin with does not pass, so that nothing can be better";
+            let why =
+                "the kernel to begin with does not pass every check; correct it before a search";
             return Ok(End::Impossible(why.to_owned()));
         }
         let Some(kind) = self.order.strategy else { return self.sweep() };
@@ -270,7 +271,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             if let Some(part) = self.order.budget.used_up(&spent) {
                 return Ok(End::Budget(part.to_string()));
             }
-            // What ended the first evaluation of a variant has passed by then, if it passes at all.
+            // At least one action lies between the two evaluations, so that a transient fault can pass.
             if self.evaluate_again(1)? {
                 continue;
             }
@@ -282,8 +283,8 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         }
     }
 
-    /// Variants to settle together; none where nothing is left to try. Rules cost nothing, so that several of their
-    /// variants share a look; whatever else proposes does so alone.
+    /// Proposes variants to evaluate together; none if no action is left. Rules cost nothing, so that several of their variants
+    /// share a screening; other operators propose one variant at a time.
     fn batch(&mut self, strategy: &mut dyn Strategy) -> Result<Option<Batch>, Interrupted> {
         let most = self.laboratory.batch().min(self.evaluations_left());
         let (mut batch, mut chose) = (Batch::new(), false);
@@ -304,12 +305,12 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         Ok(chose.then_some(batch))
     }
 
-    /// Parameters alone, then whoever was best.
+    /// Tunes parameters only, then evaluates the best configurations.
     fn sweep(&mut self) -> Result<End, Interrupted> {
         let is_done = self.scribe.story.attempts.iter().any(|attempt| attempt.action == TUNE);
         if !is_done {
             let choice =
-                Choice { node: 0, action: 0, reason: "it is what a sweep does".to_owned() };
+                Choice { node: 0, action: 0, reason: "a sweep tunes parameters".to_owned() };
             let mut batch = Batch::new();
             self.tuned(0, &choice, None, &mut batch)?;
             self.settle(&batch)?;
@@ -322,7 +323,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         })
     }
 
-    /// Does what a strategy chose; variants that came of it are to be settled.
+    /// Carries out the action that a strategy chose; adds its variants to the batch.
     fn carry_out(
         &mut self,
         choice: &Choice,
@@ -339,7 +340,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         let index =
             self.order.operators.iter().position(|operator| operator.name() == action.operator);
         let Some(index) = index else { return Ok(()) };
-        let subject = Subjected {
+        let subject = ParentVariant {
             project: &self.order.project,
             kernel: &kernel,
             bottleneck: bottleneck.as_deref(),
@@ -353,8 +354,8 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                 let how = (action.key.as_str(), choice.reason.as_str());
                 self.propose(parent, how, draft, (Some(attempt), batch))
             }
-            Err(Nothing { why, cost, talk }) => {
-                // Also where it could be repeated: what says nothing would be asked for ever.
+            Err(NoProposal { why, cost, talk }) => {
+                // Repeatable actions are closed too: an operator that proposes nothing would be called without end.
                 self.archive.use_up(attempt.origin);
                 let action = action.key;
                 self.scribe.record(&Entry::Nothing { parent, action, why, cost, talk })
@@ -362,7 +363,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         }
     }
 
-    /// Tunes a variant and proposes what is best.
+    /// Tunes a variant and proposes its best configurations.
     fn tuned(
         &mut self,
         parent: usize,
@@ -389,10 +390,10 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         Ok(())
     }
 
-    /// Writes down which variants a person turned down meanwhile, and goes on from none of them.
+    /// Records the variants that the user turned down since the last call, and removes their actions.
     fn hear(&mut self) -> Result<(), Interrupted> {
         for (variant, why) in self.laboratory.turned_down() {
-            // What does not follow would make the journal unreadable.
+            // An entry that contradicts the state would make the journal unreadable.
             if variant == 0 || variant >= self.scribe.story.variants.len() {
                 continue;
             }
@@ -402,7 +403,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         Ok(())
     }
 
-    /// A draft becomes a variant, unless there is one with its text already.
+    /// Makes a draft a variant, unless a variant with the same text exists.
     fn propose(
         &mut self,
         parent: usize,
@@ -415,7 +416,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             if let Some(attempt) = attempt {
                 self.archive.use_up(attempt.origin);
             }
-            let why = format!("it is variant {known} again");
+            let why = format!("its text is that of variant {known}");
             let (action, cost, talk) = (action.to_owned(), draft.cost, draft.talk.map(Box::new));
             return self.scribe.record(&Entry::Nothing { parent, action, why, cost, talk });
         }
@@ -438,7 +439,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
     }
 
     fn spent(&mut self) -> Spent {
-        self.scribe.look_at_clock();
+        self.scribe.update_elapsed();
         self.scribe.story.spent
     }
 
@@ -457,9 +458,9 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
     }
 
     fn looked(&mut self, variant: usize, screening: &Screening) -> Result<(), Interrupted> {
-        let look = Look::of(&screening.verdict);
+        let look = ScreeningResult::from_verdict(&screening.verdict);
         let screened = screening.verdict.as_ref().ok();
-        let descriptor = screened.map(|screened| Descriptor::of(&screened.code));
+        let descriptor = screened.map(|screened| Descriptor::from_code_mix(&screened.code));
         self.scribe.record(&Entry::Looked { variant, look, descriptor })
     }
 }

@@ -14,43 +14,44 @@ use crate::compile::occupancy::Occupancy;
 use crate::evaluate::{Examined, ExaminedWorkload};
 use crate::speed_of_light::code_mix::CodeMix;
 
-/// What is known of a variant before it runs, by name.
+/// Features of a variant that are known before it runs, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Features(BTreeMap<String, f64>);
 
-/// The logarithm of the parent's time as a part of the first variant's: what changes one thing takes about as long.
+/// Name of the logarithm of the time of the parent divided by that of the first variant: one change rarely moves the time
+/// far.
 pub const PARENT: &str = "parent_time";
 
-/// A number that is read off one workload.
+/// A feature of one workload.
 struct Feature {
-    /// What it is called in journals.
+    /// Name in journals.
     name: &'static str,
     scale: Scale,
     read: Read,
 }
 
-/// Where a number is read off.
+/// Source of a feature.
 enum Read {
-    /// Launches; none where the device sheet or the assembler lacks a number.
-    Launches(fn(&Seen<'_>) -> Option<f64>),
+    /// The launches; none if the device sheet or the assembler lacks a value.
+    Launches(fn(&WorkloadFacts<'_>) -> Option<f64>),
     /// The code.
     Code(fn(&CodeMix) -> u64),
 }
 
-/// How an amount becomes a number.
+/// Scale of a feature.
 #[derive(Clone, Copy)]
 enum Scale {
-    /// As it is: a share.
+    /// Unchanged, for fractions.
     Linear,
-    /// Its logarithm: never zero.
+    /// Logarithm, for amounts that are never zero.
     Log,
-    /// The logarithm of one more: often zero.
+    /// Logarithm of one more than the amount, for amounts that are often zero.
     LogOfOneMore,
 }
 
 /// One workload of a variant.
-struct Seen<'a> {
+struct WorkloadFacts<'a> {
     workload: &'a ExaminedWorkload,
     /// The launch with the most threads.
     widest: &'a LaunchFacts,
@@ -100,7 +101,11 @@ const CODE: [Feature; 16] = [
     of_code("prefetches", |mix| mix.prefetches),
 ];
 
-const fn launch(name: &'static str, scale: Scale, read: fn(&Seen<'_>) -> Option<f64>) -> Feature {
+const fn launch(
+    name: &'static str,
+    scale: Scale,
+    read: fn(&WorkloadFacts<'_>) -> Option<f64>,
+) -> Feature {
     Feature { name, scale, read: Read::Launches(read) }
 }
 
@@ -109,41 +114,41 @@ const fn of_code(name: &'static str, read: fn(&CodeMix) -> u64) -> Feature {
 }
 
 impl Features {
-    /// Those of a candidate, on the workloads that count.
+    /// Features of a candidate, on the workloads in `counting`.
     #[must_use]
-    pub fn of(examined: &Examined, counting: &[String]) -> Self {
+    pub fn from_examined(examined: &Examined, counting: &[String]) -> Self {
         let counts = |workload: &&ExaminedWorkload| counting.contains(&workload.name);
         let seen = examined.workloads.iter().filter(counts).filter_map(|workload| {
             let widest = workload.launches.iter().max_by(|a, b| threads(a).total_cmp(&threads(b)));
-            Some(Seen { workload, widest: widest?, sms: examined.sms })
+            Some(WorkloadFacts { workload, widest: widest?, sms: examined.sms })
         });
-        let seen: Vec<Seen<'_>> = seen.collect();
+        let seen: Vec<WorkloadFacts<'_>> = seen.collect();
         let each = LAUNCHES.iter().chain(&CODE);
         Self(each.filter_map(|one| Some((one.name.to_owned(), one.mean(&seen)?))).collect())
     }
 
-    /// With one more that is known from elsewhere.
+    /// Adds a feature.
     #[must_use]
     pub fn with(mut self, name: &str, value: f64) -> Self {
         self.0.insert(name.to_owned(), value);
         self
     }
 
-    /// In the order of all names; what is not known is nothing, as what forecasts takes it.
+    /// Values in the order of [`names`], with 0 for an unknown one, as the prediction takes them.
     #[must_use]
     pub fn numbers(&self) -> Vec<f64> {
         names().map(|name| self.0.get(name).copied().unwrap_or(0.0)).collect()
     }
 }
 
-/// What all features are called.
+/// Names of all features, in the order of [`Features::numbers`].
 pub fn names() -> impl Iterator<Item = &'static str> {
     LAUNCHES.iter().chain(&CODE).map(|one| one.name).chain([PARENT])
 }
 
 impl Feature {
-    /// The mean over workloads; none where one of them has no finite number.
-    fn mean(&self, seen: &[Seen<'_>]) -> Option<f64> {
+    /// Mean over workloads; none if a workload has no finite value.
+    fn mean(&self, seen: &[WorkloadFacts<'_>]) -> Option<f64> {
         let each = seen.iter().map(|one| {
             let amount = match self.read {
                 Read::Launches(read) => read(one)?,
@@ -161,12 +166,12 @@ impl Feature {
     }
 }
 
-impl Seen<'_> {
+impl WorkloadFacts<'_> {
     fn total(&self, of: fn(&LaunchFacts) -> f64) -> f64 {
         self.workload.launches.iter().map(of).sum()
     }
 
-    /// How often the widest launch fills the device.
+    /// Number of times that the blocks of the widest launch fill the device.
     fn waves(&self) -> Option<f64> {
         let at_once = f64::from(self.sms?) * f64::from(resident(self.widest)?.0);
         Some(blocks(self.widest) / at_once)
@@ -194,7 +199,7 @@ fn code(launch: &LaunchFacts) -> f64 {
     launch.kernel.resources.map_or(0.0, |resources| resources.code.0 as f64)
 }
 
-/// Blocks and warps that a multiprocessor holds at once.
+/// Resident blocks and warps of a multiprocessor.
 fn resident(launch: &LaunchFacts) -> Option<(u32, u32)> {
     match &launch.occupancy {
         Some(Occupancy::Resident(fit)) => Some((fit.blocks, fit.warps)),
@@ -288,7 +293,7 @@ mod tests {
 
     fn of(names: &[&str]) -> Features {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        Features::of(&examined(&names, 256, CODE), &names)
+        Features::from_examined(&examined(&names, 256, CODE), &names)
     }
 
     #[track_caller]
@@ -328,7 +333,7 @@ mod tests {
         assert!(Features::default().numbers().iter().all(|number| *number == 0.0));
         let mut unknown = examined(&["a".to_owned()], 256, CODE);
         unknown.sms = None;
-        let features = Features::of(&unknown, &["a".to_owned()]);
+        let features = Features::from_examined(&unknown, &["a".to_owned()]);
         assert!(!features.0.contains_key("waves") && features.0.contains_key("blocks"));
     }
 

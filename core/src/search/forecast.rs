@@ -6,92 +6,93 @@ use super::features::Features;
 use crate::strategies::forecast::Outlook;
 use crate::strategies::gauss::Prediction;
 
-/// Whether a search forecasts.
+/// Whether a search skips variants that are predicted to be slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Forecasting {
-    /// Everything is looked at.
+pub enum ForecastPolicy {
+    /// All variants are screened.
     #[default]
     Off,
-    /// Only what is promising or uncertain is.
+    /// Only variants that are predicted to be fast, or whose prediction is uncertain, are screened.
     On,
 }
 
-impl Forecasting {
-    /// Whether everything is looked at, as it is where nothing is said.
+impl ForecastPolicy {
+    /// Whether it is off, the default.
     #[must_use]
     pub fn is_off(&self) -> bool {
         *self == Self::Off
     }
 }
 
-/// What was foreseen of a variant, and what follows from it.
+/// Prediction of the time of a variant, and the decision that follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Foresight {
-    /// What was known of it; none where it could not be built.
+pub struct VariantForecast {
+    /// Features of the compiled variant; none if it did not compile.
     pub features: Option<Features>,
-    /// The forecast, where there was one.
-    pub expected: Option<Expected>,
-    /// What follows.
-    pub course: Course,
+    /// The predicted time; none without enough earlier variants.
+    pub expected: Option<PredictedTime>,
+    /// Whether the variant is screened.
+    pub course: ForecastDecision,
 }
 
-/// A forecast. Times are logarithms of parts of the first variant's time: predicted, neither measured nor modelled.
+/// A predicted time, as the natural logarithm of its ratio to the time of the first variant. Predicted by a statistical
+/// model, neither measured nor modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Expected {
-    /// What is expected.
+pub struct PredictedTime {
+    /// Mean of the prediction.
     pub mean: f64,
-    /// By how much it may be off: one standard deviation.
+    /// Standard deviation of the prediction.
     pub deviation: f64,
-    /// The standard deviation of what was known.
+    /// Standard deviation of the times from which the model was fitted.
     pub spread: f64,
-    /// The best that was known.
+    /// Least of these times.
     pub best: f64,
-    /// How many were known.
+    /// Number of these times.
     pub known: usize,
 }
 
-/// Whether a variant is looked at.
+/// Whether a variant is screened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Course {
-    /// It is.
+pub enum ForecastDecision {
+    /// It is screened.
     Look {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It would not be worth while, and is looked at to see whether the forecast is right.
+    /// It is predicted to be slow and is screened to check the prediction.
     Check {
-        /// Why it would not.
+        /// Why it is predicted to be slow.
         why: String,
     },
-    /// It is not.
+    /// It is skipped.
     Skip {
-        /// Why not.
+        /// Why it is predicted to be slow.
         why: String,
     },
 }
 
-impl Expected {
+impl PredictedTime {
     pub(super) fn outlook(&self) -> Outlook {
         let prediction = Prediction { mean: self.mean, deviation: self.deviation };
         Outlook { prediction, spread: self.spread }
     }
 
-    /// How many times as fast as the first variant.
+    /// Predicted speedup over the first variant.
     #[must_use]
     pub fn speedup(&self) -> f64 {
         (-self.mean).exp()
     }
 }
 
-impl Foresight {
-    /// Whether it says that a look is not worth while.
+impl VariantForecast {
+    /// Whether the prediction advises against a screening.
     #[must_use]
-    pub fn doubts(&self) -> bool {
+    pub fn advises_skip(&self) -> bool {
         match self.course {
-            Course::Look { .. } => false,
-            Course::Check { .. } | Course::Skip { .. } => true,
+            ForecastDecision::Look { .. } => false,
+            ForecastDecision::Check { .. } | ForecastDecision::Skip { .. } => true,
         }
     }
 }

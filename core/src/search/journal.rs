@@ -1,10 +1,10 @@
-//! The journal of a search: a file of lines, each written to disk before anybody hears of what it says.
+//! Journal of a search: a file of lines, each synchronised to disk before listeners receive its entry.
 //!
-//! A kill at any moment loses at most the line that was being written, which nobody was told of; a torn last line is cut
-//! off when the search is resumed. Each line is sealed together with the seal before it, by the key that seals runs, so
-//! that only what this machine found out is gone on from: a journal from elsewhere can be read and replayed.
+//! A kill loses at most the line that was being written, which no listener has received; an incomplete last line is cut off
+//! when the search is resumed. Each line is sealed together with the seal before it, by the key that seals runs. Only a
+//! journal of this machine can be resumed; one from another machine can be read and replayed.
 //!
-//! A journal gets its name when its first line is on disk, so that there is never one without a header.
+//! A journal file is renamed to its name after its first line is on disk, so that every journal has a header.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,10 +16,10 @@ use lightbench_primitives::no_links::Access;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Entry, SCHEMA};
-use super::story::{Story, Unconnected};
+use super::state::SearchState;
 use crate::history::machine::Machine;
 
-/// A journal of more bytes is not read.
+/// Largest journal that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A file that entries are appended to.
@@ -36,9 +36,9 @@ pub struct Journal {
 /// A journal as it was read.
 #[derive(Debug)]
 pub struct Read {
-    /// What it amounts to.
-    pub story: Story,
-    /// All entries with the seconds after which each was written.
+    /// State of the search after all entries.
+    pub story: SearchState,
+    /// All entries, each with the elapsed seconds of the search.
     pub entries: Vec<(f64, Entry)>,
     /// Whether this machine wrote all of it.
     pub is_own: bool,
@@ -50,28 +50,28 @@ pub struct Read {
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The file system.
+    /// The file system reports an error.
     #[error("cannot {what} `{}`: {source}", path.display())]
     Files {
-        /// To do what.
+        /// The operation, as a verb.
         what: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         source: io::Error,
     },
-    /// It is no journal, or a damaged one.
+    /// The file is not a journal, or is damaged.
     #[error("`{}`, line {line}: {reason}", path.display())]
     Damaged {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Where, counted from 1.
+        /// Line of the problem, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// Another machine wrote it, or somebody changed it.
-    #[error("`{}` was not written by this machine, so it is not gone on from; `--replay` can use it", .0.display())]
+    /// Another machine wrote the journal, or it was edited.
+    #[error("`{}` was not written by this machine, so it cannot be resumed; `--replay` can use it", .0.display())]
     Foreign(PathBuf),
 }
 
@@ -81,15 +81,15 @@ struct Line<Entry> {
     /// Seconds that the search had run.
     at: f64,
     entry: Entry,
-    /// Of everything before, and of this.
+    /// Seal of this line and of the seal before it.
     seal: String,
 }
 
 impl Journal {
-    /// Begins a journal. The file must not be there yet; it appears with its first line.
+    /// Begins a journal. The file must not exist; it is created with its first line.
     ///
     /// # Errors
-    /// The file is there, its folder cannot be made, or a symbolic link leads to it.
+    /// The file exists, its folder cannot be made, or the path contains a symbolic link.
     pub fn create(path: &Path, machine: Machine) -> Result<Self, JournalError> {
         if let Some(folder) = path.parent() {
             no_links::create_folder(folder).map_err(failed("create", folder))?;
@@ -100,10 +100,10 @@ impl Journal {
         Ok(Self { path: path.to_owned(), file: None, machine, chain: String::new() })
     }
 
-    /// Goes on with a journal of this machine's.
+    /// Continues a journal of this machine.
     ///
     /// # Errors
-    /// It cannot be read, is damaged, or is another machine's.
+    /// The journal cannot be read, is damaged, or is from another machine.
     pub fn resume(path: &Path, machine: Machine) -> Result<(Self, Read), JournalError> {
         let read = Self::read(path, &machine)?;
         if !read.is_own {
@@ -116,7 +116,7 @@ impl Journal {
         Ok((Self { path: path.to_owned(), file: Some(file), machine, chain }, read))
     }
 
-    /// Reads a journal, whoever wrote it. What stands behind its last whole line was never told to anybody.
+    /// Reads a journal of any machine, without an incomplete last line.
     ///
     /// # Errors
     /// It cannot be read, or is damaged.
@@ -143,24 +143,23 @@ impl Journal {
             if let Entry::Began(header) = &line.entry
                 && header.schema != SCHEMA
             {
-                let reason = format!("its form is `{}`; this reads `{SCHEMA}`", header.schema);
+                let reason = format!("the format is `{}`; expected `{SCHEMA}`", header.schema);
                 return Err(damaged(number, reason));
             }
             entries.push((line.at, line.entry));
         }
         let all = entries.iter().map(|(_, entry)| entry.clone());
-        let story = Story::of(all).map_err(|Unconnected { .. }| {
-            damaged(entries.len(), "its lines do not follow from each other".to_owned())
-        })?;
+        let story = SearchState::from_entries(all)
+            .map_err(|error| damaged(entries.len(), error.to_string()))?;
         let mut story = story.ok_or_else(|| damaged(0, "it is empty".to_owned()))?;
         story.spent.seconds = entries.last().map_or(0.0, |(at, _)| *at);
         Ok(Read { story, entries, is_own, whole: whole as u64, chain })
     }
 
-    /// Appends an entry, and waits until it is on disk.
+    /// Appends an entry and waits until it is on disk.
     ///
     /// # Errors
-    /// The file system does not take it.
+    /// The file system reports an error.
     pub fn append(&mut self, at: f64, entry: &Entry) -> Result<(), JournalError> {
         let unwritable = |source: io::Error| JournalError::Files {
             what: "write",
@@ -169,7 +168,7 @@ impl Journal {
         };
         let said = sealed_text(&self.chain, at, entry)
             .map_err(|error| unwritable(io::Error::other(error)))?;
-        // Without a key nothing is this machine's, and the chain says what came before all the same.
+        // Without a key no journal belongs to this machine; the chain still links each line to those before it.
         let seal = match self.machine.seal(&said) {
             Some(seal) => blake3::Hash::from_bytes(seal),
             None => blake3::hash(said.as_bytes()),
@@ -193,7 +192,7 @@ impl Journal {
     }
 }
 
-/// Makes a file with its first line: written under another name, then given its own.
+/// Makes a file with its first line, under a temporary name that is then changed.
 fn begun(path: &Path, line: &[u8]) -> io::Result<File> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -208,16 +207,16 @@ fn begun(path: &Path, line: &[u8]) -> io::Result<File> {
         Ok(file)
     };
     begin().inspect_err(|_error| {
-        // It may not have been made.
+        // The temporary file may not exist.
         no_links::remove(&folder.join(&unfinished)).ok();
     })
 }
 
-/// Appends a line; where the file system does not take all of it, what it took is cut off again.
+/// Appends a line; after an error, cuts off the part that was written.
 fn append_whole(file: &mut File, line: &[u8]) -> io::Result<()> {
     let before = file.stream_position()?;
     file.write_all(line).and_then(|()| file.sync_data()).inspect_err(|_error| {
-        // Where that fails too, the torn line is cut off when the search is resumed.
+        // If this fails too, the incomplete line is cut off when the search is resumed.
         file.set_len(before).and_then(|()| file.seek(SeekFrom::Start(before))).ok();
     })
 }

@@ -1,44 +1,46 @@
-//! The search: what proposes candidates, what decides which of them to change next, and what is kept of all that.
+//! Search for a faster kernel: operators propose variants, strategies choose which variant to change next, and a journal
+//! stores every step.
 //!
 //! ```text
-//!  Order ──► begin ──► Story ──► Strategy::choose ──► Operator ──► Proposal ──► Laboratory ──► Decision
-//!                       ▲   what was tried so far       rule, tuner, model       screen, evaluate,   │
-//!                       └────────────────────── Entry ◄── Journal ◄──────────── side by side ◄──────┘
+//!  SearchSetup ──► SearchState ──► Strategy::choose ──► Operator ──► Proposal ──► CandidateRunner ──► Decision
+//!                       ▲                                rule, tuner, model     screen, evaluate,        │
+//!                       └───────────── Entry ◄── Journal ◄───────────────────── compare ◄───────────────┘
 //! ```
 //!
-//! Everything that happens is an [`Entry`]: it is written to the journal before anybody hears of it, and the [`Story`] is
-//! what all entries so far amount to. A search that was killed is its journal read again, and the window shows the same
-//! story. There are no threads here, and what runs kernels is a [`Laboratory`]: an engine, a recording, a test's script.
+//! Every step is an [`Entry`], which is written to the journal before listeners receive it. [`SearchState`] is computed from
+//! the entries alone, so that a search continues from its journal after a kill, and the window shows the state that the
+//! search itself uses. The module starts no threads. A [`CandidateRunner`] runs the kernels: an engine, or the script of a
+//! test.
 
 pub mod budget;
+pub mod candidate_runner;
 pub mod cost;
 pub mod entry;
 pub mod explore;
 pub mod features;
 pub mod forecast;
-pub mod foresight;
+pub mod forecaster;
 pub mod journal;
-pub mod laboratory;
+mod journal_writer;
 pub mod model;
 pub mod operators;
 pub mod prompt;
-pub mod recording;
+pub mod replay;
 pub mod roles;
-mod scribe;
-mod silence;
 pub mod space;
-pub mod story;
+pub mod state;
 #[cfg(test)]
 mod tests;
 pub mod trajectory;
-mod tune;
+mod tuning;
+mod unanswered_models;
 
 pub use budget::Budget;
-pub use entry::{Decision, Entry, Header, Look, Proposal, Verdict, WorkloadTime};
-pub use explore::{Audience, Explorer, Keeper, Kept, Order, PROGRAM};
-pub use forecast::{Course, Forecasting, Foresight};
+pub use candidate_runner::{CandidateRunner, Control, Interrupted, Pace};
+pub use entry::{Decision, Entry, Header, Proposal, ScreeningResult, Verdict, WorkloadTime};
+pub use explore::{Explorer, FinishedRun, PROGRAM, RunListener, SearchListeners, SearchSetup};
+pub use forecast::{ForecastDecision, ForecastPolicy, VariantForecast};
 pub use journal::{Journal, JournalError};
-pub use laboratory::{Control, Interrupted, Laboratory, Pace};
-pub use scribe::Listener;
-pub use silence::Silence;
-pub use story::{Story, Variant};
+pub use journal_writer::EntryListener;
+pub use state::{SearchState, Variant};
+pub use unanswered_models::UnansweredModel;

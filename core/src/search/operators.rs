@@ -1,4 +1,4 @@
-//! What can be done with a variant, and doing it: rules and models. Tuning needs the laboratory, and is the explorer's.
+//! Operators: they list actions for a variant and carry them out. Tuning runs kernels, so [`super::Explorer`] does it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use lightbench_primitives::cancellation::Cancellation;
 
 use super::budget::Cost;
-use super::entry::Talk;
-use super::story::Story;
+use super::entry::ModelExchange;
+use super::state::SearchState;
 use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
 use crate::strategies::Action;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::rewrite::{Rewrite, Rule, Subject, rules};
+use crate::suggest::rewrite::{KernelSource, Rewrite, Rule, rules};
 use crate::units::Bytes;
 
-/// The key of tuning.
+/// Key of the action that tunes parameters.
 pub const TUNE: &str = "tune";
 
 /// The name of the operator that applies rewrite rules.
@@ -25,68 +25,72 @@ pub const RULES: &str = "rules";
 /// Prefix of the names of operators that ask a model; the name of the model in the settings follows.
 pub const MODEL_PREFIX: &str = "model:";
 
-/// Gains that are expected of numbers: what is declared is worth a look.
+/// Expected speedup of tuning, where the knowledge base has none.
 const TUNING_GAIN: f64 = 1.15;
 
-/// Places of one rule that are offered.
-const MOST_PLACES: usize = 8;
+/// Most places of one rule that become actions.
+const MAX_PLACES: usize = 8;
 
-/// A variant that something could be done with.
-pub struct Subjected<'a> {
+/// A variant that an operator may change, with what is known about it.
+pub struct ParentVariant<'a> {
     /// The project.
     pub project: &'a Arc<Project>,
     /// The kernel.
     pub kernel: &'a Arc<Kernel>,
-    /// What holds it back, as far as is known.
+    /// Its bottleneck, if known.
     pub bottleneck: Option<&'a str>,
-    /// What the playbook advises, and times as fast that it expects.
+    /// Techniques that the playbook advises, each with its expected speedup.
     pub advised: &'a [(String, f64)],
-    /// What was learnt.
+    /// Gains of techniques that were observed.
     pub knowledge: &'a Knowledge,
-    /// All that happened so far.
-    pub story: &'a Story,
-    /// Which of the story's variants it is.
+    /// State of the search.
+    pub story: &'a SearchState,
+    /// Number of the variant.
     pub variant: usize,
 }
 
-/// Something that makes variants of others.
+/// Makes variants from others.
 pub trait Operator: Send {
-    /// What it is called on the command line and in records.
+    /// Name on the command line and in journals.
     fn name(&self) -> &str;
 
-    /// What it could do.
-    fn actions(&self, subject: &Subjected<'_>) -> Vec<Action>;
+    /// Actions that apply to a variant.
+    fn actions(&self, subject: &ParentVariant<'_>) -> Vec<Action>;
 
-    /// Does it.
-    fn propose(&mut self, subject: &Subjected<'_>, action: &Action) -> Result<Draft, Nothing>;
+    /// Carries an action out.
+    fn propose(
+        &mut self,
+        subject: &ParentVariant<'_>,
+        action: &Action,
+    ) -> Result<Draft, NoProposal>;
 
-    /// Is told before the search begins what ends its waits and who hears of them; what never waits ignores it.
-    fn attend(&mut self, _attention: &Attention) {}
+    /// Sets, before the search begins, what ends and reports waits. Operators that never wait ignore it.
+    fn attend(&mut self, _attention: &WaitControl) {}
 }
 
-/// What an operator needs that waits for answers from elsewhere.
+/// Cancellation and progress reports of an operator that waits for replies.
 #[derive(Clone)]
-pub struct Attention {
-    /// Looked at in every wait.
+pub struct WaitControl {
+    /// Ends every wait.
     pub cancellation: Cancellation,
-    /// Hears about once a second that an operator still waits.
-    pub hear: Arc<dyn Fn(&Waiting) + Send + Sync>,
+    /// Called about once a second while an operator waits.
+    pub hear: Arc<dyn Fn(&OperatorWait) + Send + Sync>,
 }
 
-/// An operator that waits for an answer.
+/// Progress of an operator that waits for a reply.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
-    /// The operator's name.
+pub struct OperatorWait {
+    /// Name of the operator.
     pub operator: String,
-    /// Since it asked, pauses between attempts included.
+    /// Time since the request, including pauses between attempts.
     pub waited: Duration,
-    /// Bytes of the answer that have come.
+    /// Bytes of the reply received.
     pub received: usize,
-    /// What all questions of the search before this one cost.
+    /// Cost of all earlier requests of the search.
     pub cost: Cost,
 }
 
-impl fmt::Display for Waiting {
+impl fmt::Display for OperatorWait {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operator, waited, received, cost: Cost { tokens, money } } = self;
         let (seconds, received) = (waited.as_secs(), Bytes(*received as u64));
@@ -95,35 +99,35 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// A variant that an operator made.
+/// A variant that an operator has made and the search has not numbered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// The whole kernel file.
+    /// Text of the kernel file.
     pub source: String,
-    /// What was done, in a sentence.
+    /// The change, in a sentence.
     pub what: String,
-    /// The technique of the playbook that it carries out.
+    /// Identifier of the technique of the playbook, if the change applies one.
     pub technique: Option<String>,
-    /// Who made it.
+    /// The author.
     pub origin: Origin,
-    /// What a model was told and said.
-    pub talk: Option<Talk>,
-    /// What it cost.
+    /// The questions to a model and its last reply, if a model made it.
+    pub talk: Option<ModelExchange>,
+    /// Tokens and money that it cost.
     pub cost: Cost,
 }
 
-/// Why an operator made nothing.
+/// Why an operator proposed nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Nothing {
-    /// Why, in a sentence.
+pub struct NoProposal {
+    /// The reason, in a sentence.
     pub why: String,
-    /// What it cost all the same.
+    /// Tokens and money that the attempt cost.
     pub cost: Cost,
-    /// What a model was told and said, where one was asked.
-    pub talk: Option<Box<Talk>>,
+    /// The questions to a model and its last reply, if one was asked.
+    pub talk: Option<Box<ModelExchange>>,
 }
 
-/// The rewrite rules.
+/// The operator that applies rewrite rules.
 #[derive(Debug, Default)]
 pub struct Rules;
 
@@ -132,12 +136,14 @@ impl Operator for Rules {
         RULES
     }
 
-    fn actions(&self, subject: &Subjected<'_>) -> Vec<Action> {
-        let Ok(read) = Subject::of(subject.project, subject.kernel) else { return Vec::new() };
+    fn actions(&self, subject: &ParentVariant<'_>) -> Vec<Action> {
+        let Ok(read) = KernelSource::from_kernel(subject.project, subject.kernel) else {
+            return Vec::new();
+        };
         let each = rules().iter().filter_map(|rule| Some((rule, rule.rewrites(&read).ok()?)));
         each.flat_map(|(rule, rewrites)| {
-            let gain = expected(rule, subject);
-            let places = rewrites.into_iter().take(MOST_PLACES).enumerate();
+            let gain = expected_gain(rule, subject);
+            let places = rewrites.into_iter().take(MAX_PLACES).enumerate();
             places.map(move |(place, _)| Action {
                 key: key(rule, place),
                 operator: RULES.to_owned(),
@@ -149,9 +155,13 @@ impl Operator for Rules {
         .collect()
     }
 
-    fn propose(&mut self, subject: &Subjected<'_>, action: &Action) -> Result<Draft, Nothing> {
-        let nothing = |why: String| Nothing { why, cost: Cost::default(), talk: None };
-        let read = Subject::of(subject.project, subject.kernel)
+    fn propose(
+        &mut self,
+        subject: &ParentVariant<'_>,
+        action: &Action,
+    ) -> Result<Draft, NoProposal> {
+        let nothing = |why: String| NoProposal { why, cost: Cost::default(), talk: None };
+        let read = KernelSource::from_kernel(subject.project, subject.kernel)
             .map_err(|reason| nothing(reason.to_string()))?;
         for rule in rules() {
             let Ok(rewrites) = rule.rewrites(&read) else { continue };
@@ -167,7 +177,7 @@ impl Operator for Rules {
                 });
             }
         }
-        Err(nothing(format!("`{}` does not apply", action.key)))
+        Err(nothing(format!("`{}` does not apply to this variant", action.key)))
     }
 }
 
@@ -175,16 +185,20 @@ fn key(rule: &Rule, place: usize) -> String {
     format!("rule:{}#{place}", rule.id)
 }
 
-/// Times as fast that is expected of a rule.
-fn expected(rule: &Rule, subject: &Subjected<'_>) -> f64 {
+/// Expected speedup of a rule.
+fn expected_gain(rule: &Rule, subject: &ParentVariant<'_>) -> f64 {
     let advised = subject.advised.iter().find(|(technique, _)| technique == rule.technique);
     let advised = advised.map(|(_, gain)| *gain);
     subject.knowledge.forecast(rule.technique, subject.bottleneck, advised).gain
 }
 
-/// Tuning, where a kernel declares more than one configuration.
+/// The action that tunes parameters; none for a kernel with a single configuration.
 #[must_use]
-pub fn tuning(kernel: &Kernel, knowledge: &Knowledge, bottleneck: Option<&str>) -> Option<Action> {
+pub fn tuning_action(
+    kernel: &Kernel,
+    knowledge: &Knowledge,
+    bottleneck: Option<&str>,
+) -> Option<Action> {
     let choices = kernel.launch.parameters.iter().map(|parameter| parameter.values.len());
     if !choices.into_iter().any(|count| count > 1) {
         return None;

@@ -1,4 +1,4 @@
-//! The parameters that a kernel declares, as a space to search.
+//! The search space of the parameters that a kernel declares.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use lightbench_strategies::{Dimension, Restriction, Space, SpaceError};
 use crate::project::launch::Launch;
 use crate::project::{DeviceFacts, Environment, Kernel, Project, Workload};
 
-/// More configurations than anybody tries.
-const MOST: usize = 1 << 16;
+/// Most configurations of a space.
+const MAX_CONFIGURATIONS: usize = 1 << 16;
 
 /// The configurations that `require` allows on every one of these workloads.
 ///
 /// # Errors
-/// There are too many, or conditions leave hardly anything.
+/// There are too many configurations, or the conditions allow too few.
 pub fn space(
     project: &Project,
     launch: &Launch,
@@ -42,30 +42,30 @@ pub fn space(
                 for (name, value) in chosen.iter().zip(values) {
                     environment.set(name, i128::from(*value));
                 }
-                // What has no value on this device, or none at all, forbids nothing here: choosing says more.
+                // A condition without a value allows the configuration: choosing parameters reports the error.
                 condition.condition(&environment).unwrap_or(true)
             })
         };
         restrictions.push(Restriction { dimensions: on, holds: Box::new(holds) });
     }
-    Space::build(dimensions.collect(), &restrictions, MOST)
+    Space::build(dimensions.collect(), &restrictions, MAX_CONFIGURATIONS)
 }
 
-/// A configuration by the names of its parameters.
+/// The values of a configuration, by the names of the parameters.
 #[must_use]
 pub fn named(space: &Space, index: usize) -> BTreeMap<String, i64> {
     let names = space.dimensions().iter().map(|dimension| dimension.name.clone());
     names.zip(space.values(index)).collect()
 }
 
-/// The configuration with these values.
+/// The index of the configuration with these values.
 #[must_use]
 pub fn index_of(space: &Space, parameters: &BTreeMap<String, i64>) -> Option<usize> {
     let values = space.dimensions().iter().map(|dimension| parameters.get(&dimension.name));
     space.index_of_values(&values.map(Option::<&i64>::copied).collect::<Option<Vec<i64>>>()?)
 }
 
-/// The kernel with these values before all others, so that it chooses them wherever they are allowed. Its text stays.
+/// The kernel with these values first in its lists, so that it chooses them where they are allowed. The text is unchanged.
 #[must_use]
 pub fn preferring(kernel: &Kernel, parameters: &BTreeMap<String, i64>) -> Kernel {
     let mut kernel = kernel.clone();

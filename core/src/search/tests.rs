@@ -102,7 +102,7 @@ fn wrong() -> NotPassed {
     Failure::Refused(Refused::Load("as the script has it".to_owned())).into()
 }
 
-impl Laboratory for Scripted {
+impl CandidateRunner for Scripted {
     fn screen(
         &mut self,
         kernels: &[Arc<Kernel>],
@@ -174,7 +174,7 @@ impl Laboratory for Scripted {
         Ok(Run { candidate: None, seed: 0, verdict, elapsed: std::time::Duration::ZERO })
     }
 
-    fn side_by_side(
+    fn compare(
         &mut self,
         old: &Arc<Kernel>,
         new: &Arc<Kernel>,
@@ -271,7 +271,7 @@ struct Setting {
     strategy: Option<StrategyKind>,
     script: Script,
     evaluations: usize,
-    forecast: Forecasting,
+    forecast: ForecastPolicy,
     batch: usize,
     interrupts: Interrupts,
 }
@@ -281,14 +281,14 @@ const USUAL: Setting = Setting {
     strategy: Some(StrategyKind::Greedy),
     script: uneven,
     evaluations: 40,
-    forecast: Forecasting::Off,
+    forecast: ForecastPolicy::Off,
     batch: 4,
     interrupts: |_, _| 0,
 };
 
 impl Setting {
-    fn order(&self, project: &Arc<Project>) -> Order {
-        Order {
+    fn order(&self, project: &Arc<Project>) -> SearchSetup {
+        SearchSetup {
             id: "test".to_owned(),
             project: Arc::clone(project),
             kernel: Arc::new(project.kernel("naive").unwrap().clone()),
@@ -323,7 +323,7 @@ impl Setting {
         }
     }
 
-    fn run(&self) -> Story {
+    fn run(&self) -> SearchState {
         let project = project(self.project);
         let laboratory = self.laboratory(&project, usize::MAX);
         let explorer = Explorer::begin(self.order(&project), laboratory, None, nobody()).unwrap();
@@ -331,12 +331,12 @@ impl Setting {
     }
 }
 
-fn nobody<'a>() -> Audience<'a> {
-    Audience { listener: Box::new(|_, _| {}), keeper: Box::new(|_| {}) }
+fn nobody<'a>() -> SearchListeners<'a> {
+    SearchListeners { listener: Box::new(|_, _| {}), keeper: Box::new(|_| {}) }
 }
 
 /// What a story comes to, without its clock.
-fn gist(story: &Story) -> Vec<String> {
+fn gist(story: &SearchState) -> Vec<String> {
     let told = |variant: &Variant| {
         let Variant { proposal, decision, tried, .. } = variant;
         format!(
@@ -353,7 +353,7 @@ fn gist(story: &Story) -> Vec<String> {
     lines
 }
 
-fn source(story: &Story, variant: Option<usize>) -> &str {
+fn source(story: &SearchState, variant: Option<usize>) -> &str {
     variant.map_or("", |variant| &story.variants[variant].proposal.source)
 }
 
@@ -460,7 +460,7 @@ impl Kept {
         self.folder.path().join("journal.jsonl")
     }
 
-    fn begin(&self, setting: &Setting, patience: usize) -> Story {
+    fn begin(&self, setting: &Setting, patience: usize) -> SearchState {
         let project = project(setting.project);
         let journal = Journal::create(&self.path(), self.machine.clone()).unwrap();
         let laboratory = setting.laboratory(&project, patience);
@@ -468,7 +468,7 @@ impl Kept {
         Explorer::begin(order, laboratory, Some(journal), nobody()).unwrap().run().0
     }
 
-    fn resume(&self, setting: &Setting) -> Story {
+    fn resume(&self, setting: &Setting) -> SearchState {
         let project = project(setting.project);
         let (journal, read) = Journal::resume(&self.path(), self.machine.clone()).unwrap();
         let laboratory = setting.laboratory(&project, usize::MAX);
@@ -571,5 +571,5 @@ fn a_journal_from_elsewhere_is_read_and_not_gone_on_from() {
     check(&|text| text.lines().skip(1).fold(String::new(), |all, line| all + line + "\n"), "");
     check(&|_| "{}\n".to_owned(), "line 1");
     check(&|_| String::new(), "empty");
-    check(&|text| text.replacen("\"variant\":1", "\"variant\":5", 1), "do not follow");
+    check(&|text| text.replacen("\"variant\":1", "\"variant\":5", 1), "variant 5 is out of order");
 }

@@ -1,4 +1,4 @@
-//! What a search did, for training and study: each action with the state that it met and what came of it, as lines of JSON.
+//! Export of a search for training and study: each action with the state before it and its outcome, as lines of JSON.
 //! `docs/search-format.md` documents the fields.
 
 use std::io::{self, Write};
@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::budget::Cost;
-use super::entry::{Decision, Entry, Look, Talk, Verdict, WorkloadTime};
-use super::forecast::Foresight;
+use super::entry::{Decision, Entry, ModelExchange, ScreeningResult, Verdict, WorkloadTime};
+use super::forecast::VariantForecast;
 use super::operators::MODEL_PREFIX;
-use super::story::{Story, Unconnected};
+use super::state::{EntryOrderError, SearchState};
 
-/// The form of the lines.
+/// Version of the format of the lines.
 pub const SCHEMA: &str = "lightbench.trajectory/1";
 
 /// One action.
@@ -29,7 +29,7 @@ struct Step<'a> {
     outcome: Outcome<'a>,
 }
 
-/// What the action met.
+/// State before the action.
 #[derive(Debug, Serialize)]
 struct State<'a> {
     variant: usize,
@@ -38,29 +38,29 @@ struct State<'a> {
     source: &'a str,
     times: &'a [WorkloadTime],
     bottleneck: Option<String>,
-    /// Times as fast as the first variant.
+    /// Time of the first variant divided by the time of this one.
     speedup: Option<f64>,
     best: Option<usize>,
     evaluations: usize,
 }
 
-/// What was done.
+/// The action.
 #[derive(Debug, Serialize)]
 struct Action<'a> {
     operator: &'a str,
     key: &'a str,
     technique: Option<&'a str>,
     why: Option<&'a str>,
-    talk: Option<&'a Talk>,
+    talk: Option<&'a ModelExchange>,
 }
 
-/// What came of it.
+/// Outcome of the action.
 #[derive(Debug, Serialize)]
 #[serde(tag = "came", rename_all = "snake_case")]
 enum Outcome<'a> {
-    /// A variant.
+    /// It made a variant.
     Variant(Box<Came<'a>>),
-    /// Nothing.
+    /// It made no variant.
     Nothing { why: &'a str, cost: Cost },
 }
 
@@ -70,30 +70,30 @@ struct Came<'a> {
     source_hash: String,
     source: &'a str,
     what: &'a str,
-    /// What was predicted of it, in searches that forecast.
+    /// Its predicted time, in searches that predict.
     #[serde(skip_serializing_if = "Option::is_none")]
-    foreseen: Option<&'a Foresight>,
-    look: Option<&'a Look>,
+    foreseen: Option<&'a VariantForecast>,
+    look: Option<&'a ScreeningResult>,
     verdict: Option<&'a Verdict>,
     decision: Option<&'a Decision>,
-    /// Why a person does not want it.
+    /// Why the user turned it down.
     turned_down: Option<&'a str>,
-    /// How many times as fast as what it was made of.
+    /// Time of the parent divided by its time.
     gain: Option<f64>,
     cost: Cost,
 }
 
-/// Writes a line for each action of a search, in their order; how many there were.
+/// Writes a line for each action of a search, in order; returns their number.
 ///
 /// # Errors
-/// The entries do not follow from each other, or the writer takes no more.
+/// An entry contradicts the entries before it, or writing fails.
 pub fn export(entries: &[Entry], to: &mut dyn Write) -> io::Result<usize> {
-    let unconnected = |error: Unconnected| io::Error::new(io::ErrorKind::InvalidData, error);
-    let whole = Story::of(entries.iter().cloned()).map_err(unconnected)?;
+    let unconnected = |error: EntryOrderError| io::Error::new(io::ErrorKind::InvalidData, error);
+    let whole = SearchState::from_entries(entries.iter().cloned()).map_err(unconnected)?;
     let (Some(whole), Some(Entry::Began(header))) = (whole, entries.first()) else {
         return Ok(0);
     };
-    let mut before = Story::new((**header).clone());
+    let mut before = SearchState::new((**header).clone());
     let mut step = 0;
     for entry in entries.iter().skip(1) {
         if let Some((parent, action, outcome)) = step_of(entry, &whole) {
@@ -119,7 +119,10 @@ pub fn export(entries: &[Entry], to: &mut dyn Write) -> io::Result<usize> {
     Ok(step)
 }
 
-fn step_of<'a>(entry: &'a Entry, whole: &'a Story) -> Option<(usize, Action<'a>, Outcome<'a>)> {
+fn step_of<'a>(
+    entry: &'a Entry,
+    whole: &'a SearchState,
+) -> Option<(usize, Action<'a>, Outcome<'a>)> {
     match entry {
         Entry::Proposed(proposal) => {
             let parent = proposal.parent?;
@@ -163,8 +166,8 @@ fn step_of<'a>(entry: &'a Entry, whole: &'a Story) -> Option<(usize, Action<'a>,
     }
 }
 
-/// As things were before the action.
-fn state(before: &Story, variant: usize) -> State<'_> {
+/// The state of the search before an action on this variant.
+fn state(before: &SearchState, variant: usize) -> State<'_> {
     let source =
         before.variants.get(variant).map_or("", |variant| variant.proposal.source.as_str());
     State {
@@ -179,8 +182,8 @@ fn state(before: &Story, variant: usize) -> State<'_> {
     }
 }
 
-/// By its own verdict, else by that of what it was made of.
-fn bottleneck(story: &Story, variant: usize) -> Option<String> {
+/// Bottleneck from the verdict of the variant, otherwise of its nearest ancestor with one.
+fn bottleneck(story: &SearchState, variant: usize) -> Option<String> {
     let mut at = story.variants.get(variant);
     while let Some(variant) = at {
         if let Some(word) = variant.bottleneck() {
@@ -191,7 +194,7 @@ fn bottleneck(story: &Story, variant: usize) -> Option<String> {
     None
 }
 
-/// Who carries out an action, from its key: `rule:restrict#0`, `tune`, `model:local:vector-loads`.
+/// Name of the operator of an action, from its key: `rule:restrict#0`, `tune`, `model:local:vector-loads`.
 fn operator(key: &str) -> &str {
     match key.strip_prefix(MODEL_PREFIX) {
         Some(rest) => {

@@ -1,26 +1,26 @@
-//! Where a candidate lies among all possible ones: four levels, from what its PTX consists of.
+//! Place of a candidate in the archive of a search: four levels, computed from the instructions of its PTX.
 //!
-//! The dimensions are those of KernelFoundry (memory, compute, parallelism, tensor; levels 0 to 3). It reads them from
-//! patterns in the source; what the compiler made of the source says the same without being fooled by comments and names.
+//! The dimensions are those of KernelFoundry (memory, compute, parallelism, tensor; levels 0 to 3), which computes them from
+//! patterns in the source. The PTX gives the same levels, independent of comments and names.
 
 use serde::{Deserialize, Serialize};
 
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::strategies::archive::Cell;
 
-/// Where a candidate lies.
+/// Place of a candidate in the archive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Descriptor {
     /// Levels of memory, compute, parallelism and tensor work.
     pub cell: Cell,
-    /// The logarithms of all counts: near to each other where code is alike.
+    /// Logarithms of the instruction counts; similar code has a small Euclidean distance.
     pub fingerprint: Vec<f64>,
 }
 
 impl Descriptor {
-    /// The descriptor of code.
+    /// The place of code with these instruction counts.
     #[must_use]
-    pub fn of(mix: &CodeMix) -> Self {
+    pub fn from_code_mix(mix: &CodeMix) -> Self {
         let counts = [
             mix.products,
             mix.global_loads,
@@ -43,9 +43,9 @@ impl Descriptor {
         Self { cell, fingerprint: counts.iter().map(|count| (1.0 + *count as f64).ln()).collect() }
     }
 
-    /// What each level means, for people.
+    /// Name of a level of a dimension.
     #[must_use]
-    pub const fn words(dimension: usize, level: u8) -> &'static str {
+    pub const fn level_name(dimension: usize, level: u8) -> &'static str {
         match (dimension, level) {
             (0, 0) => "plain global access",
             (0, 1) => "wide or streaming access",
@@ -78,7 +78,7 @@ fn memory(mix: &CodeMix) -> u8 {
     }
 }
 
-/// Products for each load of global memory in the text: what is reused from registers and shared memory.
+/// Level by products per load instruction of global memory: the reuse from registers and shared memory.
 fn compute(mix: &CodeMix) -> u8 {
     let products = mix.products + 64 * mix.tensor;
     let each = products as f64 / mix.global_loads.max(1) as f64;
@@ -109,7 +109,7 @@ mod tests {
 
     #[track_caller]
     fn check(mix: CodeMix, expected: Cell) {
-        assert_eq!(Descriptor::of(&mix).cell, expected, "{mix:?}");
+        assert_eq!(Descriptor::from_code_mix(&mix).cell, expected, "{mix:?}");
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
         check(CodeMix { widest_load: 16, products: 4, ..plain }, [1, 1, 0, 0]);
         check(CodeMix { streaming: 1, shuffles: 5, ..plain }, [1, 0, 2, 0]);
         check(CodeMix { shared: 8, barriers: 2, products: 16, ..plain }, [2, 2, 1, 0]);
-        // Shared memory that nobody waits at stages nothing.
+        // Shared memory without a barrier stages nothing.
         check(CodeMix { shared: 8, ..plain }, [0, 0, 0, 0]);
         check(
             CodeMix { shared: 8, barriers: 2, shuffles: 1, prefetches: 1, ..plain },
@@ -137,7 +137,10 @@ mod tests {
         let a = CodeMix { global_loads: 40, products: 100, ..CodeMix::default() };
         let (b, c) = (CodeMix { global_loads: 41, ..a }, CodeMix { tensor: 16, ..a });
         let distance = |x: &CodeMix, y: &CodeMix| {
-            let (x, y) = (Descriptor::of(x).fingerprint, Descriptor::of(y).fingerprint);
+            let (x, y) = (
+                Descriptor::from_code_mix(x).fingerprint,
+                Descriptor::from_code_mix(y).fingerprint,
+            );
             x.iter().zip(&y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()
         };
         assert!(distance(&a, &b) < distance(&a, &c) / 100.0);

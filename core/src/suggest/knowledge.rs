@@ -1,7 +1,7 @@
-//! What techniques gained: technique by bottleneck, expected and seen, learnt from every search.
+//! Knowledge base: observed speedups of techniques by bottleneck, collected from all searches.
 //!
-//! The file is meant to be read and edited. What was seen outweighs what was expected as uses grow: the expectation counts
-//! for as much as two uses.
+//! Users may edit its file. The expected speedup has the weight of two observations, so that observations prevail as their
+//! number grows.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,68 +12,68 @@ use crate::speed_of_light::playbook::{Gain, Relief, Technique, playbook};
 
 const SEED: &str = include_str!("../../../assets/knowledge.ron");
 
-/// Uses that an expectation is worth.
+/// Weight of an expected speedup, in observations.
 const EXPECTATION_WEIGHT: f64 = 2.0;
 
-/// What is expected of a technique that helps against something else: hardly anything, but it may be wrong.
+/// Expected speedup of a technique for another bottleneck: small, as the bottleneck may be wrong.
 const BESIDE_THE_POINT: f64 = 1.005;
 
-/// What is expected where the gain depends on what is counted, and nobody counted.
+/// Expected speedup where it depends on counters that are missing.
 const UNCOUNTED: f64 = 1.2;
 
-/// What is known.
+/// Observed speedups of techniques.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Knowledge {
-    /// What was seen, each technique and bottleneck once.
-    pub seen: Vec<Seen>,
+    /// One record for each pair of technique and bottleneck.
+    pub seen: Vec<TechniqueRecord>,
 }
 
-/// What came of a technique against a bottleneck.
+/// Observations of one technique for one bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seen {
-    /// The technique's name in the playbook.
+pub struct TechniqueRecord {
+    /// Identifier of the technique in the playbook.
     pub technique: String,
-    /// What held the kernels back, as the playbook calls it; `unknown` where nobody knew.
+    /// Bottleneck of the kernels, see [`bottleneck_name`]; `unknown` if it was not determined.
     pub bottleneck: String,
-    /// How often it was tried and gave a right kernel.
+    /// Number of variants that passed.
     pub uses: u32,
-    /// How often it gave a wrong one, or none that compiles.
+    /// Number of variants that failed or did not compile.
     pub failures: u32,
-    /// Times as fast, the geometric mean of all uses.
+    /// Geometric mean of the speedups.
     pub gain: f64,
-    /// The standard deviation of its logarithm.
+    /// Standard deviation of the logarithms of the speedups.
     #[serde(default)]
     pub spread: f64,
 }
 
-/// What is expected of a technique, and how sure that is.
+/// Expected speedup of a technique.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// Times as fast.
+    /// Expected speedup.
     pub gain: f64,
-    /// From 0, nothing was seen, towards 1.
+    /// Weight of observations in it: 0 without any, towards 1 with many.
     pub confidence: f64,
 }
 
 impl Knowledge {
-    /// What the program knows from the start.
+    /// The knowledge base that the program contains.
     #[must_use]
     #[expect(clippy::expect_used, reason = "the file is a part of the program; a test reads it")]
     pub fn seed() -> Self {
         ron::from_str(SEED).expect("assets/knowledge.ron is a knowledge base")
     }
 
-    /// Reads a file that a person may have edited.
+    /// Parses a file.
     ///
     /// # Errors
-    /// Where it cannot be read, with line and column.
+    /// The syntax error, with line and column.
     pub fn parse(text: &str) -> Result<Self, ron::error::SpannedError> {
         ron::from_str(text)
     }
 
-    /// What is expected of a technique against a bottleneck.
+    /// Expected speedup of a technique for a bottleneck; `advised` replaces the expectation of the playbook.
     #[must_use]
     pub fn forecast(
         &self,
@@ -85,22 +85,24 @@ impl Knowledge {
         let Some(seen) = self.of(technique, bottleneck) else {
             return Forecast { gain: expected.exp(), confidence: 0.0 };
         };
-        // A technique that gave nothing that is right gained nothing.
+        // A failed variant counts as a speedup of 1.
         let (uses, tries) = (f64::from(seen.uses), f64::from(seen.uses + seen.failures));
         let sum = expected * EXPECTATION_WEIGHT + seen.gain.max(1e-3).ln() * uses;
         let gain = (sum / (EXPECTATION_WEIGHT + tries)).exp();
         Forecast { gain, confidence: tries / (EXPECTATION_WEIGHT + tries) }
     }
 
-    /// Learns what came of a technique: times as fast, or none for something that is not right.
+    /// Adds an observation: a speedup, or none for a variant that failed.
     pub fn learn(&mut self, technique: &str, bottleneck: Option<&str>, gain: Option<f64>) {
         let gain = gain.filter(|gain| *gain > 0.0 && gain.is_finite());
         let bottleneck = bottleneck.unwrap_or("unknown");
-        let known = |seen: &&mut Seen| seen.technique == technique && seen.bottleneck == bottleneck;
+        let known = |seen: &&mut TechniqueRecord| {
+            seen.technique == technique && seen.bottleneck == bottleneck
+        };
         let seen = match self.seen.iter_mut().find(known) {
             Some(seen) => seen,
             None => {
-                self.seen.push(Seen {
+                self.seen.push(TechniqueRecord {
                     technique: technique.to_owned(),
                     bottleneck: bottleneck.to_owned(),
                     uses: 0,
@@ -120,8 +122,8 @@ impl Knowledge {
         }
     }
 
-    /// Adds what somebody else saw.
-    pub fn absorb(&mut self, other: &Self) {
+    /// Adds all observations of another knowledge base.
+    pub fn merge(&mut self, other: &Self) {
         for more in &other.seen {
             match self
                 .seen
@@ -134,24 +136,26 @@ impl Knowledge {
         }
     }
 
-    fn of(&self, technique: &str, bottleneck: Option<&str>) -> Option<&Seen> {
+    fn of(&self, technique: &str, bottleneck: Option<&str>) -> Option<&TechniqueRecord> {
         let bottleneck = bottleneck.unwrap_or("unknown");
         self.seen.iter().find(|seen| seen.technique == technique && seen.bottleneck == bottleneck)
     }
 
-    /// As a file, with what it is for people.
+    /// Text of the file, with a comment for its reader.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut sorted: BTreeMap<(&str, &str), &Seen> = BTreeMap::new();
+        let mut sorted: BTreeMap<(&str, &str), &TechniqueRecord> = BTreeMap::new();
         for seen in &self.seen {
             sorted.insert((&seen.technique, &seen.bottleneck), seen);
         }
         let mut text = String::from(
-            "// What techniques gained, by what held the kernels back. Every search adds to it; edit it as you like.\n\
-             // `gain`: times as fast, the geometric mean of all uses; `spread`: standard deviation of its logarithm.\n\
+            "// Observed speedups of techniques by bottleneck. Every search adds to this file; you can edit it.\n\
+             // `gain`: geometric mean of the speedups; `spread`: standard deviation of their logarithms.\n\
              (\n    seen: [\n",
         );
-        for Seen { technique, bottleneck, uses, failures, gain, spread } in sorted.values() {
+        for TechniqueRecord { technique, bottleneck, uses, failures, gain, spread } in
+            sorted.values()
+        {
             writeln!(
                 text,
                 "        (technique: {technique:?}, bottleneck: {bottleneck:?}, uses: {uses}, failures: {failures}, gain: {gain:.4}, spread: {spread:.4}),"
@@ -162,7 +166,7 @@ impl Knowledge {
     }
 }
 
-impl Seen {
+impl TechniqueRecord {
     /// Welford's update of mean and variance, on logarithms.
     fn use_once(&mut self, gain: f64) {
         let before = f64::from(self.uses);
@@ -192,7 +196,7 @@ impl Seen {
     }
 }
 
-/// What the playbook reports of a technique.
+/// Expected speedup that the playbook reports.
 fn expected(technique: &str, bottleneck: Option<&str>) -> f64 {
     let Some(technique) = playbook().techniques.iter().find(|known| known.id == technique) else {
         return BESIDE_THE_POINT;
@@ -206,12 +210,12 @@ fn expected(technique: &str, bottleneck: Option<&str>) -> f64 {
 }
 
 fn relieves(technique: &Technique, bottleneck: &str) -> bool {
-    technique.relieves.iter().any(|relief| word(*relief) == bottleneck)
+    technique.relieves.iter().any(|relief| bottleneck_name(*relief) == bottleneck)
 }
 
-/// What a bottleneck is called in the knowledge base.
+/// Name of a bottleneck in the knowledge base.
 #[must_use]
-pub fn word(relief: Relief) -> &'static str {
+pub fn bottleneck_name(relief: Relief) -> &'static str {
     match relief {
         Relief::Launch => "launch",
         Relief::Memory => "memory",
@@ -255,7 +259,7 @@ mod tests {
             all.learn("x", None, Some(*gain));
             if index < 2 { &mut half } else { &mut other }.learn("x", None, Some(*gain));
         }
-        half.absorb(&other);
+        half.merge(&other);
         let (a, b) = (&all.seen[0], &half.seen[0]);
         let mean = gains.iter().map(|gain| gain.ln()).sum::<f64>() / 4.0;
         assert!((a.gain.ln() - mean).abs() < 1e-12 && (b.gain / a.gain - 1.0).abs() < 1e-12);

@@ -6,7 +6,7 @@ mod side;
 mod tests;
 mod text;
 
-use lightbench_core::engine::{Conditions, Contest, Ending, Request, Work};
+use lightbench_core::engine::{AbComparison, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::compare::{Compared, ComparedWorkload, Pair};
 use lightbench_core::evaluate::{EvaluateError, LibraryUnusable, Run};
 use lightbench_core::measure::{Mode, Protocol};
@@ -177,7 +177,7 @@ impl CompareRequest {
         let Self { pair, subject, conditions, workload, mode, protocol } = self;
         let timing = TimingUse::Measure(protocol);
         let conditions = Conditions { timing, workload, ..conditions };
-        let contest = Box::new(Contest { pair, mode });
+        let contest = Box::new(AbComparison { pair, mode });
         match desk.wait_for_ending(&subject, Request::Compare(contest, conditions)) {
             Ending::Compared(Compared { library, workloads }) => {
                 for each in &mut found {

@@ -1,7 +1,7 @@
 //! `lightbench run --screen`: screens kernels, in a form that cannot be confused with a verdict.
 
 use lightbench_core::compile::signature::with_readable_names;
-use lightbench_core::engine::{Ending, Request, Screens};
+use lightbench_core::engine::{Ending, Request, ScreeningBatch};
 use lightbench_core::evaluate::{EvaluateError, Screening};
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::{BrokenFile, Kernel};
@@ -39,7 +39,7 @@ pub(super) fn screened(
         if let TimingUse::Measure(Protocol { clock, .. }) = conditions.timing {
             conditions.timing = TimingUse::Measure(Protocol { clock, ..Protocol::QUICK });
         }
-        let request = Request::Screen(Screens::one(work), conditions);
+        let request = Request::Screen(ScreeningBatch::one(work), conditions);
         let ending = desk.wait_for_ending(&kernel.name, request);
         let screening =
             from_ending(ending, asked.conditions.seed).map_err(|error| failed(&error, as_json))?;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use lightbench_core::device::DeviceName;
-use lightbench_core::engine::EngineLaboratory;
+use lightbench_core::engine::EngineRunner;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::features::Features;
-use lightbench_core::search::foresight::{history, told, verdict, with_parent};
-use lightbench_core::search::{Control, Laboratory as _, Story};
+use lightbench_core::search::forecaster::{calibration_text, history, trial_text, with_parent};
+use lightbench_core::search::{CandidateRunner as _, Control, SearchState};
 use lightbench_core::strategies::forecast::Trial;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::session::Session;
 pub(super) fn evaluate_forecast(
     session: &Session,
     arguments: &args::Searching,
-    (project, story): (&Arc<Project>, &Story),
+    (project, story): (&Arc<Project>, &SearchState),
 ) -> Result<Option<Trial>, Outcome> {
     let features = match recorded(story) {
         Some(features) => features,
@@ -32,7 +32,7 @@ pub(super) fn evaluate_forecast(
 }
 
 /// The features in the journal; `None` if some are missing, as in searches without predictions.
-fn recorded(story: &Story) -> Option<Vec<Option<Features>>> {
+fn recorded(story: &SearchState) -> Option<Vec<Option<Features>>> {
     let foreseen = story.variants.iter().map(|variant| variant.foreseen.as_ref());
     foreseen.map(|foresight| Some(foresight?.features.clone())).collect()
 }
@@ -40,7 +40,7 @@ fn recorded(story: &Story) -> Option<Vec<Option<Features>>> {
 fn built(
     session: &Session,
     arguments: &args::Searching,
-    (project, story): (&Arc<Project>, &Story),
+    (project, story): (&Arc<Project>, &SearchState),
 ) -> Result<Vec<Option<Features>>, Outcome> {
     let as_json = arguments.json;
     // Compilation needs only the device sheet: the named device, that of the search, or the default one.
@@ -48,9 +48,9 @@ fn built(
     let of_search = of_search.filter(|device| matches!(device, DeviceName::Virtual(_)));
     let device = arguments.device.clone().or(of_search.map(|device| device.to_string()));
     let (engine, _, chosen) = evaluation_setup::engine(session, device.as_deref(), as_json)?;
-    let control = Control::under(&session.cancellation);
+    let control = Control::from_cancellation(&session.cancellation);
     let (client, conditions) = (engine.client(), conditions(&chosen, None, story.header.seed));
-    let mut laboratory = EngineLaboratory::new(client, Arc::clone(project), conditions, control, 1);
+    let mut laboratory = EngineRunner::new(client, Arc::clone(project), conditions, control, 1);
     let mut kernels: Vec<(usize, Arc<Kernel>)> = Vec::new();
     for (number, variant) in story.variants.iter().enumerate() {
         let name = format!("{}-{number}", story.header.kernel);
@@ -63,7 +63,7 @@ fn built(
     let mut features = vec![None; story.variants.len()];
     for ((number, _), examined) in kernels.iter().zip(examined) {
         features[*number] = examined.map(|examined| {
-            with_parent(Features::of(&examined, &story.header.workloads), story, *number)
+            with_parent(Features::from_examined(&examined, &story.header.workloads), story, *number)
         });
     }
     Ok(features)
@@ -76,10 +76,10 @@ pub(super) fn text(trial: Option<&Trial>) -> String {
             .to_owned();
     };
     let calibrated = match &trial.calibration {
-        Some(calibration) => told(calibration),
+        Some(calibration) => calibration_text(calibration),
         None => "there was never enough data for a prediction".to_owned(),
     };
-    format!("\nwith predictions: {}\n{calibrated}\n", verdict(trial))
+    format!("\nwith predictions: {}\n{calibrated}\n", trial_text(trial))
 }
 
 pub(super) fn json(trial: Option<&Trial>) -> Value {

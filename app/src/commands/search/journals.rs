@@ -123,7 +123,7 @@ fn header(path: &Path) -> Option<Header> {
 pub(crate) fn knowledge(session: &Session) -> Knowledge {
     let mut knowledge = Knowledge::seed();
     if let Some(learnt) = read_learnt(session) {
-        knowledge.absorb(&learnt);
+        knowledge.merge(&learnt);
     }
     knowledge
 }
@@ -145,7 +145,7 @@ pub(crate) fn save_learnt(session: &Session, new: &Knowledge) -> io::Result<()> 
         fs::rename(&path, state.join("knowledge.unreadable.ron"))?;
     }
     let mut all = before.unwrap_or_default();
-    all.absorb(new);
+    all.merge(new);
     let mut file = tempfile::NamedTempFile::new_in(state)?;
     io::Write::write_all(&mut file, all.text().as_bytes())?;
     file.persist(path)?;

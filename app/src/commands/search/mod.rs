@@ -12,10 +12,12 @@ mod text;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
-use lightbench_core::engine::EngineLaboratory;
+use lightbench_core::engine::EngineRunner;
 use lightbench_core::search::entry::End;
-use lightbench_core::search::operators::Attention;
-use lightbench_core::search::{Audience, Control, Decision, Entry, Explorer, Kept, Story};
+use lightbench_core::search::operators::WaitControl;
+use lightbench_core::search::{
+    Control, Decision, Entry, Explorer, FinishedRun, SearchListeners, SearchState,
+};
 
 use self::prepared::{JournalState, PreparedSearch};
 use super::run::record::{HistoryMode, Recorder, RunScope};
@@ -58,25 +60,25 @@ fn searched(
     }
     let PreparedSearch { mut order, begun, repeats, conditions, engine, compiler, chosen } =
         prepared::prepare(session, arguments, wanted)?;
-    let control = Control::under(&session.cancellation);
+    let control = Control::from_cancellation(&session.cancellation);
     let client = engine.client();
     let batch = prepared::batch(&chosen);
     let project = std::sync::Arc::clone(&order.project);
-    order.attend(&Attention {
+    order.attend(&WaitControl {
         cancellation: session.cancellation.clone(),
         hear: std::sync::Arc::new(|waiting| progress::show(&waiting.to_string())),
     });
     let laboratory =
-        EngineLaboratory::new(client, std::sync::Arc::clone(&project), conditions, control, batch);
+        EngineRunner::new(client, std::sync::Arc::clone(&project), conditions, control, batch);
     let asked = RunScope {
         parameters: &[],
         workload: arguments.workload.as_deref(),
         history: HistoryMode::Append,
     };
     let mut recorder = Recorder::new(session, &project, &chosen, asked, compiler);
-    let audience = Audience {
+    let audience = SearchListeners {
         listener: Box::new(move |entry, story| print_entry(entry, story, as_json)),
-        keeper: Box::new(|Kept { kernel, run, origin, parent }| {
+        keeper: Box::new(|FinishedRun { kernel, run, origin, parent }| {
             recorder.append_derived(&kernel, &run, (origin, parent.as_deref()));
         }),
     };
@@ -103,7 +105,7 @@ fn searched(
     }
     let written = written(arguments, &project.root, &story);
     notices.extend(repeats);
-    notices.extend(story.silences().iter().map(text::silence));
+    notices.extend(story.unanswered_models().iter().map(text::silence));
     let status = status(&story);
     let mut output = if as_json { String::new() } else { text::summary(&story) };
     match written {
@@ -117,7 +119,7 @@ fn searched(
 }
 
 /// Prints an entry as it happens. A closed terminal does not stop the work.
-fn print_entry(entry: &Entry, story: &Story, as_json: bool) {
+fn print_entry(entry: &Entry, story: &SearchState, as_json: bool) {
     if as_json {
         let line = serde_json::to_string(entry).unwrap_or_default();
         print(&format!("{line}\n"));
@@ -132,7 +134,7 @@ fn print(text: &str) {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
 }
 
-fn status(story: &Story) -> Status {
+fn status(story: &SearchState) -> Status {
     // Only these ends are the kernel's fault: a machine problem also ends a search before its first verdict.
     let is_wrong = matches!(
         story.variants.first().and_then(|first| first.decision.as_ref()),
@@ -155,7 +157,7 @@ fn status(story: &Story) -> Status {
 fn written(
     arguments: &args::Searching,
     root: &std::path::Path,
-    story: &Story,
+    story: &SearchState,
 ) -> io::Result<String> {
     let Some(name) = &arguments.write else { return Ok(String::new()) };
     let Some(best) = story.best.filter(|best| *best > 0) else {

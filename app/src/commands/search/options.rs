@@ -7,7 +7,7 @@ use lightbench_core::history::record::definition_hash;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::budget::Spent;
 use lightbench_core::search::roles::Roles;
-use lightbench_core::search::{Budget, Forecasting, Header, Order, Story};
+use lightbench_core::search::{Budget, ForecastPolicy, Header, SearchSetup, SearchState};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::knowledge::Knowledge;
 
@@ -33,7 +33,7 @@ pub(crate) struct SearchOptions {
     /// Maximum number of other variants in a prompt.
     pub(crate) contrast: usize,
     /// Whether predictions select the evaluated variants.
-    pub(crate) forecast: Forecasting,
+    pub(crate) forecast: ForecastPolicy,
     pub(crate) budget: Budget,
 }
 
@@ -63,7 +63,11 @@ fn fresh_id(kernel: &str, seed: u64) -> String {
 }
 
 /// The kernel of an earlier search, if project and device are unchanged; `changed` completes the error message.
-fn earlier(place: SearchContext<'_>, story: &Story, changed: &str) -> Result<Arc<Kernel>, String> {
+fn earlier(
+    place: SearchContext<'_>,
+    story: &SearchState,
+    changed: &str,
+) -> Result<Arc<Kernel>, String> {
     let header = &story.header;
     if header.definition != definition_hash(place.project) {
         return Err(changed.to_owned());
@@ -79,7 +83,11 @@ fn earlier(place: SearchContext<'_>, story: &Story, changed: &str) -> Result<Arc
 
 impl SearchOptions {
     /// The order of a new search.
-    pub(crate) fn new_search(&self, place: SearchContext<'_>, seed: u64) -> Result<Order, String> {
+    pub(crate) fn new_search(
+        &self,
+        place: SearchContext<'_>,
+        seed: u64,
+    ) -> Result<SearchSetup, String> {
         let kernel = self.kernel(place.project)?;
         let id = fresh_id(&kernel.name, seed);
         let knowledge = knowledge(place.session);
@@ -89,7 +97,11 @@ impl SearchOptions {
 
     /// The order of a repetition of an earlier search: its kernel, seed and knowledge, and its options where these have
     /// none.
-    pub(crate) fn repeat(&self, place: SearchContext<'_>, story: &Story) -> Result<Order, String> {
+    pub(crate) fn repeat(
+        &self,
+        place: SearchContext<'_>,
+        story: &SearchState,
+    ) -> Result<SearchSetup, String> {
         let header = &story.header;
         let what = "the project has changed since that search, so it cannot be repeated: search without `--like`";
         let kernel = earlier(place, story, what)?;
@@ -103,7 +115,11 @@ impl SearchOptions {
     }
 
     /// The order of a resumed search, with a larger budget if these options have one.
-    pub(crate) fn resume(&self, place: SearchContext<'_>, story: &Story) -> Result<Order, String> {
+    pub(crate) fn resume(
+        &self,
+        place: SearchContext<'_>,
+        story: &SearchState,
+    ) -> Result<SearchSetup, String> {
         let header = &story.header;
         let what =
             "the project has changed since this search started, so its results are no longer valid";
@@ -148,7 +164,7 @@ impl SearchOptions {
         &self,
         SearchContext { session, project, chosen }: SearchContext<'_>,
         StartState { id, kernel, seed, knowledge, spent }: StartState,
-    ) -> Result<Order, String> {
+    ) -> Result<SearchSetup, String> {
         let proposers = Proposers {
             session,
             sheet: chosen.sheet,
@@ -158,7 +174,7 @@ impl SearchOptions {
             ledger: ledger(&self.budget, &spent),
         };
         let (tunes, operators) = proposers.operators(&self.operators)?;
-        Ok(Order {
+        Ok(SearchSetup {
             id,
             project: Arc::clone(project),
             kernel,

@@ -9,7 +9,9 @@ use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
 use lightbench_core::search::operators::MODEL_PREFIX;
 use lightbench_core::search::roles::Roles;
-use lightbench_core::search::{Budget, Forecasting, Header, Journal, Order, PROGRAM, Story};
+use lightbench_core::search::{
+    Budget, ForecastPolicy, Header, Journal, PROGRAM, SearchSetup, SearchState,
+};
 use lightbench_core::verify::verdict::TimingUse;
 
 use super::options::{SearchContext, SearchOptions};
@@ -26,7 +28,7 @@ const ON_GPU: usize = 32;
 
 /// A prepared search.
 pub(super) struct PreparedSearch {
-    pub(super) order: Order,
+    pub(super) order: SearchSetup,
     pub(super) begun: JournalState,
     /// What may prevent an exact repetition of an earlier search.
     pub(super) repeats: Option<String>,
@@ -39,7 +41,7 @@ pub(super) struct PreparedSearch {
 /// The journal of a new or resumed search.
 pub(super) enum JournalState {
     New(Journal),
-    Resumed(Journal, Box<Story>),
+    Resumed(Journal, Box<SearchState>),
 }
 
 /// Number of candidates screened together: on a virtual device a screening takes seconds, and an interactive request
@@ -153,7 +155,7 @@ fn options(arguments: &args::Searching, wanted: &SearchArguments<'_>) -> SearchO
             operators: Vec::new(),
             roles: Roles::default(),
             contrast: 0,
-            forecast: Forecasting::Off,
+            forecast: ForecastPolicy::Off,
             budget,
         },
         SearchArguments::Search(search) => SearchOptions {
@@ -164,7 +166,7 @@ fn options(arguments: &args::Searching, wanted: &SearchArguments<'_>) -> SearchO
             operators: search.operators.clone(),
             roles: search.roles,
             contrast: usize::from(search.contrast),
-            forecast: if search.forecast { Forecasting::On } else { Forecasting::Off },
+            forecast: if search.forecast { ForecastPolicy::On } else { ForecastPolicy::Off },
             budget: Budget { tokens: search.tokens, money: search.money, ..budget },
         },
     }

@@ -5,7 +5,7 @@ use lightbench_core::display_text::visible;
 use lightbench_core::models::{self, Ledger, ModelAccess, ModelRegistry, OpenError};
 use lightbench_core::search::Budget;
 use lightbench_core::search::budget::Spent;
-use lightbench_core::search::model::{Asked, ModelOperator};
+use lightbench_core::search::model::{ModelOperator, ModelSetup};
 use lightbench_core::search::operators::MODEL_PREFIX;
 use lightbench_core::search::operators::{Operator, Rules};
 use lightbench_core::search::roles::Roles;
@@ -92,7 +92,7 @@ impl Proposers<'_> {
     ) -> Result<ModelOperator, String> {
         let opened = roster.open(name, access, &self.ledger, self.seed);
         let model = opened.map_err(|error| unopened(&error, roster))?;
-        Ok(ModelOperator::new(Asked {
+        Ok(ModelOperator::new(ModelSetup {
             model,
             prices: roster.prices(name),
             redactor: access.redactor().clone(),

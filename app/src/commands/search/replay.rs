@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lightbench_core::project::{DeviceFacts, Project};
 use lightbench_core::search::operators::Rules;
-use lightbench_core::search::{Budget, Journal, Order, Story, recording};
+use lightbench_core::search::{Budget, Journal, SearchSetup, SearchState, replay};
 use lightbench_core::strategies::forecast::Trial;
 use lightbench_core::strategies::replay::{Goal, Replay, Spread, candidates};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
@@ -44,7 +44,7 @@ pub(super) fn replayed(
         journals::machine(session).map_err(|error| report::environment(&error, as_json))?;
     let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
     let story = read.story;
-    let heading = format!("{}: {}", story.header.id, story.spent.looked());
+    let heading = format!("{}: {}", story.header.id, story.spent.evaluation_count());
     let trial = match wanted {
         SearchArguments::Search(search) if search.forecast => {
             Some(forecast_trial::evaluate_forecast(session, arguments, (&project, &story))?)
@@ -69,12 +69,12 @@ pub(super) fn replayed(
     Ok(Outcome::passed(output))
 }
 
-fn tuners(project: &Project, story: &Story, seeds: u64) -> Result<Vec<Row>, String> {
+fn tuners(project: &Project, story: &SearchState, seeds: u64) -> Result<Vec<Row>, String> {
     let first = story.variants.first().ok_or("the search has no variant")?;
     let kernel = project
         .draft(&story.header.kernel, first.proposal.source.clone())
         .map_err(|_problems| "the kernel it started with is no longer in the project".to_owned())?;
-    let record = recording::space(story, &kernel.launch.parameters);
+    let record = replay::space(story, &kernel.launch.parameters);
     let replay = Replay::new(&record).map_err(|error| error.to_string())?;
     let goal = Goal { within: WITHIN, most: replay.space().len() };
     let rows = TunerKind::ALL
@@ -86,14 +86,14 @@ fn tuners(project: &Project, story: &Story, seeds: u64) -> Result<Vec<Row>, Stri
 fn strategies(
     session: &Session,
     project: &Arc<Project>,
-    story: Story,
+    story: SearchState,
     seeds: u64,
 ) -> Result<Vec<Row>, String> {
     let first = story.variants.first().ok_or("the search has no variant")?;
     let kernel = project
         .draft(&story.header.kernel, first.proposal.source.clone())
         .map_err(|_problems| "the kernel it started with is no longer in the project".to_owned())?;
-    let order = Order {
+    let order = SearchSetup {
         id: story.header.id.clone(),
         project: Arc::clone(project),
         kernel: Arc::new(kernel),
@@ -111,7 +111,7 @@ fn strategies(
         seed: story.header.seed,
         knowledge: journals::knowledge(session),
     };
-    let archive = recording::archive(order, story);
+    let archive = replay::archive(order, story);
     let goal = Goal { within: WITHIN, most: archive.attempts() };
     let rows = StrategyKind::ALL.iter().map(|kind| Row {
         name: kind.to_string(),

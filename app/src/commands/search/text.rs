@@ -3,7 +3,8 @@
 use lightbench_core::display_text::visible;
 use lightbench_core::search::entry::{Basis, End};
 use lightbench_core::search::{
-    Decision, Entry, Look, Order, Silence, Story, Variant, Verdict, foresight,
+    Decision, Entry, ScreeningResult, SearchSetup, SearchState, UnansweredModel, Variant, Verdict,
+    forecaster,
 };
 use lightbench_core::units::{Seconds, counted};
 
@@ -11,7 +12,7 @@ use crate::commands::evaluation_setup::ChosenDevice;
 use crate::style::{DIM, ERROR, GOOD, NOTE};
 
 /// The heading of a new search.
-pub(super) fn heading(order: &Order, chosen: &ChosenDevice) -> String {
+pub(super) fn heading(order: &SearchSetup, chosen: &ChosenDevice) -> String {
     let title = &order.project.definition.title;
     let strategy = order
         .strategy
@@ -27,20 +28,20 @@ pub(super) fn heading(order: &Order, chosen: &ChosenDevice) -> String {
 }
 
 /// The heading of a resumed search.
-pub(super) fn heading_again(story: &Story, chosen: &ChosenDevice) -> String {
+pub(super) fn heading_again(story: &SearchState, chosen: &ChosenDevice) -> String {
     format!(
         "{} · {}\nresuming search {}: {} and {} so far\n\n",
         story.header.project,
         chosen.title,
         story.header.id,
         counted(story.variants.len() as u64, "variant", "variants"),
-        story.spent.looked()
+        story.spent.evaluation_count()
     )
 }
 
 /// The report that a model sent no usable answer.
-pub(super) fn silence(silence: &Silence) -> String {
-    let Silence { model, asked, why } = silence;
+pub(super) fn silence(silence: &UnansweredModel) -> String {
+    let UnansweredModel { model, asked, why } = silence;
     let asked = counted(*asked as u64, "question", "questions");
     let (model, why) = (visible(model), visible(why));
     format!(
@@ -49,7 +50,7 @@ pub(super) fn silence(silence: &Silence) -> String {
 }
 
 /// An entry as a line; `None` if only the window shows it.
-pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
+pub(super) fn line(entry: &Entry, story: &SearchState) -> Option<String> {
     Some(match entry {
         Entry::Began(_) | Entry::Foreseen { .. } | Entry::Looked { .. } => return None,
         Entry::Proposed(proposal) => {
@@ -78,7 +79,7 @@ pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
     })
 }
 
-fn seen(look: &Look) -> String {
+fn seen(look: &ScreeningResult) -> String {
     let times = |times: &[lightbench_core::search::WorkloadTime]| {
         let each = times.iter().map(|time| match time.basis {
             Basis::Measured => format!("{} about {}", time.workload, time.seconds),
@@ -87,13 +88,15 @@ fn seen(look: &Look) -> String {
         each.collect::<Vec<_>>().join(", ")
     };
     match look {
-        Look::Right { times: all } => times(all),
-        Look::Slow { times: all } => format!("slow: {}", times(all)),
-        Look::Failed(reason) | Look::NotJudged(reason) => reason.sentence.clone(),
+        ScreeningResult::Right { times: all } => times(all),
+        ScreeningResult::Slow { times: all } => format!("slow: {}", times(all)),
+        ScreeningResult::Failed(reason) | ScreeningResult::NotJudged(reason) => {
+            reason.sentence.clone()
+        }
     }
 }
 
-fn decided(variant: usize, decision: &Decision, story: &Story) -> String {
+fn decided(variant: usize, decision: &Decision, story: &SearchState) -> String {
     let faster = story.speedup(variant).map(|factor| format!("{factor:.2} ×")).unwrap_or_default();
     match decision {
         Decision::Accepted { why } => {
@@ -121,7 +124,7 @@ fn ended(why: &End) -> String {
 }
 
 /// The best variant, its origin and its speedup.
-pub(super) fn summary(story: &Story) -> String {
+pub(super) fn summary(story: &SearchState) -> String {
     let spent = &story.spent;
     let accepted = story
         .variants
@@ -133,7 +136,7 @@ pub(super) fn summary(story: &Story) -> String {
         .filter(|variant| matches!(variant.decision, Some(Decision::Rejected { .. })));
     let mut text = format!(
         "{} in {:.0} s: {}, {} of them rejected, {} the best for a time\n",
-        spent.looked(),
+        spent.evaluation_count(),
         spent.seconds,
         counted(story.variants.len() as u64, "variant", "variants"),
         rejected.count(),
@@ -143,7 +146,7 @@ pub(super) fn summary(story: &Story) -> String {
         let (tokens, money) = (spent.cost.tokens, spent.cost.money);
         text += &format!("{tokens} tokens of language models, {money:.4} of money\n");
     }
-    if let Some(told) = foresight::summary(story) {
+    if let Some(told) = forecaster::summary(story) {
         text += &format!("{told}\n");
     }
     let Some(best) = story.best else { return text };

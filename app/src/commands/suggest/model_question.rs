@@ -6,9 +6,11 @@ use lightbench_core::device::DeviceSheet;
 use lightbench_core::display_text::{visible, visible_lines};
 use lightbench_core::models::{Budget, Ledger};
 use lightbench_core::project::{Kernel, Project};
-use lightbench_core::search::Story;
-use lightbench_core::search::operators::{Draft, Nothing, Operator as _, Subjected};
-use lightbench_core::search::prompt::{Setting, Task, Voice, alone, conversation};
+use lightbench_core::search::SearchState;
+use lightbench_core::search::operators::{Draft, NoProposal, Operator as _, ParentVariant};
+use lightbench_core::search::prompt::{
+    ModelRole, PromptContext, Task, conversation, single_kernel_state,
+};
 use lightbench_core::search::roles::Roles;
 use lightbench_core::speed_of_light::playbook::{Technique, playbook};
 use lightbench_core::suggest::knowledge::Knowledge;
@@ -28,7 +30,7 @@ struct ModelQuestion<'a> {
     kernel: Arc<Kernel>,
     sheet: &'static DeviceSheet,
     technique: Option<&'static Technique>,
-    story: Story,
+    story: SearchState,
     knowledge: Knowledge,
 }
 
@@ -51,7 +53,7 @@ pub(super) fn run(
         Some(id) => Some(technique(id).ok_or_else(|| refuse(&unknown(id)))?),
     };
     let kernel = Arc::new(kernel.clone());
-    let story = alone(&project, &kernel, &sheet.virtual_name(), &sheet.title);
+    let story = single_kernel_state(&project, &kernel, &sheet.virtual_name(), &sheet.title);
     let (project, knowledge) = (Arc::from(project), Knowledge::seed());
     let question = ModelQuestion { arguments, project, kernel, sheet, technique, story, knowledge };
     match &arguments.model {
@@ -71,8 +73,8 @@ fn unknown(id: &str) -> String {
 }
 
 impl ModelQuestion<'_> {
-    fn subject(&self) -> Subjected<'_> {
-        Subjected {
+    fn subject(&self) -> ParentVariant<'_> {
+        ParentVariant {
             project: &self.project,
             kernel: &self.kernel,
             bottleneck: None,
@@ -86,12 +88,12 @@ impl ModelQuestion<'_> {
     /// The first prompt. Later prompts of a coder also contain the judge's or planner's answers.
     fn printed(&self) -> Result<Outcome, String> {
         let voice = match self.arguments.roles {
-            Roles::Proposer => Voice::Coder,
-            Roles::CoderAndJudge => Voice::Judge,
-            Roles::PlannerThenCoder => Voice::Planner,
+            Roles::Proposer => ModelRole::Coder,
+            Roles::CoderAndJudge => ModelRole::Judge,
+            Roles::PlannerThenCoder => ModelRole::Planner,
         };
         let subject = self.subject();
-        let setting = Setting { subject: &subject, sheet: self.sheet, contrast: 0 };
+        let setting = PromptContext { subject: &subject, sheet: self.sheet, contrast: 0 };
         let task = self.technique.map_or(Task::Free, Task::Technique);
         let said = conversation(&setting, task, voice, None).map_err(|error| error.to_string())?;
         Ok(Outcome::passed(match self.arguments.json {
@@ -173,7 +175,7 @@ impl ModelQuestion<'_> {
 }
 
 /// Why there is no kernel, with the model's last answer.
-fn unanswered(session: &Session, name: &str, nothing: &Nothing) -> Outcome {
+fn unanswered(session: &Session, name: &str, nothing: &NoProposal) -> Outcome {
     let status = match session.cancellation.is_cancelled() {
         true => Status::Interrupted,
         false => Status::KernelFailed,

@@ -2,7 +2,7 @@
 
 use egui_kittest::kittest::NodeT as _;
 use lightbench_core::device::{DeviceName, DeviceSheet};
-use lightbench_core::engine::{Because, Request, RequestId};
+use lightbench_core::engine::{CancelReason, Request, RequestId};
 use lightbench_core::evaluate::profiled::Profiled;
 use lightbench_core::measure::energy::Joules;
 use lightbench_core::measure::{
@@ -52,7 +52,7 @@ fn asked(script: &Script) -> Option<(RequestId, String, Option<String>)> {
     let profiles = numbered.filter_map(|(request, number)| match request {
         Request::Profile(work, conditions, _) => {
             let (kernel, workload) = (work.kernel.name.clone(), conditions.workload.clone());
-            Some((RequestId::numbered(number), kernel, workload))
+            Some((RequestId::from_number(number), kernel, workload))
         }
         Request::Evaluate(..)
         | Request::Screen(..)
@@ -163,7 +163,7 @@ fn a_profile_that_nobody_wants_any_more_or_that_is_not_permitted_ends() {
             .iter()
             .any(|asked| matches!(asked, Request::Cancel(id) if *id == request))
     );
-    let ending = Ending::Cancelled { because: Because::Asked, so_far: None };
+    let ending = Ending::Cancelled { because: CancelReason::Requested, so_far: None };
     script.say(Event::Finished { request, ending });
     harness.run();
     assert!(harness.query_by_label_contains("then profiling with Nsight Compute").is_none());

@@ -200,7 +200,7 @@ fn a_search_that_ends_impossible_is_a_notice() {
     let (mut harness, _, played) = searching(ThemeName::Dark, SIZE, entries());
     let knowledge = Box::default();
     let why = End::Impossible("the device is gone".to_owned());
-    played.say(lightbench_core::engine::Heard::Ended { why, learnt: knowledge });
+    played.say(lightbench_core::engine::SearchThreadEvent::Ended { why, learnt: knowledge });
     harness.run();
     let notices = &harness.state().window.bench.notices;
     assert!(notices.newest().any(|notice| notice.text.contains("the device is gone")));

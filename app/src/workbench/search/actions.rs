@@ -7,7 +7,7 @@ use std::time::Duration;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::Kernel;
 use lightbench_core::search::entry::End;
-use lightbench_core::search::{Budget, Header, Silence, Story, Verdict};
+use lightbench_core::search::{Budget, Header, SearchState, UnansweredModel, Verdict};
 
 use super::{
     ActiveSearch, FailureVisibility, JournalOrigin, LoadedSearch, SearchCommand, SearchControl,
@@ -224,7 +224,9 @@ impl Workbench {
     /// Reports models that sent no usable answer during the ended search, because the plan counted on them.
     fn report_silent_models(&mut self, now: Duration) {
         let story = self.searches.current.as_ref().and_then(|current| current.story.as_ref());
-        for Silence { model, why, .. } in story.map(|story| story.silences()).unwrap_or_default() {
+        for UnansweredModel { model, why, .. } in
+            story.map(|story| story.unanswered_models()).unwrap_or_default()
+        {
             let what = format!("model {model} gave no usable answer: {why}");
             self.notices.add(NoticeLevel::Warning, what, now);
         }
@@ -387,7 +389,7 @@ fn advised(run: &Run) -> Vec<(String, f64)> {
 const NO_VARIANT: &str = "no variant is selected";
 
 /// A budget with room left: exhausted limits are extended by the plan's evaluations and seconds.
-fn extended_budget(story: &Story, plan: &SearchPlan) -> Budget {
+fn extended_budget(story: &SearchState, plan: &SearchPlan) -> Budget {
     let mut budget = story.header.budget;
     let spent = &story.spent;
     if budget.evaluations.is_some_and(|most| spent.evaluations >= most) {

@@ -1,7 +1,7 @@
 //! The stored form of a search plan, with the command line's names.
 
 use lightbench_core::search::operators::MODEL_PREFIX;
-use lightbench_core::search::{Budget, Forecasting, Pace};
+use lightbench_core::search::{Budget, ForecastPolicy, Pace};
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Participation, RULES, SearchPlan, TUNING};
@@ -15,7 +15,7 @@ pub(super) struct WrittenPlan {
     operators: Vec<String>,
     roles: String,
     contrast: usize,
-    forecast: Forecasting,
+    forecast: ForecastPolicy,
     pace: Pace,
     evaluations: Option<usize>,
     minutes: Option<f64>,
@@ -109,7 +109,7 @@ mod tests {
             models: ["qwen-coder".to_owned()].into(),
             roles: "coder-and-judge".parse().unwrap(),
             contrast: 4,
-            forecast: Forecasting::On,
+            forecast: ForecastPolicy::On,
             budget: Budget {
                 evaluations: None,
                 seconds: Some(90.0),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use lightbench_core::project::{Kernel, Project};
-use lightbench_core::search::Story;
-use lightbench_core::search::operators::{Draft, Operator as _, Rules, Subjected};
-use lightbench_core::search::prompt::alone;
+use lightbench_core::search::SearchState;
+use lightbench_core::search::operators::{Draft, Operator as _, ParentVariant, Rules};
+use lightbench_core::search::prompt::single_kernel_state;
 use lightbench_core::strategies::Action;
 use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::suggest::rewrite;
@@ -48,7 +48,7 @@ impl Suggestion {
         advised: &[(String, f64)],
     ) -> Self {
         let knowledge = Knowledge::seed();
-        let story = alone(project, kernel, "", "");
+        let story = single_kernel_state(project, kernel, "", "");
         let subject = subject((project, kernel), advised, &knowledge, &story);
         let mut actions = Rules.actions(&subject);
         actions.sort_by(|a, b| b.expected_gain.total_cmp(&a.expected_gain));
@@ -82,9 +82,9 @@ fn subject<'a>(
     (project, kernel): (&'a Arc<Project>, &'a Arc<Kernel>),
     advised: &'a [(String, f64)],
     knowledge: &'a Knowledge,
-    story: &'a Story,
-) -> Subjected<'a> {
-    Subjected { project, kernel, bottleneck: None, advised, knowledge, story, variant: 0 }
+    story: &'a SearchState,
+) -> ParentVariant<'a> {
+    ParentVariant { project, kernel, bottleneck: None, advised, knowledge, story, variant: 0 }
 }
 
 /// The first action from an index on that can be applied.
@@ -95,7 +95,7 @@ fn first(
     from: usize,
 ) -> Option<ShownSuggestion> {
     let knowledge = Knowledge::seed();
-    let story = alone(project, kernel, "", "");
+    let story = single_kernel_state(project, kernel, "", "");
     let subject = subject((project, kernel), &[], &knowledge, &story);
     let made = (from..actions.len())
         .find_map(|at| Some((at, Rules.propose(&subject, &actions[at]).ok()?)));

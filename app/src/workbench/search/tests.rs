@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lightbench_core::engine::Heard;
+use lightbench_core::engine::SearchThreadEvent;
 use lightbench_core::history::record::Origin;
 use lightbench_core::search::budget::Cost;
-use lightbench_core::search::entry::{Basis, End, Failed, SCHEMA, Talk};
-use lightbench_core::search::forecast::Expected;
+use lightbench_core::search::entry::{Basis, End, FailureRecord, ModelExchange, SCHEMA};
+use lightbench_core::search::forecast::PredictedTime;
 use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{
-    Budget, Course, Decision, Entry, Forecasting, Foresight, Header, Kept, Look, Pace, Proposal,
-    Story, Verdict, WorkloadTime,
+    Budget, Decision, Entry, FinishedRun, ForecastDecision, ForecastPolicy, Header, Pace, Proposal,
+    ScreeningResult, SearchState, VariantForecast, Verdict, WorkloadTime,
 };
 use lightbench_core::suggest::descriptor::Descriptor;
 use lightbench_core::suggest::knowledge::Knowledge;
@@ -30,18 +30,18 @@ pub(crate) struct Played(Arc<Mutex<Play>>);
 
 #[derive(Debug, Default)]
 struct Play {
-    to_hear: VecDeque<Heard>,
+    to_hear: VecDeque<SearchThreadEvent>,
     held: Vec<SearchControl>,
     turned_down: Vec<(usize, String)>,
 }
 
 impl Played {
-    pub(crate) fn say(&self, heard: Heard) {
+    pub(crate) fn say(&self, heard: SearchThreadEvent) {
         self.0.lock().unwrap().to_hear.push_back(heard);
     }
 
     pub(crate) fn tell(&self, entries: impl IntoIterator<Item = Entry>) {
-        entries.into_iter().for_each(|entry| self.say(Heard::Entry(Box::new(entry))));
+        entries.into_iter().for_each(|entry| self.say(SearchThreadEvent::Entry(Box::new(entry))));
     }
 
     fn turned_down(&self) -> Vec<(usize, String)> {
@@ -54,7 +54,7 @@ impl Played {
 }
 
 impl Searcher for Played {
-    fn next_event(&self) -> Option<Heard> {
+    fn next_event(&self) -> Option<SearchThreadEvent> {
         self.0.lock().unwrap().to_hear.pop_front()
     }
 
@@ -84,7 +84,7 @@ fn header() -> Header {
         operators: vec!["rules".to_owned(), "tuner".to_owned()],
         roles: Roles::default(),
         contrast: 0,
-        forecast: Forecasting::Off,
+        forecast: ForecastPolicy::Off,
         budget: Budget { evaluations: Some(80), ..Budget::default() },
         seed: 7,
         program: String::new(),
@@ -128,7 +128,7 @@ fn rule(name: &str) -> Origin {
 
 fn right(variant: usize, micros: f64, cell: [u8; 4]) -> Entry {
     let descriptor = Some(Descriptor { cell, fingerprint: Vec::new() });
-    Entry::Looked { variant, look: Look::Right { times: times(micros) }, descriptor }
+    Entry::Looked { variant, look: ScreeningResult::Right { times: times(micros) }, descriptor }
 }
 
 fn judged(variant: usize, micros: f64) -> Entry {
@@ -153,8 +153,8 @@ fn accepted(why: &str) -> Decision {
 }
 
 fn wrong(variant: usize, kind: &str, sentence: &str) -> Entry {
-    let failed = Failed { kind: kind.to_owned(), sentence: sentence.to_owned() };
-    Entry::Looked { variant, look: Look::Failed(failed), descriptor: None }
+    let failed = FailureRecord { kind: kind.to_owned(), sentence: sentence.to_owned() };
+    Entry::Looked { variant, look: ScreeningResult::Failed(failed), descriptor: None }
 }
 
 /// A search with eight variants: two fail, one is proposed by a model, the best derives from another variant.
@@ -166,7 +166,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         "keep the row in registers between both passes",
     );
     if let Entry::Proposed(proposal) = &mut model {
-        proposal.talk = Some(Talk {
+        proposal.talk = Some(ModelExchange {
             model: "local".to_owned(),
             prompt: "Make this kernel faster.\nIt is limited by memory.".to_owned(),
             reply: "Keep the row in registers, so that it is read once.".to_owned(),
@@ -221,16 +221,16 @@ pub(crate) fn entries() -> Vec<Entry> {
 pub(crate) fn skipped() -> [Entry; 2] {
     let why =
         "It is forecast to be 41 % slower than the best, and has a chance of 0.3 % to be faster";
-    let course = Course::Skip { why: why.to_owned() };
+    let course = ForecastDecision::Skip { why: why.to_owned() };
     let (mean, deviation, spread) = (-0.5, 0.12, 0.4);
-    let expected = Some(Expected { mean, deviation, spread, best: -0.84, known: 6 });
-    let foresight = Box::new(Foresight { features: None, expected, course });
+    let expected = Some(PredictedTime { mean, deviation, spread, best: -0.84, known: 6 });
+    let foresight = Box::new(VariantForecast { features: None, expected, course });
     let decision = Decision::Skipped { why: why.to_owned() };
     [Entry::Foreseen { variant: 7, foresight }, decided(7, decision)]
 }
 
-pub(crate) fn story() -> Story {
-    Story::of(entries()).unwrap().unwrap()
+pub(crate) fn story() -> SearchState {
+    SearchState::from_entries(entries()).unwrap().unwrap()
 }
 
 /// Starts a search up to the background task.
@@ -239,7 +239,7 @@ pub(crate) fn begun(bench: &mut Workbench, script: &Script) -> Played {
     answered(bench, script, None)
 }
 
-fn answered(bench: &mut Workbench, script: &Script, story: Option<Box<Story>>) -> Played {
+fn answered(bench: &mut Workbench, script: &Script, story: Option<Box<SearchState>>) -> Played {
     let played = Played::default();
     let searcher = Box::new(played.clone());
     script.find(TaskResult::SearchStarted(folder(), Ok(StartedSearch { story, searcher })));
@@ -259,8 +259,8 @@ fn stage(bench: &Workbench) -> Option<SearchStage> {
     bench.searches.current.as_ref().map(|current| current.stage)
 }
 
-fn over(why: End) -> Heard {
-    Heard::Ended { why, learnt: Box::new(Knowledge::seed()) }
+fn over(why: End) -> SearchThreadEvent {
+    SearchThreadEvent::Ended { why, learnt: Box::new(Knowledge::seed()) }
 }
 
 #[test]
@@ -320,8 +320,8 @@ fn finished_runs_are_kept_with_origin_and_parent() {
     let kernel = bench.opened.as_ref().unwrap().project.kernel("naive").unwrap().clone();
     let (origin, parent) = (rule("unroll"), Some("ab".repeat(32)));
     let (kernel, run) = (Arc::new(kernel), passed(3, 1e-4));
-    let kept = Kept { kernel, run, origin: origin.clone(), parent: parent.clone() };
-    played.say(Heard::Ran(Box::new(kept)));
+    let kept = FinishedRun { kernel, run, origin: origin.clone(), parent: parent.clone() };
+    played.say(SearchThreadEvent::Ran(Box::new(kept)));
     bench.poll(NOW);
     let handed = script.handed();
     let [BackgroundTask::Record(recording)] = handed.as_slice() else { panic!("{handed:?}") };
@@ -330,7 +330,7 @@ fn finished_runs_are_kept_with_origin_and_parent() {
 
 #[test]
 fn what_cannot_go_on_is_a_notice() {
-    let check = |heard: Vec<Heard>, expected: &str| {
+    let check = |heard: Vec<SearchThreadEvent>, expected: &str| {
         let (mut bench, script) = opened();
         let played = begun(&mut bench, &script);
         heard.into_iter().for_each(|heard| played.say(heard));
@@ -339,10 +339,13 @@ fn what_cannot_go_on_is_a_notice() {
     };
     check(vec![over(End::Impossible("no reference".to_owned()))], "no reference");
     check(vec![over(End::Budget("80 evaluations".to_owned()))], "80 evaluations");
-    check(vec![Heard::Panicked], "a defect of Lightbench");
-    let early =
-        Entry::Looked { variant: 0, look: Look::Right { times: times(1.0) }, descriptor: None };
-    check(vec![Heard::Entry(Box::new(early))], "is not its header");
+    check(vec![SearchThreadEvent::Panicked], "a defect of Lightbench");
+    let early = Entry::Looked {
+        variant: 0,
+        look: ScreeningResult::Right { times: times(1.0) },
+        descriptor: None,
+    };
+    check(vec![SearchThreadEvent::Entry(Box::new(early))], "is not its header");
     let (mut bench, script) = opened();
     order(&mut bench, SearchCommand::Start);
     script.find(TaskResult::SearchStarted(folder(), Err("the disk is full".to_owned())));

@@ -1,6 +1,6 @@
 //! The variants of a search as a tree, one row each.
 
-use lightbench_core::search::Story;
+use lightbench_core::search::SearchState;
 
 use super::{FailureVisibility, failed};
 
@@ -26,7 +26,7 @@ pub enum TreeGuide {
 
 /// All variants in display order: children below their parents, in order of creation.
 #[must_use]
-pub fn tree(story: &Story, failures: FailureVisibility) -> Vec<TreeRow> {
+pub fn tree(story: &SearchState, failures: FailureVisibility) -> Vec<TreeRow> {
     let count = story.variants.len();
     let mut children = vec![Vec::new(); count];
     let mut is_seen = vec![false; count];

@@ -2,22 +2,22 @@
 
 use proptest::prelude::*;
 
-use crate::engine::event::Because;
-use crate::engine::queue::{Afterwards, Job, Met, Queue, Ran};
+use crate::engine::event::CancelReason;
+use crate::engine::queue::{AfterRun, CancelOutcome, Job, Queue, RunEnd};
 use crate::engine::request::{AskedBy, RequestId, Topic};
 
 #[derive(Clone, Copy, Debug)]
 enum Move {
     Push { kernel: u8, asked_by: AskedBy },
     Begin,
-    End(Ran),
+    End(RunEnd),
     Cancel { id: u64 },
     Stop,
 }
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
     let asked_by = prop_oneof![Just(AskedBy::Person), Just(AskedBy::Background)];
-    let ran = prop_oneof![Just(Ran::ToItsEnd), Just(Ran::UntilCancelled)];
+    let ran = prop_oneof![Just(RunEnd::Completed), Just(RunEnd::Cancelled)];
     let one = prop_oneof![
         8 => (0_u8..4, asked_by).prop_map(|(kernel, asked_by)| Move::Push { kernel, asked_by }),
         6 => Just(Move::Begin),
@@ -32,12 +32,12 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 #[derive(Default)]
 struct Ledger {
     taken: Vec<u64>,
-    ended: Vec<(u64, Option<Because>)>,
+    ended: Vec<(u64, Option<CancelReason>)>,
     running: Option<Job<()>>,
 }
 
 impl Ledger {
-    fn end(&mut self, id: RequestId, because: Option<Because>) {
+    fn end(&mut self, id: RequestId, because: Option<CancelReason>) {
         assert!(self.taken.contains(&id.0), "{id} was taken");
         assert!(self.ended.iter().all(|(ended, _)| *ended != id.0), "{id} ends once");
         self.ended.push((id.0, because));
@@ -56,7 +56,7 @@ impl Ledger {
                 let Ok(taken) = queue.push(Job { id, topic, task: () }) else { return };
                 self.taken.push(number);
                 for (older, because) in taken.ended {
-                    assert_eq!(because, Because::SupersededBy(id));
+                    assert_eq!(because, CancelReason::SupersededBy(id));
                     self.end(older, Some(because));
                 }
             }
@@ -72,19 +72,19 @@ impl Ledger {
                 let Some(job) = self.running.take() else { return };
                 let id = job.id;
                 match queue.end(job, ran) {
-                    Afterwards::Ends => {
-                        assert_eq!(ran, Ran::ToItsEnd);
+                    AfterRun::Ends => {
+                        assert_eq!(ran, RunEnd::Completed);
                         self.end(id, None);
                     }
-                    Afterwards::EndsUnwanted(because) => self.end(id, Some(because)),
-                    Afterwards::WaitsAgain { .. } => {
+                    AfterRun::EndsCancelled(because) => self.end(id, Some(because)),
+                    AfterRun::WaitsAgain { .. } => {
                         assert!(!queue.is_stopping(), "nothing waits when nothing is wanted");
                     }
                 }
             }
             Move::Cancel { id } => {
-                if queue.cancel(RequestId(id)) == Met::Waiting {
-                    self.end(RequestId(id), Some(Because::Asked));
+                if queue.cancel(RequestId(id)) == CancelOutcome::Waiting {
+                    self.end(RequestId(id), Some(CancelReason::Requested));
                 }
             }
             Move::Stop => {
@@ -105,7 +105,7 @@ proptest! {
             ledger.carry_out(&mut queue, number as u64, one);
         }
         ledger.carry_out(&mut queue, u64::MAX, Move::Stop);
-        ledger.carry_out(&mut queue, u64::MAX, Move::End(Ran::UntilCancelled));
+        ledger.carry_out(&mut queue, u64::MAX, Move::End(RunEnd::Cancelled));
         prop_assert!(queue.begin().is_none());
         let mut ended: Vec<u64> = ledger.ended.iter().map(|(id, _)| *id).collect();
         ended.sort_unstable();
@@ -119,12 +119,12 @@ proptest! {
         for (number, one) in moves.into_iter().enumerate() {
             ledger.carry_out(&mut queue, number as u64, one);
         }
-        ledger.carry_out(&mut queue, u64::MAX, Move::End(Ran::ToItsEnd));
+        ledger.carry_out(&mut queue, u64::MAX, Move::End(RunEnd::Completed));
         let mut background = false;
         while let Some((job, _)) = queue.begin() {
             prop_assert!(!(background && job.topic.asked_by == AskedBy::Person));
             background |= job.topic.asked_by == AskedBy::Background;
-            queue.end(job, Ran::ToItsEnd);
+            queue.end(job, RunEnd::Completed);
         }
     }
 }

@@ -1,35 +1,38 @@
-//! What becomes of variants: a quick look drops most, every check and a comparison side by side decide about the rest.
+//! Decisions about variants: a screening drops most of them; the others are evaluated with every check and compared with
+//! the best by alternating launches.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Explorer, Kept};
+use super::{Explorer, FinishedRun};
 use crate::evaluate::compare::{ComparedWorkload, Outcome};
 use crate::measure::{Comparison, Conclusion};
 use crate::project::Kernel;
+use crate::search::candidate_runner::{CandidateRunner, Interrupted};
 use crate::search::cost::{ratios, times};
-use crate::search::entry::{Basis, Decision, Entry, Failed, Look, Verdict, WorkloadTime};
-use crate::search::laboratory::{Interrupted, Laboratory};
-use crate::search::story::Story;
+use crate::search::entry::{
+    Basis, Decision, Entry, FailureRecord, ScreeningResult, Verdict, WorkloadTime,
+};
+use crate::search::state::SearchState;
 use crate::speed_of_light::playbook::relief;
 use crate::strategies::archive::Attempt;
-use crate::suggest::knowledge::word;
+use crate::suggest::knowledge::bottleneck_name;
 use crate::units::Seconds;
 use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{Passed, WorkloadTiming};
 
-/// A new best is at least this much faster.
+/// Largest ratio of the time of a new best to that of the old one.
 const LEAST_GAIN: f64 = 0.99;
 
-/// On no workload may it be slower than this against the kernel that the search began with: among what the search itself
-/// found, a gain on one workload may cost something on another.
+/// Largest ratio, on any workload, of the time of a new best to that of the first kernel. Against other variants of the search
+/// there is no such limit: a gain on one workload may cost time on another.
 const MOST_LOSS: f64 = 1.02;
 
-/// A variant that is this much slower than the best is not waited for.
+/// A variant is dropped when its first execution takes this many times as long as the best.
 const ABANDON: f64 = 3.0;
 
-impl<L: Laboratory> Explorer<'_, L> {
-    /// Looks at variants, and decides about each.
+impl<L: CandidateRunner> Explorer<'_, L> {
+    /// Screens variants and decides about each.
     pub(super) fn settle(
         &mut self,
         variants: &[(usize, Option<Attempt>)],
@@ -44,7 +47,7 @@ impl<L: Laboratory> Explorer<'_, L> {
                 }
             }
         }
-        let kernels = self.foresee(kernels)?;
+        let kernels = self.without_skipped(kernels)?;
         if kernels.is_empty() {
             return Ok(());
         }
@@ -63,7 +66,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         Ok(())
     }
 
-    /// A variant that a quick look saw.
+    /// Decides about a screened variant, after an evaluation if it is promising.
     pub(super) fn decide(
         &mut self,
         variant: usize,
@@ -71,13 +74,13 @@ impl<L: Laboratory> Explorer<'_, L> {
     ) -> Result<(), Interrupted> {
         let story = &self.scribe.story;
         let decision = match (&story.variants[variant].look, story.best) {
-            (Some(Look::Failed(failed)), _) => {
+            (Some(ScreeningResult::Failed(failed)), _) => {
                 Some(Decision::Rejected { why: failed.sentence.clone() })
             }
-            (Some(Look::NotJudged(reason)), _) => {
+            (Some(ScreeningResult::NotJudged(reason)), _) => {
                 Some(Decision::NotJudged { why: reason.sentence.clone() })
             }
-            (Some(Look::Slow { .. }), _) => {
+            (Some(ScreeningResult::Slow { .. }), _) => {
                 let why = format!("its first execution took {ABANDON} times as long as the best");
                 Some(Decision::Rejected { why })
             }
@@ -90,10 +93,10 @@ impl<L: Laboratory> Explorer<'_, L> {
         }
     }
 
-    /// Why a quick look is enough to know that a variant is no new best.
+    /// The decision about a variant whose screening shows that it is not faster than the best; none if it may be.
     fn not_promising(&self, variant: usize, best: usize) -> Option<Decision> {
         let story = &self.scribe.story;
-        // Looks are held against looks, and modelled times against modelled ones.
+        // Screened times are compared with screened ones, modelled with modelled.
         let seen = |number: usize| {
             let look = story.variants[number].look.as_ref()?;
             crate::search::cost::cost(look.times(), &story.header.workloads)
@@ -114,7 +117,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         })
     }
 
-    /// Every check, and where it is right, side by side with the best.
+    /// Evaluates a variant with every check and, if it passes, compares it with the best.
     fn judge(&mut self, variant: usize, kernel: &Arc<Kernel>) -> Result<(), Interrupted> {
         let run = self.laboratory.evaluate(kernel)?;
         let parent = self.scribe.story.variants[variant].proposal.parent;
@@ -123,22 +126,28 @@ impl<L: Laboratory> Explorer<'_, L> {
         let origin = self.scribe.story.variants[variant].proposal.origin.clone();
         let verdict = match &run.verdict {
             Ok(passed) => recorded(passed),
-            Err(reason @ NotPassed::Failed(_)) => Verdict::Failed(Failed::of(reason)),
-            Err(reason @ NotPassed::NotJudged(_)) => Verdict::NotJudged(Failed::of(reason)),
+            Err(reason @ NotPassed::Failed(_)) => {
+                Verdict::Failed(FailureRecord::from_reason(reason))
+            }
+            Err(reason @ NotPassed::NotJudged(_)) => {
+                Verdict::NotJudged(FailureRecord::from_reason(reason))
+            }
         };
-        // A kill between the two has it judged again, which is better than lost.
-        (self.keeper)(Kept { kernel: Arc::clone(kernel), run, origin, parent });
+        // After a kill between the two calls the variant is evaluated again, and no run is lost.
+        (self.keeper)(FinishedRun { kernel: Arc::clone(kernel), run, origin, parent });
         self.scribe.record(&Entry::Judged { variant, verdict: verdict.clone() })?;
         let decision = match (&verdict, self.scribe.story.best) {
             (Verdict::Failed(failed), _) => Decision::Rejected { why: failed.sentence.clone() },
             (Verdict::NotJudged(reason), _) => Decision::NotJudged { why: reason.sentence.clone() },
             (Verdict::Passed { .. }, None) => {
-                Decision::Accepted { why: "it passes, and nothing else is there yet".to_owned() }
+                Decision::Accepted { why: "first variant that passes".to_owned() }
             }
             (Verdict::Passed { times, not_checked, .. }, Some(best)) => {
                 match self.newly_unchecked(not_checked) {
                     Some(workload) => Decision::Kept {
-                        why: format!("its results on `{workload}` were not checked at that size"),
+                        why: format!(
+                            "its results on `{workload}` were not checked at the timed size"
+                        ),
                     },
                     None => self.against(best, kernel, times)?,
                 }
@@ -147,8 +156,8 @@ impl<L: Laboratory> Explorer<'_, L> {
         self.decided(variant, decision)
     }
 
-    /// A workload of which no result of a variant was judged, although results of the first kernel were: there it may be
-    /// fast because it is wrong.
+    /// A workload whose results were not checked for this variant but were for the first kernel. There the variant may be fast
+    /// because it is wrong.
     fn newly_unchecked<'n>(&self, not_checked: &'n [String]) -> Option<&'n String> {
         let first = &self.scribe.story.variants[0].verdict;
         let known: &[String] = match first {
@@ -158,7 +167,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         not_checked.iter().find(|workload| !known.contains(workload))
     }
 
-    /// Whether a variant that passed is better than the best.
+    /// Decides whether a variant that passed is the new best.
     fn against(
         &mut self,
         best: usize,
@@ -171,9 +180,13 @@ impl<L: Laboratory> Explorer<'_, L> {
             return Ok(modelled(best, new, story, &self.order.counting()));
         }
         let Some(old) = self.kernels[best].clone() else {
-            return Ok(Decision::Kept { why: "the best cannot be built any more".to_owned() });
+            return Ok(Decision::Kept {
+                why:
+                    "the best variant does not compile any more, so that no comparison is possible"
+                        .to_owned(),
+            });
         };
-        let compared = self.laboratory.side_by_side(&old, kernel)?;
+        let compared = self.laboratory.compare(&old, kernel)?;
         let counting = self.order.counting();
         Ok(measured(best, &compared, (new, self.scribe.story.times(0)), &counting))
     }
@@ -185,7 +198,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         measured.map(|time| (time.workload.clone(), time.seconds * ABANDON)).collect()
     }
 
-    /// Learns what came of the technique that made a variant.
+    /// Adds the gain of the technique that made a variant to the knowledge base.
     pub(super) fn learn(&mut self, variant: usize) {
         if let Some((technique, bottleneck, gain)) = self.lesson(variant) {
             self.learnt.learn(&technique, bottleneck.as_deref(), gain);
@@ -193,14 +206,14 @@ impl<L: Laboratory> Explorer<'_, L> {
         }
     }
 
-    /// Knows again what was learnt before a restart, and kept then.
+    /// As [`Self::learn`], for a variant before a restart, whose gain the search has reported already.
     pub(super) fn recall(&mut self, variant: usize) {
         if let Some((technique, bottleneck, gain)) = self.lesson(variant) {
             self.order.knowledge.learn(&technique, bottleneck.as_deref(), gain);
         }
     }
 
-    /// The technique, what held its parent back, and times as fast; no gain where it is not right.
+    /// The technique, the bottleneck of the parent and the speedup; no speedup if the variant failed.
     fn lesson(&self, variant: usize) -> Option<(String, Option<String>, Option<f64>)> {
         let story = &self.scribe.story;
         let proposal = &story.variants[variant].proposal;
@@ -208,19 +221,19 @@ impl<L: Laboratory> Explorer<'_, L> {
         if let Some(Decision::Skipped { .. } | Decision::NotJudged { .. }) =
             &story.variants[variant].decision
         {
-            // Nothing is known of it.
+            // Its time is unknown.
             return None;
         }
         let gain = match &story.variants[variant].look {
-            Some(Look::Right { .. }) => Some(story.cost(parent)? / story.cost(variant)?),
-            Some(Look::Slow { .. } | Look::NotJudged(_)) => return None,
-            Some(Look::Failed(_)) | None => None,
+            Some(ScreeningResult::Right { .. }) => Some(story.cost(parent)? / story.cost(variant)?),
+            Some(ScreeningResult::Slow { .. } | ScreeningResult::NotJudged(_)) => return None,
+            Some(ScreeningResult::Failed(_)) | None => None,
         };
         Some((technique, self.held_back(parent).0, gain))
     }
 }
 
-/// What the journal has of a candidate that passed.
+/// The stored verdict of a candidate that passed.
 fn recorded(passed: &Passed) -> Verdict {
     let slowest = |timing: &&WorkloadTiming| {
         let time = timing.cold().map(|time| time.summary.median.0);
@@ -231,7 +244,8 @@ fn recorded(passed: &Passed) -> Verdict {
         a.total_cmp(&b)
     });
     let standing = costliest.and_then(|timing| timing.standing.as_ref());
-    let bottleneck = standing.and_then(|standing| relief(standing.limiter.bottleneck)).map(word);
+    let bottleneck =
+        standing.and_then(|standing| relief(standing.limiter.bottleneck)).map(bottleneck_name);
     let advised = standing.into_iter().flat_map(|standing| standing.advice.all());
     let advised = advised.map(|suggestion| {
         let gain = &suggestion.gain;
@@ -250,12 +264,17 @@ fn recorded(passed: &Passed) -> Verdict {
     }
 }
 
-/// By a model of the device, which is no measurement: it says so.
-fn modelled(best: usize, new: &[WorkloadTime], story: &Story, counting: &[String]) -> Decision {
+/// Decision from modelled times.
+fn modelled(
+    best: usize,
+    new: &[WorkloadTime],
+    story: &SearchState,
+    counting: &[String],
+) -> Decision {
     let each = counted(new, story.times(best), counting);
     let since_first = counted(new, story.times(0), counting);
     if each.is_empty() {
-        return Decision::Kept { why: "no workload has a time for both".to_owned() };
+        return Decision::Kept { why: "no workload has a time for both variants".to_owned() };
     }
     let mean = each.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / each.len() as f64;
     let (mean, worst) = (mean.exp(), worst(&since_first));
@@ -263,7 +282,7 @@ fn modelled(best: usize, new: &[WorkloadTime], story: &Story, counting: &[String
     decision(mean <= LEAST_GAIN, worst, told)
 }
 
-/// Of each workload that counts, the time of `new` as a part of that of `old`.
+/// For each workload in `counting`, the time in `new` divided by the time in `old`.
 fn counted<'a>(
     new: &'a [WorkloadTime],
     old: &'a [WorkloadTime],
@@ -291,7 +310,7 @@ fn decision(is_better: bool, worst: Option<(&str, f64)>, told: String) -> Decisi
     }
 }
 
-/// By samples that were taken side by side.
+/// Decision from alternating launches.
 fn measured(
     best: usize,
     compared: &[ComparedWorkload],
@@ -312,24 +331,28 @@ fn measured(
         }
     }
     if each.is_empty() {
-        return Decision::Kept { why: "nothing was timed side by side".to_owned() };
+        return Decision::Kept {
+            why: "no workload was compared by alternating launches".to_owned(),
+        };
     }
     let lost: Vec<(&str, f64)> = if best == 0 {
         let slower = each.iter().filter(|(_, pair)| pair.conclusion == Conclusion::Slower);
         slower.map(|(workload, comparison)| (*workload, comparison.ratio.0)).collect()
     } else {
-        // Not side by side; but whatever is the best has been, and this must not be a way around it.
+        // These times are not from alternating launches; without this check, small losses would add up over several bests.
         counted(new, first, counting)
     };
     let mean =
         each.iter().map(|(_, comparison)| comparison.ratio.0.ln()).sum::<f64>() / each.len() as f64;
     let any_faster = each.iter().any(|(_, comparison)| comparison.conclusion == Conclusion::Faster);
-    let told =
-        format!("side by side it takes {:.2} % of the time of variant {best}", 100.0 * mean.exp());
+    let told = format!(
+        "in alternating launches it takes {:.2} % of the time of variant {best}",
+        100.0 * mean.exp()
+    );
     decision(any_faster && mean.exp() <= LEAST_GAIN, worst(&lost), told)
 }
 
 fn not_beside(best: usize, workload: &str, reason: &str) -> Decision {
-    let why = format!("it has no time beside variant {best} on `{workload}`: {reason}");
+    let why = format!("no comparison with variant {best} on `{workload}`: {reason}");
     Decision::Kept { why }
 }

@@ -1,21 +1,21 @@
-//! From a reply to the text of a kernel file, or a sentence that the model can go by.
+//! Extracts a kernel file from a reply, or describes to the model what is wrong with the reply.
 
 use std::collections::BTreeMap;
 
 use crate::models::reply::{Edit, NamedFile, ParameterValue, Proposal, ReplyProblem, apply, parse};
 use crate::project::Kernel;
-use crate::suggest::tuned::preferring;
+use crate::suggest::parameter_order::with_preferred_values;
 
-/// What a reply comes to.
+/// A proposed kernel file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The whole kernel file.
+    /// Text of the kernel file.
     pub(super) source: String,
-    /// What the model says that it did.
+    /// The change, as the model describes it.
     pub(super) idea: Option<String>,
 }
 
-/// The kernel file that a reply proposes. Whether it is a kernel of the project, and right, is for others to say.
+/// The kernel file that a reply proposes. It is not checked here.
 pub(super) fn source(kernel: &Kernel, reply: &str) -> Result<Answer, String> {
     let parsed = parse(reply).map_err(|problem| problem.to_string())?;
     if parsed.is_cut {
@@ -28,7 +28,7 @@ pub(super) fn source(kernel: &Kernel, reply: &str) -> Result<Answer, String> {
         Proposal::Parameters(values) => chosen(kernel, &values)?,
     };
     if source.trim() == kernel.source.trim() {
-        return Err("It is the kernel as it was: nothing is changed.".to_owned());
+        return Err("The kernel is unchanged. Send a kernel with a change.".to_owned());
     }
     Ok(Answer { source, idea: parsed.idea })
 }
@@ -71,7 +71,7 @@ fn chosen(kernel: &Kernel, values: &BTreeMap<String, ParameterValue>) -> Result<
         };
         parameters.insert(name.clone(), whole);
     }
-    preferring(kernel, &parameters)
+    with_preferred_values(kernel, &parameters)
         .ok_or_else(|| "These are the values that the kernel has already.".to_owned())
 }
 
@@ -119,6 +119,6 @@ mod tests {
         check("Use more threads.", Err("no fenced block"));
         check("```cuda\n__global__", Err("ended inside"));
         check("```cuda\na\n```\nBetter:\n```cuda\nb", Err("ended inside"));
-        check(&format!("```cuda\n{}\n```", naive().source), Err("nothing is changed"));
+        check(&format!("```cuda\n{}\n```", naive().source), Err("The kernel is unchanged"));
     }
 }

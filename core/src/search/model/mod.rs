@@ -1,96 +1,98 @@
-//! A language model that proposes: told what is known of a kernel, it answers with another one.
+//! Operator that asks a language model: the prompt describes a kernel, and the reply contains a changed one.
 //!
 //! ```text
 //!  Action ──► Task ──► prompt ──► (judge or planner ──►) coder ──► reply::parse ──► Draft
-//!                                        ▲  what is wrong with the answer  │
-//!                                        └──────────── at most twice ◄─────┘
+//!                                        ▲   correction, at most twice    │
+//!                                        └─────────────────────────────────┘
 //! ```
 //!
-//! What it proposes is text like anybody's: nothing is believed, and every check follows.
+//! A proposed kernel passes the same checks as any other candidate.
 
 mod answer;
+mod dialogue;
 mod judgement;
-mod talk;
 mod trial;
-mod watch;
+mod wait_reporter;
 
 use std::ops::ControlFlow;
 
-use self::talk::{Exchange, Unanswered};
+use self::dialogue::{Exchange, NoAnswer};
 pub use self::trial::{Trial, TrialProblem};
-use self::watch::Watch;
-use super::prompt::{self, Setting, Task, Voice};
+use self::wait_reporter::WaitReporter;
+use super::prompt::{self, ModelRole, PromptContext, Task};
 use crate::device::DeviceSheet;
 use crate::history::record::Origin;
 use crate::models::{AnswerEvent, Model, Prices, Redactor, StopSignal};
 use crate::search::budget::Cost;
-use crate::search::operators::{Attention, Draft, MODEL_PREFIX, Nothing, Operator, Subjected};
+use crate::search::operators::{
+    Draft, MODEL_PREFIX, NoProposal, Operator, ParentVariant, WaitControl,
+};
 use crate::search::roles::Roles;
 use crate::speed_of_light::playbook::{Technique, playbook};
 use crate::strategies::Action;
 
-/// Techniques that are offered at once.
+/// Most techniques that are actions for one variant.
 const MOST_TECHNIQUES: usize = 6;
 
-/// Times as fast that is expected of whatever a model chooses to do.
+/// Expected speedup of an action that leaves the technique to the model.
 const FREE_GAIN: f64 = 1.1;
 
-/// After so many questions in a row without any answer it is not asked again in this search.
-const MOST_SILENCES: usize = 3;
+/// After this many requests in a row without a reply, the model is not asked again in this search.
+const MAX_UNANSWERED: usize = 3;
 
-/// The last part of the key of the action that leaves the choice to the model.
+/// Last part of the key of the action that leaves the technique to the model.
 const FREE: &str = "free";
 
-/// Hears what a model says while it says it, and whether anybody still wants to.
-pub type Listening = Box<dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()> + Send>;
+/// Receives the reply of a model in pieces; `Break` cancels the request.
+pub type ReplyListener = Box<dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()> + Send>;
 
-/// What a model operator needs.
-pub struct Asked {
+/// A model and the settings of its operator.
+pub struct ModelSetup {
     /// The model.
     pub model: Box<dyn Model>,
-    /// What its tokens cost, where that is known.
+    /// Prices of its tokens, if known.
     pub prices: Option<Prices>,
-    /// Takes keys out of all that is said and kept.
+    /// Redacts secrets in requests and stored replies.
     pub redactor: Redactor,
-    /// The device that kernels are for.
+    /// Data sheet of the device that kernels are written for.
     pub sheet: &'static DeviceSheet,
-    /// Who does what.
+    /// Roles of the model.
     pub roles: Roles,
-    /// Other variants that are shown with their numbers, at most.
+    /// Most other variants in a prompt.
     pub contrast: usize,
-    /// Looked at in every wait.
+    /// Ends every wait.
     pub stop: StopSignal,
 }
 
-/// A model among the operators of a search.
+/// Operator that asks one model.
 pub struct ModelOperator {
     name: String,
-    asked: Asked,
-    listening: Option<Listening>,
-    attention: Option<Attention>,
-    /// Questions in a row that got no answer, and the last reason.
-    silences: usize,
+    asked: ModelSetup,
+    listening: Option<ReplyListener>,
+    attention: Option<WaitControl>,
+    /// Requests in a row without a reply, and the last reason.
+    unanswered: usize,
     last: String,
 }
 
 impl ModelOperator {
-    /// One that is called `model:` and what the settings call the model.
+    /// An operator that is named `model:` and the name of the model in the settings.
     #[must_use]
-    pub fn new(asked: Asked) -> Self {
+    pub fn new(asked: ModelSetup) -> Self {
         let name = format!("{MODEL_PREFIX}{}", asked.model.name());
-        Self { name, asked, listening: None, attention: None, silences: 0, last: String::new() }
+        Self { name, asked, listening: None, attention: None, unanswered: 0, last: String::new() }
     }
 
-    /// With somebody who hears the answers as they come.
+    /// Sends replies to a listener while they arrive.
     #[must_use]
-    pub fn heard_by(mut self, listening: Listening) -> Self {
+    pub fn with_listener(mut self, listening: ReplyListener) -> Self {
         self.listening = Some(listening);
         self
     }
 
-    /// The action of this technique; without one the choice is the model's.
+    /// The action for a technique; without one, the model chooses.
     #[must_use]
-    pub fn action(&self, subject: &Subjected<'_>, technique: Option<&str>) -> Action {
+    pub fn action(&self, subject: &ParentVariant<'_>, technique: Option<&str>) -> Action {
         let gain = match technique {
             Some(technique) => expected(subject, technique),
             None => FREE_GAIN,
@@ -112,47 +114,48 @@ impl ModelOperator {
         }
     }
 
-    /// All that is said for one proposal.
+    /// Asks for one proposal; returns the kernel file and a description of the change.
     fn drafted(
         &mut self,
-        subject: &Subjected<'_>,
+        subject: &ParentVariant<'_>,
         task: Task<'_>,
         exchange: &mut Exchange,
-    ) -> Result<(String, String), Unanswered> {
-        let setting = Setting { subject, sheet: self.asked.sheet, contrast: self.asked.contrast };
+    ) -> Result<(String, String), NoAnswer> {
+        let setting =
+            PromptContext { subject, sheet: self.asked.sheet, contrast: self.asked.contrast };
         let mut no_one = |_: AnswerEvent<'_>| ControlFlow::Continue(());
         let hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()> = match &mut self.listening {
             Some(listening) => listening.as_mut(),
             None => &mut no_one,
         };
-        let watch = self.attention.clone().map(|attention| Watch {
+        let watch = self.attention.clone().map(|attention| WaitReporter {
             attention,
             operator: self.name.clone(),
             before: subject.story.spent.cost,
         });
-        let mut line = talk::Line { asked: &mut self.asked, hear, exchange, watch };
+        let mut line = dialogue::Dialogue { asked: &mut self.asked, hear, exchange, watch };
         let plan = match line.asked.roles {
             Roles::Proposer => None,
             Roles::CoderAndJudge => {
-                let question = prompt::conversation(&setting, task, Voice::Judge, None)?;
-                let judged = line.ask(Voice::Judge, &question, &judgement::judged)?;
+                let question = prompt::conversation(&setting, task, ModelRole::Judge, None)?;
+                let judged = line.ask(ModelRole::Judge, &question, &judgement::judged)?;
                 Some(judged.in_words())
             }
             Roles::PlannerThenCoder => {
-                let question = prompt::conversation(&setting, task, Voice::Planner, None)?;
-                Some(line.ask(Voice::Planner, &question, &judgement::planned)?)
+                let question = prompt::conversation(&setting, task, ModelRole::Planner, None)?;
+                Some(line.ask(ModelRole::Planner, &question, &judgement::planned)?)
             }
         };
-        let question = prompt::conversation(&setting, task, Voice::Coder, plan.as_deref())?;
+        let question = prompt::conversation(&setting, task, ModelRole::Coder, plan.as_deref())?;
         let proposed =
-            line.ask(Voice::Coder, &question, &|reply| answer::source(subject.kernel, reply))?;
+            line.ask(ModelRole::Coder, &question, &|reply| answer::source(subject.kernel, reply))?;
         let done = proposed.idea.or(plan.map(|plan| prompt::one_line(&plan, IDEA)));
-        let done = done.unwrap_or_else(|| in_words(task));
+        let done = done.unwrap_or_else(|| task_title(task));
         Ok((proposed.source, done))
     }
 }
 
-/// Characters of what was done, where it comes from a plan.
+/// Most characters of a description that is taken from a plan.
 const IDEA: usize = 300;
 
 impl Operator for ModelOperator {
@@ -160,11 +163,11 @@ impl Operator for ModelOperator {
         &self.name
     }
 
-    fn attend(&mut self, attention: &Attention) {
+    fn attend(&mut self, attention: &WaitControl) {
         self.attention = Some(attention.clone());
     }
 
-    fn actions(&self, subject: &Subjected<'_>) -> Vec<Action> {
+    fn actions(&self, subject: &ParentVariant<'_>) -> Vec<Action> {
         let mut known: Vec<&str> =
             subject.advised.iter().map(|(technique, _)| technique.as_str()).collect();
         let bottleneck = subject.bottleneck.unwrap_or("unknown");
@@ -183,21 +186,27 @@ impl Operator for ModelOperator {
         actions
     }
 
-    fn propose(&mut self, subject: &Subjected<'_>, action: &Action) -> Result<Draft, Nothing> {
-        let nothing = |why: String| Nothing { why, cost: Cost::default(), talk: None };
+    fn propose(
+        &mut self,
+        subject: &ParentVariant<'_>,
+        action: &Action,
+    ) -> Result<Draft, NoProposal> {
+        let nothing = |why: String| NoProposal { why, cost: Cost::default(), talk: None };
         let Some(task) = self.task(action) else {
-            return Err(nothing(format!("`{}` is nothing that a model is asked", action.key)));
+            return Err(nothing(format!("`{}` is not an action of a model", action.key)));
         };
-        if self.silences >= MOST_SILENCES {
+        if self.unanswered >= MAX_UNANSWERED {
             let last = &self.last;
-            return Err(nothing(format!("not asked again after {MOST_SILENCES} times: {last}")));
+            return Err(nothing(format!(
+                "not asked again after {MAX_UNANSWERED} requests without a reply; last error: {last}"
+            )));
         }
         let mut exchange = Exchange::new(self.asked.model.name());
         let drafted = self.drafted(subject, task, &mut exchange);
         let (talk, cost) = exchange.ended();
         match drafted {
             Ok((source, what)) => {
-                self.silences = 0;
+                self.unanswered = 0;
                 let technique = match task {
                     Task::Technique(technique) => Some(technique.id.clone()),
                     Task::Free => None,
@@ -208,11 +217,11 @@ impl Operator for ModelOperator {
             Err(unanswered) => {
                 let why = unanswered.to_string();
                 match unanswered {
-                    Unanswered::Unusable { .. } => self.silences = 0,
-                    Unanswered::Silent(_) | Unanswered::Prompt(_) => self.silences += 1,
+                    NoAnswer::Unusable { .. } => self.unanswered = 0,
+                    NoAnswer::Failed(_) | NoAnswer::Prompt(_) => self.unanswered += 1,
                 }
                 self.last.clone_from(&why);
-                Err(Nothing { why, cost, talk: talk.map(Box::new) })
+                Err(NoProposal { why, cost, talk: talk.map(Box::new) })
             }
         }
     }
@@ -222,15 +231,15 @@ fn technique(id: &str) -> Option<&'static Technique> {
     playbook().techniques.iter().find(|technique| technique.id == id)
 }
 
-fn in_words(task: Task<'_>) -> String {
+fn task_title(task: Task<'_>) -> String {
     match task {
         Task::Technique(technique) => technique.title.clone(),
         Task::Free => "a change of its own choice".to_owned(),
     }
 }
 
-/// Times as fast that is expected of a technique.
-fn expected(subject: &Subjected<'_>, technique: &str) -> f64 {
+/// Expected speedup of a technique.
+fn expected(subject: &ParentVariant<'_>, technique: &str) -> f64 {
     let advised = subject.advised.iter().find(|(known, _)| known == technique);
     let advised = advised.map(|(_, gain)| *gain);
     subject.knowledge.forecast(technique, subject.bottleneck, advised).gain

@@ -16,11 +16,12 @@ use crate::measure::statistics::Summary;
 use crate::measure::timing::{Basis, Clock, Conditions, Mode, Timing};
 use crate::models::{RecordedModel, RecordedReply, Secret};
 use crate::project::{DeviceFacts, Kernel, Project};
-use crate::search::entry::{Decision, End, Entry, Talk};
-use crate::search::story::Came;
+use crate::search::entry::{Decision, End, Entry, ModelExchange};
+use crate::search::state::ActionOutcome;
 use crate::search::trajectory;
 use crate::search::{
-    Audience, Budget, Explorer, Forecasting, Interrupted, Laboratory, Order, Story,
+    Budget, CandidateRunner, Explorer, ForecastPolicy, Interrupted, SearchListeners, SearchSetup,
+    SearchState,
 };
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::strategies::{StrategyKind, TunerKind};
@@ -56,7 +57,7 @@ impl Scripted {
     }
 }
 
-impl Laboratory for Scripted {
+impl CandidateRunner for Scripted {
     fn screen(
         &mut self,
         kernels: &[Arc<Kernel>],
@@ -120,7 +121,7 @@ impl Laboratory for Scripted {
         Ok(Run { candidate: None, seed: 1, verdict, elapsed: Duration::ZERO })
     }
 
-    fn side_by_side(
+    fn compare(
         &mut self,
         _old: &Arc<Kernel>,
         _new: &Arc<Kernel>,
@@ -148,7 +149,7 @@ fn project() -> Arc<Project> {
 
 fn operator(model: RecordedModel, roles: Roles) -> ModelOperator {
     let redactor = Redactor::new([Secret::new(KEY.to_owned())]);
-    ModelOperator::new(Asked {
+    ModelOperator::new(ModelSetup {
         model: Box::new(model.without(redactor.clone())),
         prices: Some(Prices { input: 1.0, output: 10.0 }),
         redactor,
@@ -160,10 +161,10 @@ fn operator(model: RecordedModel, roles: Roles) -> ModelOperator {
 }
 
 /// A search by this operator alone.
-fn order_of(operator: ModelOperator, evaluations: Option<usize>) -> Order {
+fn order_of(operator: ModelOperator, evaluations: Option<usize>) -> SearchSetup {
     let project = project();
     let kernel = Arc::new(project.kernel("naive").unwrap().clone());
-    Order {
+    SearchSetup {
         id: "recorded".to_owned(),
         project: Arc::clone(&project),
         kernel,
@@ -176,7 +177,7 @@ fn order_of(operator: ModelOperator, evaluations: Option<usize>) -> Order {
         operators: vec![Box::new(operator)],
         roles: Roles::default(),
         contrast: 2,
-        forecast: Forecasting::Off,
+        forecast: ForecastPolicy::Off,
         budget: Budget { evaluations, ..Budget::default() },
         seed: 1,
         knowledge: Knowledge::default(),
@@ -184,12 +185,12 @@ fn order_of(operator: ModelOperator, evaluations: Option<usize>) -> Order {
 }
 
 /// The entries of such a search, and how it ended.
-fn search(operator: ModelOperator, evaluations: Option<usize>) -> (Vec<Entry>, Story) {
+fn search(operator: ModelOperator, evaluations: Option<usize>) -> (Vec<Entry>, SearchState) {
     let order = order_of(operator, evaluations);
     let workloads = order.workloads().iter().map(|each| each.name.clone()).collect();
     let entries = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&entries);
-    let audience = Audience {
+    let audience = SearchListeners {
         listener: Box::new(move |entry, _| heard.borrow_mut().push(entry.clone())),
         keeper: Box::new(|_| {}),
     };
@@ -237,14 +238,15 @@ fn recorded_replies_drive_a_search_to_the_same_story_every_time() {
     assert_eq!(story.best, Some(3));
     // The malformed replies went back and then were nothing, with what they cost and what was said.
     let unusable = story.attempts.iter().find_map(|attempt| match &attempt.came {
-        Came::Nothing { talk, .. } => talk.clone(),
-        Came::Variant(_) => None,
+        ActionOutcome::Nothing { talk, .. } => talk.clone(),
+        ActionOutcome::Variant(_) => None,
     });
-    let is_whole = |talk: Box<Talk>| talk.prompt.contains("# What to do") && !talk.reply.is_empty();
+    let is_whole =
+        |talk: Box<ModelExchange>| talk.prompt.contains("# What to do") && !talk.reply.is_empty();
     assert!(unusable.is_some_and(is_whole));
     let nothing = nothings(&entries);
     let [(why, cost)] = nothing.as_slice() else { panic!("{nothing:?}") };
-    assert!(why.starts_with("3 answers") && why.contains("not in the file"), "{why}");
+    assert!(why.starts_with("none of 3 replies") && why.contains("not in the file"), "{why}");
     assert_eq!(cost.tokens, 3000 + 20 + 3100 + 30 + 3200 + 40);
     assert!((cost.money - (9300.0 + 900.0) / 1e6).abs() < 1e-12, "{}", cost.money);
     assert_eq!(story.spent.cost.tokens, 9390 + 3400 + 3400 + 3450);
@@ -273,7 +275,7 @@ fn a_model_that_says_nothing_ends_the_search_by_itself() {
     assert_eq!(story.ended, Some(End::NothingLeft));
     assert_eq!(story.attempts.len(), 1);
     let nothing = nothings(&entries);
-    assert!(nothing[0].0.starts_with("no answer: all 0 recorded replies"), "{nothing:?}");
+    assert!(nothing[0].0.starts_with("no reply: all 0 recorded replies"), "{nothing:?}");
 }
 
 #[test]
@@ -313,7 +315,7 @@ fn a_trajectory_has_a_line_for_every_action() {
 }
 
 /// What a model of these replies is told and says for one proposal.
-fn proposed(roles: Roles, replies: &[(&str, &str)]) -> Result<Draft, Nothing> {
+fn proposed(roles: Roles, replies: &[(&str, &str)]) -> Result<Draft, NoProposal> {
     let replies = replies.iter().map(|(expects, reply)| RecordedReply {
         expects: Some((*expects).to_owned()),
         reply: (*reply).to_owned(),
@@ -325,7 +327,7 @@ fn proposed(roles: Roles, replies: &[(&str, &str)]) -> Result<Draft, Nothing> {
     let kernel = Arc::new(project.kernel("naive").unwrap().clone());
     let (_, story) = search(self::operator(RecordedModel::new("mute", []), roles), Some(1));
     let advised = [("larger-blocks".to_owned(), 1.3)];
-    let subject = Subjected {
+    let subject = ParentVariant {
         project: &project,
         kernel: &kernel,
         bottleneck: Some("memory"),
@@ -383,7 +385,7 @@ fn a_planner_plans_and_the_coder_carries_it_out() {
 fn an_answer_that_never_fits_is_nothing_and_its_talk_is_kept() {
     let replies = [("", "no"), ("no fenced block", "no!"), ("no fenced block", "never")];
     let nothing = proposed(Roles::Proposer, &replies).unwrap_err();
-    assert!(nothing.why.starts_with("3 answers, and none could be used"), "{}", nothing.why);
+    assert!(nothing.why.starts_with("none of 3 replies could be used"), "{}", nothing.why);
     let talk = nothing.talk.unwrap();
     assert!(talk.prompt.contains("no!") && talk.reply == "never");
     assert!(nothing.cost.tokens > 0);

@@ -1,44 +1,44 @@
-//! A question to which the right answer is known, in the form in which searches need answers: whether a model is set up.
+//! Test request with a known answer, in the form that searches need: checks the settings of a model.
 
 use crate::models::reply::{Proposal, parse};
 use crate::models::{Conversation, Reply, Stop};
 
 const RULES: &str = "You write CUDA kernels. Your answer is read by a program, which accepts exactly the form that is asked for.";
 
-/// A question with a token that no earlier answer can have.
+/// A request with a random name that no earlier reply contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// The name of the kernel that is asked for.
+    /// Name of the requested kernel.
     kernel: String,
 }
 
-/// Why an answer is not the one that was asked for.
+/// Why a reply is not the requested one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrialProblem {
-    /// It did not end by itself.
+    /// The reply is incomplete.
     #[error("the answer did not end by itself ({0}); raise `max_tokens` if that is what ended it")]
     Unfinished(String),
-    /// It is not in the form that searches need.
+    /// The reply does not have the form that searches need.
     #[error("the answer is not in the form that searches need: {0}")]
     Form(String),
-    /// It is another kernel.
+    /// The reply has a code block without the requested kernel.
     #[error(
         "the answer holds a code block, and no kernel `{expected}` in it, as the question asked for"
     )]
     OtherKernel {
-        /// The name of the kernel that was asked for.
+        /// Name of the requested kernel.
         expected: String,
     },
 }
 
 impl Trial {
-    /// The question of this token.
+    /// A request whose kernel is named after this token.
     #[must_use]
     pub fn new(token: u64) -> Self {
         Self { kernel: format!("check_{token:016x}") }
     }
 
-    /// What is asked. The question has no code block, so that a program that repeats it does not answer it.
+    /// The messages of the request. They contain no code block, so that a server that echoes them fails the check.
     #[must_use]
     pub fn question(&self) -> Conversation {
         let kernel = &self.kernel;
@@ -48,10 +48,10 @@ impl Trial {
         Conversation::new(RULES, question)
     }
 
-    /// Whether this is the answer.
+    /// Checks a reply.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem of the reply.
     pub fn check(&self, reply: &Reply) -> Result<(), TrialProblem> {
         match &reply.stop {
             Stop::Finished => {}
@@ -78,7 +78,7 @@ impl Trial {
         is_kernel.then_some(()).ok_or_else(other)
     }
 
-    /// Whether the name stands before an argument list.
+    /// Whether the file declares or calls the requested name.
     fn is_declared(&self, file: &str) -> bool {
         let mut uses = file.split(self.kernel.as_str()).skip(1);
         uses.any(|after| after.trim_start().starts_with('('))

@@ -1,4 +1,4 @@
-//! A project's definition in words: what a model may know of the task. Of workloads only those that are nobody's secret.
+//! Text of a definition for a prompt, without held-out workloads.
 
 use super::fence::one_line;
 use crate::project::compare::Comparator;
@@ -6,16 +6,16 @@ use crate::project::definition::Argument;
 use crate::project::tensor::{Domain, Layout, Role, Tensor};
 use crate::project::{Definition, Project, Purpose, Workload};
 
-/// Characters of a title or a note.
+/// Most characters of a title or a note.
 const LINE: usize = 200;
-/// Characters of a summary.
+/// Most characters of a summary.
 const SUMMARY: usize = 1200;
-/// Workloads that are listed.
+/// Most workloads.
 const MOST_WORKLOADS: usize = 24;
 
-/// The task in lines.
+/// The definition in lines.
 #[must_use]
-pub(super) fn in_words(project: &Project) -> String {
+pub(super) fn definition_text(project: &Project) -> String {
     let definition = &project.definition;
     let mut lines = vec![
         format!("{} ({})", one_line(&definition.title, LINE), one_line(&definition.name, LINE)),

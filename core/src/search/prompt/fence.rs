@@ -1,10 +1,10 @@
-//! Text that is not ours, made into a block of a prompt: whatever it says, it cannot end the block, and it has a bound.
+//! Fenced blocks for text from outside: of bounded length, with a fence that the text cannot end.
 
-/// The shortest fence.
+/// Least length of a fence.
 const SHORTEST: usize = 3;
 
-/// A text as a fenced block of at most about `most` bytes. The fence is longer than any in the text, so that the block ends
-/// where we end it.
+/// A text of at most about `most` bytes as a fenced block. The fence is longer than any in the text, which therefore cannot
+/// end the block.
 #[must_use]
 pub fn fenced(text: &str, info: &str, most: usize) -> String {
     let text = bounded(text, most);
@@ -13,7 +13,7 @@ pub fn fenced(text: &str, info: &str, most: usize) -> String {
     format!("{fence}{info}\n{text}{end}{fence}")
 }
 
-/// A text on one line of at most so many characters, without what a terminal or a reader could stumble over.
+/// A text on one line of at most `most` characters, with control characters replaced by spaces.
 #[must_use]
 pub fn one_line(text: &str, most: usize) -> String {
     let plain = |character: char| if character.is_control() { ' ' } else { character };
@@ -24,7 +24,7 @@ pub fn one_line(text: &str, most: usize) -> String {
     line
 }
 
-/// The text, or its beginning in whole lines with a word of what is missing.
+/// The text, or its beginning in whole lines with the number of omitted lines.
 fn bounded(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -33,7 +33,7 @@ fn bounded(text: &str, most: usize) -> String {
     let mut lines = text.split_inclusive('\n');
     for line in lines.by_ref() {
         if kept.len() + line.len() > most {
-            // A single line may be longer than all that is wanted.
+            // The first line alone may be too long.
             if kept.is_empty() {
                 kept = line.chars().take(most).collect();
                 kept.push('\n');

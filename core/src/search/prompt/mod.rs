@@ -1,16 +1,16 @@
-//! What is said to a model about a kernel. Pure: the same situation gives the same text.
+//! Prompts about a kernel. The same input gives the same text.
 //!
 //! ```text
 //!  Subjected ──► Situation (parts, bounded, fenced) ──► assets/prompts/*.md ──► Conversation
 //!  what the search knows    never a held-out workload      minijinja, strict
 //! ```
 //!
-//! The words are in `assets/prompts`; what is put into them is a value and never read as a template. Text that is not ours
-//! (titles, sources, errors of compilers, what models said) stands in fences that it cannot end.
+//! The templates are in `assets/prompts`; values are inserted and never read as templates. Text from outside (titles,
+//! sources, compiler errors, replies of models) is enclosed in fences that it cannot end.
 
-mod alone;
 mod definition;
 mod fence;
+mod single_kernel;
 mod situation;
 
 use minijinja::syntax::SyntaxConfig;
@@ -18,15 +18,15 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
-pub use self::alone::alone;
 pub use self::fence::{fenced, one_line};
+pub use self::single_kernel::single_kernel_state;
 use self::situation::Situation;
 use crate::device::DeviceSheet;
 use crate::models::Conversation;
-use crate::search::operators::Subjected;
+use crate::search::operators::ParentVariant;
 use crate::speed_of_light::playbook::Technique;
 
-/// The templates by name.
+/// Templates by name.
 const TEMPLATES: &[(&str, &str)] = &[
     ("coder.md", include_str!("../../../../assets/prompts/coder.md")),
     ("judge.md", include_str!("../../../../assets/prompts/judge.md")),
@@ -38,34 +38,34 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("again.md", include_str!("../../../../assets/prompts/again.md")),
 ];
 
-/// Bytes of a plan that one model made for another.
+/// Most bytes of a plan.
 const PLAN: usize = 6 << 10;
-/// Bytes of a sentence about an answer.
+/// Most characters of the description of a problem.
 const PROBLEM: usize = 1500;
 
-/// What a prompt is about.
+/// Input of a prompt.
 #[derive(Clone, Copy)]
-pub struct Setting<'a> {
-    /// The variant and its search.
-    pub subject: &'a Subjected<'a>,
-    /// What the device is.
+pub struct PromptContext<'a> {
+    /// The variant to change, and its search.
+    pub subject: &'a ParentVariant<'a>,
+    /// Data sheet of the device.
     pub sheet: &'a DeviceSheet,
-    /// Other variants that are shown with their numbers, at most.
+    /// Most other variants in the prompt.
     pub contrast: usize,
 }
 
-/// What is to be done with the kernel.
+/// The change that is requested.
 #[derive(Clone, Copy, Debug)]
 pub enum Task<'a> {
-    /// Exactly this.
+    /// Apply this technique.
     Technique(&'a Technique),
-    /// Whatever promises most.
+    /// Any change; the model chooses.
     Free,
 }
 
-/// Whom a question is for.
+/// Role of the model that answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub enum ModelRole {
     /// Writes the kernel.
     Coder,
     /// Names a bottleneck, a method and a plan.
@@ -74,14 +74,16 @@ pub enum Voice {
     Planner,
 }
 
-/// Why there is no prompt.
+/// Why a prompt cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// The templates are ours, so that it does not happen.
-    #[error("a template of prompts is wrong: {0}")]
+    /// A template is invalid: a defect of Lightbench.
+    #[error("a defect of Lightbench: a prompt template is invalid: {0}")]
     Template(#[from] minijinja::Error),
-    /// The search counts a workload that nobody may be told of.
-    #[error("the search counts a held-out workload, of which no model may be told")]
+    /// The search times a held-out workload, which no prompt may contain.
+    #[error(
+        "the search times a held-out workload, which no model may see; choose a workload with purpose `measure`"
+    )]
     HeldOut,
 }
 
@@ -99,21 +101,21 @@ struct Advised<'a> {
     how: &'a str,
 }
 
-/// The question for one of them; a coder is told the plan of another, where there is one.
+/// The messages for a model in this role; the coder receives the plan of a judge or planner, if there is one.
 ///
 /// # Errors
 /// See [`PromptError`].
 pub fn conversation(
-    setting: &Setting<'_>,
+    setting: &PromptContext<'_>,
     task: Task<'_>,
-    voice: Voice,
+    voice: ModelRole,
     plan: Option<&str>,
 ) -> Result<Conversation, PromptError> {
-    if !situation::is_told_of_open_ones(setting) {
+    if !situation::has_no_held_out_workload(setting) {
         return Err(PromptError::HeldOut);
     }
     let templates = templates()?;
-    let situation = Situation::of(setting);
+    let situation = Situation::from_context(setting);
     let situation = templates.get_template("situation.md")?.render(Serde(&situation))?;
     let technique = match task {
         Task::Technique(Technique { id, title, how, .. }) => Some(Advised { id, title, how }),
@@ -127,26 +129,28 @@ pub fn conversation(
     Ok(Conversation::new(system, question))
 }
 
-/// What is said to an answer that cannot be used.
+/// The message that returns an unusable reply for correction.
 ///
 /// # Errors
 /// See [`PromptError`].
-pub fn again(problem: &str, voice: Voice) -> Result<String, PromptError> {
+pub fn correction(problem: &str, voice: ModelRole) -> Result<String, PromptError> {
     #[derive(Serialize)]
     struct Problem<'a> {
         problem: String,
         form: &'a str,
     }
     let form = match voice {
-        Voice::Coder => "one line `idea: …`, then the kernel file or edits of it in a fenced block",
-        Voice::Judge => "one JSON object with the texts `bottleneck`, `method` and `plan`",
-        Voice::Planner => "numbered steps",
+        ModelRole::Coder => {
+            "one line `idea: …`, then the kernel file or edits of it in a fenced block"
+        }
+        ModelRole::Judge => "one JSON object with the texts `bottleneck`, `method` and `plan`",
+        ModelRole::Planner => "numbered steps",
     };
     let problem = Problem { problem: one_line(problem, PROBLEM), form };
     Ok(templates()?.get_template("again.md")?.render(Serde(&problem))?)
 }
 
-impl Voice {
+impl ModelRole {
     const fn templates(self) -> (&'static str, &'static str) {
         match self {
             Self::Coder => ("coder.md", "task.md"),
@@ -159,7 +163,7 @@ impl Voice {
 fn templates() -> Result<Environment<'static>, PromptError> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    // A line with nothing but a block of the template's own leaves no empty line.
+    // A line that contains only a template block leaves no empty line.
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;

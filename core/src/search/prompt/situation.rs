@@ -1,39 +1,39 @@
-//! What a model is told of a kernel: the parts of a prompt, each made of what is known, bounded, and fenced where it is not
-//! our own text.
+//! Description of a kernel and its search: the parts of a prompt, each with a bounded length, and fenced if its text comes
+//! from outside.
 
 use serde::Serialize;
 
-use super::Setting;
-use super::definition::in_words;
+use super::PromptContext;
+use super::definition::definition_text;
 use super::fence::{fenced, one_line};
 use crate::project::Purpose;
-use crate::search::entry::{Basis, Decision, Look, Verdict, WorkloadTime};
-use crate::search::story::{Story, Variant};
+use crate::search::entry::{Basis, Decision, ScreeningResult, Verdict, WorkloadTime};
+use crate::search::state::{SearchState, Variant};
 use crate::speed_of_light::playbook::playbook;
 
-/// Bytes of the kernel that is changed: more than any kernel that a model can change as a whole.
+/// Most bytes of the kernel to change: longer than any kernel that a model can rewrite as a whole.
 const KERNEL: usize = 64 << 10;
-/// Bytes of the reference.
+/// Most bytes of the reference.
 const REFERENCE: usize = 12 << 10;
-/// Bytes of each shared file, and how many there are at most.
+/// Most bytes of each included file, and most included files.
 const INCLUDE: usize = 8 << 10;
 const MOST_INCLUDES: usize = 8;
-/// Bytes of each other variant.
+/// Most bytes of each other variant.
 const OTHER: usize = 12 << 10;
-/// Bytes of a definition, and of a list of results.
+/// Most bytes of a definition and of a list of results.
 const DEFINITION: usize = 8 << 10;
 const RESULTS: usize = 4 << 10;
-/// Characters of what was done, and of what came of it.
+/// Most characters of the description of a change and of its outcome.
 const DONE: usize = 160;
 const OUTCOME: usize = 900;
-/// Attempts with this kernel that are told, the newest.
+/// Most attempts with this kernel, the latest ones.
 const MOST_ATTEMPTS: usize = 3;
-/// Lines of the history.
+/// Most lines of the history.
 const MOST_HISTORY: usize = 12;
-/// Entries of the knowledge base.
+/// Most entries of the knowledge base.
 const MOST_KNOWN: usize = 6;
 
-/// Facts of a sheet that code is written for.
+/// Values of the data sheet that a prompt contains.
 const FACTS: &[&str] = &[
     "compute_capability",
     "sms",
@@ -50,7 +50,7 @@ const FACTS: &[&str] = &[
     "max_shared_per_block",
 ];
 
-/// All parts.
+/// Values of the template `situation.md`.
 #[derive(Debug, Serialize)]
 pub(super) struct Situation {
     device: Device,
@@ -84,7 +84,7 @@ struct Other {
 }
 
 impl Situation {
-    pub(super) fn of(setting: &Setting<'_>) -> Self {
+    pub(super) fn from_context(setting: &PromptContext<'_>) -> Self {
         let subject = setting.subject;
         let project = subject.project;
         let includes = project.includes.iter().take(MOST_INCLUDES).map(|include| {
@@ -99,7 +99,7 @@ impl Situation {
         };
         Self {
             device: device(setting),
-            definition: fenced(&in_words(project), "text", DEFINITION),
+            definition: fenced(&definition_text(project), "text", DEFINITION),
             reference: fenced(&project.reference.source, "cuda", REFERENCE),
             includes: includes.collect(),
             kernel,
@@ -111,7 +111,7 @@ impl Situation {
     }
 }
 
-fn device(setting: &Setting<'_>) -> Device {
+fn device(setting: &PromptContext<'_>) -> Device {
     let sheet = setting.sheet;
     let all = sheet.facts().into_iter().chain(sheet.capability.facts());
     let wanted = all.filter(|fact| FACTS.contains(&fact.name) && fact.value != "unknown");
@@ -119,8 +119,8 @@ fn device(setting: &Setting<'_>) -> Device {
     Device { title: sheet.title.clone(), facts: facts.collect() }
 }
 
-/// What is known of a variant on each workload that counts; none where nothing is.
-fn results(story: &Story, variant: usize) -> Option<String> {
+/// Times and verdict lines of a variant on the workloads of the search; none if there are none.
+fn results(story: &SearchState, variant: usize) -> Option<String> {
     let known = story.variants.get(variant)?;
     let times = story.times(variant).iter().filter(|time| story.counts(&time.workload));
     let mut lines: Vec<String> = times.map(time).collect();
@@ -143,8 +143,8 @@ fn time(time: &WorkloadTime) -> String {
     format!("{}: {} ({basis})", time.workload, time.seconds)
 }
 
-/// What was made of the kernel before, and what came of it.
-fn attempts(setting: &Setting<'_>) -> Vec<String> {
+/// The latest variants made from the kernel, with their outcomes.
+fn attempts(setting: &PromptContext<'_>) -> Vec<String> {
     let (story, parent) = (setting.subject.story, setting.subject.variant);
     let children = story.variants.iter().filter(|variant| variant.proposal.parent == Some(parent));
     let settled: Vec<&Variant> = children.filter(|variant| variant.decision.is_some()).collect();
@@ -157,10 +157,12 @@ fn attempts(setting: &Setting<'_>) -> Vec<String> {
     newest.map(text).collect()
 }
 
-/// What came of a variant, with the evidence where it failed.
+/// Outcome of a variant, with the evidence of a failure.
 fn outcome(variant: &Variant) -> String {
     let failed = match (&variant.look, &variant.verdict) {
-        (_, Some(Verdict::Failed(failed))) | (Some(Look::Failed(failed)), _) => Some(failed),
+        (_, Some(Verdict::Failed(failed))) | (Some(ScreeningResult::Failed(failed)), _) => {
+            Some(failed)
+        }
         (_, Some(Verdict::Passed { .. } | Verdict::NotJudged(_)) | None) => None,
     };
     let told = match (failed, &variant.decision) {
@@ -176,8 +178,8 @@ fn outcome(variant: &Variant) -> String {
     one_line(&told, OUTCOME)
 }
 
-/// Other variants that are right, spread over what was reached, the slowest first.
-fn contrast(setting: &Setting<'_>) -> Vec<Other> {
+/// Other variants without failures, spread over the range of times, slowest first.
+fn contrast(setting: &PromptContext<'_>) -> Vec<Other> {
     let (story, own) = (setting.subject.story, setting.subject.variant);
     let mut others: Vec<(usize, f64)> = (0..story.variants.len())
         .filter(|variant| *variant != own && is_right(&story.variants[*variant]))
@@ -186,7 +188,7 @@ fn contrast(setting: &Setting<'_>) -> Vec<Other> {
     others.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let (count, wanted) = (others.len(), setting.contrast.min(others.len()));
     let chosen = (0..wanted).filter_map(|place| {
-        // The first and the last are always among them.
+        // The slowest and the fastest are included.
         let index = if wanted == 1 { count - 1 } else { place * (count - 1) / (wanted - 1) };
         others.get(index)
     });
@@ -203,7 +205,7 @@ fn contrast(setting: &Setting<'_>) -> Vec<Other> {
 fn is_right(variant: &Variant) -> bool {
     match (&variant.decision, &variant.look) {
         (Some(Decision::Accepted { .. } | Decision::Kept { .. }), look) => {
-            !matches!(look, Some(Look::Failed(_) | Look::NotJudged(_)))
+            !matches!(look, Some(ScreeningResult::Failed(_) | ScreeningResult::NotJudged(_)))
         }
         (
             Some(Decision::Rejected { .. } | Decision::Skipped { .. } | Decision::NotJudged { .. })
@@ -213,8 +215,8 @@ fn is_right(variant: &Variant) -> bool {
     }
 }
 
-/// The newest variants in a table.
-fn history(story: &Story) -> Option<String> {
+/// Table of the latest variants.
+fn history(story: &SearchState) -> Option<String> {
     if story.variants.len() < 2 {
         return None;
     }
@@ -239,8 +241,8 @@ fn history(story: &Story) -> Option<String> {
     Some(std::iter::once(head).chain(rows).collect::<Vec<_>>().join("\n"))
 }
 
-/// What was seen of techniques against this bottleneck. Only of those that the playbook names: the file may be edited.
-fn knowledge(setting: &Setting<'_>) -> Vec<String> {
+/// Observed gains of techniques for this bottleneck. Techniques that the playbook lacks are omitted: the file may be edited.
+fn knowledge(setting: &PromptContext<'_>) -> Vec<String> {
     let subject = setting.subject;
     let bottleneck = subject.bottleneck.unwrap_or("unknown");
     let seen = subject.knowledge.seen.iter().filter(|seen| seen.bottleneck == bottleneck);
@@ -257,19 +259,19 @@ fn knowledge(setting: &Setting<'_>) -> Vec<String> {
     entries.take(MOST_KNOWN).collect()
 }
 
-/// Whether a workload's results may be told.
+/// Whether a prompt may contain the results of a workload.
 trait Counting {
     fn counts(&self, workload: &str) -> bool;
 }
 
-impl Counting for Story {
+impl Counting for SearchState {
     fn counts(&self, workload: &str) -> bool {
         self.header.workloads.iter().any(|known| known == workload)
     }
 }
 
-/// Whether all that is told of a story is about workloads that may be told of.
-pub(super) fn is_told_of_open_ones(setting: &Setting<'_>) -> bool {
+/// Whether no workload of the search is held out.
+pub(super) fn has_no_held_out_workload(setting: &PromptContext<'_>) -> bool {
     let held_out = |name: &String| {
         let mut all = setting.subject.project.workloads.iter();
         all.any(|workload| workload.name == *name && workload.purpose == Purpose::HeldOut)

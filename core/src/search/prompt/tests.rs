@@ -8,10 +8,11 @@ use crate::history::record::Origin;
 use crate::project::{Kernel, Project, Purpose, Workload};
 use crate::search::budget::Cost;
 use crate::search::entry::{
-    Basis, Decision, Entry, Failed, Header, Look, Proposal, SCHEMA, Verdict, WorkloadTime,
+    Basis, Decision, Entry, FailureRecord, Header, Proposal, SCHEMA, ScreeningResult, Verdict,
+    WorkloadTime,
 };
 use crate::search::roles::Roles;
-use crate::search::{Budget, Story};
+use crate::search::{Budget, SearchState};
 use crate::speed_of_light::playbook::playbook;
 use crate::suggest::knowledge::Knowledge;
 use crate::units::Seconds;
@@ -33,14 +34,14 @@ fn sample(name: &str) -> Arc<Project> {
 }
 
 /// A story in which everything has happened that a prompt can tell of.
-pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
+pub(crate) fn story(project: &Project, kernel: &Kernel) -> SearchState {
     let workloads: Vec<String> = project
         .workloads
         .iter()
         .filter(|workload| workload.purpose == Purpose::Measure)
         .map(|workload| workload.name.clone())
         .collect();
-    let mut story = Story::new(Header {
+    let mut story = SearchState::new(Header {
         schema: SCHEMA.to_owned(),
         id: "test".to_owned(),
         began_at: jiff::Timestamp::UNIX_EPOCH,
@@ -55,7 +56,7 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
         operators: Vec::new(),
         roles: Roles::default(),
         contrast: 0,
-        forecast: crate::search::Forecasting::Off,
+        forecast: crate::search::ForecastPolicy::Off,
         budget: Budget::default(),
         seed: 1,
         program: String::new(),
@@ -86,13 +87,18 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
             basis: Basis::Modelled,
         });
         let times: Vec<WorkloadTime> = times.collect();
-        let failed = Failed { kind: "wrong".to_owned(), sentence: format!("failure {variant}") };
+        let failed =
+            FailureRecord { kind: "wrong".to_owned(), sentence: format!("failure {variant}") };
         let why = format!("reason {variant}");
         if variant % 2 == 1 {
-            entries.push(Entry::Looked { variant, look: Look::Failed(failed), descriptor: None });
+            entries.push(Entry::Looked {
+                variant,
+                look: ScreeningResult::Failed(failed),
+                descriptor: None,
+            });
             entries.push(Entry::Decided { variant, decision: Decision::Rejected { why } });
         } else {
-            let look = Look::Right { times: times.clone() };
+            let look = ScreeningResult::Right { times: times.clone() };
             entries.push(Entry::Looked { variant, look, descriptor: None });
             let lines = told.iter().map(|workload| format!("{workload}: 12 % of the bound"));
             let verdict = Verdict::Passed {
@@ -113,10 +119,10 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
 }
 
 /// All three questions of a kernel, as one text.
-fn asked(project: &Arc<Project>, kernel: &Kernel, story: &Story, contrast: usize) -> String {
+fn asked(project: &Arc<Project>, kernel: &Kernel, story: &SearchState, contrast: usize) -> String {
     let (kernel, mut knowledge) = (Arc::new(kernel.clone()), Knowledge::default());
     knowledge.learn("larger-blocks", Some("memory"), Some(1.25));
-    let subject = Subjected {
+    let subject = ParentVariant {
         project,
         kernel: &kernel,
         bottleneck: Some("memory"),
@@ -126,14 +132,14 @@ fn asked(project: &Arc<Project>, kernel: &Kernel, story: &Story, contrast: usize
         variant: 0,
     };
     let sheet = DeviceSheet::named("h200").unwrap();
-    let setting = Setting { subject: &subject, sheet, contrast };
+    let setting = PromptContext { subject: &subject, sheet, contrast };
     let technique = &playbook().techniques[0];
     let mut text = String::new();
     for (voice, plan) in [
-        (Voice::Coder, None),
-        (Voice::Coder, Some("1. Do it")),
-        (Voice::Judge, None),
-        (Voice::Planner, None),
+        (ModelRole::Coder, None),
+        (ModelRole::Coder, Some("1. Do it")),
+        (ModelRole::Judge, None),
+        (ModelRole::Planner, None),
     ] {
         for task in [Task::Technique(technique), Task::Free] {
             text += &conversation(&setting, task, voice, plan).unwrap().to_prompt();
@@ -234,7 +240,7 @@ fn a_story_about_a_held_out_workload_is_refused() {
     let mut story = story(&project, kernel);
     story.header.workloads.push("held-out-small".to_owned());
     let (kernel, knowledge) = (Arc::new(kernel.clone()), Knowledge::default());
-    let subject = Subjected {
+    let subject = ParentVariant {
         project: &project,
         kernel: &kernel,
         bottleneck: None,
@@ -244,8 +250,8 @@ fn a_story_about_a_held_out_workload_is_refused() {
         variant: 0,
     };
     let sheet = DeviceSheet::named("h200").unwrap();
-    let setting = Setting { subject: &subject, sheet, contrast: 0 };
-    let refused = conversation(&setting, Task::Free, Voice::Coder, None).unwrap_err();
+    let setting = PromptContext { subject: &subject, sheet, contrast: 0 };
+    let refused = conversation(&setting, Task::Free, ModelRole::Coder, None).unwrap_err();
     assert!(matches!(refused, PromptError::HeldOut), "{refused}");
 }
 
@@ -285,7 +291,7 @@ fn what_a_project_says_stays_inside_its_fence() {
     let mut story = story(&project, &kernel);
     for variant in &mut story.variants {
         variant.proposal.what.clone_from(&breakout);
-        if let Some(Look::Failed(failed)) = &mut variant.look {
+        if let Some(ScreeningResult::Failed(failed)) = &mut variant.look {
             failed.sentence.clone_from(&breakout);
         }
     }
@@ -298,6 +304,6 @@ fn what_a_project_says_stays_inside_its_fence() {
 
 #[test]
 fn a_problem_with_an_answer_is_told_with_the_form_that_was_asked_for() {
-    let told = again("The JSON\ncannot be read", Voice::Judge).unwrap();
+    let told = correction("The JSON\ncannot be read", ModelRole::Judge).unwrap();
     assert!(told.contains("The JSON cannot be read") && told.contains("`bottleneck`"), "{told}");
 }

@@ -1,7 +1,7 @@
 //! Searches that forecast: what they skip is neither lost nor looked at, and a kill changes nothing of what they foresee.
 
 use super::*;
-use crate::search::foresight::{calibration, history, summary};
+use crate::search::forecaster::{calibration, history, summary};
 use crate::search::trajectory;
 use crate::strategies::forecast::Trial;
 
@@ -20,16 +20,16 @@ const FORECASTING: Setting = Setting {
     project: "softmax",
     script: sloped,
     evaluations: 30,
-    forecast: Forecasting::On,
+    forecast: ForecastPolicy::On,
     batch: 1,
     ..USUAL
 };
 
-fn foreseen(story: &Story) -> Vec<&Foresight> {
+fn foreseen(story: &SearchState) -> Vec<&VariantForecast> {
     story.variants.iter().map(|variant| variant.foreseen.as_ref().unwrap()).collect()
 }
 
-fn skipped(story: &Story) -> Vec<usize> {
+fn skipped(story: &SearchState) -> Vec<usize> {
     let is_skipped =
         |number: &usize| matches!(story.variants[*number].decision, Some(Decision::Skipped { .. }));
     (0..story.variants.len()).filter(is_skipped).collect()
@@ -59,14 +59,15 @@ fn what_is_skipped_is_not_looked_at_and_not_lost() {
         assert_eq!(children.count(), 0, "nothing is made of it");
     }
     let checks = foreseen(&story).into_iter();
-    let checks = checks.filter(|foresight| matches!(foresight.course, Course::Check { .. }));
-    let doubts = foreseen(&story).into_iter().filter(|foresight| foresight.doubts()).count();
+    let checks =
+        checks.filter(|foresight| matches!(foresight.course, ForecastDecision::Check { .. }));
+    let doubts = foreseen(&story).into_iter().filter(|foresight| foresight.advises_skip()).count();
     assert_eq!(checks.count(), doubts / 5, "one in five is looked at all the same");
 }
 
 #[test]
 fn off_is_as_it_always_was() {
-    let setting = Setting { forecast: Forecasting::Off, ..FORECASTING };
+    let setting = Setting { forecast: ForecastPolicy::Off, ..FORECASTING };
     let kept = Kept::new();
     let story = kept.begin(&setting, usize::MAX);
     assert!(story.variants.iter().all(|variant| variant.foreseen.is_none()));
@@ -86,7 +87,7 @@ fn few_variants_forecast_nothing() {
 
 #[test]
 fn a_kill_changes_nothing_of_what_is_foreseen() {
-    let foresight = |story: &Story| foreseen(story).into_iter().cloned().collect::<Vec<_>>();
+    let foresight = |story: &SearchState| foreseen(story).into_iter().cloned().collect::<Vec<_>>();
     let whole = FORECASTING.run();
     let kept = Kept::new();
     kept.begin(&FORECASTING, usize::MAX);
@@ -123,7 +124,7 @@ fn what_was_made_together_knows_nothing_of_each_other() {
     for (number, variant) in story.variants.iter().enumerate() {
         let Some(expected) = foreseen(&story)[number].expected else { continue };
         let before = story.variants.iter().filter(|other| {
-            other.after < variant.after && matches!(other.look, Some(Look::Right { .. }))
+            other.after < variant.after && matches!(other.look, Some(ScreeningResult::Right { .. }))
         });
         assert_eq!(expected.known, before.count(), "variant {number}");
     }
@@ -134,12 +135,12 @@ fn a_search_says_how_its_forecasts_did() {
     let story = FORECASTING.run();
     let told = summary(&story).unwrap();
     let count = skipped(&story).len();
-    assert!(told.starts_with(&format!("the forecast skipped {count} of ")), "{told}");
-    assert!(told.contains("% held within their interval of 80 %"), "{told}");
+    assert!(told.starts_with(&format!("skipped as predicted slow: {count} of ")), "{told}");
+    assert!(told.contains("% contained the time in their 80 % interval"), "{told}");
     assert!(told.contains("rank correlation is"), "{told}");
     assert!(calibration(&story).is_some_and(|calibration| calibration.forecasts > 5));
     let few = summary(&Setting { evaluations: 7, ..FORECASTING }.run()).unwrap();
-    assert!(few.contains("nothing was seen of a variant that had a forecast"), "{few}");
+    assert!(few.contains("no variant with a prediction was evaluated"), "{few}");
 }
 
 #[test]
@@ -152,10 +153,12 @@ fn a_recorded_search_is_tried_with_a_forecast() {
     let trial = Trial::from_history(&history).unwrap();
     assert!(trial.all_with <= trial.all && trial.calibration.is_some(), "{trial:?}");
     // What failed has no time, and what is not known forecasts nothing.
-    let failed =
-        story.variants.iter().position(|variant| matches!(variant.look, Some(Look::Failed(_))));
+    let failed = story
+        .variants
+        .iter()
+        .position(|variant| matches!(variant.look, Some(ScreeningResult::Failed(_))));
     assert!(failed.is_some() && history.iter().any(|one| one.log_time.is_infinite()));
-    assert_eq!(super::super::foresight::history(&story, &vec![None; 100]).len(), history.len());
+    assert_eq!(super::super::forecaster::history(&story, &vec![None; 100]).len(), history.len());
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn a_variant_that_was_not_judged_is_evaluated_once_more_and_counts_then() {
             assert!(!variant.is_not_judged(), "{name}: {:?}", variant.decision);
         }
         assert_eq!(story.ended, Some(End::NothingLeft), "{name}");
-        let best = |story: &Story| source(story, story.best).to_owned();
+        let best = |story: &SearchState| source(story, story.best).to_owned();
         assert_eq!(best(&story), best(&undisturbed), "{name}");
     };
     check("each look", each_once);
@@ -59,7 +59,7 @@ fn what_is_never_judged_is_tried_twice_and_teaches_nothing() {
         assert!(learnt.seen.iter().all(|seen| seen.failures == 0), "{learnt:?}");
         let mut parents = story.variants.iter().filter_map(|variant| variant.proposal.parent);
         assert!(parents.all(|parent| !never.contains(&parent)), "nothing is made of them");
-        let nodes = recording::archive(setting.order(&project), story.clone()).nodes().len();
+        let nodes = replay::archive(setting.order(&project), story.clone()).nodes().len();
         assert_eq!(nodes, story.variants.len() - never.len(), "the archive has the others");
     };
     check(|kernel, part| 99 * usize::from(part == Part::Look && is_streamed(kernel)));
@@ -69,14 +69,14 @@ fn what_is_never_judged_is_tried_twice_and_teaches_nothing() {
 #[test]
 fn what_the_device_does_not_support_is_not_tried_again() {
     let reason = NotJudged::NotSupported { reason: "tensor cores".to_owned() };
-    let look = Look::of(&Err(reason.into()));
+    let look = ScreeningResult::from_verdict(&Err(reason.into()));
     let story = Setting { evaluations: 2, ..USUAL }.run();
     let mut variant = story.variants[0].clone();
     (variant.verdict, variant.not_judged) = (None, 1);
     variant.decision = Some(Decision::NotJudged { why: "tensor cores".to_owned() });
     variant.look = Some(look);
     assert!(variant.is_not_judged() && !variant.is_due_again());
-    variant.look = Some(Look::of(&Err(lost())));
+    variant.look = Some(ScreeningResult::from_verdict(&Err(lost())));
     assert!(variant.is_due_again());
 }
 
@@ -99,8 +99,8 @@ fn a_kernel_to_begin_with_that_is_not_judged_is_not_called_wrong() {
 #[test]
 fn journals_of_earlier_versions_open() {
     let failed = r#"{"failed":{"kind":"device_lost","sentence":"it was lost"}}"#;
-    let look: Look = serde_json::from_str(failed).unwrap();
-    assert!(matches!(look, Look::Failed(ref reason) if !reason.is_judged()));
-    let new = serde_json::to_string(&Look::of(&Err(lost()))).unwrap();
+    let look: ScreeningResult = serde_json::from_str(failed).unwrap();
+    assert!(matches!(look, ScreeningResult::Failed(ref reason) if !reason.is_judged()));
+    let new = serde_json::to_string(&ScreeningResult::from_verdict(&Err(lost()))).unwrap();
     assert!(new.starts_with(r#"{"not_judged":{"kind":"device_lost""#), "{new}");
 }

@@ -1,13 +1,13 @@
-//! How large an index can become: the limits of axes, grids and blocks, carried through the code of a kernel.
+//! Value ranges of index expressions, by interval arithmetic from the limits of axes, grids and blocks.
 
 use std::cell::Cell;
 
 use tree_sitter::Node;
 
 use super::function::Function;
+use super::kernel_source::Site;
 use super::loops::counted_loop;
-use super::number::{Number, number};
-use super::subject::Site;
+use super::scalar_type::{ScalarType, scalar_type};
 use super::syntax::{bare, enclosing, named, part};
 use crate::project::argument::ValueSource;
 use crate::project::expression::{Expression, Interval};
@@ -50,7 +50,7 @@ pub(super) fn fits(
 ) -> Result<(), (String, Option<i128>)> {
     let parts = super::syntax::all(node, &["binary_expression", "unary_expression"]);
     for part in parts.into_iter().chain([node]) {
-        if number(function, part).is_some_and(|number| !number.is_integer()) {
+        if scalar_type(function, part).is_some_and(|number| !number.is_integer()) {
             continue;
         }
         let text = || function.subject.line_of(part);
@@ -78,7 +78,7 @@ pub(super) fn length(function: &Function<'_>, index: usize) -> Option<Interval> 
         .flatten()
 }
 
-/// The smallest and the largest value of a size of a launch, whatever the parameters are.
+/// Smallest and largest value of a size of a launch, over all values of parameters.
 pub(super) fn size_bounds(function: &Function<'_>, size: &str) -> Option<Interval> {
     let size = Expression::parse(size).ok()?;
     settings(function)
@@ -135,7 +135,7 @@ fn settings<'f, 's>(function: &'f Function<'s>) -> Vec<Setting<'f, 's>> {
 }
 
 impl Setting<'_, '_> {
-    /// What a name of the launch block stands for.
+    /// Meaning of a name in the launch block.
     fn named(&self, name: &str) -> Option<Interval> {
         if let Some((_, value)) = self.parameters.iter().find(|(known, _)| *known == name) {
             return Some(*value);
@@ -210,7 +210,7 @@ impl Setting<'_, '_> {
 
     /// A cast changes nothing where the value fits the type.
     fn cast(&self, kind: Node<'_>, value: Node<'_>, depth: usize) -> Option<Interval> {
-        let limits = Number::named(self.function.subject.of_node(kind))?.limits()?;
+        let limits = ScalarType::named(self.function.subject.of_node(kind))?.limits()?;
         let (low, high) = self.of(value, depth + 1)?;
         (limits.0 <= low && high <= limits.1).then_some((low, high))
     }

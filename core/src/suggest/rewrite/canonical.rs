@@ -1,4 +1,4 @@
-//! Index expressions in one form, so that two ways of writing the same index are equal.
+//! Canonical form of index expressions, in which equal indices compare equal.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Canonical {
         }
     }
 
-    /// Whether the value grows by one with a name, whatever else there is.
+    /// Whether the value is a name plus terms without that name.
     pub(super) fn follows(&self, name: &str) -> bool {
         let with_name =
             self.terms.iter().filter(|(names, _)| names.iter().any(|each| each == name));
@@ -52,7 +52,7 @@ impl Canonical {
         with_name.next() == Some(true) && with_name.next().is_none()
     }
 
-    /// Whether different values of a name make different values, whatever the others are.
+    /// Whether different values of a name give different values, for all values of the other names.
     pub(super) fn is_linear_in(&self, name: &str) -> bool {
         let mut with_name = self.terms.keys().filter(|names| names.iter().any(|each| each == name));
         let alone = with_name.next().is_some_and(|names| names.len() == 1);
@@ -187,7 +187,7 @@ pub(super) fn all_threads(function: &Function<'_>) -> Option<Canonical> {
     Some(Canonical::name("gridDim.x").times(&block_size(function)?))
 }
 
-/// Names of the launch block become those that code has for them; only products and sums are read.
+/// Canonical form of a product in the launch block; none if a factor is neither an integer nor a parameter.
 fn of_launch(function: &Function<'_>, size: &Expression) -> Option<Canonical> {
     let mut product = Canonical::integer(1);
     for factor in size.text().split('*').map(str::trim) {
@@ -270,7 +270,7 @@ fn identifier(function: &Function<'_>, node: Node<'_>, steps: usize) -> Option<C
     })
 }
 
-/// What stands in `static_cast<…>(…)`.
+/// Operand of `static_cast<…>(…)`.
 pub(super) fn cast_operand<'t>(function: &Function<'_>, call: Node<'t>) -> Option<Node<'t>> {
     let callee = part(call, "function").filter(|callee| callee.kind() == "template_function")?;
     let name = part(callee, "name").map(|name| function.subject.of_node(name));

@@ -1,15 +1,15 @@
-//! Conditions of guards: turned round, and taken apart.
+//! Conditions of guards: their negation and their terms.
 
 use tree_sitter::Node;
 
 use super::function::Function;
-use super::number::number;
+use super::scalar_type::scalar_type;
 use super::syntax::{bare, is_compound, part};
 
 /// Conditions nested deeper than this are not taken apart.
 const MAX_DEPTH: usize = 16;
 
-/// What holds where a condition does not, as text.
+/// Text of the negation of a condition.
 pub(super) fn negated(function: &Function<'_>, condition: Node<'_>) -> String {
     turned(function, bare(condition), 0)
 }
@@ -31,7 +31,7 @@ fn turned(function: &Function<'_>, node: Node<'_>, depth: usize) -> String {
         _ => {
             let are_whole = [left, right]
                 .into_iter()
-                .all(|side| number(function, side).is_some_and(|number| number.is_integer()));
+                .all(|side| scalar_type(function, side).is_some_and(|number| number.is_integer()));
             match opposite(operator).filter(|_| are_whole) {
                 Some(other) => {
                     format!("{} {other} {}", subject.of_node(left), subject.of_node(right))

@@ -1,13 +1,13 @@
-//! Edits of a text, and several of them as one rewrite.
+//! Edits of a text, and groups of edits that are applied together.
 
 use std::ops::Range;
 
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// Bytes of the text; empty where something is only inserted.
+    /// Byte range of the text; empty for an insertion.
     pub range: Range<usize>,
-    /// What stands there afterwards.
+    /// The text that replaces the range.
     pub replacement: String,
 }
 
@@ -21,25 +21,25 @@ impl Edit {
     }
 }
 
-/// Edits that belong together: applied all or none.
+/// Edits that are applied together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
-    /// One sentence that names the place, without a period.
+    /// The change and its place, in a sentence without a period.
     pub what: String,
-    /// The line that it is about, counted from 1.
+    /// Line of the place, from 1.
     pub line: usize,
     /// In the order of the text; they do not overlap.
     pub edits: Vec<Edit>,
 }
 
 impl Rewrite {
-    /// Insertions at one place keep the order in which they were made.
+    /// A rewrite of these edits, sorted by place; insertions at one place keep their order.
     pub(super) fn new(what: impl Into<String>, line: usize, mut edits: Vec<Edit>) -> Self {
         edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         Self { what: what.into(), line, edits }
     }
 
-    /// The text with all edits made; edits that are not of this text are left out.
+    /// The text after all edits; edits whose range is not in the text are omitted.
     #[must_use]
     pub fn apply(&self, source: &str) -> String {
         let mut text = String::with_capacity(source.len());
@@ -57,7 +57,7 @@ impl Rewrite {
         text
     }
 
-    /// Whether no edit begins before the one before it has ended.
+    /// Whether no two edits overlap.
     #[must_use]
     pub fn is_orderly(&self) -> bool {
         self.edits.windows(2).all(|pair| match pair {

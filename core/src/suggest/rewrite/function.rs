@@ -1,25 +1,25 @@
-//! A kernel of the file: its parameters with what the launches pass for them, and the names of its body.
+//! A launched kernel of the file: its parameters with the arguments of the launches, and the names of its body.
 
 use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
+use super::kernel_source::{KernelSource, Site};
 use super::known_functions::is_known;
 use super::refusal::NotApplicable;
-use super::subject::{Site, Subject};
 use super::syntax::{all, ancestors, children, contains, named, part};
 use crate::project::launch::{Argument, Buffer};
 use crate::project::scaffold::source::first_error_below;
 use crate::project::tensor::Role;
 use crate::project::{Kernel, Project};
 
-/// Nodes that names end with.
+/// Nodes that are a scope.
 const SCOPES: [&str; 4] =
     ["compound_statement", "for_statement", "lambda_expression", "for_range_loop"];
 
 /// A `__global__` function that is launched.
 pub(super) struct Function<'s> {
-    pub(super) subject: &'s Subject<'s>,
+    pub(super) subject: &'s KernelSource<'s>,
     pub(super) node: Node<'s>,
     /// The template declaration around it, or the function itself.
     pub(super) outer: Node<'s>,
@@ -44,7 +44,7 @@ pub(super) struct Parameter<'s> {
     pub(super) type_name: &'s str,
     pub(super) is_pointer: bool,
     pub(super) is_const: bool,
-    /// What each launch passes.
+    /// The argument in each launch.
     pub(super) arguments: Vec<&'s Argument>,
 }
 
@@ -61,12 +61,12 @@ pub(super) struct Local<'s> {
     pub(super) value: Option<Node<'s>>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> KernelSource<'a> {
     /// Reads a kernel file with the functions in it that its project launches.
     ///
     /// # Errors
     /// The kernel is not CUDA C++, or the grammar reads no launched function to its end.
-    pub fn of(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
+    pub fn from_kernel(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
         let subject = Self::parse(project, kernel)?;
         if subject.functions().is_empty() {
             let error = first_error_below(subject.root());
@@ -88,7 +88,7 @@ impl<'a> Subject<'a> {
 
 impl<'s> Function<'s> {
     pub(super) fn read(
-        subject: &'s Subject<'_>,
+        subject: &'s KernelSource<'_>,
         node: Node<'s>,
         sites: &[Site<'s>],
     ) -> Option<Self> {
@@ -150,7 +150,7 @@ impl<'s> Function<'s> {
         self.locals.iter().filter(move |local| local.declaration.id() == id)
     }
 
-    /// What a name means at a place: the innermost declaration before it.
+    /// The innermost declaration of a name before a place.
     pub(super) fn local(&self, name: &str, at: Node<'_>) -> Option<Local<'s>> {
         self.locals.iter().copied().rfind(|local| {
             let scope = ancestors(local.declaration).find(|outer| SCOPES.contains(&outer.kind()));
@@ -177,7 +177,7 @@ impl<'s> Function<'s> {
         self.sites.iter().map(sizes).max().unwrap_or_default()
     }
 
-    /// What the n-th template argument is in each launch, as written.
+    /// The n-th template argument of each launch, as written.
     pub(super) fn template_arguments(&self, index: usize) -> Vec<String> {
         let written = |site: &Site<'_>| {
             let text = site.step.kernel.text();
@@ -292,14 +292,14 @@ pub(super) fn is_changed_by(name: Node<'_>) -> bool {
     }
 }
 
-fn template_name<'s>(subject: &'s Subject<'_>, node: Node<'s>) -> &'s str {
+fn template_name<'s>(subject: &'s KernelSource<'_>, node: Node<'s>) -> &'s str {
     let name = part(node, "declarator").or_else(|| part(node, "name"));
     let name = name.or_else(|| named(node).last().copied());
     name.map_or("", |name| subject.of_node(name))
 }
 
 fn parameter<'s>(
-    subject: &'s Subject<'_>,
+    subject: &'s KernelSource<'_>,
     node: Node<'s>,
     index: usize,
     sites: &[Site<'s>],
@@ -316,7 +316,7 @@ fn parameter<'s>(
     Some(Parameter { name, node, declarator, type_name, is_pointer, is_const, arguments })
 }
 
-fn locals_of<'s>(subject: &'s Subject<'_>, body: Node<'s>) -> Vec<Local<'s>> {
+fn locals_of<'s>(subject: &'s KernelSource<'_>, body: Node<'s>) -> Vec<Local<'s>> {
     let mut found = Vec::new();
     for declaration in all(body, &["declaration", "parameter_declaration"]) {
         let Some(kind) = part(declaration, "type") else { continue };

@@ -1,6 +1,6 @@
-//! Functions of CUDA and of the language, told from those of the file by their names.
+//! Names of functions of CUDA and of the language, which a kernel file does not define.
 
-/// Functions of f32 arguments and result, whatever they compute.
+/// Functions with f32 arguments and an f32 result.
 pub(super) const SINGLE: &[&str] = &[
     "expf",
     "exp2f",
@@ -63,7 +63,7 @@ pub(super) const SINGLE: &[&str] = &[
     "__uint2float_rn",
 ];
 
-/// Whether a function is one of CUDA's or of the language.
+/// Whether a function belongs to CUDA or the language.
 pub(super) fn is_known(name: &str) -> bool {
     SINGLE.contains(&name)
         || name.starts_with("__")

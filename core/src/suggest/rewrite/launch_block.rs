@@ -1,8 +1,8 @@
-//! Edits of the launch block that keep what else is written there: its order, its comments, its white space.
+//! Edits of the launch block that keep its order, comments and white space.
 
 use super::edit::Edit;
+use super::kernel_source::{KernelSource, Site};
 use super::refusal::Missing;
-use super::subject::{Site, Subject};
 use crate::project::Located;
 use crate::project::launch::MAX_COMBINATIONS;
 
@@ -13,7 +13,7 @@ const MAX_PARAMETERS: usize = 16;
 const ORDER: [&str; 8] =
     ["title", "note", "lineage", "params", "require", "constants", "steps", "flags"];
 
-impl Subject<'_> {
+impl KernelSource<'_> {
     /// Declares a parameter.
     pub(super) fn new_parameter(&self, name: &str, values: &[i64]) -> Result<Edit, Missing> {
         let known = &self.launch.parameters;
@@ -21,7 +21,10 @@ impl Subject<'_> {
             known.iter().map(|each| each.values.len()).try_fold(values.len(), usize::checked_mul);
         if known.len() >= MAX_PARAMETERS || count.is_none_or(|count| count > MAX_COMBINATIONS) {
             let what = format!("{} parameters", known.len());
-            return Err(Missing::Contains { what, why: "no room for another parameter" });
+            return Err(Missing::Contains {
+                what,
+                why: "the launch block has the largest permitted number of parameters",
+            });
         }
         let values: Vec<String> = values.iter().map(i64::to_string).collect();
         Ok(self.new_entry("params", '{', '}', &format!("\"{name}\": [{}]", values.join(", "))))

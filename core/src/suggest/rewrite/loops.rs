@@ -1,4 +1,4 @@
-//! Loops that count: `for (T i = start; i < end; i += step)`.
+//! Counted loops: `for (T i = start; i < end; i += step)`.
 
 use tree_sitter::Node;
 
@@ -19,7 +19,7 @@ pub(super) struct CountedLoop<'s> {
     pub(super) body: Node<'s>,
 }
 
-/// What is added after each turn.
+/// Increment of the counter after each iteration.
 #[derive(Clone, Copy)]
 pub(super) enum Step<'s> {
     One,
@@ -129,13 +129,13 @@ pub(super) fn pragma(node: Node<'_>) -> Option<Node<'_>> {
     (before.kind() == "preproc_call").then_some(before)
 }
 
-/// Where a statement of a block begins, pragmas before it included; none where it stands in no block.
+/// Start of a statement of a block, including pragmas before it; none if it is not in a block.
 pub(super) fn statement_start(node: Node<'_>) -> Option<usize> {
     let outer = node.parent().filter(|outer| outer.kind() == "compound_statement");
     outer.map(|_| pragma(node).map_or(node.start_byte(), |pragma| pragma.start_byte()))
 }
 
-/// What leaves a loop early, or leaves out the rest of a turn.
+/// A statement that leaves a loop or skips the rest of an iteration.
 pub(super) fn jump<'s>(node: Node<'s>) -> Option<Node<'s>> {
     let jumps = ["break_statement", "continue_statement", "return_statement", "goto_statement"];
     all(node, &jumps).into_iter().find(|jump| {

@@ -1,28 +1,28 @@
-//! Rewrite rules: edits of a kernel file on its syntax tree, each with what it needs and why it may help.
+//! Rewrite rules: edits of a kernel file on its syntax tree, each with its requirements and its expected benefit.
 //!
 //! ```text
-//!  kernel file, definition ──► Subject ──► Rule ──► Rewrites (edits), or NotApplicable (what is missing, and where)
+//!  kernel file, definition ──► KernelSource ──► Rule ──► Rewrites (edits), or NotApplicable (missing requirement, place)
 //!                                                      │ Rewrite::apply
 //!                                                      ▼
 //!                                             text ──► Project::draft ──► Kernel
 //! ```
 //!
-//! Everything here is pure. A rewrite compiles and keeps the meaning up to rounding; whether the rounding is within the
-//! tolerance is for the verifier to say. `docs/rewrite-rules.md` lists the rules.
+//! Rules have no side effects. A rewritten kernel compiles and computes the same function up to rounding; the verifier
+//! decides whether the rounding is within the tolerance. `docs/rewrite-rules.md` lists the rules.
 
 mod bounds;
 mod canonical;
 mod condition;
 mod edit;
 mod function;
+mod kernel_source;
 mod known_functions;
 mod launch_block;
 mod loops;
-mod number;
 mod pointers;
 mod refusal;
 mod rules;
-mod subject;
+mod scalar_type;
 mod syntax;
 mod thread_index;
 
@@ -30,42 +30,42 @@ use crate::project::{Kernel, Problem, Project};
 use crate::speed_of_light::playbook::{Technique, playbook};
 
 pub use edit::{Edit, Rewrite};
+pub use kernel_source::KernelSource;
 pub use refusal::{Missing, NotApplicable, Refusal};
-pub use subject::Subject;
 
-/// One way of changing kernels.
+/// A rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its name in commands.
+    /// Name in commands.
     pub id: &'static str,
-    /// What it does, as an order.
+    /// The change, as an imperative sentence.
     pub title: &'static str,
-    /// Why that may help.
+    /// Why the change may reduce the time.
     pub reason: &'static str,
-    /// What it needs.
+    /// Requirements on the kernel.
     pub needs: &'static str,
-    /// The technique of the playbook that it carries out: tier and expected gain are that one's.
+    /// Identifier of the technique of the playbook, which has the tier and the expected gain.
     pub technique: &'static str,
-    apply: fn(&Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable>,
+    apply: fn(&KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable>,
 }
 
 impl Rule {
-    /// Every place where it applies, in the order of the text; at least one.
+    /// A rewrite for each place where the rule applies, in the order of the text; at least one.
     ///
     /// # Errors
-    /// What is missing, and where.
-    pub fn rewrites(&self, subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+    /// The missing requirement and its place.
+    pub fn rewrites(&self, subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
         (self.apply)(subject)
     }
 
-    /// The technique of the playbook; none only if the playbook has lost it, which a test would see.
+    /// The technique of the playbook; a test checks that it exists.
     #[must_use]
     pub fn playbook(&self) -> Option<&'static Technique> {
         playbook().techniques.iter().find(|technique| technique.id == self.technique)
     }
 }
 
-/// All rules, in the order in which they are offered: by tier.
+/// All rules, by tier.
 #[must_use]
 pub fn rules() -> &'static [Rule] {
     rules::ALL
@@ -77,10 +77,10 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     rules().iter().find(|rule| rule.id == id)
 }
 
-/// The kernel that a rewrite makes of another one of the project, under a name of its own.
+/// The rewritten kernel, as a kernel of this name in the project.
 ///
 /// # Errors
-/// What is wrong with the new text: a fault of the rule.
+/// The problems of the new text: a defect of the rule.
 pub fn rewritten(
     project: &Project,
     kernel: &Kernel,

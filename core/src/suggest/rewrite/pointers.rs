@@ -1,11 +1,11 @@
-//! Which memory a name points to: a parameter, or what was made of one by adding an index.
+//! The memory that a name points to: a parameter, or a parameter plus an index.
 
 use tree_sitter::Node;
 
 use super::function::{Function, Parameter};
 use super::syntax::{all, bare, index, part};
 
-/// Pointers made of pointers are followed so many steps.
+/// Most steps from a pointer to the pointer that it is computed from.
 const MAX_STEPS: usize = 8;
 
 /// A pointer that leads back to a parameter.
@@ -52,7 +52,7 @@ pub(super) fn pointer<'f, 's>(
     None
 }
 
-/// What is done with `p[i]`.
+/// Kind of access to `p[i]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// Its value is used.

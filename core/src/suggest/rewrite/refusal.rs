@@ -1,4 +1,4 @@
-//! Why a rule does not apply: what is missing, and where.
+//! Reasons why a rule does not apply: the missing requirement and its place.
 
 use std::fmt;
 
@@ -7,39 +7,39 @@ use super::Rewrite;
 /// Why a rule changes nothing in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotApplicable {
-    /// The file is no CUDA C++.
+    /// The file is not CUDA C++.
     Language,
-    /// The grammar did not understand the text.
+    /// The parser reports a syntax error.
     Unreadable {
-        /// Where it stopped, counted from 1.
+        /// Line of the error, from 1.
         line: usize,
     },
-    /// There is nothing of the kind.
+    /// The file has no place for the rule.
     Nothing {
-        /// What the rule looks for.
+        /// The construct that the rule changes.
         wanted: &'static str,
     },
-    /// There are places, and each lacks something.
+    /// Each place lacks a requirement.
     Places(Vec<Refusal>),
 }
 
-/// A place that a rule looked at and left as it is.
+/// A place at which a rule does not apply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The line, counted from 1.
+    /// Line of the place, from 1.
     pub line: usize,
-    /// What is missing there.
+    /// The missing requirement.
     pub missing: Missing,
 }
 
-/// What a rule needs and does not have.
+/// A requirement of a rule that is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// It is done already.
+    /// The change is present already.
     Already {
-        /// What has it.
+        /// The changed item.
         what: String,
-        /// What it has.
+        /// The change.
         has: &'static str,
     },
     /// A value may be too large.
@@ -48,40 +48,40 @@ pub enum Missing {
         what: String,
         /// Its largest value.
         most: i128,
-        /// The largest that would do.
+        /// The largest permitted value.
         limit: i128,
     },
-    /// The limits of the axes do not say how large a value is.
+    /// The limits of the axes do not bound a value.
     Unbounded {
         /// The expression.
         what: String,
     },
-    /// A name is used in another way, too.
+    /// A name is also used in a way that the rule does not handle.
     OtherUse {
         /// The name.
         name: String,
-        /// How.
+        /// The other use.
         used: String,
     },
-    /// Something is written in another form.
+    /// An expression has another form than the rule needs.
     Form {
-        /// What stands there.
+        /// The expression.
         found: String,
-        /// What the rule can read.
+        /// The form that the rule needs.
         expected: &'static str,
     },
-    /// Two names may mean the same memory.
+    /// Two names may refer to the same memory.
     SameMemory {
-        /// One.
+        /// The first name.
         name: String,
-        /// The other one.
+        /// The second name.
         other: String,
     },
-    /// Something that must not happen there happens.
+    /// The place contains a construct that the rule excludes.
     Contains {
-        /// What.
+        /// The construct.
         what: String,
-        /// Why that matters.
+        /// Why the rule excludes it.
         why: &'static str,
     },
 }
@@ -91,7 +91,7 @@ impl fmt::Display for NotApplicable {
         match self {
             Self::Language => write!(out, "the rules read CUDA C++ only"),
             Self::Unreadable { line } => {
-                write!(out, "line {line}: the syntax is not understood")
+                write!(out, "line {line}: syntax error")
             }
             Self::Nothing { wanted } => write!(out, "there is no {wanted}"),
             Self::Places(places) => {
@@ -116,22 +116,22 @@ impl fmt::Display for Missing {
         match self {
             Self::Already { what, has } => write!(out, "`{what}` already has {has}"),
             Self::TooLarge { what, most, limit } => {
-                write!(out, "`{what}` may be {most}; at most {limit} would do")
+                write!(out, "`{what}` may be {most}; the rule needs at most {limit}")
             }
             Self::Unbounded { what } => {
-                write!(out, "the limits of the axes do not say how large `{what}` may be")
+                write!(out, "the limits of the axes do not bound `{what}`")
             }
             Self::OtherUse { name, used } => write!(out, "`{name}` is also used as `{used}`"),
             Self::Form { found, expected } => write!(out, "found `{found}`; expected {expected}"),
             Self::SameMemory { name, other } => {
                 write!(out, "`{name}` and `{other}` may be the same memory")
             }
-            Self::Contains { what, why } => write!(out, "`{what}` stands there: {why}"),
+            Self::Contains { what, why } => write!(out, "`{what}` prevents the change: {why}"),
         }
     }
 }
 
-/// What a rule found so far.
+/// Rewrites and refusals of a rule, over all places.
 #[derive(Default)]
 pub(super) struct Findings {
     rewrites: Vec<Rewrite>,
@@ -152,7 +152,7 @@ impl Findings {
         }
     }
 
-    /// Takes in what became of one place.
+    /// Adds the result of one place.
     pub(super) fn add(&mut self, line: usize, found: Result<Rewrite, Missing>) {
         match found {
             Ok(rewrite) => self.offer(rewrite),
@@ -160,7 +160,7 @@ impl Findings {
         }
     }
 
-    /// All rewrites; without any, what was missing.
+    /// All rewrites; without any, the missing requirements.
     pub(super) fn finish(self, wanted: &'static str) -> Result<Vec<Rewrite>, NotApplicable> {
         if !self.rewrites.is_empty() {
             Ok(self.rewrites)

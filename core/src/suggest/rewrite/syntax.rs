@@ -1,4 +1,4 @@
-//! Questions about nodes of a syntax tree that need no text.
+//! Queries of nodes of a syntax tree that do not need the text.
 
 use tree_sitter::Node;
 

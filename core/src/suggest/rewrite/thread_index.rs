@@ -1,11 +1,11 @@
-//! The variables that say which thread of a grid this is, and the launches that make them so.
+//! Variables that hold the index of a thread in its grid, as far as the launches determine it.
 
 use tree_sitter::Node;
 
 use super::canonical::{canonical, global_thread, global_thread_along};
 use super::function::{Function, Local};
+use super::kernel_source::Site;
 use super::refusal::Missing;
-use super::subject::Site;
 use super::syntax::{all, contains};
 use crate::project::argument::ValueSource;
 use crate::project::launch::Argument;
@@ -50,7 +50,7 @@ pub(super) fn coordinate<'s>(function: &Function<'s>, dimension: usize) -> Optio
         .find(|local| local.value.is_some_and(|value| canonical(function, value) == wanted))
 }
 
-/// What is divided in a grid of `ceil_div(size, block)`, where the block is this launch's.
+/// The size in a grid of `ceil_div(size, block)` with the block of this launch.
 pub(super) fn divided<'s>(site: &Site<'s>, dimension: usize) -> Option<&'s str> {
     let step = site.step;
     let (grid, block) = (step.grid.get(dimension)?, step.block.get(dimension)?);

@@ -16,7 +16,7 @@ fn agent() -> Box<dyn Operator> {
     let roster = ModelRegistry::new(&settings).unwrap();
     let access: ModelAccess = roster.access(&|name| std::env::var_os(name), &NoKeyring);
     let ledger = Ledger::new(crate::models::Budget::default());
-    Box::new(ModelOperator::new(Asked {
+    Box::new(ModelOperator::new(ModelSetup {
         model: roster.open("editor", &access, &ledger, 1).unwrap(),
         prices: None,
         redactor: access.redactor().clone(),
@@ -27,20 +27,23 @@ fn agent() -> Box<dyn Operator> {
     }))
 }
 
-fn order() -> Order {
-    Order { operators: vec![agent()], ..order_of(operator(recorded(), Roles::Proposer), Some(6)) }
+fn order() -> SearchSetup {
+    SearchSetup {
+        operators: vec![agent()],
+        ..order_of(operator(recorded(), Roles::Proposer), Some(6))
+    }
 }
 
-fn audience<'a>() -> Audience<'a> {
-    Audience { listener: Box::new(|_, _| {}), keeper: Box::new(|_| {}) }
+fn audience<'a>() -> SearchListeners<'a> {
+    SearchListeners { listener: Box::new(|_, _| {}), keeper: Box::new(|_| {}) }
 }
 
-fn laboratory(order: &Order) -> Scripted {
+fn laboratory(order: &SearchSetup) -> Scripted {
     Scripted { workloads: order.workloads().iter().map(|each| each.name.clone()).collect() }
 }
 
 /// What was proposed by whom, what came of it, and what nothing came of.
-fn gist(story: &Story) -> Vec<String> {
+fn gist(story: &SearchState) -> Vec<String> {
     let variants = story.variants.iter().map(|variant| {
         let talk = variant.proposal.talk.as_ref().map(|talk| (&talk.prompt, &talk.reply));
         format!("{} {:?} {talk:?}", variant.proposal.origin, variant.decision)

@@ -1,4 +1,4 @@
-//! Several sums instead of one, so that additions do not wait for each other.
+//! Several accumulators instead of one, so that additions are independent of each other.
 
 use tree_sitter::Node;
 
@@ -6,13 +6,13 @@ use super::super::Rule;
 use super::super::bounds::bounds;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::loops::{
     CountedLoop, Step, counted_loop, is_innermost, is_invariant, jump, loops, pragma,
     statement_start,
 };
-use super::super::number::{Number, number};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{contains, is_compound, moved, named, part, statements};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -30,7 +30,7 @@ const COUNTS: [usize; 2] = [2, 4];
 /// Steps of 32-bit counters beyond this could overflow where the counter ends.
 const MAX_STEP: i128 = 1 << 24;
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in loops(&function).into_iter().filter(|node| is_innermost(*node)) {
@@ -53,7 +53,7 @@ struct Sum<'s> {
     counted: CountedLoop<'s>,
     start: usize,
     name: &'s str,
-    number: Number,
+    number: ScalarType,
     type_name: &'s str,
     /// `fmaxf` and its like; none for a sum.
     choice: Option<&'s str>,
@@ -93,7 +93,7 @@ fn sum<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Sum<'s>, Missing> 
     let local = local.ok_or_else(|| {
         form(assignment, "a variable of the kernel that is declared before the loop")
     })?;
-    let number = Number::named(local.type_name)
+    let number = ScalarType::named(local.type_name)
         .ok_or_else(|| form(local.declaration, "a variable of a plain type"))?;
     let expected_uses = if choice.is_some() { 2 } else { 1 };
     if contains(node, local.declaration) || function.uses(name, node).len() != expected_uses {
@@ -110,7 +110,10 @@ fn sum<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Sum<'s>, Missing> 
         });
     }
     if let Some(call) = function.meeting(counted.body) {
-        return Err(Missing::Contains { what: call.to_owned(), why: "threads meet in this loop" });
+        return Err(Missing::Contains {
+            what: call.to_owned(),
+            why: "the loop contains a barrier or a warp exchange",
+        });
     }
     Ok(Sum { counted, start, name, number, type_name: local.type_name, choice })
 }
@@ -118,8 +121,8 @@ fn sum<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Sum<'s>, Missing> 
 /// The counter is signed, and what it is compared with and moved by stays.
 fn check_head(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(), Missing> {
     let subject = function.subject;
-    let counter = Number::named(counted.type_name);
-    if !matches!(counter, Some(Number::I32 | Number::I64)) {
+    let counter = ScalarType::named(counted.type_name);
+    if !matches!(counter, Some(ScalarType::I32 | ScalarType::I64)) {
         return Err(Missing::Form {
             found: counted.type_name.to_owned(),
             expected: "a signed counter",
@@ -138,7 +141,7 @@ fn check_head(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(), 
             });
         }
     }
-    if let (Some(step), Some(Number::I32)) = (step, counter) {
+    if let (Some(step), Some(ScalarType::I32)) = (step, counter) {
         let what = subject.line_of(step);
         let (_, most) = bounds(function, step).ok_or(Missing::Unbounded { what: what.clone() })?;
         if most > MAX_STEP {
@@ -184,9 +187,9 @@ fn split(function: &Function<'_>, sum: &Sum<'_>, count: usize) -> Rewrite {
     let indentation = subject.indentation(counted.node.start_byte());
     let inner = format!("{indentation}    ");
     let zero = match sum.number {
-        Number::F32 => "0.0f",
-        Number::F64 => "0.0",
-        Number::I32 | Number::U32 | Number::I64 | Number::U64 => "0",
+        ScalarType::F32 => "0.0f",
+        ScalarType::F64 => "0.0",
+        ScalarType::I32 | ScalarType::U32 | ScalarType::I64 | ScalarType::U64 => "0",
     };
     let first = if sum.choice.is_some() { name } else { zero };
     let mut text = String::from("{\n");
@@ -224,7 +227,7 @@ fn split(function: &Function<'_>, sum: &Sum<'_>, count: usize) -> Rewrite {
     Rewrite::new(what, line, vec![Edit::replace(sum.start..counted.node.end_byte(), text)])
 }
 
-/// What the counter moves by in so many turns.
+/// Increment of the counter over `turns` iterations.
 fn steps(function: &Function<'_>, counted: &CountedLoop<'_>, turns: usize) -> String {
     match counted.step {
         Step::One => turns.to_string(),
@@ -236,8 +239,8 @@ fn steps(function: &Function<'_>, counted: &CountedLoop<'_>, turns: usize) -> St
 /// An expression in the type of the counter.
 fn as_counter(function: &Function<'_>, counted: &CountedLoop<'_>, node: Node<'_>) -> String {
     let text = function.subject.of_node(node);
-    let same =
-        number(function, node).is_some_and(|kind| Some(kind) == Number::named(counted.type_name));
+    let same = scalar_type(function, node)
+        .is_some_and(|kind| Some(kind) == ScalarType::named(counted.type_name));
     match (same, is_compound(node)) {
         (true, false) => text.to_owned(),
         (true, true) => format!("({text})"),

@@ -1,10 +1,10 @@
-//! An axis as a constant of the code: one kernel for each size.
+//! An axis as a compile-time constant: one compiled kernel for each size.
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Parameter};
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 use super::super::syntax::part;
 use crate::project::argument::ValueSource;
 use crate::project::launch::Argument;
@@ -18,7 +18,7 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for parameter in &function.parameters {

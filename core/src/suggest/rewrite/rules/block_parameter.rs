@@ -1,4 +1,4 @@
-//! A block size that is written as a number, in the launch and in the code, as a parameter.
+//! A literal block size, in the launch and in the code, replaced by a parameter.
 
 use tree_sitter::Node;
 
@@ -6,8 +6,8 @@ use super::super::Rule;
 use super::super::canonical::cast_operand;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 use super::super::syntax::{all, ancestors, bare, children, contains, named, part};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -19,10 +19,10 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-/// Sizes to try beside the one that is written.
+/// Sizes to try besides the literal one.
 const SIZES: [i64; 5] = [128, 256, 64, 512, 1024];
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         let sizes: Vec<Option<i128>> = function
@@ -56,10 +56,7 @@ fn parameter(function: &Function<'_>, size: i128) -> Result<Rewrite, Missing> {
     }
     if subject.has_own_includes() {
         let what = "#include \"…\"".to_owned();
-        return Err(Missing::Contains {
-            what,
-            why: "the size may be written in the other file, too",
-        });
+        return Err(Missing::Contains { what, why: "the included file may contain the size too" });
     }
     let name = subject.fresh("BLOCK");
     let literals = literals(subject, function, size)?;
@@ -102,7 +99,7 @@ fn typed(literal: &str, name: &str) -> String {
 
 /// The numbers of the code that are the block's size; any other of the same value may be it, too.
 fn literals<'s>(
-    subject: &'s Subject<'_>,
+    subject: &'s KernelSource<'_>,
     function: &Function<'s>,
     size: i128,
 ) -> Result<Vec<Node<'s>>, Missing> {
@@ -131,7 +128,7 @@ fn literals<'s>(
     Ok(found)
 }
 
-/// In `__launch_bounds__`, beside `blockIdx.x`, or what a loop over threads moves by.
+/// In `__launch_bounds__`, as a factor of `blockIdx.x`, or as the increment of a loop over threads.
 fn is_block_size(function: &Function<'_>, node: Node<'_>) -> bool {
     let subject = function.subject;
     let Some(outer) = node.parent() else { return false };
@@ -157,8 +154,8 @@ fn is_block_size(function: &Function<'_>, node: Node<'_>) -> bool {
 }
 
 fn grid(
-    subject: &Subject<'_>,
-    site: &super::super::subject::Site<'_>,
+    subject: &KernelSource<'_>,
+    site: &super::super::kernel_source::Site<'_>,
     number: &str,
     name: &str,
     needed: bool,
@@ -176,9 +173,9 @@ fn grid(
 
 /// `f<128>` where the template's parameter is what `__launch_bounds__` names.
 fn template(
-    subject: &Subject<'_>,
+    subject: &KernelSource<'_>,
     function: &Function<'_>,
-    site: &super::super::subject::Site<'_>,
+    site: &super::super::kernel_source::Site<'_>,
     number: &str,
     name: &str,
 ) -> Result<Option<Edit>, Missing> {

@@ -1,4 +1,4 @@
-//! Fewer threads, each with a loop over the elements that are a whole grid apart.
+//! Thread coarsening: fewer threads, each with a grid-stride loop.
 
 use tree_sitter::Node;
 
@@ -6,10 +6,10 @@ use super::super::Rule;
 use super::super::bounds::bounds;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
+use super::super::kernel_source::KernelSource;
 use super::super::loops::is_invariant;
-use super::super::number::Number;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::ScalarType;
 use super::super::syntax::{
     all, ancestors, bare, children, in_lambda, is_return, part, statements,
 };
@@ -24,7 +24,7 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         found.add(function.line(function.node), coarsened(&function));
@@ -141,7 +141,7 @@ fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
     if let Some(call) = function.meeting(function.body) {
         return Err(Missing::Contains {
             what: call.to_owned(),
-            why: "threads may meet there or ask where they are, and with a loop some would be late",
+            why: "it may synchronise threads or read thread indices, which a grid-stride loop does not permit",
         });
     }
     Ok(())
@@ -208,7 +208,7 @@ fn check_work(
             });
         if !in_lambda(node) && (!guard.returns || in_loop) {
             let what = subject.line_of(node);
-            return Err(Missing::Contains { what, why: "it would leave the loop over elements" });
+            return Err(Missing::Contains { what, why: "it would leave the grid-stride loop" });
         }
     }
     let outside = function.locals().iter().copied().filter(|local| {
@@ -218,7 +218,7 @@ fn check_work(
     });
     for local in outside {
         let used = function.uses(local.name, function.body).into_iter().any(inside);
-        let is_value = Number::named(local.type_name).is_some() && !local.is_array;
+        let is_value = ScalarType::named(local.type_name).is_some() && !local.is_array;
         let is_fixed = local.is_const
             || (is_value || local.is_pointer) && !function.is_changed(local.name, function.body);
         if used && !is_fixed {
@@ -254,7 +254,7 @@ fn check_range(
         expected: "an index of a plain whole type",
     };
     let number =
-        Number::named(index.type_name).filter(|number| number.is_integer()).ok_or_else(form)?;
+        ScalarType::named(index.type_name).filter(|number| number.is_integer()).ok_or_else(form)?;
     if number.is_wide_integer() {
         return Ok(());
     }

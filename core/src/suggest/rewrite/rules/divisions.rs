@@ -1,4 +1,4 @@
-//! Divisions of 64-bit whole numbers that the limits of the axes prove to fit 32 bits.
+//! Divisions of 64-bit integers in 32 bits, where the limits of the axes prove that the operands fit.
 
 use tree_sitter::Node;
 
@@ -6,9 +6,9 @@ use super::super::Rule;
 use super::super::bounds::bounds;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
-use super::super::number::{Number, number};
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{all, part};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -20,12 +20,12 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in all(function.body, &["binary_expression"]) {
             let operator = part(node, "operator").map_or("", |node| subject.of_node(node));
-            let is_wide = number(&function, node).is_some_and(Number::is_wide_integer);
+            let is_wide = scalar_type(&function, node).is_some_and(ScalarType::is_wide_integer);
             if matches!(operator, "/" | "%") && is_wide {
                 found.add(function.line(node), narrowed(&function, node));
             }
@@ -53,7 +53,7 @@ fn narrowed(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missing>
             return Err(Missing::TooLarge { what, most: high, limit });
         }
     }
-    let wide = if number(function, node) == Some(Number::U64) {
+    let wide = if scalar_type(function, node) == Some(ScalarType::U64) {
         "unsigned long long"
     } else {
         "long long"

@@ -1,13 +1,13 @@
-//! Divisions of f32 by an approximate instruction: `__fdividef`, and `rsqrtf` for one over a root.
+//! Divisions of f32 by approximate functions: `__fdividef`, and `rsqrtf` for the reciprocal of a root.
 
 use tree_sitter::Node;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
-use super::super::number::{Number, number};
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{all, ancestors, bare, named, part};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -28,7 +28,7 @@ pub(in super::super) const ROOT: Rule = Rule {
     apply: root,
 };
 
-fn division(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn division(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     each(subject, "division of f32 by f32", |function, node, left, operator, right| {
         if one_over_root(function, left, right).is_some() {
             let found = function.subject.line_of(node);
@@ -49,7 +49,7 @@ fn division(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     })
 }
 
-fn root(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn root(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     each(subject, "division of 1 by a root", |function, node, left, _, right| {
         let line = function.line(node);
         let found = function.subject.line_of(node);
@@ -64,7 +64,7 @@ fn root(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
 
 /// Every division of f32 that runs on the device.
 fn each(
-    subject: &Subject<'_>,
+    subject: &KernelSource<'_>,
     wanted: &'static str,
     rewrite: impl for<'s> Fn(
         &Function<'s>,
@@ -79,7 +79,7 @@ fn each(
         for node in all(function.body, &["binary_expression"]) {
             let parts = (part(node, "left"), part(node, "operator"), part(node, "right"));
             let (Some(left), Some(operator), Some(right)) = parts else { continue };
-            let is_single = number(&function, node) == Some(Number::F32);
+            let is_single = scalar_type(&function, node) == Some(ScalarType::F32);
             if subject.of_node(operator) != "/" || !is_single {
                 continue;
             }
@@ -109,7 +109,8 @@ fn one_over_root<'s>(function: &Function<'s>, left: Node<'s>, right: Node<'s>) -
     let callee = part(call, "function")?;
     let one = matches!(function.subject.of_node(bare(left)), "1.0f" | "1.f" | "1");
     let arguments = named(part(call, "arguments")?);
-    let is_single = arguments.iter().all(|node| number(function, *node) == Some(Number::F32));
+    let is_single =
+        arguments.iter().all(|node| scalar_type(function, *node) == Some(ScalarType::F32));
     let is_root = match function.subject.of_node(callee) {
         "sqrtf" => true,
         "sqrt" => is_single,

@@ -1,10 +1,10 @@
-//! Functions that the special-function unit computes by itself, one call at a time.
+//! Approximate functions of the special-function unit, one call at a time.
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
-use super::super::number::{Number, number};
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{named, part};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -29,7 +29,7 @@ const FAST: &[(&str, &str, &str)] = &[
     ("powf", "pow", "__powf"),
 ];
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for (name, call) in function.calls(function.body) {
@@ -41,8 +41,9 @@ fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
             let Some(callee) = part(call, "function") else { continue };
             let line = function.line(call);
             let arguments = part(call, "arguments").map_or_else(Vec::new, named);
-            let is_single =
-                |node: &tree_sitter::Node<'_>| number(&function, *node) == Some(Number::F32);
+            let is_single = |node: &tree_sitter::Node<'_>| {
+                scalar_type(&function, *node) == Some(ScalarType::F32)
+            };
             if !name.ends_with('f') && !arguments.iter().all(is_single) {
                 let found_text = subject.line_of(call);
                 found.refuse(

@@ -2,9 +2,9 @@
 
 use super::super::Rule;
 use super::super::edit::Rewrite;
-use super::super::number::{Number, number};
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{all, part};
 use crate::project::launch::flags::Flag;
 
@@ -26,7 +26,7 @@ pub(in super::super) const REGISTERS: Rule = Rule {
     apply: registers,
 };
 
-fn arithmetic(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn arithmetic(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     let relaxed = subject.launch.flags.list().iter().any(|flag| {
         matches!(flag, Flag::FastMath | Flag::Ftz(_) | Flag::PrecDiv(_) | Flag::PrecSqrt(_))
@@ -39,7 +39,7 @@ fn arithmetic(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     for function in subject.functions() {
         let divides = all(function.body, &["binary_expression"]).into_iter().find(|node| {
             part(*node, "operator").map(|node| subject.of_node(node)) == Some("/")
-                && number(&function, *node) == Some(Number::F32)
+                && scalar_type(&function, *node) == Some(ScalarType::F32)
         });
         let calls = function.calls(function.body);
         let root =
@@ -68,7 +68,7 @@ fn arithmetic(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     found.finish("division, root or function of f32 in a launched kernel")
 }
 
-fn registers(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn registers(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     if subject.launch.flags.list().iter().any(|flag| matches!(flag, Flag::MaxRegisters(_))) {
         let what = subject.launch.title.clone();

@@ -1,13 +1,13 @@
-//! Cache hints on single accesses: `__ldg` for what is never written, `__ldcs` and `__stcs` for what is touched once.
+//! Cache hints on single accesses: `__ldg` for read-only data, `__ldcs` and `__stcs` for data that is accessed once.
 
 use std::collections::BTreeMap;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::pointers::{Access, Element, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 use super::super::syntax::{one_line, part};
 
 pub(in super::super) const READ_ONLY: Rule = Rule {
@@ -75,16 +75,16 @@ const ELEMENTS: &[&str] = &[
     "int8_t",
 ];
 
-fn read_only(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn read_only(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     loads(subject, "__ldg", |_| true)
 }
 
-fn streamed_loads(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn streamed_loads(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     loads(subject, "__ldcs", |count| count == 1)
 }
 
 fn loads(
-    subject: &Subject<'_>,
+    subject: &KernelSource<'_>,
     intrinsic: &str,
     count_fits: fn(usize) -> bool,
 ) -> Result<Vec<Rewrite>, NotApplicable> {
@@ -142,7 +142,7 @@ fn unknown_element(element: &Element<'_, '_>) -> Option<Missing> {
     })
 }
 
-fn streamed_stores(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn streamed_stores(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for (name, elements) in by_parameter(&elements(&function, function.body)) {

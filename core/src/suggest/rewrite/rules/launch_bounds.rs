@@ -1,10 +1,10 @@
-//! What the compiler is told of the block: its size, and how many blocks should fit into a multiprocessor.
+//! `__launch_bounds__`: the size of a block, and the number of resident blocks of a multiprocessor.
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 use super::super::syntax::{children, named, part};
 use crate::project::expression::Expression;
 
@@ -30,7 +30,7 @@ pub(in super::super) const RESIDENCE: Rule = Rule {
 /// technical specifications.
 const RESIDENT_THREADS: u32 = 2048;
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         let line = function.line(function.node);
@@ -50,7 +50,7 @@ fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     found.finish("launched kernel")
 }
 
-fn residence(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn residence(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         found.add(function.line(function.node), resident(&function));

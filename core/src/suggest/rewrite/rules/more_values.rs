@@ -1,9 +1,9 @@
-//! More sizes of a block to choose from.
+//! More values of a block size parameter.
 
 use super::super::Rule;
 use super::super::edit::Rewrite;
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 use crate::project::launch::{MAX_COMBINATIONS, Parameter};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -18,7 +18,7 @@ pub(in super::super) const RULE: Rule = Rule {
 /// The most threads of a block; CUDA C++ Programming Guide, table of technical specifications.
 const BLOCK_THREADS: i128 = 1024;
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for (index, parameter) in subject.launch.parameters.iter().enumerate() {
         let is_size = subject.sites().iter().any(|site| {
@@ -35,7 +35,7 @@ fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
 }
 
 fn widened(
-    subject: &Subject<'_>,
+    subject: &KernelSource<'_>,
     index: usize,
     parameter: &Parameter,
     line: usize,
@@ -78,7 +78,7 @@ fn widened(
 }
 
 /// Whether some block with this value has at least a warp and at most as many threads as a block may have.
-fn fits(subject: &Subject<'_>, name: &str, value: i64) -> bool {
+fn fits(subject: &KernelSource<'_>, name: &str, value: i64) -> bool {
     let value = i128::from(value);
     subject.sites().iter().all(|site| {
         let sizes: Option<Vec<(i128, i128)>> = site

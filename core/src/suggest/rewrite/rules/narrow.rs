@@ -1,4 +1,4 @@
-//! Counters and indices of 32 bits, where the limits of the axes prove that they suffice.
+//! 32-bit counters and indices, where the limits of the axes prove that they suffice.
 
 use tree_sitter::Node;
 
@@ -6,10 +6,10 @@ use super::super::Rule;
 use super::super::bounds::{bounds, fits};
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::loops::{Step, counted_loop, loops};
-use super::super::number::{Number, number};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::part;
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -23,19 +23,19 @@ pub(in super::super) const RULE: Rule = Rule {
 
 const LIMITS: (i128, i128) = (i32::MIN as i128, i32::MAX as i128);
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in loops(&function) {
             let counted = counted_loop(&function, node);
             if let Some(counted) = counted
-                && Number::named(counted.type_name) == Some(Number::I64)
+                && ScalarType::named(counted.type_name) == Some(ScalarType::I64)
             {
                 found.add(function.line(node), counter(&function, node));
             }
         }
         for local in function.locals().iter().copied() {
-            let is_wide = Number::named(local.type_name) == Some(Number::I64);
+            let is_wide = ScalarType::named(local.type_name) == Some(ScalarType::I64);
             let is_plain = local.is_const && !local.is_pointer && !local.is_array;
             if let (true, true, Some(value)) = (is_wide, is_plain, local.value) {
                 let line = function.line(local.declaration);
@@ -73,7 +73,7 @@ fn counter(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missing> 
     check_uses(function, counted.name, counted.body)?;
     let kind = part(counted.declaration, "type").ok_or_else(form)?;
     let mut edits = vec![Edit::replace(kind.byte_range(), "int")];
-    if number(function, counted.end).is_none_or(|number| number != Number::I32) {
+    if scalar_type(function, counted.end).is_none_or(|number| number != ScalarType::I32) {
         edits.push(Edit::insert(counted.end.start_byte(), "static_cast<int>("));
         edits.push(Edit::insert(counted.end.end_byte(), ")"));
     }
@@ -109,7 +109,7 @@ fn check_value(function: &Function<'_>, node: Node<'_>) -> Result<(), Missing> {
     })
 }
 
-/// What was computed in 64 bits because of this name still is, or fits.
+/// Checks that each expression with this name keeps its 64-bit type or fits 32 bits.
 fn check_uses<'s>(function: &Function<'s>, name: &str, within: Node<'s>) -> Result<(), Missing> {
     for node in function.uses(name, within) {
         check_use(function, name, node)?;
@@ -130,15 +130,15 @@ fn check_use<'s>(function: &Function<'s>, name: &str, node: Node<'s>) -> Result<
             "binary_expression" => {
                 let sides = [part(outer, "left"), part(outer, "right")];
                 let beside = sides.into_iter().flatten().find(|side| side.id() != here.id());
-                let beside = beside.and_then(|side| number(function, side));
+                let beside = beside.and_then(|side| scalar_type(function, side));
                 let operator = part(outer, "operator").map_or("", |node| subject.of_node(node));
                 match (operator, beside) {
                     (
                         "<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||",
-                        Some(Number::I32 | Number::I64),
+                        Some(ScalarType::I32 | ScalarType::I64),
                     ) => return Ok(()),
-                    (_, Some(Number::I64 | Number::F32 | Number::F64)) => return Ok(()),
-                    ("+" | "-" | "*" | "/" | "%", Some(Number::I32)) => {
+                    (_, Some(ScalarType::I64 | ScalarType::F32 | ScalarType::F64)) => return Ok(()),
+                    ("+" | "-" | "*" | "/" | "%", Some(ScalarType::I32)) => {
                         check_value(function, outer)?;
                     }
                     _ => return other(),

@@ -1,4 +1,4 @@
-//! One element more in each row of a two-dimensional shared array.
+//! Padding of a two-dimensional shared array by one element in each row.
 
 use tree_sitter::Node;
 
@@ -6,8 +6,8 @@ use super::super::Rule;
 use super::super::bounds::bounds;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 use super::super::syntax::{index, is_compound, part};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -22,7 +22,7 @@ pub(in super::super) const RULE: Rule = Rule {
 /// Static shared memory of a block; CUDA C++ Programming Guide, table of technical specifications.
 const STATIC_BYTES: i128 = 48 << 10;
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for local in function.locals().iter().copied() {
@@ -86,7 +86,7 @@ fn padded(function: &Function<'_>, local: Local<'_>, rows: Node<'_>) -> Result<R
     Ok(Rewrite::new(what, line, edits))
 }
 
-/// `name[row][col]` whose address nobody takes.
+/// `name[row][col]` whose address is not taken.
 fn is_element(name: Node<'_>) -> bool {
     let Some(element) = subscripted(name).and_then(subscripted) else { return false };
     element.parent().is_none_or(|outer| match outer.kind() {

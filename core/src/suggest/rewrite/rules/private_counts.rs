@@ -1,4 +1,4 @@
-//! Counters of global memory that each block counts for itself first, in shared memory.
+//! Privatised counters: each block counts in shared memory and adds its counts to global memory.
 
 use tree_sitter::Node;
 
@@ -7,9 +7,9 @@ use super::super::bounds::length;
 use super::super::condition::negated;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Parameter};
-use super::super::number::Number;
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::ScalarType;
 use super::super::syntax::{all, bare, contains, in_lambda, is_return, named, part, statements};
 use super::coarsen::{Stride, strided};
 
@@ -25,7 +25,7 @@ pub(in super::super) const RULE: Rule = Rule {
 /// Static shared memory of a block.
 const STATIC_BYTES: i128 = 48 * 1024;
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for (index, parameter) in function.parameters.iter().enumerate() {
@@ -79,7 +79,7 @@ fn counted<'s>(function: &Function<'s>, address: Node<'s>) -> Option<(Node<'s>, 
 /// How many copies a block has.
 enum Copies {
     One,
-    /// One for each so many threads, as a parameter says that has these values.
+    /// One copy for a number of threads, a parameter with these values.
     Several {
         name: String,
         values: Vec<i64>,
@@ -148,19 +148,19 @@ fn odd(count: i128) -> i128 {
 }
 
 fn bytes(parameter: &Parameter<'_>) -> i128 {
-    let is_wide = Number::named(parameter.type_name).is_some_and(Number::is_wide_integer);
+    let is_wide = ScalarType::named(parameter.type_name).is_some_and(ScalarType::is_wide_integer);
     if is_wide { 8 } else { 4 }
 }
 
-/// Nothing but additions whose old values nobody asks for, of a type and an order that do not matter.
+/// Atomic additions whose old values are unused, on a type for which their order does not matter.
 fn check_uses<'s>(
     function: &Function<'s>,
     parameter: &Parameter<'s>,
     targets: &[Target<'s>],
 ) -> Result<(), Missing> {
     let subject = function.subject;
-    let number = Number::named(parameter.type_name);
-    if !matches!(number, Some(Number::I32 | Number::U32 | Number::U64)) {
+    let number = ScalarType::named(parameter.type_name);
+    if !matches!(number, Some(ScalarType::I32 | ScalarType::U32 | ScalarType::U64)) {
         return Err(Missing::Form {
             found: format!("{} {}", parameter.type_name, parameter.name),
             expected: "counters of a whole type, for which the order of additions does not matter",
@@ -240,7 +240,7 @@ fn reachable_end(function: &Function<'_>) -> Result<Vec<Edit>, Missing> {
         }
         let leaves = || Missing::Contains {
             what: subject.line_of(node),
-            why: "threads that leave do not come to the barrier at the end",
+            why: "threads that return do not reach the barrier at the end",
         };
         let at = body.iter().position(|statement| contains(*statement, node)).ok_or_else(leaves)?;
         let guard = body.get(at).copied().ok_or_else(leaves)?;
@@ -253,7 +253,7 @@ fn reachable_end(function: &Function<'_>) -> Result<Vec<Edit>, Missing> {
         if let Some(call) = rest.iter().find_map(|node| function.meeting(*node)) {
             return Err(Missing::Contains {
                 what: call.to_owned(),
-                why: "threads meet behind a guard that lets some of them leave",
+                why: "a barrier follows a guard at which some threads return",
             });
         }
         let head = format!("if ({}) {{", negated(function, condition));

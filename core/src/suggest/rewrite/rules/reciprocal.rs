@@ -1,14 +1,14 @@
-//! A division by what does not change in a loop: once before it, and products inside.
+//! Divisions by a loop invariant replaced by one reciprocal before the loop and products inside.
 
 use tree_sitter::Node;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::loops::{is_invariant, statement_start};
-use super::super::number::{Number, number};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{all, ancestors, enclosing, is_compound, part};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -20,13 +20,13 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in all(function.body, &["binary_expression"]) {
             let operator = part(node, "operator").map_or("", |node| subject.of_node(node));
             let around = enclosing(node, &["for_statement", "while_statement"]);
-            let is_single = number(&function, node) == Some(Number::F32);
+            let is_single = scalar_type(&function, node) == Some(ScalarType::F32);
             if operator == "/"
                 && is_single
                 && let Some(innermost) = around

@@ -1,13 +1,13 @@
-//! `__restrict__` on pointers that share no memory, and `const` on those that are only read.
+//! `__restrict__` on pointers to disjoint buffers, and `const` on those that are only read.
 
 use tree_sitter::Node;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Parameter};
+use super::super::kernel_source::KernelSource;
 use super::super::pointers::{Access, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 use super::super::syntax::part;
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -19,7 +19,7 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         let mut edits = Vec::new();

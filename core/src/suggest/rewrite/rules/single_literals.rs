@@ -1,12 +1,12 @@
-//! Numbers that are `double` because they lack an `f`.
+//! Floating-point literals with the suffix `f`, in expressions of f32.
 
 use lightbench_primitives::dtype::Dtype;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
-use super::super::number::{Number, number};
+use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{all, part};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -18,12 +18,12 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     let wide = subject.definition.tensors.iter().find(|tensor| tensor.dtype == Dtype::F64);
     for function in subject.functions() {
         for literal in all(function.body, &["number_literal"]) {
-            if number(&function, literal) != Some(Number::F64) {
+            if scalar_type(&function, literal) != Some(ScalarType::F64) {
                 continue;
             }
             let line = function.line(literal);
@@ -36,8 +36,9 @@ fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
             let sides = outer.map(|outer| [part(outer, "left"), part(outer, "right")]);
             let beside =
                 sides.into_iter().flatten().flatten().filter(|side| side.id() != literal.id());
-            let is_single =
-                beside.into_iter().any(|side| number(&function, side) == Some(Number::F32));
+            let is_single = beside
+                .into_iter()
+                .any(|side| scalar_type(&function, side) == Some(ScalarType::F32));
             if is_single {
                 let text = subject.of_node(literal);
                 let edit = Edit::insert(literal.end_byte(), "f");

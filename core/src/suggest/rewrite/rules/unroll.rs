@@ -1,13 +1,13 @@
-//! A number of turns to unroll a loop by, as a parameter.
+//! `#pragma unroll` with a parameter as its factor.
 
 use tree_sitter::Node;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::loops::{is_innermost, loops, pragma, statement_start};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "unroll",
@@ -18,10 +18,10 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-/// Not to unroll comes last: what is not wanted need not be tried first.
+/// Factors to try; no unrolling comes last.
 const VALUES: [i64; 4] = [4, 2, 8, 1];
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         let all = loops(&function);

@@ -1,4 +1,4 @@
-//! Sixteen bytes at a time in a loop over neighbouring elements, with the loop as it was for what is left over.
+//! Vector accesses of 16 bytes in a loop over neighbouring elements, with the scalar loop for the remainder.
 
 use tree_sitter::Node;
 
@@ -8,13 +8,13 @@ use super::super::canonical::{
 };
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::loops::{
     CountedLoop, Step, counted_loop, is_innermost, is_invariant, jump, loops, statement_start,
 };
-use super::super::number::Number;
 use super::super::pointers::{Access, Element, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::ScalarType;
 use super::super::syntax::{
     all, ancestors, enclosing, in_lambda, is_compound, moved, one_line, part, statements,
 };
@@ -28,7 +28,7 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in loops(&function).into_iter().filter(|node| is_innermost(*node)) {
@@ -38,7 +38,7 @@ fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     found.finish("innermost loop in a launched kernel")
 }
 
-/// Whose elements the turns of a loop are.
+/// Distribution of the elements of a loop over threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Walk {
     /// One thread goes over all of them.
@@ -64,7 +64,7 @@ fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missin
     let counted =
         counted_loop(function, node).ok_or_else(|| form(node, "a loop that counts upwards"))?;
     let start = statement_start(node).ok_or_else(|| form(node, "a loop in a block"))?;
-    if !matches!(Number::named(counted.type_name), Some(Number::I32 | Number::I64)) {
+    if !matches!(ScalarType::named(counted.type_name), Some(ScalarType::I32 | ScalarType::I64)) {
         return Err(form(counted.declaration, "a signed counter"));
     }
     let walk = walk(function, &counted)?;
@@ -78,7 +78,10 @@ fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missin
         });
     }
     if let Some(call) = function.meeting(counted.body) {
-        return Err(Missing::Contains { what: call.to_owned(), why: "threads meet in this loop" });
+        return Err(Missing::Contains {
+            what: call.to_owned(),
+            why: "the loop contains a barrier or a warp exchange",
+        });
     }
     let streams = streams(function, &counted, walk)?;
     let vector = subject.fresh("Vector16");
@@ -158,7 +161,7 @@ fn check_company(
     match conditional.or(leaving).or(uneven) {
         Some(node) => Err(Missing::Contains {
             what: subject.line_of(node).chars().take(60).collect(),
-            why: "some threads may not get to the loop, and their elements would be missing",
+            why: "some threads may not reach the loop, so that their elements would be missing",
         }),
         None => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! A tree in shared memory whose last rounds, or all but one, become shuffles.
+//! Tree reductions in shared memory whose last rounds, or all but one, become warp shuffles.
 
 use tree_sitter::Node;
 
@@ -6,10 +6,10 @@ use super::super::Rule;
 use super::super::canonical::{Canonical, block_size, canonical};
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::loops::{loops, statement_start};
-use super::super::number::Number;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
+use super::super::scalar_type::ScalarType;
 use super::super::syntax::{bare, contains, index, named, part, statements};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -21,7 +21,7 @@ pub(in super::super) const RULE: Rule = Rule {
     apply,
 };
 
-fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in loops(&function) {
@@ -123,7 +123,7 @@ fn element<'s>(function: &Function<'s>, node: Node<'s>) -> Option<(&'s str, Cano
 fn check<'s>(function: &Function<'s>, tree: &Tree<'s>) -> Result<(), Missing> {
     let subject = function.subject;
     let form = |node: Node<'_>, expected| Missing::Form { found: subject.line_of(node), expected };
-    Number::named(tree.type_name)
+    ScalarType::named(tree.type_name)
         .ok_or_else(|| form(tree.start, "an array of a type that shuffles take"))?;
     statement_start(tree.node).ok_or_else(|| form(tree.node, "a loop in a block"))?;
     if function.sites.iter().any(|site| site.step.block.len() != 1) {

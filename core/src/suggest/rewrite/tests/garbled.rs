@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::sample;
 use crate::project::Project;
-use crate::suggest::rewrite::{Subject, rules};
+use crate::suggest::rewrite::{KernelSource, rules};
 
 static PROJECTS: LazyLock<Vec<Project>> =
     LazyLock::new(|| ["rmsnorm", "vector-sum", "transpose", "rotary"].map(sample).to_vec());
@@ -58,7 +58,7 @@ const PIECES: &[&str] = &[
 fn survive(project: &Project, kernel: usize, text: String) {
     let mut kernel = project.kernels[kernel % project.kernels.len()].clone();
     kernel.source = text;
-    let Ok(subject) = Subject::of(project, &kernel) else { return };
+    let Ok(subject) = KernelSource::from_kernel(project, &kernel) else { return };
     for rule in rules() {
         match rule.rewrites(&subject) {
             Ok(rewrites) => {

@@ -11,7 +11,7 @@ mod samples;
 
 use std::path::{Path, PathBuf};
 
-use super::{NotApplicable, Rewrite, Subject, rewritten, rule};
+use super::{KernelSource, NotApplicable, Rewrite, rewritten, rule};
 use crate::project::{Kernel, Project};
 
 fn sample(name: &str) -> Project {
@@ -30,7 +30,7 @@ fn kernel(project: &Project, text: &str) -> Kernel {
 }
 
 fn rewrites(project: &Project, kernel: &Kernel, id: &str) -> Result<Vec<Rewrite>, NotApplicable> {
-    rule(id).unwrap().rewrites(&Subject::of(project, kernel)?)
+    rule(id).unwrap().rewrites(&KernelSource::from_kernel(project, kernel)?)
 }
 
 /// The text that the n-th place of a rule makes, which is a kernel again.

@@ -42,7 +42,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "narrow-index",
         "    for (long long i = 0; i < n; ++i) { c[i] = a[i]; }\n",
-        "`n` may be 8589934592; at most 2147483647 would do",
+        "`n` may be 8589934592; the rule needs at most 2147483647",
     ),
     ("narrow-division", "    c[0] = a[n / threadIdx.x];\n", "line 7"),
     (
@@ -69,7 +69,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "pad-shared",
         "    __shared__ float t[384][32];\n    t[0][0] = a[0];\n    c[0] = t[0][0];\n",
-        "at most 49152 would do",
+        "the rule needs at most 49152",
     ),
     (
         "several-accumulators",

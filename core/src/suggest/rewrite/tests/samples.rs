@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{folder, sample};
 use crate::project::{Kernel, Language, Project};
-use crate::suggest::rewrite::{Rewrite, Rule, Subject, rewritten, rules};
+use crate::suggest::rewrite::{KernelSource, Rewrite, Rule, rewritten, rules};
 
 /// Rules that, once applied to a place, have nothing more to do there.
 const ONCE: &[&str] = &[
@@ -43,7 +43,7 @@ fn projects() -> Vec<Project> {
 fn each(mut see: impl FnMut(&Project, &Kernel, &'static Rule, &Rewrite)) {
     for project in projects() {
         for kernel in project.kernels.iter().filter(|kernel| kernel.language == Language::Cuda) {
-            let subject = Subject::of(&project, kernel).unwrap();
+            let subject = KernelSource::from_kernel(&project, kernel).unwrap();
             for rule in rules() {
                 for rewrite in rule.rewrites(&subject).unwrap_or_default() {
                     see(&project, kernel, rule, &rewrite);
@@ -82,7 +82,7 @@ fn what_is_done_is_not_offered_again() {
             return;
         }
         let kernel = rewritten(project, kernel, rewrite, "rewritten").unwrap();
-        let subject = Subject::of(project, &kernel).unwrap();
+        let subject = KernelSource::from_kernel(project, &kernel).unwrap();
         let again = rule.rewrites(&subject).unwrap_or_default();
         let what = |each: &Rewrite| {
             each.edits.iter().map(|edit| edit.replacement.clone()).collect::<Vec<_>>()

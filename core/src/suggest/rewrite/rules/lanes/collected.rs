@@ -1,11 +1,11 @@
-//! What a loop collects in variables from outside it, turn by turn, in any order.
+//! Reductions of a loop: variables from outside the loop that its iterations update in any order.
 
 use tree_sitter::Node;
 
 use super::super::super::function::{Function, is_changed_by};
 use super::super::super::loops::CountedLoop;
-use super::super::super::number::Number;
 use super::super::super::refusal::Missing;
+use super::super::super::scalar_type::ScalarType;
 use super::super::super::syntax::{bare, contains, named, part, statements};
 
 /// One variable that a loop collects in.
@@ -24,7 +24,7 @@ pub(super) enum How<'s> {
     },
     /// The name of a function such as `fmaxf`.
     Choice(&'s str),
-    /// What `a` is compared with `b` by, where `b` is taken if that holds.
+    /// Operator that compares `a` with `b`; `b` is taken if the comparison holds.
     Comparison(String),
 }
 
@@ -46,7 +46,7 @@ pub(super) fn collected<'s>(
             !local.is_array && !local.is_pointer && !contains(counted.node, local.declaration)
         });
         let Some(local) = local else { continue };
-        let is_plain = Number::named(local.type_name).is_some();
+        let is_plain = ScalarType::named(local.type_name).is_some();
         if is_plain && function.uses(name, counted.node).len() == uses {
             found.push(Collected { name, type_name: local.type_name, how });
         }
@@ -83,7 +83,8 @@ fn added<'s>(
 ) -> Option<Collected<'s>> {
     let subject = function.subject;
     let local = function.local(name, counted.node)?;
-    let is_plain = Number::named(local.type_name).is_some() && !local.is_array && !local.is_pointer;
+    let is_plain =
+        ScalarType::named(local.type_name).is_some() && !local.is_array && !local.is_pointer;
     let adds = |node: &Node<'s>| {
         let Some(outer) = node.parent() else { return false };
         let is_statement =
@@ -198,7 +199,7 @@ fn compensated<'s>(
     // What is lost begins with nothing, and nobody asks for it afterwards.
     let local = function.local(lost, *first)?;
     let begins = local.value.map(|value| subject.of_node(value).trim_end_matches(['f', '0', '.']));
-    let zero = begins == Some("") && Number::named(local.type_name).is_some();
+    let zero = begins == Some("") && ScalarType::named(local.type_name).is_some();
     let own = function.uses(lost, function.body).len() == 2;
     (fits && zero && own).then_some((sum, How::Compensated { lost }, 3))
 }

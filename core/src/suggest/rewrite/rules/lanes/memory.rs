@@ -1,4 +1,4 @@
-//! Who accesses which element once the threads of a group share a row.
+//! Which thread accesses which element after the threads of a group share a row.
 
 use tree_sitter::Node;
 

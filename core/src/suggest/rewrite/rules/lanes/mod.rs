@@ -1,4 +1,4 @@
-//! A warp or a block for what one thread did: its threads share the turns of loops.
+//! A warp or a block instead of one thread for each row: its threads share the iterations of loops.
 
 mod collected;
 mod memory;
@@ -12,8 +12,8 @@ use super::super::bounds::size_bounds;
 use super::super::condition::terms;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
+use super::super::kernel_source::{KernelSource, Site};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::{Site, Subject};
 use super::super::syntax::{is_return, part, statements};
 use super::super::thread_index::{divided, is_launch_size, thread_index};
 use super::warp_reduction::sizes;
@@ -40,22 +40,25 @@ pub(in super::super) const BLOCK: Rule = Rule {
 /// Blocks of a grid along x.
 const MAX_BLOCKS: i128 = (1 << 31) - 1;
 
-/// Who shares a row.
+/// Group of threads that shares a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharers {
     Warp,
     Block,
 }
 
-fn warps(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn warps(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     shared_rows(subject, Sharers::Warp)
 }
 
-fn blocks(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn blocks(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     shared_rows(subject, Sharers::Block)
 }
 
-fn shared_rows(subject: &Subject<'_>, sharers: Sharers) -> Result<Vec<Rewrite>, NotApplicable> {
+fn shared_rows(
+    subject: &KernelSource<'_>,
+    sharers: Sharers,
+) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         found.add(function.line(function.node), rewritten(&function, sharers));
@@ -141,7 +144,7 @@ fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
     match function.meeting(function.body) {
         Some(call) => Err(Missing::Contains {
             what: call.to_owned(),
-            why: "threads meet already, or ask where they are",
+            why: "it synchronises threads or reads thread indices",
         }),
         None => Ok(()),
     }
@@ -230,7 +233,7 @@ fn grid(function: &Function<'_>, site: &Site<'_>, end: Node<'_>, sharers: Sharer
 }
 
 /// The functions that join what the threads of a group have; all of them get the same.
-fn helpers(subject: &Subject<'_>, group: &Group, sharers: Sharers, last: &str) -> String {
+fn helpers(subject: &KernelSource<'_>, group: &Group, sharers: Sharers, last: &str) -> String {
     let join = &group.join;
     let warp = match sharers {
         Sharers::Warp => join.clone(),

@@ -78,7 +78,7 @@ impl<'s> Region<'_, 's> {
         }
     }
 
-    /// What may be done several times: nothing is written but variables.
+    /// Checks that all threads may repeat a node: it writes to variables only.
     fn quiet(&self, node: Node<'s>) -> Result<(), Missing> {
         let function = self.function;
         let atomic = function.calls(node).into_iter().find(|(name, _)| name.starts_with("atomic"));
@@ -113,7 +113,7 @@ impl<'s> Region<'_, 's> {
                 && is_array(base))
     }
 
-    /// What is written into memory, one thread of the group writes.
+    /// Makes one thread of the group execute stores to memory.
     fn expression(&mut self, node: Node<'s>) -> Result<(), Missing> {
         let function = self.function;
         let Some(inside) = named(node).first().copied() else { return Ok(()) };
@@ -206,7 +206,7 @@ impl<'s> Region<'_, 's> {
         }
     }
 
-    /// What is declared before a loop, and what joins the parts behind it.
+    /// Adds declarations before a loop, and the code after it that combines the partial results.
     fn joined(
         &mut self,
         counted: &CountedLoop<'s>,

@@ -1,4 +1,4 @@
-//! Loops whose turns the threads of a group can share.
+//! Loops whose iterations the threads of a group can share.
 
 use tree_sitter::Node;
 
@@ -6,9 +6,9 @@ use super::super::super::bounds::{bounds, length};
 use super::super::super::function::Function;
 use super::super::super::known_functions::is_known;
 use super::super::super::loops::{CountedLoop, Step, counted_loop, jump, statement_start};
-use super::super::super::number::Number;
 use super::super::super::pointers::{elements, pointer};
 use super::super::super::refusal::Missing;
+use super::super::super::scalar_type::ScalarType;
 use super::super::super::syntax::{all, ancestors, bare, contains, part};
 use super::collected::{Collected, collected};
 use super::memory::is_atomic;
@@ -19,7 +19,7 @@ const MAX_THREADS: i128 = 1024;
 /// A loop, and what comes of its turns.
 pub(super) struct Shared<'s> {
     pub(super) counted: CountedLoop<'s>,
-    /// Where it begins, with what is said of its unrolling.
+    /// Start of the loop, including a pragma before it.
     pub(super) start: usize,
     pub(super) collected: Vec<Collected<'s>>,
 }
@@ -74,7 +74,7 @@ fn is_fixed<'s>(function: &Function<'s>, node: Node<'s>, within: Node<'s>) -> bo
 
 /// The counter passes its end by a group of threads at most.
 fn check_range(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(), Missing> {
-    let number = Number::named(counted.type_name).filter(|number| number.is_integer());
+    let number = ScalarType::named(counted.type_name).filter(|number| number.is_integer());
     let number =
         number.ok_or_else(|| form(function, counted.declaration, "a counter of a whole type"))?;
     if number.is_wide_integer() {
@@ -125,7 +125,7 @@ pub(super) fn check_calls(function: &Function<'_>, within: Node<'_>) -> Result<(
         if is_method || !is_safe {
             return Err(Missing::Contains {
                 what: function.subject.line_of(call).chars().take(60).collect(),
-                why: "a function of the file may change what it is given",
+                why: "a function of the file may write to its arguments",
             });
         }
         let is_statement =
@@ -197,7 +197,7 @@ fn is_pure(function: &Function<'_>, name: &str) -> bool {
     standard || first.is_some_and(is_value) && found.all(is_value)
 }
 
-/// What is set is a variable, an element of an array, or an element of a parameter.
+/// Checks that each assignment writes to a variable, an element of an array, or an element of a parameter.
 fn check_targets(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(), Missing> {
     let subject = function.subject;
     for node in all(counted.body, &["assignment_expression", "update_expression"]) {

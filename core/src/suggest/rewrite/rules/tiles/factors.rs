@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::super::super::canonical::cast_operand;
 use super::super::super::function::{Function, Local};
 use super::super::super::loops::CountedLoop;
-use super::super::super::number::Number;
+use super::super::super::scalar_type::ScalarType;
 use super::super::super::syntax::{ancestors, bare, named, part, statements};
 
 /// Constants made of constants made of constants are followed so far.
@@ -34,7 +34,8 @@ pub(super) fn factors<'s>(
     let [first, second] = factors;
     let loads = [loaded(function, first, 0)?, loaded(function, second, 0)?];
     let local = function.local(name, counted.node)?;
-    let is_sum = Number::named(local.type_name).is_some() && !local.is_array && !local.is_pointer;
+    let is_sum =
+        ScalarType::named(local.type_name).is_some() && !local.is_array && !local.is_pointer;
     let is_own = is_sum && function.uses(name, counted.node).len() == uses;
     is_own.then_some((local, loads))
 }

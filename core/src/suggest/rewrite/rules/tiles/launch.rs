@@ -1,4 +1,4 @@
-//! The launch of tiles: square blocks of a size that is a parameter, and grids of whole tiles.
+//! Launch of a tiled product: square blocks of a parametric size, and a grid of whole tiles.
 
 use super::super::super::edit::Edit;
 use super::super::super::function::Function;

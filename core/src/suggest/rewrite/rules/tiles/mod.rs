@@ -1,4 +1,4 @@
-//! Products of matrices by tiles: in shared memory, and in the registers of each thread.
+//! Tiled matrix products: tiles in shared memory, and in the registers of each thread.
 
 mod factors;
 mod launch;
@@ -9,9 +9,9 @@ mod text;
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
+use super::super::kernel_source::KernelSource;
 use super::super::loops::{counted_loop, is_innermost, loops};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::subject::Subject;
 use launch::{Sizes, sized};
 use product::Product;
 
@@ -42,15 +42,15 @@ enum Share {
     Several,
 }
 
-fn shared(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn shared(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     tiled(subject, Share::One)
 }
 
-fn registers(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+fn registers(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     tiled(subject, Share::Several)
 }
 
-fn tiled(subject: &Subject<'_>, share: Share) -> Result<Vec<Rewrite>, NotApplicable> {
+fn tiled(subject: &KernelSource<'_>, share: Share) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in loops(&function).into_iter().filter(|node| is_innermost(*node)) {

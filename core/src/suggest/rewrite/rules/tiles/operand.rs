@@ -1,20 +1,20 @@
-//! What a product loads in each turn: one operand by the row of the result, one by its column.
+//! Operands that a product loads in each iteration: one by the row of the result, one by its column.
 
 use tree_sitter::Node;
 
 use super::super::super::canonical::canonical;
 use super::super::super::function::{Function, Local};
 use super::super::super::loops::CountedLoop;
-use super::super::super::number::Number;
 use super::super::super::pointers::{Access, elements};
 use super::super::super::refusal::Missing;
+use super::super::super::scalar_type::ScalarType;
 use super::super::super::syntax::{all, index};
 use super::product::form;
 
 /// Constants made of constants made of constants are followed so far.
 const MAX_STEPS: usize = 8;
 
-/// What is loaded in each turn.
+/// A load of each iteration.
 #[derive(Clone, Copy)]
 pub(super) struct Operand<'s> {
     pub(super) load: Node<'s>,
@@ -87,11 +87,11 @@ pub(super) fn operands<'s>(
 
 /// How a zero of a type is written, and its bytes.
 pub(super) fn zero(kind: &str) -> Option<(String, i128)> {
-    Some(match Number::named(kind) {
-        Some(Number::F32) => ("0.0f".to_owned(), 4),
-        Some(Number::F64) => ("0.0".to_owned(), 8),
-        Some(Number::I32 | Number::U32) => ("0".to_owned(), 4),
-        Some(Number::I64 | Number::U64) => ("0".to_owned(), 8),
+    Some(match ScalarType::named(kind) {
+        Some(ScalarType::F32) => ("0.0f".to_owned(), 4),
+        Some(ScalarType::F64) => ("0.0".to_owned(), 8),
+        Some(ScalarType::I32 | ScalarType::U32) => ("0".to_owned(), 4),
+        Some(ScalarType::I64 | ScalarType::U64) => ("0".to_owned(), 8),
         None if matches!(kind, "__half" | "half" | "__nv_bfloat16" | "nv_bfloat16") => {
             (format!("static_cast<{kind}>(0.0f)"), 2)
         }

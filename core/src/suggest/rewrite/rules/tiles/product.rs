@@ -1,4 +1,5 @@
-//! What is a product of two inputs along a loop, with one result for each thread of a two-dimensional launch.
+//! Recognition of matrix products: a sum over a loop of products of two inputs, with one result for each thread of a
+//! two-dimensional launch.
 
 use tree_sitter::Node;
 
@@ -6,11 +7,11 @@ use super::super::super::bounds::bounds;
 use super::super::super::canonical::{canonical, cast_operand};
 use super::super::super::condition::terms;
 use super::super::super::function::{Function, Local};
+use super::super::super::kernel_source::Site;
 use super::super::super::known_functions::is_known;
 use super::super::super::loops::{CountedLoop, Step, counted_loop, jump, statement_start};
-use super::super::super::number::Number;
 use super::super::super::refusal::Missing;
-use super::super::super::subject::Site;
+use super::super::super::scalar_type::ScalarType;
 use super::super::super::syntax::{all, contains, in_lambda, is_return, part, statements};
 use super::super::super::thread_index::{coordinate, divided, is_launch_size};
 use super::operand::{Operand, depends, operands};
@@ -22,7 +23,7 @@ const MAX_TILE: i128 = 1 << 16;
 pub(super) struct Product<'s> {
     pub(super) site: Site<'s>,
     pub(super) counted: CountedLoop<'s>,
-    /// Where the loop begins, with what is said of its unrolling.
+    /// Start of the loop, including a pragma before it.
     pub(super) start: usize,
     pub(super) sum: Local<'s>,
     /// The operand that changes along y, then the one that changes along x.
@@ -44,7 +45,7 @@ pub(super) struct Axis<'s> {
     /// The variable with the thread's place.
     pub(super) place: Local<'s>,
     pub(super) end: Node<'s>,
-    /// What the grid divides among blocks.
+    /// Sizes that the grid divides among blocks.
     pub(super) size: &'s str,
     pub(super) dimension: usize,
 }
@@ -102,7 +103,7 @@ fn check_counter(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(
         let what = subject.line_of(jump);
         return Err(Missing::Contains { what, why: "the loop may end early" });
     }
-    let number = Number::named(counted.type_name).filter(|number| number.is_integer());
+    let number = ScalarType::named(counted.type_name).filter(|number| number.is_integer());
     let number =
         number.ok_or_else(|| form(function, counted.declaration, "a counter of a whole type"))?;
     let what = subject.line_of(counted.end);
@@ -126,7 +127,7 @@ fn place<'s>(function: &Function<'s>, dimension: usize) -> Result<Local<'s>, Mis
     let expected = expected.get(dimension).copied().unwrap_or_default();
     let local = coordinate(function, dimension).ok_or(Missing::Form { found, expected })?;
     let alone = all(local.declaration, &["init_declarator"]).len() == 1;
-    let whole = Number::named(local.type_name).is_some_and(Number::is_integer);
+    let whole = ScalarType::named(local.type_name).is_some_and(ScalarType::is_integer);
     if alone && whole {
         Ok(local)
     } else {
@@ -180,7 +181,7 @@ fn check_threads(function: &Function<'_>, places: &[Local<'_>; 2]) -> Result<(),
     match function.meeting(function.body) {
         Some(call) => Err(Missing::Contains {
             what: call.to_owned(),
-            why: "threads meet already, or ask where they are",
+            why: "it synchronises threads or reads thread indices",
         }),
         None => Ok(()),
     }
@@ -207,7 +208,7 @@ fn surroundings<'s>(
     Ok((Some(guard), statements(outer)))
 }
 
-/// What each place is below, along y and x; nothing else may be asked.
+/// Upper bounds of the places along y and x. Guards with another condition are refused.
 fn ends<'s>(
     function: &Function<'s>,
     leaving: &[Node<'s>],
@@ -261,7 +262,7 @@ fn axis<'s>(
     }
 }
 
-/// Before the loop stand constants that cost nothing to compute again; those that depend on a place are kept.
+/// Constants before the loop, which are recomputed; those that depend on a place are kept.
 fn declarations<'s>(
     function: &Function<'s>,
     before: &[Node<'s>],
@@ -338,7 +339,7 @@ fn check_rest(function: &Function<'_>, node: Node<'_>, last: Node<'_>) -> Result
     match leaves {
         Some(node) => Err(Missing::Contains {
             what: subject.line_of(node),
-            why: "a thread that has several results must not leave after one",
+            why: "each thread computes several results and must not return after the first",
         }),
         None => Ok(()),
     }

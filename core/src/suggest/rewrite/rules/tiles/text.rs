@@ -1,4 +1,4 @@
-//! The code of tiles: what is loaded, what is multiplied, and what is done with the results.
+//! Code of a tiled product: loads, products and stores.
 
 use super::super::super::edit::Edit;
 use super::super::super::function::Function;
@@ -7,7 +7,7 @@ use super::launch::Sizes;
 use super::operand::{Operand, depends, zero};
 use super::product::{Axis, Product};
 
-/// Guards and places before the loop: nobody leaves, and places are those of tiles.
+/// Code before the loop, in which no thread returns and places are computed from tiles.
 pub(super) fn before(function: &Function<'_>, product: &Product<'_>, sizes: &Sizes) -> Vec<Edit> {
     let subject = function.subject;
     let mut edits: Vec<Edit> =
@@ -92,7 +92,7 @@ impl Names {
     }
 }
 
-/// What stands in the place of the loop and everything behind it.
+/// Code that replaces the loop and all statements after it.
 pub(super) fn tiles(function: &Function<'_>, product: &Product<'_>, sizes: &Sizes) -> String {
     let subject = function.subject;
     let names = Names::of(function, product);
@@ -295,7 +295,7 @@ fn multiplied(
     )
 }
 
-/// What follows the loop, for each result that there is.
+/// Code after the loop, for each result of a thread.
 fn finished(
     function: &Function<'_>,
     product: &Product<'_>,

@@ -1,16 +1,21 @@
-//! The story of a kernel that nobody searched with yet: what a single question is about.
+//! State of a search with a single kernel, for one question to a model outside a search.
 
 use crate::history::record::definition_hash;
 use crate::project::{Kernel, Project, Purpose};
 use crate::search::entry::{Entry, Header, Proposal, SCHEMA};
 use crate::search::roles::Roles;
-use crate::search::{Budget, Forecasting, Story};
+use crate::search::{Budget, ForecastPolicy, SearchState};
 
-/// A story whose one variant is this kernel, as it is. Nothing of it is ever written down.
+/// A state whose only variant is this kernel, unchanged. It has no journal.
 #[must_use]
-pub fn alone(project: &Project, kernel: &Kernel, device: &str, device_title: &str) -> Story {
+pub fn single_kernel_state(
+    project: &Project,
+    kernel: &Kernel,
+    device: &str,
+    device_title: &str,
+) -> SearchState {
     let counts = project.workloads.iter().filter(|each| each.purpose == Purpose::Measure);
-    let mut story = Story::new(Header {
+    let mut story = SearchState::new(Header {
         schema: SCHEMA.to_owned(),
         id: String::new(),
         began_at: jiff::Timestamp::UNIX_EPOCH,
@@ -24,16 +29,16 @@ pub fn alone(project: &Project, kernel: &Kernel, device: &str, device_title: &st
         tuner: String::new(),
         operators: Vec::new(),
         roles: Roles::default(),
-        forecast: Forecasting::Off,
+        forecast: ForecastPolicy::Off,
         contrast: 0,
         budget: Budget::default(),
         seed: 0,
         program: String::new(),
         knowledge: None,
     });
-    let first = Proposal::first(kernel, "it is what the question is about");
+    let first = Proposal::first(kernel, "the kernel that the question is about");
     let first = Entry::Proposed(Box::new(first));
     let added = story.add(&first);
-    debug_assert!(added.is_ok(), "the first variant follows from nothing");
+    debug_assert!(added.is_ok(), "the first variant has no parent");
     story
 }

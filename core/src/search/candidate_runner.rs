@@ -1,4 +1,4 @@
-//! What runs the candidates of a search, and how it is held back.
+//! The interface through which a search runs candidates, and the controls with which a user pauses or stops it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,84 +15,84 @@ use crate::units::Seconds;
 /// Interval at which a pause looks for a change of its controls.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// At a gentle pace, a pause is at most this long.
+/// Longest pause at a gentle pace.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Runs the candidates of a search.
-pub trait Laboratory {
-    /// A quick look at each, in their order. A first execution of a workload that takes longer than `abandon` says is slow
-    /// enough to know.
+pub trait CandidateRunner {
+    /// Screens candidates; results in the same order. A candidate whose first execution of a workload takes longer than
+    /// `abandon` is dropped as slow.
     ///
     /// # Errors
-    /// Somebody stopped it, or it cannot go on.
+    /// The search was stopped, or cannot continue.
     fn screen(
         &mut self,
         kernels: &[Arc<Kernel>],
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted>;
 
-    /// What is known of each without running it, in their order; none of one that cannot be built.
+    /// Compiles candidates without running them; facts in the same order, none for a candidate that does not compile.
     ///
     /// # Errors
-    /// As [`Laboratory::screen`].
+    /// As [`CandidateRunner::screen`].
     fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted>;
 
-    /// Every check.
+    /// Evaluates a candidate with every check.
     ///
     /// # Errors
-    /// As [`Laboratory::screen`].
+    /// As [`CandidateRunner::screen`].
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted>;
 
-    /// Times two that passed side by side; nothing where no clock tells them apart.
+    /// Times two candidates that passed, with alternating launches.
     ///
     /// # Errors
-    /// As [`Laboratory::screen`].
-    fn side_by_side(
+    /// As [`CandidateRunner::screen`].
+    fn compare(
         &mut self,
         old: &Arc<Kernel>,
         new: &Arc<Kernel>,
     ) -> Result<Vec<ComparedWorkload>, Interrupted>;
 
-    /// How many looks are best taken together.
+    /// Number of candidates to screen in one call.
     fn batch(&self) -> usize;
 
-    /// Waits while it is to pause.
+    /// Waits while the search is paused or slowed.
     ///
     /// # Errors
-    /// Somebody stopped it meanwhile.
+    /// The search was stopped.
     fn rest(&mut self) -> Result<(), Interrupted>;
 
-    /// Variants that a person turned down since this was asked the last time, and why.
+    /// Variants that the user turned down since the last call, and why.
     fn turned_down(&mut self) -> Vec<(usize, String)>;
 }
 
-/// Why a search does not go on.
+/// Why a search ends before its budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Interrupted {
-    /// Somebody stopped it.
+    /// Stopped by the user.
     #[error("stopped")]
     Stopped,
-    /// The machine or the request is at fault.
+    /// The machine or the request is at fault; the reason.
     #[error("{0}")]
     Impossible(String),
 }
 
-/// How much of the device a search takes.
+/// Share of the device time that a search uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
-    /// All that nobody else asks for.
+    /// All time that requests of persons leave.
     #[default]
     Full,
-    /// It rests for as long as it worked.
+    /// After each request, a pause of the same length, at most ten seconds.
     Gentle,
 }
 
-/// Holds a search back, from any thread.
+/// Pauses, slows and stops a search, from any thread.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<Shared>,
-    /// Raised to stop.
+    /// Raised to stop the search.
     pub cancellation: Cancellation,
 }
 
@@ -110,34 +110,34 @@ struct State {
 }
 
 impl Control {
-    /// One that is stopped with this.
+    /// Controls whose search also stops when `cancellation` is raised.
     #[must_use]
-    pub fn under(cancellation: &Cancellation) -> Self {
+    pub fn from_cancellation(cancellation: &Cancellation) -> Self {
         Self { shared: Arc::default(), cancellation: cancellation.child() }
     }
 
-    /// It waits before the next step.
+    /// Pauses the search before its next step.
     pub fn pause(&self) {
         self.lock().paused = true;
     }
 
-    /// It goes on.
+    /// Continues a paused search.
     pub fn resume(&self) {
         self.lock().paused = false;
         self.shared.changed.notify_all();
     }
 
-    /// How much of the device it takes.
+    /// Sets the share of the device time.
     pub fn set_pace(&self, pace: Pace) {
         self.lock().pace = pace;
     }
 
-    /// A variant, not the first, is not wanted, for this reason.
+    /// Turns down a variant, except the first.
     pub fn turn_down(&self, variant: usize, why: String) {
         self.lock().turned_down.push((variant, why));
     }
 
-    /// It ends.
+    /// Stops the search.
     pub fn stop(&self) {
         self.cancellation.cancel();
         self.shared.changed.notify_all();

@@ -1,31 +1,31 @@
-//! Whether the models of a search ever answered: a search in which none did is not what its user asked for.
+//! Models that answered no request of a search, which the user is warned about.
 
 use super::operators::MODEL_PREFIX;
-use super::story::{Attempt, Came, Story};
+use super::state::{ActionOutcome, Attempt, SearchState};
 
-/// A model that was asked in a search and never answered.
+/// A model that answered none of the requests of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Silence {
-    /// What the settings call it.
+pub struct UnansweredModel {
+    /// Name of the model in the settings.
     pub model: String,
-    /// How many proposals it was asked for.
+    /// Number of proposals that were requested.
     pub asked: usize,
-    /// Why the last one came to nothing, in a sentence.
+    /// Why the last request failed, in a sentence.
     pub why: String,
 }
 
-impl Story {
-    /// The models that were asked and never answered. An answer that could not be used is an answer.
+impl SearchState {
+    /// The models that answered no request. A reply that could not be used counts as an answer.
     #[must_use]
-    pub fn silences(&self) -> Vec<Silence> {
+    pub fn unanswered_models(&self) -> Vec<UnansweredModel> {
         let models = self.models();
         models.filter_map(|model| self.silence(model)).collect()
     }
 
-    /// Whether models were asked, and none of them ever answered.
+    /// Whether models were asked and none of them answered.
     #[must_use]
     pub fn no_model_answered(&self) -> bool {
-        let silent = self.silences();
+        let silent = self.unanswered_models();
         let asked = self.models().filter(|model| self.questions(model).next().is_some());
         !silent.is_empty() && asked.count() == silent.len()
     }
@@ -34,7 +34,7 @@ impl Story {
         self.header.operators.iter().filter_map(|operator| operator.strip_prefix(MODEL_PREFIX))
     }
 
-    /// All attempts that asked this model.
+    /// The attempts that asked this model.
     fn questions(&self, model: &str) -> impl Iterator<Item = &Attempt> {
         let is_of = move |attempt: &&Attempt| {
             let rest = attempt.action.strip_prefix(MODEL_PREFIX);
@@ -43,17 +43,19 @@ impl Story {
         self.attempts.iter().filter(is_of)
     }
 
-    fn silence(&self, model: &str) -> Option<Silence> {
+    fn silence(&self, model: &str) -> Option<UnansweredModel> {
         let (mut asked, mut last) = (0, None);
         for attempt in self.questions(model) {
             asked += 1;
             match &attempt.came {
-                Came::Variant(_) => return None,
-                Came::Nothing { talk: Some(talk), .. } if !talk.reply.is_empty() => return None,
-                Came::Nothing { why, .. } => last = Some(why),
+                ActionOutcome::Variant(_) => return None,
+                ActionOutcome::Nothing { talk: Some(talk), .. } if !talk.reply.is_empty() => {
+                    return None;
+                }
+                ActionOutcome::Nothing { why, .. } => last = Some(why),
             }
         }
-        last.map(|why| Silence { model: model.to_owned(), asked, why: why.clone() })
+        last.map(|why| UnansweredModel { model: model.to_owned(), asked, why: why.clone() })
     }
 }
 
@@ -62,22 +64,22 @@ mod tests {
     use super::*;
     use crate::project::Project;
     use crate::search::budget::Cost;
-    use crate::search::entry::{Entry, Talk};
+    use crate::search::entry::{Entry, ModelExchange};
     use crate::search::prompt;
 
     /// A search by these operators in which these attempts came to nothing: the action, and the reply if one came.
-    fn story(operators: &[&str], nothings: &[(&str, Option<&str>)]) -> Story {
+    fn story(operators: &[&str], nothings: &[(&str, Option<&str>)]) -> SearchState {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample-projects/vector-add");
         let project = Project::load(folder.as_ref()).unwrap();
         let kernel = project.kernel("naive").unwrap();
-        let mut story = prompt::alone(&project, kernel, "virtual:h200", "H200");
+        let mut story = prompt::single_kernel_state(&project, kernel, "virtual:h200", "H200");
         story.header.operators = operators.iter().map(|&name| name.to_owned()).collect();
         for (action, reply) in nothings {
             let talk = reply.map(|reply| {
                 let (model, prompt, reply) = ("a".to_owned(), "?".to_owned(), reply.to_owned());
-                Box::new(Talk { model, prompt, reply })
+                Box::new(ModelExchange { model, prompt, reply })
             });
-            let (action, why) = ((*action).to_owned(), "no answer: busy".to_owned());
+            let (action, why) = ((*action).to_owned(), "no reply: busy".to_owned());
             let cost = Cost::default();
             story.add(&Entry::Nothing { parent: 0, action, why, cost, talk }).unwrap();
         }
@@ -88,7 +90,8 @@ mod tests {
     fn a_model_that_never_answered_is_named() {
         let check = |operators: &[&str], nothings: &[_], silent: &[&str], none_answered: bool| {
             let story = story(operators, nothings);
-            let found: Vec<String> = story.silences().into_iter().map(|each| each.model).collect();
+            let found: Vec<String> =
+                story.unanswered_models().into_iter().map(|each| each.model).collect();
             assert_eq!(found, silent, "{operators:?} {nothings:?}");
             assert_eq!(story.no_model_answered(), none_answered, "{operators:?} {nothings:?}");
         };

@@ -1,4 +1,4 @@
-//! What sort of number an expression is, as far as the text of one file says.
+//! Scalar types of expressions, as far as the text of one file determines them.
 
 use tree_sitter::Node;
 
@@ -7,12 +7,12 @@ use super::known_functions::SINGLE;
 use super::pointers;
 use super::syntax::{bare, index, named, one_line, part};
 
-/// Expressions deeper than this are not looked into.
+/// Deepest nesting of expressions that is analysed.
 const MAX_DEPTH: usize = 64;
 
-/// The numbers that kernels compute with.
+/// Scalar types of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Number {
+pub(super) enum ScalarType {
     F32,
     F64,
     I32,
@@ -21,8 +21,8 @@ pub(super) enum Number {
     U64,
 }
 
-impl Number {
-    /// The type with this name; narrower integers are not told from others, as they become `int`.
+impl ScalarType {
+    /// The type with this name. Narrower integers are not listed: they are promoted to `int`.
     pub(super) fn named(written: &str) -> Option<Self> {
         let words = one_line(written);
         let words = words.strip_prefix("const ").unwrap_or(&words);
@@ -69,12 +69,12 @@ impl Number {
     }
 }
 
-/// The type of an expression; none where the text does not say it.
-pub(super) fn number(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
+/// The type of an expression; none if the text does not determine it.
+pub(super) fn scalar_type(function: &Function<'_>, node: Node<'_>) -> Option<ScalarType> {
     of(function, node, 0)
 }
 
-fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Number> {
+fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<ScalarType> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -88,7 +88,7 @@ fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Number> {
         "identifier" => name(function, node),
         "field_expression" => special(function, node),
         "qualified_identifier" => {
-            function.subject.of_node(node).starts_with("axis::").then_some(Number::I64)
+            function.subject.of_node(node).starts_with("axis::").then_some(ScalarType::I64)
         }
         "unary_expression" => inner("argument"),
         "binary_expression" => {
@@ -97,60 +97,60 @@ fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Number> {
             match operator {
                 "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" => Some(left.joined(right)),
                 "<<" | ">>" => Some(left),
-                _ => Some(Number::I32),
+                _ => Some(ScalarType::I32),
             }
         }
         "conditional_expression" => Some(inner("consequence")?.joined(inner("alternative")?)),
-        "cast_expression" => Number::named(function.subject.of_node(part(node, "type")?)),
+        "cast_expression" => ScalarType::named(function.subject.of_node(part(node, "type")?)),
         "subscript_expression" => element(function, node),
         "call_expression" => call(function, node, depth),
         _ => None,
     }
 }
 
-fn literal(text: &str) -> Number {
+fn literal(text: &str) -> ScalarType {
     let lower = text.to_ascii_lowercase().replace('\'', "");
     if lower.starts_with("0x") || lower.starts_with("0b") {
         return integer_literal(&lower);
     }
     if lower.ends_with('f') {
-        return Number::F32;
+        return ScalarType::F32;
     }
-    if lower.contains(['.', 'e']) { Number::F64 } else { integer_literal(&lower) }
+    if lower.contains(['.', 'e']) { ScalarType::F64 } else { integer_literal(&lower) }
 }
 
-fn integer_literal(text: &str) -> Number {
+fn integer_literal(text: &str) -> ScalarType {
     let unsigned = text.contains('u');
     match (text.contains('l'), unsigned) {
-        (true, true) => Number::U64,
-        (true, false) => Number::I64,
-        (false, true) => Number::U32,
-        (false, false) => Number::I32,
+        (true, true) => ScalarType::U64,
+        (true, false) => ScalarType::I64,
+        (false, true) => ScalarType::U32,
+        (false, false) => ScalarType::I32,
     }
 }
 
-fn name(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
+fn name(function: &Function<'_>, node: Node<'_>) -> Option<ScalarType> {
     let text = function.subject.of_node(node);
     if let Some(local) = function.local(text, node) {
         return if local.is_pointer || local.is_array {
             None
         } else {
-            Number::named(local.type_name)
+            ScalarType::named(local.type_name)
         };
     }
     if let Some(parameter) = function.parameter(text) {
-        return if parameter.is_pointer { None } else { Number::named(parameter.type_name) };
+        return if parameter.is_pointer { None } else { ScalarType::named(parameter.type_name) };
     }
     let is_integer = function.templates.contains(&text) || text.starts_with("PARAM_");
-    is_integer.then_some(Number::I32)
+    is_integer.then_some(ScalarType::I32)
 }
 
-fn special(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
+fn special(function: &Function<'_>, node: Node<'_>) -> Option<ScalarType> {
     let whole = part(node, "argument").map(|node| function.subject.of_node(node))?;
-    matches!(whole, "threadIdx" | "blockIdx" | "blockDim" | "gridDim").then_some(Number::U32)
+    matches!(whole, "threadIdx" | "blockIdx" | "blockDim" | "gridDim").then_some(ScalarType::U32)
 }
 
-fn element(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
+fn element(function: &Function<'_>, node: Node<'_>) -> Option<ScalarType> {
     index(node)?;
     let mut base = part(node, "argument")?;
     while base.kind() == "subscript_expression" {
@@ -158,13 +158,13 @@ fn element(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
     }
     let text = function.subject.of_node(base);
     if let Some(pointer) = pointers::pointer(function, base) {
-        return Number::named(pointer.element);
+        return ScalarType::named(pointer.element);
     }
     let local = function.local(text, base)?;
-    if local.is_array { Number::named(local.type_name) } else { None }
+    if local.is_array { ScalarType::named(local.type_name) } else { None }
 }
 
-fn call(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Number> {
+fn call(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<ScalarType> {
     let callee = part(node, "function")?;
     let text = function.subject.of_node(callee);
     if callee.kind() == "template_function" {
@@ -172,12 +172,12 @@ fn call(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Number>
         let is_cast =
             part(callee, "name").map(|name| function.subject.of_node(name)) == Some("static_cast");
         let written = named(types).first().map(|each| function.subject.of_node(*each))?;
-        return if is_cast { Number::named(written) } else { None };
+        return if is_cast { ScalarType::named(written) } else { None };
     }
     if SINGLE.contains(&text) {
-        return Some(Number::F32);
+        return Some(ScalarType::F32);
     }
-    if let Some(cast) = Number::named(text) {
+    if let Some(cast) = ScalarType::named(text) {
         return Some(cast);
     }
     let arguments = named(part(node, "arguments")?);

@@ -1,27 +1,27 @@
-//! Candidates of a search that the threads of an engine run.
+//! Runs the candidates of a search on an engine.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{
-    AskedBy, Because, Client, Conditions, Contest, Ending, Event, NotTaken, Request, Screens, Work,
-    Works,
+    AbComparison, AskedBy, CancelReason, Client, Conditions, Ending, Event, Request,
+    RequestRefused, ScreeningBatch, Work, WorkBatch,
 };
 use crate::evaluate::compare::{ComparedWorkload, Pair};
 use crate::evaluate::{EvaluateError, Examined, Run, Screening};
 use crate::measure::{Mode, Protocol};
 use crate::project::{Kernel, Project};
-use crate::search::{Control, Interrupted, Laboratory};
+use crate::search::{CandidateRunner, Control, Interrupted};
 use crate::units::Seconds;
 use crate::verify::verdict::TimingUse;
 
 /// Interval at which the wait for an event looks for a cancellation.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The laboratory whose devices an engine has. A person's requests go before its own.
+/// Runs the candidates of a search on an engine, with background priority.
 #[derive(Debug)]
-pub struct EngineLaboratory {
+pub struct EngineRunner {
     client: Client,
     project: Arc<Project>,
     conditions: Conditions,
@@ -30,8 +30,8 @@ pub struct EngineLaboratory {
     batch: usize,
 }
 
-impl EngineLaboratory {
-    /// One that evaluates under these conditions, so many candidates in one request.
+impl EngineRunner {
+    /// A runner that evaluates under these conditions and screens up to `batch` candidates in one request.
     #[must_use]
     pub fn new(
         client: Client,
@@ -56,7 +56,7 @@ impl EngineLaboratory {
         Conditions { timing: TimingUse::Measure(protocol), ..self.conditions.clone() }
     }
 
-    /// Asks, and waits for the end.
+    /// Sends a request, waits for its end and stores the time that it took.
     fn ending(&mut self, request: Request) -> Result<Ending, Interrupted> {
         if self.control.cancellation.is_cancelled() {
             return Err(Interrupted::Stopped);
@@ -69,17 +69,17 @@ impl EngineLaboratory {
 
     fn asked(&mut self, request: Request) -> Result<Ending, Interrupted> {
         let id = self.client.ask(request).map_err(|refused| match refused {
-            NotTaken::Stopping => Interrupted::Stopped,
-            NotTaken::Full(_)
-            | NotTaken::Unread(_)
-            | NotTaken::NoSuchDevice(_)
-            | NotTaken::NotThere(_) => Interrupted::Impossible(refused.to_string()),
+            RequestRefused::Stopping => Interrupted::Stopped,
+            RequestRefused::Full(_)
+            | RequestRefused::Unread(_)
+            | RequestRefused::NoSuchDevice(_)
+            | RequestRefused::UnknownRequest(_) => Interrupted::Impossible(refused.to_string()),
         })?;
         let mut told = false;
         loop {
             if self.control.cancellation.is_cancelled() && !told {
                 told = true;
-                // Refused only where it has ended meanwhile, which is what is waited for.
+                // Refused only if the request has ended meanwhile; the loop then reads that end.
                 let _ended = self.client.ask(Request::Cancel(id));
             }
             match self.client.next_event(PATIENCE) {
@@ -98,7 +98,7 @@ impl EngineLaboratory {
     }
 }
 
-/// What ended otherwise than it should is why the search does not go on.
+/// The result of a request, or why the search cannot continue.
 fn settled(ending: Ending) -> Result<Ending, Interrupted> {
     match ending {
         Ending::Evaluated(_)
@@ -114,7 +114,8 @@ fn settled(ending: Ending) -> Result<Ending, Interrupted> {
             Err(Interrupted::Impossible(format!("a defect of Lightbench: {message}")))
         }
         Ending::Cancelled {
-            because: Because::Asked | Because::Stopping | Because::SupersededBy(_),
+            because:
+                CancelReason::Requested | CancelReason::Stopping | CancelReason::SupersededBy(_),
             ..
         }
         | Ending::Stopped => Err(Interrupted::Stopped),
@@ -122,18 +123,21 @@ fn settled(ending: Ending) -> Result<Ending, Interrupted> {
 }
 
 fn unexpected() -> Interrupted {
-    Interrupted::Impossible("the engine ended something else".to_owned())
+    Interrupted::Impossible(
+        "a defect of Lightbench: the engine returned the result of another kind of request"
+            .to_owned(),
+    )
 }
 
-impl Laboratory for EngineLaboratory {
+impl CandidateRunner for EngineRunner {
     fn screen(
         &mut self,
         kernels: &[Arc<Kernel>],
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted> {
-        let works = Works::of(kernels.iter().map(|kernel| self.work(kernel)));
+        let works = WorkBatch::from_works(kernels.iter().map(|kernel| self.work(kernel)));
         let Some(works) = works else { return Ok(Vec::new()) };
-        let screens = Screens { works, abandon: abandon.clone() };
+        let screens = ScreeningBatch { works, abandon: abandon.clone() };
         let request = Request::Screen(screens, self.timing(Protocol::QUICK));
         let Ending::Screened(screenings) = self.ending(request)? else {
             return Err(unexpected());
@@ -142,7 +146,7 @@ impl Laboratory for EngineLaboratory {
     }
 
     fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
-        let works = Works::of(kernels.iter().map(|kernel| self.work(kernel)));
+        let works = WorkBatch::from_works(kernels.iter().map(|kernel| self.work(kernel)));
         let Some(works) = works else { return Ok(Vec::new()) };
         let request = Request::Examine(works, self.timing(Protocol::QUICK));
         let Ending::Examined(examined) = self.ending(request)? else { return Err(unexpected()) };
@@ -150,20 +154,20 @@ impl Laboratory for EngineLaboratory {
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
-        // A verdict is about every workload, whichever of them count here.
+        // A verdict covers all workloads, also those whose times the search does not minimise.
         let conditions = Conditions { workload: None, ..self.timing(Protocol::FINAL) };
         let request = Request::Evaluate(self.work(kernel), conditions);
         let Ending::Evaluated(run) = self.ending(request)? else { return Err(unexpected()) };
         Ok(*run)
     }
 
-    fn side_by_side(
+    fn compare(
         &mut self,
         old: &Arc<Kernel>,
         new: &Arc<Kernel>,
     ) -> Result<Vec<ComparedWorkload>, Interrupted> {
         let pair = Pair::Kernels([self.work(old), self.work(new)]);
-        let contest = Box::new(Contest { pair, mode: Mode::Cold });
+        let contest = Box::new(AbComparison { pair, mode: Mode::Cold });
         let request = Request::Compare(contest, self.timing(Protocol::PAIRED));
         let Ending::Compared(compared) = self.ending(request)? else { return Err(unexpected()) };
         Ok(compared.workloads)

@@ -1,7 +1,7 @@
-//! The wait for one answer: who ends it, and who hears that it goes on.
+//! Reports of the wait for one reply, and its cancellation.
 //!
-//! A model is asked on the search's own thread, and its stop sign is looked at in every wait, some fifty times a second:
-//! that is where a search tells that it waits, without a thread for it.
+//! A model is asked on the thread of the search, and its stop sign is polled about fifty times a second while it waits. The
+//! poll also reports the wait, which needs no other thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,27 +9,22 @@ use std::time::Instant;
 
 use crate::models::StopSignal;
 use crate::search::budget::Cost;
-use crate::search::operators::{Attention, Waiting};
+use crate::search::operators::{OperatorWait, WaitControl};
 
-/// What is told of the waits for one proposal.
-pub(super) struct Watch {
-    pub(super) attention: Attention,
+/// Reports the waits for one proposal.
+pub(super) struct WaitReporter {
+    pub(super) attention: WaitControl,
     /// The name of the operator that waits.
     pub(super) operator: String,
-    /// What the search had spent before this proposal.
+    /// Cost of the search before this proposal.
     pub(super) before: Cost,
 }
 
-impl Watch {
-    /// A stop sign that is also up when the search is to stop, and tells about once a second that the wait goes on.
-    /// `received` counts the bytes of the answer, `more` is what this proposal has cost so far.
-    pub(super) fn over(
-        &self,
-        stop: StopSignal,
-        received: &Arc<AtomicUsize>,
-        more: Cost,
-    ) -> StopSignal {
-        let Attention { cancellation, hear } = self.attention.clone();
+impl WaitReporter {
+    /// A stop sign that is also up when the search is cancelled, and that reports the wait about once a second. `received`
+    /// counts the bytes of the reply; `more` is the cost of this proposal so far.
+    pub(super) fn over(&self, stop: StopSignal, received: &Arc<AtomicUsize>, more: Cost) -> StopSignal {
+        let WaitControl { cancellation, hear } = self.attention.clone();
         let (operator, received) = (self.operator.clone(), Arc::clone(received));
         let cost = Cost {
             tokens: self.before.tokens.saturating_add(more.tokens),
@@ -40,7 +35,7 @@ impl Watch {
             let waited = began.elapsed();
             if told.swap(waited.as_secs(), Ordering::Relaxed) != waited.as_secs() {
                 let (operator, received) = (operator.clone(), received.load(Ordering::Relaxed));
-                hear(&Waiting { operator, waited, received, cost });
+                hear(&OperatorWait { operator, waited, received, cost });
             }
             stop.is_raised() || cancellation.is_cancelled()
         })
@@ -58,14 +53,14 @@ mod tests {
 
     #[test]
     fn a_wait_is_told_once_a_second_and_ends_with_its_search() {
-        let heard: Arc<Mutex<Vec<Waiting>>> = Arc::default();
+        let heard: Arc<Mutex<Vec<OperatorWait>>> = Arc::default();
         let (told, cancellation) = (Arc::clone(&heard), Cancellation::new());
-        let attention = Attention {
+        let attention = WaitControl {
             cancellation: cancellation.clone(),
             hear: Arc::new(move |waiting| told.lock().unwrap().push(waiting.clone())),
         };
         let before = Cost { tokens: 100, money: 0.5 };
-        let watch = Watch { attention, operator: "model:a".to_owned(), before };
+        let watch = WaitReporter { attention, operator: "model:a".to_owned(), before };
         let received = Arc::new(AtomicUsize::new(70));
         let more = Cost { tokens: 11, money: 0.25 };
         let stop = watch.over(StopSignal::never(), &received, more);

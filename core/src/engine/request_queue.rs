@@ -1,26 +1,30 @@
-//! The queue of one thread, shared with those who ask.
+//! Request queue of one engine thread, shared with the callers of [`super::Engine::ask`].
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use lightbench_primitives::cancellation::Cancellation;
 
-use super::queue::{Afterwards, Ended, Job, Met, NoRoom, Queue, Ran, Taken};
+use super::queue::{Accepted, AfterRun, CancelOutcome, Ended, Job, Queue, QueueRefusal, RunEnd};
 use super::request::RequestId;
 
-/// The queue of one thread. Nobody holds its lock for longer than a look takes.
+/// Request queue of one engine thread. Its lock is held only while the queue is read or changed.
 #[derive(Debug)]
-pub(super) struct Inbox<Task> {
+pub(super) struct RequestQueue<Task> {
     queue: Mutex<Queue<Task>>,
     changed: Condvar,
 }
 
-impl<Task> Inbox<Task> {
+impl<Task> RequestQueue<Task> {
     pub(super) fn new() -> Self {
         Self { queue: Mutex::new(Queue::new()), changed: Condvar::new() }
     }
 
-    /// Takes a request; `say` tells of it before the thread can begin it.
-    pub(super) fn push(&self, job: Job<Task>, say: impl FnOnce(Taken)) -> Result<(), NoRoom> {
+    /// Queues a request; `say` runs before the thread can begin the request, so that its events are in order.
+    pub(super) fn push(
+        &self,
+        job: Job<Task>,
+        say: impl FnOnce(Accepted),
+    ) -> Result<(), QueueRefusal> {
         let mut queue = self.lock();
         say(queue.push(job)?);
         drop(queue);
@@ -28,7 +32,7 @@ impl<Task> Inbox<Task> {
         Ok(())
     }
 
-    pub(super) fn cancel(&self, id: RequestId) -> Met {
+    pub(super) fn cancel(&self, id: RequestId) -> CancelOutcome {
         self.lock().cancel(id)
     }
 
@@ -38,7 +42,7 @@ impl<Task> Inbox<Task> {
         ended
     }
 
-    /// The next request, waited for; none when the thread is to end.
+    /// Waits for the next request; none when the thread is to end.
     pub(super) fn next(&self) -> Option<(Job<Task>, Cancellation)> {
         let mut queue = self.lock();
         loop {
@@ -52,7 +56,7 @@ impl<Task> Inbox<Task> {
         }
     }
 
-    pub(super) fn end(&self, job: Job<Task>, ran: Ran) -> Afterwards {
+    pub(super) fn end(&self, job: Job<Task>, ran: RunEnd) -> AfterRun {
         self.lock().end(job, ran)
     }
 

@@ -1,41 +1,41 @@
-//! Questions and answers for one proposal: what cannot be used goes back a bounded number of times, and all of it is kept.
+//! Requests and replies for one proposal: an unusable reply is returned with a correction, a bounded number of times.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Asked;
-use super::watch::Watch;
+use super::ModelSetup;
+use super::wait_reporter::WaitReporter;
 use crate::models::{
     AnswerEvent, Conversation, Limits, ModelError, ModelErrorKind, Reply, Request, Stop, Usage,
 };
 use crate::search::budget::Cost;
-use crate::search::entry::Talk;
-use crate::search::prompt::{PromptError, Voice, again};
+use crate::search::entry::ModelExchange;
+use crate::search::prompt::{ModelRole, PromptError, correction};
 
-/// How often an answer that cannot be used goes back.
-const MOST_CORRECTIONS: usize = 2;
+/// Most corrections of one reply.
+const MAX_CORRECTIONS: usize = 2;
 
-/// Why there is no proposal.
+/// Why the model proposed nothing.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unanswered {
-    /// No answer came.
-    #[error("no answer: {0}")]
-    Silent(ModelErrorKind),
-    /// Answers came, and none could be used.
-    #[error("{answers} answers, and none could be used: {problem}")]
+pub(super) enum NoAnswer {
+    /// The request failed.
+    #[error("no reply: {0}")]
+    Failed(ModelErrorKind),
+    /// No reply could be used.
+    #[error("none of {answers} replies could be used; the last one: {problem}")]
     Unusable {
-        /// How many.
+        /// Number of replies.
         answers: usize,
-        /// What is wrong with the last.
+        /// Problem of the last reply.
         problem: String,
     },
-    /// There is no question.
+    /// The prompt could not be made.
     #[error(transparent)]
     Prompt(#[from] PromptError),
 }
 
-/// All that was said for one proposal, and what it cost.
+/// All messages for one proposal, and their cost.
 #[derive(Debug)]
 pub(super) struct Exchange {
     model: String,
@@ -49,17 +49,17 @@ impl Exchange {
         Self { model: model.to_owned(), said: String::new(), reply: None, cost: Cost::default() }
     }
 
-    /// What is kept of it: everything before the last reply, and the last reply. None where nothing was asked.
-    pub(super) fn ended(self) -> (Option<Talk>, Cost) {
+    /// The messages to store: all before the last reply, and that reply. None if the model was not asked.
+    pub(super) fn ended(self) -> (Option<ModelExchange>, Cost) {
         let Self { model, said: prompt, reply, cost } = self;
         let talk = (!prompt.is_empty()).then(|| {
             let reply = reply.unwrap_or_default();
-            Talk { model, prompt, reply }
+            ModelExchange { model, prompt, reply }
         });
         (talk, cost)
     }
 
-    /// A question; what was answered before it is a part of what was said.
+    /// Adds a request; the reply before it becomes a part of the stored prompt.
     fn asks(&mut self, text: &str) {
         if let Some(reply) = self.reply.take() {
             self.said += &format!("\n\n# It answered\n\n{}\n\n# It was told\n\n", reply.trim_end());
@@ -67,7 +67,7 @@ impl Exchange {
         self.said += text;
     }
 
-    fn pays(&mut self, usages: impl Iterator<Item = Usage>, asked: &Asked) {
+    fn pays(&mut self, usages: impl Iterator<Item = Usage>, asked: &ModelSetup) {
         for usage in usages {
             let tokens = usage.input.tokens().saturating_add(usage.output.tokens());
             self.cost.tokens = self.cost.tokens.saturating_add(tokens);
@@ -76,23 +76,23 @@ impl Exchange {
     }
 }
 
-/// A model at the other end, and what is kept.
-pub(super) struct Line<'a> {
-    pub(super) asked: &'a mut Asked,
+/// A conversation with the model.
+pub(super) struct Dialogue<'a> {
+    pub(super) asked: &'a mut ModelSetup,
     pub(super) hear: &'a mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     pub(super) exchange: &'a mut Exchange,
-    /// Hears of waits, where a search asks.
-    pub(super) watch: Option<Watch>,
+    /// Reports waits, in a search.
+    pub(super) watch: Option<WaitReporter>,
 }
 
-impl Line<'_> {
-    /// Asks until an answer is understood, or as often as an answer may go back.
+impl Dialogue<'_> {
+    /// Asks until a reply is understood, with at most [`MAX_CORRECTIONS`] corrections.
     pub(super) fn ask<T>(
         &mut self,
-        voice: Voice,
+        voice: ModelRole,
         question: &Conversation,
         understand: &dyn Fn(&str) -> Result<T, String>,
-    ) -> Result<T, Unanswered> {
+    ) -> Result<T, NoAnswer> {
         let mut conversation = question.redacted(&self.asked.redactor);
         self.exchange.asks(&conversation.to_prompt());
         let mut answers = 0;
@@ -102,20 +102,20 @@ impl Line<'_> {
             let text = self.asked.redactor.redact(&reply.text);
             self.exchange.reply = Some(text.clone());
             let problem = match (&reply.stop, understand(&text)) {
-                (Stop::Listener, _) => return Err(Unanswered::Silent(ModelErrorKind::Cancelled)),
+                (Stop::Listener, _) => return Err(NoAnswer::Failed(ModelErrorKind::Cancelled)),
                 (_, Ok(understood)) => return Ok(understood),
                 (_, Err(problem)) => problem,
             };
-            if answers > MOST_CORRECTIONS {
-                return Err(Unanswered::Unusable { answers, problem });
+            if answers > MAX_CORRECTIONS {
+                return Err(NoAnswer::Unusable { answers, problem });
             }
-            let next = self.asked.redactor.redact(&again(&problem, voice)?);
+            let next = self.asked.redactor.redact(&correction(&problem, voice)?);
             self.exchange.asks(&next);
             conversation = conversation.answered(text, next);
         }
     }
 
-    fn answer(&mut self, conversation: &Conversation) -> Result<Reply, Unanswered> {
+    fn answer(&mut self, conversation: &Conversation) -> Result<Reply, NoAnswer> {
         let received = Arc::new(AtomicUsize::new(0));
         let stop = match &self.watch {
             Some(watch) => watch.over(self.asked.stop.clone(), &received, self.exchange.cost),
@@ -137,6 +137,6 @@ impl Line<'_> {
         };
         let usages = attempts.iter().map(|attempt| attempt.usage).chain([usage]);
         self.exchange.pays(usages, self.asked);
-        answer.map_err(|error| Unanswered::Silent(error.trouble))
+        answer.map_err(|error| NoAnswer::Failed(error.trouble))
     }
 }

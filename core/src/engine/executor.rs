@@ -1,11 +1,11 @@
-//! Those who carry out requests: one evaluates on a device, one compiles.
+//! Executors of requests: one evaluates on a device, the other compiles.
 
 use std::sync::Arc;
 
 use lightbench_primitives::cancellation::Cancellation;
 
-use super::event::{Because, Ending, Notice, Role};
-use super::request::{CompileFor, Conditions, Contest, Screens, Work, Works};
+use super::event::{CancelReason, Ending, Notice, ProcessRole};
+use super::request::{AbComparison, CompileFor, Conditions, ScreeningBatch, Work, WorkBatch};
 use super::settings::{DeviceSetting, Settings};
 use crate::compile::Compiler;
 use crate::compile::error::CompileError;
@@ -22,13 +22,13 @@ use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::stations::Stations;
 use crate::verify::verdict::{Failure, Step, TimingUse};
 
-/// What is to be done for a request.
+/// The part of a request that an executor carries out.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
     Evaluate(Work, Conditions),
-    Screen(Screens, Conditions),
-    Examine(Works, Conditions),
-    Compare(Box<Contest>, Conditions),
+    Screen(ScreeningBatch, Conditions),
+    Examine(WorkBatch, Conditions),
+    Compare(Box<AbComparison>, Conditions),
     Profile(Work, Conditions, Box<Profiler>),
     Compile(Work, CompileFor),
 }
@@ -44,26 +44,26 @@ impl Task {
     }
 }
 
-/// Who carries out the requests of one thread, one after another. It lives on that thread.
-pub(super) trait Performer {
-    /// From a request to its end. Cancelled, it ends with [`Ending::Cancelled`].
-    fn perform(&mut self, task: &Task, cancellation: &Cancellation, watcher: Watcher<'_>)
+/// Executes the requests of one engine thread, one after another, on that thread.
+pub(super) trait Executor {
+    /// Executes a task to its end; returns [`Ending::Cancelled`] once `cancellation` is raised.
+    fn execute(&mut self, task: &Task, cancellation: &Cancellation, watcher: Watcher<'_>)
     -> Ending;
 
-    /// What happened meanwhile, besides.
+    /// Incidents since the last call.
     fn notices(&mut self) -> Vec<Notice>;
 }
 
-/// Evaluates and screens on one device.
-pub(super) struct Evaluator {
+/// Evaluates candidates on one device.
+pub(super) struct DeviceExecutor {
     settings: Arc<Settings>,
     setting: DeviceSetting,
-    /// Made when it is needed.
+    /// Made by the first request.
     bench: Option<EvaluationContext>,
     notices: Vec<Notice>,
 }
 
-impl Evaluator {
+impl DeviceExecutor {
     pub(super) fn new(settings: Arc<Settings>, setting: DeviceSetting) -> Self {
         Self { settings, setting, bench: None, notices: Vec::new() }
     }
@@ -99,7 +99,7 @@ impl Evaluator {
 
     fn screened(
         &mut self,
-        (screens, conditions): (&Screens, &Conditions),
+        (screens, conditions): (&ScreeningBatch, &Conditions),
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
@@ -120,7 +120,7 @@ impl Evaluator {
 
     fn examined(
         &mut self,
-        (works, conditions): (&Works, &Conditions),
+        (works, conditions): (&WorkBatch, &Conditions),
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
@@ -132,7 +132,7 @@ impl Evaluator {
 
     fn compared(
         &mut self,
-        (contest, conditions): (&Contest, &Conditions),
+        (contest, conditions): (&AbComparison, &Conditions),
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
@@ -165,7 +165,7 @@ impl Evaluator {
         })
     }
 
-    /// What the verdict says about processes. Whatever else happened to them may have happened to a held-out workload.
+    /// Notices of processes that the verdict names. Other incidents are omitted: they may stem from a held-out workload.
     fn notice(&mut self, reason: Option<&NotPassed>) {
         let step_and_notice = match reason {
             Some(NotPassed::NotJudged(
@@ -189,8 +189,8 @@ impl Evaluator {
     }
 }
 
-impl Performer for Evaluator {
-    fn perform(
+impl Executor for DeviceExecutor {
+    fn execute(
         &mut self,
         task: &Task,
         cancellation: &Cancellation,
@@ -226,7 +226,7 @@ impl Performer for Evaluator {
         let mut notices = std::mem::take(&mut self.notices);
         if let Some(EvaluationContext { compiler, stations, .. }) = &mut self.bench {
             let replaced = stations.take_replaced().into_iter();
-            let role = Role::Station;
+            let role = ProcessRole::DeviceWorker;
             notices.extend(replaced.map(|death| Notice::Replaced { role, death }));
             notices.extend(of_compiler(compiler));
         }
@@ -234,19 +234,19 @@ impl Performer for Evaluator {
     }
 }
 
-/// Compiles, beside whatever runs on the devices.
-pub(super) struct Compiling {
+/// Compiles while the other threads use the devices.
+pub(super) struct CompileExecutor {
     compiler: Compiler,
 }
 
-impl Compiling {
+impl CompileExecutor {
     pub(super) fn new(settings: &Settings) -> Self {
         Self { compiler: settings.compiler() }
     }
 }
 
-impl Performer for Compiling {
-    fn perform(
+impl Executor for CompileExecutor {
+    fn execute(
         &mut self,
         task: &Task,
         cancellation: &Cancellation,
@@ -261,7 +261,8 @@ impl Performer for Compiling {
             | Task::Examine(..)
             | Task::Compare(..)
             | Task::Profile(..) => {
-                let message = "the thread that compiles has no device".to_owned();
+                let message =
+                    "the compile thread has no device; send this request to a device".to_owned();
                 Ending::Impossible(EvaluateError::Request(message))
             }
         }
@@ -274,7 +275,7 @@ impl Performer for Compiling {
 
 fn of_compiler(compiler: &mut Compiler) -> Vec<Notice> {
     let replaced = compiler.take_replaced().into_iter();
-    let role = Role::Compiler;
+    let role = ProcessRole::Compiler;
     let replaced = replaced.map(|death| Notice::Replaced { role, death });
     replaced.chain(compiler.take_notices().into_iter().map(Notice::Compiler)).collect()
 }
@@ -314,7 +315,7 @@ fn evaluation<'a>(work: &'a Work, conditions: &'a Conditions) -> Evaluation<'a> 
     }
 }
 
-/// The queue knows better why.
+/// A cancelled end; the queue replaces the reason by the one that it recorded.
 fn cancelled(so_far: Option<Box<Run>>) -> Ending {
-    Ending::Cancelled { because: Because::Asked, so_far }
+    Ending::Cancelled { because: CancelReason::Requested, so_far }
 }

@@ -1,4 +1,4 @@
-//! One thread: it takes requests from its queue, has them carried out, and says what came of them.
+//! An engine thread: takes requests from its queue, executes them and sends their events.
 
 use std::any::Any;
 use std::io;
@@ -9,88 +9,88 @@ use std::time::Instant;
 
 use lightbench_primitives::cancellation::Cancellation;
 
-use super::event::{Because, Ending, Event};
-use super::expected::Expected;
-use super::inbox::Inbox;
-use super::outbox::Outbox;
-use super::performer::{Performer, Task};
-use super::queue::{Afterwards, Job, Ran};
+use super::event::{CancelReason, Ending, Event};
+use super::event_queue::EventQueue;
+use super::executor::{Executor, Task};
+use super::queue::{AfterRun, Job, RunEnd};
 use super::request::{RequestId, Topic};
+use super::request_queue::RequestQueue;
+use super::step_times::StepTimes;
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
 
-/// One thread. Dropping it stops the thread, and waits for the little time that killing its processes takes.
+/// Handle of an engine thread. Dropping it cancels its requests, kills its processes and joins the thread.
 #[derive(Debug)]
-pub(super) struct Lane {
-    pub(super) inbox: Arc<Inbox<Task>>,
-    outbox: Arc<Outbox>,
+pub(super) struct EngineThread {
+    pub(super) inbox: Arc<RequestQueue<Task>>,
+    outbox: Arc<EventQueue>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Makes a performer, on the thread where it will live; again after a panic, which may have left the old one in pieces.
-pub(super) type Hire = Box<dyn Fn() -> Box<dyn Performer> + Send>;
+/// Makes an executor on its thread; called again after a panic, which may leave the previous one inconsistent.
+pub(super) type ExecutorFactory = Box<dyn Fn() -> Box<dyn Executor> + Send>;
 
-impl Lane {
-    /// Starts the thread. `last_words` is dropped when it ends.
+impl EngineThread {
+    /// Starts the thread, which drops `last_words` at its end.
     pub(super) fn start(
         name: &str,
-        hire: Hire,
-        outbox: Arc<Outbox>,
+        hire: ExecutorFactory,
+        outbox: Arc<EventQueue>,
         last_words: impl Drop + Send + 'static,
     ) -> io::Result<Self> {
-        let inbox = Arc::new(Inbox::new());
-        let serving = Serving {
+        let inbox = Arc::new(RequestQueue::new());
+        let serving = ThreadLoop {
             inbox: Arc::clone(&inbox),
             outbox: Arc::clone(&outbox),
-            expected: Expected::default(),
+            expected: StepTimes::default(),
         };
         let thread = Builder::new().name(format!("engine-{name}")).spawn(move || {
             let last_words = last_words;
-            serving.serve(&hire);
+            serving.run(&hire);
             drop(last_words);
         })?;
         Ok(Self { inbox, outbox, thread: Some(thread) })
     }
 
-    /// Ends what waits, and tells what runs.
+    /// Cancels the requests that wait and the one that runs.
     pub(super) fn stop(&self) {
         for (request, because) in self.inbox.stop() {
-            self.outbox.say(cancelled(request, because));
+            self.outbox.push(cancelled(request, because));
         }
     }
 }
 
-impl Drop for Lane {
+impl Drop for EngineThread {
     fn drop(&mut self) {
         self.stop();
         if let Some(thread) = self.thread.take() {
-            // What it panicked about was said.
+            // A panic was sent as an event.
             let _panicked = thread.join();
         }
     }
 }
 
-/// The end of a request that did not run.
-pub(super) fn cancelled(request: RequestId, because: Because) -> Event {
+/// The last event of a request that never ran.
+pub(super) fn cancelled(request: RequestId, because: CancelReason) -> Event {
     Event::Finished { request, ending: Ending::Cancelled { because, so_far: None } }
 }
 
-/// What the thread has.
-struct Serving {
-    inbox: Arc<Inbox<Task>>,
-    outbox: Arc<Outbox>,
-    expected: Expected,
+/// State of the thread.
+struct ThreadLoop {
+    inbox: Arc<RequestQueue<Task>>,
+    outbox: Arc<EventQueue>,
+    expected: StepTimes,
 }
 
-impl Serving {
-    fn serve(mut self, hire: &Hire) {
-        let mut performer: Option<Box<dyn Performer>> = None;
+impl ThreadLoop {
+    fn run(mut self, hire: &ExecutorFactory) {
+        let mut performer: Option<Box<dyn Executor>> = None;
         while let Some((job, cancellation)) = self.inbox.next() {
             let work = AssertUnwindSafe(|| {
                 let mut hired = performer.take().unwrap_or_else(hire);
                 let ending = self.carry_out(hired.as_mut(), &job, &cancellation);
                 for notice in hired.notices() {
-                    self.outbox.say(Event::Noticed(notice));
+                    self.outbox.push(Event::Noticed(notice));
                 }
                 performer = Some(hired);
                 ending
@@ -103,7 +103,7 @@ impl Serving {
 
     fn carry_out(
         &mut self,
-        performer: &mut dyn Performer,
+        performer: &mut dyn Executor,
         job: &Job<Task>,
         cancellation: &Cancellation,
     ) -> Ending {
@@ -115,10 +115,10 @@ impl Serving {
             let expected = expected.of(topic, step, workload);
             let workload = workload.map(str::to_owned);
             current = Some((step, workload.clone(), Instant::now()));
-            outbox.say(Event::Began { request: *id, step, workload, expected });
+            outbox.push(Event::Began { request: *id, step, workload, expected });
         };
-        let ending = performer.perform(task, cancellation, &mut began);
-        if came_to_an_end(&ending) {
+        let ending = performer.execute(task, cancellation, &mut began);
+        if is_last_step_complete(&ending) {
             learn(&mut self.expected, topic, current);
         }
         ending
@@ -127,7 +127,7 @@ impl Serving {
     fn conclude(&self, job: Job<Task>, ending: Ending) {
         let request = job.id;
         let ran = match &ending {
-            Ending::Cancelled { .. } => Ran::UntilCancelled,
+            Ending::Cancelled { .. } => RunEnd::Cancelled,
             Ending::Evaluated(_)
             | Ending::Screened(_)
             | Ending::Examined(_)
@@ -136,11 +136,11 @@ impl Serving {
             | Ending::Compiled(_)
             | Ending::Impossible(_)
             | Ending::Panicked { .. }
-            | Ending::Stopped => Ran::ToItsEnd,
+            | Ending::Stopped => RunEnd::Completed,
         };
-        self.outbox.say(match self.inbox.end(job, ran) {
-            Afterwards::Ends => Event::Finished { request, ending },
-            Afterwards::EndsUnwanted(because) => {
+        self.outbox.push(match self.inbox.end(job, ran) {
+            AfterRun::Ends => Event::Finished { request, ending },
+            AfterRun::EndsCancelled(because) => {
                 let so_far = match ending {
                     Ending::Cancelled { so_far, .. } => so_far,
                     Ending::Evaluated(_)
@@ -155,20 +155,20 @@ impl Serving {
                 };
                 Event::Finished { request, ending: Ending::Cancelled { because, so_far } }
             }
-            Afterwards::WaitsAgain { ahead } => Event::Queued { request, ahead },
+            AfterRun::WaitsAgain { ahead } => Event::Queued { request, ahead },
         });
     }
 }
 
-fn learn(expected: &mut Expected, topic: &Topic, ended: Option<(Step, Option<String>, Instant)>) {
+fn learn(expected: &mut StepTimes, topic: &Topic, ended: Option<(Step, Option<String>, Instant)>) {
     if let Some((step, workload, began)) = ended {
         let took = Seconds(began.elapsed().as_secs_f64());
         expected.learn(topic, (step, workload.as_deref()), took);
     }
 }
 
-/// Whether the last step that began went through: only then is its time what it takes.
-fn came_to_an_end(ending: &Ending) -> bool {
+/// Whether the last step that began has completed, so that its duration can be stored.
+fn is_last_step_complete(ending: &Ending) -> bool {
     match ending {
         Ending::Evaluated(run) => run.verdict.is_ok(),
         Ending::Screened(all) => all.iter().all(|screening| screening.verdict.is_ok()),
@@ -183,7 +183,7 @@ fn came_to_an_end(ending: &Ending) -> bool {
     }
 }
 
-/// What a panic says of itself: the two forms that the standard library makes.
+/// The message of a panic: `&str` or `String`, the payloads of `panic!`.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -1,105 +1,106 @@
-//! What all entries of a search so far amount to: the same for the loop that goes on, for the window, and for a journal that
-//! is read again.
+//! State of a search, computed from its entries alone: the same for the running search, for the window and for a journal
+//! that is read again.
 
 use std::collections::BTreeMap;
 
 use super::budget::{Cost, Spent};
 use super::cost::cost;
 use super::entry::{
-    Basis, Decision, End, Entry, Header, Look, Proposal, Talk, Verdict, WorkloadTime,
+    Basis, Decision, End, Entry, Header, ModelExchange, Proposal, ScreeningResult, Verdict,
+    WorkloadTime,
 };
-use super::forecast::Foresight;
+use super::forecast::VariantForecast;
 use crate::suggest::descriptor::Descriptor;
 
-/// What a search came to so far.
+/// State of a search after some entries.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Story {
-    /// What is searched.
+pub struct SearchState {
+    /// Project, device, strategy and limits.
     pub header: Header,
     /// All variants, by their number.
     pub variants: Vec<Variant>,
-    /// Every action that was carried out, in order.
+    /// All actions that were carried out, in order.
     pub attempts: Vec<Attempt>,
-    /// The best variant, once one was accepted.
+    /// Number of the best variant; none before one is accepted.
     pub best: Option<usize>,
-    /// The cost of the best after so many evaluations, whenever it changed.
+    /// Each change of the best variant, in order.
     pub progress: Vec<Progress>,
-    /// What was used up.
+    /// Evaluations, time, tokens and money spent.
     pub spent: Spent,
-    /// Why it ended, if it did.
+    /// Why the search ended; none while it runs.
     pub ended: Option<End>,
 }
 
-/// A variant and all that is known of it.
+/// A variant and the results about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// How it came to be.
+    /// The proposal.
     pub proposal: Proposal,
-    /// What was forecast, where the search did.
-    pub foreseen: Option<Foresight>,
-    /// What a quick look saw.
-    pub look: Option<Look>,
-    /// Where it lies among all possible ones.
+    /// The prediction of its time, in a search that predicts.
+    pub foreseen: Option<VariantForecast>,
+    /// Result of its screening.
+    pub look: Option<ScreeningResult>,
+    /// Its place in the archive of the search.
     pub descriptor: Option<Descriptor>,
-    /// What came of every check, where it was worth that.
+    /// Verdict, if it was evaluated with every check.
     pub verdict: Option<Verdict>,
-    /// What became of it.
+    /// Decision of the search.
     pub decision: Option<Decision>,
-    /// Why a person does not want it, where one said so.
+    /// Why the user turned it down, if so.
     pub turned_down: Option<String>,
-    /// Its parameters' configurations that were looked at.
-    pub tried: Vec<(BTreeMap<String, i64>, Look)>,
-    /// How many evaluations there were before it was proposed.
+    /// Configurations of its parameters that were screened.
+    pub tried: Vec<(BTreeMap<String, i64>, ScreeningResult)>,
+    /// Number of evaluations before it was proposed.
     pub after: usize,
-    /// How many of its evaluations the device or the machine ended.
+    /// Number of its evaluations that the device or the machine ended.
     pub not_judged: usize,
-    /// How many actions the search had carried out when it was decided about for the last time.
+    /// Number of actions before the last decision about it.
     pub decided_after: usize,
 }
 
 /// An action that was carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The variant that it began with.
+    /// The variant that was to be changed.
     pub parent: usize,
-    /// What it was.
+    /// Key of the action.
     pub action: String,
-    /// What came of it.
-    pub came: Came,
+    /// The variant that it made, or why it made none.
+    pub came: ActionOutcome,
 }
 
-/// What came of an action.
+/// Outcome of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Came {
-    /// This variant.
+pub enum ActionOutcome {
+    /// It made the variant of this number.
     Variant(usize),
-    /// Nothing.
+    /// It made no variant.
     Nothing {
-        /// Why, in a sentence.
+        /// The reason, in a sentence.
         why: String,
-        /// What a model was told and said, where one was asked.
-        talk: Option<Box<Talk>>,
+        /// The questions to a model and its last reply, if one was asked.
+        talk: Option<Box<ModelExchange>>,
     },
 }
 
-/// A moment at which something better was found.
+/// A change of the best variant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Evaluations until then.
+    /// Number of evaluations before it.
     pub evaluations: usize,
-    /// The variant.
+    /// Number of the new best variant.
     pub variant: usize,
-    /// Its cost, in seconds.
+    /// Geometric mean of its times, in seconds.
     pub cost: f64,
 }
 
-/// An entry that does not follow from those before it.
+/// An entry that contradicts the entries before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unconnected(String);
+pub struct EntryOrderError(String);
 
-impl Story {
-    /// A story that has just begun.
+impl SearchState {
+    /// The state before the first variant.
     #[must_use]
     pub fn new(header: Header) -> Self {
         Self {
@@ -113,16 +114,22 @@ impl Story {
         }
     }
 
-    /// The story of these entries; none where there are none.
+    /// The state after these entries; none if there are none.
     ///
     /// # Errors
-    /// One of them does not follow from those before it.
-    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Result<Option<Self>, Unconnected> {
+    /// An entry contradicts the entries before it.
+    pub fn from_entries(
+        entries: impl IntoIterator<Item = Entry>,
+    ) -> Result<Option<Self>, EntryOrderError> {
         let mut entries = entries.into_iter();
         let mut story = match entries.next() {
             None => return Ok(None),
             Some(Entry::Began(header)) => Self::new(*header),
-            Some(_) => return Err(Unconnected("a search begins with its header".to_owned())),
+            Some(_) => {
+                return Err(EntryOrderError(
+                    "the first entry is not the header of a search".to_owned(),
+                ));
+            }
         };
         for entry in entries {
             story.add(&entry)?;
@@ -130,22 +137,26 @@ impl Story {
         Ok(Some(story))
     }
 
-    /// Takes in what happened next.
+    /// Adds the next entry.
     ///
     /// # Errors
-    /// It does not follow.
-    pub fn add(&mut self, entry: &Entry) -> Result<(), Unconnected> {
-        // A word on a variant of a search that is over does not begin it again.
+    /// The entry contradicts the entries before it.
+    pub fn add(&mut self, entry: &Entry) -> Result<(), EntryOrderError> {
+        // The user can turn down a variant of a search that has ended.
         if !matches!(entry, Entry::TurnedDown { .. }) {
             self.ended = None;
         }
         match entry {
-            Entry::Began(_) => return Err(Unconnected("a search begins once".to_owned())),
+            Entry::Began(_) => {
+                return Err(EntryOrderError(
+                    "the header of the search appears a second time".to_owned(),
+                ));
+            }
             Entry::Proposed(proposal) => self.propose(proposal)?,
             Entry::Nothing { parent, action, why, cost, talk } => {
                 self.variant(*parent)?;
                 self.pay(*cost);
-                let came = Came::Nothing { why: why.clone(), talk: talk.clone() };
+                let came = ActionOutcome::Nothing { why: why.clone(), talk: talk.clone() };
                 self.attempts.push(Attempt { parent: *parent, action: action.clone(), came });
             }
             Entry::Tried { variant, parameters, look } => {
@@ -159,7 +170,7 @@ impl Story {
             Entry::Looked { variant, look, descriptor } => {
                 self.spent.evaluations += 1;
                 let variant = self.variant(*variant)?;
-                // A second look begins the evaluation again.
+                // A second screening restarts the evaluation.
                 (variant.verdict, variant.decision) = (None, None);
                 variant.look = Some(look.clone());
                 variant.descriptor.clone_from(descriptor);
@@ -185,20 +196,23 @@ impl Story {
         Ok(())
     }
 
-    fn variant(&mut self, number: usize) -> Result<&mut Variant, Unconnected> {
+    fn variant(&mut self, number: usize) -> Result<&mut Variant, EntryOrderError> {
         let count = self.variants.len();
-        let missing = || Unconnected(format!("there is no variant {number} among {count}"));
+        let missing = || EntryOrderError(format!("there is no variant {number} among {count}"));
         self.variants.get_mut(number).ok_or_else(missing)
     }
 
-    fn propose(&mut self, proposal: &Proposal) -> Result<(), Unconnected> {
+    fn propose(&mut self, proposal: &Proposal) -> Result<(), EntryOrderError> {
         let number = self.variants.len();
         if proposal.variant != number || proposal.parent.is_some_and(|parent| parent >= number) {
-            return Err(Unconnected(format!("variant {} does not come next", proposal.variant)));
+            return Err(EntryOrderError(format!(
+                "variant {} is out of order: its number must be {number} and its parent a lower one",
+                proposal.variant
+            )));
         }
         if let Some(parent) = proposal.parent {
             let action = proposal.action.clone();
-            self.attempts.push(Attempt { parent, action, came: Came::Variant(number) });
+            self.attempts.push(Attempt { parent, action, came: ActionOutcome::Variant(number) });
         }
         self.pay(proposal.cost);
         self.variants.push(Variant {
@@ -230,11 +244,11 @@ impl Story {
         }
     }
 
-    /// The best is then the last one that was accepted before, and is wanted.
-    fn turn_down(&mut self, number: usize, why: &str) -> Result<(), Unconnected> {
+    /// The best is then the last variant that was accepted before and is not turned down.
+    fn turn_down(&mut self, number: usize, why: &str) -> Result<(), EntryOrderError> {
         if number == 0 {
-            let what = "the first variant is what all others are held against";
-            return Err(Unconnected(what.to_owned()));
+            let what = "the first variant cannot be turned down: all others are compared with it";
+            return Err(EntryOrderError(what.to_owned()));
         }
         self.variant(number)?.turned_down = Some(why.to_owned());
         if self.best == Some(number) {
@@ -243,7 +257,7 @@ impl Story {
         Ok(())
     }
 
-    /// The times of a variant: of its verdict, else of a quick look.
+    /// Times of a variant: of its verdict, otherwise of its screening.
     #[must_use]
     pub fn times(&self, variant: usize) -> &[WorkloadTime] {
         let Some(variant) = self.variants.get(variant) else { return &[] };
@@ -254,19 +268,19 @@ impl Story {
         }
     }
 
-    /// What a variant costs, in seconds; none where it has no time on some workload.
+    /// Geometric mean of the times of a variant, in seconds; none if a workload has no time.
     #[must_use]
     pub fn cost(&self, variant: usize) -> Option<f64> {
         cost(self.times(variant), &self.header.workloads)
     }
 
-    /// How many times as fast as the first variant one is.
+    /// Time of the first variant divided by the time of this one.
     #[must_use]
     pub fn speedup(&self, variant: usize) -> Option<f64> {
         Some(self.cost(0)? / self.cost(variant)?)
     }
 
-    /// Whether its times were measured or modelled.
+    /// Whether the times of a variant are measured or modelled.
     #[must_use]
     pub fn basis(&self, variant: usize) -> Option<Basis> {
         self.times(variant).first().map(|time| time.basis)
@@ -274,26 +288,35 @@ impl Story {
 }
 
 impl Variant {
-    /// Whether nothing is left to be found out about it.
+    /// Whether the search has decided about it.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.decision.is_some()
     }
 
-    /// Whether nothing is known of it because the device or the machine ended its evaluation.
+    /// Whether the device or the machine ended its evaluation, so that its correctness is unknown.
     #[must_use]
     pub fn is_not_judged(&self) -> bool {
         matches!(self.decision, Some(Decision::NotJudged { .. }))
     }
 
-    /// Whether it is to be evaluated once more: the device or the machine ended its only evaluation. What the device does not
-    /// support is the same the second time.
+    /// Whether it is to be evaluated once more: the device or the machine ended its only evaluation. A feature that the
+    /// device does not support is excluded.
     #[must_use]
     pub fn is_due_again(&self) -> bool {
         let reason = match (&self.verdict, &self.look) {
-            (Some(Verdict::NotJudged(reason)), _) | (None, Some(Look::NotJudged(reason))) => reason,
+            (Some(Verdict::NotJudged(reason)), _)
+            | (None, Some(ScreeningResult::NotJudged(reason))) => reason,
             (Some(Verdict::Passed { .. } | Verdict::Failed(_)), _)
-            | (None, Some(Look::Right { .. } | Look::Slow { .. } | Look::Failed(_)) | None) => {
+            | (
+                None,
+                Some(
+                    ScreeningResult::Right { .. }
+                    | ScreeningResult::Slow { .. }
+                    | ScreeningResult::Failed(_),
+                )
+                | None,
+            ) => {
                 return false;
             }
         };
@@ -303,13 +326,13 @@ impl Variant {
             && !reason.is_not_supported()
     }
 
-    /// Whether it was the best when it was decided about, and nobody turned it down since.
+    /// Whether it was accepted as the best and was not turned down since.
     #[must_use]
     pub fn is_accepted(&self) -> bool {
         matches!(self.decision, Some(Decision::Accepted { .. })) && self.turned_down.is_none()
     }
 
-    /// Times as fast as the first that it is predicted to be, where it was not looked at for that.
+    /// Predicted speedup over the first variant, if it was skipped for it.
     #[must_use]
     pub fn predicted(&self) -> Option<f64> {
         let is_skipped = matches!(self.decision, Some(Decision::Skipped { .. }));
@@ -317,7 +340,7 @@ impl Variant {
         Some(expected.speedup())
     }
 
-    /// What limits it, as far as a verdict says.
+    /// Bottleneck that its verdict names.
     #[must_use]
     pub fn bottleneck(&self) -> Option<&str> {
         match &self.verdict {

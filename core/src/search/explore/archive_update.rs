@@ -1,22 +1,22 @@
-//! The archive that strategies look at, made of the story: the same after a restart.
+//! The archive from which strategies choose, computed from the state of the search: the same after a restart.
 
 use std::sync::Arc;
 
 use super::Explorer;
 use crate::project::Kernel;
+use crate::search::candidate_runner::{CandidateRunner, Interrupted};
 use crate::search::cost::ratios;
-use crate::search::entry::{Decision, Look, Verdict};
-use crate::search::laboratory::{Interrupted, Laboratory};
-use crate::search::operators::{Subjected, TUNE, tuning};
-use crate::search::story::Came;
+use crate::search::entry::{Decision, ScreeningResult, Verdict};
+use crate::search::operators::{ParentVariant, TUNE, tuning_action};
+use crate::search::state::ActionOutcome;
 use crate::strategies::archive::Attempt;
 use crate::strategies::{Action, Finding, Origin, Outcome};
 
-/// A variant that is this much slower than the first one on some workload has lost something.
+/// Ratio to the time of the first variant on some workload from which on a variant counts as regressed.
 const REGRESSED: f64 = 1.05;
 
-impl<L: Laboratory> Explorer<'_, L> {
-    /// Everything that the story has and the archive has not; what was begun is brought to its end.
+impl<L: CandidateRunner> Explorer<'_, L> {
+    /// Adds all variants of the state to the archive and completes evaluations that a restart interrupted.
     pub(super) fn catch_up(&mut self) -> Result<(), Interrupted> {
         let count = self.scribe.story.variants.len();
         self.kernels = (0..count).map(|variant| self.kernel_of(variant).ok()).collect();
@@ -26,20 +26,22 @@ impl<L: Laboratory> Explorer<'_, L> {
         for (index, tried) in self.scribe.story.attempts.clone().into_iter().enumerate() {
             self.grow_evaluated_again(index);
             let Some(origin) = self.origin(tried.parent, &tried.action) else { continue };
-            // One attempt may have made several.
+            // One attempt may have made several variants.
             let again = last.filter(|last| last.origin == origin && !self.is_open(origin));
             let attempt = again.unwrap_or_else(|| self.archive.mark_tried(origin));
             last = Some(attempt);
             match tried.came {
-                Came::Variant(child) if self.scribe.story.variants[child].not_judged > 0 => {
+                ActionOutcome::Variant(child)
+                    if self.scribe.story.variants[child].not_judged > 0 =>
+                {
                     self.not_judged.insert(child, Some(attempt));
                 }
-                Came::Variant(child) => self.finish(child, Some(attempt))?,
-                Came::Nothing { .. } => self.archive.use_up(origin),
+                ActionOutcome::Variant(child) => self.finish(child, Some(attempt))?,
+                ActionOutcome::Nothing { .. } => self.archive.use_up(origin),
             }
         }
         self.grow_evaluated_again(usize::MAX);
-        // Of these a second evaluation was begun and not decided about.
+        // Variants whose second evaluation a restart interrupted.
         for (variant, attempt) in self.not_judged.clone() {
             if !self.scribe.story.variants[variant].is_settled() {
                 self.not_judged.remove(&variant);
@@ -54,8 +56,8 @@ impl<L: Laboratory> Explorer<'_, L> {
         Ok(())
     }
 
-    /// Puts variants whose second evaluation was decided after so many actions into the archive: where they came in the first
-    /// time, because places in the archive are numbered.
+    /// Adds variants to the archive whose second evaluation was decided after at most this number of actions: in the order of
+    /// the first run, because places in the archive are numbered.
     fn grow_evaluated_again(&mut self, actions: usize) {
         let story = &self.scribe.story;
         let is_next = |(variant, _): &(&usize, &Option<Attempt>)| {
@@ -72,8 +74,8 @@ impl<L: Laboratory> Explorer<'_, L> {
         }
     }
 
-    /// Evaluates variants once more whose only evaluation the device or the machine ended, where at least so many actions
-    /// were carried out since. Whether there were any.
+    /// Repeats evaluations that the device or the machine ended, for variants with at least this number of actions since.
+    /// Returns whether there were any.
     pub(super) fn evaluate_again(&mut self, actions: usize) -> Result<bool, Interrupted> {
         let story = &self.scribe.story;
         let carried_out = story.attempts.len();
@@ -92,7 +94,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         Ok(true)
     }
 
-    /// Goes on with a variant where a restart left it.
+    /// Completes a variant that a restart interrupted.
     fn finish(&mut self, variant: usize, attempt: Option<Attempt>) -> Result<(), Interrupted> {
         let known = &self.scribe.story.variants[variant];
         match (known.is_settled(), known.look.is_some(), self.kernels[variant].clone()) {
@@ -135,14 +137,14 @@ impl<L: Laboratory> Explorer<'_, L> {
         let drafted = self.order.project.draft(&name, source);
         drafted.map(Arc::new).map_err(|problems| {
             let first = problems.first().map(ToString::to_string).unwrap_or_default();
-            format!("its text is no kernel of this project: {first}")
+            format!("its text is not a kernel of this project: {first}")
         })
     }
 
-    /// Puts a settled variant into the archive, with all that can be done with it.
+    /// Adds a variant with a decision to the archive, with the actions that apply to it.
     ///
-    /// One that was not judged stays outside, and waits for a second evaluation: strategies would learn from it what is not
-    /// known.
+    /// A variant that was not judged waits for its second evaluation instead: its result is unknown, and strategies would
+    /// count it as a failure.
     pub(super) fn grow(&mut self, variant: usize, attempt: Option<Attempt>) {
         if self.scribe.story.variants[variant].is_not_judged() {
             self.not_judged.insert(variant, attempt);
@@ -159,7 +161,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         }
     }
 
-    /// Nothing more is made of a variant.
+    /// Removes all further actions of a variant.
     pub(super) fn close(&mut self, variant: usize) {
         if let Some(node) = self.places.get(variant).copied().flatten() {
             self.archive.close(node);
@@ -170,7 +172,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         let story = &self.scribe.story;
         let known = &story.variants[variant];
         let failed = matches!(known.decision, Some(Decision::Rejected { .. }))
-            && !matches!(known.look, Some(Look::Slow { .. }));
+            && !matches!(known.look, Some(ScreeningResult::Slow { .. }));
         let speedup = story.speedup(variant).filter(|_| !failed);
         let descriptor = known.descriptor.clone().unwrap_or_default();
         let outcome = match (failed, speedup) {
@@ -188,7 +190,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         Finding { outcome, cell: descriptor.cell, fingerprint: descriptor.fingerprint, actions }
     }
 
-    /// What only looked faster is worth no more than what was the best then.
+    /// Limits the gain of a variant that was not accepted to that of the best at its time: its screening was too optimistic.
     fn credited(&self, variant: usize, gain: f64) -> f64 {
         let story = &self.scribe.story;
         let is_accepted = |number: &usize| story.variants[*number].is_accepted();
@@ -203,7 +205,7 @@ impl<L: Laboratory> Explorer<'_, L> {
     fn actions(&self, variant: usize) -> Vec<Action> {
         let Some(Some(kernel)) = self.kernels.get(variant) else { return Vec::new() };
         let (bottleneck, advised) = self.held_back(variant);
-        let subject = Subjected {
+        let subject = ParentVariant {
             project: &self.order.project,
             kernel,
             bottleneck: bottleneck.as_deref(),
@@ -214,14 +216,16 @@ impl<L: Laboratory> Explorer<'_, L> {
         };
         let of_tuner = self.order.tunes.then(|| {
             let from_tuner = self.scribe.story.variants[variant].proposal.action == TUNE;
-            // It was tuned a moment ago.
-            (!from_tuner).then(|| tuning(kernel, subject.knowledge, subject.bottleneck)).flatten()
+            // Tuning made this variant, so that it is not tuned again.
+            (!from_tuner)
+                .then(|| tuning_action(kernel, subject.knowledge, subject.bottleneck))
+                .flatten()
         });
         let others = self.order.operators.iter().flat_map(|operator| operator.actions(&subject));
         of_tuner.flatten().into_iter().chain(others).collect()
     }
 
-    /// What holds a variant back: by its own verdict, else by that of what it was made of.
+    /// Bottleneck and advised techniques of a variant: from its own verdict, otherwise from its nearest ancestor with one.
     pub(super) fn held_back(&self, variant: usize) -> (Option<String>, Vec<(String, f64)>) {
         let mut at = Some(variant);
         while let Some(number) = at {

@@ -1,4 +1,4 @@
-//! How long steps took the last time.
+//! Durations of steps when they ran last, from which the window predicts the progress of a request.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,31 +7,31 @@ use super::request::Topic;
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
 
-/// Steps that are remembered; beyond it everything is forgotten, and known again after the next time.
-const MOST_KNOWN: usize = 4096;
+/// Most steps that are stored; the table is cleared before one more is added.
+const MAX_KNOWN: usize = 4096;
 
-/// How long steps took the last time, on one thread.
+/// Last duration of each step, on one engine thread.
 #[derive(Debug, Default)]
-pub(super) struct Expected {
-    known: BTreeMap<Known, Seconds>,
+pub(super) struct StepTimes {
+    known: BTreeMap<StepKey, Seconds>,
 }
 
-/// A step of a kernel, whatever its parameters.
+/// A step of a kernel, for all values of its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Known {
+struct StepKey {
     project: PathBuf,
     kernel: String,
     step: Step,
     workload: Option<String>,
 }
 
-impl Expected {
-    /// How long a step took the last time; never how long a held-out workload did.
+impl StepTimes {
+    /// Last duration of a step; none for held-out workloads, whose sizes a duration would disclose.
     pub(super) fn of(&self, topic: &Topic, step: Step, workload: Option<&str>) -> Option<Seconds> {
         self.known.get(&known(topic, step, workload)?).copied()
     }
 
-    /// A step has ended.
+    /// Stores the duration of a step that has ended.
     pub(super) fn learn(
         &mut self,
         topic: &Topic,
@@ -39,19 +39,19 @@ impl Expected {
         took: Seconds,
     ) {
         let Some(known) = known(topic, step, workload) else { return };
-        if self.known.len() >= MOST_KNOWN && !self.known.contains_key(&known) {
+        if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&known) {
             self.known.clear();
         }
         self.known.insert(known, took);
     }
 }
 
-fn known(topic: &Topic, step: Step, workload: Option<&str>) -> Option<Known> {
+fn known(topic: &Topic, step: Step, workload: Option<&str>) -> Option<StepKey> {
     if step == Step::HeldOut {
         return None;
     }
     let (project, kernel) = (topic.project.clone(), topic.kernel.clone());
-    Some(Known { project, kernel, step, workload: workload.map(str::to_owned) })
+    Some(StepKey { project, kernel, step, workload: workload.map(str::to_owned) })
 }
 
 #[cfg(test)]
@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn the_last_time_is_what_is_expected() {
-        let mut expected = Expected::default();
-        let check = |expected: &Expected, kernel, step, seconds: Option<f64>| {
+        let mut expected = StepTimes::default();
+        let check = |expected: &StepTimes, kernel, step, seconds: Option<f64>| {
             assert_eq!(expected.of(&topic(kernel), step, Some("w")), seconds.map(Seconds));
         };
         check(&expected, "a", Step::Results, None);
@@ -84,17 +84,17 @@ mod tests {
 
     #[test]
     fn the_time_of_held_out_workloads_is_not_told() {
-        let mut expected = Expected::default();
+        let mut expected = StepTimes::default();
         expected.learn(&topic("a"), (Step::HeldOut, None), Seconds(1.0));
         assert_eq!(expected.of(&topic("a"), Step::HeldOut, None), None);
     }
 
     #[test]
     fn memory_is_bounded() {
-        let mut expected = Expected::default();
-        for kernel in 0..2 * MOST_KNOWN {
+        let mut expected = StepTimes::default();
+        for kernel in 0..2 * MAX_KNOWN {
             expected.learn(&topic(&kernel.to_string()), (Step::Load, None), Seconds(1.0));
         }
-        assert!(expected.known.len() <= MOST_KNOWN);
+        assert!(expected.known.len() <= MAX_KNOWN);
     }
 }

@@ -1,14 +1,17 @@
-//! A kernel file with its parameters' values in another order: the first ones are those that it chooses.
+//! Order of parameter values in a kernel file: the first value of each list is the default.
 
 use std::collections::BTreeMap;
 
 use crate::project::Kernel;
 use crate::project::kernel::launch_block;
 
-/// The text in which these values stand before all others; whatever else is written in the block stays as it is. None where
-/// the file has no block, or nothing would change.
+/// The text with these values first in their lists; the rest of the launch block is unchanged. None if the file has no launch
+/// block or the order is the same.
 #[must_use]
-pub fn preferring(kernel: &Kernel, parameters: &BTreeMap<String, i64>) -> Option<String> {
+pub fn with_preferred_values(
+    kernel: &Kernel,
+    parameters: &BTreeMap<String, i64>,
+) -> Option<String> {
     let block = launch_block(&kernel.source)?;
     let mut edits = Vec::new();
     for (index, parameter) in kernel.launch.parameters.iter().enumerate() {
@@ -45,7 +48,7 @@ mod tests {
         let kernel = project.kernel("naive").unwrap();
         let parameters =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let found = preferring(kernel, &parameters);
+        let found = with_preferred_values(kernel, &parameters);
         let line =
             found.as_ref().and_then(|text| text.lines().find(|line| line.contains("params:")));
         assert_eq!(line.map(str::trim), expected);

@@ -1,13 +1,13 @@
-//! A search that was written down, as something to run tuners and strategies on again without a device.
+//! Replay of a recorded search without a device, to compare tuners and strategies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::candidate_runner::{CandidateRunner, Interrupted};
 use super::cost::cost;
-use super::entry::Look;
-use super::explore::{Audience, Explorer, Order};
-use super::laboratory::{Interrupted, Laboratory};
-use super::story::Story;
+use super::entry::ScreeningResult;
+use super::explore::{Explorer, SearchListeners, SearchSetup};
+use super::state::SearchState;
 use crate::evaluate::compare::ComparedWorkload;
 use crate::evaluate::{Examined, Run, Screening};
 use crate::project::Kernel;
@@ -16,9 +16,9 @@ use crate::strategies::replay::{Recorded, RecordedSpace};
 use crate::strategies::{Archive, Dimension, TrialOutcome};
 use crate::units::Seconds;
 
-/// The configurations of the first variant that were tried, and what came of each; the first result counts.
+/// Configurations of the first variant that were screened, each with its first result.
 #[must_use]
-pub fn space(story: &Story, parameters: &[Parameter]) -> RecordedSpace {
+pub fn space(story: &SearchState, parameters: &[Parameter]) -> RecordedSpace {
     let dimensions = parameters.iter().map(|parameter| Dimension {
         name: parameter.name.clone(),
         values: parameter.values.clone(),
@@ -27,7 +27,7 @@ pub fn space(story: &Story, parameters: &[Parameter]) -> RecordedSpace {
     for (chosen, look) in story.variants.first().into_iter().flat_map(|first| &first.tried) {
         let values = parameters.iter().map(|parameter| chosen.get(&parameter.name).copied());
         let Some(values) = values.collect::<Option<Vec<i64>>>() else { continue };
-        let told = told(look, &story.header.workloads);
+        let told = tuner_result(look, &story.header.workloads);
         if told != TrialOutcome::NotJudged && results.iter().all(|known| known.values != values) {
             results.push(Recorded { values, told });
         }
@@ -35,33 +35,31 @@ pub fn space(story: &Story, parameters: &[Parameter]) -> RecordedSpace {
     RecordedSpace { dimensions: dimensions.collect(), results }
 }
 
-/// What a tuner is told of a look.
-pub(super) fn told(look: &Look, counting: &[String]) -> TrialOutcome {
+/// The result of a screening, as tuners take it.
+pub(super) fn tuner_result(look: &ScreeningResult, counting: &[String]) -> TrialOutcome {
     match look {
-        Look::Right { times } => {
-            cost(times, counting).map_or(TrialOutcome::Failed, TrialOutcome::Time)
-        }
-        Look::Slow { times } => {
+        ScreeningResult::Right { times } => cost(times, counting).map_or(TrialOutcome::Failed, TrialOutcome::Time),
+        ScreeningResult::Slow { times } => {
             let longest = times.iter().map(|time| time.seconds.0).fold(0.0, f64::max);
             let at_least = cost(times, counting).unwrap_or(longest);
             TrialOutcome::Abandoned { at_least }
         }
-        Look::Failed(_) => TrialOutcome::Failed,
-        Look::NotJudged(_) => TrialOutcome::NotJudged,
+        ScreeningResult::Failed(_) => TrialOutcome::Failed,
+        ScreeningResult::NotJudged(_) => TrialOutcome::NotJudged,
     }
 }
 
-/// The archive that a search had at its end: `order` is how it was begun, without a device.
+/// The archive of a search at its end. `order` is the setup of the search.
 #[must_use]
-pub fn archive(order: Order, story: Story) -> Archive {
-    let audience = Audience { listener: Box::new(|_, _| {}), keeper: Box::new(|_| {}) };
-    Explorer::resume(order, Nothing, story, None, audience).into_archive()
+pub fn archive(order: SearchSetup, story: SearchState) -> Archive {
+    let audience = SearchListeners { listener: Box::new(|_, _| {}), keeper: Box::new(|_| {}) };
+    Explorer::resume(order, NoRunner, story, None, audience).into_archive()
 }
 
-/// A laboratory that runs nothing: what was not settled stays out.
-struct Nothing;
+/// Runs no kernels, so that variants without a decision stay outside the archive.
+struct NoRunner;
 
-impl Laboratory for Nothing {
+impl CandidateRunner for NoRunner {
     fn screen(
         &mut self,
         _kernels: &[Arc<Kernel>],
@@ -78,7 +76,7 @@ impl Laboratory for Nothing {
         Err(Interrupted::Stopped)
     }
 
-    fn side_by_side(
+    fn compare(
         &mut self,
         _old: &Arc<Kernel>,
         _new: &Arc<Kernel>,

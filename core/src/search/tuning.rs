@@ -1,50 +1,50 @@
-//! Tuning: configurations of one variant's parameters, looked at until the budget or the space ends.
+//! Tuning: screens configurations of the parameters of one variant until the budget or the space is exhausted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::budget::Cost;
+use super::candidate_runner::{CandidateRunner, Interrupted};
 use super::cost::cost;
-use super::entry::{Entry, Look};
+use super::entry::{Entry, ScreeningResult};
 use super::explore::Explorer;
-use super::laboratory::{Interrupted, Laboratory};
 use super::operators::Draft;
-use super::recording::told;
+use super::replay::tuner_result;
 use super::space::{index_of, named, preferring, space};
 use crate::history::record::Origin;
 use crate::project::Kernel;
 use crate::strategies::{Space, Tuner};
-use crate::suggest::tuned;
+use crate::suggest::parameter_order;
 use crate::units::Seconds;
 
-/// A configuration that is this much slower than the best is not waited for.
+/// A configuration is dropped when its first execution takes this many times as long as the best.
 const ABANDON: f64 = 2.0;
 
-/// Configurations that a tuner asks for in the course of a search, where nothing else is said.
-const SHARE: usize = 32;
+/// Most configurations that one tuning screens within a search.
+const MAX_TUNED_CONFIGURATIONS: usize = 32;
 
-/// Configurations within this of the best are as good, as far as a quick look can tell.
+/// Ratio of times up to which a screening does not distinguish two configurations.
 const TIE: f64 = 1.01;
 
-/// Finalists of one tuning.
+/// Most configurations of one tuning that become variants.
 const FINALISTS: usize = 3;
 
-/// What tuning found.
+/// Result of a tuning.
 pub(super) struct Tuned {
-    /// The best configurations, the best first; those within noise of it behind it.
+    /// The fastest configuration and those within [`TIE`] of it, fastest first.
     pub(super) finalists: Vec<BTreeMap<String, i64>>,
-    /// Configurations that were looked at.
+    /// Number of configurations that were screened.
     pub(super) tried: usize,
-    /// Of so many.
+    /// Number of configurations of the space.
     pub(super) all: usize,
 }
 
 impl Tuned {
-    /// A variant of each finalist that the kernel does not choose by itself.
+    /// A variant for each finalist that differs from the default configuration.
     pub(super) fn drafts(&self, kernel: &Kernel) -> Vec<Draft> {
         let (tried, all) = (self.tried, self.all);
         let draft = |parameters: &BTreeMap<String, i64>| {
-            let source = tuned::preferring(kernel, parameters)?;
+            let source = parameter_order::with_preferred_values(kernel, parameters)?;
             let values = parameters.iter().map(|(name, value)| format!("{name} = {value}"));
             let values = values.collect::<Vec<_>>().join(", ");
             Some(Draft {
@@ -59,20 +59,20 @@ impl Tuned {
         self.finalists.iter().filter_map(draft).collect()
     }
 
-    /// What is said where nothing comes of it.
+    /// Why tuning proposes nothing.
     pub(super) fn nothing_faster(&self) -> String {
         if self.tried == 0 {
-            return format!("no look is left for one of its {} configurations", self.all);
+            return format!("the budget leaves no evaluation for its {} configurations", self.all);
         }
         format!(
-            "of {} of {} configurations none is faster than the one that it chooses by itself",
+            "none of the {} evaluated configurations (of {}) is faster than the default one",
             self.tried, self.all
         )
     }
 }
 
-impl<L: Laboratory> Explorer<'_, L> {
-    /// Looks at configurations of a variant.
+impl<L: CandidateRunner> Explorer<'_, L> {
+    /// Screens configurations of a variant.
     pub(super) fn tune(
         &mut self,
         variant: usize,
@@ -82,7 +82,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         let workloads = order.workloads();
         let space = match space(&order.project, &kernel.launch, &workloads, &order.device) {
             Ok(space) if space.len() > 1 => space,
-            Ok(_) => return Ok(Err("its parameters leave no choice".to_owned())),
+            Ok(_) => return Ok(Err("its parameters have only one configuration".to_owned())),
             Err(error) => return Ok(Err(error.to_string())),
         };
         let first = defaults(&space, kernel);
@@ -92,12 +92,13 @@ impl<L: Laboratory> Explorer<'_, L> {
         for (parameters, look) in &self.scribe.story.variants[variant].tried {
             if let Some(index) = index_of(&space, parameters) {
                 best.see(index, look, &order.counting());
-                tuner.tell(index, told(look, &order.counting()));
+                tuner.tell(index, tuner_result(look, &order.counting()));
             }
         }
-        // Of a search one is left for the best of them, which would be for nothing otherwise; of a sweep a budget is of
-        // configurations.
-        let (most, reserved) = if order.is_sweep() { (usize::MAX, 0) } else { (SHARE, 1) };
+        // Within a search, one evaluation is reserved for the variant of the best configuration. In a sweep, the budget counts
+        // configurations only.
+        let (most, reserved) =
+            if order.is_sweep() { (usize::MAX, 0) } else { (MAX_TUNED_CONFIGURATIONS, 1) };
         while best.seen < most && self.may_go_on() {
             self.laboratory.rest()?;
             let left = self.evaluations_left().saturating_sub(reserved).min(most - best.seen);
@@ -111,7 +112,7 @@ impl<L: Laboratory> Explorer<'_, L> {
                 .collect();
             let asked: Vec<_> = asked.into_iter().zip(kernels).collect();
             let mut not_judged = self.look_at(variant, &space, asked, (&mut best, &mut *tuner))?;
-            // Once more, after the others of the batch.
+            // Repeated once, after the others of the batch.
             not_judged.truncate(self.evaluations_left());
             self.look_at(variant, &space, not_judged, (&mut best, &mut *tuner))?;
         }
@@ -119,8 +120,8 @@ impl<L: Laboratory> Explorer<'_, L> {
         Ok(Ok(Tuned { finalists: finalists.collect(), tried: best.seen, all: space.len() }))
     }
 
-    /// Takes a quick look at configurations, writes each down and tells the tuner; gives those that the device or the machine
-    /// ended, unless the device does not support them.
+    /// Screens configurations, records each and passes it to the tuner; returns those that the device or the machine ended,
+    /// except those that the device does not support.
     fn look_at(
         &mut self,
         variant: usize,
@@ -135,10 +136,10 @@ impl<L: Laboratory> Explorer<'_, L> {
         let screenings = self.laboratory.screen(&kernels, &best.abandon())?;
         let mut not_judged = Vec::new();
         for ((index, kernel), screening) in asked.into_iter().zip(&screenings) {
-            let look = Look::of(&screening.verdict);
+            let look = ScreeningResult::from_verdict(&screening.verdict);
             best.see(index, &look, &self.order.counting());
-            tuner.tell(index, told(&look, &self.order.counting()));
-            if matches!(&look, Look::NotJudged(reason) if !reason.is_not_supported()) {
+            tuner.tell(index, tuner_result(&look, &self.order.counting()));
+            if matches!(&look, ScreeningResult::NotJudged(reason) if !reason.is_not_supported()) {
                 not_judged.push((index, kernel));
             }
             let parameters = named(space, index);
@@ -148,7 +149,7 @@ impl<L: Laboratory> Explorer<'_, L> {
     }
 }
 
-/// The configuration that the kernel chooses by itself, where it is one of the space.
+/// The default configuration of the kernel, otherwise the first of the space.
 fn defaults(space: &Space, kernel: &Kernel) -> Option<usize> {
     let values = kernel
         .launch
@@ -169,8 +170,8 @@ struct Best {
 }
 
 impl Best {
-    fn see(&mut self, index: usize, look: &Look, counting: &[String]) {
-        if matches!(look, Look::NotJudged(_)) {
+    fn see(&mut self, index: usize, look: &ScreeningResult, counting: &[String]) {
+        if matches!(look, ScreeningResult::NotJudged(_)) {
             return;
         }
         self.seen += 1;
@@ -187,7 +188,7 @@ impl Best {
         each.map(|(workload, time)| (workload.clone(), *time * ABANDON)).collect()
     }
 
-    /// The best and those that are as good; none where the configuration that the kernel chooses by itself is among them.
+    /// The fastest configurations; none if the default configuration is one of them.
     fn finalists(&self, own: Option<usize>) -> Vec<usize> {
         let mut sorted = self.costs.clone();
         sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));

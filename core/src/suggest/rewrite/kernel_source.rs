@@ -1,4 +1,4 @@
-//! What a rule looks at: a kernel file, read as a tree, and what its project says of it.
+//! A kernel file as its syntax tree, with the definition and launches of its project: the input of rules.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::project::scaffold::ScaffoldError;
 use crate::project::scaffold::source::syntax_tree;
 use crate::project::{Definition, Kernel, Language, Launch, Located, Project};
 
-/// A kernel file and everything that rules know of it.
-pub struct Subject<'a> {
+/// A kernel file as its syntax tree, with the definition and launches of its project.
+pub struct KernelSource<'a> {
     pub(super) source: &'a str,
     pub(super) definition: &'a Definition,
     pub(super) launch: &'a Launch,
@@ -23,15 +23,15 @@ pub struct Subject<'a> {
     tree: Tree,
 }
 
-/// A launch, and where it is written.
+/// A launch and its place in the launch block.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'s> {
     pub(super) step: &'s LaunchStep,
     pub(super) at: &'s Located,
 }
 
-impl<'a> Subject<'a> {
-    /// Parses a kernel file. Whether it has a function that rules can edit is left to [`Subject::of`].
+impl<'a> KernelSource<'a> {
+    /// Parses a kernel file. Whether it has a function that rules can edit is left to [`KernelSource::from_kernel`].
     pub(super) fn parse(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
         if kernel.language != Language::Cuda {
             return Err(NotApplicable::Language);
@@ -64,7 +64,7 @@ impl<'a> Subject<'a> {
         found
     }
 
-    /// Functions of the file, kernels apart, in which threads meet or ask where they are.
+    /// Functions of the file, except kernels, that synchronise threads or read thread indices.
     pub(super) fn gathering_functions(&self) -> Vec<&'a str> {
         const WORDS: [&str; 6] =
             ["sync", "__shfl", "__shared__", "threadIdx", "blockIdx", "gridDim"];
@@ -82,14 +82,14 @@ impl<'a> Subject<'a> {
             .collect()
     }
 
-    /// Whether functions may come from other files of the project.
+    /// Whether the file includes other files of the project, which may define functions.
     pub(super) fn has_own_includes(&self) -> bool {
         all(self.root(), &["preproc_include"])
             .into_iter()
             .any(|node| self.of_node(node).contains('"'))
     }
 
-    /// The white space that a line begins with.
+    /// Indentation of the line of a position.
     pub(super) fn indentation(&self, at: usize) -> &'a str {
         let before = self.source.get(..at).unwrap_or_default();
         let line = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -98,7 +98,7 @@ impl<'a> Subject<'a> {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// The text of a node with some places in it changed.
+    /// The text of a node after edits.
     pub(super) fn with(&self, node: Node<'_>, edits: Vec<Edit>) -> String {
         let start = node.start_byte();
         let inside = edits.into_iter().map(|mut edit| {
@@ -114,7 +114,7 @@ impl<'a> Subject<'a> {
         self.source.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
     }
 
-    /// A node, and the rest of its line and the line's end where nothing else stands on it.
+    /// Range of a node, extended to its whole line if the line contains nothing else.
     pub(super) fn whole_line(&self, node: Node<'_>) -> Range<usize> {
         let (start, end) = (self.line_start(node.start_byte()), node.end_byte());
         let before = self.source.get(start..node.start_byte()).unwrap_or_default();

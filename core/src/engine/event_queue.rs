@@ -1,4 +1,4 @@
-//! What was said and not read yet.
+//! Events that a client has not read.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use super::event::Event;
 use super::request::RequestId;
 
-/// With as many events unread, progress is not kept: the end of a request says all that came of it.
-const MOST_PROGRESS: usize = 4096;
+/// With this many unread events, progress is dropped: the last event of a request contains its whole result.
+const MAX_PROGRESS_EVENTS: usize = 4096;
 
-/// Ends that may be unread before no more requests are taken.
-pub(super) const MOST_UNREAD: usize = 1024;
+/// Unread ends of requests from which on new requests are refused.
+pub(super) const MAX_UNREAD_ENDS: usize = 1024;
 
-/// Called after each event by the thread that said it: wakes whoever reads, and does nothing else. It must not ask the
-/// engine anything.
+/// Called after each event by the thread that sent it, to wake the reader. It must not call the engine: that thread may
+/// hold a lock of it.
 pub struct Wake(pub Box<dyn Fn() + Send + Sync>);
 
 impl std::fmt::Debug for Wake {
@@ -23,59 +23,59 @@ impl std::fmt::Debug for Wake {
     }
 }
 
-/// Between the threads, which never wait for a reader, and the one who reads.
+/// Queue from the engine threads, which never wait, to one reader.
 #[derive(Debug)]
-pub(super) struct Outbox {
-    said: Mutex<Said>,
+pub(super) struct EventQueue {
+    queued: Mutex<QueuedEvents>,
     more: Condvar,
     wake: Option<Wake>,
 }
 
 #[derive(Debug, Default)]
-struct Said {
+struct QueuedEvents {
     events: VecDeque<Event>,
     ends: usize,
-    /// Requests of somebody who reads apart, until they end.
-    apart: BTreeMap<RequestId, Arc<Outbox>>,
+    /// Queues of clients, by request, until the request ends.
+    redirected: BTreeMap<RequestId, Arc<EventQueue>>,
 }
 
-impl Outbox {
+impl EventQueue {
     pub(super) fn new(wake: Option<Wake>) -> Self {
-        Self { said: Mutex::default(), more: Condvar::new(), wake }
+        Self { queued: Mutex::default(), more: Condvar::new(), wake }
     }
 
-    /// Everything about this request is for another reader.
-    pub(super) fn set_apart(&self, request: RequestId, reader: Arc<Self>) {
-        self.lock().apart.insert(request, reader);
+    /// Sends all events of this request to another queue.
+    pub(super) fn redirect(&self, request: RequestId, reader: Arc<Self>) {
+        self.lock().redirected.insert(request, reader);
     }
 
-    /// The request was not taken after all.
-    pub(super) fn forget(&self, request: RequestId) {
-        self.lock().apart.remove(&request);
+    /// Removes the redirection of a request that was refused.
+    pub(super) fn cancel_redirect(&self, request: RequestId) {
+        self.lock().redirected.remove(&request);
     }
 
-    /// Who reads about this event, if it is somebody apart.
+    /// The queue of the client that made the request of this event.
     fn reader(&self, event: &Event) -> Option<Arc<Self>> {
         let request = event.request()?;
         let mut said = self.lock();
         match event {
-            Event::Finished { .. } => said.apart.remove(&request),
+            Event::Finished { .. } => said.redirected.remove(&request),
             Event::Queued { .. } | Event::Began { .. } | Event::Noticed(_) => {
-                said.apart.get(&request).map(Arc::clone)
+                said.redirected.get(&request).map(Arc::clone)
             }
         }
     }
 
-    pub(super) fn say(&self, event: Event) {
+    pub(super) fn push(&self, event: Event) {
         if let Some(reader) = self.reader(&event) {
-            return reader.say(event);
+            return reader.push(event);
         }
         {
             let mut said = self.lock();
             match event {
                 Event::Finished { .. } => said.ends += 1,
                 Event::Queued { .. } | Event::Began { .. }
-                    if said.events.len() >= MOST_PROGRESS =>
+                    if said.events.len() >= MAX_PROGRESS_EVENTS =>
                 {
                     return;
                 }
@@ -89,7 +89,7 @@ impl Outbox {
         }
     }
 
-    /// The oldest unread event, waited for at most this long.
+    /// The oldest unread event; waits for one at most `patience`.
     pub(super) fn next(&self, patience: Duration) -> Option<Event> {
         let deadline = Instant::now().checked_add(patience);
         let mut said = self.lock();
@@ -107,12 +107,12 @@ impl Outbox {
         }
     }
 
-    /// Ends that nobody has read.
-    pub(super) fn unread(&self) -> usize {
+    /// Number of unread [`Event::Finished`].
+    pub(super) fn unread_ends(&self) -> usize {
         self.lock().ends
     }
 
-    fn lock(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, QueuedEvents> {
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
