@@ -88,7 +88,7 @@ fn look(why: impl Into<String>) -> ForecastDecision {
 fn course(story: &SearchState, variant: usize, expected: &PredictedTime) -> ForecastDecision {
     let outlook = expected.outlook();
     match forecast::decide(expected.best, outlook) {
-        Decision::Measure if outlook.knows() => {
+        Decision::Measure if outlook.is_ready() => {
             let chance = 100.0 * outlook.chance(expected.best);
             look(format!("the chance to be faster than the best is {chance:.0} %"))
         }
@@ -143,7 +143,7 @@ pub fn calibration(story: &SearchState) -> Option<Calibration> {
     };
     let compared: Vec<Forecasted> =
         story.variants.iter().enumerate().filter_map(compared).collect();
-    Calibration::of(&compared)
+    Calibration::from_forecasts(&compared)
 }
 
 /// Number of skipped variants and accuracy of the predictions, in a sentence; none for a search without predictions.

@@ -38,7 +38,9 @@ pub fn space(story: &SearchState, parameters: &[Parameter]) -> RecordedSpace {
 /// The result of a screening, as tuners take it.
 pub(super) fn tuner_result(look: &ScreeningResult, counting: &[String]) -> TrialOutcome {
     match look {
-        ScreeningResult::Right { times } => cost(times, counting).map_or(TrialOutcome::Failed, TrialOutcome::Time),
+        ScreeningResult::Right { times } => {
+            cost(times, counting).map_or(TrialOutcome::Failed, TrialOutcome::Time)
+        }
         ScreeningResult::Slow { times } => {
             let longest = times.iter().map(|time| time.seconds.0).fold(0.0, f64::max);
             let at_least = cost(times, counting).unwrap_or(longest);

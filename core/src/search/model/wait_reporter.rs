@@ -23,7 +23,12 @@ pub(super) struct WaitReporter {
 impl WaitReporter {
     /// A stop sign that is also up when the search is cancelled, and that reports the wait about once a second. `received`
     /// counts the bytes of the reply; `more` is the cost of this proposal so far.
-    pub(super) fn over(&self, stop: StopSignal, received: &Arc<AtomicUsize>, more: Cost) -> StopSignal {
+    pub(super) fn over(
+        &self,
+        stop: StopSignal,
+        received: &Arc<AtomicUsize>,
+        more: Cost,
+    ) -> StopSignal {
         let WaitControl { cancellation, hear } = self.attention.clone();
         let (operator, received) = (self.operator.clone(), Arc::clone(received));
         let cost = Cost {
