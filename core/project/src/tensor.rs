@@ -48,9 +48,7 @@ pub struct Tensor {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Role<Count = Expression> {
     /// Read.
-    Input {
-        fill: Fill<Count>,
-    },
+    Input { fill: Fill<Count> },
     /// Written.
     Output {
         /// Initial content.
@@ -58,10 +56,7 @@ pub enum Role<Count = Expression> {
         compare: Comparator<Count>,
     },
     /// Read and written.
-    Inout {
-        fill: Fill<Count>,
-        compare: Comparator<Count>,
-    },
+    Inout { fill: Fill<Count>, compare: Comparator<Count> },
 }
 
 impl<Count> Role<Count> {
