@@ -229,7 +229,7 @@ const HEADERS: &[(&str, &str, Option<&str>)] = &[
     (
         ".version 12.3\n.target sm_90",
         "virtual:h200",
-        Some("`.version 12.3` is no version of the PTX ISA up to 9.5"),
+        Some("`.version 12.3` is not a version of the PTX ISA up to 9.5"),
     ),
 ];
 

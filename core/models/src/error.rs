@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use crate::budget::BudgetRefusal;
-use crate::model::{Attempt, Usage};
-use crate::recorded::RecordingProblem;
+use crate::spending::BudgetRefusal;
+use crate::usage::Usage;
 
 /// No complete answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -22,6 +21,17 @@ impl From<ModelErrorKind> for ModelError {
     fn from(trouble: ModelErrorKind) -> Self {
         Self { trouble, usage: Usage::default(), attempts: Vec::new() }
     }
+}
+
+/// An attempt that failed and was followed by another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// The error.
+    pub trouble: ModelErrorKind,
+    /// Usage of the failed attempt.
+    pub usage: Usage,
+    /// The pause after it.
+    pub waited: Duration,
 }
 
 /// The kind of an error. Texts of servers and programs in it are redacted and shortened, and are otherwise untrusted.
@@ -225,6 +235,35 @@ impl ModelErrorKind {
     pub fn retry_after(&self) -> Option<Duration> {
         if let Self::Busy { retry_after, .. } = self { *retry_after } else { None }
     }
+}
+
+/// The recorded replies do not match the requests.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordingProblem {
+    /// All were given.
+    #[error("all {replies} recorded replies are used, and another one is requested")]
+    Exhausted {
+        /// The number of replies.
+        replies: usize,
+    },
+    /// The next one is for another question.
+    #[error(
+        "recorded reply {number} expects a question that contains `{expected}`, and this one does not"
+    )]
+    Unexpected {
+        /// Counted from 1.
+        number: usize,
+        /// The expected text.
+        expected: String,
+    },
+    /// A line of the file is no reply.
+    #[error("line {line} is not a recorded reply: {reason}")]
+    Unreadable {
+        /// Counted from 1.
+        line: usize,
+        /// The parser's error.
+        reason: String,
+    },
 }
 
 /// The phase that timed out.

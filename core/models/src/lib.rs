@@ -32,28 +32,34 @@ mod secret;
 mod server;
 mod settings;
 mod settings_check;
+mod spending;
 mod stop_signal;
 mod text;
+mod usage;
 
 pub use agent::{Agent, AgentLimits};
-pub use budget::{Budget, BudgetRefusal, Ledger, Money, Prices, Spent};
+pub use budget::Ledger;
 pub use conversation::{Conversation, Role, Turn};
 pub use endpoint::{Endpoint, EndpointProblem};
-pub use error::{Ending, ModelError, ModelErrorKind, NonTextAnswer, WaitPhase};
+pub use error::{
+    Attempt, Ending, ModelError, ModelErrorKind, NonTextAnswer, RecordingProblem, WaitPhase,
+};
 pub use keys::{KeyError, KeySource, KeyState, Keyring, NoKeyring, SystemKeyring};
-pub use model::{AnswerEvent, Attempt, Count, Limits, Model, Reply, Request, Stop, Usage};
+pub use model::{AnswerEvent, Limits, Model, Reply, Request, Stop};
 pub use proxy::{ProxyProblem, ProxySettings};
-pub use recorded::{RecordedModel, RecordedReply, RecordingProblem};
+pub use recorded::{RecordedModel, RecordedReply};
 pub use registry::{Kind, ListError, ListedModel, ModelAccess, ModelRegistry, OpenError};
 pub use retry::{RetryPolicy, RetryingModel};
 pub use secret::{RedactedStream, Redactor, Secret};
 pub use settings::{
-    AgentSettings, LimitName, ModelSettings, QUESTION_SECS, ServerSettings, SettingsProblem,
+    AgentSettings, ModelSettings, QUESTION_SECS, ServerSettings, SettingsProblem,
     SettingsProblemKind, TimeLimits, WrittenTimeLimits,
 };
+pub use spending::{Budget, BudgetRefusal, Money, Prices, Spent};
 pub use stop_signal::StopSignal;
+pub use usage::{Count, Usage};
 
-pub use protocol::Protocol;
+pub use protocol::{LimitName, Protocol};
 
 #[cfg(test)]
 mod tests;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::Conversation;
-use crate::error::{ModelError, ModelErrorKind};
+use crate::error::{Attempt, ModelError, ModelErrorKind};
 use crate::stop_signal::StopSignal;
+use crate::usage::Usage;
 
 /// Something that answers: a server, a program, a file of recorded replies.
 pub trait Model: Send {
@@ -89,17 +90,6 @@ pub struct Reply {
     pub attempts: Vec<Attempt>,
 }
 
-/// An attempt that failed and was followed by another one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Attempt {
-    /// The error.
-    pub trouble: ModelErrorKind,
-    /// Usage of the failed attempt.
-    pub usage: Usage,
-    /// The pause after it.
-    pub waited: Duration,
-}
-
 /// Why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -114,44 +104,4 @@ pub enum Stop {
     Declined,
     /// The server's name of another reason.
     Other(String),
-}
-
-/// Tokens used by an exchange.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens sent to the model.
-    pub input: Count,
-    /// Tokens of its answer.
-    pub output: Count,
-}
-
-/// A number of tokens, reported or estimated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Count {
-    /// Reported by the server.
-    Reported(u64),
-    /// Guessed from the length of the text.
-    Estimated(u64),
-}
-
-impl Default for Count {
-    fn default() -> Self {
-        Self::Reported(0)
-    }
-}
-
-impl Count {
-    /// The number alone.
-    #[must_use]
-    pub const fn tokens(self) -> u64 {
-        match self {
-            Self::Reported(tokens) | Self::Estimated(tokens) => tokens,
-        }
-    }
-
-    /// The reported value, else the estimate.
-    pub(crate) fn value_or(reported: Option<u64>, estimate: u64) -> Self {
-        reported.map_or(Self::Estimated(estimate), Self::Reported)
-    }
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::guessed;
-use crate::error::{ModelError, ModelErrorKind};
-use crate::model::{AnswerEvent, Count, Model, Reply, Request, Stop, Usage};
+use crate::error::{ModelError, ModelErrorKind, RecordingProblem};
+use crate::model::{AnswerEvent, Model, Reply, Request, Stop};
 use crate::secret::Redactor;
+use crate::usage::{Count, Usage};
 
 /// One reply, a line of JSON in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,35 +24,6 @@ pub struct RecordedReply {
     pub input_tokens: Option<u64>,
     /// Tokens of the reply, if reported.
     pub output_tokens: Option<u64>,
-}
-
-/// The recorded replies do not match the requests.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RecordingProblem {
-    /// All were given.
-    #[error("all {replies} recorded replies are used, and another one is requested")]
-    Exhausted {
-        /// The number of replies.
-        replies: usize,
-    },
-    /// The next one is for another question.
-    #[error(
-        "recorded reply {number} expects a question that contains `{expected}`, and this one does not"
-    )]
-    Unexpected {
-        /// Counted from 1.
-        number: usize,
-        /// The expected text.
-        expected: String,
-    },
-    /// A line of the file is no reply.
-    #[error("line {line} is not a recorded reply: {reason}")]
-    Unreadable {
-        /// Counted from 1.
-        line: usize,
-        /// The parser's error.
-        reason: String,
-    },
 }
 
 /// A model that returns recorded replies.

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::agent::{Agent, AgentLimits};
-use crate::budget::{BudgetedModel, Ledger, Prices};
+use crate::budget::{BudgetedModel, Ledger};
 use crate::conversation::text_bytes;
 use crate::endpoint::Endpoint;
 use crate::error::ModelErrorKind;
@@ -20,6 +20,7 @@ use crate::settings::{
     AgentSettings, ModelSettings, ServerSettings, SettingsProblem, SettingsProblemKind, TimeLimits,
 };
 use crate::settings_check;
+use crate::spending::Prices;
 use crate::stop_signal::StopSignal;
 
 /// The longest answer that is read, in bytes.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-use crate::error::{ModelError, ModelErrorKind};
-use crate::model::{AnswerEvent, Attempt, Limits, Model, Reply, Request};
+use crate::error::{Attempt, ModelError, ModelErrorKind};
+use crate::model::{AnswerEvent, Limits, Model, Reply, Request};
 use crate::settings::QUESTION_SECS;
 
 /// Number of attempts and pauses between them.

@@ -11,13 +11,16 @@ use crate::endpoint::Endpoint;
 use crate::error::{ModelError, ModelErrorKind, NonTextAnswer};
 use crate::events::EventReader;
 use crate::http::{Incoming, Outgoing, Watch, send};
-use crate::model::{AnswerEvent, Count, Model, Reply, Request, Stop, Usage};
-use crate::protocol::{EventError, Progress, Protocol, RequestContent, words_of_refusal};
+use crate::model::{AnswerEvent, Model, Reply, Request, Stop};
+use crate::protocol::{
+    EventError, LimitName, Progress, Protocol, RequestContent, words_of_refusal,
+};
 use crate::retry::wait_from;
 use crate::secret::{RedactedStream, Redactor, Secret};
-use crate::settings::{LimitName, TimeLimits};
+use crate::settings::TimeLimits;
 use crate::stop_signal::StopSignal;
 use crate::text::excerpt;
+use crate::usage::{Count, Usage};
 
 /// A configured server.
 #[derive(Debug)]

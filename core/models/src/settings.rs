@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Prices;
 use crate::endpoint::EndpointProblem;
 use crate::keys::KeySource;
-use crate::protocol::Protocol;
+use crate::protocol::{LimitName, Protocol};
 use crate::proxy::{ProxyProblem, ProxySettings};
+use crate::spending::Prices;
 
 /// All models of a user, by name. An unknown field is an error, because an ignored limit costs money.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -82,17 +82,6 @@ impl ServerSettings {
             insecure: false,
         }
     }
-}
-
-/// The field name of the token limit in chat completions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LimitName {
-    /// `max_tokens`: nearly all servers.
-    #[default]
-    MaxTokens,
-    /// `max_completion_tokens`, which newer hosted models require.
-    MaxCompletionTokens,
 }
 
 /// Time limits of each phase as written, in seconds.

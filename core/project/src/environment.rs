@@ -6,16 +6,6 @@ use lightbench_primitives::scalar_value::ScalarValue;
 
 use super::expression::Values;
 
-/// The names of the device facts, as expressions spell them.
-pub const DEVICE_FACTS: [&str; 6] = [
-    "device.sms",
-    "device.l2_bytes",
-    "device.max_shared_per_block",
-    "device.shared_per_sm",
-    "device.warp_size",
-    "device.max_threads_per_sm",
-];
-
 /// Values of a device sheet; an unknown value is `None` and cannot be used in expressions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFacts {

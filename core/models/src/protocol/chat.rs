@@ -3,10 +3,9 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{EventError, Progress, RequestContent, WrittenError, reported};
+use super::{EventError, LimitName, Progress, RequestContent, WrittenError, reported};
 use crate::events::Event;
 use crate::model::Stop;
-use crate::settings::LimitName;
 
 pub(super) fn body(asked: &RequestContent<'_>) -> Value {
     let system = &asked.conversation.system;

@@ -10,7 +10,6 @@ use crate::conversation::Conversation;
 use crate::events::Event;
 use crate::model::Stop;
 use crate::secret::Secret;
-use crate::settings::LimitName;
 
 /// The protocol of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +20,17 @@ pub enum Protocol {
     ChatCompletions,
     /// Messages: `POST /messages`.
     Messages,
+}
+
+/// The field name of the token limit in chat completions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitName {
+    /// `max_tokens`: nearly all servers.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`, which newer hosted models require.
+    MaxCompletionTokens,
 }
 
 /// The content of a request.

@@ -6,8 +6,17 @@ use super::{
     Binary, DEVICE_PREFIX, Expression, ExpressionError, Function, MAX_ACTIVE_BLOCKS, Node,
     NodeKind, Reason, Unary,
 };
-use crate::environment::DEVICE_FACTS;
 use crate::nearest::nearest;
+
+/// The names of the device facts, as expressions spell them.
+const DEVICE_FACTS: [&str; 6] = [
+    "device.sms",
+    "device.l2_bytes",
+    "device.max_shared_per_block",
+    "device.shared_per_sm",
+    "device.warp_size",
+    "device.max_threads_per_sm",
+];
 
 /// The kind of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

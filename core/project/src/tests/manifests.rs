@@ -13,7 +13,7 @@ fn a_sound_project_loads() {
     assert_eq!(workload.work.bytes, f64::from(2 * (2 * 16384 * 8192 + 8192)));
     match project.kernel("naiv").unwrap_err() {
         KernelUnavailable::Unknown(unknown) => {
-            assert_eq!(unknown.nearest.as_deref(), Some("naive"))
+            assert_eq!(unknown.nearest.as_deref(), Some("naive"));
         }
         KernelUnavailable::Broken(broken) => panic!("{broken:?}"),
     }
