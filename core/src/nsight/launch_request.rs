@@ -1,4 +1,4 @@
-//! One run of a kernel as a file, and the process that carries it out.
+//! One run of a kernel as a file, and the process that executes it.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,18 +15,18 @@ use crate::worker::protocol::Request;
 pub struct ProfiledLaunchRequest {
     /// The device and what it loads.
     pub opening: Opening,
-    /// What runs, once.
+    /// The run, which is executed once.
     pub run: RunOrder,
 }
 
-/// Why an order was not carried out.
+/// The reason why a launch request was not executed.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchOnceError {
     /// The file cannot be read.
-    #[error("the order cannot be read: {0}")]
+    #[error("the launch request cannot be read: {0}")]
     Unreadable(#[from] FrameError),
-    /// The file says something else.
-    #[error("the file holds other requests than to open a device and to run")]
+    /// The file contains other requests.
+    #[error("the file must hold two requests, to open a device and to run, and holds others")]
     UnexpectedRequests,
     /// The device.
     #[error(transparent)]
@@ -34,16 +34,16 @@ pub enum LaunchOnceError {
     /// The kernel.
     #[error("the kernel faulted: {0}")]
     Fault(String),
-    /// The file that says that it is done.
-    #[error("the end cannot be written down: {0}")]
+    /// The completion file.
+    #[error("the completion file cannot be written: {0}")]
     Done(#[source] std::io::Error),
 }
 
 impl ProfiledLaunchRequest {
-    /// Writes it as the two frames that a station would get.
+    /// Writes the request as the two frames that a device worker receives.
     ///
     /// # Errors
-    /// It is larger than frames may be, or the file cannot be written.
+    /// The request exceeds the frame limit, or the file cannot be written.
     pub fn write(&self, file: &Path) -> Result<(), FrameError> {
         let mut stream = BufWriter::new(File::create(file).map_err(FrameError::Io)?);
         let run = Box::new(self.run.clone());
@@ -53,10 +53,10 @@ impl ProfiledLaunchRequest {
         stream.flush().map_err(FrameError::Io)
     }
 
-    /// What [`Order::write`] wrote.
+    /// Reads a request that [`ProfiledLaunchRequest::write`] wrote.
     ///
     /// # Errors
-    /// The file holds something else.
+    /// The file contains something else.
     pub fn read(file: &Path) -> Result<Self, LaunchOnceError> {
         let mut stream = BufReader::new(File::open(file).map_err(FrameError::Io)?);
         let mut next = || Request::from_frame(Frame::read_from(&mut stream)?);
@@ -66,7 +66,7 @@ impl ProfiledLaunchRequest {
         Ok(Self { opening, run: *run })
     }
 
-    /// The symbols of all kernels that it launches.
+    /// The symbols of all launched kernels.
     #[must_use]
     pub fn symbols(&self) -> BTreeSet<&str> {
         let mut all = BTreeSet::new();
@@ -74,7 +74,7 @@ impl ProfiledLaunchRequest {
         all
     }
 
-    /// How many launches it makes.
+    /// The number of launches.
     #[must_use]
     pub fn launches(&self) -> u64 {
         launches(&self.run.program.steps)
@@ -102,17 +102,17 @@ fn launches(steps: &[Step]) -> u64 {
     steps.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// The file beside an order that is there once it was carried out. A profiler's exit status says too little of the process
-/// inside it.
+/// The completion file of a request, which exists once it was executed. The exit status of a profiler does not show the
+/// state of the profiled process.
 pub(super) fn done(order: &Path) -> PathBuf {
     order.with_extension("done")
 }
 
-/// Carries out the order in a file, in this very process: for a profiler around it. What the kernel computes is let go, and a
-/// file beside the order says that it came to its end.
+/// Executes the launch request in a file, in this process, for a profiler around it. The results of the kernel are
+/// discarded, and a completion file marks the end.
 ///
 /// # Errors
-/// The file holds no order, or the device cannot carry it out, or the kernel does something wrong.
+/// The file contains no launch request, the device cannot execute it, or the kernel faults.
 pub fn launch_once(file: &Path) -> Result<(), LaunchOnceError> {
     let ProfiledLaunchRequest { opening, run } = ProfiledLaunchRequest::read(file)?;
     let report = Station::open(&opening)?.run(&run)?;

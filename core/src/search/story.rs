@@ -309,7 +309,7 @@ impl Variant {
         matches!(self.decision, Some(Decision::Accepted { .. })) && self.turned_down.is_none()
     }
 
-    /// Times as fast as the first that it is predicted to be, where it was not looked at for that.
+    /// Speed-up over the first that it is predicted to be, where it was not looked at for that.
     #[must_use]
     pub fn predicted(&self) -> Option<f64> {
         let is_skipped = matches!(self.decision, Some(Decision::Skipped { .. }));

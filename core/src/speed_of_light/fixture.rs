@@ -1,4 +1,4 @@
-//! A calibration to test with.
+//! A calibration for tests.
 
 use std::collections::BTreeMap;
 

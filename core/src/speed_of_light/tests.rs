@@ -1,4 +1,4 @@
-//! Bounds, standings, scores, rooflines, the playbook and the sentence, on plain numbers.
+//! Bounds, comparisons with bounds, scores, rooflines, the playbook and the verdict sentence, on plain numbers.
 
 mod bound_comparisons;
 mod bound_fractions;

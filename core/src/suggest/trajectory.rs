@@ -37,7 +37,7 @@ struct State<'a> {
     source: &'a str,
     times: &'a [WorkloadTime],
     bottleneck: Option<String>,
-    /// Times as fast as the first variant.
+    /// Speed-up over the first variant.
     speedup: Option<f64>,
     best: Option<usize>,
     evaluations: usize,

@@ -1,4 +1,4 @@
-//! One run has one share of its bound, wherever it is shown.
+//! A run has the same fraction of its bound wherever it is shown.
 
 use proptest::prelude::*;
 
