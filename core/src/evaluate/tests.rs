@@ -307,7 +307,7 @@ fn scattered_accesses_keep_l1_busy_or_waste_what_memory_moves() {
 
 #[test]
 fn bank_conflicts_keep_shared_memory_busy_or_waste_its_passes() {
-    let waste = "conflicts take";
+    let waste = "with bank conflicts, shared memory takes";
     check(
         "banks",
         40_000.0,
@@ -356,7 +356,7 @@ fn a_single_block_waits() {
 #[test]
 fn threads_that_go_over_all_elements_are_followed_along_a_line() {
     let words = "waiting: too few blocks (extrapolated from middle)";
-    check("strided", 5000.0, words, &["on a line through it and small", "instruction issue"]);
+    check("strided", 5000.0, words, &["a line through it and small", "instruction issue"]);
 }
 
 #[test]
