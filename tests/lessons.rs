@@ -86,10 +86,7 @@ fn accesses_are_those_that_the_lessons_are_about() {
             document["accesses"].as_array().unwrap().iter().map(|each| &each["sentence"]).collect();
         assert!(told.iter().any(|told| told.as_str().unwrap().contains(expected)), "{told:?}");
     };
-    check(
-        &["coalescing", "--kernel", "start", "--line", "19"],
-        "32 sectors, where 4 would be enough",
-    );
+    check(&["coalescing", "--kernel", "start", "--line", "19"], "32 sectors, the minimum is 4");
     check(
         &["coalescing", "--kernel", "side-by-side", "--line", "19"],
         "4 sectors, which is the least",

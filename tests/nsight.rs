@@ -121,7 +121,7 @@ fn first_the_profiler_is_looked_for_and_then_the_gpu() {
 fn the_profiled_process_is_for_profilers_alone() {
     let bench = Bench::new();
     assert!(!bench.run(&["--help"]).output.contains("launch-once"));
-    bench.run(&["launch-once", "nowhere"]).expect(1, &["the order cannot be read"]);
+    bench.run(&["launch-once", "nowhere"]).expect(1, &["the launch request cannot be read"]);
 }
 
 /// What may be profiled of a kernel of the fixture project, on a virtual device.
@@ -187,7 +187,9 @@ fn what_passed_runs_once_inside_the_profiler() {
     assert!(measure(&broken).unwrap_err().to_string().contains("error code (1)"));
     let careless = NCU.replace("if \"$@\"", "if \"$@\" || true");
     fs::write(&ncu, careless).unwrap();
-    assert!(measure(&broken).unwrap_err().to_string().contains("did not come to its end"));
+    assert!(
+        measure(&broken).unwrap_err().to_string().contains("did not finish under Nsight Compute")
+    );
 }
 
 #[test]

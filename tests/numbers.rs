@@ -41,8 +41,12 @@ fn only_a_gpu_is_calibrated() {
     let check = |device: &str, status: i32, expected: &str| {
         bench.run(&["calibrate", "--device", device]).expect(status, &[expected]);
     };
-    check("virtual:h200", 2, "a virtual device plays its sheet: there is nothing to calibrate");
-    check("t4", 2, "a virtual device plays its sheet");
+    check(
+        "virtual:h200",
+        2,
+        "a virtual device takes its rates from its device sheet: only a GPU can be calibrated",
+    );
+    check("t4", 2, "only a GPU can be calibrated");
     check("no-such-sheet", 2, "no device sheet is named `no-such-sheet`");
     check("cuda:x", 2, "names no device");
     // Nobody has as many.

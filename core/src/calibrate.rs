@@ -1,7 +1,7 @@
-//! Measures the ceilings of a device: projects of our own, verified and timed like everybody's.
+//! Measures the ceilings of a device with built-in benchmark projects, which are verified and timed like any other project.
 //!
-//! Each of `assets/calibration` does nothing but keep one memory or one pipe busy. Its definition says how much of it there
-//! is to do; the rate is that by the time. A ceiling exists only for a kernel that passed.
+//! Each project in `assets/calibration` keeps one memory or one pipe busy. Its definition states the amount of work; the
+//! rate is that amount divided by the time. Only a kernel that passed verification gives a ceiling.
 
 mod benchmark;
 mod folder;
@@ -32,8 +32,8 @@ pub use folder::{Calibrations, StoredCalibration};
 /// Why there is no calibration.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
-    /// Only what runs in real time has ceilings of its own.
-    #[error("a virtual device plays its sheet: there is nothing to calibrate")]
+    /// A virtual device has no measured ceilings.
+    #[error("a virtual device takes its rates from its device sheet: only a GPU can be calibrated")]
     Virtual,
     /// The folder for a benchmark.
     #[error("{0}")]
@@ -41,7 +41,7 @@ pub enum CalibrateError {
     /// A benchmark is no project: a defect.
     #[error("the benchmark `{name}`: {error}")]
     Project {
-        /// Which.
+        /// The benchmark.
         name: &'static str,
         /// Why.
         error: Box<ProjectError>,
@@ -49,50 +49,50 @@ pub enum CalibrateError {
     /// The machine cannot run it.
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
-    /// Somebody cancelled.
+    /// Cancelled by the user.
     #[error("cancelled")]
     Cancelled,
     /// Not one benchmark gave a number.
-    #[error("nothing could be measured; the first reason: {0}")]
+    #[error("no benchmark gave a measurement; the first reason: {0}")]
     Nothing(String),
-    /// A number that no measurement gives.
+    /// A number that is impossible for a measurement.
     #[error(transparent)]
     Unsound(#[from] CalibrationError),
 }
 
-/// Where a calibration is made.
+/// The device to calibrate, and the environment of the calibration.
 #[derive(Clone, Copy, Debug)]
 pub struct CalibrationTarget<'a> {
     /// The device.
     pub device: &'a DeviceName,
-    /// What it says of itself.
+    /// The driver's description of the device.
     pub description: &'a Description,
-    /// Which GPU it is; none of a virtual device.
+    /// The identity of the GPU; `None` for a virtual device.
     pub identity: Option<&'a Identity>,
-    /// Its sheet.
+    /// The device sheet.
     pub sheet: &'a DeviceSheet,
     /// The time of day, as RFC 3339.
     pub date: &'a str,
     /// A folder that exists, for the projects.
     pub folder: &'a Path,
-    /// What inputs come from.
+    /// The seed of the inputs.
     pub seed: u64,
 }
 
-/// What came of it.
+/// The result of a calibration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
     /// The numbers that there are.
     pub calibration: Calibration,
-    /// What was not measured, with the reason: there the sheet stands in.
+    /// The quantities without a measurement, with the reason; for them the device sheet is used.
     pub left_out: Vec<(Quantity, String)>,
 }
 
-/// Runs every benchmark; `watcher` is told which one begins. One that does not pass, or whose time is not to be trusted, is
-/// left out: a device need not have every pipe.
+/// Runs every benchmark and calls `watcher` at the start of each. A benchmark that does not pass or whose time is
+/// unreliable is left out, because a device may lack a pipe.
 ///
 /// # Errors
-/// The device is a virtual one, the machine cannot run a benchmark, or none of them gave a number.
+/// The device is virtual, the machine cannot run a benchmark, or no benchmark gave a number.
 pub fn calibrate(
     place: &CalibrationTarget<'_>,
     context: &mut EvaluationContext,
@@ -104,7 +104,7 @@ pub fn calibrate(
     for benchmark in &BENCHMARKS {
         let capability = place.description.capability;
         if let Some(reason) = benchmark.unsuitable(capability) {
-            // What another benchmark measures is not left out.
+            // A quantity that another benchmark measures is not left out.
             let known = found.left_out.iter().any(|(quantity, _)| *quantity == benchmark.quantity);
             if !known && !benchmark.has_substitute(capability) {
                 found.left_out.push((benchmark.quantity, reason.to_owned()));
@@ -119,16 +119,16 @@ pub fn calibrate(
     found.finished(place, identity)
 }
 
-/// What was found so far.
+/// The measurements so far.
 #[derive(Default)]
 struct CalibrationDraft {
     memory: BTreeMap<MemoryPath, Measured<BytesPerSecond>>,
     pipes: BTreeMap<Pipe, Measured<FlopsPerSecond>>,
     special: Option<Measured<FlopsPerSecond>>,
     retained: Option<Measured<Bytes>>,
-    /// What events added to cold times, as each benchmark's device found it anew.
+    /// The event offsets of cold times, measured by each benchmark's device after opening.
     offsets: Vec<Seconds>,
-    /// What an empty kernel took in a row of many, likewise.
+    /// The launch floors in long sequences, measured in the same way.
     floors: Vec<Seconds>,
     sm_clocks: Vec<Hertz>,
     left_out: Vec<(Quantity, String)>,
@@ -157,7 +157,7 @@ impl CalibrationDraft {
             workload: None,
             seed: place.seed,
             policy: PolicyUse::Show,
-            // By events: what they add is calibrated as well.
+            // CUDA events, because their offset is calibrated as well.
             timing: TimingUse::Measure(Protocol { clock: ClockUse::Events, ..Protocol::FINAL }),
         };
         let run = evaluate(&evaluation, context, cancellation, &mut |_step, _workload| {})?;
@@ -168,7 +168,7 @@ impl CalibrationDraft {
         Ok(timed(benchmark, &project, &run).and_then(|all| self.noted(benchmark, &all, place)))
     }
 
-    /// Takes the number from the times of its workloads; the reason where they have none.
+    /// Records the number from the times of the benchmark's workloads; returns the reason if they have none.
     fn noted(
         &mut self,
         benchmark: &Benchmark,
@@ -207,7 +207,7 @@ impl CalibrationDraft {
                 let rate = measured(operations, timing, benchmark.method, FlopsPerSecond);
                 self.special = Some(rate);
             }
-            // Of several times, see above.
+            // The quantity is computed from several times, see above.
             Quantity::RetainedWrites => {}
         }
         if let Some((low, high)) = timing.conditions.sm_clock {
@@ -215,7 +215,7 @@ impl CalibrationDraft {
         }
     }
 
-    /// Takes what the clock said of itself in a run, whichever of its times counts.
+    /// Records the offset and floor of the clock in a run, independent of the cache state that counts.
     fn note_clock(&mut self, run: &Run) {
         let passed = run.verdict.iter().flat_map(|passed| &passed.timings);
         let all: Vec<&Timing> = passed.flat_map(|timed| &timed.timings).collect();
@@ -226,7 +226,7 @@ impl CalibrationDraft {
             })
         };
         self.offsets.extend(first(Mode::Cold).map(|(offset, _)| offset));
-        // What one takes by itself is no measurement of this device: `device/cuda/stopwatch.rs` says why.
+        // The time of a single empty kernel is not a measurement of the device, see `device/cuda/stopwatch.rs`.
         self.floors.extend(first(Mode::Warm).map(|(_, floor)| floor));
     }
 
@@ -267,7 +267,7 @@ impl CalibrationDraft {
     fn clocks(&self, sheet: &DeviceSheet) -> CalibratedClocks {
         let mut all: Vec<f64> = self.sm_clocks.iter().map(|clock| clock.0).collect();
         let multiprocessors = crate::measure::statistics::median(&mut all);
-        // Two transfers a clock; NVML is not asked for it.
+        // Two transfers per clock; NVML does not report it.
         let memory = sheet.memory_transfers.get().map(|transfers| Hertz(transfers.0 / 2.0));
         let sheet_clock = sheet.boost_clock.get().map_or(0.0, |clock| clock.0);
         CalibratedClocks {
@@ -278,18 +278,18 @@ impl CalibrationDraft {
     }
 }
 
-/// What was found so often, each time by a device that was opened anew; none where it was not, or was no time.
+/// The measured value over several opened devices; `None` if it was not measured or is not a valid time.
 fn over_devices(found: &[Seconds], what: &str) -> Option<Measured<Seconds>> {
     let mut seconds: Vec<f64> = found.iter().map(|each| each.0).collect();
     let median = Seconds(crate::measure::statistics::median(&mut seconds)?);
     let low = Seconds(seconds.iter().copied().fold(f64::INFINITY, f64::min));
     let high = Seconds(seconds.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     let samples = u32::try_from(seconds.len()).unwrap_or(u32::MAX);
-    let method = format!("{what}, the device opened anew each time");
+    let method = format!("{what}, the device reopened for each sample");
     (low.0 > 0.0).then_some(Measured { median, low, high, samples, method })
 }
 
-/// The times that count, with their workloads, or why there are none.
+/// The times that count, with their workloads, or the reason why there are none.
 fn timed<'a>(
     benchmark: &Benchmark,
     project: &'a Project,
@@ -314,10 +314,10 @@ fn one<'a>(
         return Err(taint.to_string());
     }
     let workload = project.workloads.iter().find(|each| each.name == timed.workload);
-    Ok((workload.ok_or("its workload is gone")?, timing))
+    Ok((workload.ok_or("its workload is missing")?, timing))
 }
 
-/// An amount by the times of a timing: the longest time is the lowest rate.
+/// An amount divided by the times of a timing: the longest time gives the lowest rate.
 fn measured<Rate>(
     amount: f64,
     timing: &Timing,

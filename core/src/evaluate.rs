@@ -8,9 +8,9 @@
 //!          refused, timed out      NotJudged: device lost, crashes the worker, not supported
 //! ```
 //!
-//! What a kernel does wrong is a `Failure`, and why nothing was found out about it is a [`NotJudged`]: both are results. An
-//! [`EvaluateError`] is about the request or the machine. Where a worker ends by no act of ours, all is done once more in
-//! fresh processes (`again`).
+//! An error of the kernel is a `Failure`, and the reason why a kernel could not be judged is a [`NotJudged`]: both are
+//! results. An [`EvaluateError`] is about the request or the machine. If a worker process ends unexpectedly, the evaluation
+//! is repeated once in fresh processes (`retry`).
 
 mod baselines;
 mod build;
@@ -52,34 +52,34 @@ use crate::verify::subject::Subject;
 use crate::verify::verdict::{Checks, Passed, Screened, Step, TimingUse, Verdict};
 use crate::verify::verification::{Stop, Verification};
 
-/// What is evaluated, on what, how thoroughly.
+/// The input of an evaluation: the kernel, the device and the options.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
     /// The project.
     pub project: &'a Project,
-    /// One of its kernels.
+    /// The kernel, one of the project's.
     pub kernel: &'a Kernel,
     /// Parameters that are not to be chosen by the kernel itself.
     pub chosen: &'a BTreeMap<String, i64>,
     /// The device.
     pub device: &'a DeviceName,
-    /// Its sheet.
+    /// The device sheet.
     pub sheet: &'a DeviceSheet,
-    /// What was measured on this very device, where somebody calibrated it.
+    /// The calibration of this device, if there is one.
     pub calibration: Option<&'a Calibration>,
     /// Only this workload, where one is named.
     pub workload: Option<&'a str>,
-    /// What all inputs come from.
+    /// The seed of all inputs.
     pub seed: u64,
-    /// What the policy refuses is refused, or only shown.
+    /// Whether the policy refuses a candidate or only reports.
     pub policy: PolicyUse,
-    /// Whether times are taken.
+    /// Whether and how the kernel is timed.
     pub timing: TimingUse,
 }
 
 impl Evaluation<'_> {
-    /// How times are taken. Where a library is timed as a baseline, events tell all of them unless somebody asked for
-    /// something else: they are what tells its time, and times of two clocks are not held against each other.
+    /// The timing to use. If a library is timed as a baseline, the default clock is CUDA events for all times: only events
+    /// can time a library, and times of different clocks are not compared.
     pub(crate) fn timing_use(&self) -> TimingUse {
         let is_run =
             |baseline: &Baseline| matches!(baseline, Baseline::Library(Library::CublasGemm(_)));
@@ -98,27 +98,27 @@ impl Evaluation<'_> {
 /// Whether static evidence refuses a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyUse {
-    /// As the project says.
+    /// Refuse candidates as the project's policy states.
     Refuse,
-    /// It is shown only: to see whether what a kernel does is found while it runs.
+    /// Only report, to test whether a violation is found while the kernel runs.
     Show,
 }
 
-/// What an evaluation works with.
+/// The compiler, workers and libraries that evaluations use.
 #[derive(Debug)]
 pub struct EvaluationContext {
-    /// Compiles, in processes of its own.
+    /// The compiler, which runs in its own processes.
     pub compiler: Compiler,
     /// Run the candidate and the reference.
     pub stations: Stations,
-    /// Where the libraries lie that run as baselines.
+    /// The paths of the libraries that run as baselines.
     pub libraries: Libraries,
-    /// What they were found to take.
+    /// The cached times of these libraries.
     pub library_times: LibraryTimeCache,
 }
 
 impl EvaluationContext {
-    /// A bench where no library was asked yet.
+    /// A context with an empty cache of library times.
     #[must_use]
     pub fn new(compiler: Compiler, mut stations: Stations, libraries: Libraries) -> Self {
         // Before anything is timed: a process looks for it once.
@@ -127,34 +127,34 @@ impl EvaluationContext {
     }
 }
 
-/// What came of an evaluation.
+/// The result of an evaluation.
 #[derive(Debug)]
 pub struct Run {
-    /// The candidate of the first workload; none where it could not be made.
+    /// The candidate of the first workload; `None` if it could not be assembled.
     pub candidate: Option<CandidateHash>,
-    /// What all inputs came from.
+    /// The seed of all inputs.
     pub seed: u64,
-    /// Whether it is right.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How long everything took that anybody is told about.
+    /// The elapsed time up to the first held-out workload.
     pub elapsed: Duration,
 }
 
-/// What came of a quick look.
+/// The result of a screening.
 #[derive(Debug)]
 pub struct Screening {
-    /// The candidate; none where it could not be made.
+    /// The candidate; `None` if it could not be assembled.
     pub candidate: Option<CandidateHash>,
-    /// What all inputs came from.
+    /// The seed of all inputs.
     pub seed: u64,
-    /// Whether something wrong was seen. Nothing wrong is not the same as right.
+    /// The result. A candidate that passes screening is not verified.
     pub verdict: Result<Screened, NotPassed>,
-    /// How long everything took.
+    /// The elapsed time.
     pub elapsed: Duration,
 }
 
 impl Screening {
-    /// What is said of a look that nobody wanted any more.
+    /// The result of a cancelled screening.
     #[must_use]
     pub fn cancelled(seed: u64) -> Self {
         let verdict = Err(NotJudged::Cancelled.into());
@@ -173,7 +173,7 @@ pub enum EvaluateError {
     Environment(String),
 }
 
-/// Told what begins: the step, and the workload unless it is held out.
+/// A callback at the start of each step, with the workload unless it is held out.
 pub type Watcher<'a> = &'a mut dyn FnMut(Step, Option<&str>);
 
 /// From a candidate to a verdict.
@@ -187,7 +187,7 @@ pub fn evaluate(
     watcher: Watcher<'_>,
 ) -> Result<Run, EvaluateError> {
     let started = Instant::now();
-    // How long held-out workloads take is theirs: the time ends where they begin, and they come last.
+    // The time of held-out workloads must stay secret: they run last, and the measured time ends where they begin.
     let mut ended = None;
     let mut until_held_out = |step: Step, workload: Option<&str>| {
         if step == Step::HeldOut {
@@ -208,7 +208,7 @@ pub fn evaluate(
     Ok(run)
 }
 
-/// What a kernel does wrong is a result; what the request or the machine does is an error.
+/// An error of the kernel is a result; an error of the request or the machine is an error.
 fn settled<T>(found: Result<T, Stop>) -> Result<Result<T, NotPassed>, EvaluateError> {
     match found {
         Ok(found) => Ok(Ok(found)),

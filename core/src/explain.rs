@@ -1,7 +1,7 @@
-//! What each number means: for `lightbench explain`, and for whoever shows a number and is asked about it.
+//! Explanations of numbers, for `lightbench explain` and for the cards of the window.
 //!
-//! `assets/explain.ron` is the data. What a counter counts is declared where it is counted, in `virtual_gpu::cost`; which
-//! technique speaks of a number follows from the playbook.
+//! `assets/explain.ron` is the data. `virtual_gpu::cost` declares what each counter counts; the playbook determines the
+//! techniques that concern a number.
 
 #[cfg(test)]
 mod tests;
@@ -17,37 +17,37 @@ use crate::virtual_gpu::cost::{Metric, metric};
 
 const TEXT: &str = include_str!("../../assets/explain.ron");
 
-/// One number, explained.
+/// The explanation of one number.
 #[derive(Clone, Copy, Debug)]
 pub struct Card {
-    /// What it is called where it is shown.
+    /// The displayed name.
     pub name: &'static str,
-    /// Other names of it.
+    /// Other names.
     pub also: &'static [String],
-    /// Where it is shown.
+    /// The commands that show it.
     pub shown: &'static str,
-    /// What it counts; `1` for a plain ratio.
+    /// The unit; `1` for a ratio.
     pub unit: &'static str,
-    /// The metric of Nsight Compute that means the same, but for what `what` says.
+    /// The equivalent metric of Nsight Compute; `what` states differences.
     pub nsight: Option<&'static str>,
-    /// What it is.
+    /// The meaning.
     pub what: &'static str,
-    /// How it comes about.
+    /// The formula.
     pub formula: &'static str,
-    /// What is good, and what is not.
+    /// Good and bad values.
     pub good: &'static str,
-    /// The facts of the playbook that rest on it.
+    /// The facts of the playbook that are computed from it.
     pub facts: &'static [Fact],
 }
 
 /// A name that no number has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownNumber {
-    /// The name that was most likely meant.
+    /// The most similar name.
     pub nearest: Option<&'static str>,
 }
 
-/// Where counters are shown.
+/// The command that shows counters.
 const COUNTERS_SHOWN: &str = "launch --counters";
 
 #[derive(Debug, Deserialize)]
@@ -81,17 +81,17 @@ struct Quantity {
     facts: Vec<Fact>,
 }
 
-/// All cards: what is shown of kernels and runs, then counters.
+/// All cards: quantities of kernels and runs, then counters.
 pub fn cards() -> impl Iterator<Item = Card> {
     let Explanations { counters, quantities } = explanations();
     let counted = counters.iter().filter_map(|each| Some(counter(each, metric(&each.name)?)));
     quantities.iter().map(quantity).chain(counted)
 }
 
-/// The card of a number, by any of its names, that of Nsight Compute too.
+/// The card of a number, by any of its names, including that of Nsight Compute.
 ///
 /// # Errors
-/// No number has this name; the nearest that there is.
+/// No number has this name; the error has the most similar name.
 pub fn card(name: &str) -> Result<Card, UnknownNumber> {
     let wanted = normalised(name);
     let has_name = |card: &Card| names(card).any(|own| normalised(own) == wanted);
@@ -99,7 +99,7 @@ pub fn card(name: &str) -> Result<Card, UnknownNumber> {
 }
 
 impl Card {
-    /// The techniques of the playbook that speak of it: a fact that rests on it is their evidence, or what they gain.
+    /// The techniques of the playbook that concern the number: one of its facts is their evidence or their gain.
     pub fn techniques(&self) -> impl Iterator<Item = &'static Technique> + use<> {
         let facts = self.facts;
         playbook().techniques.iter().filter(move |technique| {
@@ -156,7 +156,7 @@ fn all_names() -> impl Iterator<Item = &'static str> {
     cards().flat_map(|card| names(&card).collect::<Vec<_>>())
 }
 
-/// A name as people may type it: `Blocks per SM`, `blocks_per_sm` and `blocks-per-sm` are one.
+/// The normalised form of a typed name: `Blocks per SM`, `blocks_per_sm` and `blocks-per-sm` are equal.
 fn normalised(name: &str) -> String {
     let lower = name.trim().to_lowercase();
     lower.chars().map(|each| if matches!(each, ' ' | '-') { '_' } else { each }).collect()

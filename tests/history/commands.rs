@@ -149,7 +149,7 @@ fn what_came_with_a_project_is_recorded() {
     let said = bench.run(&["history", "scale"]);
     said.expect(0, &["recorded", "another machine"]);
     assert_eq!(own(&bench), [("recorded".into(), false.into()), ("recorded".into(), false.into())]);
-    bench.run(&["history", "scale", "--choose-baseline", "1"]).expect(2, &["is no baseline"]);
+    bench.run(&["history", "scale", "--choose-baseline", "1"]).expect(2, &["cannot be a baseline"]);
 }
 
 #[test]

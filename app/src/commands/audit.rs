@@ -134,9 +134,13 @@ fn text(project: &Project, chosen: &ChosenDevice, seed: u64, matrix: &Matrix) ->
         1 => "; 1 gap of the definition".to_owned(),
         count => format!("; {count} gaps of the definition"),
     };
+    let inapplicable = match inapplicable {
+        1 => "1 cheat gives".to_owned(),
+        count => format!("{count} cheats give"),
+    };
     let _infallible = writeln!(
         text,
-        "\n{summary}{not_judged}{gaps}; {inapplicable} cheats give the correct result bit for bit here; seed {seed}"
+        "\n{summary}{not_judged}{gaps}; {inapplicable} the correct result bit for bit here; seed {seed}"
     );
     text
 }

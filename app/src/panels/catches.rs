@@ -71,7 +71,9 @@ fn known(ui: &mut Ui, tokens: &Tokens, matrix: &Matrix) {
         };
         icon.show(ui, color);
         ui.label(RichText::new(text).family(egui::FontFamily::Name(theme::STRONG.into())));
-        ui.weak(format!("{caught} cheats caught, {right} give the correct result bit for bit"));
+        let cheats = if caught == 1 { "cheat" } else { "cheats" };
+        let give = if right == 1 { "gives" } else { "give" };
+        ui.weak(format!("{caught} {cheats} caught, {right} {give} the correct result bit for bit"));
     });
     ui.add_space(GAP);
     Grid::new("catches").num_columns(3).spacing(vec2(2.0 * GAP, 2.0)).show(ui, |ui| {

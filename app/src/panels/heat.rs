@@ -155,7 +155,7 @@ const fn word(heat: Heat) -> &'static str {
         Heat::Instructions => "warp instructions",
         Heat::Sectors => "sectors",
         Heat::Conflicts => "bank conflicts",
-        Heat::IdleLanes => "idle lanes",
+        Heat::IdleLanes => "inactive threads",
         Heat::Divergence => "divergent branches",
         Heat::Stalls => "waiting",
     }

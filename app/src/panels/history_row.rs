@@ -305,7 +305,14 @@ fn hover(response: Response, row: &RunRow, pinned: bool) {
                 time.interval.map(|(low, high)| format!(", {low} to {high}")).unwrap_or_default();
             ui.label(format!("{}: {} {how}{interval}", time.workload, time.median));
             if let Some(limiter) = &time.limiter {
-                ui.weak(format!("limited by {limiter}"));
+                // Stored words of an unknown limiter; earlier versions wrote the second ones.
+                let is_unknown =
+                    ["unknown", "what is not known"].iter().any(|w| limiter.starts_with(w));
+                ui.weak(if is_unknown {
+                    "limiter unknown".to_owned()
+                } else {
+                    format!("limited by {limiter}")
+                });
             }
         }
         ui.weak(format!("{}, {}", row.device, date(row.made_at)));

@@ -1,4 +1,4 @@
-//! What to try next: the techniques of the playbook that apply, the one that gains most first, with the evidence.
+//! Advice: the techniques of the playbook that apply to a kernel, ordered by expected gain, each with its evidence.
 
 use lightbench_units::Fraction;
 use lightbench_virtual_gpu::cost::time::LimitingResource;
@@ -7,10 +7,11 @@ use super::limiter::{Bottleneck, Limiter, known_busy};
 use super::performance_data::PerformanceData;
 use super::playbook::{Gain, Technique, playbook};
 
-/// From this share of the speed of light on, what is left is rarely worth the work (AutoKernel moves on at 90 %).
+/// At and above this fraction of the speed of light, further optimisation is rarely worth the work (AutoKernel moves on at
+/// 90 %).
 const NEAR_ENOUGH: f64 = 0.9;
 
-/// What to try next.
+/// Advice for a kernel.
 #[derive(Clone, Debug)]
 pub enum Advice {
     /// These, the most promising first; at least one.
@@ -20,12 +21,12 @@ pub enum Advice {
         /// The share that was reached.
         fraction: f64,
     },
-    /// What a model counted is nearly the least that can be counted; the rest of its band has no technique.
+    /// The busy time of the model is close to the bound; no technique applies to the rest of the modelled range.
     NearLeast {
         /// Times as fast, at most.
         room: f64,
     },
-    /// Nothing of the playbook applies.
+    /// No technique of the playbook applies.
     Nothing,
 }
 
@@ -34,26 +35,26 @@ pub enum Advice {
 pub struct Suggestion {
     /// The technique.
     pub technique: &'static Technique,
-    /// What speaks for it, in words.
+    /// The evidence, one sentence for each fact.
     pub evidence: Vec<String>,
     /// Times as fast, at best.
     pub gain: ExpectedGain,
 }
 
-/// What may be gained.
+/// The expected speed-up of a technique.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedGain {
-    /// Times as fast, from; none where only the best case is known.
+    /// The least expected speed-up; `None` if only the best case is known.
     pub from: Option<f64>,
     /// Times as fast, at most.
     pub to: f64,
-    /// Where the numbers come from.
+    /// The source of the numbers.
     pub source: &'static str,
-    /// What sets the most.
+    /// The limit of the largest speed-up.
     pub limit: GainLimit,
 }
 
-/// What sets the most that a technique can gain.
+/// The limit of the largest speed-up of a technique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GainLimit {
     /// The technique itself.
@@ -64,7 +65,7 @@ pub enum GainLimit {
     Unit(LimitingResource),
 }
 
-/// What to try next with a kernel whose bottleneck is known.
+/// The advice for a kernel with this limiter.
 #[must_use]
 pub fn advise(data: &PerformanceData<'_>, limiter: &Limiter) -> Advice {
     match (data.bound_fraction(), data.headroom()) {
@@ -76,7 +77,7 @@ pub fn advise(data: &PerformanceData<'_>, limiter: &Limiter) -> Advice {
     if suggestions.is_empty() { Advice::Nothing } else { Advice::Try(suggestions) }
 }
 
-/// All techniques that apply and help, the one that gains most first.
+/// All techniques that apply and relieve the bottleneck, largest gain first.
 #[must_use]
 pub fn suggestions(data: &PerformanceData<'_>, against: Bottleneck) -> Vec<Suggestion> {
     let fitting = playbook().techniques.iter().filter(|technique| technique.helps(against));
@@ -84,13 +85,12 @@ pub fn suggestions(data: &PerformanceData<'_>, against: Bottleneck) -> Vec<Sugge
         .filter(|technique| technique.applies(data))
         .filter_map(|technique| suggestion(technique, data))
         .collect();
-    // Equal ones stay in the order of the playbook.
+    // Techniques with equal gains stay in the order of the playbook.
     all.sort_by(|(a, _), (b, _)| b[0].total_cmp(&a[0]).then(b[1].total_cmp(&a[1])));
     all.into_iter().map(|(_, suggestion)| suggestion).collect()
 }
 
-/// The suggestion and what it is worth, as it is and if nothing else became the limit; none where next to nothing could be
-/// gained.
+/// The suggestion with its worth, limited by other units and unlimited; `None` if the gain is negligible.
 fn suggestion(
     technique: &'static Technique,
     data: &PerformanceData<'_>,
@@ -103,7 +103,7 @@ fn suggestion(
     if !gains {
         return None;
     }
-    // Middle of what is reported, or all of what is counted too much.
+    // The geometric mean of a reported range, or the whole of the counted waste.
     let worth = |from: Option<f64>, to: f64| from.map_or(to, |from| (from * to).sqrt());
     let alone = worth(from, to);
     let room = headroom(technique, data);
@@ -122,8 +122,8 @@ fn suggestion(
     Some(([worth(from, to), alone], suggestion))
 }
 
-/// How many times as fast a kernel can become at most, whatever is reported of a technique, and what stands there: the bound,
-/// or a unit that has as much to do as before.
+/// The largest possible speed-up, independent of the reported gain of the technique, and its limit: the bound, or a unit
+/// whose work the technique does not reduce.
 fn headroom(technique: &Technique, data: &PerformanceData<'_>) -> Option<(f64, GainLimit)> {
     let bound = data.headroom().map(|room| (room, GainLimit::SpeedOfLight));
     let others = known_busy(data).filter(|(unit, _)| !technique.spares(*unit));
@@ -150,7 +150,7 @@ impl Advice {
         }
     }
 
-    /// In one sentence, with the evidence.
+    /// The advice as one sentence, with its evidence.
     #[must_use]
     pub fn sentence(&self) -> String {
         match self {
@@ -162,9 +162,9 @@ impl Advice {
                 Fraction(*fraction)
             ),
             Self::NearLeast { room } => {
-                format!("what is counted leaves no more than {room:.2} times to gain")
+                format!("by the counters, at most {room:.2} times as fast is possible")
             }
-            Self::Nothing => "nothing of the playbook applies".to_owned(),
+            Self::Nothing => "no further advice".to_owned(),
         }
     }
 }
@@ -183,8 +183,8 @@ impl ExpectedGain {
     pub fn words(&self) -> String {
         let end = match self.limit {
             GainLimit::Technique => String::new(),
-            GainLimit::SpeedOfLight => ", where the speed of light is".to_owned(),
-            GainLimit::Unit(unit) => format!(", where {unit} is the limit"),
+            GainLimit::SpeedOfLight => ", then at the speed of light".to_owned(),
+            GainLimit::Unit(unit) => format!(", then limited by {unit}"),
         };
         let to = format!("{:.1}", self.to);
         match self.from.map(|from| format!("{from:.1}")) {

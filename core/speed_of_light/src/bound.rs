@@ -1,7 +1,8 @@
-//! The speed of light of a workload on a device: the time that no correct kernel beats, and that of the named method.
+//! The speed of light of a workload on a device: the physical bound, which is the least time of any correct kernel, and the
+//! bound of the named method.
 //!
-//! Both are the largest of a few times, each with the work and the rate that it is made of, and both list what has to
-//! hold for them to be bounds.
+//! Each bound is the maximum of several times, each with its amount of work and its rate, and lists the assumptions that it
+//! depends on.
 
 mod assumption;
 
@@ -18,19 +19,19 @@ use super::permitted_pipes::{self, PermittedPipes, PipeChoice};
 
 pub use assumption::Assumption;
 
-/// What L2 holds when the clock starts.
+/// The state of L2 when the clock starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheState {
-    /// Nothing of the workload.
+    /// L2 holds no data of the workload.
     Cold,
-    /// What a launch just before left there.
+    /// L2 holds the data that the previous launch left.
     Warm,
 }
 
-/// What sets a bound.
+/// The resource that sets a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// A kernel that does nothing takes as long.
+    /// The time of an empty kernel.
     Launch,
     /// Bytes through device memory.
     Dram,
@@ -42,23 +43,23 @@ pub enum Limit {
     Special,
 }
 
-/// One time that a bound is the largest of.
+/// One of the times whose maximum is the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What takes it.
+    /// The resource.
     pub limit: Limit,
-    /// How long.
+    /// The time.
     pub time: Seconds,
-    /// Of what.
+    /// The work and the rate.
     pub amount: Amount,
-    /// What confirms the rate: only a confirmed one accuses a kernel.
+    /// The confirmation of the rate: a time below a bound is a finding only if the rate is confirmed.
     pub confirmation: Confirmation,
 }
 
-/// Work and the rate at which it is done.
+/// An amount of work and the rate of the resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Amount {
-    /// Nothing but a launch.
+    /// A launch without work.
     Launch,
     /// Bytes.
     Moved(Bytes, Ceiling<BytesPerSecond>),
@@ -70,37 +71,38 @@ pub enum Amount {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhysicalBound(Bound);
 
-/// The bound of the pipe and method that the project's precision names. Beating it is news, not a fault.
+/// The bound of the pipe and method that the project's precision names. A faster kernel uses another method, which is not
+/// an error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodBound(Bound);
 
 /// A bound with everything it rests on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// The largest of the parts.
+    /// The maximum of the parts.
     pub time: Seconds,
-    /// What sets it.
+    /// The resource that sets the bound.
     pub limit: Limit,
-    /// All parts, the longest first.
+    /// All parts, longest first.
     pub parts: Vec<Part>,
-    /// Where the ceilings come from.
+    /// The basis of the ceilings.
     pub basis: Basis,
-    /// What L2 holds at first.
+    /// The state of L2 at the start.
     pub cache: CacheState,
-    /// Whether L2 can hold the whole working set, so that memory need not be the limit when the kernel runs again.
+    /// Whether the working set fits in L2, in which case DRAM does not limit a repeated run.
     pub residency: Residency,
-    /// What has to hold.
+    /// The assumptions of the bound.
     pub assumptions: Vec<Assumption>,
 }
 
 /// Whether L2 can hold the working set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Residency {
-    /// It is larger than L2.
+    /// The working set is larger than L2.
     Beyond,
-    /// It fits.
+    /// The working set fits in L2.
     Fits,
-    /// The size of L2 is not known.
+    /// The size of L2 is unknown.
     Unknown,
 }
 
@@ -116,10 +118,10 @@ pub enum NoBound {
 }
 
 impl PhysicalBound {
-    /// The time that no correct kernel beats.
+    /// The least time of any correct kernel.
     ///
     /// # Errors
-    /// Nothing with a known rate has to be done, or a number is none.
+    /// No part of the work has a known rate, or an amount or a rate is not a positive, finite number.
     pub fn new(
         work: &MinimalWork,
         ceilings: &Ceilings,
@@ -168,7 +170,7 @@ impl MethodBound {
     }
 }
 
-/// The kinds of which there is something to do; what is no number stays in, so that it is noticed.
+/// The kinds with a positive count; a count that is NaN is kept, so that it is reported.
 fn counted(work: &MinimalWork) -> impl Iterator<Item = (OperationKind, Flops)> {
     work.operations.iter().copied().filter(|(_, count)| count.0 != 0.0)
 }
@@ -229,7 +231,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Everything is read; of what is written, L2 may keep a part beyond the end of the kernel.
+    /// All input bytes are read; L2 may retain a part of the written bytes after the kernel ends.
     fn cold_bytes(&mut self, work: &MinimalWork) -> Bytes {
         self.assumptions.push(Assumption::EmptyCache);
         let (retained, why) = match (&self.ceilings.retained_writes, self.ceilings.l2_size) {
@@ -274,7 +276,7 @@ impl<'a> Draft<'a> {
         self.note_origin(limit, rate);
         let same = self.parts.iter_mut().find(|part| part.limit == limit);
         match same.map(|part| (&mut part.time, &mut part.amount)) {
-            // One pipe does one thing after the other.
+            // The operations of one pipe are serial.
             Some((time, Amount::Computed(total, _))) => {
                 *total = *total + count;
                 *time = *total / rate.value;
@@ -286,7 +288,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A number of the sheet among measured ones is said.
+    /// Notes a device-sheet value among measured ones as an assumption.
     fn note_origin<T>(&mut self, limit: Limit, ceiling: &Ceiling<T>) {
         let falls_back = self.ceilings.basis == Basis::Measured && !ceiling.origin.is_measured();
         let note = Assumption::NotMeasured(limit);
@@ -295,9 +297,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The kind of operation on the fastest of the pipes that are permitted and known.
+    /// The time of a kind of operation on the fastest permitted pipe with a known rate.
     fn fastest(&mut self, kind: OperationKind, count: Flops, ways: &[PipeChoice]) {
-        // The pipe of a suspect peak may be the fastest: without its rate no bound holds.
+        // A pipe with a suspect peak may be the fastest one: without its rate, no bound follows.
         let suspect = |way: &&PipeChoice| self.ceilings.is_withheld(way.pipe);
         if let Some(way) = ways.iter().find(suspect) {
             self.assumptions.push(Assumption::SuspectPeak(Limit::Pipe(way.pipe)));
@@ -331,7 +333,7 @@ impl<'a> Draft<'a> {
             return;
         }
         let named = permitted_pipes::named(kind, work.accuracy, work.operands);
-        // Where the precision has no tensor pipe, its lanes do it.
+        // A precision without a tensor pipe uses the FP32 or FP64 lanes.
         let lanes = permitted_pipes::named(OperationKind::Arithmetic, work.accuracy, work.operands);
         let known = |pipe: Pipe| Some((pipe, self.ceilings.pipe(pipe)?.clone()));
         let fallback = || lanes.filter(|_| named.is_some()).and_then(known);
@@ -374,7 +376,7 @@ impl Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Launch => f.pad("the launch itself"),
+            Self::Launch => f.pad("launch overhead"),
             Self::Dram => f.pad("DRAM"),
             Self::L2 => f.pad("L2"),
             Self::Pipe(pipe) => pipe.fmt(f),

@@ -1,4 +1,4 @@
-//! Where a time lies against its bounds: a fraction that is never clamped, or the finding that it lies below.
+//! Compares a time with its bounds: a fraction that is never clamped, or the finding that the time is below a bound.
 
 use lightbench_units::Seconds;
 
@@ -6,23 +6,24 @@ use super::bound::{Bound, CacheState, Limit, MethodBound, Part, PhysicalBound, R
 use super::bound_fraction::{BoundFraction, ComparableTime};
 use super::ceilings::Basis;
 
-/// A time against the bounds of its workload, each on the sheet's peaks and on measured ones where there are any.
+/// A time compared with the bounds of its workload, on the peaks of the device sheet and, if available, on measured
+/// ceilings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundComparison {
     /// Against the bounds that no correct kernel beats.
     pub physical: Vec<ComparedBound>,
-    /// Against those of the named method; above 1 is news.
+    /// Compared with the bounds of the named method; a fraction above 1 shows another method.
     pub method: Vec<ComparedBound>,
 }
 
 /// A time against one bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparedBound {
-    /// Where the ceilings come from.
+    /// The basis of the ceilings.
     pub basis: Basis,
     /// The bound.
     pub bound: Seconds,
-    /// What sets it.
+    /// The resource that sets the bound.
     pub limit: Limit,
     /// The bound by the time.
     pub bound_fraction: BoundFraction,
@@ -31,33 +32,33 @@ pub struct ComparedBound {
 /// Why a time has no standing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoBoundComparison {
-    /// The time lies below what is possible: a finding, and no longer a time.
+    /// The time is below a confirmed bound: it is reported as a finding and not used as a time.
     #[error("{}", .0.sentence())]
     BelowBound(BelowBound),
-    /// The time lies below a bound whose peak nothing confirms on this device: the description of the device is blamed, and the
-    /// time stays a time.
+    /// The time is below a bound whose peak is unconfirmed on this device: the device sheet is the likely error, and the
+    /// time stays valid.
     #[error("{}", .0.unconfirmed_sentence())]
     UnconfirmedPeak(BelowBound),
-    /// The time is none.
+    /// The time is not a positive, finite number.
     #[error("the time is not a positive, finite number")]
     NotATime,
-    /// There is nothing to hold it against.
-    #[error("there is no bound to hold the time against")]
+    /// No bound is known.
+    #[error("no bound is known for this workload")]
     NoBound,
 }
 
 /// A time that no correct kernel reaches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BelowBound {
-    /// What was taken for a time.
+    /// The measured value.
     pub claimed: Seconds,
-    /// The bound that it lies below: one of the sheet.
+    /// The bound from device-sheet peaks that the time is below.
     pub compared: ComparedBound,
-    /// What may be the case, the likeliest first.
+    /// Possible causes, likeliest first.
     pub reasons: Vec<Reason>,
 }
 
-/// What may be the case if a time lies below its bound.
+/// A possible cause of a time below its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// Most often.
@@ -71,10 +72,10 @@ pub enum Reason {
     FitsInCache,
     /// Short times.
     #[error(
-        "the clock missed a part: an asynchronous launch, a wrong stream, an offset subtracted twice"
+        "the clock missed part of the work: an asynchronous launch, a wrong stream, an offset subtracted twice"
     )]
     ClockMissed,
-    /// Where nothing confirms the peak.
+    /// Only for unconfirmed peaks.
     #[error("the description of this device states too low a peak")]
     DescriptionWrong,
     /// Always.
@@ -90,7 +91,7 @@ pub enum Reason {
 pub struct Bounds<'a> {
     /// No correct kernel beats it.
     pub physical: &'a PhysicalBound,
-    /// Of the named method.
+    /// The bound of the named method.
     pub method: Option<&'a MethodBound>,
 }
 
@@ -132,7 +133,7 @@ pub fn compare_with_bounds(
             }
             Basis::Sheet | Basis::Measured => {}
         }
-        // A bound that is no number is never reached, and nothing is below it either: it is refused.
+        // A bound that is NaN compares false with every time, so it is refused.
         let is_bound = bound.time.0 > 0.0 && bound.time.0.is_finite();
         if !is_bound {
             return Err(NoBoundComparison::NoBound);
@@ -169,7 +170,7 @@ impl BoundComparison {
         unbeaten.max_by_key(|against| against.basis)
     }
 
-    /// The same on the sheet's peaks, where [`Standing::best`] is on measured ones.
+    /// The comparison on device-sheet peaks, if [`BoundComparison::best`] uses measured ceilings.
     #[must_use]
     pub fn on_sheet_peaks(&self) -> Option<&ComparedBound> {
         match self.best()?.basis {
@@ -178,14 +179,14 @@ impl BoundComparison {
         }
     }
 
-    /// The bound on measured ceilings, where the time lies below it: the calibration is old, or its kernels are not the
-    /// fastest of their kind.
+    /// The bound on measured ceilings, if the time is below it: the calibration is outdated, or its benchmark kernels are
+    /// not the fastest possible.
     #[must_use]
     pub fn exceeded_ceiling(&self) -> Option<&ComparedBound> {
         self.physical.iter().find(|against| against.bound_fraction.middle.0 > 1.0)
     }
 
-    /// Where the named method's bound was beaten: another method is at work.
+    /// The bound of the named method, if the time is below it: the kernel uses another method.
     #[must_use]
     pub fn exceeded_method(&self) -> Option<&ComparedBound> {
         self.method.iter().find(|against| against.bound_fraction.middle.0 > 1.0)
@@ -193,7 +194,7 @@ impl BoundComparison {
 }
 
 impl BelowBound {
-    /// A time below one part of a bound.
+    /// The finding for a time below one part of a bound.
     fn new(claimed: Seconds, part: &Part, bound: &Bound) -> Self {
         let Part { time, limit, confirmation, .. } = part;
         let share = ComparableTime::from(claimed).bound_fraction(*time);
@@ -210,7 +211,7 @@ impl BelowBound {
         Self { claimed, compared: against, reasons }
     }
 
-    /// Why the description is blamed and not the kernel, in one sentence.
+    /// The sentence for an unconfirmed peak: the device sheet is the likely error.
     #[must_use]
     pub fn unconfirmed_sentence(&self) -> String {
         let ComparedBound { bound, limit, basis, .. } = self.compared;
@@ -222,13 +223,13 @@ impl BelowBound {
         )
     }
 
-    /// What is found, in one sentence.
+    /// The sentence of the finding.
     #[must_use]
     pub fn sentence(&self) -> String {
         let ComparedBound { bound, limit, basis, .. } = self.compared;
         let likely = self.reasons.first().map(|reason| format!("; most likely {reason}"));
         format!(
-            "{} is below the {bound} that {limit} alone takes ({basis}): a finding, not a time{}",
+            "{} is below the {bound} that {limit} alone takes ({basis}): not a valid time{}",
             self.claimed,
             likely.unwrap_or_default()
         )

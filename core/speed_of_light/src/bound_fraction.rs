@@ -1,30 +1,30 @@
-//! How near a time is to the speed of light: the bound by the time, wherever it is shown.
+//! The fraction of the bound: bound divided by time.
 
 use lightbench_measure::timing::{Basis, Timing};
 use lightbench_units::{Fraction, Seconds};
 
-/// The bound as a part of a time. 1 is the speed of light; nothing is clamped.
+/// The bound divided by a time. 1 is the speed of light; values are never clamped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundFraction {
-    /// Of the time that is shown: the median of samples, or the middle of what a model expects.
+    /// The fraction for the displayed time: the median of samples, or the middle of the modelled range.
     pub middle: Fraction,
-    /// Of both ends of its interval, the smaller share first: it is known no better than the time is.
+    /// The fractions for both ends of the time's interval, smaller fraction first.
     pub interval: (Fraction, Fraction),
 }
 
-/// A time as it is held against bounds.
+/// A time that is compared with bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparableTime {
-    /// What is shown as the time.
+    /// The displayed time.
     pub time: Seconds,
-    /// Where it lies, see [`lightbench_measure::statistics::Summary::interval`].
+    /// The interval of the time, see [`lightbench_measure::statistics::Summary::interval`].
     pub interval: (Seconds, Seconds),
-    /// What is claimed that the kernel may take: of a model its own bound, which is below every time that it expects.
+    /// The least time that the source claims: for a model its own bound, which is below the modelled range.
     pub least: Seconds,
 }
 
 impl BoundFraction {
-    /// The share of a time that lies in this interval.
+    /// The fraction for a time with this interval.
     #[must_use]
     pub fn new(bound: Seconds, time: Seconds, (low, high): (Seconds, Seconds)) -> Self {
         Self { middle: bound / time, interval: (bound / high, bound / low) }
@@ -39,13 +39,13 @@ impl BoundFraction {
 }
 
 impl ComparableTime {
-    /// The share of it that a bound is.
+    /// The fraction of this time that a bound is.
     #[must_use]
     pub fn bound_fraction(&self, bound: Seconds) -> BoundFraction {
         BoundFraction::new(bound, self.time, self.interval)
     }
 
-    /// What is expected at least: a measured time, and the low end of what a model expects.
+    /// The earliest expected time: a measured time, or the low end of the modelled range.
     #[must_use]
     pub fn earliest(&self) -> Seconds {
         if self.least == self.time { self.time } else { self.interval.0 }
@@ -63,7 +63,7 @@ impl From<&Timing> for ComparableTime {
     }
 }
 
-/// A time of which nothing else is known.
+/// A time without an interval.
 impl From<Seconds> for ComparableTime {
     fn from(time: Seconds) -> Self {
         Self { time, interval: (time, time), least: time }

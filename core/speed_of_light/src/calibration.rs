@@ -1,6 +1,6 @@
-//! What was measured on one device: the file that a calibration writes and everything else reads.
+//! A calibration: the ceilings measured on one device, as a file.
 //!
-//! It says on which device, when, with which driver and clocks; each number has its spread, so that a noisy one shows.
+//! The file states the device, the date, the driver and the clocks. Each number has its interval and its number of samples.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The schema that this program reads and writes.
 pub const SCHEMA: u32 = 1;
 
-/// Ceilings of one device, measured.
+/// The measured ceilings of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
@@ -20,7 +20,7 @@ pub struct Calibration {
     pub schema: u32,
     /// The device.
     pub device: CalibratedDevice,
-    /// When, as RFC 3339 in UTC; whoever measures says it.
+    /// The date of the calibration, as RFC 3339 in UTC.
     pub date: String,
     /// The driver's version, as [`lightbench_device::Identity`] has it.
     pub driver: String,
@@ -28,15 +28,15 @@ pub struct Calibration {
     pub clocks: CalibratedClocks,
     /// Rates of memories.
     pub memory: BTreeMap<MemoryPath, Measured<BytesPerSecond>>,
-    /// Rates of pipes, each by the best method of the chip.
+    /// Rates of pipes, each measured with the fastest method of the chip.
     pub pipes: BTreeMap<Pipe, Measured<FlopsPerSecond>>,
     /// Approximated functions a second, each one operation.
     pub special: Option<Measured<FlopsPerSecond>>,
     /// Written bytes that L2 still holds when a kernel has ended.
     pub retained_writes: Option<Measured<Bytes>>,
-    /// How long a kernel takes that does nothing.
+    /// The time of an empty kernel.
     pub launch_floor: Option<Measured<Seconds>>,
-    /// What events read beyond the time of a kernel.
+    /// The time that an event pair adds to the time of a kernel.
     pub event_offset: Option<Measured<Seconds>>,
 }
 
@@ -46,9 +46,9 @@ pub struct Calibration {
 pub struct CalibratedDevice {
     /// As its driver names it.
     pub title: String,
-    /// Its own identity, as 32 hexadecimal digits.
+    /// The UUID of the device, as 32 hexadecimal digits.
     pub uuid: String,
-    /// Its compute capability.
+    /// The compute capability.
     pub compute_capability: ComputeCapability,
 }
 
@@ -56,15 +56,15 @@ pub struct CalibratedDevice {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibratedClocks {
-    /// Of the multiprocessors, the median over all samples.
+    /// The clock of the multiprocessors, the median over all samples.
     pub multiprocessors: Hertz,
-    /// Of the memory, where it is known.
+    /// The memory clock, if it is known.
     pub memory: Option<Hertz>,
-    /// Who set them.
+    /// How the clocks were controlled.
     pub control: ClockControl,
 }
 
-/// Who sets the clocks of a device.
+/// The control of a device's clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockControl {
@@ -74,7 +74,7 @@ pub enum ClockControl {
     Locked,
 }
 
-/// A way through memory that has a rate of its own.
+/// A memory path with its own rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryPath {
@@ -86,7 +86,7 @@ pub enum MemoryPath {
     DramCopy,
     /// L2 to the multiprocessors, all together.
     L2Read,
-    /// Shared memory of all multiprocessors together.
+    /// The shared memory of all multiprocessors.
     SharedRead,
 }
 
@@ -100,7 +100,7 @@ pub struct Measured<T> {
     pub low: T,
     /// The highest sample.
     pub high: T,
-    /// How many.
+    /// The number of samples.
     pub samples: u32,
     /// How, in a few words: the instruction, the size.
     pub method: String,
@@ -116,13 +116,13 @@ pub enum CalibrationError {
         line: usize,
         /// From 1.
         column: usize,
-        /// What is wrong.
+        /// A description of the error.
         message: String,
     },
-    /// Another program wrote it.
+    /// The file has another schema version.
     #[error("schema {found}; this program reads schema {SCHEMA}")]
     Schema {
-        /// What the file says.
+        /// The schema version of the file.
         found: u32,
     },
     /// Numbers that no measurement gives.
@@ -131,10 +131,10 @@ pub enum CalibrationError {
 }
 
 impl Calibration {
-    /// Reads what [`Self::to_json`] wrote, and checks it.
+    /// Reads and checks a calibration that [`Self::to_json`] wrote.
     ///
     /// # Errors
-    /// It is no calibration of this schema, or a number in it is none that a measurement gives.
+    /// The text is not a calibration of this schema, or a number is impossible for a measurement.
     pub fn from_json(text: &str) -> Result<Self, CalibrationError> {
         let syntax = |error: serde_json::Error| CalibrationError::Syntax {
             line: error.line(),
@@ -151,10 +151,10 @@ impl Calibration {
         if problems.is_empty() { Ok(calibration) } else { Err(CalibrationError::Unsound(problems)) }
     }
 
-    /// The file's text; numbers survive to the last bit.
+    /// The calibration as JSON; numbers are read back exactly.
     ///
     /// # Errors
-    /// A number is not finite, which JSON cannot say and [`Self::problems`] names.
+    /// A number is not finite, which JSON cannot represent; [`Self::problems`] names it.
     pub fn to_json(&self) -> Result<String, CalibrationError> {
         let problems = self.problems();
         if !problems.is_empty() {
@@ -164,13 +164,13 @@ impl Calibration {
             .map_err(|error| CalibrationError::Unsound(vec![error.to_string()]))
     }
 
-    /// Whether it was made on the device with this identity.
+    /// Whether the calibration is for the device with this UUID.
     #[must_use]
     pub fn is_of(&self, uuid: &str) -> bool {
         self.device.uuid.eq_ignore_ascii_case(uuid)
     }
 
-    /// All that no measurement gives: what is not finite, not positive, or outside its own spread.
+    /// All impossible numbers: not finite, not positive, or outside their interval.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
@@ -200,7 +200,7 @@ impl Calibration {
             look("special functions".to_owned(), rate.numbers(|rate| rate.0), rate.samples);
         }
         if let Some(size) = &self.retained_writes {
-            // Nothing at all may be retained.
+            // Zero retained bytes are possible.
             look(
                 "retained writes".to_owned(),
                 size.numbers(|size| size.0 as f64 + 1.0),

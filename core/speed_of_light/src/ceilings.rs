@@ -1,7 +1,7 @@
-//! What a device does at best, on one basis: the sheet, or what was measured on the device where it was.
+//! The ceilings of a device on one basis: peaks of the device sheet, or measured ceilings where a calibration has them.
 //!
-//! Peaks of the sheet hold at a fixed reference clock. They are never scaled by the clock in force, which would reward
-//! a kernel that makes the device slow down.
+//! Peaks of the sheet hold at a fixed reference clock. They are not scaled by the current clock, because that would reward
+//! a kernel that slows the device down.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,25 +13,25 @@ use serde::{Deserialize, Serialize};
 use super::calibration::{Calibration, Measured, MemoryPath};
 use super::confirmation::PeakEvidence;
 
-/// Where ceilings come from.
+/// The basis of ceilings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The device sheet.
     Sheet,
-    /// A calibration of the device; the sheet where that lacks a number.
+    /// A calibration of the device; for missing numbers, the device sheet.
     Measured,
 }
 
-/// Where one number comes from.
+/// The source of one number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A document of the device sheet.
+    /// A document that the device sheet quotes.
     Sheet {
         /// Its key among the sheet's sources.
         document: String,
-        /// The clock at which it holds, where the document says so.
+        /// The clock at which the number holds, if the document states it.
         clock: Option<Hertz>,
     },
     /// Measured on the device.
@@ -43,16 +43,16 @@ pub enum Origin {
     },
 }
 
-/// A number that nothing exceeds, and where it comes from.
+/// A maximum rate with its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ceiling<T> {
     /// The number.
     pub value: T,
-    /// Where it comes from.
+    /// The source.
     pub origin: Origin,
 }
 
-/// What has a ceiling.
+/// A quantity with a ceiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -64,9 +64,9 @@ pub enum Quantity {
     Shared,
     /// The rate of a pipe.
     Pipe(Pipe),
-    /// The rate of approximated functions.
+    /// The rate of approximate special functions.
     Special,
-    /// The time of a kernel that does nothing.
+    /// The time of an empty kernel.
     LaunchFloor,
     /// The written bytes that L2 keeps.
     RetainedWrites,
@@ -75,9 +75,9 @@ pub enum Quantity {
 /// All ceilings of a device on one basis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ceilings {
-    /// The device, as people read it.
+    /// The name of the device for display.
     pub device: String,
-    /// Where the numbers come from.
+    /// The basis of the numbers.
     pub basis: Basis,
     /// Device memory: the fastest way through it.
     pub dram: Option<Ceiling<BytesPerSecond>>,
@@ -89,19 +89,19 @@ pub struct Ceilings {
     pub pipes: BTreeMap<Pipe, Ceiling<FlopsPerSecond>>,
     /// Approximated functions a second; no sheet states it.
     pub special: Option<Ceiling<FlopsPerSecond>>,
-    /// The shortest time that a kernel which does nothing has taken; no sheet states it.
+    /// The shortest measured time of an empty kernel; device sheets do not state it.
     pub launch_floor: Option<Ceiling<Seconds>>,
     /// The most written bytes that L2 has kept; no sheet states it.
     pub retained_writes: Option<Ceiling<Bytes>>,
     /// The size of L2.
     pub l2_size: Option<Bytes>,
-    /// What confirms the stated peaks, and which of them a calibration refutes: those are no ceilings.
+    /// The confirmation of the stated peaks; peaks that a calibration refutes are not used as ceilings.
     pub evidence: PeakEvidence,
 }
 
 impl Ceilings {
-    /// The ceilings of a device. What only a calibration knows (launch floor, retained writes, special functions, L2) is
-    /// taken from it on either basis: there is nothing else.
+    /// The ceilings of a device. Quantities that only a calibration states (launch floor, retained writes, special
+    /// functions, L2) come from the calibration on either basis.
     #[must_use]
     pub fn new(sheet: &DeviceSheet, calibration: Option<&Calibration>, basis: Basis) -> Self {
         let measured = match basis {
@@ -126,7 +126,7 @@ impl Ceilings {
             shared: calibration.and_then(|all| fastest(all, &[MemoryPath::SharedRead])),
             pipes,
             special: calibration.and_then(|all| all.special.as_ref().map(|rate| median(all, rate))),
-            // The ends of the spread that make the bound lower: it must hold for every sample.
+            // The ends of the intervals that lower the bound: it must hold for every sample.
             launch_floor: calibration.and_then(|all| {
                 let time = all.launch_floor.as_ref()?;
                 Some(Ceiling { value: time.low, origin: origin(all, time) })
@@ -140,19 +140,19 @@ impl Ceilings {
         }
     }
 
-    /// The peak of a pipe, where it is known.
+    /// The peak of a pipe, if it is known.
     #[must_use]
     pub fn pipe(&self, pipe: Pipe) -> Option<&Ceiling<FlopsPerSecond>> {
         self.pipes.get(&pipe)
     }
 
-    /// Whether the peak of a pipe is suspect and nothing measured takes its place.
+    /// Whether the peak of a pipe is suspect and no measured rate replaces it.
     #[must_use]
     pub fn is_withheld(&self, pipe: Pipe) -> bool {
         self.pipe(pipe).is_none() && self.evidence.is_suspect(Quantity::Pipe(pipe))
     }
 
-    /// What was to be measured and comes from the sheet, or is not known at all.
+    /// The quantities without a measurement: from the device sheet, or unknown.
     #[must_use]
     pub fn not_measured(&self) -> Vec<Quantity> {
         let rates = [
@@ -193,7 +193,7 @@ fn stated<T: Copy>(fact: &Sourced<T>, clock: Option<Hertz>) -> Option<Ceiling<T>
     Some(Ceiling { value: fact.get()?, origin: Origin::Sheet { document, clock } })
 }
 
-/// The fastest of some ways that were measured.
+/// The fastest of the measured memory paths.
 fn fastest(all: &Calibration, paths: &[MemoryPath]) -> Option<Ceiling<BytesPerSecond>> {
     let rates = paths.iter().filter_map(|path| all.memory.get(path));
     let best = rates.max_by(|a, b| a.median.0.total_cmp(&b.median.0))?;

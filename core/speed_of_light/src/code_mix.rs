@@ -1,13 +1,13 @@
-//! What the PTX of a kernel consists of: how wide its accesses are, and which means of the architecture it uses.
+//! The static instruction mix of a kernel's PTX: access widths, and the use of architecture features.
 //!
-//! Static: it says what is there, not how often it runs. Source: PTX ISA, chapter "Instructions".
+//! The counts are per instruction in the code, not per execution. Source: PTX ISA, chapter "Instructions".
 
 use lightbench_ptx::PtxModule;
 
-/// What a kernel's PTX consists of.
+/// The instruction counts of a kernel's PTX.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeMix {
-    /// Products of floating-point numbers, added to something or not.
+    /// Floating-point multiplies and multiply-adds.
     pub products: u64,
     /// Loads of global memory.
     pub global_loads: u64,
@@ -17,32 +17,32 @@ pub struct CodeMix {
     pub widest_load: u64,
     /// Bytes of the widest store to global memory by one thread.
     pub widest_store: u64,
-    /// Loads and stores of a thread's own memory.
+    /// Loads and stores of local memory.
     pub local: u64,
-    /// Read-modify-writes of global memory.
+    /// Atomics on global memory.
     pub global_atomics: u64,
-    /// Loads, stores and read-modify-writes of shared memory.
+    /// Loads, stores and atomics on shared memory.
     pub shared: u64,
-    /// Products of matrices on tensor cores.
+    /// Matrix multiply-adds on tensor cores.
     pub tensor: u64,
-    /// Those that a group of four warps does together.
+    /// Matrix multiply-adds of a warp group (four warps).
     pub warp_group: u64,
     /// Copies into shared memory that complete later.
     pub async_copies: u64,
-    /// Bulk copies, of tensors too.
+    /// Bulk copies, including tensor copies.
     pub bulk_copies: u64,
-    /// Values that pass between the lanes of a warp.
+    /// Shuffles between the threads of a warp.
     pub shuffles: u64,
     /// Barriers of a block.
     pub barriers: u64,
-    /// Loads that caches are told not to keep, and stores likewise.
+    /// Loads and stores with a streaming cache hint.
     pub streaming: u64,
-    /// Stores to shared memory with products between them and the loads of global memory before: the next tile is
-    /// fetched while the last one is used.
+    /// Stores to shared memory with multiply-adds between them and the preceding loads from global memory: the next tile is
+    /// loaded while the current one is used.
     pub prefetches: u64,
 }
 
-/// How far the text has come since the last barrier.
+/// The kind of instruction seen since the last barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
     Barrier,
@@ -51,7 +51,7 @@ enum Since {
 }
 
 impl CodeMix {
-    /// The mix of the kernels with these symbols; what they call without inlining is left out.
+    /// The instruction mix of the kernels with these symbols; functions that are not inlined are left out.
     #[must_use]
     pub fn from_ptx(ptx: &str, module: &PtxModule, symbols: &[&str]) -> Self {
         let mut mix = Self::default();
@@ -69,7 +69,7 @@ impl CodeMix {
 
     fn line(&mut self, line: &str, since: Since) -> Since {
         let statement = line.trim_start();
-        // A predicate stands before its instruction.
+        // A predicate precedes its instruction.
         let statement = match statement.strip_prefix('@') {
             Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
             None => statement,
@@ -117,12 +117,12 @@ impl CodeMix {
             "cp" => self.async_copies += u64::from(has("async") && has("shared")),
             "shfl" | "redux" => self.shuffles += 1,
             "bar" | "barrier" => self.barriers += u64::from(!has("warp") && !has("cluster")),
-            // Every other instruction of PTX, and what is none.
+            // All other PTX instructions and directives.
             _ => {}
         }
     }
 
-    /// What names no space is generic, and that is mostly global.
+    /// An access without a state space is generic, which is mostly global memory.
     fn access(&mut self, name: &str, modifiers: &[&str]) {
         let has = |word: &str| modifiers.iter().any(|own| own.split("::").next() == Some(word));
         if has("shared") {
@@ -130,7 +130,7 @@ impl CodeMix {
         } else if has("local") {
             self.local += 1;
         } else if has("param") || has("const") {
-            // Neither is memory that anybody waits for.
+            // Neither of them waits for memory.
         } else if name == "ld" {
             self.global_loads += 1;
             self.widest_load = self.widest_load.max(bytes(modifiers));
@@ -148,7 +148,7 @@ impl CodeMix {
 /// Bytes of one thread's access: the type by the length of the vector.
 fn bytes(modifiers: &[&str]) -> u64 {
     let vector = modifiers.iter().find_map(|word| word.strip_prefix('v')?.parse::<u64>().ok());
-    // The type stands last.
+    // The type is the last modifier.
     let bits = modifiers.iter().rev().find_map(|word| {
         let digits = word.strip_prefix(['b', 'u', 's', 'f'])?;
         digits.parse::<u64>().ok()
@@ -158,7 +158,7 @@ fn bytes(modifiers: &[&str]) -> u64 {
 
 fn is_streaming(modifiers: &[&str]) -> bool {
     let hints = ["cs", "lu", "L1::no_allocate", "L1::evict_first", "L2::evict_first"];
-    // `L1::no_allocate` holds no dot, so that it is one word.
+    // `L1::no_allocate` contains no dot, so it is one modifier.
     modifiers.iter().any(|word| hints.contains(word))
 }
 

@@ -1,7 +1,8 @@
-//! What confirms a stated peak on the device at hand, and which peaks a measurement refutes.
+//! Which stated peaks the device at hand confirms, and which a measurement refutes.
 //!
-//! A bound may accuse a kernel only if the peak behind it is right. A description can be wrong, so a peak counts as confirmed
-//! if the driver's attributes of the device give no more, or a calibration of the device came near it and not beyond.
+//! A time below a bound is a finding about the kernel only if the peak behind the bound is right. A device sheet can be
+//! wrong. A peak is confirmed if the driver's attributes of the device give no higher rate, or if a calibration came near
+//! the peak and did not exceed it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,25 +17,25 @@ use super::ceilings::Quantity;
 /// within 2 %.
 pub const SUSPECT_ABOVE: f64 = 1.03;
 
-/// A measured ceiling below this part of a peak says nothing of it.
+/// A measured ceiling below this fraction of a peak does not confirm the peak.
 const CONFIRMED_FROM: f64 = 0.7;
 
-/// What confirms a peak.
+/// The confirmation of a peak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confirmation {
     /// A virtual device has the peak by definition.
     Definition,
-    /// The driver's attributes of the device allow no more.
+    /// The driver's attributes of the device give no higher rate.
     Attributes,
-    /// It was measured on the device.
+    /// A calibration measured it on the device.
     Calibration,
-    /// Nothing.
+    /// The peak is unconfirmed.
     Missing,
 }
 
 impl Confirmation {
-    /// Whether something confirms it.
+    /// Whether the peak is confirmed.
     #[must_use]
     pub const fn is_confirmed(self) -> bool {
         match self {
@@ -47,11 +48,11 @@ impl Confirmation {
 /// A stated peak that a calibration of the device exceeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SuspectPeak {
-    /// The peak of what.
+    /// The quantity.
     pub quantity: Quantity,
-    /// The peak as it is stated, with its unit.
+    /// The stated peak, with its unit.
     pub stated: String,
-    /// What was measured, with its unit.
+    /// The measured value, with its unit.
     pub measured: String,
     /// The measured ceiling by the stated peak; above 1.03.
     pub ratio: f64,
@@ -69,18 +70,18 @@ impl fmt::Display for SuspectPeak {
     }
 }
 
-/// What is known of the peaks of a device.
+/// The evidence about the peaks of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PeakEvidence {
     /// Peaks that the calibration refutes; they are no ceilings.
     pub suspect: Vec<SuspectPeak>,
-    /// What confirms the others.
+    /// The confirmation of all other peaks.
     #[serde(skip)]
     confirmed: BTreeMap<Quantity, Confirmation>,
 }
 
 impl PeakEvidence {
-    /// Compares what a sheet states with its attributes and with a calibration of the device.
+    /// Compares the peaks of a device sheet with the device's attributes and with a calibration.
     #[must_use]
     pub fn new(sheet: &DeviceSheet, calibration: Option<&Calibration>) -> Self {
         let mut evidence = Self::default();
@@ -110,7 +111,7 @@ impl PeakEvidence {
         self.suspect.iter().any(|one| one.quantity == quantity)
     }
 
-    /// What confirms the peak; a quantity that no sheet states is measured.
+    /// The confirmation of a peak; quantities that device sheets do not state are measured.
     #[must_use]
     pub fn confirmation(&self, quantity: Quantity) -> Confirmation {
         match quantity {

@@ -1,9 +1,8 @@
-//! What was counted on a virtual device beside a GPU, at a workload small enough for it, and what that says of the one that
-//! was timed.
+//! Extrapolates the counters of small workloads, run on a virtual device, to the workload that a GPU timed.
 //!
-//! Ratios carry over: sectors of an access, passes over shared memory, active lanes, the mix of instructions. Totals do
-//! not. What each unit does in the timed workload is estimated from what a thread does, as a line in the work that is its
-//! share; two small workloads give the line, where one is not like the timed one by itself.
+//! Ratios carry over: sectors of a request, passes over shared memory, active threads of a warp, the instruction mix.
+//! Totals do not. The busy time of each unit in the timed workload is estimated from the counters of a thread; if the work
+//! per thread differs, a line through two small workloads gives the estimate.
 
 mod estimate;
 
@@ -16,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use self::estimate::{SmallWorkload, estimate};
 use super::performance_data::{CounterLocation, KernelCounters, LineCounts, Profile, lines};
 
-/// What the launches of one kernel with one grid did together.
+/// The counters of all launches of one kernel with one grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchCounts {
     /// The kernel's symbol.
@@ -25,25 +24,25 @@ pub struct LaunchCounts {
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
-    /// How often it was launched.
+    /// The number of launches.
     pub executions: u64,
-    /// What all of them did.
+    /// The counters of all these launches.
     pub counted: KernelCounters,
-    /// What lines of source did.
+    /// The counters of each source line.
     pub lines: Vec<LineCounts>,
 }
 
 /// A small workload that was counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
-    /// Its name.
+    /// The name of the workload.
     pub workload: &'a str,
     /// The least that any correct kernel does there.
     pub work: f64,
-    /// What was launched, in order.
+    /// The launches, in order.
     pub launches: &'a [LaunchCounts],
-    /// How far the whole numbers among its inputs are from those of the timed workload: where they are drawn otherwise,
-    /// other lanes meet. Zero if they are drawn alike.
+    /// The distance between the distributions of its integer inputs and those of the timed workload, because integer inputs
+    /// can determine which threads share addresses. Zero if the distributions are equal.
     pub data: f64,
 }
 
@@ -52,62 +51,62 @@ pub struct Sample<'a> {
 pub struct Target<'a> {
     /// The least that any correct kernel does there.
     pub work: f64,
-    /// What is launched, in order.
+    /// The launches, in order.
     pub launches: &'a [TargetLaunch],
-    /// The numbers of the device.
+    /// The device sheet.
     pub sheet: &'a DeviceSheet,
 }
 
-/// A launch of the workload that was timed.
+/// A launch of the timed workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetLaunch {
     /// Blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
-    /// Blocks that a multiprocessor holds at once, where the compiler says it.
+    /// Resident blocks of a multiprocessor, if the compiler reports the resources.
     pub resident: Option<u32>,
-    /// How often it is launched.
+    /// The number of launches.
     pub executions: u64,
 }
 
-/// Where and how something was counted that is said of a GPU.
+/// The origin of counters that are extrapolated to a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExtrapolatedCounters {
     /// The virtual device.
     pub device: String,
     /// The workload that ran there.
     pub workload: String,
-    /// How many times as much work the timed workload is.
+    /// The work of the timed workload divided by the work of this workload.
     pub scale: f64,
-    /// Whether its whole numbers are drawn otherwise.
+    /// Whether its integer inputs have another distribution.
     pub data_differs: bool,
-    /// Whether most of its lanes had nothing to do, so that it is taken for whole warps.
+    /// Whether most of its threads were inactive, so that its counters are converted to full warps.
     pub whole_warps: bool,
-    /// What the counts alone would take in each unit: they weigh units against each other, and are no times.
+    /// The busy time of each unit in the small workload, as weights of the units; they are no times of the timed workload.
     pub weights: Vec<(LimitingResource, Seconds)>,
-    /// What is known of the times of units in the timed workload.
+    /// How the busy times of units in the timed workload are estimated.
     pub estimate: Estimate,
 }
 
-/// What is known of the times of units in the timed workload.
+/// How the busy times of units in the timed workload are estimated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Estimate {
-    /// A thread has about as much to do in both workloads.
+    /// The work per thread is about the same in both workloads.
     Alike,
     /// A line through this workload too.
     Line {
-        /// Its name.
+        /// The name of the workload.
         other: String,
     },
-    /// No more than this: what a thread does once is counted as often as it has more to do. Of all workloads that say so
-    /// the least.
+    /// An upper limit: work that a thread does once is multiplied as if it grew with the work per thread. The least limit
+    /// of all workloads.
     AtMost,
-    /// Nothing.
+    /// No estimate.
     None,
 }
 
-/// Adds what one launch did to that of its kind, or as a kind of its own.
+/// Adds the counters of a launch to those of the same kernel, grid and block, or as a new entry.
 pub fn add_launch(
     all: &mut Vec<LaunchCounts>,
     (kernel, grid, block): (&str, [u32; 3], [u32; 3]),
@@ -130,7 +129,7 @@ pub fn add_launch(
     join_lines(&mut known.lines, &lines(counters));
 }
 
-/// Adds what lines did.
+/// Adds the counters of source lines.
 pub(super) fn join_lines(all: &mut Vec<LineCounts>, more: &[LineCounts]) {
     for added in more {
         let same = |known: &&mut LineCounts| known.line == added.line && known.file == added.file;
@@ -145,7 +144,7 @@ fn product(sides: [u32; 3]) -> u64 {
     sides.iter().fold(1, |all, side| all.saturating_mul(u64::from(*side)))
 }
 
-/// The profile of a workload that was timed on a GPU; none where nothing was counted.
+/// The profile of a workload that a GPU timed; `None` if no sample has counters.
 #[must_use]
 pub fn profile(device: &str, samples: &[Sample<'_>], target: &Target<'_>) -> Option<Profile> {
     let counted = samples.iter().filter(|sample| !sample.launches.is_empty());
@@ -170,7 +169,7 @@ pub fn profile(device: &str, samples: &[Sample<'_>], target: &Target<'_>) -> Opt
     Some(profile)
 }
 
-/// The sample whose data is most alike and whose threads have most nearly as much to do; of equals the largest.
+/// The sample with the closest input distribution, then the closest work per thread; of equal samples the largest.
 fn nearest<'a, 'b>(
     small: &'a [SmallWorkload<'b>],
     target: &Target<'_>,
@@ -185,21 +184,24 @@ fn nearest<'a, 'b>(
 }
 
 impl ExtrapolatedCounters {
-    /// What a person has to know about numbers that were counted there.
+    /// The origin and the limitations of the counters, as one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let mut sentence =
-            format!("counted on {} at the workload {}, not on the GPU", self.device, self.workload);
+        let mut sentence = format!(
+            "extrapolated from counters of {} on the workload {}, not counted on the GPU",
+            self.device, self.workload
+        );
         if self.data_differs {
-            sentence += "; whole numbers are drawn otherwise there";
+            sentence += "; its integer inputs have another distribution";
         }
         if self.whole_warps {
-            sentence += "; few lanes had anything to do there, and are taken for whole warps";
+            sentence +=
+                "; most threads were inactive there, so the counters are converted to full warps";
         }
         match &self.estimate {
-            Estimate::Alike => sentence += "; a thread there has about as much to do",
+            Estimate::Alike => sentence += "; the work per thread is about the same",
             Estimate::Line { other } => {
-                sentence += &format!("; times of units on a line through it and {other}");
+                sentence += &format!("; busy times from a line through it and {other}");
             }
             Estimate::AtMost | Estimate::None => {}
         }

@@ -1,6 +1,6 @@
-//! Facts: the numbers that conditions of the playbook are about, each with a sentence.
+//! Facts: the numbers that conditions of the playbook test, each with a sentence.
 //!
-//! A fact that is not known is none, and a condition about it does not hold.
+//! An unknown fact has no value, and a condition on it does not hold.
 
 use lightbench_compile::occupancy::{Occupancy, Resident, Resource};
 use lightbench_project::manifest::OperationKind;
@@ -13,7 +13,7 @@ use super::performance_data::{KernelCounters, PerformanceData};
 
 macro_rules! facts {
     ($($(#[$doc:meta])* $name:ident: $sentence:literal, $value:expr;)*) => {
-        /// A number that is known of a kernel, or not.
+        /// A fact about a kernel: a number that may be unknown.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Fact {
@@ -24,7 +24,7 @@ macro_rules! facts {
             /// All facts.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The number, where it is known and is one.
+            /// The value; `None` if it is unknown or not finite.
             #[must_use]
             pub fn value(self, of: &PerformanceData<'_>) -> Option<f64> {
                 let value: fn(&PerformanceData<'_>) -> Option<f64> = match self {
@@ -47,7 +47,7 @@ macro_rules! facts {
                 if self.words().contains("{%}") { percent(value) } else { plain(value) }
             }
 
-            /// The fact in words with a limit in place of its number: `no more than 4 sectors`.
+            /// The sentence of the fact with a limit instead of its number: `no more than 4 sectors`.
             #[must_use]
             pub fn bounded(self, limit: &str, number: f64) -> String {
                 let number = self.number(number);
@@ -65,7 +65,7 @@ macro_rules! facts {
     };
 }
 
-/// Words with `{s}` for the ending of what is counted: one of a thing has none.
+/// Replaces `{s}` by the plural ending that the number requires.
 fn in_number(words: &str, number: &str) -> String {
     words.replace("{s}", if number == "1" { "" } else { "s" })
 }
@@ -73,15 +73,15 @@ fn in_number(words: &str, number: &str) -> String {
 facts! {
     BoundFraction: "{%} of the speed of light",
         |s| s.bound_fraction();
-    LoadSectors: "a load of a warp touches {} sectors, where 4 hold 32 words",
+    LoadSectors: "a load by a warp touches {} sectors; 4 sectors hold 32 words",
         |s| per(s, |c| (c.total.global_load_sectors, c.total.global_load_requests));
-    StoreSectors: "a store of a warp touches {} sectors, where 4 hold 32 words",
+    StoreSectors: "a store by a warp touches {} sectors; 4 sectors hold 32 words",
         |s| per(s, |c| (c.total.global_store_sectors, c.total.global_store_requests));
     LoadWaste: "loads move {} times the bytes that they use",
         |s| per(s, |c| (32 * c.total.global_load_sectors, c.total.global_load_distinct_bytes));
     StoreWaste: "stores move {} times the bytes that they use",
         |s| per(s, |c| (32 * c.total.global_store_sectors, c.total.global_store_distinct_bytes));
-    Rereads: "every byte that is read is asked for {} times",
+    Rereads: "each byte that is read is requested {} times",
         |s| {
             let counted = s.counted.as_ref()?;
             let (Bytes(read), _) = counted.touched.whole()?;
@@ -89,49 +89,49 @@ facts! {
         };
     Passes: "the largest input is read about {} times",
         |s| Some(Fact::Rereads.value(s)? - s.work.broadcast);
-    StoredShare: "{%} of what the task moves is stored",
+    StoredShare: "{%} of the bytes that the task moves are stores",
         |s| Some((s.work.written / s.work.moved()).0);
     TaskBits: "the task needs {} significant bits",
         |s| Some(f64::from(s.work.accuracy_bits()));
-    RepeatedLaunches: "a launch is repeated {} times in the mean",
+    RepeatedLaunches: "a launch is repeated {} times on average",
         |s| Some(s.launches_run? as f64 / count(s)?);
     ExcessTraffic: "the kernel touches {} times the memory that the task needs",
         |s| {
             let (read, written) = s.counted.as_ref()?.touched.whole()?;
             Some(((read + written) / s.work.moved()).0)
         };
-    WidestLoad: "the widest load moves {} bytes a thread, where 16 are possible",
+    WidestLoad: "the widest load moves {} bytes a thread; 16 are possible",
         |s| s.code.filter(|code| code.global_loads > 0).map(|code| code.widest_load as f64);
-    WidestStore: "the widest store moves {} bytes a thread, where 16 are possible",
+    WidestStore: "the widest store moves {} bytes a thread; 16 are possible",
         |s| s.code.filter(|code| code.global_stores > 0).map(|code| code.widest_store as f64);
-    StreamingAccesses: "{} accesses tell the caches not to keep what they move",
+    StreamingAccesses: "{} accesses have a streaming cache hint",
         |s| s.code.map(|code| code.streaming as f64);
     WorkingSetByL2: "the working set is {} times L2",
         |s| Some((s.work.working_set / s.device.l2?).0);
     ConflictShare: "{%} of the passes over shared memory are bank conflicts",
         |s| per(s, |c| (c.total.shared_bank_conflicts, c.total.shared_wavefronts));
-    ConflictFactor: "conflicts take {} times the passes over shared memory that would be enough",
+    ConflictFactor: "with bank conflicts, shared memory takes {} times the minimum number of passes",
         |s| per(s, |c| {
             let passes = c.total.shared_wavefronts;
             (passes, passes.saturating_sub(c.total.shared_bank_conflicts))
         });
     SharedAccesses: "{} instructions access shared memory",
         |s| s.code.map(|code| code.shared as f64);
-    ProductsPerSharedRequest: "there are {} multiply-adds of a warp for each access to shared memory",
+    ProductsPerSharedRequest: "there are {} warp multiply-adds for each access to shared memory",
         |s| per(s, |c| (c.total.single_multiply_adds / 32, c.total.shared_requests));
-    ProductsPerLoad: "there are {} multiply-adds of a warp for each load of global memory",
+    ProductsPerLoad: "there are {} warp multiply-adds for each load from global memory",
         |s| per(s, |c| (c.total.single_multiply_adds / 32, c.total.global_load_requests));
-    ActiveLanes: "{} of 32 lanes are active in the mean",
+    ActiveLanes: "{} of 32 threads of a warp are active on average",
         |s| s.counted.as_ref()?.total.active_lanes();
-    IdleLaneFactor: "idle lanes cost {} times the instructions",
+    IdleLaneFactor: "with inactive threads, warps execute {} times the instructions",
         |s| s.counted.as_ref()?.total.active_lanes().map(|lanes| 32.0 / lanes);
-    DivergentShare: "{%} of all instructions are branches that part a warp",
+    DivergentShare: "{%} of all instructions are divergent branches",
         |s| per(s, |c| (c.total.divergent_branches, c.total.warp_instructions));
-    GlobalAtomicShare: "{%} of the sectors of global memory are touched by atomics",
+    GlobalAtomicShare: "{%} of the sectors of global memory are accessed by atomics",
         |s| per(s, |c| (c.total.atomic_sectors, c.global_sectors()));
-    AtomicsPerInput: "there are {} atomics for each element that is read",
+    AtomicsPerInput: "there are {} atomics for each element read",
         |s| per(s, |c| (c.total.atomics, c.total.global_load_bytes)).map(|each| each * element_bytes(s));
-    AtomicQueue: "{} lanes of a warp queue at one address of an atomic",
+    AtomicQueue: "{} threads of a warp contend for one address of an atomic",
         |s| per(s, |c| (c.total.atomic_passes, c.total.atomic_requests));
     BarriersPerWarp: "every warp waits at {} barrier{s}",
         |s| Some(s.counted.as_ref()?.total.barriers as f64 / warps(s)?);
@@ -143,31 +143,31 @@ facts! {
         |s| Some(s.counted.as_ref()?.total.global_load_bytes as f64 / threads(s)?);
     InstructionsPerWarp: "a warp executes {} instructions in all",
         |s| Some(s.counted.as_ref()?.total.warp_instructions as f64 / warps(s)?);
-    OwnMemoryAccesses: "warps access their own memory {} times",
+    OwnMemoryAccesses: "warps access local memory {} times",
         |s| s.counted.as_ref().map(|c| (c.total.local_load_requests + c.total.local_store_requests) as f64);
     ConstantPasses: "a load of constants takes {} passes",
         |s| per(s, |c| (c.total.constant_passes, c.total.constant_requests));
     DoubleShare: "{%} of the instructions compute in f64",
         |s| share_of_kinds(s, &[Kind::Double, Kind::DoubleDivide]);
-    DivisionShare: "{%} of the instructions divide whole numbers, and each stands for many",
+    DivisionShare: "{%} of the instructions are integer divisions, each of which expands to many",
         |s| share_of_kinds(s, &[Kind::Divide32, Kind::Divide64]);
-    RealDivisionShare: "{%} of the instructions divide or take roots with exact rounding",
+    RealDivisionShare: "{%} of the instructions are correctly rounded divisions or square roots",
         |s| share_of_kinds(s, &[Kind::SingleDivide, Kind::DoubleDivide]);
-    SpecialShare: "{%} of the instructions are functions",
+    SpecialShare: "{%} of the instructions are special functions",
         |s| share_of_kinds(s, &[Kind::Special, Kind::SpecialDivide]);
-    FunctionsPerNeeded: "{} functions are computed for each that the task needs",
+    FunctionsPerNeeded: "{} special functions are computed for each one that the task needs",
         |s| Some(s.counted.as_ref()?.total.special_operations as f64 / s.work.count(OperationKind::Special).0);
-    OverheadShare: "{%} of the instructions are whole numbers, moves and branches",
+    OverheadShare: "{%} of the instructions are integer operations, moves and branches",
         |s| share_of_classes(s, &[InstructionClass::Integer, InstructionClass::Move, InstructionClass::Control]);
     TensorInstructions: "{} tensor instruction{s} in the code",
         |s| s.code.map(|code| code.tensor as f64);
-    WarpGroupInstructions: "{} warp-group product{s} in the code",
+    WarpGroupInstructions: "{} warp-group multiply-add{s} in the code",
         |s| s.code.map(|code| code.warp_group as f64);
     AsyncCopies: "{} asynchronous copies in the code",
         |s| s.code.map(|code| (code.async_copies + code.bulk_copies) as f64);
     BulkCopies: "{} bulk copies in the code",
         |s| s.code.map(|code| code.bulk_copies as f64);
-    Prefetches: "{} stores of tiles that were fetched during products",
+    Prefetches: "{} tile stores whose loads overlap with multiply-adds",
         |s| s.code.map(|code| code.prefetches as f64);
     Contractions: "the task has {} operations that tensor cores could do",
         |s| Some(s.work.count(OperationKind::Contraction).0);
@@ -183,11 +183,11 @@ facts! {
         |s| Some(f64::from(s.device.multiprocessors?) / s.blocks()?);
     Waves: "the grid fills the device {} times",
         waves;
-    TailFactor: "a last round that is not full makes it {} times as long",
+    TailFactor: "a partial last wave makes the launch {} times as long",
         |s| waves(s).map(|waves| waves.ceil() / waves);
     ThreadsPerBlock: "a block has {} threads",
         |s| s.main_launch().map(|launch| f64::from(launch.planned.block.iter().product::<u32>()));
-    Occupancy: "{%} of the warp slots are taken",
+    Occupancy: "{%} of the warp slots are occupied",
         |s| resident(s).map(|resident| resident.fraction().0);
     LimitedByRegisters: "registers limit how many blocks fit",
         |s| limits(s, Resource::Registers);
@@ -195,23 +195,23 @@ facts! {
         |s| limits(s, Resource::SharedMemory);
     LimitedByBlocks: "the number of blocks limits how many warps fit",
         |s| limits(s, Resource::Blocks);
-    SpilledBytes: "{} bytes a thread are spilled for want of registers",
+    SpilledBytes: "{} bytes a thread are spilled because registers run out",
         |s| s.main_launch()?.kernel.resources.map(|own| bytes(own.spill_stores) + bytes(own.spill_loads));
 }
 
-/// What a fact rests on.
+/// The data that a fact is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactSource {
     /// A time: as good as the clock that it was read from.
     Timed,
-    /// What the virtual GPU counted while the kernel ran.
+    /// Counters of the virtual GPU.
     Counted,
     /// The task, the compiled code, its launches and the device's sheet.
     Read,
 }
 
 impl Fact {
-    /// What it rests on.
+    /// The data that the fact is computed from.
     #[must_use]
     pub const fn source(self) -> FactSource {
         match self {
@@ -309,7 +309,7 @@ fn count(data: &PerformanceData<'_>) -> Option<f64> {
     (!data.launches.is_empty()).then_some(data.launches.len() as f64)
 }
 
-/// Threads of all launches, each counted once.
+/// The threads of all launches, each launch counted once.
 fn threads(data: &PerformanceData<'_>) -> Option<f64> {
     let each = data.launches.iter().map(|launch| {
         let sizes = launch.planned.grid.iter().chain(&launch.planned.block);
@@ -342,7 +342,7 @@ fn limits(data: &PerformanceData<'_>, resource: Resource) -> Option<f64> {
     Some(f64::from(u8::from(is_limit)))
 }
 
-/// Bytes of the elements that are read: of the widest operands.
+/// The element size in bytes of the widest operand.
 fn element_bytes(data: &PerformanceData<'_>) -> f64 {
     match data.work.operands {
         Operands::Integers { bits } => bits as f64 / 8.0,

@@ -1,4 +1,4 @@
-//! Work, bounds and a calibration to test with.
+//! Work, bounds and a calibration for tests.
 
 use std::collections::BTreeMap;
 

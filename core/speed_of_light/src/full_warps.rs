@@ -1,27 +1,27 @@
-//! Counts of a workload so small that most lanes of its warps have nothing to do, as whole warps would have made them.
+//! Converts the counters of a workload with mostly inactive threads to those of full warps.
 //!
-//! Kernels that give a row to each thread are verified on a few rows. Three active lanes show whether each of them touches
-//! a sector of its own, and not that a whole warp touches 32.
+//! A kernel that assigns a row to each thread is verified on a few rows. Counters of a warp with three active threads show
+//! whether each thread accesses a sector of its own, but not that a full warp accesses 32 sectors.
 
 use lightbench_virtual_gpu::cost::InstructionClass;
 
 use super::extrapolated_counters::LaunchCounts;
 use super::performance_data::KernelCounters;
 
-/// In a grid of fewer blocks than these, idle lanes are as likely its end as what its kernel does.
+/// In a grid with fewer blocks than this, inactive threads may come from the end of the grid.
 const FEW_BLOCKS: u64 = 8;
 
-/// Active lanes below which most of a warp is idle.
+/// Below this number of active threads, most of a warp is inactive.
 const FEW_LANES: f64 = 16.0;
 
-/// Sectors for each active lane from which on lanes have sectors of their own.
+/// At and above this number of sectors per active thread, each thread accesses a sector of its own.
 const OWN_SECTOR: f64 = 0.9;
 
-/// Lanes of a warp.
+/// Threads of a warp.
 const LANES: f64 = 32.0;
 
-/// Whether most lanes of a launch are idle, and it is too small to tell why. Where there are atomics, single lanes may wait
-/// for other blocks.
+/// Whether most threads of a launch are inactive and the launch is too small to determine the cause. In kernels with
+/// atomics, single threads may wait for other blocks.
 pub(super) fn is_sparse(launch: &LaunchCounts) -> bool {
     let blocks = launch.grid.iter().fold(1, |all: u64, side| all.saturating_mul(u64::from(*side)));
     let lanes = launch.counted.total.active_lanes();
@@ -63,7 +63,7 @@ impl KernelCounters {
         whole
     }
 
-    /// Requests of whole warps, and the passes through L1 that they need: four lines in each.
+    /// The requests of full warps and their passes through L1, four lines in each pass.
     fn accesses(
         &self,
         class: InstructionClass,

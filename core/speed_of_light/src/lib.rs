@@ -1,4 +1,4 @@
-//! How far a kernel is from what the device permits, what holds it back, and what to try next. Pure.
+//! The fraction of the speed of light that a kernel reaches, its limiter, and advice. All functions are pure.
 //!
 //! ```text
 //!  DeviceSheet, Calibration ──► Ceilings ──┐

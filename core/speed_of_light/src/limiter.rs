@@ -1,4 +1,4 @@
-//! What holds a kernel back: the unit that is busy, or the reason why none is.
+//! The limiter of a kernel: the busy unit, or the reason why no unit is busy.
 
 mod extrapolated;
 mod waste;
@@ -13,43 +13,43 @@ use super::extrapolated_counters::Estimate;
 use super::fact::Fact;
 use super::performance_data::{CounterLocation, PerformanceData};
 
-/// A unit that is busy for this share of the time is the limit. Nsight Compute's speed-of-light section draws the line
-/// between a busy unit and waiting at the same 60 %.
+/// A unit that is busy for this fraction of the time is the limiter. The speed-of-light section of Nsight Compute uses the
+/// same threshold of 60 %.
 const BUSY: f64 = 0.6;
 
-/// Up to this multiple of the launch floor a kernel is mostly launch.
+/// Up to this multiple of the launch floor, launch overhead is the limiter.
 const LAUNCH_MULTIPLE: f64 = 2.0;
 
-/// A unit that counts would keep busy for longer than this part of the time: the counts do not carry over.
+/// If counters would keep a unit busy for more than this multiple of the time, they cannot be extrapolated.
 const IMPLAUSIBLE_BUSY: f64 = 1.25;
 
-/// With no more blocks than this for each multiprocessor, those that have none decide.
+/// Up to this number of blocks per multiprocessor, multiprocessors without a block are the limiter.
 const MOSTLY_EMPTY: f64 = 0.75;
 
-/// Above this share of all sectors of global memory, atomics decide.
+/// Above this fraction of all sectors of global memory, atomics are the limiter.
 const ATOMIC_SHARE: f64 = 0.5;
 
-/// Below this share of the warp slots, too few warps are there to hide waiting.
+/// Below this occupancy, too few warps are resident to hide latency.
 const LOW_OCCUPANCY: f64 = 0.5;
 
-/// What holds a kernel back.
+/// The bottleneck of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bottleneck {
     /// The launch itself.
     Launch,
-    /// A unit of the device does nothing else.
+    /// A unit of the device is busy.
     Unit(LimitingResource),
-    /// Changes of one place go one after the other.
+    /// Atomics on one address are serialised.
     Atomics,
-    /// What loads and stores ask for, wherever it is served from.
+    /// The bytes that loads and stores request, from any level of memory.
     Traffic,
-    /// No unit is known to be busy, and most of what one of them does is of no use.
+    /// No unit is known to be busy, and most of the work of one unit is wasted.
     Waste(Waste),
     /// No unit is busy: warps wait.
     Waiting(Cause),
     /// The unit that the bound is about; nothing was counted.
     Bound(bound::Limit),
-    /// Nothing says it.
+    /// The available data does not determine the bottleneck.
     Unknown,
 }
 
@@ -64,45 +64,45 @@ pub enum Cause {
     Dependencies,
 }
 
-/// What a unit does of no use.
+/// Wasted work of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waste {
-    /// Global memory moves sectors of which little is used.
+    /// Sectors of global memory of which few bytes are used.
     Sectors,
     /// Shared memory takes several passes where one would be enough.
     Banks,
-    /// Instructions are executed by a part of the lanes.
+    /// Instructions with inactive threads.
     Lanes,
 }
 
-/// What holds a kernel back, and how that is known.
+/// The bottleneck of a kernel, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limiter {
-    /// What.
+    /// The bottleneck.
     pub bottleneck: Bottleneck,
-    /// The share of the time in which the unit is busy, where it is a unit.
+    /// The fraction of the time in which the unit is busy, if the bottleneck is a unit.
     pub busy: Option<Fraction>,
-    /// Where it was counted, where that was on a virtual device beside a GPU.
+    /// The workload of the counters, if they are extrapolated.
     pub counted_at: Option<CountedWorkload>,
-    /// In words.
+    /// The evidence, one sentence each.
     pub evidence: Vec<String>,
 }
 
-/// Another workload, counted on a virtual device beside a GPU.
+/// Another workload, whose counters come from a virtual device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedWorkload {
-    /// Its name.
+    /// The name of the workload.
     pub workload: String,
-    /// How well shares of the time are known.
+    /// The precision of busy fractions.
     pub precision: BusyPrecision,
 }
 
-/// How well a share of the time is known.
+/// The precision of a busy fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BusyPrecision {
-    /// It is an estimate.
+    /// An estimate.
     About,
-    /// It is no more than that.
+    /// An upper limit.
     AtMost,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for BusyPrecision {
     }
 }
 
-/// What holds a kernel back, from all that is known.
+/// The limiter of a kernel, from all available data.
 #[must_use]
 pub fn limiter(data: &PerformanceData<'_>) -> Limiter {
     match data.at {
@@ -124,8 +124,7 @@ pub fn limiter(data: &PerformanceData<'_>) -> Limiter {
     }
 }
 
-/// Units with the share of the time in which they are known to be busy, at least about; what is only an upper limit is left
-/// out.
+/// Units with their busy fractions, measured or estimated; upper limits are left out.
 pub(super) fn known_busy<'a>(
     data: &'a PerformanceData<'_>,
 ) -> impl Iterator<Item = (LimitingResource, Fraction)> + 'a {
@@ -141,10 +140,10 @@ pub(super) fn known_busy<'a>(
     busy.filter(|(_, busy)| busy.0 > 0.0 && busy.0 <= IMPLAUSIBLE_BUSY)
 }
 
-/// From what is known of the timed workload itself.
+/// The limiter from counters of the timed workload itself.
 fn limiter_from_own_counters(data: &PerformanceData<'_>) -> Limiter {
     let busiest = data.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).copied();
-    // Where the queue at one address takes most of the time, it is the limit by itself.
+    // Contention for one address that takes most of the time is a limiter of its own.
     let is_busy = |work: Seconds| data.busy_time().is_none_or(|time| (work / time).0 >= BUSY);
     let queues =
         busiest.is_some_and(|(unit, work)| unit == LimitingResource::Atomics && is_busy(work));
@@ -164,8 +163,8 @@ fn limiter_from_own_counters(data: &PerformanceData<'_>) -> Limiter {
                     ..Limiter::new(Bottleneck::Unit(unit), evidence)
                 };
             }
-            let idle = format!("no unit is busy: {unit}, the busiest, for {busy} of the time");
-            // What is waited for would be less without what is of no use.
+            let idle = format!("no unit is busy: the busiest is {unit}, for {busy} of the time");
+            // Without the wasted work, there would be less to wait for.
             if !mostly_empty(data)
                 && let Some(wasted) = waste::largest(data, &data.units, |_| true)
             {
@@ -173,7 +172,7 @@ fn limiter_from_own_counters(data: &PerformanceData<'_>) -> Limiter {
             }
             Limiter { busy: Some(busy), ..waiting(data, Some(idle)) }
         }
-        // With no time there is no share; the model has said whether waiting decides.
+        // Without a time there is no busy fraction; the model states whether latency is the limiter.
         (Some(_) | None, _) if data.waits => waiting(data, None),
         (Some((unit, work)), None) => {
             let evidence = vec![format!("{unit} is busy longest, for at least {work}")];
@@ -189,14 +188,15 @@ fn limiter_from_own_counters(data: &PerformanceData<'_>) -> Limiter {
     }
 }
 
-/// Atomics that are most of what goes to L2, or that keep a multiprocessor longer than anything else does.
+/// Evidence of atomic contention: atomics are most of the traffic of L2, or keep a multiprocessor busy longer than any
+/// other unit.
 fn atomics(data: &PerformanceData<'_>) -> Option<String> {
     let share = Fact::GlobalAtomicShare.value(data).filter(|share| *share >= ATOMIC_SHARE);
     if let Some(share) = share {
         return Some(Fact::GlobalAtomicShare.sentence(share));
     }
     let counted = data.counted.as_ref()?;
-    // A pass takes a cycle of the unit that reaches shared memory and L2, spread over all multiprocessors at best.
+    // A pass takes one cycle of the load/store unit; at best, passes are spread over all multiprocessors.
     let cycles = counted.total.atomic_passes as f64 / f64::from(data.device.multiprocessors?);
     let queue: Seconds = data.device.clock?.time_of(cycles);
     let longest = data.units.iter().map(|(_, time)| time.0).fold(0.0, f64::max);
@@ -205,7 +205,7 @@ fn atomics(data: &PerformanceData<'_>) -> Option<String> {
         .then(|| Fact::AtomicQueue.sentence(lanes))
 }
 
-/// What an empty kernel takes, if most of the time of each launch is that.
+/// Evidence that launch overhead is most of the time of each launch.
 fn mostly_launch(data: &PerformanceData<'_>) -> Option<String> {
     let bound = data.bound.and_then(|bound| {
         let parts = &bound.bound().parts;
@@ -213,13 +213,13 @@ fn mostly_launch(data: &PerformanceData<'_>) -> Option<String> {
     });
     let time = data.time?;
     if let Some(floor) = bound.filter(|floor| time.0 <= LAUNCH_MULTIPLE * floor.0) {
-        return Some(format!("a kernel that does nothing takes {floor}"));
+        return Some(format!("an empty kernel takes {floor}"));
     }
     let (floor, launches) = (data.floor?, data.launches_run.unwrap_or(1).max(1));
     let each = time * (1.0 / launches as f64);
     (each.0 <= LAUNCH_MULTIPLE * floor.0).then(|| match launches {
-        1 => format!("a kernel that does nothing takes {floor}"),
-        _ => format!("each of {launches} launches takes {each}, and one that does nothing {floor}"),
+        1 => format!("an empty kernel takes {floor}"),
+        _ => format!("each of {launches} launches takes {each}; an empty launch takes {floor}"),
     })
 }
 
@@ -239,17 +239,17 @@ fn waiting(data: &PerformanceData<'_>, idle: Option<String>) -> Limiter {
     Limiter::new(Bottleneck::Waiting(cause), evidence)
 }
 
-/// Blocks for each multiprocessor, where some have none.
+/// Blocks per multiprocessor, if some multiprocessors have no block.
 fn few_blocks(data: &PerformanceData<'_>) -> Option<f64> {
     Fact::BlocksPerMultiprocessor.value(data).filter(|blocks| *blocks < 1.0)
 }
 
-/// Whether multiprocessors without a block decide, whatever the others do.
+/// Whether multiprocessors without a block are the limiter, independent of the others.
 fn mostly_empty(data: &PerformanceData<'_>) -> bool {
     few_blocks(data).is_some_and(|blocks| blocks <= MOSTLY_EMPTY)
 }
 
-/// A kernel near its bound is limited by what sets the bound, whatever was counted.
+/// A kernel near its bound is limited by the resource that sets the bound, independent of counters.
 fn near_the_bound(data: &PerformanceData<'_>) -> Option<Limiter> {
     let near = data.bound.zip(data.bound_fraction()).filter(|(_, fraction)| *fraction >= BUSY);
     let Some((bound, fraction)) = near else { return near_the_method(data) };
@@ -258,13 +258,14 @@ fn near_the_bound(data: &PerformanceData<'_>) -> Option<Limiter> {
     Some(Limiter { busy: Some(Fraction(fraction)), ..limiter })
 }
 
-/// Without tensor cores a pipe does what the task asks for, one operation for each.
+/// Without tensor cores, a pipe executes one operation for each operation of the task.
 fn near_the_method(data: &PerformanceData<'_>) -> Option<Limiter> {
     let uses_lanes = data.code.is_some_and(|code| code.tensor == 0 && code.warp_group == 0);
     let bound = data.method.filter(|_| uses_lanes)?.bound();
     let busy = bound.time / data.time?;
     let bound::Limit::Pipe(pipe) = bound.limit else { return None };
-    let evidence = vec![format!("what the task computes keeps {pipe} busy for {busy} of the time")];
+    let evidence =
+        vec![format!("the arithmetic of the task keeps {pipe} busy for {busy} of the time")];
     let limiter = Limiter::new(Bottleneck::Bound(bound.limit), evidence);
     (busy.0 >= BUSY).then_some(Limiter { busy: Some(busy), ..limiter })
 }
@@ -274,12 +275,27 @@ impl Limiter {
         Self { bottleneck, busy: None, counted_at: None, evidence }
     }
 
-    /// `DRAM (82.0 % busy)`, `L1 (about 71.0 % busy, as counted at odd)`.
+    /// The clause of the verdict sentence: `limited by DRAM (82.0 % busy)`, `limiter unknown`.
+    #[must_use]
+    pub fn clause(&self) -> String {
+        match self.bottleneck {
+            Bottleneck::Unknown => format!("limiter {}", self.words()),
+            Bottleneck::Launch
+            | Bottleneck::Unit(_)
+            | Bottleneck::Atomics
+            | Bottleneck::Traffic
+            | Bottleneck::Waste(_)
+            | Bottleneck::Waiting(_)
+            | Bottleneck::Bound(_) => format!("limited by {}", self.words()),
+        }
+    }
+
+    /// `DRAM (82.0 % busy)`, `L1 (about 71.0 % busy, extrapolated from odd)`.
     #[must_use]
     pub fn words(&self) -> String {
         let (about, counted) = match &self.counted_at {
             Some(CountedWorkload { workload, precision: share }) => {
-                (format!("{share} "), Some(format!("as counted at {workload}")))
+                (format!("{share} "), Some(format!("extrapolated from {workload}")))
             }
             None => (String::new(), None),
         };
@@ -304,18 +320,18 @@ impl Limiter {
 impl fmt::Display for Bottleneck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Launch => f.pad("the launch itself"),
+            Self::Launch => f.pad("launch overhead"),
             Self::Unit(limit) => limit.fmt(f),
-            Self::Atomics => f.pad("atomics that queue"),
+            Self::Atomics => f.pad("atomic contention"),
             Self::Traffic => f.pad("memory traffic"),
             Self::Waste(Waste::Sectors) => f.pad("scattered accesses to global memory"),
             Self::Waste(Waste::Banks) => f.pad("bank conflicts in shared memory"),
-            Self::Waste(Waste::Lanes) => f.pad("idle lanes"),
+            Self::Waste(Waste::Lanes) => f.pad("inactive threads"),
             Self::Waiting(Cause::FewBlocks) => f.pad("waiting: too few blocks"),
             Self::Waiting(Cause::LowOccupancy) => f.pad("waiting: too few warps at once"),
             Self::Waiting(Cause::Dependencies) => f.pad("waiting for results"),
             Self::Bound(limit) => limit.fmt(f),
-            Self::Unknown => f.pad("what is not known"),
+            Self::Unknown => f.pad("unknown"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The least that any correct kernel does in one workload: bytes in either direction, operations by kind.
+//! The least work of any correct kernel in one workload: bytes read, bytes written, operations by kind.
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::extent::Extent;
@@ -15,31 +15,31 @@ pub struct MinimalWork {
     pub read: Bytes,
     /// Bytes that have to be written.
     pub written: Bytes,
-    /// Who counted the bytes.
+    /// The source of the byte counts.
     pub bytes: ByteCount,
-    /// All tensors, gaps included: what a cache has to hold to spare the memory.
+    /// The size of all tensors, gaps included: a cache of this size avoids DRAM traffic.
     pub working_set: Bytes,
     /// Operations by kind.
     pub operations: Vec<(OperationKind, Flops)>,
     /// The precision in which the task may be computed.
     pub accuracy: Accuracy,
-    /// What is multiplied.
+    /// The operands of products.
     pub operands: Operands,
-    /// How many bytes of smaller inputs belong to each byte of the largest one, if they are used again for each of its
-    /// rows: those whose shape is the end of its shape.
+    /// Bytes of smaller inputs per byte of the largest input, for inputs that are reused for each of its rows: those whose
+    /// shape is a suffix of its shape.
     pub broadcast: f64,
 }
 
-/// Who counted the bytes.
+/// The source of the byte counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteCount {
     /// Each input and output once, each inout twice.
     Tensors,
-    /// A formula of the project; what its outputs have is taken as written, the rest as read.
+    /// A formula of the project; the bytes of its outputs count as written, the rest as read.
     Formula,
 }
 
-/// The floating-point inputs by how many significant bits their elements have, the hidden one included.
+/// Floating-point inputs, with the significant bits of their elements, including the implicit bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
     /// No input is a float.
@@ -99,13 +99,13 @@ impl MinimalWork {
         self.read + self.written
     }
 
-    /// Operations of one kind; none where the project counts none.
+    /// Operations of one kind; zero if the project states none.
     #[must_use]
     pub fn count(&self, kind: OperationKind) -> Flops {
         self.operations.iter().filter(|(known, _)| *known == kind).map(|(_, count)| *count).sum()
     }
 
-    /// Significant bits that results need; none of integers.
+    /// Significant bits that results need; zero for integers.
     #[must_use]
     pub const fn accuracy_bits(&self) -> u32 {
         match self.accuracy {
@@ -126,13 +126,13 @@ impl MinimalWork {
     }
 }
 
-/// Bytes of the elements themselves; those that a stride of zero lets share memory count once.
+/// The bytes of distinct elements: elements that share memory through a stride of zero count once.
 fn distinct(tensor: &Tensor, extent: &Extent) -> Bytes {
     let elements = extent.elements.min(extent.span_elements);
     Bytes(elements.saturating_mul(tensor.dtype.bits()).div_ceil(8))
 }
 
-/// Bytes of inputs that every row of the largest input uses again, for each of its bytes.
+/// Bytes of inputs that every row of the largest input reuses, per byte of the largest input.
 fn broadcast<'a>(tensors: impl Iterator<Item = (&'a Tensor, &'a Extent)>) -> f64 {
     let inputs: Vec<(&Tensor, &Extent)> =
         tensors.filter(|(tensor, _)| tensor.role.fill().is_some()).collect();
@@ -169,7 +169,8 @@ impl Operands {
     }
 }
 
-/// Significant bits of a float, the hidden one included (IEEE 754; OCP 8-bit and MX specifications); none of an integer.
+/// Significant bits of a floating-point type, including the implicit bit (IEEE 754; OCP 8-bit and MX specifications);
+/// `None` for integers.
 const fn significant_bits(dtype: Dtype) -> Option<u32> {
     match dtype {
         Dtype::F64 => Some(53),

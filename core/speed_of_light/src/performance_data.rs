@@ -1,6 +1,7 @@
-//! All that is known of a kernel in one workload on one device: what facts, the limiter and advice are computed from.
+//! Everything known about the performance of a kernel in one workload on one device: the input of facts, limiter and
+//! advice.
 //!
-//! Every part may be missing. What is missing makes a fact unknown, and nothing is concluded from an unknown fact.
+//! Every part may be missing. A fact that needs a missing part is unknown, and no conclusion follows from an unknown fact.
 
 use std::collections::BTreeMap;
 
@@ -17,87 +18,87 @@ use super::code_mix::CodeMix;
 use super::extrapolated_counters::{ExtrapolatedCounters, join_lines};
 use super::minimal_work::MinimalWork;
 
-/// What is known.
+/// The known data.
 #[derive(Clone, Debug)]
 pub struct PerformanceData<'a> {
     /// The device.
     pub device: DeviceLimits,
-    /// What the task needs at least.
+    /// The minimal work of the task.
     pub work: &'a MinimalWork,
     /// The launches of the kernel, in order.
     pub launches: &'a [LaunchFacts],
-    /// How many launches run, repetitions included.
+    /// The number of launches, including repetitions.
     pub launches_run: Option<u64>,
-    /// What its code consists of.
+    /// The static instruction mix.
     pub code: Option<CodeMix>,
-    /// What its launches did.
+    /// The counters of all launches.
     pub counted: Option<KernelCounters>,
-    /// How long what they did keeps each unit busy at least.
+    /// The least busy time of each unit, from counters.
     pub units: Vec<(LimitingResource, Seconds)>,
-    /// Whether the model says that waiting decides.
+    /// Whether latency limits the modelled time.
     pub waits: bool,
-    /// The time that was taken, or the middle of what is modelled.
+    /// The measured time, or the middle of the modelled range.
     pub time: Option<Seconds>,
-    /// Of a modelled time the low end of what is expected: the band above it has no unit to blame.
+    /// For a modelled time, the low end of its range: no unit accounts for the rest of the range.
     pub earliest: Option<Seconds>,
     /// The time that no correct kernel beats.
     pub bound: Option<&'a PhysicalBound>,
     /// The time that the pipe needs which the task's precision names.
     pub method: Option<&'a MethodBound>,
-    /// What a kernel takes that does nothing, by the clock that told the time.
+    /// The time of an empty kernel, measured by the same clock.
     pub floor: Option<Seconds>,
-    /// Where it was counted.
+    /// The location of the counters.
     pub at: &'a CounterLocation,
     /// Why nothing was counted.
     pub no_counters_reason: Option<&'a str>,
 }
 
-/// What running on a virtual device told of a kernel.
+/// The profile of a kernel from a virtual device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// What its launches did.
+    /// The counters of all launches.
     pub counted: KernelCounters,
-    /// How long what they did keeps each unit busy at least.
+    /// The least busy time of each unit, from counters.
     pub units: Vec<(LimitingResource, Seconds)>,
-    /// Whether the model says that waiting decides.
+    /// Whether latency limits the modelled time.
     pub waits: bool,
-    /// The shortest and the longest time that the model can imagine, where it can say anything.
+    /// The shortest and the longest modelled time, if the model gives one.
     pub between: Option<(Seconds, Seconds)>,
-    /// What each line of source did, as far as the compiler says which.
+    /// The counters of each source line that the compiler's line table names.
     pub lines: Vec<LineCounts>,
-    /// Where it was counted.
+    /// The location of the counters.
     #[serde(default)]
     pub at: CounterLocation,
 }
 
-/// Where a profile was counted.
+/// The device and workload of a profile's counters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum CounterLocation {
-    /// On the device and in the workload that it is said of.
+    /// The device and the workload that the profile describes.
     #[default]
     #[serde(rename = "There")]
     SameWorkload,
-    /// On a virtual device beside a GPU, in a smaller workload. Counts are those of that workload; times of units are
-    /// estimates for the one that was timed.
+    /// A virtual device and a smaller workload. The counters are those of that workload; busy times are estimates for the
+    /// timed workload.
     #[serde(rename = "Beside")]
     Extrapolated(ExtrapolatedCounters),
 }
 
-/// What a line of source did.
+/// The counters of a source line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LineCounts {
     /// The file, as the compiler spells it.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// What it did, in all launches together.
+    /// The counters over all launches.
     pub counts: Counts,
 }
 
-/// Numbers of a device.
+/// Limits and rates of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceLimits {
-    /// Its compute capability.
+    /// The compute capability.
     pub capability: ComputeCapability,
     /// Multiprocessors.
     pub multiprocessors: Option<u32>,
@@ -105,34 +106,34 @@ pub struct DeviceLimits {
     pub clock: Option<Hertz>,
     /// The size of L2.
     pub l2: Option<Bytes>,
-    /// What memory moves at best.
+    /// The peak bandwidth of device memory.
     pub dram: Option<BytesPerSecond>,
 }
 
-/// What all launches of a kernel did, together.
+/// The counters over all launches of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelCounters {
-    /// Of all instructions.
+    /// Counters over all instructions.
     pub total: Counts,
-    /// By what instructions do.
+    /// Counters by instruction class.
     pub classes: BTreeMap<InstructionClass, Counts>,
-    /// Warp instructions by what they cost.
+    /// Warp instructions by cost kind.
     pub kinds: BTreeMap<Kind, u64>,
-    /// Distinct bytes of global memory, each launch by itself; not known where only a part of a grid was counted.
+    /// Distinct bytes of global memory, summed over launches; unknown if only a part of a grid was counted.
     pub touched: DistinctBytes,
 }
 
 /// Bytes of distinct sectors of global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DistinctBytes {
-    /// Of whole grids.
+    /// Counted over whole grids.
     Whole {
         /// Read.
         read: Bytes,
         /// Written.
         written: Bytes,
     },
-    /// Of some blocks, which says nothing about all of them: others may touch the same.
+    /// Counted over some blocks only; other blocks may access the same sectors.
     Part,
 }
 
@@ -143,7 +144,7 @@ impl Default for DistinctBytes {
 }
 
 impl DeviceLimits {
-    /// The numbers of a sheet.
+    /// The limits and rates of a device sheet.
     #[must_use]
     pub fn from_sheet(sheet: &DeviceSheet) -> Self {
         Self {
@@ -157,7 +158,7 @@ impl DeviceLimits {
 }
 
 impl KernelCounters {
-    /// Adds what a launch did; counts of some blocks stand for the whole grid.
+    /// Adds the counters of a launch; counters of sampled blocks are scaled to the whole grid.
     pub fn add(&mut self, counters: &Counters) {
         let blocks = counters.blocks;
         self.total.add(&blocks.scaled(&counters.total));
@@ -179,7 +180,7 @@ impl KernelCounters {
 }
 
 impl KernelCounters {
-    /// Adds what other launches did.
+    /// Adds the counters of other launches.
     pub fn join(&mut self, other: &Self) {
         self.total.add(&other.total);
         for (class, counts) in &other.classes {
@@ -197,7 +198,7 @@ impl KernelCounters {
         };
     }
 
-    /// What as many times the work would do, and as many times the bytes; largest values stay as they are.
+    /// The counters scaled to a multiple of the work and a multiple of the bytes; maxima are not scaled.
     #[must_use]
     pub fn scaled(&self, work: f64, bytes: f64) -> Self {
         let blocks = BlocksRun { run: UNIT, all: (work * UNIT as f64) as u64, first: None };
@@ -221,11 +222,11 @@ impl KernelCounters {
     }
 }
 
-/// A factor of one, as whole numbers have it.
+/// The factor one in fixed-point representation.
 const UNIT: u64 = 1 << 32;
 
 impl DistinctBytes {
-    /// What was read and what was written, where that is known.
+    /// The bytes read and the bytes written, if known.
     #[must_use]
     pub const fn whole(self) -> Option<(Bytes, Bytes)> {
         match self {
@@ -236,7 +237,7 @@ impl DistinctBytes {
 }
 
 impl<'a> PerformanceData<'a> {
-    /// What is known before anything has run: the device, the task, the compiled launches and their code.
+    /// The data known before a run: the device, the task, the compiled launches and their code.
     #[must_use]
     pub fn compiled(sheet: &DeviceSheet, work: &'a MinimalWork, facts: &'a Facts) -> Self {
         let artifact = &facts.artifact;
@@ -262,7 +263,7 @@ impl<'a> PerformanceData<'a> {
     }
 }
 
-/// How many launches run, repetitions included.
+/// The number of launches, including repetitions.
 fn launches(steps: &[PlannedStep]) -> u64 {
     let each = steps.iter().map(|step| match step {
         PlannedStep::Launch(_) => 1,
@@ -273,12 +274,12 @@ fn launches(steps: &[PlannedStep]) -> u64 {
 }
 
 impl PerformanceData<'_> {
-    /// Takes over what a launch did.
+    /// Adds the counters of a launch.
     pub fn add_counted(&mut self, counters: &Counters) {
         self.counted.get_or_insert_default().add(counters);
     }
 
-    /// Takes over what the model says of each launch: the times of units add up, launch after launch.
+    /// Adds the modelled busy times of a launch.
     pub fn add_modelled(&mut self, modelled: &Modelled) {
         self.waits |= add_modelled(&mut self.units, modelled, 1.0);
     }
@@ -296,28 +297,27 @@ impl PerformanceData<'_> {
         Some(grid.iter().map(|size| f64::from(*size)).product())
     }
 
-    /// The share of the speed of light that was reached; never clamped.
+    /// The fraction of the speed of light; never clamped.
     #[must_use]
     pub fn bound_fraction(&self) -> Option<f64> {
         Some((self.bound?.bound().time / self.time?).0)
     }
 
-    /// How many times as fast it can become at most: what is accounted for by the bound, where both are known.
+    /// The largest possible speed-up: the time in which units are busy or wait, divided by the bound, if both are known.
     #[must_use]
     pub fn headroom(&self) -> Option<f64> {
         let room = (self.busy_time()? / self.bound?.bound().time).0;
         (room > 0.0 && room.is_finite()).then_some(room)
     }
 
-    /// The time in which units are busy or wait: all of a measured one, and of a modelled one what is expected at
-    /// least.
+    /// The time in which units are busy or wait: a measured time, or the low end of a modelled range.
     #[must_use]
     pub fn busy_time(&self) -> Option<Seconds> {
         self.earliest.or(self.time)
     }
 }
 
-/// The shortest and the longest time of a launch that its model can imagine.
+/// The shortest and the longest modelled time of a launch.
 fn modelled_range(modelled: &Modelled) -> Option<(Seconds, Seconds)> {
     match modelled {
         Modelled::Bound(Bound { time, band, .. }) => Some((*time * band.0, *time * band.1)),
@@ -326,7 +326,7 @@ fn modelled_range(modelled: &Modelled) -> Option<(Seconds, Seconds)> {
 }
 
 impl Profile {
-    /// What launches did, each executed so many times.
+    /// The profile of launches, each with its number of executions.
     pub fn from_launches<'a>(
         launches: impl Iterator<Item = (u64, Option<&'a Counters>, &'a Modelled)>,
     ) -> Self {
@@ -351,13 +351,13 @@ impl Profile {
         }
     }
 
-    /// Adds what lines did in one execution; repetitions change no share.
+    /// Adds the counters of lines for one execution; repetitions do not change their ratios.
     fn add_lines(&mut self, counters: &Counters) {
         join_lines(&mut self.lines, &lines(counters));
     }
 }
 
-/// What each line of source did in a launch; counts of some blocks stand for the whole grid.
+/// The counters of each source line in a launch; counters of sampled blocks are scaled to the whole grid.
 #[must_use]
 pub fn lines(counters: &Counters) -> Vec<LineCounts> {
     let each = counters.source_lines.iter().map(|(place, counts)| LineCounts {
@@ -368,10 +368,10 @@ pub fn lines(counters: &Counters) -> Vec<LineCounts> {
     each.collect()
 }
 
-/// Executions of one launch that are added up: shares do not change by more.
+/// The largest number of executions of a launch that are added; more do not change ratios.
 const MOST_ADDED: u64 = 1024;
 
-/// Adds the times of units, and says whether waiting decides instead.
+/// Adds busy times of units, and returns whether latency limits the launch instead.
 fn add_modelled(
     units: &mut Vec<(LimitingResource, Seconds)>,
     modelled: &Modelled,

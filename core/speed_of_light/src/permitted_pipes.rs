@@ -1,34 +1,36 @@
-//! Which pipes a task's accuracy permits for each kind of operation, and how many products of theirs stand for one.
+//! The pipes that a task's accuracy permits for each kind of operation, and the number of pipe operations that replace one
+//! operation of the task.
 //!
-//! A wide product can be made of narrow ones: f32 of three f16 or tf32 products, f64 and f32 of a number of 8-bit integer
-//! products. The physical bound has to know them, or a correct kernel could beat it.
+//! A wide product can be composed of narrow ones: an f32 product of three f16 or tf32 products, an f64 or f32 product of
+//! several 8-bit integer products. The physical bound includes these methods; otherwise a correct kernel could be faster
+//! than the bound.
 
 use lightbench_device::Pipe;
 use lightbench_project::manifest::{Accuracy, OperationKind};
 
 use super::minimal_work::Operands;
 
-/// One way to carry out an operation.
+/// A pipe that can execute an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeChoice {
     /// The pipe.
     pub pipe: Pipe,
-    /// Operations of the pipe for one of the task.
+    /// Operations of the pipe for one operation of the task.
     pub products: u32,
     /// Why that is enough.
     pub because: &'static str,
 }
 
-/// What is known about the pipes of one kind of operation.
+/// The pipes for one kind of operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PermittedPipes {
-    /// These, in no order; a device may lack any of them.
+    /// Permitted pipes, unordered; a device may lack any of them.
     Ways(Vec<PipeChoice>),
     /// No bound follows from this kind.
     LeftOut(&'static str),
 }
 
-/// Significant bits of what tensor cores multiply.
+/// Significant bits of the operands of tensor cores.
 const HALF_BITS: u32 = 11;
 const BFLOAT_BITS: u32 = 8;
 const EIGHT_BITS: u32 = 4;
@@ -42,14 +44,14 @@ const REMAINDERS: &str =
 const SAME_BITS: &str = "f16 has as many significant bits as tf32";
 const WIDER: &str = "a wider format is as good";
 
-/// All ways in which a correct kernel may carry out a kind of operation.
+/// All pipes with which a correct kernel may execute a kind of operation.
 #[must_use]
 pub fn permitted(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> PermittedPipes {
     match kind {
         OperationKind::Arithmetic => arithmetic(accuracy),
         OperationKind::Contraction => contraction(accuracy, operands),
         OperationKind::Special => PermittedPipes::LeftOut(
-            "functions can be polynomials on the ordinary lanes, so their own unit is no physical limit",
+            "special functions can be polynomials on the FP32 lanes, so their own unit is no physical limit",
         ),
         OperationKind::Integer => {
             PermittedPipes::LeftOut("the device sheet states no rate of integer operations")
@@ -60,7 +62,7 @@ pub fn permitted(kind: OperationKind, accuracy: Accuracy, operands: Operands) ->
     }
 }
 
-/// The one pipe that the task's precision names, which is what a project means if it says no more.
+/// The pipe that the task's precision names.
 #[must_use]
 pub fn named(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> Option<Pipe> {
     match kind {
@@ -85,7 +87,7 @@ pub fn named(kind: OperationKind, accuracy: Accuracy, operands: Operands) -> Opt
     }
 }
 
-/// The ordinary lanes of a precision.
+/// The FP32 or FP64 lanes of a precision.
 const fn lanes(accuracy: Accuracy) -> Option<Pipe> {
     match accuracy {
         Accuracy::F64 => Some(Pipe::Fp64),
@@ -141,7 +143,7 @@ fn contraction(accuracy: Accuracy, operands: Operands) -> PermittedPipes {
                 ways.push(direct(Pipe::TensorFp4));
             }
         }
-        // Floats that must come out exactly: only if they are small integers, which nothing here says.
+        // Floating-point results that must be exact are possible only for small integers, which is unknown here.
         Accuracy::Exact => return PermittedPipes::LeftOut("exact products of floats have no pipe"),
     }
     PermittedPipes::Ways(ways)
@@ -192,7 +194,8 @@ const fn bits_of(accuracy: Accuracy) -> u32 {
     }
 }
 
-/// The products have to hold twice the bits and the growth of the sum; the papers use 14 to 17 for f64, 7 to 9 for f32.
+/// The products must represent twice the bits plus the growth of the sum; the papers use 14 to 17 products for f64 and 7 to
+/// 9 for f32.
 const fn remainders(bits: u32) -> PipeChoice {
     let products = (2 * bits + 11) / 8;
     PipeChoice { pipe: Pipe::TensorInt8, products, because: REMAINDERS }

@@ -1,5 +1,5 @@
-//! The playbook: techniques in six tiers, each with when it is possible, what speaks for it, when it is already in use, and
-//! what it gains. `assets/playbook.ron` is the data; conditions are about [`Fact`]s only.
+//! The playbook: techniques in six tiers, each with its prerequisites, its evidence, the signs that it is already in use,
+//! and its gain. `assets/playbook.ron` is the data; every condition tests a [`Fact`].
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ const TEXT: &str = include_str!("../../../assets/playbook.ron");
 pub struct Playbook {
     /// Documents by key.
     pub sources: BTreeMap<String, String>,
-    /// In the order in which ties are broken.
+    /// The techniques; their order breaks ties.
     pub techniques: Vec<Technique>,
 }
 
@@ -27,45 +27,45 @@ pub struct Playbook {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Technique {
-    /// Its name in files.
+    /// The identifier.
     pub id: String,
-    /// What it is about.
+    /// The tier.
     pub tier: Tier,
-    /// What to do, as an order.
+    /// The advice, in the imperative.
     pub title: String,
     /// How, in a sentence or two.
     pub how: String,
-    /// What it helps against.
+    /// The bottlenecks that the technique relieves.
     pub relieves: Vec<Relief>,
     /// The units that have less to do with it; empty where it only hides waiting.
     pub spares: Vec<Unit>,
-    /// What has to hold for it to be possible: the device, the task, the way that comes before.
+    /// Prerequisites: conditions on the device, the task, and techniques that come first.
     #[serde(default)]
     pub possible: Vec<Condition>,
-    /// What speaks for it; all of it has to hold, and is shown.
+    /// Evidence; all conditions must hold, and are shown.
     pub evidence: Vec<Condition>,
-    /// What shows that it is in use already; each has to be known and not to hold.
+    /// Signs that the technique is already in use; each must be known and must not hold.
     #[serde(default)]
     pub unless: Vec<Condition>,
-    /// What it gains.
+    /// The gain.
     pub gain: Gain,
 }
 
-/// What a technique is about, from the outside to the inside.
+/// The tier of a technique, from the launch to the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     /// Grids, blocks, occupancy.
     Launch,
-    /// How memory is accessed.
+    /// Memory accesses.
     Memory,
-    /// What is computed, and by which unit.
+    /// Computation and its units.
     Compute,
     /// Work that overlaps with other work.
     Overlap,
-    /// What only some architectures have.
+    /// Features of certain architectures.
     Architecture,
-    /// Another way to the same result.
+    /// Another algorithm.
     Algorithm,
 }
 
@@ -81,7 +81,7 @@ impl Tier {
     ];
 }
 
-/// What a technique helps against.
+/// A bottleneck that techniques relieve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relief {
@@ -101,11 +101,11 @@ pub enum Relief {
     Waiting,
 }
 
-/// What a technique may leave less work to.
+/// A unit whose work a technique may reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// The start and the end of launches.
+    /// Launch overhead.
     Launches,
     /// Passes over global memory in multiprocessors.
     L1,
@@ -119,7 +119,7 @@ pub enum Unit {
     Issue,
     /// Pipes that compute, and functions.
     Pipes,
-    /// Atomics of one address.
+    /// Atomics on one address.
     Atomics,
 }
 
@@ -133,7 +133,7 @@ pub enum Condition {
     AtMost(Fact, f64),
 }
 
-/// What a technique gains.
+/// The gain of a technique.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Gain {
@@ -146,7 +146,7 @@ pub enum Gain {
         /// A key of [`Playbook::sources`].
         source: String,
     },
-    /// At most as many times as fast as the fact says: all of what is counted too much.
+    /// At most the value of the fact: the technique removes all of the counted waste.
     UpTo {
         /// A factor of at least 1.
         fact: Fact,
@@ -169,7 +169,7 @@ fn read(text: &str) -> Result<Playbook, ron::error::SpannedError> {
 }
 
 impl Condition {
-    /// The fact that it is about.
+    /// The fact.
     #[must_use]
     pub const fn fact(&self) -> Fact {
         match self {
@@ -177,7 +177,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds; none where the fact is not known.
+    /// Whether the condition holds; `None` if the fact is unknown.
     #[must_use]
     pub fn holds(&self, data: &PerformanceData<'_>) -> Option<bool> {
         let value = self.fact().value(data)?;
@@ -189,7 +189,7 @@ impl Condition {
 }
 
 impl Technique {
-    /// Whether it is possible, everything speaks for it, and it is not in use.
+    /// Whether all prerequisites and all evidence hold, and the technique is not in use.
     #[must_use]
     pub fn applies(&self, data: &PerformanceData<'_>) -> bool {
         let holds = |condition: &Condition| condition.holds(data) == Some(true);
@@ -199,7 +199,7 @@ impl Technique {
             && self.unless.iter().all(is_absent)
     }
 
-    /// Whether a unit has less to do with it.
+    /// Whether the technique reduces the work of a unit.
     #[must_use]
     pub fn spares(&self, limit: LimitingResource) -> bool {
         self.spares.contains(&match limit {
@@ -219,14 +219,14 @@ impl Technique {
         })
     }
 
-    /// Whether it helps against a bottleneck; against one that is not known anything may help.
+    /// Whether the technique relieves a bottleneck; for an unknown bottleneck every technique qualifies.
     #[must_use]
     pub fn helps(&self, against: Bottleneck) -> bool {
         relief(against).is_none_or(|relief| self.relieves.contains(&relief))
     }
 }
 
-/// What helps against a bottleneck; none where it is not known.
+/// The relief for a bottleneck; `None` if the bottleneck is unknown.
 #[must_use]
 pub fn relief(against: Bottleneck) -> Option<Relief> {
     use super::bound::Limit as Light;

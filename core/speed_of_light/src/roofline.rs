@@ -1,7 +1,7 @@
-//! The roofline as plain numbers: ceilings, and a point for each kernel at each level of memory.
+//! The roofline as numbers: ceilings, and a point for each kernel at each level of memory.
 //!
-//! Two levels: what goes through device memory, and what goes through L2 (the hierarchical roofline of Yang, Kurth and
-//! Williams 2020). Whoever draws it decides on axes and colours.
+//! There are two levels: traffic of device memory and traffic of L2 (the hierarchical roofline of Yang, Kurth and Williams
+//! 2020). Axes and colours are chosen by the figure.
 
 use lightbench_device::Pipe;
 use lightbench_units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Intensity, Seconds};
@@ -18,38 +18,38 @@ pub enum Level {
     L2,
 }
 
-/// Who counted the bytes of a level.
+/// The source of the byte count of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
-    /// What any correct kernel moves.
+    /// The minimum of any correct kernel.
     Compulsory,
     /// The virtual GPU: at this level at least so many.
     Counted,
-    /// The virtual GPU with a model of the caches.
+    /// The virtual GPU with its cache model.
     Modelled,
-    /// Counters of the device.
+    /// Hardware counters.
     Measured,
 }
 
-/// A roof: what a device does at best at an intensity.
+/// A roof: the highest rate of a device over intensity.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Roof {
-    /// It rises with the intensity.
+    /// A roof that rises with the intensity.
     Memory {
-        /// Of which memory.
+        /// The memory.
         level: Level,
-        /// How steeply.
+        /// The slope.
         rate: BytesPerSecond,
-        /// Where the number comes from.
+        /// The source of the number.
         origin: Origin,
     },
-    /// It is flat.
+    /// A horizontal roof.
     Compute {
-        /// Of which pipe.
+        /// The pipe.
         pipe: Pipe,
-        /// How high.
+        /// The rate.
         rate: FlopsPerSecond,
-        /// Where the number comes from.
+        /// The source of the number.
         origin: Origin,
     },
 }
@@ -59,7 +59,7 @@ pub enum Roof {
 pub struct Point {
     /// Which memory.
     pub level: Level,
-    /// Who counted the bytes.
+    /// The source of the byte count.
     pub traffic: Traffic,
     /// Operations by bytes.
     pub intensity: Intensity,
@@ -72,13 +72,13 @@ pub struct Point {
 /// Why a kernel has no point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPoint {
-    /// It only moves data: its bandwidth is all there is to show.
+    /// The task only moves data; only its bandwidth can be shown.
     #[error("the task has no floating-point operation; only its bandwidth can be shown")]
     NoOperations,
-    /// Nothing was moved at this level.
+    /// No bytes were moved at this level.
     #[error("no byte was moved")]
     NoBytes,
-    /// The time is none.
+    /// The time is not a positive, finite number.
     #[error("the time is not a positive, finite number")]
     NotATime,
 }
@@ -99,24 +99,24 @@ pub fn roofs(ceilings: &Ceilings) -> Vec<Roof> {
     memories.into_iter().flatten().chain(pipes).collect()
 }
 
-/// Where a memory's roof meets a pipe's: below it the memory is the limit, above it the pipe.
+/// The ridge point of a memory and a pipe: below it the memory is the limit, above it the pipe.
 #[must_use]
 pub fn ridge(pipe: FlopsPerSecond, memory: BytesPerSecond) -> Intensity {
     pipe / memory
 }
 
-/// What a device does at best at an intensity, with one pipe and one memory.
+/// The highest rate of a device at an intensity, with one pipe and one memory.
 #[must_use]
 pub fn attainable(at: Intensity, pipe: FlopsPerSecond, memory: BytesPerSecond) -> FlopsPerSecond {
     let rising = at * memory;
-    // What is no number stays none.
+    // NaN stays NaN.
     if rising >= pipe { pipe } else { rising }
 }
 
 /// The point of a kernel at one level.
 ///
 /// # Errors
-/// Something is missing that a point needs.
+/// Operations, bytes or time are missing or invalid.
 pub fn point(
     work: &MinimalWork,
     time: Seconds,

@@ -1,7 +1,7 @@
-//! The SOL score: how much of the way from the baseline to the speed of light a kernel has gone.
+//! The SOL score: the part of the way from the baseline to the speed of light that a kernel has covered.
 //!
 //! `S = 1 / (1 + (T_k - T_SOL) / (T_b - T_SOL))`: the baseline has 0.5, the speed of light 1 (SOL-ExecBench,
-//! `sol_score.py`). Where the formula means nothing there is no score, never a clamped one.
+//! `sol_score.py`). Outside the domain of the formula there is no score; a score is never clamped.
 
 use lightbench_units::{Fraction, Seconds};
 
@@ -20,13 +20,13 @@ impl Score {
 /// Why there is no score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoScore {
-    /// The baseline reaches the bound: one of the two is wrong.
+    /// The baseline is not slower than the bound: one of the two is wrong.
     #[error("the baseline is not slower than the bound: one of them is wrong")]
     BaselineAtBound,
-    /// The kernel is faster than what is possible.
+    /// The time is below the bound.
     #[error("the time lies below the bound")]
     BelowBound,
-    /// A time is none.
+    /// A time is not a positive, finite number.
     #[error("a time is not a positive, finite number")]
     NotANumber,
 }
@@ -34,7 +34,7 @@ pub enum NoScore {
 /// The score of a time, with the baseline's time and the bound.
 ///
 /// # Errors
-/// The formula means nothing for these times.
+/// The times are outside the domain of the formula.
 pub fn score(time: Seconds, baseline: Seconds, bound: Seconds) -> Result<Score, NoScore> {
     let are_times = [time, baseline, bound].iter().all(|time| time.0 > 0.0 && time.0.is_finite());
     if !are_times {
@@ -50,7 +50,7 @@ pub fn score(time: Seconds, baseline: Seconds, bound: Seconds) -> Result<Score, 
     }
     let Fraction(behind) = (time - bound) / gap;
     let score = 1.0 / (1.0 + behind);
-    // Numbers of the most different sizes can leave nothing.
+    // Rounding of numbers with very different magnitudes can give zero.
     if score > 0.0 { Ok(Score(score)) } else { Err(NoScore::NotANumber) }
 }
 
@@ -58,11 +58,11 @@ pub fn score(time: Seconds, baseline: Seconds, bound: Seconds) -> Result<Score, 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAggregate {
     /// At least one workload has no value.
-    #[error("{without} of {all} workloads have no value, so the whole has none")]
+    #[error("{without} of {all} workloads have no value, so there is no aggregate")]
     Incomplete {
         /// Workloads without.
         without: usize,
-        /// All workloads.
+        /// The number of workloads.
         all: usize,
     },
     /// No workload at all.

@@ -1,7 +1,7 @@
-//! One run against another: faster, slower, or what stands between them.
+//! Compares the times of two runs: faster, slower, no measurable difference, or not comparable.
 //!
-//! Runs of a history did not run side by side: what changed between them, the room's heat or the driver, changed one of both
-//! alone. So only what both intervals leave no doubt about is a difference, and nothing below two parts in a hundred is.
+//! Runs of a history did not run side by side: temperature, clocks or the driver may have changed between them. Two times
+//! therefore differ only if their intervals do not overlap and the difference is at least 2 %.
 
 use std::fmt;
 
@@ -9,67 +9,68 @@ use lightbench_measure::comparison::{Comparison, Conclusion};
 use lightbench_measure::timing::{Clock, Timing};
 use lightbench_units::{Fraction, Seconds};
 
-/// Differences below this part of the time are none, between runs that did not run side by side: on an H200, medians of one
-/// kernel in four processes were up to 1.1 % apart (docs/measurement.md).
+/// The smallest relative difference between runs that did not run side by side: on an H200, medians of one kernel in four
+/// processes differed by up to 1.1 % (docs/measurement.md).
 const SMALLEST_DIFFERENCE: f64 = 0.02;
 
-/// Modelled times that lie closer together than this read as if they were the same.
+/// Modelled times that differ by less are shown as equal within this fraction.
 const SAME_MODELLED: Fraction = Fraction(0.005);
 
-/// By as much either way times by CUDA events move from process to process, whatever offset is subtracted: on an H200, one
-/// kernel took 2.22 to 3.25 µs in five of them (docs/measurement.md).
+/// The variation of CUDA event times between processes in either direction, with any subtracted offset: on an H200, one
+/// kernel took 2.22 to 3.25 µs in five processes (docs/measurement.md).
 const EVENTS_VARIATION: f64 = 0.5e-6;
 
-/// What an interval of samples becomes where it is held against one of another process, by CUDA events.
+/// Widens an interval of CUDA event times for a comparison with another process.
 #[must_use]
 pub fn widened_for_events((median, (low, high)): Interval) -> Interval {
-    // It stays a time, however short.
+    // The lower end stays positive.
     let low = (low.0 - EVENTS_VARIATION).max(0.1 * low.0);
     (median, (Seconds(low), Seconds(high.0 + EVENTS_VARIATION)))
 }
 
-/// How far a measured time reaches where it is held against those of other processes: two that overlap cannot be told apart.
+/// The range of a measured time for comparisons with other processes: times with overlapping ranges do not differ
+/// measurably.
 #[must_use]
 pub fn comparison_range((median, (low, high)): Interval) -> (Seconds, Seconds) {
     let half = SMALLEST_DIFFERENCE / 2.0;
     (Seconds(low.0.min(median.0 * (1.0 - half))), Seconds(high.0.max(median.0 * (1.0 + half))))
 }
 
-/// One run against another.
+/// The comparison of a run's time with another run's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TimeComparison {
-    /// Both were measured alike.
+    /// Both times were measured by the same kind of clock.
     Measured {
-        /// The time of this run as a part of the other's.
+        /// The time of this run divided by the other time.
         ratio: Fraction,
-        /// What follows.
+        /// The conclusion.
         conclusion: Conclusion,
     },
-    /// Both were modelled alike: a model tells numbers, and not which is faster.
+    /// Both times come from the same model. A model gives a ratio and no conclusion.
     Modelled {
-        /// The time of this run as a part of the other's.
+        /// The time of this run divided by the other time.
         ratio: Fraction,
     },
-    /// The two times are not of one kind.
+    /// The two times are not comparable.
     NotComparable(Incomparable),
 }
 
-/// What keeps two times from being compared.
+/// The reason why two times are not comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Incomparable {
-    /// One has no time of this kind on this workload.
+    /// One run has no time for this workload and cache state.
     NoTime,
-    /// The projects asked for different things.
+    /// The definitions of the task differ.
     Definition,
-    /// They ran on different devices.
+    /// The devices differ.
     Device,
-    /// Different clocks said so.
+    /// The clocks differ.
     Clock,
-    /// One is not to be trusted, for a reason that stands beside it.
+    /// One time is unreliable; its taints state why.
     Tainted,
-    /// One is known without its interval.
+    /// One time has no interval.
     NoInterval,
-    /// This machine did not run one of them.
+    /// One run is recorded from another machine.
     Recorded,
 }
 
@@ -77,7 +78,7 @@ pub enum Incomparable {
 pub type Interval = (Seconds, (Seconds, Seconds));
 
 impl TimeComparison {
-    /// A time against another of the same task, workload and device, which did not run beside it.
+    /// Compares a time with another time of the same task, workload and device from a separate run.
     #[must_use]
     pub fn new(now: &Timing, before: &Timing) -> Self {
         if now.mode != before.mode {
@@ -100,8 +101,8 @@ impl TimeComparison {
         }
     }
 
-    /// A measured run against one that did not run beside it: a difference only where the intervals are apart, and of two
-    /// parts in a hundred at least.
+    /// Compares measured times of separate runs: they differ only if their intervals do not overlap and the difference is
+    /// at least 2 %.
     #[must_use]
     pub fn from_separate_runs((now, mine): Interval, (before, other): Interval) -> Self {
         let ratio = now / before;
@@ -149,7 +150,7 @@ impl TimeComparison {
 }
 
 impl From<&Comparison> for TimeComparison {
-    /// Of two that ran side by side, in which this one is B.
+    /// The comparison of two kernels that ran side by side; this run is B.
     fn from(comparison: &Comparison) -> Self {
         let Comparison { ratio, conclusion, .. } = *comparison;
         Self::Measured { ratio, conclusion }
@@ -159,13 +160,13 @@ impl From<&Comparison> for TimeComparison {
 impl fmt::Display for Incomparable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
-            Self::NoTime => "it has no such time",
-            Self::Definition => "the task was another",
+            Self::NoTime => "the other run has no such time",
+            Self::Definition => "the task definition differs",
             Self::Device => "on another device",
-            Self::Clock => "by another clock",
-            Self::Tainted => "one of both times is not to be trusted",
-            Self::NoInterval => "one of both has no interval",
-            Self::Recorded => "it ran elsewhere",
+            Self::Clock => "measured by another clock",
+            Self::Tainted => "one of the two times is unreliable",
+            Self::NoInterval => "one of the two times has no interval",
+            Self::Recorded => "recorded on another machine",
         })
     }
 }
@@ -195,7 +196,7 @@ mod tests {
         check(interval(103.0, 104.0, 105.0), before, "4.00 % slower than it");
         check(interval(24.0, 25.0, 26.0), before, "4.0 times as fast as it");
         check(interval(290.0, 300.0, 310.0), before, "3.0 times as slow as it");
-        // They touch, or lie in each other.
+        // Touching and nested intervals.
         check(interval(95.0, 97.0, 99.0), before, "no measurable difference from it");
         check(interval(101.0, 103.0, 105.0), before, "no measurable difference from it");
         check(interval(90.0, 95.0, 110.0), before, "no measurable difference from it");
@@ -236,12 +237,12 @@ mod tests {
         };
         check(&modelled, &modelled, "modelled the same as it");
         check(&measured, &measured, "no measurable difference from it");
-        check(&measured, &modelled, "not comparable with it (by another clock)");
-        check(&modelled, &measured, "not comparable with it (by another clock)");
+        check(&measured, &modelled, "not comparable with it (measured by another clock)");
+        check(&modelled, &measured, "not comparable with it (measured by another clock)");
         let warm = Timing { mode: Mode::Warm, ..measured.clone() };
-        check(&warm, &measured, "not comparable with it (it has no such time)");
+        check(&warm, &measured, "not comparable with it (the other run has no such time)");
         let hot = Timing { taint: vec![TimingDefect::Thermal], ..measured.clone() };
-        check(&hot, &measured, "not comparable with it (one of both times is not to be trusted)");
+        check(&hot, &measured, "not comparable with it (one of the two times is unreliable)");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The one sentence about a run: correct or not, how fast, against what came before, how far from the speed of light,
-//! what holds it back, what to try next.
+//! The verdict sentence of a run: correctness, time, comparisons with earlier runs, fraction of the speed of light,
+//! limiter, and advice.
 //!
-//! Every surface shows this sentence. A time that was measured, modelled, predicted or recorded never reads like another.
+//! Every surface shows this sentence. Measured, modelled, predicted and recorded times have different wording.
 
 use lightbench_measure::timing::{Clock, Timing};
 use lightbench_units::Seconds;
@@ -12,22 +12,22 @@ use super::bound_fraction::BoundFraction;
 use super::limiter::Limiter;
 use super::time_comparison::TimeComparison;
 
-/// What the sentence is about.
+/// The result that the sentence describes.
 #[derive(Clone, Copy, Debug)]
 pub enum VerdictLine<'a> {
     /// The kernel failed: it has no time.
     Failed(&'a str),
-    /// It passed everything.
+    /// The kernel passed every check.
     Correct(Performance<'a>),
-    /// It passed everything, and at this size sampled blocks were judged.
+    /// The kernel passed every check; at this size, sampled blocks were checked.
     Sampled(Performance<'a>),
-    /// It passed everything else; nothing was judged at this size.
+    /// The kernel passed every other check; at this size, nothing was checked.
     NotChecked(Performance<'a>),
-    /// It passed a quick look: never a best.
+    /// The kernel passed screening; it is never a best.
     Screened(Performance<'a>),
 }
 
-/// How fast a kernel is, as far as that is known.
+/// The known performance of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Performance<'a> {
     /// The time.
@@ -36,30 +36,30 @@ pub struct Performance<'a> {
     pub previous: Option<TimeComparison>,
     /// Against the best run.
     pub best: Option<TimeComparison>,
-    /// Against what a user would otherwise run, by its name.
+    /// Compared with the baseline of this name.
     pub baseline: Option<(&'a str, TimeComparison)>,
-    /// Against the speed of light.
+    /// Compared with the speed of light.
     pub standing: Option<&'a Result<BoundComparison, NoBoundComparison>>,
-    /// What holds it back.
+    /// The limiter.
     pub limiter: Option<&'a Limiter>,
-    /// What to try next.
+    /// The advice.
     pub advice: Option<&'a Advice>,
 }
 
-/// A time, or why there is none.
+/// A time, or the reason why there is none.
 #[derive(Clone, Copy, Debug)]
 pub enum Time<'a> {
-    /// Nobody took it, for this reason.
+    /// No time, for this reason.
     None(&'a str),
-    /// Measured or modelled: the timing knows which.
+    /// A measured or modelled time.
     Taken(&'a Timing),
-    /// What a model expects that was trained on other runs: from, to.
+    /// The range predicted by a model that was trained on other runs.
     Predicted(Seconds, Seconds),
-    /// Somebody else's number.
+    /// A recorded time from another source.
     Recorded {
         /// The time.
         time: Seconds,
-        /// Who says so.
+        /// The source.
         source: &'a str,
     },
 }
@@ -86,7 +86,7 @@ impl VerdictLine<'_> {
 }
 
 impl Performance<'_> {
-    /// A time below its bound is a finding, and nothing is said of it as a time.
+    /// The finding, if the time is below its bound; the sentence then contains no time.
     const fn too_fast(&self) -> Option<&BelowBound> {
         match self.standing {
             Some(Err(NoBoundComparison::BelowBound(below))) => Some(below),
@@ -103,7 +103,7 @@ impl Performance<'_> {
             return below.sentence();
         }
         let Ok(time) = self.time.words() else {
-            return "what was taken for a time is none".to_owned();
+            return "the measured value is not a valid time".to_owned();
         };
         match self.time {
             Time::None(_) => return time,
@@ -116,13 +116,13 @@ impl Performance<'_> {
         clauses.extend(self.baseline.map(|(name, than)| than.words(name)));
         clauses.extend(self.standing.map(|stands| standing(stands, self.time)));
         let mut parts = vec![clauses.join(", ")];
-        parts.extend(self.limiter.map(|limiter| format!("limited by {}", limiter.words())));
+        parts.extend(self.limiter.map(Limiter::clause));
         parts.extend(self.advice.map(next));
         parts.join("; ")
     }
 }
 
-/// Something that was taken for a time and is none.
+/// A time that is not a positive, finite number.
 struct InvalidTime;
 
 impl Time<'_> {
@@ -132,7 +132,7 @@ impl Time<'_> {
             Self::Taken(timing) => taken(timing)?,
             Self::Predicted(low, high) => {
                 ordered([*low, *low, *high])?;
-                format!("perhaps {low} to {high} as predicted, not measured")
+                format!("predicted {low} to {high}, not measured")
             }
             Self::Recorded { time, source } => {
                 ordered([*time, *time, *time])?;
@@ -149,7 +149,7 @@ fn taken(timing: &Timing) -> Result<String, InvalidTime> {
     let mut words = match timing.clock {
         Clock::Modelled => format!("{low} to {high} as modelled, not measured"),
         Clock::Events { floor, .. } | Clock::Cupti { floor, .. } if timing.is_at_floor() => {
-            format!("at the launch floor of {floor}, and not resolvable")
+            format!("at the launch floor of {floor}, not resolvable")
         }
         Clock::Events { .. } | Clock::Cupti { .. } => {
             let (below, above) = (median - low, high - median);
@@ -157,7 +157,7 @@ fn taken(timing: &Timing) -> Result<String, InvalidTime> {
             let mut words =
                 format!("{median} ± {half} {state}, measured by {}", timing.clock.words());
             if let Some(floor) = timing.near_floor() {
-                words += &format!(", of which {floor} is what an empty launch of this shape takes");
+                words += &format!(", of which an empty launch of this shape takes {floor}");
             }
             words
         }
@@ -174,13 +174,13 @@ fn taken(timing: &Timing) -> Result<String, InvalidTime> {
     Ok(words)
 }
 
-/// Refuses what is not positive, not finite or not in order.
+/// Refuses times that are not positive, not finite or not in order.
 fn ordered([low, median, high]: [Seconds; 3]) -> Result<(), InvalidTime> {
     let is_time = low.0 > 0.0 && low <= median && median <= high && high.0.is_finite();
     is_time.then_some(()).ok_or(InvalidTime)
 }
 
-/// The share of a time that nobody measured has the range that the time has.
+/// The fraction of a modelled time has a range.
 fn standing(standing: &Result<BoundComparison, NoBoundComparison>, time: Time<'_>) -> String {
     let standing = match standing {
         Ok(standing) => standing,
@@ -190,8 +190,7 @@ fn standing(standing: &Result<BoundComparison, NoBoundComparison>, time: Time<'_
     let sheet = standing.on_sheet_peaks();
     let sheet = sheet.map(|against| format!("; {} by the sheet", against.bound_fraction.middle));
     let beaten = standing.exceeded_ceiling();
-    let beaten =
-        beaten.map(|against| format!("; beyond the measured ceiling of {}", against.limit));
+    let beaten = beaten.map(|against| format!("; above the measured ceiling of {}", against.limit));
     let (about, range) = match time {
         Time::Taken(timing) => precision_and_range(&best.bound_fraction, timing),
         Time::None(_) | Time::Predicted(..) | Time::Recorded { .. } => ("", String::new()),
@@ -215,7 +214,7 @@ pub fn bound_fraction_text(share: &BoundFraction, timing: &Timing) -> String {
     format!("{about}{} of the speed of light{range}", share.middle)
 }
 
-/// How sure a share is, and between what it lies, where that is not beside the time.
+/// The precision and the range of a fraction, if the sentence does not give them with the time.
 fn precision_and_range(share: &BoundFraction, timing: &Timing) -> (&'static str, String) {
     match timing.clock {
         Clock::Modelled => ("about ", share.range()),

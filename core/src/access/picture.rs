@@ -1,4 +1,4 @@
-//! One access of a warp as a picture: which lanes meet in which sector or bank.
+//! One access of a warp as a picture: the threads that share each sector or bank.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ const WORD: u64 = 4;
 /// One access of a warp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessPicture {
-    /// What lanes do.
+    /// The kind of access.
     pub kind: AccessKind,
-    /// Bytes of each lane.
+    /// Bytes per thread.
     pub bytes: u32,
-    /// The buffer or variable, where it is known.
+    /// The name of the buffer or variable, if it is known.
     pub object: Option<String>,
-    /// Of each lane the bytes from the beginning of the buffer, or of shared memory, to what it accesses; none of a lane
-    /// that does not take part.
+    /// The byte offset of each thread's access from the start of the buffer or of shared memory; `None` for inactive
+    /// threads.
     pub lanes: [Option<u64>; 32],
-    /// Where they meet.
+    /// The sectors or banks of the access.
     pub units: Units,
 }
 
-/// Where lanes meet.
+/// The sectors or banks of an access.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Units {
     /// Global memory.
@@ -37,36 +37,36 @@ pub enum Units {
     Banks(Banks),
 }
 
-/// Sectors of 32 bytes, which are what moves.
+/// Sectors of 32 bytes, the unit of transfer of global memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sectors {
-    /// Those that are touched, ascending.
+    /// The accessed sectors, ascending.
     pub touched: Vec<Sector>,
-    /// As many as would hold the different bytes that are asked for.
+    /// The least number of sectors for the distinct bytes requested.
     pub least: u64,
-    /// The part of what moves that is asked for.
+    /// The fraction of the moved bytes that are requested.
     pub efficiency: Fraction,
 }
 
 /// One sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sector {
-    /// Counted from the beginning of the buffer; negative before it.
+    /// The index from the start of the buffer; negative before it.
     pub number: i64,
     /// The lanes that touch it, one bit each.
     pub lanes: u32,
-    /// The bytes of it that are asked for, one bit each.
+    /// The requested bytes of the sector, one bit each.
     pub used: u32,
 }
 
-/// The 32 banks, each of which gives one word at a time.
+/// The 32 banks, each of which serves one word per pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Banks {
-    /// All of them, in order.
+    /// All banks, in order.
     pub banks: Vec<Bank>,
-    /// The most different words that one of them is asked for.
+    /// The largest number of distinct words in one bank.
     pub ways: u64,
-    /// How often the banks are passed over, by the rules of the counters.
+    /// The number of passes, by the rules of the counters.
     pub passes: u64,
     /// As many would be enough without conflicts.
     pub least: u64,
@@ -80,7 +80,7 @@ pub struct Bank {
 }
 
 impl AccessPicture {
-    /// Of one access.
+    /// The picture of one access.
     #[must_use]
     pub fn from_access(access: &WarpAccess) -> Self {
         let start = access.object.as_ref().map_or(0, |(_, start)| *start);
@@ -102,37 +102,37 @@ impl AccessPicture {
         self.lanes.iter().flatten().count()
     }
 
-    /// What is done to what: `load of x`.
+    /// The access and its object: `load of x`.
     #[must_use]
     pub fn title(&self) -> String {
         title(self.kind, self.object.as_deref(), matches!(self.units, Units::Banks(_)))
     }
 
-    /// What it costs, in a sentence.
+    /// The cost of the access, as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         match &self.units {
             Units::Sectors(Sectors { touched, least, efficiency }) => {
                 let count = touched.len() as u64;
                 let enough = if count == *least {
-                    "which is the least possible".to_owned()
+                    "the minimum".to_owned()
                 } else {
-                    format!("where {least} would be enough")
+                    format!("the minimum is {least}")
                 };
                 let sectors = if count == 1 { "sector" } else { "sectors" };
-                format!("{count} {sectors}, {enough}: {efficiency} of what moves is used")
+                format!("{count} {sectors}, {enough}: {efficiency} of the bytes moved are used")
             }
             Units::Banks(Banks { ways, passes, least, .. }) if passes == least => {
-                let way = if *ways > 1 { ", each moving all that fits" } else { "" };
+                let way = if *ways > 1 { ", each of them full" } else { "" };
                 format!("no bank conflict: {passes} {}{way}", plural(*passes, "pass", "passes"))
             }
             Units::Banks(Banks { ways, passes, least, .. }) => format!(
-                "a {ways}-way bank conflict: {passes} passes over the banks, where {least} would be enough"
+                "a {ways}-way bank conflict: {passes} passes over the banks, the minimum is {least}"
             ),
         }
     }
 
-    /// The sectors or banks of one lane, in words.
+    /// The sectors or banks of one thread, as text.
     #[must_use]
     pub fn units_of(&self, lane: usize) -> String {
         let Some(Some(address)) = self.lanes.get(lane) else { return String::new() };
@@ -150,7 +150,7 @@ impl AccessPicture {
     }
 }
 
-/// What is done to what.
+/// The title of an access.
 pub(super) fn title(kind: AccessKind, object: Option<&str>, is_shared: bool) -> String {
     let kind = match kind {
         AccessKind::Load => "load",

@@ -1,4 +1,4 @@
-//! Has the virtual GPU run a kernel on the inputs of one workload, and sorts what one warp accessed by line.
+//! Runs a kernel on the virtual GPU with the inputs of one workload, and groups the accesses of one warp by line.
 
 use std::collections::BTreeMap;
 
@@ -19,30 +19,30 @@ use crate::verify::station::{ModuleImage, StationFailure};
 use crate::verify::subject::Origins;
 use crate::virtual_gpu::machine::{AccessedMemory, WarpAccess, WarpId};
 
-/// Accesses that are kept of one launch: more than anybody goes through.
+/// The largest number of accesses kept for one launch.
 const MOST_ACCESSES: usize = 4096;
 
-/// Warp instructions of one launch: seconds.
+/// The largest number of warp instructions of one launch: a few seconds.
 const MOST_STEPS: u64 = 1 << 26;
 
-/// What somebody wants to see.
+/// A request to record the accesses of a warp.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordingRequest<'a> {
     /// The project.
     pub project: &'a Project,
-    /// One of its kernels.
+    /// The kernel, one of the project's.
     pub kernel: &'a Kernel,
     /// Whose inputs it gets.
     pub workload: &'a Workload,
     /// The device that is played.
     pub sheet: &'a DeviceSheet,
-    /// What the inputs come from.
+    /// The seed of the inputs.
     pub seed: u64,
     /// Which warp.
     pub warp: WarpId,
 }
 
-/// What a warp accessed.
+/// The accesses of a warp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// The workload.
@@ -58,13 +58,13 @@ pub struct Recording {
 /// One place in the code that accesses memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Site {
-    /// The line of the kernel's own file; none where the compiler does not say.
+    /// The line in the kernel's own file; `None` if the line table has none.
     pub line: Option<u32>,
-    /// The column, which tells accesses of one line apart; an unrolled loop has several instructions for each.
+    /// The column, which distinguishes accesses of one line; an unrolled loop has several instructions for one column.
     pub column: u32,
-    /// Line of the PTX, of the first of its instructions.
+    /// The PTX line of its first instruction.
     pub ptx_line: u32,
-    /// What it does: `load of x`.
+    /// The title: `load of x`.
     pub title: String,
     /// Each time that the warp executed it, in order; at least once.
     pub executions: Vec<WarpAccess>,
@@ -76,7 +76,7 @@ pub enum AccessError {
     /// The kernel does not compile.
     #[error(transparent)]
     Facts(Box<FactsError>),
-    /// The sizes of the workload.
+    /// The sizes of the workload are invalid.
     #[error(transparent)]
     Plan(Box<PlanError>),
     /// The launch block.
@@ -90,10 +90,10 @@ pub enum AccessError {
     NoSuchWarp(WarpId),
 }
 
-/// Compiles and runs the kernel, and keeps what the warp accesses.
+/// Compiles and runs the kernel, and records the accesses of the warp.
 ///
 /// # Errors
-/// The kernel does not compile or cannot be run, or no launch has the warp.
+/// The kernel does not compile or cannot run, or no launch has the warp.
 pub fn record(
     compiler: &mut Compiler,
     wanted: &RecordingRequest<'_>,
@@ -128,8 +128,7 @@ pub fn record(
     Ok(Recording { workload: workload.name.clone(), warp, sites, left_out })
 }
 
-/// The workload whose accesses are shown where nobody chose one: the largest of those that are for verifying, which a virtual
-/// device runs in a moment.
+/// The default workload for recordings: the largest one for verification, which a virtual device runs quickly.
 #[must_use]
 pub fn usual_workload(project: &Project) -> Option<&Workload> {
     let elements = |workload: &&Workload| -> u64 {

@@ -1,4 +1,4 @@
-//! Pictures of accesses whose cost everybody knows.
+//! Pictures of accesses with known costs.
 
 use crate::virtual_gpu::error::PtxLocation;
 use crate::virtual_gpu::machine::{AccessKind, AccessedMemory, WarpAccess};
@@ -33,41 +33,31 @@ fn sectors_are_those_of_the_rules() {
         let lanes = sectors.touched.iter().fold(0, |all, sector| all | sector.lanes);
         assert_eq!(lanes.count_ones() as usize, picture.active());
     };
-    check(
-        4,
-        |lane| Some(4 * lane),
-        4,
-        "4 sectors, which is the least possible: 100 % of what moves is used",
-    );
+    check(4, |lane| Some(4 * lane), 4, "4 sectors, the minimum: 100 % of the bytes moved are used");
     check(
         4,
         |lane| Some(32 * lane),
         32,
-        "32 sectors, where 4 would be enough: 12.5 % of what moves is used",
+        "32 sectors, the minimum is 4: 12.5 % of the bytes moved are used",
     );
-    check(
-        4,
-        |_| Some(64),
-        1,
-        "1 sector, which is the least possible: 12.5 % of what moves is used",
-    );
+    check(4, |_| Some(64), 1, "1 sector, the minimum: 12.5 % of the bytes moved are used");
     check(
         4,
         |lane| Some(4 * lane + 4),
         5,
-        "5 sectors, where 4 would be enough: 80.0 % of what moves is used",
+        "5 sectors, the minimum is 4: 80.0 % of the bytes moved are used",
     );
     check(
         16,
         |lane| Some(16 * lane),
         16,
-        "16 sectors, which is the least possible: 100 % of what moves is used",
+        "16 sectors, the minimum: 100 % of the bytes moved are used",
     );
     check(
         4,
         |lane| (lane < 8).then_some(4 * lane),
         1,
-        "1 sector, which is the least possible: 100 % of what moves is used",
+        "1 sector, the minimum: 100 % of the bytes moved are used",
     );
 }
 
@@ -85,15 +75,15 @@ fn banks_are_those_of_the_rules() {
         4,
         |lane| Some(8 * lane),
         2,
-        "a 2-way bank conflict: 2 passes over the banks, where 1 would be enough",
+        "a 2-way bank conflict: 2 passes over the banks, the minimum is 1",
     );
     check(
         4,
         |lane| Some(128 * lane),
         32,
-        "a 32-way bank conflict: 32 passes over the banks, where 1 would be enough",
+        "a 32-way bank conflict: 32 passes over the banks, the minimum is 1",
     );
-    check(8, |lane| Some(8 * lane), 2, "no bank conflict: 2 passes, each moving all that fits");
+    check(8, |lane| Some(8 * lane), 2, "no bank conflict: 2 passes, each of them full");
 }
 
 #[test]

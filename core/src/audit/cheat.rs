@@ -1,4 +1,4 @@
-//! The ways to cheat that every project is tried with, and one honest way beside them.
+//! The cheats that every project is audited with, and one honest kernel as the control.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use serde::Serialize;
 use crate::project::fill::Fill;
 use crate::project::tensor::{Role, Tensor};
 
-/// One way to fill the outputs, given what the reference computes.
+/// A way to fill the outputs, given the results of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cheat {
-    /// What the reference computes, rounded once: must pass.
+    /// The results of the reference, rounded once: must pass.
     Honest,
     /// Zeros.
     Zeros,
-    /// The same number everywhere.
+    /// A constant in every element.
     Constant,
     /// The mean of the right results.
     Mean,
     /// An input.
     CopyOfInput,
-    /// Nothing: what an earlier launch left might be there.
+    /// Writes nothing: the memory may hold the results of an earlier launch.
     Nothing,
     /// The results of other inputs of the same kind.
     OtherInputs,
@@ -43,15 +43,15 @@ pub enum Cheat {
     WriteFar,
     /// Right, and the inputs changed afterwards.
     InputModified,
-    /// The results of the first launch, kept.
+    /// The stored results of the first launch.
     Memoised,
     /// Right in the first launches only.
     WarmUpOnly,
     /// Right, but for one NaN.
     NotANumber,
-    /// Right for the sizes that everybody sees.
+    /// Correct for visible sizes only.
     VisibleSizesOnly,
-    /// The results of another content of one input.
+    /// The results for other values of one input.
     IgnoresInput {
         /// The input, by its index among the tensors.
         tensor: usize,
@@ -65,10 +65,10 @@ pub enum Cheat {
     },
 }
 
-/// How inputs are changed before the reference sees them.
+/// The change of inputs before the reference reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// The same numbers in the opposite order: every property of the whole input stays.
+    /// The same numbers in reverse order: every property of the whole input is preserved.
     Reversed,
     /// Rounded to f16.
     Half,
@@ -76,11 +76,11 @@ pub(super) enum Change {
     Bf16,
     /// Rounded to tf32.
     Tf32,
-    /// In the opposite order; floating-point numbers halved and one added, besides.
+    /// Reverse order; floating-point numbers are also halved and incremented by one.
     Other,
 }
 
-/// Whether other content of an input is no violation of its structure, such as that of offsets or indices.
+/// Whether other values of an input preserve its structure, such as that of offsets or indices.
 pub(super) fn is_replaceable(tensor: &Tensor) -> bool {
     let Role::Input { fill } = &tensor.role else { return false };
     !tensor.dtype.is_packed()
@@ -103,7 +103,7 @@ pub(super) fn is_replaceable(tensor: &Tensor) -> bool {
 }
 
 impl Cheat {
-    /// How it changes inputs, if it does.
+    /// The change of inputs, if there is one.
     pub(super) const fn change(self) -> Option<Change> {
         match self {
             Self::OtherInputs => Some(Change::Reversed),
@@ -131,7 +131,7 @@ impl Cheat {
         }
     }
 
-    /// The cheats of every audit, in the order in which they are shown.
+    /// The cheats of every audit, in display order.
     pub const ALL: [Self; 19] = [
         Self::Zeros,
         Self::Constant,
@@ -170,9 +170,9 @@ impl fmt::Display for Cheat {
             Self::Tf32Inputs => "inputs rounded to tf32",
             Self::LastRowSkipped => "last row skipped",
             Self::TailSkipped => "tail skipped",
-            Self::WriteBehind => "writes behind an output",
+            Self::WriteBehind => "writes after an output",
             Self::WriteBefore => "writes before an output",
-            Self::WriteFar => "writes far behind an output",
+            Self::WriteFar => "writes far after an output",
             Self::InputModified => "changes an input",
             Self::Memoised => "memoised",
             Self::WarmUpOnly => "computes at first only",

@@ -1,6 +1,7 @@
-//! What a definition cannot see: sizes that no workload runs, inputs and scalars that decide nothing, loose tolerances.
+//! Gaps of a definition: sizes that no workload runs, inputs and scalars that do not influence the outputs, loose
+//! tolerances.
 //!
-//! Each gap names the field that closes it. None of them is a verdict about a kernel.
+//! Each gap names the field that closes it. A gap is not a verdict about a kernel.
 
 use std::collections::BTreeSet;
 
@@ -20,9 +21,9 @@ use crate::project::{Definition, Project, Purpose, Workload};
 pub struct Gap {
     /// The kind of gap.
     pub kind: GapKind,
-    /// What the definition cannot see, in a sentence.
+    /// The gap, as a sentence.
     pub sentence: String,
-    /// What to write in `project.ron`.
+    /// The text to write in `project.ron`.
     pub write: String,
 }
 
@@ -44,7 +45,7 @@ pub enum GapKind {
     NarrowDomain,
     /// The outputs do not depend on an input.
     IgnoredInput,
-    /// A large relative error of every element of an output is accepted.
+    /// The tolerance accepts a large relative error of every element of an output.
     LooseTolerance,
 }
 
@@ -73,8 +74,8 @@ pub fn of_definition(project: &Project) -> Vec<Gap> {
     gaps
 }
 
-/// The gap of an output whose smallest error that is caught is that large: a relative error of 2 to minus half of the
-/// significant bits, of the output or of the precision in which the task may be computed.
+/// The gap of an output whose smallest caught error is too large: a relative error of 2 to the power of minus half the
+/// significant bits of the output or of the permitted precision.
 pub(super) fn of_tolerance(sensitivity: &Sensitivity, accuracy: Accuracy) -> Option<Gap> {
     let own = element::digits(sensitivity.dtype);
     let bits = accuracy.significant_bits().map_or(own, |bits| bits.min(own));
@@ -181,7 +182,7 @@ impl Sizes<'_> {
     }
 }
 
-/// Whether verification runs a scalar with values besides those of the workloads.
+/// Whether verification runs a scalar with values other than those of the workloads.
 fn varies(definition: &Definition, scalar: &Scalar) -> bool {
     scalar.domain != ScalarDomain::Fixed
         && match scalar.dtype.family() {
@@ -205,7 +206,7 @@ fn fixed(scalar: &Scalar, values: impl Iterator<Item = ScalarValue>) -> Option<G
     })
 }
 
-/// What kernels may rely on because the domain of an input is narrow.
+/// The gap of an input with a narrow domain, which kernels may rely on.
 fn narrowed(tensor: &Tensor) -> Option<Gap> {
     tensor.role.fill()?;
     let range = match tensor.domain {
@@ -214,7 +215,7 @@ fn narrowed(tensor: &Tensor) -> Option<Gap> {
         Domain::NonNegative => "0 or above".to_owned(),
         Domain::UnitInterval => "from 0 to 1".to_owned(),
         Domain::Between { low, high } => format!("from {low} to {high}"),
-        // Indices and probabilities are what the task is about.
+        // Indices and probabilities are part of the task.
         Domain::Any | Domain::Finite | Domain::Probability | Domain::IndexBelow(_) => return None,
     };
     let name = &tensor.name;

@@ -1,6 +1,6 @@
-//! Cheats as kernel files: the reference's own code computes into scratch, and what follows cheats.
+//! Generates cheats as kernel files: the reference's own code computes into scratch memory, and the steps after it cheat.
 //!
-//! They are texts like any kernel's, and go through everything that a kernel goes through.
+//! A cheat is compiled and verified like any other kernel.
 
 use std::fmt::Write as _;
 
@@ -12,15 +12,15 @@ use crate::project::launch::{Argument, Buffer, LaunchStep, Step};
 use crate::project::tensor::{Layout, Role, Tensor};
 use crate::project::{Project, Purpose};
 
-/// Bytes of results that a memoised cheat keeps, for each output.
+/// Bytes of results that a memoising cheat stores for each output.
 const KEPT_BYTES: u64 = 1 << 20;
 
 /// Launches in which a cheat that computes at first only is honest.
 const HONEST_LAUNCHES: u32 = 2;
 
-/// Something in a reference that cheats cannot be made of yet.
+/// A feature of a reference for which no cheat can be generated yet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cheats cannot be made of a reference with {0}")]
+#[error("no cheat can be generated from a reference with {0}")]
 pub struct Unsuitable(pub &'static str);
 
 /// The text of a kernel file that cheats in this way.
@@ -213,7 +213,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// The input that a copy is made of, and its name as an argument.
+    /// The input that is copied, and its name as an argument.
     fn copied_input(&self, output: &Tensor) -> Option<(&'a Tensor, String)> {
         let inputs = self.tensors().iter().filter(|tensor| {
             matches!(tensor.role, Role::Input { .. }) && !tensor.dtype.is_packed()
@@ -293,7 +293,7 @@ impl<'a> Generator<'a> {
         text
     }
 
-    /// What an element of a replaced input is.
+    /// The value of an element of a replaced input.
     fn replacing(&self, tensor: &Tensor) -> Option<String> {
         let rounded = match self.cheat.change()? {
             Change::Reversed => {
@@ -324,7 +324,7 @@ impl<'a> Generator<'a> {
         ))
     }
 
-    /// What an element of an output is.
+    /// The value of an element of an output.
     fn body(&self, index: usize, tensor: &Tensor) -> String {
         let t = c_type(tensor.dtype);
         let is_float = tensor.dtype.is_float();
@@ -383,7 +383,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// A condition on the axes that holds for the workloads that everybody sees.
+    /// A condition on the axes that holds for visible workloads.
     fn is_visible(&self) -> String {
         let axes = &self.project.definition.axes;
         let seen = self.project.workloads.iter().filter(|each| each.purpose != Purpose::HeldOut);
@@ -433,7 +433,7 @@ fn replacement(index: usize) -> String {
     format!("cheat_input_{index}")
 }
 
-/// What the reference writes for an output.
+/// The type that the reference writes for an output.
 fn exact_dtype(tensor: &Tensor) -> Dtype {
     if tensor.dtype.is_float() { Dtype::F64 } else { tensor.dtype }
 }
@@ -513,7 +513,7 @@ fn strides(tensor: &Tensor) -> Vec<String> {
     }
 }
 
-/// The arguments that say where elements lie.
+/// The arguments for the layout of elements.
 fn shape_arguments(tensor: &Tensor) -> String {
     let mut all = vec![format!("{}: i64", count(tensor)), format!("{} - 1: i64", span(tensor))];
     all.extend(tensor.shape.iter().map(|dim| format!("{}: i64", dim.text())));
@@ -528,7 +528,7 @@ fn shape_parameters(tensor: &Tensor) -> String {
     all.join(", ")
 }
 
-/// From the number of an element to its place.
+/// Converts the index of an element to its offset.
 fn offset(tensor: &Tensor) -> String {
     format!("long long at = 0;\n    {}", walk(tensor))
 }
@@ -569,7 +569,7 @@ fn quoted(texts: &[impl AsRef<str>]) -> String {
     format!("[{}]", all.join(", "))
 }
 
-/// Replaces a name where it stands alone.
+/// Replaces whole words only.
 fn replace_word(text: &str, word: &str, by: &str) -> String {
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let mut result = String::new();

@@ -1,7 +1,7 @@
-//! The catch matrix: the checker itself, examined for one project.
+//! The catch matrix: an audit of the checker for one project.
 //!
-//! Every cheat that can be made of the definition must be caught, every kernel under `wrong/` must fail as it says, and
-//! every honest kernel must pass. Beside it stands the smallest error that is still caught.
+//! Every cheat that can be generated from the definition must be caught, every kernel in `wrong/` must fail as declared,
+//! and every honest kernel must pass. The matrix also states the smallest error that is still caught.
 
 mod cheat;
 mod gap;
@@ -19,15 +19,15 @@ pub use cheat::Cheat;
 pub use gap::{Gap, GapKind, of_definition as gaps_of_definition};
 pub use generate::{Unsuitable, generate};
 
-/// The powers of two between which the smallest caught error is looked for.
+/// The range of exponents for the search of the smallest caught error.
 const EXPONENTS: (u32, u32) = (1, 48);
 
-/// Verdicts of kernels that are on trial, none of which is timed.
+/// Gives verdicts to an audit; kernels are not timed.
 pub trait VerdictSource {
-    /// The verdict of a kernel, which `name` says to people.
+    /// The verdict of a kernel; `name` is its name for display.
     ///
     /// # Errors
-    /// There is none.
+    /// No verdict is possible.
     fn verdict(
         &mut self,
         name: &str,
@@ -36,7 +36,7 @@ pub trait VerdictSource {
     ) -> Result<Run, EvaluateError>;
 }
 
-/// What came of an audit.
+/// The result of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Matrix {
     /// The generated cheats.
@@ -47,55 +47,56 @@ pub struct Matrix {
     pub honest: Vec<Cell<String>>,
     /// The smallest error that is caught.
     pub sensitivity: Vec<Sensitivity>,
-    /// What the definition cannot see.
+    /// The gaps of the definition.
     pub gaps: Vec<Gap>,
 }
 
-/// One kernel that was tried.
+/// A kernel of an audit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell<Name> {
-    /// Which.
+    /// The name.
     pub name: Name,
-    /// Whether the checker did what it should.
+    /// Whether the checker gave the required verdict.
     pub outcome: Outcome,
     /// The verdict in a sentence.
     pub sentence: String,
 }
 
-/// Whether the checker did what it should.
+/// Whether the checker gave the required verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It did.
+    /// The checker gave the required verdict.
     Good,
-    /// A cheat or a wrong kernel came through, or failed otherwise than it says; an honest kernel was rejected; a kernel
-    /// is not understood, and so was not tried.
+    /// A cheat or a wrong kernel passed, or failed in another way than declared; an honest kernel failed; or a kernel could
+    /// not be parsed and did not run.
     Hole,
     /// The kernel was not judged: its device, or the machine, ended the evaluation without a finding.
     NotJudged,
-    /// Every output of the cheat equals the honest one bit for bit: there is nothing to catch.
+    /// Every output of the cheat is bitwise equal to the correct one, so the cheat does not apply.
     NotApplicable,
 }
 
-/// The smallest error of one output that is caught.
+/// The smallest caught error of an output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sensitivity {
     /// The output.
     pub output: String,
-    /// Its dtype.
+    /// The data type.
     pub dtype: lightbench_primitives::dtype::Dtype,
-    /// Every element too large by one part in two to this power is caught, by the next power it is not; none if nothing is.
+    /// The largest exponent `e` for which a relative error of 2^-e in every element is caught; `None` if no error is
+    /// caught.
     pub exponent: Option<u32>,
 }
 
 impl Matrix {
-    /// How many holes there are.
+    /// The number of holes.
     #[must_use]
     pub fn holes(&self) -> usize {
         self.count(Outcome::Hole)
     }
 
-    /// How many kernels were not judged.
+    /// The number of kernels that were not judged.
     #[must_use]
     pub fn not_judged(&self) -> usize {
         self.count(Outcome::NotJudged)
@@ -119,11 +120,11 @@ pub enum AuditError {
     #[error(transparent)]
     Unsuitable(#[from] Unsuitable),
     /// A generated kernel is not a sound one: the generator is at fault.
-    #[error("the cheat `{cheat}` is no kernel: {problem}")]
+    #[error("the generated cheat `{cheat}` is not a valid kernel: {problem}")]
     Generated {
-        /// Which.
+        /// The name.
         cheat: Cheat,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A kernel on which the rest depends was not judged.
@@ -150,7 +151,7 @@ pub fn audit(project: &Project, court: &mut dyn VerdictSource) -> Result<Matrix,
     }
     for broken in &project.broken {
         let name = broken.name();
-        let sentence = format!("{name} is not understood: {}", broken.problem_list());
+        let sentence = format!("{name} cannot be parsed: {}", broken.problem_list());
         let cell = Cell { name, outcome: Outcome::Hole, sentence };
         match broken.part {
             Part::Kernel => matrix.honest.push(cell),
@@ -202,7 +203,7 @@ struct Auditor<'a> {
 }
 
 impl Auditor<'_> {
-    /// A generated kernel; what its code shows is not held against it, so that it must be caught while it runs.
+    /// A generated kernel; static evidence does not refuse it, so that it must be caught while it runs.
     fn cheat(&mut self, cheat: Cheat) -> Result<Run, AuditError> {
         let source = generate(self.project, cheat)?;
         let kernel = self.project.draft("cheat", source).map_err(|problems| {

@@ -1,4 +1,4 @@
-//! The projects that reach ceilings: what each keeps busy, and what is read from its time.
+//! The benchmark projects: the memory or pipe that each keeps busy, and the quantity computed from its time.
 
 use std::fmt;
 use std::path::Path;
@@ -13,27 +13,27 @@ use super::CalibrateError;
 /// A project that reaches one ceiling.
 #[derive(Clone, Copy, Debug)]
 pub struct Benchmark {
-    /// Its folder.
+    /// The folder of the project.
     pub name: &'static str,
     files: &'static [(&'static str, &'static str)],
-    /// What it measures.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// Which of its times counts.
+    /// The cache state whose time counts.
     pub(super) mode: Mode,
     /// How, in a few words.
     pub(super) method: &'static str,
 }
 
-/// What a benchmark measures.
+/// A quantity that a benchmark measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// The rate of a way through memory.
+    /// The rate of a memory path.
     Memory(MemoryPath),
     /// The rate of a pipe.
     Pipe(Pipe),
-    /// The rate of approximated functions.
+    /// The rate of approximate special functions.
     Special,
-    /// What L2 keeps of writes.
+    /// The written bytes that L2 retains.
     RetainedWrites,
 }
 
@@ -131,18 +131,18 @@ pub const BENCHMARKS: [Benchmark; 16] = [
 /// The instructions that multiply matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Products {
-    /// Of a warp: `mma.sync`.
+    /// Products of a warp: `mma.sync`.
     Warp,
-    /// Of a warp group: `wgmma`.
+    /// Products of a warp group: `wgmma`.
     Group,
 }
 
 impl Benchmark {
-    /// Why its rate is no ceiling of a device of this compute capability, where it is none.
+    /// The reason why the benchmark's rate is not a ceiling of a device of this compute capability, if it is not.
     ///
-    /// Chips from 9.0 to before 12.0 have products of warp groups (`wgmma`, `tcgen05`), and `mma.sync` reaches about 63 %
-    /// of those on Hopper (W. Luo et al. 2024, arXiv 2402.13499): a ceiling that low would be no ceiling. `wgmma` is of
-    /// 9.0 alone (PTX ISA, `wgmma.mma_async`: target sm_90a).
+    /// Compute capabilities from 9.0 to below 12.0 have warp-group products (`wgmma`, `tcgen05`); `mma.sync` reaches about
+    /// 63 % of their rate on Hopper (W. Luo et al. 2024, arXiv 2402.13499), which is too low for a ceiling. Only compute
+    /// capability 9.0 has `wgmma` (PTX ISA, `wgmma.mma_async`: target sm_90a).
     #[must_use]
     pub fn unsuitable(&self, capability: ComputeCapability) -> Option<&'static str> {
         let products = self.products()?;
@@ -163,7 +163,7 @@ impl Benchmark {
         BENCHMARKS.iter().any(suits)
     }
 
-    /// How it multiplies matrices, where it does.
+    /// The kind of matrix products, if the benchmark has any.
     fn products(&self) -> Option<Products> {
         match self.quantity {
             Quantity::Pipe(pipe) if pipe.is_tensor() => {

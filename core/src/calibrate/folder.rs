@@ -1,4 +1,4 @@
-//! Where calibrations are kept: one file for each device, named by its identity.
+//! The folder of calibrations: one file for each device, named by the device's UUID.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -20,16 +20,16 @@ pub struct Calibrations {
     folder: PathBuf,
 }
 
-/// What is kept of a device.
+/// The stored calibration of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoredCalibration {
-    /// Nobody calibrated it.
+    /// The device is not calibrated.
     Nothing,
-    /// Its ceilings.
+    /// The calibration.
     Usable(Box<Calibration>),
-    /// A file that says nothing of this device; the sheet is used.
+    /// A file without a usable calibration of this device; the device sheet is used.
     Unusable {
-        /// Which.
+        /// The file.
         file: PathBuf,
         /// Why.
         reason: String,
@@ -43,17 +43,17 @@ impl Calibrations {
         Self { folder: state.join(FOLDER) }
     }
 
-    /// The file of a device; none where its identity is no 32 hexadecimal digits, which name no path.
+    /// The file of a device; `None` if its UUID is not 32 hexadecimal digits, so that a UUID can never form another path.
     #[must_use]
     pub fn file(&self, uuid: &str) -> Option<PathBuf> {
         let is_identity = uuid.len() == 32 && uuid.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_identity.then(|| self.folder.join(format!("{}.json", uuid.to_ascii_lowercase())))
     }
 
-    /// Keeps a calibration in the place of an older one of the same device: either of both is there at any moment.
+    /// Stores a calibration, and atomically replaces an older one of the same device.
     ///
     /// # Errors
-    /// The folder cannot be written, or the calibration has no form on disk.
+    /// The folder cannot be written, or the calibration cannot be serialised.
     pub fn store(&self, calibration: &Calibration) -> io::Result<PathBuf> {
         let file = self.file(&calibration.device.uuid).ok_or_else(|| {
             io::Error::other(format!("`{}` identifies no device", calibration.device.uuid))
@@ -68,7 +68,7 @@ impl Calibrations {
         Ok(file)
     }
 
-    /// What is kept of a device.
+    /// The stored calibration of a device.
     #[must_use]
     pub fn load(&self, uuid: &str) -> StoredCalibration {
         let Some(file) = self.file(uuid) else { return StoredCalibration::Nothing };
@@ -82,7 +82,7 @@ impl Calibrations {
                 Ok(found) if found.is_of(uuid) => {
                     return StoredCalibration::Usable(Box::new(found));
                 }
-                Ok(found) => format!("it is of another device, {}", found.device.uuid),
+                Ok(found) => format!("it is for another device, {}", found.device.uuid),
             },
         };
         StoredCalibration::Unusable { file, reason }

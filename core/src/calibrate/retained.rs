@@ -1,7 +1,9 @@
-//! What L2 keeps of writes, from times: it goes to memory only when something else needs its place.
+//! Measures how many written bytes L2 retains after a kernel ends; L2 writes them to memory only when other data replaces
+//! them.
 //!
-//! Much is written, then much else is read. Together that takes longer than each by itself, by the time in which memory
-//! takes what was still in L2 when the writes had ended. What launches take besides is in all four times and cancels.
+//! One benchmark writes, another reads other memory. Run one after the other, they take longer than the sum of their single
+//! times, by the time in which memory receives the bytes that were still in L2 when the writes ended. Launch overhead is in
+//! all four times and cancels.
 
 use crate::measure::timing::Timing;
 use crate::speed_of_light::calibration::Measured;
@@ -14,7 +16,7 @@ const METHOD: &str =
 /// The lowest, median and highest of an interval, in seconds.
 type Interval = [f64; 3];
 
-/// Times of writing and reading next to nothing, of writing much, of reading much, and of both.
+/// Times of four workloads: minimal writes and reads, large writes, large reads, and both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) neither: Interval,
@@ -35,16 +37,16 @@ impl Times {
         Some(Self { neither, writes, reads: interval(reads), both: interval(both) })
     }
 
-    /// What both take beyond each; of each time the end that is asked for.
+    /// The time of both beyond the sum of each, for the given ends of the intervals.
     fn beyond(&self, [of_sums, of_parts]: [usize; 2]) -> f64 {
         self.both[of_sums] + self.neither[of_sums] - self.writes[of_parts] - self.reads[of_parts]
     }
 }
 
-/// What stays of writes in a cache of that size, where memory takes them at that rate.
+/// The written bytes retained in a cache of that size, for a memory with that write rate.
 ///
 /// # Errors
-/// A sentence: the times show no such thing.
+/// A sentence: the times give no usable value.
 pub(super) fn retained(
     times: Times,
     rate: &Measured<BytesPerSecond>,
@@ -58,7 +60,7 @@ pub(super) fn retained(
     let is_sound = low.is_finite() && high.is_finite() && high >= 0.0 && median <= most as f64;
     if !is_sound {
         return Err(format!(
-            "the times do not tell: {median:.0} bytes, from {low:.0} to {high:.0}, in an L2 of {most}"
+            "the times give no usable value: {median:.0} bytes, interval {low:.0} to {high:.0}, in an L2 of {most}"
         ));
     }
     // No less than nothing stays there, and no more than there is room for.
@@ -109,11 +111,11 @@ mod tests {
     fn times_that_do_not_tell_are_refused() {
         let check = |times: Times| {
             let reason = retained(times, &rate(), L2, 9).unwrap_err();
-            assert!(reason.starts_with("the times do not tell"), "{reason}");
+            assert!(reason.starts_with("the times give no usable value"), "{reason}");
         };
         // More than there is.
         check(times(80e6, 0.001));
-        // Both are faster than each.
+        // The combined time is shorter than the single times.
         let odd = times(10e6, 0.001);
         check(Times { both: odd.neither, ..odd });
         check(Times { both: [f64::NAN; 3], ..odd });

@@ -1,5 +1,5 @@
-//! What others take for the same work: libraries that the project names run in the candidate's place, once for as long as
-//! the program runs, and numbers from elsewhere are quoted.
+//! Times of baselines for the same work: libraries named by the project run in place of the candidate, once per process,
+//! and times from elsewhere are quoted.
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::case::Case;
@@ -19,11 +19,11 @@ use crate::verify::verdict::{Checks, Failure, Passed, Refused, TimingUse};
 use crate::verify::verification::library::LibraryTimes;
 use crate::verify::verification::{Stop, Verification};
 
-/// What libraries were found to take.
+/// The cached times of libraries.
 #[derive(Debug, Default)]
 pub struct LibraryTimeCache(Vec<(LibraryTimeKey, LibraryTimeResult)>);
 
-/// What a library was asked: the same again is not asked again.
+/// The key of a cached library time.
 #[derive(Clone, Debug, PartialEq)]
 struct LibraryTimeKey {
     gemm: Gemm,
@@ -31,25 +31,25 @@ struct LibraryTimeKey {
     timing: TimingUse,
 }
 
-/// Its times, or why there are none.
+/// The times of a library, or the reason why there are none.
 type LibraryTimeResult = Result<LibraryTimes, LibraryUnusable>;
 
-/// Why a library is held against nothing.
+/// The reason why a library cannot serve as a baseline.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LibraryUnusable {
-    /// It is not there, or it refuses to be asked.
+    /// The library is missing, or a call failed.
     #[error("{0}")]
     Unusable(String),
-    /// It ran, and it is not right.
+    /// The library ran, and its results are wrong.
     #[error("{0}")]
     Wrong(String),
 }
 
-/// Adds what the project's baselines take to the times of a candidate that passed. On a virtual device there is no
-/// library, and a model of a kernel is not held against times of others.
+/// Adds the times of the project's baselines to a candidate that passed. A virtual device runs no library, and modelled
+/// times are not compared with measured ones.
 ///
 /// # Errors
-/// Somebody cancelled. A library that is not there, or not right, is a sentence beside the times.
+/// Cancelled by the user. A library that is missing or wrong is reported with the times and is not an error.
 pub(super) fn add(
     evaluation: &Evaluation<'_>,
     subject: &Subject,
@@ -72,7 +72,7 @@ pub(super) fn add(
                 }
             }
             Baseline::Library(library @ (Library::Cub | Library::Cudnn)) => {
-                let reason = "Lightbench has no runner for it".to_owned();
+                let reason = "Lightbench cannot run it".to_owned();
                 for timed in &mut passed.timings {
                     let (name, outcome) =
                         (library.name().to_owned(), BaselineOutcome::None(reason.clone()));
@@ -88,17 +88,17 @@ pub(super) fn add(
                     timed.baselines.push(BaselineTiming { name: name.clone(), outcome });
                 }
             }
-            // A kernel of the project has runs of its own, and nobody else's command is run.
+            // A kernel of the project has its own runs, and external commands are never executed.
             Baseline::Kernel(_) | Baseline::UserCommand(_) => {}
         }
     }
     Ok(())
 }
 
-/// Whether a library is right on every workload of a project, before it is held against a kernel. Nothing is timed.
+/// Verifies a library on every workload of a project before it is compared with a kernel. Nothing is timed.
 ///
 /// # Errors
-/// Somebody cancelled.
+/// Cancelled by the user.
 pub(super) fn checked(
     evaluation: &Evaluation<'_>,
     subject: &Subject,
@@ -110,7 +110,7 @@ pub(super) fn checked(
     order.answer(context, cancellation, watcher)
 }
 
-/// What one workload is told.
+/// The result for one workload.
 fn told(answer: &LibraryTimeResult, workload: &str) -> BaselineTiming {
     let name = "cuBLAS".to_owned();
     let outcome = match answer {
@@ -133,7 +133,7 @@ fn told(answer: &LibraryTimeResult, workload: &str) -> BaselineTiming {
     BaselineTiming { name, outcome }
 }
 
-/// One library for one subject.
+/// The timing of one library for one candidate.
 struct LibraryTiming<'a, 'b> {
     evaluation: &'b Evaluation<'a>,
     subject: &'b Subject,
@@ -222,7 +222,7 @@ impl LibraryTiming<'_, '_> {
 
 /// Why a library has no times.
 fn unfit(failure: &Failure) -> LibraryUnusable {
-    // It was refused for being asked: what the loader or the library says is all there is to say.
+    // The loader or the library refused the call; its message is the reason.
     if let Failure::Refused(Refused::Launch { problems, .. }) = failure {
         return LibraryUnusable::Unusable(problems.join("; "));
     }

@@ -1,4 +1,4 @@
-//! From a kernel to a subject: compiled for every workload that will run, beside the reference.
+//! Compiles a kernel and its reference for every workload that will run.
 
 mod whole_domain;
 
@@ -33,13 +33,13 @@ use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 use whole_domain::{small_workloads, varied_workloads};
 
-/// What a virtual device runs of one workload, in operations and words moved: seconds, not minutes.
+/// The largest work of a workload on a virtual device, in operations and words moved: seconds, not minutes.
 const VIRTUAL_WORK: f64 = 33_554_432.0;
 
-/// Bytes of all tensors of one workload on a virtual device.
+/// The largest size of all tensors of a workload on a virtual device, in bytes.
 const VIRTUAL_BYTES: u64 = 256 << 20;
 
-/// Compiling code of ours takes a second.
+/// Compiling the harness kernels takes a second.
 const TRUSTED_LIMIT: Duration = Duration::from_secs(60);
 
 /// The subject, or why the candidate is not run at all.
@@ -52,16 +52,16 @@ pub(super) fn build(
 ) -> Result<Subject, Stop> {
     let alone = std::slice::from_ref(evaluation);
     let built = build_all(alone, scope, compiler, cancellation)?.into_iter().next();
-    let nothing = || Stop::Request("nothing is to be built".to_owned());
+    let nothing = || Stop::Request("no workload is selected for building".to_owned());
     let (found, subject) = built.ok_or_else(nothing)?;
     *candidate = found;
     subject
 }
 
-/// What was built, and under which name.
+/// A compiled candidate with its hash.
 pub(super) type Built = (Option<CandidateHash>, Result<Subject, Stop>);
 
-/// The same for several candidates of one project and device, all of them compiled before any is looked at.
+/// Builds several candidates of one project and device; all are compiled before the first is checked.
 pub(super) fn build_all(
     evaluations: &[Evaluation<'_>],
     scope: Scope,
@@ -127,7 +127,7 @@ pub(super) fn build_all(
     Ok(each.collect())
 }
 
-/// Code of ours for a GPU. That it does not compile is nobody's fault but ours or the machine's.
+/// The harness kernels for a GPU. If they do not compile, Lightbench or the machine is at fault.
 fn trusted(
     evaluation: &Evaluation<'_>,
     compiler: &mut Compiler,
@@ -137,17 +137,17 @@ fn trusted(
     let artifact = match compiler.compile(&job, TRUSTED_LIMIT, cancellation) {
         Ok(compiled) => compiled.artifact,
         Err(CompileError::Cancelled) => return Err(NotJudged::Cancelled.into()),
-        Err(error) => return Err(Stop::Broken(format!("the code that judges: {error}"))),
+        Err(error) => return Err(Stop::Broken(format!("the comparison kernels: {error}"))),
     };
     Ok(ModuleImage { ptx: artifact.ptx, cubin: artifact.cubin })
 }
 
-/// How much of a project is built.
+/// The workloads of a project that are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Every workload that is asked for and runs on the device.
+    /// Every requested workload that runs on the device.
     Everything,
-    /// What a quick look needs: those that are timed, and where these run in a model only, the first one besides.
+    /// The workloads for screening: the timed ones and, if these run only in a model, the first one too.
     Screening,
 }
 
@@ -188,7 +188,7 @@ fn fit<'a>(
     Ok((fit, not_run))
 }
 
-/// The workloads that are asked for, visible ones first.
+/// The requested workloads, visible ones first.
 fn selected<'a>(evaluation: &Evaluation<'a>, scope: Scope) -> Result<Vec<&'a Workload>, Stop> {
     let project = evaluation.project;
     let of = |purpose| project.workloads.iter().filter(move |each| each.purpose == purpose);
@@ -196,7 +196,7 @@ fn selected<'a>(evaluation: &Evaluation<'a>, scope: Scope) -> Result<Vec<&'a Wor
         let workload = project.workload(name).map_err(|error| Stop::Request(error.to_string()))?;
         return match workload.purpose {
             Purpose::HeldOut => Err(Stop::Request(format!(
-                "`{name}` is held out: it runs with all others, and nobody is told more than one bit of it"
+                "`{name}` is held out: it runs only together with all other workloads, and its only published result is passed or failed"
             ))),
             // Timed in a model, it needs another one to be right on.
             Purpose::Measure if scope == Scope::Screening => {
@@ -208,7 +208,7 @@ fn selected<'a>(evaluation: &Evaluation<'a>, scope: Scope) -> Result<Vec<&'a Wor
     Ok(of(Purpose::Verify).chain(of(Purpose::Measure)).chain(of(Purpose::HeldOut)).collect())
 }
 
-/// Why a workload does not run on a device; nothing if it does.
+/// The reason why a workload does not run on a device; `None` if it does.
 fn unfit(device: &DeviceName, workload: &Workload) -> Option<String> {
     match (device, workload.purpose) {
         (DeviceName::Cuda(_), _) => None,
@@ -226,7 +226,8 @@ fn extent(workload: &Workload) -> Extent {
     if too_large { Extent::Large } else { Extent::Small }
 }
 
-/// Why tensors and scratch of a workload find no room, in what the project allows or on the device; none where they do.
+/// The reason why tensors and scratch memory of a workload exceed the project's limit or the device memory; `None` if they
+/// fit.
 fn too_large(needed: u64, allowed: u64, room: Option<Bytes>) -> Option<String> {
     if needed > allowed {
         return Some(format!("{needed} bytes of device memory; the project allows {allowed}"));
@@ -250,7 +251,7 @@ struct Modules {
 }
 
 impl Modules {
-    /// The index of what was compiled, and whether it is new.
+    /// The index of the compiled module, and whether it is new.
     fn index(&mut self, facts: &Facts) -> (usize, bool) {
         let hash = facts.candidate.hash;
         if let Some(known) = self.hashes.iter().position(|known| *known == hash) {
@@ -266,13 +267,13 @@ impl Modules {
 
 struct Builder<'a, 'b> {
     evaluation: &'b Evaluation<'a>,
-    /// Which of the candidates it is.
+    /// The index of the candidate.
     index: usize,
     compiles: &'b mut Compilations<'a>,
     candidate: Modules,
     reference: Modules,
     evidence: Vec<Found>,
-    /// Whether the reference has a twin that computes in f32.
+    /// The f32 variant of the reference, if there is one.
     has_twin: bool,
 }
 
@@ -314,7 +315,8 @@ impl Builder<'_, '_> {
         Ok(subject)
     }
 
-    /// Why there can be no verdict: times are of what was seen to be right, and only small workloads are run whole here.
+    /// The reason why no verdict is possible: only verified kernels are timed, and only small workloads run completely on
+    /// this device.
     fn nothing_to_verify(&self) -> String {
         let Evaluation { project, device, workload: only, .. } = *self.evaluation;
         let verified = project.workloads.iter().filter(|each| each.purpose == Purpose::Verify);
@@ -375,7 +377,7 @@ impl Builder<'_, '_> {
         };
         let room = match self.evaluation.device {
             DeviceName::Cuda(_) => self.evaluation.sheet.dram.get(),
-            // A virtual device has what the host has, and says it when there is not enough.
+            // A virtual device uses host memory, and reports when it is insufficient.
             DeviceName::Virtual(_) => None,
         };
         match too_large(trial.bytes(), definition.limits.device_bytes, room) {
@@ -387,7 +389,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What the code shows without running it.
+    /// Static evidence of the code.
     fn look(&mut self, facts: &Facts) -> Result<(), Stop> {
         let entries: Vec<&str> =
             facts.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
@@ -419,7 +421,7 @@ fn is_exact(kind: OperationKind) -> bool {
 fn because(missing: NoFacts, whose: impl FnOnce(FactsError) -> Stop) -> Stop {
     match missing {
         NoFacts::Because(error) => whose(error),
-        // Only after a held-out workload is there another one, and more than one bit is not told.
+        // The message must not reveal more than one bit about held-out workloads.
         NoFacts::AlreadyReported => Failure::Wrong(Box::new(Wrong::HeldOut)).into(),
     }
 }
@@ -447,7 +449,7 @@ fn of_reference(error: &FactsError) -> Stop {
     }
 }
 
-/// A reference that does not compile, with the first thing that the compiler minds: often nobody has written it yet.
+/// A reference that does not compile, with the first error of the compiler: often it is not written yet.
 fn rejected(rejection: &Rejection) -> String {
     let mut errors = rejection.diagnostics.iter().filter(|each| each.severity >= Severity::Error);
     let first = errors.next().map_or_else(String::new, |error| {
@@ -460,7 +462,7 @@ fn rejected(rejection: &Rejection) -> String {
     format!("the reference does not compile: {first}`lightbench check` shows everything")
 }
 
-/// Whose fault it is that there are no facts.
+/// Attributes missing compile facts to the candidate, the reference or the machine.
 fn of_candidate(error: FactsError) -> Stop {
     match error {
         FactsError::Plan(error) => Stop::Request(error.to_string()),
@@ -478,7 +480,7 @@ fn of_candidate(error: FactsError) -> Stop {
     }
 }
 
-/// A feature that no device here has leaves the candidate unjudged; anything else is a defect of Lightbench.
+/// A feature that no available device has leaves the candidate unjudged; anything else is a defect of Lightbench.
 fn of_program(error: &ProgramError) -> Stop {
     match error {
         ProgramError::Unsupported(unsupported) => {
@@ -523,7 +525,7 @@ mod tests {
         check(101, 100, Some(200), Some("101 bytes of device memory; the project allows 100"));
     }
 
-    /// Whether the message of a reason can have a number in it that was computed from sizes. A new reason is entered here.
+    /// Whether the message of a reason can contain a number computed from sizes. Every new reason must be classified here.
     const fn carries_sizes(reason: &Reason) -> bool {
         match reason {
             Reason::DivisionByZero { .. }

@@ -1,4 +1,4 @@
-//! Two kernels of a project beside each other, or a kernel and a library: both are right, and both run in every round.
+//! Compares two kernels of a project, or a kernel and a library: both are verified first, and both run in every round.
 
 use std::time::Duration;
 
@@ -32,22 +32,22 @@ use crate::verify::verdict::{Step, TimingUse};
 use crate::verify::verification::library::LibraryTimes;
 use crate::verify::verification::{Stop, WorkerLoss};
 
-/// What a comparison may take beside its samples: making inputs, copying.
+/// The time limit of a comparison in addition to its samples, for making and copying inputs.
 const BESIDE: Duration = Duration::from_secs(120);
 
-/// Two that are held against each other; the first is called A, the second B.
+/// Two programs to compare; the first is called A, the second B.
 #[derive(Clone, Debug)]
 pub enum Pair<Kernel> {
     /// Two kernels that passed before.
     Kernels([Kernel; 2]),
     /// A kernel that passed before, and a library that is checked first.
     KernelAndLibrary(Kernel, Gemm),
-    /// The same the other way round.
+    /// The pair with A and B exchanged.
     LibraryAndKernel(Gemm, Kernel),
 }
 
 impl<Kernel> Pair<Kernel> {
-    /// The kernel, or the first of two.
+    /// The kernel, or the first of two kernels.
     pub const fn kernel(&self) -> &Kernel {
         match self {
             Self::Kernels([kernel, _])
@@ -56,7 +56,7 @@ impl<Kernel> Pair<Kernel> {
         }
     }
 
-    /// The same with something else for each kernel.
+    /// Maps each kernel of the pair.
     pub fn map<'a, Other>(&'a self, of: impl Fn(&'a Kernel) -> Other) -> Pair<Other> {
         match self {
             Self::Kernels([a, b]) => Pair::Kernels([of(a), of(b)]),
@@ -66,32 +66,32 @@ impl<Kernel> Pair<Kernel> {
     }
 }
 
-/// What came of holding two against each other.
+/// The result of a comparison.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// What was found out of the library, where one of both is one.
+    /// The state of the library, if one of the two is a library.
     pub library: Option<Result<LibraryTimes, LibraryUnusable>>,
-    /// Each workload; none where a library is not fit for it.
+    /// The result of each workload; empty if the library is unusable.
     pub workloads: Vec<ComparedWorkload>,
 }
 
-/// How two kernels compare on one workload.
+/// The comparison on one workload.
 #[derive(Clone, Debug)]
 pub struct ComparedWorkload {
-    /// Its name.
+    /// The name of the workload.
     pub workload: String,
-    /// What no correct kernel beats, by the sheet and by what was measured of the device: it is the task's, so that it is
-    /// known of what has no time too.
+    /// The physical bounds on device-sheet peaks and measured ceilings. They depend only on the task, so they are known
+    /// without times too.
     pub bounds: Vec<PhysicalBound>,
-    /// How they compare.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
 impl ComparedWorkload {
-    /// Where a time of it stands.
+    /// Compares a time with the bounds of the workload.
     ///
     /// # Errors
-    /// As [`standing`].
+    /// As [`compare_with_bounds`].
     pub fn standing(&self, timing: &Timing) -> Result<BoundComparison, NoBoundComparison> {
         let bounds = self.bounds.iter().map(|physical| Bounds { physical, method: None });
         compare_with_bounds(timing, &bounds.collect::<Vec<_>>())
@@ -104,21 +104,21 @@ impl ComparedWorkload {
     }
 }
 
-/// How two kernels compare on one workload.
+/// The comparison on one workload.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Both ran side by side.
+    /// Both programs ran side by side.
     Measured {
         /// The times of A and B.
         timings: Box<[Timing; 2]>,
         /// B against A.
         comparison: Comparison,
     },
-    /// A model was asked for both.
+    /// Both times come from the model.
     Modelled {
-        /// The times of A and B, or why there is none.
+        /// The times of A and B, or the reason why there is none.
         timings: Box<[Result<Timing, String>; 2]>,
-        /// The time of B as a part of that of A, where both have one.
+        /// The time of B divided by that of A, if both are known.
         ratio: Option<Fraction>,
     },
     /// Neither has a time, for this reason.
@@ -139,7 +139,7 @@ pub fn side_by_side(
 ) -> Result<Compared, EvaluateError> {
     let Evaluation { seed, workload: only, .. } = *pair.kernel();
     let timing = TimingUse::Measure(protocol);
-    // All workloads: one alone says of no library, and on a virtual device of no kernel, that it is right.
+    // All workloads: one workload alone does not verify a library, nor a kernel on a virtual device.
     let pair = pair.map(|each| Evaluation { timing, workload: None, ..*each });
     let compared = settled(retry::with_fresh_workers(context, |bench| {
         let mut loaded = LoadedPair::load(&pair, bench, cancellation, &mut *watcher)?;
@@ -147,12 +147,12 @@ pub fn side_by_side(
         loaded.timed(pair.kernel(), (mode, protocol, seed), bench, (cancellation, &mut *watcher))
     }))?;
     compared.map_err(|reason| {
-        // Both passed before.
+        // Both programs passed before.
         EvaluateError::Environment(sentence::not_passed("the comparison", &reason))
     })
 }
 
-/// Both, loaded into one device.
+/// Both programs, loaded into one device.
 pub(super) struct LoadedPair {
     library: Option<Result<LibraryTimes, LibraryUnusable>>,
     workloads: Vec<WorkloadPrograms>,
@@ -214,7 +214,7 @@ impl LoadedPair {
         Ok(Self { library: Some(checked), workloads: contests })
     }
 
-    /// The times of every contest.
+    /// The times of every workload.
     pub(super) fn timed(
         self,
         evaluation: &Evaluation<'_>,
@@ -293,7 +293,7 @@ impl WorkloadPrograms {
         cancellation: &Cancellation,
     ) -> Result<Outcome, Stop> {
         if mode == Mode::Graph && self.programs.iter().any(Program::is_cooperative) {
-            let reason = "launches whose blocks wait for each other go into no graph";
+            let reason = "launches whose blocks wait for each other cannot be captured in a graph";
             return Ok(Outcome::Withheld(reason.to_owned()));
         }
         let protocol = protocol.under(mode);
@@ -338,7 +338,7 @@ fn measured(samples: Samples, mode: Mode) -> Outcome {
     let Samples { clock, batches, rounds, stopped, readings, .. } = samples;
     let mut rounds = rounds.into_iter().zip(batches);
     let (Some(a), Some(b)) = (rounds.next(), rounds.next()) else {
-        return Outcome::Withheld("the clock gave no times".to_owned());
+        return Outcome::Withheld("the clock returned no times".to_owned());
     };
     let comparison = Comparison::from_rounds(&a.0, &b.0);
     let timing =

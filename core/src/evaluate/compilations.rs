@@ -1,4 +1,4 @@
-//! What an evaluation needs compiled: every distinct job once, several at a time.
+//! The compilations of an evaluation: each distinct job once, several in parallel.
 
 use std::collections::BTreeMap;
 
@@ -17,40 +17,40 @@ use crate::worker::pool::Afterwards;
 
 static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();
 
-/// What both sides of some workloads need compiled, and what came of it.
+/// The compilations that the candidate and the reference of several workloads need, with their results.
 #[derive(Debug)]
 pub(super) struct Compilations<'a> {
-    /// For each candidate, its side, the reference's and its twin's of each workload in turn; none once its facts were
-    /// asked for.
+    /// For each candidate and workload: the candidate, the reference and the f32 reference; `None` once its facts are
+    /// taken.
     sides: Vec<Option<Result<Prepared<'a>, FactsError>>>,
-    /// The compile of each side, where there is one.
+    /// The index of each compilation, if there is one.
     jobs: Vec<Option<usize>>,
     compiled: Vec<Attempt>,
     workloads: usize,
 }
 
-/// What came of one compile.
+/// The result of one compilation.
 #[derive(Debug)]
 enum Attempt {
-    /// Somebody cancelled, or what failed before it is told first.
+    /// Cancelled, or an earlier failure is reported first.
     NotBegun,
     Done(Box<Compiled>),
     Failed(CompileError),
-    /// It failed, and somebody was told why.
+    /// The compilation failed, and its error was reported.
     AlreadyReported,
 }
 
 /// Why there are no facts.
 #[derive(Debug)]
 pub(super) enum NoFacts {
-    /// This is why.
+    /// The error.
     Because(FactsError),
-    /// The same compile failed for another workload, which was told why.
+    /// The same compilation failed for another workload, which reported the error.
     AlreadyReported,
 }
 
 impl<'a> Compilations<'a> {
-    /// Compiles everything; of one candidate until a visible workload's compile fails.
+    /// Compiles everything; for a single candidate, stops when the compilation of a visible workload fails.
     pub(super) fn new(
         evaluations: &[Evaluation<'a>],
         (workloads, twin): (&[&'a Workload], Option<&'a Kernel>),
@@ -58,7 +58,7 @@ impl<'a> Compilations<'a> {
         cancellation: &Cancellation,
     ) -> Self {
         let alone = evaluations.len() == 1;
-        // In the order in which facts are asked for: what fails first in this order is what is told.
+        // In the order in which facts are taken: the first failure in this order is reported.
         let mut sides = Vec::new();
         for evaluation in evaluations {
             for workload in workloads {
@@ -101,7 +101,7 @@ impl<'a> Compilations<'a> {
         Self { sides, jobs, compiled, workloads: workloads.len() }
     }
 
-    /// The facts of one side of a workload of a candidate, both by their index.
+    /// The compile facts of one side of a candidate's workload.
     pub(super) fn facts(
         &mut self,
         (candidate, workload): (usize, usize),
@@ -115,7 +115,7 @@ impl<'a> Compilations<'a> {
         self.of_index(index)
     }
 
-    /// The facts of the reference's twin.
+    /// The compile facts of the f32 reference.
     pub(super) fn twin(&mut self, (candidate, workload): (usize, usize)) -> Result<Facts, NoFacts> {
         self.of_index(3 * (candidate * self.workloads + workload) + 2)
     }
@@ -159,7 +159,7 @@ fn prepare<'a>(
 fn afterwards(purpose: Purpose) -> Afterwards {
     match purpose {
         Purpose::Verify | Purpose::Measure => Afterwards::EndTheRest,
-        // A verdict about the visible ones comes first, and this one is part of it.
+        // A verdict about visible workloads comes first.
         Purpose::HeldOut => Afterwards::GoOn,
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of candidates before anything runs: built, and held against the device sheet.
+//! Examines candidates before anything runs: compiles them and compares their resources with the device sheet.
 
 use lightbench_primitives::cancellation::Cancellation;
 
@@ -10,7 +10,7 @@ use crate::speed_of_light::code_mix::CodeMix;
 /// A candidate that was built.
 #[derive(Clone, Debug)]
 pub struct Examined {
-    /// Multiprocessors of the device, where its sheet says.
+    /// Multiprocessors of the device, if its sheet states them.
     pub sms: Option<u32>,
     /// The workloads that are for measuring.
     pub workloads: Vec<ExaminedWorkload>,
@@ -19,20 +19,20 @@ pub struct Examined {
 /// A candidate on one workload.
 #[derive(Clone, Debug)]
 pub struct ExaminedWorkload {
-    /// Its name.
+    /// The name of the workload.
     pub name: String,
     /// The least that any correct kernel does, as operations and words moved.
     pub work: f64,
-    /// What the candidate launches.
+    /// The launches of the candidate.
     pub launches: Vec<LaunchFacts>,
-    /// What its code consists of.
+    /// The static instruction mix.
     pub code: CodeMix,
 }
 
-/// Builds candidates of one project and device as a quick look does, so that a look that follows compiles nothing again;
-/// none for each that cannot be built, of which the look says why.
+/// Builds candidates of one project and device as screening does, so that a following screening compiles nothing again. A
+/// candidate that cannot be built gives `None`; screening reports the reason.
 ///
-/// Cancelled, it gives nothing.
+/// If cancelled, it returns no candidates.
 ///
 /// # Errors
 /// As [`super::evaluate`].

@@ -1,15 +1,15 @@
-//! The f32 twin of a reference: the same source with `float` in the place of `double`, and literals of type `float`.
+//! The f32 variant of a reference: its source with `float` instead of `double`, and with literals of type `float`.
 //!
-//! Pointers keep `double`, so that the twin takes the same buffers as the reference and writes its results in the same
-//! format. Comments, strings and the headers of a project stay as they are.
+//! Pointers keep `double`, so that the variant takes the same buffers as the reference and writes its results in the same
+//! format. Comments, strings and headers of the project stay unchanged.
 //!
-//! Where kernels may replace subnormal numbers by zeros, the twin does so, too: inputs on which that changes results
-//! beyond the tolerance are then not admissible.
+//! If kernels may flush subnormal numbers to zero, the variant does so too: inputs on which flushing changes results beyond
+//! the tolerance are then not admissible.
 
 use crate::project::definition::Subnormals;
 use crate::project::{Kernel, Language};
 
-/// The twin of a reference; none where the reference computes nothing in f64.
+/// The f32 variant of a reference; `None` if the reference computes nothing in f64.
 pub(super) fn narrowed_reference(reference: &Kernel, subnormals: Subnormals) -> Option<Kernel> {
     if reference.language != Language::Cuda {
         return None;
@@ -23,15 +23,15 @@ pub(super) fn narrowed_reference(reference: &Kernel, subnormals: Subnormals) -> 
     Some(twin)
 }
 
-/// The source with every `double` that is no pointer's, and every literal of that type, as `float`; none where the
-/// source has no such `double`. A literal in f64 would make the arithmetic around it more accurate than f32.
+/// The source with every non-pointer `double` and every literal of that type as `float`; `None` if there is no such
+/// `double`. A literal in f64 would make the surrounding arithmetic more accurate than f32.
 fn narrowed(source: &str) -> Option<String> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let bytes = source.as_bytes();
     let mut narrowed = String::with_capacity(source.len());
     let (mut at, mut copied, mut any) = (0, 0, false);
     while at < bytes.len() {
-        // Inside a character of several bytes nothing begins.
+        // No token starts inside a multi-byte character.
         if let Some(length) = source.get(at..).and_then(skipped) {
             at += length;
             continue;
@@ -64,7 +64,8 @@ fn narrowed(source: &str) -> Option<String> {
     any.then_some(narrowed)
 }
 
-/// The length of the number that the source begins with, where a digit or a point is; the sign of an exponent belongs to it.
+/// The length of the number at the start of the source, which starts with a digit or a point; the sign of an exponent is
+/// part of it.
 fn number_length(bytes: &[u8]) -> usize {
     let mut before = b'0';
     let belongs = |byte: &&u8| {
@@ -83,7 +84,7 @@ fn is_double_literal(number: &str) -> bool {
     !is_hexadecimal && ends_as_double && number.contains(['.', 'e', 'E'])
 }
 
-/// The length of a comment or a quoted text that the source begins with.
+/// The length of the comment or quoted text at the start of the source.
 fn skipped(source: &str) -> Option<usize> {
     let until = |from: usize, end: &str| {
         source

@@ -1,5 +1,5 @@
-//! A workload with a reduction of more than 65,536 terms, where the definition permits one: counters of 16 bits overflow
-//! there, and a chain of additions in f32 loses most.
+//! A workload with a reduction of more than 65,536 terms, if the definition permits one: 16-bit counters overflow there,
+//! and a sequential sum in f32 loses most precision.
 
 use lightbench_tensors::case::Case;
 use lightbench_tensors::inputs::{DomainInput, InputMode, InputSpec, generate};
@@ -12,10 +12,10 @@ use crate::project::{Definition, Purpose};
 /// More terms than 16 bits count.
 const TERMS: u64 = 65_537;
 
-/// Operations and words moved, at most: a virtual device takes a second.
+/// The largest work, in operations and words moved: one second on a virtual device.
 const MOST_WORK: f64 = 4_194_304.0;
 
-/// The cheapest permitted workload of at least [`TERMS`] terms; none where a small workload has as many.
+/// The permitted workload with at least [`TERMS`] terms and the least work; `None` if a small workload has as many terms.
 pub(super) fn find(
     definition: &Definition,
     small: &[&Workload],
@@ -44,7 +44,7 @@ pub(super) fn find(
     long.into_iter().find_map(|workload| with_equal_terms(definition, workload))
 }
 
-/// The workload with equal values in its largest floating-point input; none where its inputs cannot be made.
+/// The workload with equal values in its largest floating-point input; `None` if its inputs cannot be generated.
 fn with_equal_terms(definition: &Definition, workload: Workload) -> Option<VariedWorkload> {
     let case = Case::new(definition, &workload).ok()?;
     let (tensor, draw) = DomainInput::equal_terms(&case)?;
@@ -56,7 +56,7 @@ fn with_equal_terms(definition: &Definition, workload: Workload) -> Option<Varie
     Some(VariedWorkload { workload, what, draw, launch: Launchable::WherePermitted })
 }
 
-/// The most terms of an output's sums.
+/// The largest number of terms of an output's sums.
 fn terms(definition: &Definition, workload: &Workload) -> u64 {
     debug_assert_ne!(workload.purpose, Purpose::HeldOut, "reports name what is lengthened");
     let environment = definition.environment(workload);

@@ -1,4 +1,5 @@
-//! Where a candidate stands: its times against the speed of light, what holds it back, what to try next, in one sentence.
+//! Analyses the performance of a candidate that passed: fraction of the speed of light, limiter, advice, and the verdict
+//! sentence.
 
 use super::Evaluation;
 use crate::measure::timing::{Mode, Timing};
@@ -23,10 +24,10 @@ use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Passed, SizeCheck, WorkloadStanding, WorkloadTiming};
 
-/// Bytes that a task moves in a workload at least, for what it touches to say anything of a larger one.
+/// The least bytes that a task moves in a workload for its distinct bytes to be extrapolated.
 const ENOUGH: Bytes = Bytes(1 << 14);
 
-/// Finds out where each workload that was timed stands.
+/// Analyses the performance of each timed workload.
 pub(super) fn analyse_performance(
     evaluation: &Evaluation<'_>,
     subject: &Subject,
@@ -87,8 +88,8 @@ fn analyse_workload(
     Some(WorkloadStanding { bound, standing, limiter, advice, facts, launch, line })
 }
 
-/// Holds baselines against the bounds, and the candidate against them. One below what is possible is a finding: it has no
-/// time.
+/// Compares baselines with the bounds, and the candidate with the baselines. A baseline below its bound is a finding and
+/// loses its time.
 fn analyse_baselines(evaluation: &Evaluation<'_>, timed: &mut WorkloadTiming) {
     let mut workloads = evaluation.project.workloads.iter();
     let Some(workload) = workloads.find(|each| each.name == timed.workload) else { return };
@@ -121,8 +122,8 @@ fn analyse_baselines(evaluation: &Evaluation<'_>, timed: &mut WorkloadTiming) {
     }
 }
 
-/// What was counted, as if the timed workload had been: counts of a smaller one are made as large, so that what is shared
-/// out among threads or held against the task is of one size.
+/// The counters for the timed workload: counters of a smaller one are scaled, so that ratios to threads and to the task's
+/// work use one size.
 fn counted(profile: &Profile, evaluation: &Evaluation<'_>, work: &MinimalWork) -> KernelCounters {
     let CounterLocation::Extrapolated(beside) = &profile.at else { return profile.counted.clone() };
     let project = evaluation.project;
@@ -133,14 +134,14 @@ fn counted(profile: &Profile, evaluation: &Evaluation<'_>, work: &MinimalWork) -
     if beside.whole_warps {
         counted = counted.as_full_warps();
     }
-    // Sectors at the ends of tensors that are hardly longer say nothing of long ones.
+    // In tensors of a few sectors, partial sectors at the ends distort the ratio.
     if small.is_none_or(|small| small < ENOUGH) {
         counted.touched = DistinctBytes::Part;
     }
     counted
 }
 
-/// The bounds on each basis that there is: the sheet, and what was measured on this device.
+/// The bounds on each available basis: device-sheet peaks and measured ceilings.
 fn bounds(
     evaluation: &Evaluation<'_>,
     work: &MinimalWork,
@@ -155,7 +156,7 @@ fn bounds(
     bases.into_iter().flatten().filter_map(of).collect()
 }
 
-/// What no correct kernel beats in a workload of this name, on each basis that there is.
+/// The physical bounds of a workload on each available basis.
 pub(super) fn physical_bounds(evaluation: &Evaluation<'_>, workload: &str) -> Vec<PhysicalBound> {
     let project = evaluation.project;
     let Ok(workload) = project.workload(workload) else { return Vec::new() };
@@ -168,7 +169,7 @@ fn decisive<'a>(
     bounds: &'a [(PhysicalBound, Option<MethodBound>)],
     standing: Option<&Result<BoundComparison, NoBoundComparison>>,
 ) -> Option<&'a (PhysicalBound, Option<MethodBound>)> {
-    // A bound whose peak nothing confirms, and which the time lies below, is the bound of another device.
+    // A bound with an unconfirmed peak that the time is below probably belongs to another device.
     if let Some(Err(NoBoundComparison::UnconfirmedPeak(_))) = standing {
         return None;
     }

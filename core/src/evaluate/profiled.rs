@@ -1,4 +1,4 @@
-//! What a profiler runs: one run of a kernel that passed every check.
+//! Prepares the launch that a profiler measures: one run of a kernel that passed every check.
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::inputs::{InputMode, InputSpec};
@@ -17,30 +17,30 @@ use crate::verify::station::{CountsUse, GridPart, MemoryOrder, Opening, RunOrder
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Step, TimingUse};
 
-/// What came of every check, and what may be profiled.
+/// The result of verification, and the run that may be profiled.
 #[derive(Debug)]
 pub struct Profilable {
-    /// What came of every check; its times are a glance, and nobody's business.
+    /// The result of verification; its times are screening times and are not reported.
     pub run: Run,
-    /// One run of the kernel; none where it is wrong.
+    /// One run of the kernel; `None` if it did not pass.
     pub order: Option<ProfiledLaunchRequest>,
 }
 
-/// What came of every check, and what hardware counted of a kernel that is right.
+/// The result of verification, and the hardware counters of a kernel that passed.
 #[derive(Debug)]
 pub struct Profiled {
-    /// What came of every check; its times are a glance, and nobody's business.
+    /// The result of verification; its times are screening times and are not reported.
     pub run: Run,
     /// The workload that ran.
     pub workload: String,
-    /// What was counted; none where the kernel is wrong.
+    /// The hardware counters; `None` if the kernel did not pass.
     pub hardware: Option<Hardware>,
 }
 
-/// Verifies a kernel, and has a profiler measure everything that it can about one run of it.
+/// Verifies a kernel, and profiles one run of it with all metrics.
 ///
 /// # Errors
-/// As [`super::evaluate`], or the profiler may not or cannot.
+/// As [`super::evaluate`], or the profiler lacks permission or fails.
 pub fn profiled(
     evaluation: &Evaluation<'_>,
     profiler: &Profiler,
@@ -50,7 +50,7 @@ pub fn profiled(
 ) -> Result<Profiled, EvaluateError> {
     let named = evaluation.workload.map(|name| evaluation.project.workload(name)).transpose();
     let named = named.map_err(|error| EvaluateError::Request(error.to_string()))?;
-    let nothing = || EvaluateError::Request("there is no workload to run".to_owned());
+    let nothing = || EvaluateError::Request("no workload is selected".to_owned());
     let workload = named.or_else(|| usual_workload(evaluation.project)).ok_or_else(nothing)?;
     let Profilable { mut run, order } =
         profilable(evaluation, workload, context, cancellation, watcher)?;
@@ -68,14 +68,14 @@ pub fn profiled(
     Ok(Profiled { run, workload, hardware })
 }
 
-/// The workload that is profiled where nobody chose one: the first that is for measuring, else the first that everybody sees.
+/// The default workload for profiling: the first timed one, else the first visible one.
 #[must_use]
 pub fn usual_workload(project: &Project) -> Option<&Workload> {
     let first = |purpose| project.workloads.iter().find(move |each| each.purpose == purpose);
     first(Purpose::Measure).or_else(|| first(Purpose::Verify))
 }
 
-/// Verifies a kernel, and makes an order for one run of it on the declared inputs of one workload.
+/// Verifies a kernel, and makes a launch request for one run of it on the declared inputs of one workload.
 ///
 /// # Errors
 /// As [`super::evaluate`].
@@ -86,7 +86,7 @@ pub fn profilable(
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
 ) -> Result<Profilable, EvaluateError> {
-    // A workload that is for measuring is looked at where it is timed.
+    // A timed workload is profiled at its timed size.
     let timing = TimingUse::Measure(Protocol::QUICK);
     let whole = Evaluation { workload: None, timing, ..*evaluation };
     let mut run = evaluate(&whole, context, cancellation, watcher)?;
@@ -94,7 +94,7 @@ pub fn profilable(
         return Ok(Profilable { run, order: None });
     }
     let evaluation = Evaluation { workload: Some(&workload.name), ..whole };
-    // What was compiled a moment ago is remembered.
+    // The compilation is cached.
     let compiler = &mut context.compiler;
     let built = build::build(&evaluation, Scope::Screening, compiler, cancellation, &mut None);
     match settled(built)? {

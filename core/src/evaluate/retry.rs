@@ -1,13 +1,13 @@
-//! A second attempt in fresh processes, where a worker ended by no act of the evaluation.
+//! Repeats an attempt in fresh processes if a worker process ended unexpectedly.
 //!
-//! Everything is done again, not the one order: what a run finds may depend on what the run before left in memory.
+//! The whole attempt is repeated, not the one request: the result of a run may depend on memory left by the previous run.
 
 use super::EvaluationContext;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::verification::{Stop, WorkerLoss};
 use crate::worker::end::WorkerRole;
 
-/// Carries out `attempt`, and once more in fresh processes if a worker ended in the middle of it.
+/// Runs `attempt`, and repeats it once in fresh processes if a worker process ended unexpectedly.
 pub(super) fn with_fresh_workers<T>(
     context: &mut EvaluationContext,
     mut attempt: impl FnMut(&mut EvaluationContext) -> Result<T, Stop>,
@@ -26,8 +26,8 @@ pub(super) fn with_fresh_workers<T>(
     }
 }
 
-/// What two workers show that ended one after the other. Only a crash of the candidate's worker in the same place is laid to
-/// what the candidate asks of the device; everything else is the machine's.
+/// Classifies the unexpected ends of two workers. Two crashes of the candidate's worker in the same step and workload are
+/// attributed to the candidate; all other cases are errors of the machine.
 fn classify_losses(first: &WorkerLoss, second: WorkerLoss) -> Stop {
     let crashes = [first, &second]
         .iter()

@@ -1,4 +1,4 @@
-//! Workloads with other scalars than those declared: a kernel must take a scalar from its argument.
+//! Workloads with scalars other than the declared ones: a kernel must read a scalar from its argument.
 
 use lightbench_primitives::dtype::Family;
 use lightbench_primitives::random::Stream;
@@ -46,8 +46,8 @@ const SCALAR_CHANGES: [ScalarChange; 4] = [
     ScalarChange::OtherSign,
 ];
 
-/// Every floating-point scalar, and every integer that no size depends on, in every way, dealt to the workloads that were
-/// chosen for it. Booleans stay.
+/// Every change of every floating-point scalar and of every integer that no size depends on, distributed over the given
+/// workloads. Booleans stay unchanged.
 pub(super) fn scalar_variations(
     definition: &Definition,
     workloads: &[&Workload],
@@ -71,7 +71,7 @@ pub(super) fn scalar_variations(
             };
             let mut workload = (*workload).clone();
             workload.scalars[index] = value;
-            let what = format!("{} = {value} in the place of {declared}", scalar.name);
+            let what = format!("{} = {value} instead of {declared}", scalar.name);
             let draw = InputMode::Distribution(Distribution::AsDeclared);
             all.push(VariedWorkload { workload, what, draw, launch });
         }
@@ -79,7 +79,7 @@ pub(super) fn scalar_variations(
     all
 }
 
-/// Another value of a scalar; none where its domain or its type has none of this sort.
+/// Another value of a scalar; `None` if its domain or type has no such value.
 fn value(
     scalar: &Scalar,
     declared: ScalarValue,
@@ -105,7 +105,7 @@ fn value(
 impl ScalarChange {
     /// `random` is in [0, 1).
     fn value(self, declared: f64, random: f64) -> f64 {
-        // What is 0 has no factor.
+        // Zero cannot be scaled.
         let base = if declared == 0.0 { 1.0 } else { declared };
         match self {
             Self::MuchLarger => base * (2.0_f64).powi(10 + (random * 8.0) as i32) * (1.0 + random),
@@ -115,7 +115,7 @@ impl ScalarChange {
         }
     }
 
-    /// Integers often count elements or steps of a loop, so that they grow by a small factor only.
+    /// Integers often count elements or loop iterations, so they grow by a small factor only.
     fn integer(self, declared: i128, random: f64) -> i128 {
         match self {
             Self::MuchLarger => 3 * declared + 2 + (random * 8.0) as i128,

@@ -1,7 +1,7 @@
-//! A quick look at several candidates: compiled together, loaded together, run one after the other.
+//! Screens several candidates quickly: they are compiled together, loaded together, and run one after the other.
 //!
-//! Opening a device costs more than a look at a candidate, so that a sweep shares one opening among many. What one of
-//! them does wrong is its own: after a fault the device is opened anew for those behind it.
+//! Opening a device takes longer than screening a candidate, so the candidates of a sweep share one opened device. After a
+//! fault of one candidate, the device is opened again for the next ones.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -17,19 +17,19 @@ use crate::verify::subject::Subject;
 use crate::verify::verdict::{Screened, Step};
 use crate::verify::verification::{Stop, Verification, open};
 
-/// Several looks: `evaluations` are of one project and device, on the same workloads.
+/// A request for screenings; all `evaluations` have the same project, device and workloads.
 #[derive(Clone, Copy, Debug)]
 pub struct ScreeningRequest<'a> {
-    /// What is looked at.
+    /// The candidates to screen.
     pub evaluations: &'a [Evaluation<'a>],
-    /// A first execution of a workload that takes longer than this is slow enough to know.
+    /// The time limit of the first execution of each workload: a slower candidate is not timed further.
     pub abandon: &'a BTreeMap<String, Seconds>,
 }
 
-/// Looks at each candidate: right on one set of inputs of each workload that is timed, and about how fast. Enough to drop
-/// it, never enough to call it right.
+/// Screens each candidate: checks it on one set of inputs of each timed workload, and times it approximately. The result
+/// can reject a candidate and never verifies it.
 ///
-/// Cancelled, it has fewer screenings than there are evaluations, or one whose verdict says so.
+/// If cancelled, it returns fewer screenings than evaluations, or a last one with a cancelled verdict.
 ///
 /// # Errors
 /// As [`super::evaluate`].
@@ -47,7 +47,7 @@ pub fn screen(
         build::build_all(evaluations, Scope::Screening, &mut context.compiler, cancellation);
     let built = match settled(built)? {
         Ok(built) => built,
-        // Nobody is at fault but who asked, or who cancelled.
+        // The request failed as a whole, or was cancelled.
         Err(failure) => return Ok(vec![nothing(first.seed, failure)]),
     };
     let share = started.elapsed() / u32::try_from(built.len()).unwrap_or(u32::MAX);
@@ -74,25 +74,25 @@ fn nothing(seed: u64, reason: NotPassed) -> Screening {
     Screening { candidate: None, seed, verdict: Err(reason), elapsed: Duration::ZERO }
 }
 
-/// Candidates that were built, and what of them is loaded.
+/// Built candidates, and the state of their modules on the device.
 struct Batch {
     built: Vec<Option<Built>>,
-    /// The modules of all that can run, in their order.
+    /// The modules of all candidates that can run, in order.
     modules: Vec<ModuleImage>,
-    /// What compiling took for each.
+    /// The compile time of each candidate.
     compiling: Duration,
     sharing: Sharing,
     names: Vec<Option<crate::project::candidate::CandidateHash>>,
 }
 
-/// Whether candidates share an opening of the device.
+/// Whether the candidates share one opened device.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {
-    /// They will, once it is open.
+    /// Shared, but not open yet.
     Closed,
-    /// The modules of all are loaded.
+    /// Shared and open: all modules are loaded.
     Open,
-    /// Each has its own, because the device does not take the modules of some.
+    /// Separate, because the device refuses the modules of some candidates.
     Apart,
 }
 
@@ -124,12 +124,12 @@ impl Batch {
         watcher: Watcher<'_>,
     ) -> Result<Screened, Stop> {
         let Some((name, subject)) = self.built.get_mut(index).and_then(Option::take) else {
-            return Err(Stop::Request("nothing is to be looked at".to_owned()));
+            return Err(Stop::Request("no workload is selected for screening".to_owned()));
         };
         let mut subject = subject?;
         let looked = self.look_at(&mut subject, index, glances, (context, cancellation, watcher));
         if matches!(looked, Err(Stop::WorkerEnded(_))) {
-            // Fresh processes look at it once more.
+            // Fresh processes screen it again.
             self.built[index] = Some((name, Ok(subject)));
         }
         looked
@@ -155,13 +155,13 @@ impl Batch {
         };
         let looked = verification.screen(evaluation.timing_use(), glances.abandon);
         if looked.is_err() && self.sharing == Sharing::Open {
-            // Its process may have gone with it, and its state is nobody else's business.
+            // Its process may have ended, and its device state must not affect other candidates.
             self.sharing = Sharing::Closed;
         }
         looked
     }
 
-    /// Has the device take the modules of all, or, where it refuses those, of this one.
+    /// Loads the modules of all candidates or, if the device refuses them, of this one.
     fn load(
         &mut self,
         subject: &mut Subject,
@@ -179,7 +179,7 @@ impl Batch {
                 Err(Stop::Failure(_) | Stop::NotJudged(NotJudged::NotSupported { .. }))
                     if self.shares(subject) => {}
                 Err(stop @ Stop::WorkerEnded(_)) if self.shares(subject) => {
-                    // A second process that ends at this one's modules alone ends because of them.
+                    // If a second process ends while loading only these modules, they are the cause.
                     self.sharing = Sharing::Apart;
                     return Err(stop);
                 }
@@ -192,7 +192,7 @@ impl Batch {
         open(stations, subject, &subject.candidate, cancellation)
     }
 
-    /// Whether it may be another one's module that the device does not take.
+    /// Whether the device may have refused another candidate's module.
     fn shares(&self, subject: &Subject) -> bool {
         self.modules.len() > subject.candidate.len()
     }

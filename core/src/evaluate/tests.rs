@@ -1,4 +1,4 @@
-//! What is said of kernels on a device that passes for a GPU, beside which a virtual one counts.
+//! Analyses of kernels on a fake GPU, with counters from a virtual device.
 #![cfg(target_os = "linux")]
 
 mod baselines;
@@ -289,22 +289,38 @@ fn a_stream_near_the_speed_of_light_is_limited_by_memory() {
 
 #[test]
 fn scattered_accesses_keep_l1_busy_or_waste_what_memory_moves() {
-    let counted = "counted on virtual:h200 at the workload middle, not on the GPU";
+    let counted =
+        "extrapolated from counters of virtual:h200 on the workload middle, not counted on the GPU";
     let waste = "loads move 8 times the bytes that they use";
-    check("scattered", 400.0, "L1 (about 64.6 % busy, as counted at middle)", &[waste, counted]);
+    check(
+        "scattered",
+        400.0,
+        "L1 (about 64.6 % busy, extrapolated from middle)",
+        &[waste, counted],
+    );
     check(
         "scattered",
         10_000.0,
-        "scattered accesses to global memory (as counted at middle)",
+        "scattered accesses to global memory (extrapolated from middle)",
         &[waste, counted],
     );
 }
 
 #[test]
 fn bank_conflicts_keep_shared_memory_busy_or_waste_its_passes() {
-    let waste = "conflicts take";
-    check("banks", 40_000.0, "shared memory (about 82.7 % busy, as counted at middle)", &[waste]);
-    check("banks", 100_000.0, "bank conflicts in shared memory (as counted at middle)", &[waste]);
+    let waste = "with bank conflicts, shared memory takes";
+    check(
+        "banks",
+        40_000.0,
+        "shared memory (about 82.7 % busy, extrapolated from middle)",
+        &[waste],
+    );
+    check(
+        "banks",
+        100_000.0,
+        "bank conflicts in shared memory (extrapolated from middle)",
+        &[waste],
+    );
 }
 
 #[test]
@@ -312,15 +328,20 @@ fn idle_lanes_keep_schedulers_busy_or_waste_instructions() {
     check(
         "divergent",
         6000.0,
-        "instruction issue (about 66.2 % busy, as counted at middle)",
-        &["idle lanes cost"],
+        "instruction issue (about 66.2 % busy, extrapolated from middle)",
+        &["with inactive threads, warps execute"],
     );
-    check("divergent", 40_000.0, "idle lanes (as counted at middle)", &["idle lanes cost"]);
+    check(
+        "divergent",
+        40_000.0,
+        "inactive threads (extrapolated from middle)",
+        &["with inactive threads, warps execute"],
+    );
 }
 
 #[test]
 fn a_launch_that_does_hardly_anything_is_its_own_limit() {
-    check("stream", 1.5, "the launch itself", &["a kernel that does nothing takes 1.00 ns"]);
+    check("stream", 1.5, "launch overhead", &["an empty kernel takes 1.00 ns"]);
 }
 
 #[test]
@@ -328,15 +349,15 @@ fn a_single_block_waits() {
     check(
         "one-block",
         400_000.0,
-        "waiting: too few blocks (as counted at middle)",
+        "waiting: too few blocks (extrapolated from middle)",
         &["blocks for each multiprocessor"],
     );
 }
 
 #[test]
 fn threads_that_go_over_all_elements_are_followed_along_a_line() {
-    let words = "waiting: too few blocks (as counted at middle)";
-    check("strided", 5000.0, words, &["on a line through it and small", "instruction issue"]);
+    let words = "waiting: too few blocks (extrapolated from middle)";
+    check("strided", 5000.0, words, &["a line through it and small", "instruction issue"]);
 }
 
 #[test]
@@ -344,7 +365,7 @@ fn what_the_virtual_device_does_not_take_is_not_known_for_that_reason() {
     check(
         "own-instruction",
         1000.0,
-        "what is not known",
+        "unknown",
         &["the virtual device does not take the kernel", "wgmma"],
     );
 }
@@ -391,6 +412,6 @@ fn clocks_that_throttle_and_others_on_the_device_are_said() {
 fn without_a_virtual_device_nothing_is_counted() {
     let readings = Readings::new(Seconds(1e-6), Seconds(1e-9));
     let limiter = said(&SPECIMENS[0], readings, None).standing.unwrap().limiter;
-    assert_eq!(limiter.words(), "what is not known");
+    assert_eq!(limiter.words(), "unknown");
     assert!(limiter.evidence[0].contains("no virtual device"), "{:?}", limiter.evidence);
 }

@@ -1,6 +1,6 @@
-//! A workload whose indices do not fit 32 bits, where the definition permits one.
+//! A workload whose indices exceed 32 bits, if the definition permits one.
 //!
-//! It differs from a small workload in one axis, and runs once, on a GPU that has the memory.
+//! It differs from a small workload in one axis, and runs once, on a GPU with enough memory.
 
 use crate::device::DeviceName;
 use crate::project::Definition;
@@ -9,29 +9,29 @@ use crate::units::Bytes;
 
 use super::Evaluation;
 
-/// What the largest tensor must have, in the order of preference: more elements than an `int` counts, or more bytes than
-/// an `unsigned` counts.
+/// The required size of the largest tensor, in order of preference: more elements than an `int` can index, or more bytes
+/// than an `unsigned` can address.
 const GOALS: [Goal; 2] = [(elements, (1 << 31) + 1), (bytes, (1 << 32) + 1)];
 
-/// What is counted of the largest tensor, and how much there must be of it.
+/// A measure of the largest tensor, and its required value.
 type Goal = (fn(&Workload) -> u64, u64);
 
-/// Bytes beside the tensors for each element of an output: the f64 result of the reference and its magnitude.
+/// Additional bytes for each output element: the f64 result of the reference and its magnitude.
 const REFERENCE_BYTES: u64 = 16;
 
-/// Whether there is such a workload.
+/// A workload with wide indices, or the reason why there is none.
 #[derive(Clone, Debug)]
 pub(super) enum WideIndexWorkload {
     /// The definition does not permit one.
     NotPermitted,
-    /// The device cannot run it, for this reason.
+    /// The device cannot run it, with the reason.
     NoRoom(String),
-    /// This one, and its sizes in words.
+    /// The workload, and its sizes as text.
     Fits(Box<Workload>, String),
 }
 
 impl WideIndexWorkload {
-    /// The one of the least memory, made of one of these workloads.
+    /// The workload with the least memory, derived from one of these workloads.
     pub(super) fn find(evaluation: &Evaluation<'_>, small: &[&Workload]) -> Self {
         let definition = &evaluation.project.definition;
         let room = match evaluation.device {

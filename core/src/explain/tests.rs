@@ -1,4 +1,4 @@
-//! Whether every number has its card, every name is one number's, and every technique is reached.
+//! Every number has a card, every name belongs to one number, and every technique is reachable.
 
 use std::collections::{BTreeMap, BTreeSet};
 

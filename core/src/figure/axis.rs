@@ -1,8 +1,8 @@
-//! Axes: what they measure, how values become places on them, and which part is seen.
+//! Axes: their quantities, the mapping from values to positions, and the visible range.
 
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Fraction, Intensity, Seconds};
 
-/// What an axis measures.
+/// The unit of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -13,11 +13,11 @@ pub enum Unit {
     BytesPerSecond,
     /// Operations for each byte.
     Intensity,
-    /// A part of a whole, shown in percent.
+    /// A fraction, shown in percent.
     Fraction,
     /// Bytes, in powers of two.
     Bytes,
-    /// How many times as much.
+    /// A factor.
     Factor,
     /// A plain number.
     Count,
@@ -39,7 +39,7 @@ impl Unit {
         }
     }
 
-    /// What stands behind an axis title; nothing where the labels say it.
+    /// The suffix of an axis title; empty if the labels have the unit.
     #[must_use]
     pub const fn in_title(self) -> Option<&'static str> {
         match self {
@@ -54,7 +54,7 @@ impl Unit {
         }
     }
 
-    /// What stands behind each number of an axis, after its prefix.
+    /// The suffix of each tick label, after the SI prefix.
     pub(super) const fn in_labels(self) -> &'static str {
         match self {
             Self::Seconds => "s",
@@ -66,7 +66,7 @@ impl Unit {
     }
 }
 
-/// How values become places.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences are equally far apart.
@@ -76,7 +76,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The place of a value; none for what has no place.
+    /// The position of a value; `None` if the scale cannot show it.
     #[must_use]
     pub fn place(self, value: f64) -> Option<f64> {
         match self {
@@ -99,24 +99,24 @@ impl Scale {
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// In what.
+    /// The unit.
     pub unit: Unit,
-    /// How values become places.
+    /// The scale of an axis.
     pub scale: Scale,
     /// Values that are seen whatever the data are; a bar chart's zero, for instance.
     pub always: Vec<f64>,
-    /// Whether there is room beside the data.
+    /// The margin beside the data.
     pub margin: Margin,
 }
 
-/// Room beside the data.
+/// A margin beside the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Margin {
     /// On both sides.
     Both,
-    /// Above only: bars stand on the lower end.
+    /// Only at the upper end: bars start at the lower end.
     Above,
 }
 
@@ -140,7 +140,7 @@ impl Axis {
         Self { always: vec![0.0], margin: Margin::Above, ..Self::linear(title, unit) }
     }
 
-    /// The same, with values that are always seen.
+    /// The axis, with values that are always visible.
     #[must_use]
     pub fn showing(mut self, values: impl IntoIterator<Item = f64>) -> Self {
         self.always.extend(values);
@@ -156,7 +156,7 @@ impl Axis {
         }
     }
 
-    /// What is seen when all of some places are, with some room.
+    /// The range that shows all positions, with a margin.
     pub(super) fn fit(&self, places: impl Iterator<Item = f64>) -> Limits {
         let always = self.always.iter().filter_map(|value| self.scale.place(*value));
         let ends = places.chain(always).fold(None, |ends: Option<(f64, f64)>, place| {
@@ -164,7 +164,7 @@ impl Axis {
             Some((low.min(place), high.max(place)))
         });
         let (low, high) = ends.unwrap_or((0.0, 1.0));
-        // Something alone is in the middle of its surroundings.
+        // A single position is centred.
         let (least, share) = match self.scale {
             Scale::Linear if self.unit == Unit::Count => (0.5, 0.05),
             Scale::Linear => (high.abs().max(low.abs()) * 0.02, 0.06),
@@ -179,7 +179,7 @@ impl Axis {
     }
 }
 
-/// The part of an axis that is seen, as places: logarithms on a logarithmic axis.
+/// The visible range of an axis, as positions: logarithms on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     low: f64,
@@ -210,19 +210,19 @@ impl Limits {
         self.high
     }
 
-    /// How much is seen.
+    /// The length of the range.
     #[must_use]
     pub fn span(self) -> f64 {
         self.high - self.low
     }
 
-    /// Whether a place is seen.
+    /// Whether a position is visible.
     #[must_use]
     pub fn contains(self, place: f64) -> bool {
         (self.low..=self.high).contains(&place)
     }
 
-    /// How far along a place lies: 0 at the lower end, 1 at the upper.
+    /// The relative position: 0 at the lower end, 1 at the upper end.
     #[must_use]
     pub fn share(self, place: f64) -> f64 {
         (place - self.low) / self.span()
@@ -234,13 +234,13 @@ impl Limits {
         self.low + share * self.span()
     }
 
-    /// Moved by a share of what is seen.
+    /// The range moved by a fraction of its length.
     #[must_use]
     pub fn moved(self, share: f64) -> Self {
         Self::between(self.low + share * self.span(), self.high + share * self.span())
     }
 
-    /// So many times as much is seen, with one share kept where it is.
+    /// The range scaled by a factor around a fixed relative position.
     #[must_use]
     pub fn zoomed(self, factor: f64, around: f64) -> Self {
         let center = self.at(around);
@@ -251,7 +251,7 @@ impl Limits {
 /// Places beyond have no pictures.
 const LARGEST: f64 = 1e300;
 
-/// What of a figure is seen.
+/// The visible part of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
     /// From left to right.

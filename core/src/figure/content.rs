@@ -1,8 +1,8 @@
-//! What stands in a figure: marks, lines, bands, bars, arrows and clouds of dots.
+//! The content of a figure: marks, lines, bands, bars, arrows and clouds of dots.
 
 use super::axis::Unit;
 
-/// Where a number comes from. Each looks different, without colours too.
+/// The origin of a number. The symbols differ in shape, not only in colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// A clock of a device: a disc.
@@ -19,7 +19,7 @@ impl Origin {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Measured, Self::Modelled, Self::Predicted, Self::Recorded];
 
-    /// As people read it.
+    /// The name for display.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -31,29 +31,29 @@ impl Origin {
     }
 }
 
-/// What a mark stands for, the same in every figure of it.
+/// The identity of a mark, the same in every figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MarkId {
     /// Whose: a run, a unit, a workload.
     pub of: i64,
-    /// Which of its marks.
+    /// The index among marks of the same object.
     pub part: u32,
 }
 
 impl MarkId {
-    /// The only mark of something.
+    /// The identity of an object's only mark.
     #[must_use]
     pub const fn only(of: i64) -> Self {
         Self { of, part: 0 }
     }
 }
 
-/// A number, with an interval where one is known.
+/// A number with its interval, if known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// The number.
     pub value: f64,
-    /// From, to.
+    /// The interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -74,17 +74,17 @@ impl Reading {
 /// Which colour something has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hue {
-    /// That of where it comes from.
+    /// The colour of its origin.
     Origin(Origin),
-    /// One of several things side by side.
+    /// The colour of a series.
     Series(usize),
-    /// That of text: ceilings, edges.
+    /// The colour of text, for ceilings and edges.
     Ink,
-    /// That of what is there to be compared with.
+    /// The colour of values for comparison.
     Quiet,
 }
 
-/// A sign that is explained beside a figure.
+/// A sign that the legend explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// A colour.
@@ -97,70 +97,70 @@ pub enum Sign {
     Second,
 }
 
-/// How much something stands out.
+/// The emphasis of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Emphasis {
-    /// It is there as a background.
+    /// Background.
     Faint,
     /// As others.
     #[default]
     Normal,
-    /// It is what is talked about.
+    /// Foreground.
     Chosen,
 }
 
 /// A value in a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// What it stands for.
+    /// The identity.
     pub id: MarkId,
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// From left to right.
     pub x: Reading,
-    /// From below, or the row that it stands in.
+    /// The vertical value, or the row.
     pub y: Reading,
-    /// Where it comes from.
+    /// The origin.
     pub origin: Origin,
     /// Which colour it has.
     pub hue: Hue,
-    /// How much it stands out.
+    /// The emphasis.
     pub emphasis: Emphasis,
-    /// What stands beside it.
+    /// The label.
     pub label: Option<String>,
-    /// What else is known: names and values.
+    /// Further details as names and values.
     pub details: Vec<(String, String)>,
 }
 
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its course.
+    /// The course of the line.
     pub course: Course,
-    /// How it is drawn.
+    /// The stroke.
     pub stroke: Stroke,
     /// Which colour it has.
     pub hue: Hue,
-    /// What stands along it.
+    /// The label along the line.
     pub label: Option<String>,
-    /// What it means, for tables.
+    /// The meaning, for tables.
     pub meaning: Option<Meaning>,
 }
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meaning {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Its number.
+    /// The value.
     pub value: f64,
     /// In what.
     pub unit: Unit,
-    /// Where the number comes from.
+    /// The origin of the value.
     pub origin: String,
 }
 
-/// How a line goes.
+/// The course of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Course {
     /// From point to point.
@@ -169,7 +169,7 @@ pub enum Course {
     Level {
         /// The height.
         y: f64,
-        /// Where it begins.
+        /// The start.
         from: Option<f64>,
     },
     /// At one value, over the whole height, or in one row only.
@@ -183,12 +183,12 @@ pub enum Course {
     Proportional {
         /// The rate.
         rate: f64,
-        /// Where it ends.
+        /// The end.
         until: f64,
     },
 }
 
-/// How a line is drawn.
+/// The stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
     /// Without gaps.
@@ -202,17 +202,17 @@ pub enum Stroke {
 /// An area: whole height or width where an end is not given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// From, to.
+    /// The interval.
     pub x: Option<(f64, f64)>,
-    /// From, to; in rows, where a row's middle is its number.
+    /// The vertical range; in figures with rows, the middle of a row is its index.
     pub y: Option<(f64, f64)>,
     /// Which colour it has.
     pub hue: Hue,
-    /// How much of it is seen.
+    /// The opacity.
     pub depth: Depth,
 }
 
-/// How much of an area is seen.
+/// The opacity of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Hardly.
@@ -224,40 +224,40 @@ pub enum Depth {
 /// A length in a row, from zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// What it stands for.
+    /// The identity.
     pub id: MarkId,
     /// Which row.
     pub row: usize,
-    /// How long.
+    /// The length.
     pub value: f64,
-    /// How long the whole would be; drawn behind.
+    /// The length of the whole, drawn behind.
     pub whole: Option<f64>,
-    /// What it is compared with.
+    /// The value for comparison.
     pub second: Option<f64>,
-    /// Where it comes from.
+    /// The origin.
     pub origin: Origin,
-    /// How much it stands out.
+    /// The emphasis.
     pub emphasis: Emphasis,
-    /// What else is known.
+    /// Further details.
     pub details: Vec<(String, String)>,
 }
 
 /// A row of a figure without a vertical axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The number that matters.
     pub value: String,
-    /// Beside it, quieter.
+    /// A note with less emphasis.
     pub note: String,
-    /// Against what it is compared with.
+    /// The change relative to the value for comparison.
     pub change: Option<Change>,
-    /// How much it stands out.
+    /// The emphasis.
     pub emphasis: Emphasis,
 }
 
-/// A difference in words, and whether it is good.
+/// A difference as text, with its direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// `+4.2`.
@@ -277,24 +277,24 @@ pub enum Direction {
     Same,
 }
 
-/// Where something was, and where it is.
+/// An arrow from an old to a new position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrow {
-    /// Where it was.
+    /// The old position.
     pub from: (f64, f64),
-    /// Where it is.
+    /// The new position.
     pub to: (f64, f64),
     /// Which colour it has.
     pub hue: Hue,
 }
 
-/// Many values, none of which matters alone.
+/// A cloud of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cloud {
     /// Where.
     pub points: Vec<(f64, f64)>,
     /// Which colour they have.
     pub hue: Hue,
-    /// Where they come from.
+    /// The origin.
     pub origin: Origin,
 }

@@ -1,4 +1,4 @@
-//! Everything in a figure, placed: areas below lines, lines below bars, bars below marks, words last.
+//! Places the content of a figure: areas below lines, lines below bars, bars below marks, text last.
 
 use super::content::{
     Arrow, Band, Bar, Cloud, Course, Depth, Emphasis, Hue, Line, Mark, Origin, Reading, Stroke,
@@ -27,7 +27,7 @@ pub(super) fn draw(scene: &mut Scene, figure: &Figure, places: &Places, measure:
     for spot in &scene.spots {
         labels.keep_free(spot.place);
     }
-    // What matters most has the first choice of places.
+    // Items with the most emphasis are labelled first.
     for (_, item) in items.iter().rev() {
         if let Item::Mark(mark) = item {
             let place = figure.places((mark.x.value, mark.y.value)).map(|at| places.point(at));
@@ -45,7 +45,7 @@ pub(super) fn draw(scene: &mut Scene, figure: &Figure, places: &Places, measure:
     }
 }
 
-/// What lies above what.
+/// The order of layers.
 const fn depth(item: &Item) -> u8 {
     match item {
         Item::Band(_) => 0,
@@ -65,7 +65,7 @@ const fn radius(emphasis: Emphasis) -> f64 {
     }
 }
 
-/// How far a mark reaches: what is chosen has a ring.
+/// The radius of a mark: a selected mark has a ring.
 const fn reach(emphasis: Emphasis) -> f64 {
     match emphasis {
         Emphasis::Faint | Emphasis::Normal => radius(emphasis),

@@ -1,4 +1,4 @@
-//! What signs mean, in a row above a figure, in as many lines as the width asks for.
+//! The legend above a figure, in as many lines as its width requires.
 
 use super::Figure;
 use super::content::{Emphasis, Hue, Origin, Sign, Stroke};
@@ -8,7 +8,7 @@ const BETWEEN: f64 = 14.0;
 /// The height of a line.
 pub(super) const LINE: f64 = 18.0;
 
-/// Draws the heading of the vertical axis and the key, and says how high both are.
+/// Draws the heading of the vertical axis and the legend, and returns their height.
 pub(super) fn header(
     scene: &mut Scene,
     figure: &Figure,
@@ -44,7 +44,7 @@ pub(super) fn header(
     y + LINE / 2.0
 }
 
-/// How wide a sign is, with the gap behind it.
+/// The width of a sign with the gap after it.
 const fn room(sign: Sign) -> f64 {
     match sign {
         Sign::Hue(_) | Sign::Origin(_) | Sign::Second => 16.0,
@@ -81,7 +81,7 @@ fn draw(scene: &mut Scene, sign: Sign, at: Point) {
     }
 }
 
-/// How thick a line is, and its gaps.
+/// The width and the dashes of a line.
 pub(super) const fn pen(stroke: Stroke) -> (f64, Dash) {
     match stroke {
         Stroke::Solid => (1.5, Dash::Solid),

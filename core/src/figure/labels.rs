@@ -1,15 +1,15 @@
-//! Words beside marks and along lines, none upon another: places are tried in order, and words without room are left out,
-//! because the table has them.
+//! Labels at marks and along lines, without overlap: positions are tried in order. A label that does not fit is left out;
+//! the table has its text.
 
 use super::content::Emphasis;
 use super::scene::{Anchor, Ink, Measure, Point, Rect, Scene, Shape, TextSize};
 
-/// How much farther out words are that a line leads to.
+/// The additional distance of a label with a leader line.
 const LEAD: f64 = 12.0;
-/// The distance between words and what they belong to.
+/// The distance between a label and its item.
 const GAP: f64 = 4.0;
 
-/// What has been placed.
+/// The placed labels and obstacles.
 #[derive(Debug)]
 pub(super) struct Labels {
     frame: Rect,
@@ -21,12 +21,12 @@ impl Labels {
         Self { frame, taken: Vec::new() }
     }
 
-    /// Nothing is written here.
+    /// Blocks an area for labels.
     pub(super) fn keep_free(&mut self, place: Rect) {
         self.taken.push(place);
     }
 
-    /// Nothing is written upon this line.
+    /// Blocks a line for labels.
     pub(super) fn keep_line_free(&mut self, from: Point, to: Point) {
         let (dx, dy) = (to.x - from.x, to.y - from.y);
         if dx.abs() < 1.0 || dy.abs() < 1.0 {
@@ -43,7 +43,7 @@ impl Labels {
         }));
     }
 
-    /// Writes beside a point, on the side that has room.
+    /// Places a label beside a point, on a side with enough space.
     pub(super) fn beside(
         &mut self,
         scene: &mut Scene,
@@ -94,7 +94,8 @@ impl Labels {
         }
     }
 
-    /// Writes above or below a level line, as far right as there is room; left of where it begins only if it is too short.
+    /// Places a label above or below a horizontal line, as far right as possible; left of its start only if the line is too
+    /// short.
     pub(super) fn along_level(
         &mut self,
         scene: &mut Scene,
@@ -121,7 +122,7 @@ impl Labels {
         }
     }
 
-    /// Writes along a sloping line, turned as it is: above it, or below.
+    /// Places a rotated label above or below a sloping line.
     pub(super) fn along_slope(
         &mut self,
         scene: &mut Scene,

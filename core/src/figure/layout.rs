@@ -1,4 +1,4 @@
-//! From a figure to a scene: frame, axes, rows, then everything in them.
+//! Lays a figure out as a scene: frame, axes, rows, then the content.
 
 use super::content::{Direction, Emphasis, Row};
 use super::draw::draw;
@@ -10,11 +10,11 @@ use super::{Axis, Figure, Item, Limits, Vertical, View};
 
 const SMALL: TextSize = TextSize::Small;
 const GAP: f64 = 8.0;
-/// A length, or a mark, with its numbers beside it.
+/// The height of a row.
 const ROW: f64 = 26.0;
 /// Room for a distribution at least.
 const TALL_ROW: f64 = 56.0;
-/// A bar that is shorter says nothing.
+/// The least useful width of a bar.
 const LEAST_BAR: f64 = 120.0;
 
 /// Places a figure in a rectangle.
@@ -127,17 +127,17 @@ fn along_bottom(scene: &mut Scene, figure: &Figure, places: &Places, measure: &i
     }
 }
 
-/// The middle of words that do not reach out of the picture.
+/// The centre of a text that stays inside the picture.
 fn inside(middle: f64, half: f64, width: f64) -> f64 {
     middle.min(width - half).max(half)
 }
 
-/// Whether small ticks of a logarithmic axis can be told apart.
+/// Whether minor ticks of a logarithmic axis are far enough apart.
 fn has_room(length: f64, limits: Limits) -> bool {
     length / limits.span() >= 80.0
 }
 
-/// How wide each column of a row is.
+/// The widths of the columns of a row.
 struct Columns {
     name: f64,
     value: f64,
@@ -163,7 +163,7 @@ impl Columns {
 /// The pointer before a change.
 const CHANGE: f64 = 14.0;
 
-/// The frame of a figure with rows: beside each other where there is room, else names and numbers above lengths.
+/// The frame of a figure with rows: columns side by side if they fit, else names and numbers above the bars.
 fn with_rows(
     scene: &mut Scene,
     figure: &Figure,
@@ -224,7 +224,7 @@ fn wide_row(scene: &mut Scene, row: &Row, columns: &Columns, (right, y): (f64, f
     change(scene, row, at(x));
 }
 
-/// How a name is written.
+/// The text size of a name.
 const fn look(row: &Row) -> (TextSize, Ink) {
     match row.emphasis {
         Emphasis::Chosen => (TextSize::Strong, Ink::Strong),
@@ -248,7 +248,7 @@ fn change(scene: &mut Scene, row: &Row, at: Point) {
     scene.text(Point { x: at.x + CHANGE, ..at }, Anchor::Start, (SMALL, ink), &change.text);
 }
 
-/// The name to the left, numbers to the right; what has no room is left to cards and tables.
+/// The name at the left, numbers at the right; texts that do not fit are left to cards and tables.
 fn narrow_row(scene: &mut Scene, row: &Row, y: f64, measure: &impl Measure) {
     let at = |x: f64| Point { x, y };
     let mut right = scene.width - 2.0;
@@ -267,7 +267,7 @@ fn narrow_row(scene: &mut Scene, row: &Row, y: f64, measure: &impl Measure) {
     }
 }
 
-/// As much of a name as has room.
+/// The name, shortened to the available width.
 fn fitting(name: &str, room: f64, measure: &impl Measure) -> String {
     let width = |text: &str| measure.width(text, TextSize::Strong);
     if width(name) <= room {

@@ -1,7 +1,7 @@
-//! Figures as values: axes, marks, lines and bars, with nothing yet about where they are drawn.
+//! Figures as values: axes, marks, lines and bars, independent of size and renderer.
 //!
-//! [`Figure`] is what is to be seen; [`lay_out`] places it in a rectangle; the window paints that and [`svg()`] writes it, so
-//! that both show the same picture. [`Table`] is the same figure for people and programs that read.
+//! [`Figure`] is the content; [`lay_out`] places it in a rectangle; the window paints the result and [`svg()`] writes it, so
+//! that both show the same picture. [`Table`] is the same figure as text.
 
 mod axis;
 mod build;
@@ -38,7 +38,7 @@ pub use scene::{Anchor, Dash, Ink, Measure, Point, Rect, Scene, Shape, Spot, Tex
 pub use svg::{Page, Typical, svg};
 pub use table::{Card, Cell, Table};
 
-/// What is to be seen. Everything in it has a place: what is no finite number is refused when it is added.
+/// A figure. Every item can be drawn: numbers that are not finite are refused when an item is added.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     title: String,
@@ -48,7 +48,7 @@ pub struct Figure {
     key: Vec<(Sign, String)>,
 }
 
-/// What is above what.
+/// The vertical arrangement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Vertical {
     /// Larger values.
@@ -57,7 +57,7 @@ pub enum Vertical {
     Rows(Vec<Row>),
 }
 
-/// Something in a figure, in the order in which it is drawn.
+/// An item of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// A value.
@@ -74,11 +74,11 @@ pub enum Item {
     Cloud(Cloud),
 }
 
-/// Why something cannot be drawn.
+/// The reason why a figure cannot be drawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Undrawable {
     /// NaN, infinite, or not positive on a logarithmic axis.
-    #[error("{value} has no place on the axis `{axis}`")]
+    #[error("{value} cannot be drawn on the axis `{axis}`")]
     NoPlace {
         /// The number.
         value: f64,
@@ -95,7 +95,7 @@ pub enum Undrawable {
         /// The upper end.
         high: f64,
     },
-    /// A row that is not there.
+    /// A row that does not exist.
     #[error("there is no row {0}")]
     NoRow(f64),
 }
@@ -115,7 +115,7 @@ impl Figure {
         Self { title: title.into(), x, y: Vertical::Rows(rows), items, key }
     }
 
-    /// What it shows, in a few words.
+    /// The title.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
@@ -127,19 +127,19 @@ impl Figure {
         &self.x
     }
 
-    /// What is above what.
+    /// The vertical arrangement.
     #[must_use]
     pub const fn y(&self) -> &Vertical {
         &self.y
     }
 
-    /// Everything in it, in the order in which it is drawn.
+    /// The items in drawing order.
     #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// What signs mean: those that were explained, and origins where there is more than a clock.
+    /// The legend: explained signs, and origins if not all values are measured.
     #[must_use]
     pub fn key(&self) -> Vec<(Sign, String)> {
         let has = |origin: &Origin| {
@@ -155,13 +155,12 @@ impl Figure {
         self.key.iter().cloned().chain(told).collect()
     }
 
-    /// Says what a sign means.
+    /// Adds the explanation of a sign to the legend.
     pub fn explain(&mut self, sign: Sign, name: impl Into<String>) {
         self.key.push((sign, name.into()));
     }
 
-    /// All values that can be chosen, in the order in which a keyboard goes through them: from left to right, or from row to
-    /// row.
+    /// All selectable values, in keyboard order: left to right, or row by row.
     #[must_use]
     pub fn chosen_order(&self) -> Vec<MarkId> {
         let mut order: Vec<((f64, f64), MarkId)> = self
@@ -297,7 +296,7 @@ impl Figure {
         View { x, y }
     }
 
-    /// Where values are on the axes; rows go downwards.
+    /// The positions of values on the axes; rows go downwards.
     pub(super) fn places(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         let y = match &self.y {
             Vertical::Axis(axis) => axis.scale.place(y)?,

@@ -1,14 +1,14 @@
-//! Where values are in a rectangle: the frame, the view, and for rows their own bands.
+//! Maps values to positions in a rectangle: the frame, the visible range, and the bands of rows.
 
 use super::axis::View;
 use super::scene::{Point, Rect};
 
-/// The way from places on axes to points of a scene.
+/// The mapping from axis positions to points of a scene.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     pub(super) frame: Rect,
     pub(super) view: View,
-    /// Upper end and height of the band of each row; none where there is a vertical axis.
+    /// The upper end and height of each row's band; empty for figures with a vertical axis.
     pub(super) rows: Option<Vec<(f64, f64)>>,
 }
 
@@ -33,7 +33,7 @@ impl Places {
         Some((top, top + height))
     }
 
-    /// From where to where something upright goes: the frame, or the band of each row, so that it crosses no words.
+    /// The extents of a vertical line: the frame, or the band of each row, so that it crosses no text.
     pub(super) fn heights(&self) -> Vec<(f64, f64)> {
         match &self.rows {
             None => vec![(self.frame.top, self.frame.bottom)],
@@ -52,7 +52,7 @@ impl Places {
             && (top - 0.5..=bottom + 0.5).contains(&point.y)
     }
 
-    /// What of a line is in the frame (Liang and Barsky 1984).
+    /// The part of a line inside the frame (Liang and Barsky 1984).
     pub(super) fn cut(&self, from: Point, to: Point) -> Option<(Point, Point)> {
         let (dx, dy) = (to.x - from.x, to.y - from.y);
         let Rect { left, top, right, bottom } = self.frame;
@@ -80,7 +80,7 @@ impl Places {
         is_there.then_some((first, last))
     }
 
-    /// What of a rectangle is in the frame.
+    /// The part of a rectangle inside the frame.
     pub(super) fn cut_area(&self, (x0, x1): (f64, f64), (y0, y1): (f64, f64)) -> Option<Rect> {
         let Rect { left, top, right, bottom } = self.frame;
         let area = Rect {

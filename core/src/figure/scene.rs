@@ -1,6 +1,6 @@
-//! A figure that has been placed: lines, areas, symbols and texts in a rectangle. Whoever draws it only chooses colours.
+//! A figure after layout: lines, areas, symbols and texts in a rectangle. The renderer only chooses colours.
 //!
-//! Nothing reaches out of the frame: what is not seen is cut off when it is placed, so that no coordinate is ever large.
+//! Everything is clipped to the frame during layout, so coordinates stay small.
 
 use super::content::{Direction, Emphasis, Hue, MarkId, Origin};
 
@@ -16,30 +16,30 @@ pub struct Point {
 /// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rect {
-    /// Its left edge.
+    /// The left edge.
     pub left: f64,
-    /// Its upper edge.
+    /// The upper edge.
     pub top: f64,
-    /// Its right edge.
+    /// The right edge.
     pub right: f64,
-    /// Its lower edge.
+    /// The lower edge.
     pub bottom: f64,
 }
 
 impl Rect {
-    /// How wide it is.
+    /// The width.
     #[must_use]
     pub fn width(self) -> f64 {
         self.right - self.left
     }
 
-    /// How high it is.
+    /// The height.
     #[must_use]
     pub fn height(self) -> f64 {
         self.bottom - self.top
     }
 
-    /// Whether it shares some area with another.
+    /// Whether it overlaps another rectangle.
     #[must_use]
     pub fn meets(self, other: Self) -> bool {
         self.left < other.right
@@ -48,7 +48,7 @@ impl Rect {
             && other.top < self.bottom
     }
 
-    /// Whether another lies in it.
+    /// Whether it contains another rectangle.
     #[must_use]
     pub fn holds(self, other: Self) -> bool {
         self.left <= other.left
@@ -72,92 +72,92 @@ impl Rect {
 /// A placed figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// How wide.
+    /// The width.
     pub width: f64,
-    /// How high; rows may need more than was offered.
+    /// The height; rows may need more than requested.
     pub height: f64,
-    /// Where the data are.
+    /// The frame of the data.
     pub frame: Rect,
-    /// What is drawn, in order.
+    /// The shapes in drawing order.
     pub shapes: Vec<Shape>,
-    /// Where the values that can be chosen are.
+    /// The positions of selectable values.
     pub spots: Vec<Spot>,
 }
 
-/// Where a value that can be chosen is.
+/// The position of a selectable value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spot {
-    /// What it stands for.
+    /// The identity.
     pub id: MarkId,
-    /// Which item of the figure.
+    /// The index of the item.
     pub item: usize,
-    /// What belongs to it.
+    /// The area that belongs to it.
     pub place: Rect,
 }
 
-/// Something that is drawn.
+/// A shape of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A line from point to point.
     Line {
         /// The points.
         points: Vec<Point>,
-        /// Its colour.
+        /// The colour.
         ink: Ink,
-        /// How thick.
+        /// The line width.
         width: f64,
-        /// Its gaps.
+        /// The dashes.
         dash: Dash,
     },
     /// A filled convex area.
     Area {
-        /// Its corners.
+        /// The corners.
         corners: Vec<Point>,
-        /// Its colour.
+        /// The colour.
         ink: Ink,
-        /// How much of it is seen, from 0 to 1.
+        /// The opacity, from 0 to 1.
         opacity: f64,
     },
     /// A rectangle, filled, with or without an edge.
     Box {
         /// Where.
         place: Rect,
-        /// Its colour.
+        /// The colour.
         ink: Ink,
-        /// How much of the filling is seen.
+        /// The opacity of the filling.
         opacity: f64,
-        /// How its edge is drawn.
+        /// The edge.
         edge: Option<Dash>,
     },
-    /// A value, drawn as its origin wants it.
+    /// A value with the symbol of its origin.
     Symbol {
-        /// Its middle.
+        /// The centre.
         at: Point,
-        /// Where it comes from.
+        /// The origin.
         origin: Origin,
-        /// Its colour.
+        /// The colour.
         ink: Ink,
-        /// How far it reaches.
+        /// The radius.
         radius: f64,
-        /// How much it stands out.
+        /// The emphasis.
         emphasis: Emphasis,
     },
-    /// A triangle that says which way.
+    /// A triangle that shows a direction.
     Pointer {
-        /// Its middle.
+        /// The centre.
         at: Point,
         /// Which way.
         direction: Direction,
-        /// Its colour.
+        /// The colour.
         ink: Ink,
     },
     /// Words.
     Text {
-        /// Where: the middle of their height, at the anchor.
+        /// The anchor point, at half the text height.
         at: Point,
-        /// Which end of the words is there.
+        /// The end of the text at the anchor point.
         anchor: Anchor,
-        /// How large.
+        /// The text size.
         size: TextSize,
         /// Their colour.
         ink: Ink,
@@ -168,7 +168,7 @@ pub enum Shape {
     },
 }
 
-/// What colours are for.
+/// The purpose of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// What a value is.
@@ -179,24 +179,24 @@ pub enum Ink {
     Grid,
     /// Axes.
     Axis,
-    /// What is read first.
+    /// Primary text.
     Strong,
-    /// What is read.
+    /// Normal text.
     Text,
-    /// What is there when it is needed.
+    /// Secondary text.
     Weak,
-    /// It became better.
+    /// An improvement.
     Good,
-    /// It became worse.
+    /// A deterioration.
     Bad,
-    /// What has been chosen.
+    /// The selection.
     Accent,
 }
 
-/// Gaps of a line.
+/// The dashes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dash {
-    /// None.
+    /// Solid.
     Solid,
     /// Long strokes.
     Dashed,
@@ -204,7 +204,7 @@ pub enum Dash {
     Dotted,
 }
 
-/// Which end of a text is at its place.
+/// The end of a text at its anchor point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// The first letter.
@@ -215,7 +215,7 @@ pub enum Anchor {
     End,
 }
 
-/// How large text is.
+/// The size of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextSize {
     /// Ticks, labels, notes.
@@ -226,12 +226,12 @@ pub enum TextSize {
     Strong,
 }
 
-/// Whoever knows how wide words are where they are drawn.
+/// Measures text for a renderer.
 pub trait Measure {
-    /// The width of words.
+    /// The width of a text.
     fn width(&self, text: &str, size: TextSize) -> f64;
 
-    /// The height of a line of them.
+    /// The height of a text line.
     fn height(&self, size: TextSize) -> f64;
 }
 

@@ -1,4 +1,4 @@
-//! A scene as SVG: one file, nothing fetched, text as text, light and dark, fit for paper.
+//! Writes a scene as SVG: one file without external resources, text as text, light and dark colours, suitable for print.
 
 use std::fmt::Write as _;
 
@@ -6,16 +6,16 @@ use super::content::{Direction, Emphasis, Hue, Origin};
 use super::scene::{Anchor, Dash, Ink, Measure, Point, Rect, Shape, TextSize};
 use super::{Figure, Item, lay_out};
 
-/// Where the picture stands.
+/// The context of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// In a file of its own.
+    /// A separate file.
     Alone,
-    /// In an HTML page, which needs no name space.
+    /// Inline in an HTML page, without a name space.
     Inline,
 }
 
-/// Colours by purpose, all of them tried for contrast with their paper.
+/// Colours by purpose, all tested for contrast with the background.
 const STYLE: &str = "
 .fg{--paper:#fff;--grid:#e9ebee;--axis:#9aa3ad;--strong:#11161b;--text:#2b333c;--weak:#586471;--good:#1a7a3e;--bad:#c02b23;--accent:#0b61c4;--measured:#0b61c4;--modelled:#7340bf;--predicted:#a85800;--recorded:#66717d;--s0:#0b61c4;--s1:#b35900;--s2:#1a7a3e;--s3:#ad2f75;--s4:#7340bf;--s5:#7d6900;--s6:#0b7a7d;--s7:#c02b23;font-family:'IBM Plex Sans','Helvetica Neue',Arial,sans-serif;font-variant-numeric:tabular-nums}
 @media (prefers-color-scheme:dark){.fg{--paper:#13171c;--grid:#232a32;--axis:#4f5b68;--strong:#f2f5f8;--text:#c9d1d9;--weak:#929daa;--good:#4fc27f;--bad:#ff7b72;--accent:#59a8ff;--measured:#59a8ff;--modelled:#b692f6;--predicted:#f0a35e;--recorded:#9aa5b1;--s0:#59a8ff;--s1:#f0a35e;--s2:#4fc27f;--s3:#e57fb4;--s4:#b692f6;--s5:#d9c351;--s6:#4cc2c4;--s7:#ff7b72}}
@@ -23,10 +23,10 @@ const STYLE: &str = "
 .fg .body{font-size:13px}.fg .small{font-size:11.5px}.fg .bold{font-size:13px;font-weight:600}
 ";
 
-/// Series whose colours are told apart; further ones take them again, with their names beside.
+/// The number of distinct series colours; further series reuse them and have labels.
 const SERIES: usize = 8;
 
-/// Widths as a usual sans-serif font has them, for pictures whose font nobody knows.
+/// Text widths of a typical sans-serif font, for pictures with an unknown font.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Typical;
 
@@ -55,7 +55,7 @@ impl Measure for Typical {
     }
 }
 
-/// The figure, seen whole, as SVG of this size; rows make it as high as they need.
+/// The whole figure as SVG of this size; figures with rows become as high as needed.
 #[must_use]
 pub fn svg(figure: &Figure, size: (f64, f64), page: Page) -> String {
     let scene = lay_out(figure, figure.fit(), size, &Typical);
@@ -123,7 +123,7 @@ pub fn svg(figure: &Figure, size: (f64, f64), page: Page) -> String {
     out
 }
 
-/// What is known of a value, in lines.
+/// The card of a value, as lines.
 fn said(figure: &Figure, item: &Item) -> String {
     let card = figure.card(item);
     let lines = card.rows.iter().map(|(name, value)| format!("{name} {value}"));
@@ -327,7 +327,7 @@ fn color(ink: Ink) -> String {
     format!("var(--{name})")
 }
 
-/// A hundredth of a point is enough.
+/// Coordinates are rounded to 0.01.
 fn number(coordinate: f64) -> f64 {
     (coordinate * 100.0).round() / 100.0
 }

@@ -1,32 +1,32 @@
-//! A figure for people and programs that read: a card for one value, a table for all of them.
+//! A figure as text: a card for one value, a table for all values.
 
 use lightbench_primitives::display_text::in_spreadsheet;
 
 use super::content::{Bar, Mark, Meaning, Reading};
 use super::{Axis, Figure, Item, Unit, Vertical};
 
-/// What is known of one value.
+/// The card of one value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Card {
-    /// What it is called.
+    /// The name.
     pub title: String,
     /// Names and values.
     pub rows: Vec<(String, String)>,
 }
 
-/// Every value of a figure.
+/// A table of all values of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// What the columns are called.
+    /// The column headings.
     pub headings: Vec<String>,
-    /// Lines of cells, each as many as there are headings.
+    /// Rows of cells, one for each heading.
     pub rows: Vec<Vec<Cell>>,
 }
 
 /// A cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// For people.
+    /// The text for display.
     pub shown: String,
     /// For programs: all digits, no unit.
     pub exact: String,
@@ -43,7 +43,7 @@ impl Cell {
 }
 
 impl Figure {
-    /// What is known of an item.
+    /// The card of an item.
     #[must_use]
     pub fn card(&self, item: &Item) -> Card {
         match item {
@@ -133,7 +133,7 @@ impl Figure {
             Item::Line(line) => {
                 let Meaning { name, value, unit, origin } = line.meaning.clone()?;
                 let mut cells = vec![Cell::default(); width - 2];
-                // A ceiling is a height; with rows it is a length.
+                // A ceiling is a vertical value; with rows it is a horizontal value.
                 let column = match self.y() {
                     Vertical::Axis(_) => 3,
                     Vertical::Rows(_) => 0,
@@ -169,7 +169,7 @@ impl Figure {
 }
 
 impl Table {
-    /// A column in which nothing stands says nothing.
+    /// Empty columns are left out.
     fn without_empty_columns(self) -> Self {
         let is_used = |column: usize| {
             self.rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.shown.is_empty()))

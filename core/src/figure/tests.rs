@@ -1,4 +1,4 @@
-//! Figures: ticks, places and words, whatever the data are.
+//! Ticks, positions and labels of figures, for arbitrary data.
 
 use proptest::prelude::*;
 
@@ -319,7 +319,7 @@ fn one_hiccup_leaves_room_for_all_other_samples() {
     let figure = distribution(&[run]).unwrap();
     assert!(figure.fit().x.high() < 2e-4, "{:?}", figure.fit());
     let Vertical::Rows(rows) = figure.y() else { panic!("rows") };
-    assert!(rows[0].note.contains("61 samples, 1 far off"), "{rows:?}");
+    assert!(rows[0].note.contains("61 samples, 1 outlier not drawn"), "{rows:?}");
 }
 
 #[test]

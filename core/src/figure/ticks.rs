@@ -1,4 +1,4 @@
-//! Where an axis has ticks, and what they say: round numbers, as many as there is room for.
+//! The ticks of an axis and their labels: round numbers, as many as fit.
 
 use super::axis::{Axis, Limits, Scale, Unit};
 
@@ -7,11 +7,11 @@ use super::axis::{Axis, Limits, Scale, Unit};
 pub(super) struct Tick {
     /// Where.
     pub(super) place: f64,
-    /// What stands beside it; nothing beside a small one.
+    /// The label; empty for a minor tick.
     pub(super) label: Option<String>,
 }
 
-/// The ticks of an axis: the most that fit.
+/// The largest number of ticks that fits.
 pub(super) fn ticks(axis: &Axis, limits: Limits, fit: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
     match axis.scale {
         Scale::Linear => linear(axis.unit, limits, fit, Some),
@@ -37,7 +37,7 @@ fn linear(
         [1.0, 2.0, 5.0].map(|multiple| multiple * 10_f64.powf(finest + f64::from(power)))
     });
     let mut few = Vec::new();
-    // What is counted comes whole.
+    // Counts have whole-number ticks.
     let least = if unit == Unit::Count { 1.0 } else { 0.0 };
     for step in steps.filter(|step| step.is_normal() && *step >= least) {
         let (first, last) = ((limits.low() / step).ceil(), (limits.high() / step).floor());
@@ -45,7 +45,7 @@ fn linear(
             continue;
         }
         let count = (last - first).max(-1.0) as i32;
-        // An empty row of ticks says nothing: rather the last that had some.
+        // Instead of an empty list, the last non-empty one is used.
         let labels = Labels::new(unit, limits, step);
         let values = (0..=count).map(|index| (first + f64::from(index)) * step);
         let all: Vec<Tick> = values
@@ -66,10 +66,10 @@ fn linear(
     few
 }
 
-/// Powers of ten with labels and what lies between them; labels at 1, 2, 5 where few powers are seen, and only at every so
-/// many powers where many are.
+/// Labelled powers of ten with minor ticks between them; labels at 1, 2, 5 for few powers, and at every n-th power for
+/// many.
 fn logarithmic(unit: Unit, limits: Limits, fit: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
-    // No number of ours is larger or smaller than these powers.
+    // The range of powers that values can have.
     let power = |place: f64| place.clamp(-330.0, 310.0) as i32;
     let (first, last) = (power(limits.low().floor()), power(limits.high().ceil()));
     let labelled = |multiples: &[f64], every: i32| -> Vec<Tick> {
@@ -164,7 +164,7 @@ fn with_unit(number: &str, unit: &str) -> String {
     if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
 }
 
-/// How all labels of a linear axis read: one prefix, as many decimals as the step needs.
+/// The format of all labels of a linear axis: one prefix, with the decimals that the step needs.
 struct Labels {
     factor: f64,
     decimals: usize,

@@ -1,4 +1,4 @@
-//! What a run is held against: the run before it and the best one, workload by workload.
+//! The runs that a new run is compared with: the previous run of the kernel and the best run, for each workload.
 
 use super::error::HistoryError;
 use super::record::{RunRecord, WorkloadName};
@@ -10,17 +10,17 @@ use crate::speed_of_light::time_comparison::{
 use crate::units::Seconds;
 use crate::verify::verdict::Passed;
 
-/// The runs that a run is held against.
+/// The runs that a run is compared with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparisonRuns {
-    /// The newest run of the same kernel with another candidate.
+    /// The latest run of the same kernel with another candidate.
     pub previous: Option<StoredRun>,
     /// The fastest run of any kernel that can be compared.
     pub best: Option<StoredRun>,
 }
 
 impl Store {
-    /// What a run is held against. Asked before it is appended, or it would be held against itself.
+    /// The runs that a run is compared with. Call it before appending the run, otherwise the run is compared with itself.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -32,7 +32,7 @@ impl Store {
 }
 
 impl ComparisonRuns {
-    /// Makes the sentence of every workload anew, with what came before.
+    /// Updates the sentence of every workload with the comparisons.
     pub fn update_sentences(&self, now: &RunRecord, passed: &mut Passed) {
         for timed in &mut passed.timings {
             let mut names = now.timings().iter().map(|timing| &timing.workload);
@@ -45,7 +45,7 @@ impl ComparisonRuns {
     }
 }
 
-/// How far a time reaches where it is held against those of other runs; none where nobody knows its interval.
+/// The range of a time for comparisons with other runs; `None` if its interval is unknown.
 #[must_use]
 pub fn recorded_range(timing: &RecordedTiming) -> Option<(Seconds, Seconds)> {
     match &timing.clock {
@@ -56,7 +56,7 @@ pub fn recorded_range(timing: &RecordedTiming) -> Option<(Seconds, Seconds)> {
     }
 }
 
-/// The cold time of a run on a workload against that of an earlier one; none where this one has none.
+/// Compares the cold time of a run on a workload with that of an earlier run; `None` if this run has no cold time.
 #[must_use]
 pub fn compare_times(
     now: &RunRecord,
@@ -78,7 +78,7 @@ pub fn compare_times(
     })
 }
 
-/// The other run's time, where both are of one kind.
+/// The other run's time, if the two are comparable.
 fn comparable_timing<'a>(
     now: &RunRecord,
     mine: &RecordedTiming,
@@ -179,7 +179,7 @@ mod tests {
         };
         check(0.9e-5, 1e-5, "10.0 % faster than it");
         check(1.1e-5, 1e-5, "10.0 % slower than it");
-        // Both intervals are one part in a hundred wide to each side.
+        // Both intervals extend 1 % to each side.
         check(0.985e-5, 1e-5, "no measurable difference from it");
     }
 
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(candidate(&before.best).as_deref(), Some("v"));
         assert_eq!(words(&now, &before.previous.unwrap()), "3.0 times as fast as it");
         assert_eq!(words(&now, &before.best.unwrap()), "2.0 times as slow as it");
-        // On other devices there was nothing yet.
+        // Other devices have no runs yet.
         now.device.uuid = Some("ab".repeat(16));
         assert_eq!(store.comparison_runs(&now).unwrap().best, None);
         now.scope = Scope::OneWorkload;

@@ -1,4 +1,4 @@
-//! Rows of a history that cannot be read as runs: which run, which column, and what is wrong with the value.
+//! Rows of a history that cannot be read as runs: the run, the column, and the error in its value.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct DamagedRow {
     pub run: RunNumber,
     /// The column, as the tables `run`, `document` and `label` name it.
     pub column: &'static str,
-    /// What is wrong with its value.
+    /// The error in the value.
     pub reason: String,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for DamagedRow {
 /// Why a row was not read.
 #[derive(Debug)]
 pub(super) enum RowError {
-    /// One of its values is damaged; other rows may be read.
+    /// One value of the row is damaged; other rows may be readable.
     Damaged(DamagedRow),
     /// The database cannot be read.
     Database(rusqlite::Error),
@@ -41,7 +41,7 @@ impl From<rusqlite::Error> for RowError {
     }
 }
 
-/// The values of one row, each checked for its type and encoding when it is read.
+/// Reads the values of one row, and checks the type and encoding of each.
 #[derive(Clone, Copy)]
 pub(super) struct RowReader<'row, 'statement> {
     row: &'row Row<'statement>,
@@ -51,7 +51,7 @@ pub(super) struct RowReader<'row, 'statement> {
 impl<'row, 'statement> RowReader<'row, 'statement> {
     /// The reader of a row that has the column `number`.
     pub(super) fn new(row: &'row Row<'statement>) -> rusqlite::Result<Self> {
-        // The key of a table: SQLite gives out nothing but integers for it.
+        // The key of a table, which SQLite always returns as an integer.
         Ok(Self { row, run: RunNumber(row.get("number")?) })
     }
 

@@ -1,4 +1,4 @@
-//! Why a history cannot be used.
+//! Errors of opening, reading and writing a history.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use super::store::RunNumber;
 use super::text::TextHash;
 use super::timing::NoTime;
 
-/// Why a history cannot be used. What was in it before is still in it.
+/// An error of a history. Its earlier content is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// The folder or a file in it cannot be made, read or moved.
     #[error("cannot {what} {}: {source}", path.display())]
     Files {
-        /// What was tried.
+        /// The attempted action.
         what: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
     },
-    /// A later version of this program wrote it.
+    /// A newer version of Lightbench wrote the file.
     #[error(
         "{} has schema {found}, and this version of Lightbench knows schemas up to {known}: use the newer version, or move the file away",
         path.display()
@@ -32,12 +32,12 @@ pub enum HistoryError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its schema.
+        /// The schema of the file.
         found: i64,
         /// The newest that is known here.
         known: i64,
     },
-    /// What is in the file cannot be read as a database.
+    /// The content of the file is not a readable database.
     #[error(
         "{} is damaged: {reason}; `lightbench history` copies the runs that can be read to a new file",
         path.display()
@@ -45,11 +45,11 @@ pub enum HistoryError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the database says.
+        /// The message of the database.
         reason: String,
     },
     /// The disk is full.
-    #[error("no space is left for {}; everything that was in it before still is", path.display())]
+    #[error("no space is left for {}; its earlier content is unchanged", path.display())]
     Full {
         /// The file.
         path: PathBuf,
@@ -63,55 +63,55 @@ pub enum HistoryError {
         /// The file.
         path: PathBuf,
     },
-    /// Another process would not let go of it.
+    /// Another process holds the lock.
     #[error("another process has held {} for {seconds} s", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
-        /// How long was waited.
+        /// The time waited.
         seconds: u64,
     },
     /// The database refuses for another reason.
     #[error("cannot {what} in {}: {source}", path.display())]
     Database {
-        /// What was tried.
+        /// The attempted action.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// The database's reason.
         source: rusqlite::Error,
     },
-    /// A record refers to a text that came with nobody.
-    #[error("the record refers to the text {hash}, which is not there")]
+    /// A record refers to a missing text.
+    #[error("the record refers to the text {hash}, which is missing")]
     MissingText {
-        /// Its name.
+        /// The name of the text.
         hash: TextHash,
     },
     /// A record has no written form.
     #[error("the record cannot be written: {0}")]
     Unwritable(serde_json::Error),
-    /// A time in it is none.
+    /// A time is not positive and finite.
     #[error(transparent)]
     NoTime(#[from] NoTime),
     /// No run has that number.
     #[error("no run has the number {0}")]
     NoSuchRun(RunNumber),
-    /// What this machine did not run is never a baseline.
-    #[error("run {0} is recorded: this machine did not run it, so it is no baseline")]
+    /// A recorded run cannot be a baseline.
+    #[error("run {0} is recorded: this machine did not run it, so it cannot be a baseline")]
     OnlyRecorded(RunNumber),
     /// A value of the run is damaged.
     #[error("{0}; the run cannot be used")]
     DamagedRun(DamagedRow),
-    /// What did not pass is never a baseline.
-    #[error("run {0} did not pass everything, so it is no baseline")]
+    /// A run that did not pass cannot be a baseline.
+    #[error("run {0} did not pass all checks, so it cannot be a baseline")]
     NotPassed(RunNumber),
     /// The operating system gave no random numbers.
-    #[error("the operating system gives no random numbers: {0}")]
+    #[error("the operating system returned no random numbers: {0}")]
     NoRandomness(getrandom::Error),
 }
 
 impl HistoryError {
-    /// What the database says while something is tried with the history at `path`.
+    /// Converts an error of SQLite for an action on the history at `path`.
     pub(super) fn from_sqlite(what: &'static str, path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         let is = |codes: &[ErrorCode]| {

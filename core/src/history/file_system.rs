@@ -1,13 +1,13 @@
-//! What kind of file system a folder lies on: whether several machines may write to it.
+//! The kind of file system of a folder: local, or shared with machines that may write to it.
 
 use std::path::Path;
 
-/// What kind of file system a folder lies on.
+/// The kind of file system of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileSystem {
-    /// One kernel writes to it, so that processes can share memory over it.
+    /// Only this machine writes to it, so processes can share memory over it.
     Local,
-    /// Others may write to it, behind the back of this kernel.
+    /// Other machines may write to it without notice to this one.
     Shared(&'static str),
 }
 
@@ -41,7 +41,8 @@ pub(super) fn detect(folder: &Path) -> std::io::Result<FileSystem> {
     Ok(known.map_or(FileSystem::Local, |(_, name)| FileSystem::Shared(name)))
 }
 
-/// Elsewhere nobody is asked: a file system that cannot do it says so when the journal is chosen.
+/// On other platforms the file system is not checked; SQLite reports an unsupported write-ahead log when the journal is
+/// chosen.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn detect(_folder: &Path) -> std::io::Result<FileSystem> {
     Ok(FileSystem::Local)

@@ -1,4 +1,4 @@
-//! Runs to test with.
+//! Runs for tests.
 
 use std::collections::BTreeMap;
 use std::path::Path;

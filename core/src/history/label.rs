@@ -1,4 +1,4 @@
-//! Words that a person gives to a run, to find it again. They change nothing about what the run is or counts for.
+//! Labels: text that a user gives to a run to find it again. A label does not change the run or its role.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::error::HistoryError;
 use super::store::{RunNumber, Store};
 
-/// The longest label, in characters: it stands in one cell of a table.
+/// The maximum length of a label in characters, so that it fits in a table cell.
 pub const MOST_CHARACTERS: usize = 60;
 
 /// Words that a person gave to a run: one line, not empty, nothing in it that cannot be seen.
@@ -19,19 +19,19 @@ pub struct Label(String);
 /// A text that cannot be a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLabel {
-    /// It is too long.
+    /// The label is too long.
     #[error("a label has at most {MOST_CHARACTERS} characters, and this text has {0}")]
     TooLong(usize),
-    /// It has characters that nobody sees, line breaks among them.
+    /// The label has invisible characters, such as line breaks.
     #[error("a label is one line of characters that can be seen")]
     Invisible,
 }
 
 impl Label {
-    /// What somebody typed, without the space around it; none where nothing is left, which takes a label away.
+    /// The typed text without surrounding white space; `None` if nothing is left, which removes a label.
     ///
     /// # Errors
-    /// It is too long, or has characters that nobody sees.
+    /// The text is too long, or has invisible characters.
     pub fn typed(text: &str) -> Result<Option<Self>, NoLabel> {
         let text = text.trim();
         let characters = text.chars().count();
@@ -58,10 +58,10 @@ impl fmt::Display for Label {
 }
 
 impl Store {
-    /// Gives a run its label, or takes it away where there is none; earlier ones stay on record.
+    /// Sets or removes the label of a run; earlier labels stay in the history.
     ///
     /// # Errors
-    /// There is no such run, or the database cannot be written.
+    /// The run does not exist, or the database cannot be written.
     pub fn label(&mut self, number: RunNumber, label: Option<&Label>) -> Result<(), HistoryError> {
         self.run(number)?.ok_or(HistoryError::NoSuchRun(number))?;
         let insert = "INSERT INTO label (run, words) VALUES (?1, ?2)";

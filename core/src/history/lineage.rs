@@ -1,4 +1,4 @@
-//! What came from what, and which runs others are compared with. Only runs of this machine are.
+//! The parents of a candidate, and the runs that others are compared with. Only runs of this machine qualify.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use super::store::{Provenance, RunNumber, SELECT, Store, StoredRun};
 use crate::units::Seconds;
 
 impl StoredRun {
-    /// Whether others may be compared with it: this machine verified everything, and it passed.
+    /// Whether other runs may be compared with it: this machine verified all workloads, and the run passed.
     #[must_use]
     pub fn is_standard(&self) -> bool {
         let verified = matches!(
@@ -22,13 +22,13 @@ impl StoredRun {
     }
 }
 
-/// Which of two runs on one basis is the better one: the faster, and of equally fast ones the earlier, as nothing has beaten it.
+/// Orders two runs on one basis: the faster run is better; of equally fast runs, the earlier one.
 #[must_use]
 pub fn better(one: (Seconds, RunNumber), other: (Seconds, RunNumber)) -> Ordering {
     one.0.0.total_cmp(&other.0.0).then(one.1.cmp(&other.1))
 }
 
-/// What is sealed of the choice of a baseline: its place among all choices, and the run.
+/// The sealed text of a baseline choice: its number among all choices, and the run.
 fn choice(number: i64, run: &RunRecord) -> String {
     format!("lightbench.baseline/1\n{number}\n{}", run.id)
 }
@@ -45,7 +45,7 @@ impl Store {
         self.first(&select, [basis], StoredRun::is_standard)
     }
 
-    /// The newest run of a kernel by this machine with another candidate than this one, whatever came of it.
+    /// The latest run of a kernel on this machine with a candidate other than this one, with any verdict.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -74,7 +74,7 @@ impl Store {
         Ok(None)
     }
 
-    /// The run that somebody chose to compare with, among those that ask the same of a candidate.
+    /// The chosen baseline among runs with the same task definition.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -85,7 +85,7 @@ impl Store {
         let mut choices = statement.query([]).map_err(failed)?;
         while let Some(row) = choices.next().map_err(failed)? {
             let read = (row.get("number"), row.get("run"), row.get::<_, Option<Vec<u8>>>("seal"));
-            // A damaged choice is none; the one before it counts.
+            // A damaged choice is ignored; the previous one counts.
             let (Ok(number), Ok(run), Ok(seal)) = read else { continue };
             let Some(run) = self.readable_run(RunNumber(run), &mut Vec::new())? else { continue };
             let is_chosen_here = self.has_sealed(&choice(number, &run.record), seal.as_deref());
@@ -100,10 +100,10 @@ impl Store {
         Ok(None)
     }
 
-    /// Chooses a run as the baseline; an earlier choice stays on record.
+    /// Chooses a run as the baseline; earlier choices stay in the history.
     ///
     /// # Errors
-    /// There is no such run, it is a recorded one, or it did not pass everything.
+    /// The run does not exist, is recorded, or did not pass all checks.
     pub fn choose_baseline(&mut self, number: RunNumber) -> Result<(), HistoryError> {
         let run = self.run(number)?.ok_or(HistoryError::NoSuchRun(number))?;
         if run.provenance == Provenance::Recorded {
@@ -116,7 +116,7 @@ impl Store {
     }
 
     fn insert_choice(&self, run: &StoredRun) -> rusqlite::Result<()> {
-        // The number is part of what is sealed, so that no earlier choice can be put behind a later one.
+        // The seal covers the number, so that an earlier choice cannot be moved after a later one.
         let connection = self.connection();
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
         let next = "SELECT ifnull(max(number), 0) + 1 FROM baseline";
@@ -144,7 +144,7 @@ impl Store {
     pub fn ancestors(&self, candidate: &str) -> Result<Vec<String>, HistoryError> {
         let select = "SELECT parent FROM run WHERE candidate = ?1 AND parent IS NOT NULL ORDER BY number LIMIT 1";
         let mut ancestors = Vec::new();
-        // A file from elsewhere may say that two candidates come from each other.
+        // A file from another machine may contain a cycle of parents.
         let mut seen = BTreeSet::from([candidate.to_owned()]);
         let mut current = candidate.to_owned();
         while let Some(parent) = self.names(select, &current)?.pop() {
@@ -163,7 +163,7 @@ impl Store {
             let mut rows = statement.query([of])?;
             let mut names = Vec::new();
             while let Some(row) = rows.next()? {
-                // A damaged name leads nowhere; the run that has it is reported where runs are listed.
+                // A damaged name ends the lineage; lists of runs report the damaged run.
                 names.extend(row.get_ref(0)?.as_str().ok().map(str::to_owned));
             }
             Ok(names)
@@ -171,7 +171,7 @@ impl Store {
         names().map_err(|source| self.failed("follow a lineage", source))
     }
 
-    /// The first run that a query finds and that is what is asked for.
+    /// The first run of a query that satisfies the condition.
     fn first(
         &self,
         select: &str,

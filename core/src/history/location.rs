@@ -1,8 +1,8 @@
-//! Where the history of a project lies.
+//! The location of a project's history.
 //!
-//! In the project's `.lightbench/`; in the user's state folder where the project cannot hold it. Each departure from
-//! the usual place is said. Whether a folder can be written is found out by writing: permissions say nothing to a
-//! superuser, and nothing of a full disk.
+//! The history is in the project's `.lightbench/`, or in the user's state folder if the project cannot hold it. Each
+//! departure from the usual location has a notice. Whether a folder is writable is tested by writing a file: permission
+//! bits do not apply to a superuser and do not show a full disk.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -16,47 +16,47 @@ use super::error::HistoryError;
 use super::file_system::{self, FileSystem};
 use super::sidecar;
 
-/// Git keeps nothing of the folder, whatever the project's own settings say.
+/// Git ignores the folder, independent of the project's own settings.
 const IGNORE: &str = "*\n";
 
-/// Where the history of a project lies, and how it is written there.
+/// The location of a project's history, and how it is written there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryLocation {
     /// An existing folder.
     pub folder: PathBuf,
-    /// How a kill in the middle of an append is survived.
+    /// The journal that protects appends against a kill of the process.
     pub journal: Journal,
-    /// Why it is not as usual, where it is not.
+    /// The reason for a departure from the usual location or journal.
     pub notice: Option<String>,
     /// Whether runs can be appended there.
     pub access: HistoryAccess,
 }
 
-/// What can be done with a history where it lies.
+/// The access to a history at its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryAccess {
     /// Runs are read and appended.
     Append,
-    /// Nothing can be written there: a copy is opened and read, in the first of these folders that has room for it.
+    /// The folder cannot be written: a copy is opened and read, in the first of these folders with enough space.
     ReadCopy {
         /// Folders for temporary files.
         within: Vec<PathBuf>,
     },
 }
 
-/// What a folder is probed with, in bytes: more than file systems keep beside a file's name.
+/// The size of a probe file in bytes: larger than file systems store inside a directory entry.
 const PROBE_BYTES: usize = 8192;
 
-/// How a kill in the middle of an append is survived.
+/// The journal that protects appends against a kill of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Journal {
     /// A write-ahead log: readers never wait. Needs memory that processes share.
     WriteAhead,
-    /// A journal of what was there before. Works wherever files can be locked.
+    /// A rollback journal, which works on every file system with file locks.
     Rollback,
 }
 
-/// Our folder in the platform's state folder (its data folder where it has none).
+/// Lightbench's folder in the platform's state folder (its data folder if it has no state folder).
 ///
 /// It reads the environment, through `etcetera`; only the program calls it.
 #[must_use]
@@ -66,8 +66,8 @@ pub fn user_state() -> Option<PathBuf> {
 }
 
 impl HistoryLocation {
-    /// Where runs of the project in `root` are appended; the folder is made. Where the project cannot be written any
-    /// more, its history is copied to the state folder and goes on there.
+    /// The location for appending runs of the project in `root`; the folder is created. If the project has become
+    /// unwritable, its history is copied to the state folder and continues there.
     ///
     /// # Errors
     /// Neither the project nor the state folder can hold a history, or the disk is full.
@@ -99,11 +99,11 @@ impl HistoryLocation {
         Ok(place)
     }
 
-    /// Where runs of the project in `root` are, if there are any; nothing is made there. Where nothing can be written, a
+    /// The location of an existing history of the project in `root`; nothing is created. If the folder cannot be written, a
     /// copy is read.
     ///
     /// # Errors
-    /// There is a history that cannot be used.
+    /// The history exists and cannot be used.
     pub fn for_reading(root: &Path, state: Option<&Path>) -> Result<Option<Self>, HistoryError> {
         let real_root = real(root)?;
         let own = real_root.join(FOLDER);
@@ -155,15 +155,15 @@ fn real(root: &Path) -> Result<PathBuf, HistoryError> {
     root.canonicalize().map_err(failed)
 }
 
-/// Whether something lies there that may be a history.
+/// Whether a file exists there that may be a history.
 fn holds_history(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join(sidecar::DATABASE)).is_ok()
 }
 
-/// A folder of its own for each project, by the path of the project.
+/// The folder of a project in the state folder, named by the path of the project.
 fn in_state(state: &Path, root: &Path) -> PathBuf {
     let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-    // The user may have put it elsewhere by a link, and the database is opened through none.
+    // The user may have moved the folder with a link, and the database is never opened through a link.
     let state = state.canonicalize().unwrap_or_else(|_missing| state.to_owned());
     state.join("histories").join(&hash[..16])
 }
@@ -173,11 +173,11 @@ fn in_state(state: &Path, root: &Path) -> PathBuf {
 enum FolderState {
     /// Files can be written there.
     Usable(FileSystem),
-    /// It is ours, and nothing can be written there.
+    /// The folder exists and cannot be written.
     ReadOnly(String),
-    /// It is ours, and there is no room.
+    /// The folder exists and its disk is full.
     Full(String),
-    /// It is a link, a file, or leads elsewhere.
+    /// It is a link or a file, or contains one.
     Unusable(String),
 }
 
@@ -196,10 +196,10 @@ fn usable(folder: &Path) -> FolderState {
     }
 }
 
-/// Makes the folder where it is missing, looks whether anything in it leads elsewhere, and writes a file.
+/// Creates the folder if it is missing, checks that it contains no links, and writes a probe file.
 fn prepare(folder: &Path) -> io::Result<FolderState> {
     match fs::create_dir(folder) {
-        // Some systems say that it cannot be made before they say that it is there.
+        // Some systems report that a folder cannot be created before they report that it exists.
         Err(error) if !folder.is_dir() => return Err(error),
         Ok(()) | Err(_) => {}
     }
@@ -223,7 +223,7 @@ fn probe(folder: &Path) -> io::Result<()> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let path = folder.join(format!(".probe-{:016x}", u64::from_le_bytes(random)));
-    // Not brought to the disk: a file system that has no room says so when it is given the bytes.
+    // Without `fsync`: a full file system reports its error on the write.
     let written =
         no_links::open(&path, Access::New).and_then(|mut file| file.write_all(&[0; PROBE_BYTES]));
     match no_links::remove(&path) {
@@ -237,7 +237,8 @@ fn probe(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether permissions allow to write a file. It is not opened: closing it would take the locks of the database away.
+/// Whether permissions allow writing a file. The file is not opened, because closing it would release the locks of the
+/// database.
 #[cfg(unix)]
 fn is_writable(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
@@ -266,14 +267,14 @@ fn decide(
             Some((folder, FolderState::Usable(FileSystem::Local))),
         ) => {
             let notice = format!(
-                "the project lies on {name}, where other machines may write: its history is kept in {}",
+                "the project is on {name}, where other machines may write: its history is kept in {}",
                 folder.display()
             );
             place(folder, Journal::WriteAhead, Some(notice))
         }
         (FolderState::Usable(FileSystem::Shared(name)), _) => {
             let notice = format!(
-                "the project lies on {name}, where other machines may write: its history has a rollback journal, which is slower"
+                "the project is on {name}, where other machines may write: its history uses a rollback journal, which is slower"
             );
             place(own, Journal::Rollback, Some(notice))
         }

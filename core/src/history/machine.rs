@@ -1,7 +1,7 @@
-//! Which machine a run was made on, said so that a file from elsewhere cannot claim it.
+//! The identity of the machine that made a run, protected against forgery.
 //!
-//! A key that never leaves this machine seals each run. Whoever sends a project with a history in it has another key or
-//! none, so their runs, and ours that somebody changed, are recorded ones here.
+//! A key that never leaves this machine seals each run. A history from another machine has seals of another key or none;
+//! its runs, and runs of this machine whose text was changed, count as recorded.
 
 use std::fmt;
 use std::fs;
@@ -34,10 +34,10 @@ struct Identity {
 }
 
 impl Machine {
-    /// The machine whose key lies in the user's state folder; it is made by the first who asks.
+    /// Opens the machine identity with the key in the user's state folder; creates the key if it is missing.
     ///
     /// # Errors
-    /// The folder cannot be written, or what lies there is no key.
+    /// The folder cannot be written, or the file is not a key.
     pub fn open(state: &Path) -> Result<Self, HistoryError> {
         let path = state.join(FILE);
         let secret = match fs::read(&path) {
@@ -48,7 +48,7 @@ impl Machine {
         let secret: [u8; blake3::KEY_LEN] = secret.try_into().map_err(|secret: Vec<u8>| {
             let found = secret.len();
             let source = io::Error::other(format!(
-                "{found} bytes are no key; without the file, runs so far count as recorded"
+                "the file has {found} bytes and is not a key; if you delete it, all earlier runs count as recorded"
             ));
             HistoryError::Files { what: "use", path, source }
         })?;
@@ -58,34 +58,34 @@ impl Machine {
         Ok(Self { identity: Some(Identity { name, key }) })
     }
 
-    /// The same for reading, where nothing is made: without a key, nothing in a history is this machine's.
+    /// Opens the machine identity without creating a key: without a key, every run of a history counts as recorded.
     ///
     /// # Errors
-    /// What lies there is no key, or cannot be read.
+    /// The file is not a key, or cannot be read.
     pub fn known(state: &Path) -> Result<Self, HistoryError> {
         if state.join(FILE).exists() { Self::open(state) } else { Ok(Self::without_key()) }
     }
 
-    /// A machine that keeps no key: all of its runs are recorded.
+    /// A machine without a key: all runs count as recorded.
     #[must_use]
     pub const fn without_key() -> Self {
         Self { identity: None }
     }
 
-    /// A name that tells nothing of the key; empty without one.
+    /// A name that does not reveal the key; empty without a key.
     #[must_use]
     pub fn name(&self) -> &str {
         self.identity.as_ref().map_or("", |identity| &identity.name)
     }
 
-    /// Seals a document; none without a key.
+    /// Seals a document; `None` without a key.
     #[must_use]
     pub fn seal(&self, document: &str) -> Option<Seal> {
         let identity = self.identity.as_ref()?;
         Some(*blake3::keyed_hash(&identity.key, document.as_bytes()).as_bytes())
     }
 
-    /// Whether this machine sealed this very document.
+    /// Whether this machine sealed this exact document.
     #[must_use]
     pub fn has_sealed(&self, document: &str, seal: Option<&[u8]>) -> bool {
         let (Some(expected), Some(seal)) = (self.seal(document), seal) else { return false };
@@ -100,7 +100,7 @@ impl fmt::Debug for Machine {
     }
 }
 
-/// Makes the key; another process may do the same at the same time, and one of both keys stays.
+/// Creates the key; if two processes do so at the same time, one key stays.
 fn begin(state: &Path, path: &PathBuf) -> Result<Vec<u8>, HistoryError> {
     let failed = |source| HistoryError::Files { what: "write", path: path.clone(), source };
     let mut secret = vec![0; blake3::KEY_LEN];

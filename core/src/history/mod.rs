@@ -1,4 +1,4 @@
-//! Every attempt, kept: what was evaluated, on what, and what came of it.
+//! The history of a project: every evaluation with its candidate, device and result.
 //!
 //! ```text
 //!  evaluate::Run ──► RunRecord ──► Store::append ──► .lightbench/history.db ──► query, lineage ──► people
@@ -6,8 +6,8 @@
 //!       traces from elsewhere (recorded, never best)        └──► trace, table: exports
 //! ```
 //!
-//! A run is appended and never edited. What this machine ran is sealed with a key that only this machine has
-//! ([`machine`]); everything else that lies in a history is *recorded*: shown, and never best, previous or baseline.
+//! A run is appended and never edited. Runs of this machine are sealed with a key that only this machine has
+//! ([`machine`]); all other runs of a history are *recorded*: they are shown, and are never best, previous or baseline.
 
 pub mod comparison_runs;
 pub mod damage;

@@ -1,4 +1,4 @@
-//! What a kernel needs and did in one workload, as a history keeps it: what people hold side by side.
+//! Resources and counters of a kernel in one workload, as a history stores them.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,59 +10,59 @@ use crate::units::{Bytes, Fraction};
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
 
-/// What a kernel needs and did. What nobody knows is none.
+/// Resources and counters of a kernel; unknown numbers are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordedNumbers {
-    /// Registers of a thread, in the launch with the most threads, as all that follows.
+    /// Registers per thread. This and the following resources are those of the launch with the most threads.
     pub registers: Option<u32>,
-    /// Bytes that a thread stores to local memory and loads back for want of registers.
+    /// Spilled bytes per thread: spill stores plus spill loads.
     pub spilled: Option<Bytes>,
     /// Shared memory of a block.
     pub shared: Option<Bytes>,
-    /// Warps that fit, as a part of the slots.
+    /// Theoretical occupancy.
     pub occupancy: Option<Fraction>,
-    /// What a virtual device counted.
+    /// Counters of a virtual device.
     pub counted: Option<RecordedCounts>,
 }
 
-/// What a virtual device counted, in all launches together.
+/// Counters of a virtual device over all launches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedCounts {
     /// Where.
     pub at: CountedLocation,
     /// Instructions that warps executed.
     pub warp_instructions: u64,
-    /// Lanes that were active in the mean, of 32.
+    /// Average number of active threads of a warp.
     pub active_lanes: Option<f64>,
-    /// Distinct bytes of global memory: what DRAM has to move at least where nothing of it was in a cache.
+    /// Distinct bytes of global memory: the least DRAM traffic with empty caches.
     pub touched: Option<Bytes>,
-    /// Bytes of the sectors that loads, stores and atomics asked for: what L2 has to move at most.
+    /// Bytes of the sectors that loads, stores and atomics requested: the largest L2 traffic.
     pub asked: Bytes,
-    /// Wavefronts over shared memory beyond those that the data need.
+    /// Wavefronts over shared memory beyond the minimum: bank conflicts.
     pub bank_conflicts: u64,
     /// Branches that parted a warp.
     pub divergent_branches: u64,
 }
 
-/// Where something was counted.
+/// The workload and device of counters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CountedLocation {
-    /// In the workload that was timed.
+    /// The timed workload.
     #[serde(rename = "there")]
     SameWorkload,
-    /// In a smaller one beside a GPU.
+    /// A smaller workload, on a virtual device that stands in for the GPU.
     #[serde(rename = "beside")]
     SmallerWorkload {
-        /// On which virtual device.
+        /// The virtual device.
         device: String,
-        /// In which workload.
+        /// The workload.
         workload: String,
     },
 }
 
 impl CountedLocation {
-    /// The place of a profile.
+    /// The location of a profile's counters.
     #[must_use]
     pub fn from_source(at: &CounterLocation) -> Self {
         match at {
@@ -76,7 +76,7 @@ impl CountedLocation {
 }
 
 impl RecordedNumbers {
-    /// The numbers of a workload, from its main launch and what was counted.
+    /// The numbers of a workload, from its main launch and its counters.
     #[must_use]
     pub fn from_launch(launch: Option<&LaunchFacts>, profile: Option<&Profile>) -> Self {
         let resources = launch.and_then(|launch| launch.kernel.resources);

@@ -1,4 +1,4 @@
-//! Opening a history: made where it is missing, brought up to date, and set aside where it is not one.
+//! Opens a history: creates a missing file, migrates an old one, and sets aside a file that is not a history.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,59 +20,59 @@ use super::store::Store;
 /// The largest document or text that is read or written, in bytes.
 const MOST_BYTES: i32 = 64 << 20;
 
-/// How many runs that could not be read are named.
+/// The largest number of unreadable runs that a notice names.
 const MOST_NAMED: usize = 10;
 
-/// How often another process may change the files between two looks at them.
+/// The largest number of retries if another process changes the files during inspection.
 const MOST_LOOKS: usize = 8;
 
-/// Whether the whole file is looked through.
+/// The extent of the integrity check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegrityCheck {
-    /// Nothing speaks against it: only what is read is checked.
+    /// Check only the rows that are read.
     None,
     /// Something was found to be damaged.
     Damage,
 }
 
-/// An open history, and what had to be done to open it.
+/// An open history with the notices of opening it.
 #[derive(Debug)]
 pub struct OpenedHistory {
     /// The history.
     pub store: Store,
-    /// What people should know.
+    /// Notices for the user.
     pub notices: Vec<Notice>,
 }
 
-/// What people should know about how a history was opened.
+/// A notice for the user about opening a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// It is not where or as it usually is.
+    /// The history is not at its usual location or not in its usual form.
     Place(String),
     /// The file system cannot do write-ahead logging.
     Rollback {
         /// The database.
         path: PathBuf,
     },
-    /// What was there is no history of ours, or is damaged; a new one was begun.
+    /// The file was not a history or was damaged; a new one was created.
     SetAside {
-        /// What was found.
+        /// The reason.
         reason: String,
-        /// Where it is now.
+        /// The new path of the old file.
         kept: PathBuf,
-        /// What was copied from it into the new one.
+        /// The runs copied from it into the new file.
         salvaged: Salvaged,
     },
-    /// It was of an older version.
+    /// The history had an older schema.
     Migrated {
         /// The version that it had.
         from: i64,
-        /// The version that it has.
+        /// The new schema version.
         to: i64,
-        /// A copy of what it was.
+        /// A copy of the old file.
         backup: PathBuf,
     },
-    /// Another machine began it, or this one before it lost its key.
+    /// Another machine created the history, or this machine with an earlier key.
     FromElsewhere {
         /// The database.
         path: PathBuf,
@@ -109,7 +109,7 @@ impl fmt::Display for Notice {
                 let backup = backup.display();
                 write!(
                     formatter,
-                    "the history was brought from schema {from} to {to}; {backup} is what it was"
+                    "the history was migrated from schema {from} to {to}; {backup} is a copy of the old file"
                 )?;
                 match *from < schema::SEALED_BASELINES_SINCE {
                     true => write!(
@@ -122,17 +122,17 @@ impl fmt::Display for Notice {
             }
             Self::FromElsewhere { path } => write!(
                 formatter,
-                "{} was begun on another machine: what it holds from there counts as recorded",
+                "{} was created on another machine: runs from that machine count as recorded",
                 path.display()
             ),
         }
     }
 }
 
-/// Opens the history at a place; `machine` seals what is appended and knows what it sealed.
+/// Opens the history at a location; `machine` seals appended runs and verifies seals.
 ///
 /// # Errors
-/// A newer version wrote it, another process holds it, or the files cannot be used.
+/// A newer version wrote the history, another process holds it, or the files cannot be used.
 pub fn open(
     place: &HistoryLocation,
     machine: &Machine,
@@ -144,7 +144,7 @@ pub fn open(
     }
 }
 
-/// Opens a copy of a history that lies where nothing can be written; nothing can be appended to it.
+/// Opens a copy of a history whose folder cannot be written; runs cannot be appended to the copy.
 fn open_copy(
     place: &HistoryLocation,
     machine: &Machine,
@@ -156,7 +156,7 @@ fn open_copy(
         sidecar::copy(&place.folder, folder.path()).map(|()| folder)
     });
     // The first that succeeds, or the last reason.
-    let mut last = Err(std::io::Error::other("there is no folder for a copy"));
+    let mut last = Err(std::io::Error::other("no folder is available for a copy"));
     for copy in copied {
         last = copy;
         if last.is_ok() {
@@ -198,7 +198,7 @@ fn open_in_place(
         }
         drop(held);
         let alone = sidecar::lock(&place.folder, LockMode::Alone)?;
-        // Another process may have put it right in between.
+        // Another process may have repaired it in the meantime.
         match examine(place, machine, suspicion)? {
             FileState::Ready(_) => {}
             FileState::Empty(mut connection) => begin(place, machine, &mut connection)?,
@@ -212,7 +212,7 @@ fn open_in_place(
         }
         drop(alone);
     }
-    let reason = "it changes again and again while it is opened".to_owned();
+    let reason = "other processes kept changing it while it was being opened".to_owned();
     Err(HistoryError::Damaged { path: place.database(), reason })
 }
 
@@ -229,7 +229,7 @@ pub fn open_and_read<T>(
     let opened = open(place, machine, IntegrityCheck::None)?;
     match read(&opened.store) {
         Err(HistoryError::Damaged { .. }) => {
-            // Nobody may hold the file while it is moved.
+            // No other process may hold the file while it is moved.
             drop(opened);
             let opened = open(place, machine, IntegrityCheck::Damage)?;
             let found = read(&opened.store)?;
@@ -239,7 +239,7 @@ pub fn open_and_read<T>(
     }
 }
 
-/// Moves a damaged history out of the way, and puts what can be read of it in its place.
+/// Sets a damaged history aside, and replaces it with a new one that has the readable runs.
 fn set_aside(
     place: &HistoryLocation,
     machine: &Machine,
@@ -276,11 +276,11 @@ fn ready(
     Ok(OpenedHistory { store, notices })
 }
 
-/// What lies at the place of a history.
+/// The state of the file at the location of a history.
 enum FileState {
     /// A history of this version.
     Ready(Connection),
-    /// Nothing yet.
+    /// An empty database.
     Empty(Connection),
     /// A history of an older version.
     Older(Connection, i64),
@@ -305,7 +305,7 @@ fn examine(
     let connection = connect(&path);
     let after = no_links::identity(&path).map_err(files)?;
     if before.is_some() && before != after {
-        let source = std::io::Error::other("another file took its place while it was opened");
+        let source = std::io::Error::other("the file was replaced while it was being opened");
         return Err(files(source));
     }
     let found = connection.and_then(|connection| inspect(connection, machine, suspicion));
@@ -323,7 +323,8 @@ fn examine(
     }
 }
 
-/// Whether an error while a history is opened comes from the machine. Every other one comes from what is in the file.
+/// Whether an error of opening a history is an error of the machine. All other errors are caused by the content of the
+/// file.
 fn is_environment(source: &rusqlite::Error) -> bool {
     let environment = [
         ErrorCode::CannotOpen,
@@ -422,14 +423,14 @@ fn damage(connection: &Connection, check: &str) -> rusqlite::Result<Option<Strin
     Ok((highest > HIGHEST_NUMBER).then(|| format!("a run has the number {highest}")))
 }
 
-/// The machine that began the history; none where its name cannot be read.
+/// The machine that created the history; `None` if its name cannot be read.
 pub(super) fn begun_by(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let name = |row: &Row<'_>| Ok(row.get_ref(0)?.as_str().ok().map(str::to_owned));
     let name = connection.query_row("SELECT machine FROM begun", [], name).optional()?;
     Ok(name.flatten())
 }
 
-/// The bytes in a column; none where there is something else.
+/// The bytes in a column; `None` if the column has another type.
 pub(super) fn row_bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<u8>>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Blob(bytes) => Some(bytes.to_vec()),
@@ -437,7 +438,7 @@ pub(super) fn row_bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option
     })
 }
 
-/// How the file is written: as asked for, if the file system can.
+/// Chooses the journal: the wanted one, if the file system supports it.
 fn choose_journal(connection: &Connection, wanted: Journal) -> rusqlite::Result<Journal> {
     let name = match wanted {
         Journal::WriteAhead => "WAL",

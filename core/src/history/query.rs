@@ -6,38 +6,38 @@ use super::damage::DamagedRow;
 use super::error::HistoryError;
 use super::store::{RunNumber, SELECT, Store, StoredRun};
 
-/// Which runs are asked for; what is not named is not looked at.
+/// A filter for runs; fields that are `None` match every run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this kernel.
+    /// The kernel.
     pub kernel: Option<String>,
-    /// On the device of this name.
+    /// The name of the device.
     pub device: Option<String>,
-    /// With this verdict: `passed` or the word of a failure.
+    /// The verdict: `passed` or the word of a failure.
     pub verdict: Option<String>,
     /// With this label.
     pub label: Option<String>,
 }
 
-/// In which order they come.
+/// The order of a list of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The newest first.
     Newest,
     /// The fastest first, those without a time last.
     Fastest,
-    /// By the name of the kernel, the newest of each first.
+    /// By the name of the kernel, latest run first.
     Kernel,
 }
 
-/// Runs that were asked for.
+/// The runs of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
     /// The runs.
     pub runs: Vec<StoredRun>,
-    /// What is damaged in the rows that were read. A run whose label alone is damaged is among the runs as well.
+    /// The damage in the rows that were read. A run with only a damaged label is also among the runs.
     pub damaged: Vec<DamagedRow>,
-    /// How many rows were read, with and without damage.
+    /// The number of rows read, with and without damage.
     pub rows: usize,
 }
 
@@ -51,7 +51,7 @@ impl Listing {
 }
 
 impl Store {
-    /// The newest runs that the filter lets through, at most `limit`, in the order that is asked for.
+    /// The latest runs that match the filter, at most `limit`, in the requested order.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -74,8 +74,8 @@ impl Store {
         Ok(listing)
     }
 
-    /// The newest runs before that one, or of all where none is named, at most `limit`, the newest first: so a long
-    /// history is read page by page.
+    /// The latest runs before the run `before`, or of all runs without one; at most `limit`, latest first. It reads a long
+    /// history page by page.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -88,8 +88,7 @@ impl Store {
     }
 
     fn listing(&self, filter: &Filter, limit: usize) -> rusqlite::Result<Listing> {
-        // The index holds all that is filtered by, in the order of the numbers: nothing else is read until it is known
-        // which runs are meant.
+        // The index has all filtered columns in the order of run numbers, so documents are read only for matching runs.
         let select = format!(
             "{SELECT} WHERE run.number IN (
                  SELECT number FROM run INDEXED BY run_newest
@@ -117,7 +116,7 @@ impl Store {
         Ok(listing)
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     ///
     /// # Errors
     /// The database cannot be read.

@@ -1,4 +1,4 @@
-//! What a run is on disk.
+//! The stored form of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,46 +20,46 @@ use crate::units::{Hertz, Seconds};
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::verdict::{Checks, DomainInputs, Failure};
 
-/// One candidate on one device: what came of it, and everything needed to ask again.
+/// One evaluation of a candidate on a device: its result, and everything needed to repeat it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Its name, the same in every history that it is copied to.
+    /// The identifier of the run, the same in every copy of the history.
     pub id: RunId,
     /// When it ended.
     pub made_at: Timestamp,
     /// The project.
     pub project: String,
-    /// What the project asked for when it ran, see [`definition_hash`]; none where nobody knows.
+    /// The hash of the task definition, see [`definition_hash`]; `None` if it is unknown.
     pub definition: Option<String>,
     /// The kernel.
     pub kernel: String,
-    /// The candidate's whole hash; none where it could not be made.
+    /// The candidate's full hash; `None` if the candidate could not be assembled.
     pub candidate: Option<String>,
     /// The candidate that it was made from.
     pub parent: Option<String>,
-    /// Who made it.
+    /// The origin of the candidate.
     pub origin: Origin,
-    /// The parameters that were asked for; the kernel's own launch block chooses the others.
+    /// The requested parameters; the kernel's launch block chooses the others.
     pub parameters: BTreeMap<String, i64>,
     /// Everything that was compiled, the kernel's own file first.
     pub sources: Vec<SourceText>,
-    /// What it ran on.
+    /// The device.
     pub device: DeviceIdentity,
-    /// What all inputs came from; none where nobody knows.
+    /// The seed of all inputs; `None` if it is unknown.
     pub seed: Option<u64>,
     /// The visible workloads that it ran on.
     pub workloads: Vec<RecordedWorkload>,
-    /// Whether everything was asked for.
+    /// Whether all workloads were evaluated.
     pub scope: Scope,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// With which versions of what.
+    /// The versions of software and the environment.
     pub environment: Environment,
-    /// How long it took, as far as anybody is told; none where nobody knows.
+    /// The elapsed time up to the held-out workloads; `None` if it is unknown.
     pub elapsed: Option<Seconds>,
 }
 
-/// The name of a run: random, so that copies are known as such.
+/// The identifier of a run: random, so that copies can be recognised.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId(String);
 
@@ -74,7 +74,7 @@ impl RunId {
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// The name that a line of a file has in every import, counted among lines that say the same, from 1.
+    /// The identifier of an imported line, the same in every import; `occurrence` counts equal lines, from 1.
     #[must_use]
     pub fn of_import(line: &str, occurrence: usize) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -90,11 +90,11 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Who made a candidate.
+/// The origin of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Origin {
-    /// Somebody wrote it.
+    /// A person wrote it.
     Person,
     /// A language model.
     Model {
@@ -106,11 +106,11 @@ pub enum Origin {
         /// Which one.
         name: String,
     },
-    /// A choice of parameters.
+    /// The tuner chose its parameters.
     Tuner,
-    /// It stood in a file that was imported.
+    /// It was imported from a file.
     Import {
-        /// Who made it, as that file says.
+        /// The author according to the file.
         author: String,
     },
 }
@@ -130,31 +130,31 @@ impl fmt::Display for Origin {
 /// A file that was compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceText {
-    /// Its path below the project folder.
+    /// The path relative to the project folder.
     pub file: String,
-    /// Its text.
+    /// The text.
     pub text: TextHash,
 }
 
-/// What a run ran on.
+/// The device of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceIdentity {
-    /// What people type: `cuda:0`, `virtual:h200`.
+    /// The name on the command line: `cuda:0`, `virtual:h200`.
     pub name: String,
-    /// What it is called.
+    /// The name for display.
     pub title: String,
-    /// What no other device has, where the driver says it.
+    /// The UUID, if the driver reports it.
     pub uuid: Option<String>,
 }
 
-/// The name of a workload that everybody may see.
+/// The name of a visible workload.
 ///
-/// It is made of a [`Workload`] that is not held out, so that no record can speak of one that is.
+/// It is constructed only from a [`Workload`] that is not held out, so that no record can name a held-out workload.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WorkloadName(String);
 
 impl WorkloadName {
-    /// The name of a workload; none if it is held out.
+    /// The name of a workload; `None` if it is held out.
     #[must_use]
     pub fn from_workload(workload: &Workload) -> Option<Self> {
         match workload.purpose {
@@ -163,7 +163,7 @@ impl WorkloadName {
         }
     }
 
-    /// The name of a workload that a file from elsewhere tells everybody.
+    /// The name of a workload in an imported file.
     pub(super) const fn from_import(name: String) -> Self {
         Self(name)
     }
@@ -184,11 +184,11 @@ impl fmt::Display for WorkloadName {
 /// A visible workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedWorkload {
-    /// Its name.
+    /// The name.
     pub name: WorkloadName,
-    /// Its sizes.
+    /// The sizes by axis.
     pub axes: BTreeMap<String, u64>,
-    /// Its other values.
+    /// The scalars by name.
     pub scalars: BTreeMap<String, RecordedScalar>,
 }
 
@@ -220,7 +220,7 @@ impl From<ScalarValue> for RecordedScalar {
 }
 
 impl RecordedWorkload {
-    /// The workload of a project; none if it is held out.
+    /// The workload of a project; `None` if it is held out.
     #[must_use]
     pub fn from_project(project: &Project, workload: &Workload) -> Option<Self> {
         let definition = &project.definition;
@@ -235,39 +235,39 @@ impl RecordedWorkload {
     }
 }
 
-/// Whether everything was asked for.
+/// Whether all workloads were evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// All workloads of the project.
     Whole,
-    /// One that somebody named: never a best.
+    /// One named workload: such a run is never a best.
     OneWorkload,
 }
 
-/// What came of a run. Only one that passed can have times.
+/// The outcome of a run. Only a run that passed can have times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It is right.
+    /// The candidate passed.
     Passed {
-        /// Who says so.
+        /// The source of the verdict.
         by: CorrectnessSource,
-        /// How long it took; none where nobody measured.
+        /// The times; empty if timing was skipped.
         timings: Vec<RecordedTiming>,
-        /// Workloads whose times are not told, with the reason.
+        /// Workloads whose times are withheld, with the reason.
         #[serde(default)]
         withheld: BTreeMap<WorkloadName, String>,
-        /// What an execution costs in energy, where somebody asked.
+        /// The energy of an execution, if it was requested.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         energy: BTreeMap<WorkloadName, Energy>,
-        /// What the kernel needs and did in each workload that was for measuring, with or without a time.
+        /// Resources and counters of the kernel in each timed workload, with or without a time.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         numbers: BTreeMap<WorkloadName, RecordedNumbers>,
     },
-    /// It is not.
+    /// The candidate did not pass.
     Failed {
-        /// In which way.
+        /// The kind of failure.
         word: FailureKind,
         /// The verdict in one sentence.
         sentence: String,
@@ -276,7 +276,7 @@ pub enum Outcome {
     },
 }
 
-/// Who says that a candidate is right.
+/// The source of a passed verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CorrectnessSource {
@@ -286,28 +286,28 @@ pub enum CorrectnessSource {
     Report(ReportedCorrectness),
 }
 
-/// How right an imported run says that it was.
+/// The correctness numbers of an imported run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportedCorrectness {
-    /// The largest error as a part of the value; none where the file has no such number.
+    /// The largest relative error; `None` if the file does not state it.
     pub max_relative_error: Option<f64>,
-    /// The largest error; none where the file has no such number.
+    /// The largest absolute error; `None` if the file does not state it.
     pub max_absolute_error: Option<f64>,
 }
 
-/// In which way a candidate failed. One that somebody cancelled is not a run.
+/// The kind of failure of a candidate. A cancelled evaluation is not a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// It does not compile.
+    /// The candidate does not compile.
     Compile,
-    /// It was not run at all.
+    /// The candidate was refused and did not run.
     Refused,
-    /// It did something wrong while it ran.
+    /// The candidate faulted while it ran.
     Fault,
-    /// Its results are wrong.
+    /// The results are wrong.
     Wrong,
-    /// It was stopped.
+    /// The candidate exceeded its time limit.
     TimedOut,
     /// Not judged: the device failed. Until version 0.3 also a process that was killed.
     DeviceLost,
@@ -318,7 +318,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 8] = [
         Self::Compile,
         Self::Refused,
@@ -330,7 +330,7 @@ impl FailureKind {
         Self::NotSupported,
     ];
 
-    /// The word for the reason why a candidate did not pass; none where the user cancelled.
+    /// The kind for the reason why a candidate did not pass; `None` if the user cancelled.
     #[must_use]
     pub const fn from_not_passed(reason: &NotPassed) -> Option<Self> {
         Some(match reason {
@@ -346,7 +346,7 @@ impl FailureKind {
         })
     }
 
-    /// Whether the run says something of the kernel; one that was not judged does not.
+    /// Whether the failure is one of the kernel; a run that was not judged gives no evidence.
     #[must_use]
     pub const fn is_judged(self) -> bool {
         match self {
@@ -355,7 +355,7 @@ impl FailureKind {
         }
     }
 
-    /// As it is written.
+    /// The stored word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -371,35 +371,35 @@ impl FailureKind {
     }
 }
 
-/// What verification did, and what it did not.
+/// The checks that ran, and the checks that did not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChecksSummary {
-    /// How often each visible workload ran.
+    /// The number of runs of each visible workload.
     pub runs: BTreeMap<WorkloadName, usize>,
-    /// How many held-out workloads ran.
+    /// The number of held-out workloads that ran.
     pub held_out: usize,
     /// Visible workloads that did not run, with the reason.
     pub not_run: BTreeMap<WorkloadName, String>,
-    /// What nobody looked for.
+    /// The checks that did not run.
     pub not_checked: Vec<String>,
     /// Behaviour that is accepted and that CUDA does not promise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Whether outputs were the same bit for bit in every order of threads.
+    /// Whether outputs were bitwise identical in every order of threads.
     pub deterministic: bool,
-    /// Accesses that the idiom of CUDA accepts and the memory model does not.
+    /// Accesses that common CUDA practice accepts and the memory model does not.
     pub accepted_races: usize,
     /// Workloads on which the precision probe was exact and passed.
     pub precision_probed: usize,
     /// Inputs from the whole domain of tensors and scalars.
     #[serde(default)]
     pub domain_inputs: DomainInputs,
-    /// The largest error of any output, as a fraction of what is accepted; none where it is no finite number.
+    /// The largest error of any output, as a fraction of the tolerance; `None` if it is not finite.
     pub worst_error: Option<f64>,
 }
 
 impl ChecksSummary {
-    /// The summary of what was done for a project.
+    /// The summary of the checks of a run.
     #[must_use]
     pub fn new(project: &Project, checks: &Checks) -> Self {
         let visible = |name: &str| {
@@ -425,7 +425,7 @@ impl ChecksSummary {
     }
 }
 
-/// With which versions of what a run was made.
+/// The versions of software that a run used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Versions by name: `lightbench`, `nvrtc`, `driver` and their like.
@@ -434,22 +434,22 @@ pub struct Environment {
     pub clocks: BTreeMap<String, Hertz>,
 }
 
-/// One number for a run, and what else must be equal for another run's number to be compared with it.
+/// The score of a run, and the basis that two runs must share for a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// The geometric mean over workloads.
     pub seconds: Seconds,
-    /// What must be equal.
+    /// The basis.
     pub basis: ScoreBasis,
 }
 
-/// What two runs must have in common for their times to be compared: the definition, the device, the clock, the mode and
-/// the workloads, as a hash.
+/// The basis that two runs must share for a comparison of their times: a hash of the definition, the device, the clock, the
+/// mode and the workloads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScoreBasis(pub(super) String);
 
 impl RunRecord {
-    /// The word for what came of it.
+    /// The word of the verdict.
     #[must_use]
     pub const fn verdict(&self) -> &'static str {
         match &self.outcome {
@@ -458,7 +458,7 @@ impl RunRecord {
         }
     }
 
-    /// Its times; none unless it passed.
+    /// The times; empty unless the run passed.
     #[must_use]
     pub fn timings(&self) -> &[RecordedTiming] {
         match &self.outcome {
@@ -467,8 +467,8 @@ impl RunRecord {
         }
     }
 
-    /// How far it has come from what else was measured to the speed of light: the geometric mean over its workloads of
-    /// the scores against the first baseline that ran; none where a single workload has none.
+    /// The SOL score: the geometric mean over workloads of the scores against the first baseline that ran; `None` if a
+    /// workload has no score.
     #[must_use]
     pub fn sol_score(&self) -> Option<f64> {
         let cold = self.timings().iter().filter(|timing| timing.mode == Mode::Cold);
@@ -479,7 +479,7 @@ impl RunRecord {
         aggregate(&cold.map(of).collect::<Vec<_>>()).ok()
     }
 
-    /// What an execution costs in energy, workload by workload, where somebody asked.
+    /// The energy of an execution for each workload, if it was requested.
     pub fn energy(&self) -> impl Iterator<Item = (&WorkloadName, &Energy)> {
         let known = match &self.outcome {
             Outcome::Passed { energy, .. } => Some(energy),
@@ -488,7 +488,7 @@ impl RunRecord {
         known.into_iter().flatten()
     }
 
-    /// What the kernel needs and did in a workload; none where nobody looked.
+    /// Resources and counters of the kernel in a workload; `None` if they were not recorded.
     #[must_use]
     pub fn numbers(&self, workload: &WorkloadName) -> Option<&RecordedNumbers> {
         match &self.outcome {
@@ -497,8 +497,8 @@ impl RunRecord {
         }
     }
 
-    /// One number for it: cold times of one clock. None where there are none, where clocks are mixed, and where one is
-    /// not to be trusted.
+    /// The score: the geometric mean of cold times of one clock. `None` without cold times, with mixed clocks, and with an
+    /// unreliable time.
     #[must_use]
     pub fn score(&self) -> Option<Score> {
         let cold = || self.timings().iter().filter(|timing| timing.mode == Mode::Cold);
@@ -511,7 +511,7 @@ impl RunRecord {
             return None;
         }
         let mean = || times.values().map(|time| time.0.ln()).sum::<f64>() / times.len() as f64;
-        // One time alone is its own mean, to the last bit.
+        // The mean of a single time is exactly that time.
         let alone = times.values().next().filter(|_| times.len() == 1);
         let seconds = alone.copied().unwrap_or_else(|| Seconds(mean().exp()));
         Some(Score { seconds, basis: self.basis(clock, times.keys().copied()) })
@@ -539,16 +539,16 @@ impl RunRecord {
         ScoreBasis(hasher.finalize().to_hex().to_string())
     }
 
-    /// The names of all texts that it refers to.
+    /// The names of all texts that the record refers to.
     pub fn texts(&self) -> impl Iterator<Item = TextHash> {
         let samples = self.timings().iter().filter_map(|timing| timing.samples);
         self.sources.iter().map(|source| source.text).chain(samples)
     }
 }
 
-/// The hash of what a project asks for: two runs are comparable only if it is the same.
+/// The hash of a task definition: two runs are comparable only if it is equal.
 ///
-/// Held-out workloads are no part of it, so that it tells nobody anything about them.
+/// Held-out workloads are not part of it, so that the hash reveals nothing about them.
 #[must_use]
 pub fn definition_hash(project: &Project) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -569,7 +569,7 @@ pub fn definition_hash(project: &Project) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The shared files whose names stand in a text, or in one of these: at least all that it includes.
+/// The shared files named in a text or in one of these files: at least all included files.
 #[must_use]
 pub fn named_includes<'a>(project: &'a Project, text: &'a str) -> Vec<&'a IncludeFile> {
     let mut named: Vec<&IncludeFile> = Vec::new();

@@ -1,4 +1,4 @@
-//! The kernel of a run as it was: its own texts, put in the place of what the project has today.
+//! Restores the kernel of an earlier run: its stored texts replace the files that the project has today.
 
 use std::path::Path;
 
@@ -7,23 +7,23 @@ use super::record::RunRecord;
 use super::store::Store;
 use crate::project::{IncludeFile, Kernel, Project};
 
-/// Why a kernel is not there any more as it was.
+/// The reason why the kernel of a run cannot be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// The history cannot be read.
     #[error(transparent)]
     History(#[from] HistoryError),
     /// The run was imported, or its kernel could not be read.
-    #[error("no text of it is on record")]
+    #[error("the history has no source text of it")]
     NoText,
-    /// One of its texts is not there, or is not what its name says.
-    #[error("{file} is not on record")]
+    /// A text is missing, or its hash does not match.
+    #[error("the history does not have the text of {file}")]
     Text {
         /// The file that had it.
         file: String,
     },
-    /// The project asks for something else now.
-    #[error("its text is no kernel of this project any more: {problem}")]
+    /// The text does not fit the current project.
+    #[error("its text is not a valid kernel of this project any more: {problem}")]
     NotAKernel {
         /// The first thing that is wrong with it.
         problem: String,
@@ -31,7 +31,7 @@ pub enum RestoreError {
 }
 
 impl Store {
-    /// The kernel of a run, and the project with the include files that it had then.
+    /// The kernel of a run, and the project with the include files of that run.
     ///
     /// # Errors
     /// The history cannot be read, a text is missing, or the text does not fit the project.

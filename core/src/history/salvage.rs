@@ -1,7 +1,7 @@
-//! What can be read of a damaged history, copied into a new one.
+//! Copies the readable rows of a damaged history into a new one.
 //!
-//! Rows are found by their keys from both ends of each table and, in between, one by one, so that a broken page costs the
-//! rows on it and no others. Everything is read from a copy: the damaged file stays as it was found.
+//! Rows are found by their keys from both ends of each table and one by one in between, so that a broken page costs only
+//! the rows on it. All reads are from a copy: the damaged file stays unchanged.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -22,16 +22,16 @@ use super::sidecar;
 use super::store::{RunNumber, insert_numbered};
 use super::text::TextHash;
 
-/// The highest number of a run. A higher one is damage: no machine makes so many.
+/// The highest plausible number of a run. A higher number is damage.
 pub(super) const HIGHEST_NUMBER: i64 = 1 << 40;
 
-/// How many keys are tried one by one between two broken pages.
+/// The largest number of keys tried one by one between two broken pages.
 const MOST_KEYS_BETWEEN: i64 = 200_000;
 
-/// What was copied out of a damaged history.
+/// The runs copied from a damaged history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Salvaged {
-    /// How many runs are in the new file.
+    /// The number of runs in the new file.
     pub runs: usize,
     /// Runs whose number is known and that could not be read.
     pub lost: Vec<RunNumber>,
@@ -51,7 +51,7 @@ impl SalvagedFile {
     }
 }
 
-/// Copies what can be read of the history at a place into a new file beside it; none where no run can be read.
+/// Copies the readable rows of the history at a location into a new file in the same folder; `None` if no run can be read.
 ///
 /// # Errors
 /// The copy or the new file cannot be written.
@@ -82,8 +82,7 @@ pub(super) fn salvage(
     Ok(None)
 }
 
-/// A connection to a copy that reads on where parts of the schema are damaged. The file is a copy of our own, so that
-/// nothing can be harmed by writing to it.
+/// A connection to a copy that continues if parts of the schema are damaged. Writes affect only the copy.
 fn damaged_connection(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -95,8 +94,8 @@ fn damaged_connection(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Replaces the first page of a copy, which holds the header and the root of the schema, by that of a history that was
-/// begun just now: both are made by the same statements, so that tables have the same roots. Whether that was possible.
+/// Replaces the first page of a copy, which has the header and the root of the schema, with that of a new history: the same
+/// statements create both, so tables have the same root pages. Returns whether that was possible.
 fn replace_first_page(damaged: &Path) -> io::Result<bool> {
     let fresh = damaged.with_file_name("fresh.db");
     let made =
@@ -120,7 +119,7 @@ fn replace_first_page(damaged: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Makes a history at `path` with every row of `source` that can be read.
+/// Creates a history at `path` with every readable row of `source`.
 fn copied(source: &Connection, path: &Path, machine: &Machine) -> rusqlite::Result<Salvaged> {
     let mut target = connect(path)?;
     let begun_by = begun_by(source).ok().flatten();
@@ -156,7 +155,7 @@ fn run(source: &Connection, number: i64) -> Option<(RunRecord, String, Option<Ve
     Some((record, document, seal))
 }
 
-/// Copies texts that are what their names say.
+/// Copies texts whose hashes match their names.
 fn copy_texts(source: &Connection, target: &Transaction<'_>) -> rusqlite::Result<()> {
     let select = "SELECT hash, content FROM text NOT INDEXED WHERE rowid = ?1";
     let insert = "INSERT INTO text (hash, content) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -196,7 +195,7 @@ fn copy_choices(source: &Connection, target: &Transaction<'_>) -> rusqlite::Resu
     Ok(())
 }
 
-/// What a statement finds under a key; none where it is not there or cannot be read.
+/// The row of a key; `None` if it is missing or unreadable.
 fn row<T>(
     source: &Connection,
     select: &str,
@@ -206,7 +205,7 @@ fn row<T>(
     source.prepare(select).and_then(|mut found| found.query_row([key], read)).ok()
 }
 
-/// The keys of a table that can be reached.
+/// The reachable keys of a table.
 fn keys(source: &Connection, table: &str) -> BTreeSet<i64> {
     let mut found = BTreeSet::new();
     let up = format!("SELECT rowid FROM {table} NOT INDEXED ORDER BY rowid");
@@ -215,7 +214,7 @@ fn keys(source: &Connection, table: &str) -> BTreeSet<i64> {
     }
     let low = found.last().copied().unwrap_or(0);
     let mut above = BTreeSet::new();
-    // Where this breaks off too, what lies between is tried below.
+    // If this direction ends early too, the keys in between are tried below.
     walk(source, &format!("{up} DESC"), &mut above).ok();
     let high = above.first().copied().unwrap_or(i64::MAX);
     found.append(&mut above);

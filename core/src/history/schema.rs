@@ -1,21 +1,23 @@
-//! The tables of a history, as a list of steps from one version to the next.
+//! The tables of a history, as a list of migrations from one version to the next.
 //!
-//! A step that has landed is never edited: files out there were made by it. The version is the number of steps taken.
+//! A released migration is never edited, because existing files were made by it. The version of a file is the number of
+//! migrations applied.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// What `PRAGMA application_id` says of a history: `LbHi`.
+/// The `PRAGMA application_id` of a history: `LbHi`.
 pub(super) const APPLICATION: i64 = 0x4c62_4869;
 
 /// No history has a higher version.
 const MOST_VERSIONS: i64 = 1000;
 
-/// The steps, each of which changes a declaration: a file with a higher number and no other tables is a damaged one. Rows are appended and never changed, which triggers keep.
+/// The migrations, each of which changes a declaration: a file with a higher version and the same tables is damaged. Rows
+/// are appended and never changed, which triggers enforce.
 pub(super) const STEPS: &[&str] = &[RUNS, BASELINES, LABELS, SEALED_BASELINES];
 
 /// Runs, their documents, and the texts that they refer to.
 ///
-/// What is filtered and sorted by stands in columns of `run`; the document holds everything and is the truth.
+/// Columns of `run` have the values for filters and sorting; the document is the complete and authoritative record.
 const RUNS: &str = "
 CREATE TABLE begun (machine TEXT NOT NULL) STRICT;
 CREATE TABLE run (
@@ -46,14 +48,14 @@ CREATE TRIGGER text_stays BEFORE UPDATE ON text BEGIN SELECT RAISE(ABORT, 'a tex
 CREATE TRIGGER text_remains BEFORE DELETE ON text BEGIN SELECT RAISE(ABORT, 'a text is never removed'); END;
 ";
 
-/// Runs that somebody chose to compare with; the last choice counts.
+/// Runs chosen as baselines; the last choice counts.
 const BASELINES: &str = "
 CREATE TABLE baseline (number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (number)) STRICT;
 CREATE TRIGGER baseline_stays BEFORE UPDATE ON baseline BEGIN SELECT RAISE(ABORT, 'a choice is never edited'); END;
 CREATE TRIGGER baseline_remains BEFORE DELETE ON baseline BEGIN SELECT RAISE(ABORT, 'a choice is never removed'); END;
 ";
 
-/// Words that somebody gave to a run; the last ones count, and none stand as an empty text.
+/// Labels of runs; the last one counts, and an empty text removes a label.
 const LABELS: &str = "
 CREATE TABLE label (
     number INTEGER PRIMARY KEY,
@@ -65,8 +67,8 @@ CREATE TRIGGER label_stays BEFORE UPDATE ON label BEGIN SELECT RAISE(ABORT, 'a l
 CREATE TRIGGER label_remains BEFORE DELETE ON label BEGIN SELECT RAISE(ABORT, 'a label is never removed'); END;
 ";
 
-/// The seal of the machine on which a baseline was chosen. A choice without one, as earlier versions made them or as a
-/// file from elsewhere may hold them, does not count.
+/// The seal of the machine on which a baseline was chosen. A choice without a seal, from an earlier version or another
+/// machine, does not count.
 const SEALED_BASELINES: &str = "ALTER TABLE baseline ADD COLUMN seal BLOB;";
 
 /// The first version in which choices of baselines are sealed.
@@ -94,7 +96,7 @@ pub(super) fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> 
     rows.collect()
 }
 
-/// What a history of that version declares; none for a version that no steps make.
+/// The declarations of a history of that version; `None` for an unknown version.
 pub(super) fn expected(version: i64) -> rusqlite::Result<Option<Vec<Object>>> {
     let Some(steps) = usize::try_from(version).ok().and_then(|count| STEPS.get(..count)) else {
         return Ok(None);
@@ -106,16 +108,16 @@ pub(super) fn expected(version: i64) -> rusqlite::Result<Option<Vec<Object>>> {
     objects(&connection).map(Some)
 }
 
-/// Why the version that a file states cannot be that of the program that wrote it, where it cannot.
+/// The reason why the version of a file is implausible, if it is.
 ///
-/// A newer program is recognised by tables that no step here makes. A higher number beside the tables of a known version is a
-/// damaged number, and so is one that this program will not reach.
+/// A newer program is recognised by unknown tables. A higher version with the tables of a known version is a damaged
+/// number, and so is an excessively high one.
 pub(super) fn implausible(version: i64, objects: &[Object]) -> rusqlite::Result<Option<String>> {
     if (0..=known()).contains(&version) {
         return Ok(None);
     }
     if !(0..=MOST_VERSIONS).contains(&version) {
-        return Ok(Some(format!("it states schema {version}, which no version has")));
+        return Ok(Some(format!("it states schema {version}, which does not exist")));
     }
     for known in 1..=known() {
         if expected(known)?.is_some_and(|expected| expected == objects) {
@@ -127,14 +129,14 @@ pub(super) fn implausible(version: i64, objects: &[Object]) -> rusqlite::Result<
     Ok(None)
 }
 
-/// Makes the tables in an empty database, all of them or none.
+/// Creates all tables in an empty database, in one transaction.
 pub(super) fn begin(connection: &mut Connection, machine: &str) -> rusqlite::Result<()> {
     take(connection, STEPS, |transaction| {
         transaction.execute("INSERT INTO begun (machine) VALUES (?1)", [machine]).map(drop)
     })
 }
 
-/// Takes the steps from a version to the newest, all of them or none.
+/// Applies the migrations from a version to the latest, in one transaction.
 pub(super) fn migrate(connection: &mut Connection, from: i64) -> rusqlite::Result<()> {
     let taken = usize::try_from(from).unwrap_or(STEPS.len());
     take(connection, STEPS.get(taken..).unwrap_or_default(), |_| Ok(()))

@@ -1,4 +1,4 @@
-//! The files of a history in their folder: the database, what it keeps beside it, and the lock.
+//! The files of a history in their folder: the database, its write-ahead log and journal, and the lock.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -15,13 +15,13 @@ use super::error::HistoryError;
 pub(super) const DATABASE: &str = "history.db";
 const LOCK: &str = "history.lock";
 
-/// What SQLite keeps beside a database.
+/// The suffixes of SQLite's companion files of a database.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The smallest page of a database, in bytes.
 const SMALLEST_PAGE: u64 = 512;
 
-/// How long another process is waited for.
+/// The time to wait for another process.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -44,7 +44,7 @@ pub(super) fn not_a_plain_file(folder: &Path) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Whether a rollback journal lies there that names another file: then it is not ours.
+/// Whether the folder has a rollback journal that names another file, which Lightbench never writes.
 pub(super) fn journal_names_another(folder: &Path) -> io::Result<bool> {
     let path = folder.join(format!("{DATABASE}-journal"));
     let mut journal = match no_links::open(&path, Access::Read) {
@@ -61,7 +61,7 @@ pub(super) fn journal_names_another(folder: &Path) -> io::Result<bool> {
     Ok(end == JOURNAL_MAGIC)
 }
 
-/// Whether something lies there that SQLite would take for an empty database and write over.
+/// Whether the file is so short that SQLite would treat it as an empty database and overwrite it.
 pub(super) fn is_too_short(folder: &Path) -> io::Result<bool> {
     match fs::metadata(folder.join(DATABASE)) {
         Ok(metadata) => Ok((1..SMALLEST_PAGE).contains(&metadata.len())),
@@ -70,7 +70,7 @@ pub(super) fn is_too_short(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Moves the database and what lies beside it out of the way, under a name that is free; returns where it is now.
+/// Renames the database and its companion files to a free name; returns the new path.
 pub(super) fn set_aside(folder: &Path) -> Result<PathBuf, HistoryError> {
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d");
     let kept = free_name(folder, &format!("history-aside-{today}"))?;
@@ -87,9 +87,9 @@ pub(super) fn set_aside(folder: &Path) -> Result<PathBuf, HistoryError> {
     Ok(kept)
 }
 
-/// Copies the database and what it needs to be opened. A journal that names another file stays behind.
+/// Copies the database and the files needed to open it. A journal that names another file is left out.
 ///
-/// Another process may write meanwhile: then everything is copied again.
+/// If another process writes meanwhile, everything is copied again.
 pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for _ in 0..MOST_COPIES {
         let before = state_of(from)?;
@@ -101,10 +101,10 @@ pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Err(io::Error::other("another process changes it again and again"))
 }
 
-/// How often files that change while they are copied are copied again.
+/// The largest number of copies of files that change while they are copied.
 const MOST_COPIES: usize = 8;
 
-/// The log before the database, which is there only when it is whole.
+/// The log is copied before the database, whose presence marks a complete copy.
 fn copy_once(from: &Path, to: &Path) -> io::Result<()> {
     let [log, _shared_memory, journal] = COMPANIONS;
     let beside = match journal_names_another(from)? {
@@ -117,7 +117,7 @@ fn copy_once(from: &Path, to: &Path) -> io::Result<()> {
     copy_file(from, to, DATABASE)
 }
 
-/// Copies a file where it is there, under another name first; where it is not, none is left under its name.
+/// Copies a file if it exists, under a temporary name first; otherwise removes the old copy.
 fn copy_file(from: &Path, to: &Path, name: &str) -> io::Result<()> {
     let (unfinished, target) = (to.join(format!("{name}.copying")), to.join(name));
     let mut source = match no_links::open(&from.join(name), Access::Read) {
@@ -136,7 +136,7 @@ fn copy_file(from: &Path, to: &Path, name: &str) -> io::Result<()> {
     fs::rename(unfinished, target)
 }
 
-/// What changes when somebody writes: sizes and times of the files.
+/// The sizes and times of the files, which change on a write.
 fn state_of(folder: &Path) -> io::Result<Vec<Option<(u64, std::time::SystemTime)>>> {
     let names = ["", COMPANIONS[0], COMPANIONS[2]].map(|suffix| format!("{DATABASE}{suffix}"));
     let state = |name| match fs::symlink_metadata(folder.join(name)) {
@@ -147,7 +147,7 @@ fn state_of(folder: &Path) -> io::Result<Vec<Option<(u64, std::time::SystemTime)
     names.into_iter().map(state).collect()
 }
 
-/// Removes a database and what lies beside it, where they are.
+/// Removes a database and its companion files, if they exist.
 pub(super) fn remove(database: &Path) -> io::Result<()> {
     for suffix in ["", COMPANIONS[0], COMPANIONS[1], COMPANIONS[2]] {
         let mut path = database.as_os_str().to_owned();
@@ -160,7 +160,7 @@ pub(super) fn remove(database: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The first of `stem-1.db`, `stem-2.db` … that nothing has. The caller holds the lock, so that nobody takes it.
+/// The first unused name of `stem-1.db`, `stem-2.db` … The caller holds the lock, so that no other process takes the name.
 pub(super) fn free_name(folder: &Path, stem: &str) -> Result<PathBuf, HistoryError> {
     for number in 1_u32.. {
         let path = folder.join(format!("{stem}-{number}.db"));
@@ -174,16 +174,16 @@ pub(super) fn free_name(folder: &Path, stem: &str) -> Result<PathBuf, HistoryErr
     Err(HistoryError::Files { what: "find a name in", path: folder.to_owned(), source })
 }
 
-/// Whether the files stay as they are while somebody holds them.
+/// The mode of the lock on the files of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockMode {
     /// Others may read and append too.
     Shared,
-    /// Nobody else has the history open: files may be moved, tables changed.
+    /// Exclusive: files may be moved and tables changed.
     Alone,
 }
 
-/// Held until dropped; the system lets go of it when the process dies.
+/// A lock, released on drop or when the process ends.
 #[derive(Debug)]
 pub(super) struct FolderLock {
     _file: File,

@@ -15,7 +15,7 @@ use super::record::{RunRecord, ScoreBasis};
 use super::sidecar::FolderLock;
 use super::text::{TextHash, Texts};
 
-/// The place of a run in a history, from 1.
+/// The number of a run in a history, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunNumber(pub i64);
 
@@ -25,30 +25,30 @@ impl fmt::Display for RunNumber {
     }
 }
 
-/// Who ran it.
+/// The provenance: this machine or another source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
-    /// This machine.
+    /// This machine ran it.
     Own,
-    /// Somebody else, or nobody knows: never best, previous or baseline.
+    /// Another or an unknown machine ran it: never best, previous or baseline.
     Recorded,
 }
 
 /// A run in a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {
-    /// Its place.
+    /// The number.
     pub number: RunNumber,
-    /// Who ran it.
+    /// The provenance: this machine or another source.
     pub provenance: Provenance,
-    /// What somebody calls it.
+    /// The label.
     pub label: Option<Label>,
-    /// What it is.
+    /// The record.
     pub record: RunRecord,
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Runs that are new here.
@@ -63,9 +63,9 @@ pub struct Store {
     connection: Connection,
     path: PathBuf,
     machine: Machine,
-    /// While this is held, nobody moves the file away or changes its tables.
+    /// While this lock is held, no process moves the file or changes its tables.
     _held: FolderLock,
-    /// The folder of a copy, where nothing can be written beside the history itself. Removed after all is closed.
+    /// The folder of a copy, if the history's own folder cannot be written. It is removed after the connection is closed.
     _copy: Option<TempDir>,
 }
 
@@ -79,7 +79,7 @@ impl Store {
         Self { connection, path, machine, _held: held, _copy: None }
     }
 
-    /// Keeps the folder of a copy for as long as the history is open, and the name of what was copied.
+    /// Keeps the folder of a copy while the history is open, and the path of the original.
     pub(super) fn keep_copy(&mut self, folder: TempDir, of: PathBuf) {
         self._copy = Some(folder);
         self.path = of;
@@ -91,11 +91,11 @@ impl Store {
         &self.path
     }
 
-    /// Appends a run of this machine. When this returns, no kill of this process loses it.
+    /// Appends a run of this machine. After the return, a kill of this process does not lose it.
     ///
     /// # Errors
-    /// The disk is full, another process would not let go, the file is damaged, or a text is missing; then nothing of
-    /// it is there, and everything before is.
+    /// The disk is full, another process holds the lock, the file is damaged, or a text is missing; the history is then
+    /// unchanged.
     pub fn append(&mut self, record: &RunRecord, texts: &Texts) -> Result<RunNumber, HistoryError> {
         let document = written(record)?;
         let seal = self.machine.seal(&document);
@@ -111,7 +111,7 @@ impl Store {
         Ok(number)
     }
 
-    /// Adds runs that this machine did not make, all of them or none; those that are here already stay as they are.
+    /// Adds runs of other machines in one transaction; runs that exist already stay unchanged.
     ///
     /// # Errors
     /// As [`Store::append`].
@@ -154,7 +154,7 @@ impl Store {
         }
     }
 
-    /// The run with that number, if there is one that can be read; what is damaged in it is added to `damaged`.
+    /// The run with that number, if it exists and is readable; its damage is added to `damaged`.
     pub(super) fn readable_run(
         &self,
         number: RunNumber,
@@ -166,7 +166,7 @@ impl Store {
         found.optional().map(Option::flatten).map_err(|source| self.failed("read a run", source))
     }
 
-    /// The text of that name, if it is here and is what its name says.
+    /// The text of that name, if it exists and its hash matches.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -196,8 +196,8 @@ impl Store {
         HistoryError::from_sqlite(what, &self.path, source)
     }
 
-    /// The run of a row of [`SELECT`]; none where the row is damaged. Damage is added to `damaged`, that of a label as
-    /// well, without which the run is read all the same.
+    /// The run of a row of [`SELECT`]; `None` if the row is damaged. Damage is added to `damaged`; a run with only a
+    /// damaged label is still returned.
     pub(super) fn stored(
         &self,
         row: &Row<'_>,
@@ -213,7 +213,7 @@ impl Store {
             Err(RowError::Database(source)) => return Err(source),
         };
         match row.optional_text("label") {
-            // What a file from elsewhere calls it may be no label.
+            // The label in a file from another machine may be invalid.
             Ok(words) => run.label = words.and_then(|words| Label::typed(&words).ok().flatten()),
             Err(RowError::Damaged(row)) => damaged.push(row),
             Err(RowError::Database(source)) => return Err(source),
@@ -226,7 +226,7 @@ impl Store {
         let record: RunRecord = serde_json::from_str(&document)
             .map_err(|error| row.damaged("body", format!("it is no run: {error}")))?;
         let seal = row.optional_bytes("seal")?;
-        // The columns are only there to search by: where they say something else, somebody changed them.
+        // The columns only serve searches: if they differ from the document, the file was modified.
         let is_own = self.machine.has_sealed(&document, seal)
             && Columns::of_row(row)? == Columns::from_record(&record);
         let provenance = if is_own { Provenance::Own } else { Provenance::Recorded };
@@ -240,7 +240,7 @@ pub(super) const SELECT: &str = "SELECT run.number, id, kernel, device, verdict,
                                  ORDER BY label.number DESC LIMIT 1) AS label \
                                  FROM run LEFT JOIN document ON document.number = run.number";
 
-/// What is searched by, taken out of a record.
+/// The searchable values of a record.
 #[derive(Debug, PartialEq)]
 struct Columns {
     id: String,
@@ -250,7 +250,7 @@ struct Columns {
     candidate: Option<String>,
     parent: Option<String>,
     basis: Option<String>,
-    /// The bits of the seconds, which compare exactly.
+    /// The bit pattern of the seconds, which compares exactly.
     seconds: Option<u64>,
 }
 
@@ -326,7 +326,7 @@ fn insert_run(
     document: &str,
     seal: Option<&Seal>,
 ) -> rusqlite::Result<RunNumber> {
-    // Behind the documents too: a damaged key in one table would otherwise meet a number of the other.
+    // Higher than the keys of the documents too: otherwise a damaged key in one table could match a number in the other.
     let last = "SELECT max((SELECT ifnull(max(number), 0) FROM run), \
                 (SELECT ifnull(max(number), 0) FROM document))";
     let last: i64 = transaction.query_row(last, [], |row| row.get(0))?;

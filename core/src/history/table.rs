@@ -28,12 +28,12 @@ const HEADINGS: [&str; 18] = [
     "sol_score",
 ];
 
-/// The runs as comma-separated values with a line of headings.
+/// The runs as comma-separated values with a header line.
 ///
-/// Nothing that came from a file is a formula to a spreadsheet.
+/// Texts from files are escaped so that spreadsheets do not evaluate them as formulas.
 ///
 /// # Errors
-/// The table cannot be written, which in memory does not happen.
+/// The table cannot be written, which does not happen in memory.
 pub fn csv<'a>(runs: impl IntoIterator<Item = &'a StoredRun>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADINGS)?;

@@ -1,4 +1,4 @@
-//! Texts that runs refer to, kept once by what is in them.
+//! Texts that runs refer to, stored once by the hash of their content.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct TextHash([u8; blake3::OUT_LEN]);
 
 impl TextHash {
-    /// The name of these bytes.
+    /// The name of a text with these bytes.
     #[must_use]
     pub fn from_content(content: &[u8]) -> Self {
         Self(*blake3::hash(content).as_bytes())
@@ -55,13 +55,13 @@ impl Texts {
         hash
     }
 
-    /// Whether the text of that name is among them.
+    /// Whether the collection has the text of that name.
     #[must_use]
     pub fn contains(&self, hash: &TextHash) -> bool {
         self.0.contains_key(hash)
     }
 
-    /// All of them, each beside its name.
+    /// All texts with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&TextHash, &[u8])> {
         self.0.iter().map(|(hash, content)| (hash, content.as_slice()))
     }

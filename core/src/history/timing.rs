@@ -1,4 +1,4 @@
-//! How long a workload took, as a history keeps it.
+//! The time of a workload, as a history stores it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,39 +12,39 @@ use crate::speed_of_light::limiter::Limiter;
 use crate::units::{Fraction, Seconds};
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 
-/// The time of one workload. Only a run that passed has any.
+/// The time of one workload. Only a run that passed has times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedTiming {
     /// Which workload.
     pub workload: WorkloadName,
-    /// What the numbers were read from.
+    /// The clock.
     pub clock: Clock,
-    /// What was in the caches, and how launches followed each other.
+    /// The state of the caches and the sequence of launches.
     pub mode: Mode,
     /// The median.
     pub median: Duration,
-    /// How far samples lie apart; a recorded time from elsewhere may come without.
+    /// The spread of the samples; a recorded time may have none.
     pub spread: Option<Spread>,
-    /// Every sample, as the text of that name: a JSON array of seconds.
+    /// The name of the text with all samples: a JSON array of seconds.
     pub samples: Option<TextHash>,
-    /// Why the number is not to be trusted, in sentences: then it is no score.
+    /// The reasons why the time is unreliable, as sentences; such a time does not score.
     #[serde(default)]
     pub taint: Vec<String>,
-    /// Where the time lies against the speed of light.
+    /// The comparison with the speed of light.
     pub standing: Option<RecordedStanding>,
-    /// What holds the kernel back; none where nobody found it out.
+    /// The limiter; `None` if it was not determined.
     #[serde(default)]
     pub limiter: Option<RecordedLimiter>,
-    /// What others took for the same work in the same run; with the cold time.
+    /// Times of baselines for the same work in the same run; stored with the cold time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub baselines: Vec<RecordedBaseline>,
 }
 
 impl RecordedTiming {
-    /// What is kept of a time; its samples become a text.
+    /// The stored form of a time; its samples become a text.
     ///
     /// # Errors
-    /// A number in it is no time.
+    /// A number is not a valid time.
     pub fn from_timing(
         workload: WorkloadName,
         timing: &Timing,
@@ -63,7 +63,7 @@ impl RecordedTiming {
         };
         let mut taint: Vec<String> = timing.taint.iter().map(ToString::to_string).collect();
         if timing.is_at_floor() {
-            taint.push("it is no longer than what an empty kernel takes".to_owned());
+            taint.push("it is not longer than the time of an empty kernel".to_owned());
         }
         Ok(Self {
             workload,
@@ -93,8 +93,8 @@ impl RecordedTiming {
         })
     }
 
-    /// The bound as a part of the time, from the numbers that are kept: earlier versions wrote of a modelled time what the
-    /// bound is of the least that the model permits.
+    /// The fraction of the bound, from the stored numbers: for modelled times, earlier versions stored the bound divided by
+    /// the least time of the model.
     #[must_use]
     pub fn share(&self) -> Option<BoundFraction> {
         let (bound, time) = (self.standing.as_ref()?.bound.seconds(), self.median.seconds());
@@ -105,10 +105,10 @@ impl RecordedTiming {
         Some(BoundFraction::new(bound, time, interval))
     }
 
-    /// Adds what others took. One without a time is kept with its reason.
+    /// Adds the times of baselines. A baseline without a time is stored with its reason.
     ///
     /// # Errors
-    /// A number in it is no time.
+    /// A number is not a valid time.
     pub fn hold_against(&mut self, baselines: &[BaselineTiming]) -> Result<(), NoTime> {
         for baseline in baselines {
             self.baselines.push(RecordedBaseline::from_baseline(baseline)?);
@@ -116,16 +116,16 @@ impl RecordedTiming {
         Ok(())
     }
 
-    /// Adds what holds the kernel back.
+    /// Adds the limiter.
     pub fn hold_back(&mut self, limiter: &Limiter) {
         let (words, evidence) = (limiter.words(), limiter.evidence.clone());
         self.limiter = Some(RecordedLimiter { words, evidence });
     }
 
-    /// Adds where the time stands. One that no correct kernel reaches is a finding: it is kept, and not trusted.
+    /// Adds the comparison with the bounds. A time below a confirmed bound is a finding: it is stored as unreliable.
     ///
     /// # Errors
-    /// The bound is no time.
+    /// The bound is not a valid time.
     pub fn stand(
         &mut self,
         standing: &Result<BoundComparison, NoBoundComparison>,
@@ -140,7 +140,7 @@ impl RecordedTiming {
                     peaks: best.basis.to_string(),
                 });
             }
-            // Nothing is wrong with a time below a peak that nothing confirms.
+            // A time below an unconfirmed peak is not an error.
             Err(NoBoundComparison::NoBound | NoBoundComparison::UnconfirmedPeak(_)) => {}
             Err(finding @ (NoBoundComparison::BelowBound(_) | NoBoundComparison::NotATime)) => {
                 self.taint.push(finding.to_string());
@@ -150,23 +150,23 @@ impl RecordedTiming {
     }
 }
 
-/// What a time was read from.
+/// The clock of a time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Clock {
     /// A clock of the device.
     Measured {
-        /// How it was read: `cupti`, `events` and their like.
+        /// The method: `cupti`, `events` and similar.
         method: String,
     },
     /// A model of the device; no clock ran.
     Modelled,
-    /// Whoever recorded it did not say.
+    /// The recording does not state the clock.
     Unstated,
 }
 
 impl Clock {
-    /// Whether CUDA events told it, at whatever clock.
+    /// Whether CUDA events measured it, at any clock rate.
     pub(super) fn is_events(&self) -> bool {
         match self {
             Self::Measured { method } => method.starts_with("events"),
@@ -174,7 +174,8 @@ impl Clock {
         }
     }
 
-    /// A time at a locked clock is told by another clock, as it were: nothing holds it against one at a free clock.
+    /// A time at a locked clock rate has another method name, so that it is never compared with a time at a free clock
+    /// rate.
     fn measured(method: &str, timing: &Timing) -> Self {
         let method = match timing.conditions.locked {
             Some(locked) => format!("{method}, clock locked at {locked}"),
@@ -184,28 +185,28 @@ impl Clock {
     }
 }
 
-/// What was in the caches, and how launches followed each other.
+/// The state of the caches and the sequence of launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// The caches were emptied before each sample: the score.
     Cold,
-    /// The same buffers again and again.
+    /// Repeated launches on the same buffers.
     Warm,
     /// Launches of a graph.
     Graph,
     /// Launches that arrive at random.
     Server,
-    /// Whoever recorded it did not say.
+    /// The recording does not state the clock.
     Unstated,
 }
 
-/// A time that somebody measured or modelled: finite and above zero.
+/// A measured or modelled time: finite and positive.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "Seconds", into = "Seconds")]
 pub struct Duration(Seconds);
 
-/// A number that is no time.
+/// A number that is not a valid time.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{0} s is no time that anything can take")]
 pub struct NoTime(pub f64);
@@ -236,47 +237,47 @@ impl From<Duration> for Seconds {
     }
 }
 
-/// How far samples lie apart.
+/// The spread of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The smallest sample.
     pub minimum: Duration,
     /// The first and the third quartile.
     pub quartiles: (Duration, Duration),
-    /// What holds the median 95 times in 100; of a model the band that is expected.
+    /// The 95 % confidence interval of the median; for a model, the modelled range.
     pub interval: (Duration, Duration),
-    /// How many samples there were; none of a model.
+    /// The number of samples; zero for a model.
     pub samples: u64,
 }
 
-/// What something else took for the same work.
+/// The time of a baseline for the same work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedBaseline {
-    /// What it is called, with its version where it has one.
+    /// The name, with the version if it has one.
     pub name: String,
-    /// How it was asked, or who says what it took.
+    /// The library call, or the source of the number.
     pub source: String,
-    /// Whether it ran in the same run, was quoted, or has no time.
+    /// Whether it was measured in the same run, was quoted, or has no time.
     pub taken: BaselineSource,
-    /// The cold median; none where there is no time.
+    /// The cold median; `None` without a time.
     pub median: Option<Duration>,
-    /// What holds the median 95 times in 100.
+    /// The 95 % confidence interval of the median.
     pub interval: Option<(Duration, Duration)>,
-    /// The score of the run against it, see [`crate::speed_of_light::score`]; none where the formula means nothing.
+    /// The score of the run against it, see [`crate::speed_of_light::score`]; `None` outside the domain of the formula.
     pub score: Option<f64>,
 }
 
-/// Where a baseline's time is from.
+/// The source of a baseline's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BaselineSource {
-    /// It ran under the same protocol.
+    /// Measured in the same run with the same protocol.
     #[serde(rename = "here")]
     Measured,
-    /// Somebody else's number.
+    /// A number from another source.
     #[serde(rename = "elsewhere")]
     Recorded,
-    /// Nowhere: its source says why.
+    /// No time; the source states the reason.
     #[serde(rename = "nowhere")]
     NotTimed,
 }
@@ -315,25 +316,25 @@ impl RecordedBaseline {
     }
 }
 
-/// What holds a kernel back, in words.
+/// The limiter of a kernel as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedLimiter {
-    /// What, and how busy it is.
+    /// The limiter, and how busy it is.
     pub words: String,
-    /// How that is known: what was counted, and where.
+    /// The evidence: the counters and their location.
     pub evidence: Vec<String>,
 }
 
-/// Where a time lies against its bound.
+/// A time compared with its bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedStanding {
     /// The bound.
     pub bound: Duration,
-    /// The bound as a part of the time, as it was written; [`RecordedTiming::share`] is what is shown.
+    /// The fraction of the bound as it was stored; [`RecordedTiming::share`] is the displayed value.
     pub fraction: Fraction,
-    /// What limits.
+    /// The resource that sets the bound.
     pub limiter: String,
-    /// Whose peaks the bound was made of: a sheet's or measured ones.
+    /// The basis of the bound: device-sheet peaks or measured ceilings.
     pub peaks: String,
 }
 

@@ -1,5 +1,5 @@
-//! The functions of a launcher: one that launches, and where the kernel needs them one for its scratch and one that
-//! prepares memory.
+//! The functions of a launcher: the launch function, and, if the kernel needs them, a function for the scratch size and one
+//! that prepares memory.
 
 use super::names::{Names, type_name};
 use super::steps::Statements;
@@ -10,7 +10,7 @@ use crate::project::manifest::Init;
 use crate::project::scalar::Axis;
 use crate::project::tensor::{Layout, Role, Tensor};
 
-/// The text of the functions, and how they are called.
+/// The text of the functions, and their usage.
 pub(super) struct Function {
     pub(super) text: String,
     /// The namespace that they expect the kernel's text in.
@@ -49,8 +49,8 @@ impl Writer<'_> {
         format!("namespace {space} {{\n{each}}} // namespace {space}\n")
     }
 
-    /// Sizes of all buffers, and where scratch lies: `NAME_memory(axes…, bytes, offsets, sound)`, which gives the bytes of
-    /// all scratch.
+    /// The sizes of all buffers and the offsets of scratch memory: `NAME_memory(axes…, bytes, offsets, sound)`, which
+    /// returns the bytes of all scratch memory.
     fn memory_layout(&self) -> Result<String, NoLauncher> {
         let mut body = Statements::new(self.names, 1);
         for (index, tensor) in self.subject.definition.tensors.iter().enumerate() {
@@ -114,7 +114,7 @@ impl Writer<'_> {
         ))
     }
 
-    /// What is cleared once, before the first launch.
+    /// The buffers that are cleared once, before the first launch.
     fn prepare_function(&self) -> Option<String> {
         let once = self.beginning(Init::ZeroOnce);
         if once.is_empty() {
@@ -176,7 +176,7 @@ impl Writer<'_> {
         ))
     }
 
-    /// Declares the sizes of all buffers and asks for them; `sound` is declared already.
+    /// Declares and computes the sizes of all buffers; `sound` is declared already.
     fn measured(&self, body: &mut Statements<'_>) -> String {
         let (tensors, scratch) =
             (self.subject.definition.tensors.len(), self.subject.launch.scratch.len());
@@ -237,7 +237,7 @@ impl Writer<'_> {
         all.join(", ")
     }
 
-    /// What a launch takes: tensors, sizes, scratch, the stream.
+    /// The parameters of the launch function: tensors, sizes, scratch memory, the stream.
     fn parameters(&self) -> Vec<String> {
         let tensors = self.subject.definition.tensors.iter().map(|tensor| {
             let read = match tensor.role {
@@ -286,7 +286,7 @@ impl Writer<'_> {
     }
 }
 
-/// The values of an axis that the task has.
+/// The condition for the permitted values of an axis.
 fn limits(name: &str, axis: &Axis) -> String {
     let Axis { min, max, multiple_of, .. } = axis;
     let within = format!("{min} <= {name} && {name} <= {max}LL");
@@ -310,7 +310,7 @@ pub(super) fn factor(text: String) -> String {
     if is_word { text } else { format!("({text})") }
 }
 
-/// So many elements in bytes.
+/// The size of elements in bytes.
 fn byte_count(elements: String, bits: u64) -> String {
     match bits {
         8 => elements,

@@ -1,7 +1,7 @@
-//! A kernel as a CUDA C++ file that launches it: what a person takes home.
+//! Exports a kernel as a CUDA C++ file that launches it.
 //!
-//! The file needs nothing of ours. Files that the kernel includes are in it, parameters are numbers, and the launch block
-//! has become a function of the task's tensors and axes that runs on the caller's stream.
+//! The file has no dependency on Lightbench. It contains the files that the kernel includes, parameters are constants, and
+//! the launch block becomes a function of the task's tensors and axes that runs on the caller's stream.
 
 mod function;
 mod names;
@@ -23,7 +23,7 @@ use crate::project::{Candidate, Language, Launch};
 const ARITHMETIC: &str = include_str!("../../../assets/launcher/arithmetic.cuh");
 const DEVICE: &str = include_str!("../../../assets/launcher/device.cuh");
 
-/// Standard headers that stand for the prelude, and those of the types of tensors and scalars.
+/// The standard headers that replace the prelude, and those for the types of tensors and scalars.
 const HEADERS: [&str; 10] = [
     "algorithm",
     "cfloat",
@@ -37,16 +37,16 @@ const HEADERS: [&str; 10] = [
     "utility",
 ];
 
-/// What is written down: a snapshot of a kernel, its launch and the task.
+/// The input of a launcher: a snapshot of a kernel, its launch and the task.
 #[derive(Clone, Copy, Debug)]
 pub struct LauncherRequest<'a> {
     /// The task.
     pub definition: &'a Definition,
-    /// How the kernel is launched.
+    /// The launch block of the kernel.
     pub launch: &'a Launch,
-    /// Its texts, with parameters and constants chosen.
+    /// The texts of the kernel, with chosen parameters and constants.
     pub candidate: &'a Candidate,
-    /// What is known of it, a line each: who verified it, how long it took.
+    /// Provenance, one line each: verification and times.
     pub provenance: &'a [String],
 }
 
@@ -54,7 +54,7 @@ pub struct LauncherRequest<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoLauncher {
     /// PTX is loaded by the driver's interface, not linked.
-    #[error("the kernel is PTX; a launcher is made of CUDA C++")]
+    #[error("the kernel is PTX; launchers are generated from CUDA C++ only")]
     Ptx,
     /// Descriptors are encoded by the driver's interface.
     #[error("the launch needs the tensor map `{0}`, which the CUDA runtime cannot make")]
@@ -62,19 +62,19 @@ pub enum NoLauncher {
     /// Texture objects live longer than a call.
     #[error("the launch needs the texture `{0}`, which lives longer than a call")]
     Texture(String),
-    /// Numbers of files are 64-bit integers.
-    #[error("`{0}` is no formula of 64-bit integers")]
+    /// Formulas in launchers use 64-bit integers.
+    #[error("`{0}` is not a formula of 64-bit integers")]
     Formula(String),
     /// A name that nothing in the project explains.
-    #[error("the launch passes `{0}`, which no project explains")]
+    #[error("the launch passes `{0}`, which the project does not define")]
     Outside(String),
 }
 
 impl LauncherRequest<'_> {
-    /// The whole file.
+    /// The text of the launcher file.
     ///
     /// # Errors
-    /// What a launcher cannot express.
+    /// The launch uses a feature that a launcher cannot express.
     pub fn launcher(&self) -> Result<String, NoLauncher> {
         if self.candidate.language == Language::Ptx {
             return Err(NoLauncher::Ptx);
@@ -102,7 +102,7 @@ impl LauncherRequest<'_> {
         }
         let space = &function.space;
         let code = kernel.text;
-        // Two launchers may be linked into one program: what their kernels call alike must not meet.
+        // Two launchers may be linked into one program: equal names of their kernels must not collide.
         text.push_str(&if kernel.has_conditional_header {
             format!("\n{code}\n")
         } else {
@@ -112,7 +112,7 @@ impl LauncherRequest<'_> {
         Ok(text)
     }
 
-    /// What the file is, who made it, and how it is compiled and called.
+    /// The head comment: origin of the file, compilation and usage.
     fn head(&self, function: &Function) -> String {
         let Definition { title, .. } = self.definition;
         let Candidate { kernel, selection, hash, .. } = self.candidate;

@@ -1,4 +1,4 @@
-//! What things of a project are called in a launcher.
+//! Names of a project's tensors, axes, scalars and kernels in a launcher.
 
 use lightbench_primitives::dtype::{CType, Dtype};
 
@@ -9,7 +9,7 @@ use crate::project::expression::{DEVICE_PREFIX, Spelling};
 use crate::project::launch::{Buffer, LaunchStep};
 use crate::project::{Launch, names::is_identifier};
 
-/// What a launcher's functions call their own. A name of the project that is one of these gets an underscore.
+/// Names that a launcher's functions use themselves. An equal name of the project gets an underscore.
 const OWN: [&str; 14] = [
     "arguments",
     "attributes",
@@ -36,7 +36,7 @@ pub(super) struct Names<'a> {
     pub(super) launch: &'a Launch,
     /// The function.
     pub(super) function: String,
-    /// The namespace of the kernel's own text.
+    /// The namespace of the kernel's code.
     pub(super) space: String,
 }
 
@@ -47,21 +47,21 @@ impl<'a> Names<'a> {
         Self { definition, launch, function, space }
     }
 
-    /// What a tensor, an axis or a scalar is called.
+    /// The name of a tensor, an axis or a scalar.
     pub(super) fn spelled(&self, name: &str) -> String {
         let is_own = OWN.contains(&name.trim_end_matches('_'))
             || OWN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
-        // Each of them gets one more, so that two stay two.
+        // Names that end in underscores get one more, so that names stay distinct.
         if is_own { format!("{name}_") } else { name.to_owned() }
     }
 
-    /// The address of a step's kernel, from a function that knows the names of the kernel's text and no others.
+    /// The address of a step's kernel, from a function inside the kernel's namespace.
     pub(super) fn kernel(&self, step: &LaunchStep) -> String {
         let place = self.launch.kernels().iter().position(|kernel| **kernel == step.kernel);
         format!("{}::launched_{}()", self.space, place.unwrap_or_default())
     }
 
-    /// The place of a buffer in the array of addresses: tensors first, then scratch.
+    /// The index of a buffer in the array of addresses: tensors first, then scratch memory.
     pub(super) fn place(&self, buffer: Buffer) -> usize {
         match buffer {
             Buffer::Tensor(index) | Buffer::Magnitude(index) => index,
@@ -113,7 +113,7 @@ impl Spelling for Names<'_> {
         match each.as_slice() {
             [] => None,
             [one] => Some(one.clone()),
-            // What fits for each of those that have the name.
+            // The least value for all kernels with the name.
             several => Some(format!("std::min<long long>({{{}}})", several.join(", "))),
         }
     }

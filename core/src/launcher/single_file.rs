@@ -1,24 +1,24 @@
-//! A candidate's texts as one file: each directive that names a file of the project is replaced by that file.
+//! A candidate's texts as one file: each `#include` of a project file is replaced by that file's text.
 
 use std::collections::BTreeSet;
 
 use crate::project::Candidate;
 use crate::project::includes::scan;
 
-/// What stands in one file.
+/// The content of the single file.
 #[derive(Debug, Default)]
 pub(super) struct SingleFile {
-    /// Headers of the toolkit that it includes, in order.
+    /// The included headers of the toolkit, in order.
     pub(super) headers: Vec<String>,
-    /// All the rest.
+    /// The remaining code.
     pub(super) text: String,
     /// Whether a header is still in the text, because the preprocessor decides about it.
     pub(super) has_conditional_header: bool,
 }
 
 impl SingleFile {
-    /// What the preprocessor would have read. A file that says `#pragma once` is in it once; so is every other one that
-    /// guards itself, whose macro is defined the second time.
+    /// The text that the preprocessor would read. A file with `#pragma once` is inserted once; a file with an include guard
+    /// is inserted every time, because its macro takes effect.
     pub(super) fn new(candidate: &Candidate) -> Self {
         let mut file = Self::default();
         file.add(candidate, &candidate.kernel, &candidate.text, &mut BTreeSet::new());
@@ -33,7 +33,7 @@ impl SingleFile {
         text: &'a str,
         seen: &mut BTreeSet<&'a str>,
     ) {
-        // What was compiled was read by the same function without a refusal.
+        // The compiled candidate was read by the same function without an error.
         let directives = scan(file, text).unwrap_or_default();
         let mut depth = 0_usize;
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
@@ -67,13 +67,13 @@ impl SingleFile {
     }
 }
 
-/// The word of a preprocessor's directive.
+/// The name of a preprocessor directive.
 fn directive(line: &str) -> Option<&str> {
     let word = line.trim_start().strip_prefix('#')?.trim_start();
     word.split(|c: char| !c.is_ascii_alphabetic()).next()
 }
 
-/// Of the launch block only its comment is left, which says nothing any more.
+/// Removes the empty comment that remains of the launch block.
 fn without_empty_block(text: &str) -> String {
     let begin = text.find("/*@");
     let end = begin.and_then(|begin| Some(begin + text.get(begin..)?.find("@*/")? + 3));
@@ -85,7 +85,7 @@ fn without_empty_block(text: &str) -> String {
     }
 }
 
-/// In a file that nobody includes, the directive would be a warning.
+/// In a file that is not included, the directive causes a warning.
 fn is_once(line: &str) -> bool {
     directive(line) == Some("pragma") && line.split_whitespace().last() == Some("once")
 }

@@ -1,4 +1,4 @@
-//! The steps of a launch block as statements of C++.
+//! The steps of a launch block as C++ statements.
 
 use lightbench_primitives::element::pattern;
 
@@ -172,7 +172,7 @@ impl<'a> Statements<'a> {
                 else {
                     return Err(NoLauncher::Outside(format!("struct {place}")));
                 };
-                // What fields are called may be a formula.
+                // Fields may be formulas.
                 let declared: String = fields
                     .iter()
                     .enumerate()

@@ -1,4 +1,4 @@
-//! Launchers of the sample projects, and their arithmetic held against that of launch blocks.
+//! Launchers of the sample projects, and their arithmetic compared with that of launch blocks.
 
 use std::path::PathBuf;
 use std::process::Command;

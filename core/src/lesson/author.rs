@@ -1,24 +1,24 @@
-//! For whoever writes a lesson: that the kernel it begins with does not reach the goals, and that each solution does.
+//! Checks for authors of a lesson: the kernel it starts with does not reach the goals, and each solution does.
 
 use super::goal::{Goal, GoalProgress, judge};
 use super::{Lesson, Step};
 use crate::evaluate::Run;
 
-/// What the goals of one step are for the kernel that is begun with, and for the solution.
+/// The states of a step's goals for the initial kernel and for the solution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof {
     /// The step, from 1.
     pub step: usize,
-    /// What it is about.
+    /// The title of the step.
     pub title: String,
     /// The solution.
     pub solution: String,
-    /// Each goal with what the lesson's kernel and what the solution makes of it.
+    /// Each goal with its state for the lesson's kernel and for the solution.
     pub goals: Vec<(Goal, GoalProgress, GoalProgress)>,
 }
 
 impl Proof {
-    /// Whether there is something left to do, and it can be done.
+    /// Whether the initial kernel misses a goal, and the solution reaches all goals.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let begun = self.goals.iter().all(|(_, start, _)| start.is_met());
@@ -37,7 +37,7 @@ pub fn kernels(lesson: &Lesson) -> Vec<&str> {
     names
 }
 
-/// What runs of those kernels say of each step that has goals.
+/// Checks each step that has goals, with runs of the kernels.
 pub fn prove<'a>(lesson: &Lesson, run_of: impl Fn(&str) -> Option<&'a Run>) -> Vec<Proof> {
     let proof = |(step, number): (&Step, usize)| {
         let solution = step.solution.clone()?;

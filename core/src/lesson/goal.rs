@@ -1,4 +1,4 @@
-//! What has to hold at the end of a step, and whether it does.
+//! The goals of a step, and whether a run reaches them.
 
 use crate::evaluate::Run;
 use crate::measure::Clock;
@@ -6,7 +6,7 @@ use crate::speed_of_light::fact::{Fact, FactSource};
 use crate::speed_of_light::playbook::Condition;
 use crate::verify::verdict::{Passed, WorkloadTiming};
 
-/// What has to hold.
+/// A goal of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// The kernel is right.
@@ -18,26 +18,26 @@ pub enum Goal {
 /// Whether a goal is reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoalProgress {
-    /// Whether it is.
+    /// The state.
     pub state: GoalState,
-    /// What it is now, in words; empty where nobody knows.
+    /// The current value as text; empty if it is unknown.
     pub current: String,
-    /// Who says so.
+    /// The source of the value.
     pub source: Option<Source>,
 }
 
 /// Whether a goal is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoalState {
-    /// It is.
+    /// The goal is reached.
     Met,
-    /// It is not.
+    /// The goal is missed.
     Missed,
-    /// Nobody knows yet.
+    /// Unknown without a run.
     Unknown,
 }
 
-/// Who says what a number is.
+/// The source of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A clock of a device.
@@ -46,14 +46,14 @@ pub enum Source {
     Modelled,
     /// The virtual GPU counted it while the kernel ran.
     Counted,
-    /// It is read from the code, its launch and the device's sheet.
+    /// Computed from the code, its launch and the device sheet.
     Read,
     /// The verification.
     Verified,
 }
 
 impl Source {
-    /// In a word.
+    /// The word for the source.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -67,19 +67,18 @@ impl Source {
 }
 
 impl Goal {
-    /// What has to hold, in words.
+    /// The goal as text.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Passed => "the kernel is right".to_owned(),
+            Self::Passed => "the kernel passes verification".to_owned(),
             Self::Fact(Condition::AtLeast(fact, number)) => fact.bounded("no less than", *number),
             Self::Fact(Condition::AtMost(fact, number)) => fact.bounded("no more than", *number),
         }
     }
 }
 
-/// Whether a run reaches a goal on a workload. Numbers are those of a run that passed: nobody knows how fast a wrong
-/// kernel is.
+/// Whether a run reaches a goal on a workload. Only a run that passed has numbers.
 #[must_use]
 pub fn judge(goal: &Goal, run: Option<&Run>, workload: &str) -> GoalProgress {
     let Some(run) = run else { return GoalProgress::unknown() };
@@ -111,12 +110,12 @@ fn of_fact(condition: &Condition, passed: &Passed, workload: &str) -> GoalProgre
     GoalProgress { state, current: fact.number(value), source: Some(source) }
 }
 
-/// What a run says of a workload.
+/// The result of a run for a workload.
 pub(super) fn of_workload<'a>(passed: &'a Passed, workload: &str) -> Option<&'a WorkloadTiming> {
     passed.timings.iter().find(|timing| timing.workload == workload)
 }
 
-/// A fact with who says it.
+/// A fact with its source.
 pub(super) fn known(fact: Fact, timing: &WorkloadTiming) -> Option<(f64, Source)> {
     let facts = &timing.standing.as_ref()?.facts;
     let source = match fact.source() {
@@ -127,7 +126,7 @@ pub(super) fn known(fact: Fact, timing: &WorkloadTiming) -> Option<(f64, Source)
     Some((*facts.get(&fact)?, source))
 }
 
-/// What the time of a workload was read from.
+/// The source of a workload's time.
 pub(super) fn time_source(timing: &WorkloadTiming) -> Option<Source> {
     Some(match timing.cold()?.clock {
         Clock::Events { .. } | Clock::Cupti { .. } => Source::Measured,

@@ -1,5 +1,5 @@
-//! A project's folder to its [`Lesson`]: reads `lesson.ron` and the files that it names, checks all of them, reports
-//! everything at once.
+//! Loads a [`Lesson`] from a project's folder: reads `lesson.ron` and the files that it names, checks all of them, and
+//! reports all problems at once.
 
 use std::path::{Path, PathBuf};
 
@@ -25,18 +25,18 @@ const SCHEMA: u32 = 1;
 /// The folder with runs of real devices.
 const RECORDED: &str = "recorded";
 
-/// What a lesson is about, without looking at the project that it is part of.
+/// The heading of a lesson, read without its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Its place among others.
+    /// The position among lessons.
     pub order: u32,
-    /// What somebody knows afterwards.
+    /// The learning goal.
     pub summary: String,
 }
 
-/// What the lesson in a folder is about; none where there is none that makes sense.
+/// The heading of the lesson in a folder; `None` if it has no readable lesson.
 #[must_use]
 pub fn heading(folder: &Path) -> Option<Heading> {
     let text = read_project_file(folder, Path::new(FILE)).ok()?;
@@ -46,10 +46,10 @@ pub fn heading(folder: &Path) -> Option<Heading> {
 }
 
 impl Lesson {
-    /// The lesson of a project; none where it is not one.
+    /// The lesson of a project; `None` if the project has no lesson.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the lesson.
     pub fn read(project: &Project) -> Option<Result<Self, Vec<Problem>>> {
         let text = match read_project_file(&project.root, Path::new(FILE)) {
             Ok(text) => text,
@@ -61,10 +61,10 @@ impl Lesson {
         Some(Self::from_text(project, &text))
     }
 
-    /// The same of a text that is in no file.
+    /// The lesson of a project, from a text.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the lesson.
     pub fn from_text(project: &Project, text: &str) -> Result<Self, Vec<Problem>> {
         let read = ron_text::read::<LessonFile>(Path::new(FILE), text, 0..text.len());
         let (written, source) = read.map_err(|problem| vec![*problem])?;
@@ -97,7 +97,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What is meant, as far as it makes sense; it counts only where nothing was found wrong.
+    /// The lesson as far as it is valid; it is used only if there are no problems.
     fn lesson(&mut self, source: &Source<'_>) -> Lesson {
         let (written, tree) = (self.lesson, &source.tree);
         if written.schema != SCHEMA {
@@ -105,7 +105,7 @@ impl Reader<'_> {
             self.findings.add(tree.field("schema"), found, format!("schema {SCHEMA}"));
         }
         if written.order == 0 {
-            self.findings.add(tree.field("order"), "0", "a number from 1");
+            self.findings.add(tree.field("order"), "0", "a number of at least 1");
         }
         for (name, text) in [("title", &written.title), ("summary", &written.summary)] {
             self.has_words(tree.field(name), text);
@@ -148,7 +148,7 @@ impl Reader<'_> {
         } else if !step.goals.is_empty() {
             let expected =
                 "a `solution`, here or for all steps, which shows that they can be reached";
-            self.findings.add(at.field("goals"), "goals that no kernel reaches", expected);
+            self.findings.add(at.field("goals"), "goals without a solution", expected);
         }
         Step {
             title: step.title.clone(),
@@ -162,7 +162,7 @@ impl Reader<'_> {
 
     fn has_words(&mut self, at: &Located, text: &str) {
         if text.trim().is_empty() {
-            self.findings.add(at, "no words", "what a student reads");
+            self.findings.add(at, "no text", "text for the student");
         }
     }
 
@@ -199,7 +199,7 @@ impl Reader<'_> {
     /// A solution is another kernel with the same task.
     fn solution(&mut self, at: &Located, name: &str) {
         if name == self.lesson.kernel {
-            let expected = "another one than is worked on";
+            let expected = "a kernel other than the one that the step edits";
             self.findings.add(at, format!("the kernel `{name}` itself"), expected);
             return;
         }
@@ -249,7 +249,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The locked lines of the kernel, with the markers that make no sense.
+    /// The locked lines of the kernel; reports misplaced markers.
     fn locked(&mut self) -> Vec<Locked> {
         let Ok(kernel) = self.project.kernel(&self.lesson.kernel) else { return Vec::new() };
         let (locked, misplaced) = locked::locked(&kernel.source);

@@ -1,23 +1,23 @@
-//! Lines of a kernel that are part of the task: between `// lesson: locked` and `// lesson: open`, both included, or the
-//! end of the file.
+//! Locked lines of a kernel, which the student must not change: from `// lesson: locked` up to and including
+//! `// lesson: open`, or the end of the file.
 //!
 //! ```text
-//!  // lesson: locked, the task fixes how many threads there are
+//!  // lesson: locked, the task fixes the number of threads
 //!  …
 //!  // lesson: open
 //! ```
 
 use std::ops::Range;
 
-/// What a marker begins with.
+/// The prefix of a marker.
 const MARK: &str = "// lesson:";
 
-/// Lines that nobody may edit.
+/// A range of locked lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locked {
     /// From 1, the last one excluded.
     pub lines: Range<usize>,
-    /// Why, as the marker says; empty where it does not.
+    /// The reason in the marker; empty if it has none.
     pub why: String,
 }
 
@@ -26,13 +26,13 @@ pub struct Locked {
 pub struct Misplaced {
     /// From 1.
     pub line: usize,
-    /// What stands there.
+    /// The marker found.
     pub found: String,
-    /// What would have been right.
+    /// The marker expected.
     pub expected: &'static str,
 }
 
-/// The locked lines of a text, and the markers that make no sense.
+/// The locked lines of a text, and the misplaced markers.
 #[must_use]
 pub fn locked(text: &str) -> (Vec<Locked>, Vec<Misplaced>) {
     let (mut all, mut misplaced) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ pub fn locked(text: &str) -> (Vec<Locked>, Vec<Misplaced>) {
     (all, misplaced)
 }
 
-/// The text of locked lines, for comparing the task of one kernel with that of another.
+/// The text of locked lines, for comparing the tasks of two kernels.
 #[must_use]
 pub fn texts<'a>(text: &'a str, locked: &[Locked]) -> Vec<Vec<&'a str>> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
@@ -78,7 +78,7 @@ pub fn texts<'a>(text: &'a str, locked: &[Locked]) -> Vec<Vec<&'a str>> {
     locked.iter().map(of).collect()
 }
 
-/// What a line says behind the marker.
+/// The text of a line after the marker.
 fn mark(line: &str) -> Option<&str> {
     line.trim().strip_prefix(MARK).map(str::trim)
 }

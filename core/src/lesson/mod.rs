@@ -1,4 +1,4 @@
-//! Lessons: a project with steps that say what to do, what to predict, and what has to hold at the end. The format is
+//! Lessons: a project with steps, each with a task, a prediction, and goals. The format is
 //! described in `docs/lessons.md`.
 //!
 //! ```text
@@ -31,11 +31,11 @@ pub use written::{PanelName, RoofName};
 /// A lesson, checked against the project that it is part of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesson {
-    /// What it is about.
+    /// The title.
     pub title: String,
-    /// Its place among others, from 1.
+    /// The position among lessons, from 1.
     pub order: u32,
-    /// What somebody knows afterwards, in a sentence.
+    /// The learning goal, as a sentence.
     pub summary: String,
     /// The kernel that is worked on.
     pub kernel: String,
@@ -43,35 +43,35 @@ pub struct Lesson {
     pub workload: String,
     /// The panels that a student sees first.
     pub panels: Vec<PanelName>,
-    /// The roofs that a roofline shows first; all of them where there is none.
+    /// The roofs that a roofline shows initially; all roofs if empty.
     pub roofs: Roofs,
-    /// Lines of the kernel that are part of the task, as it was read.
+    /// The locked lines of the kernel.
     pub locked: Vec<Locked>,
     /// At least one.
     pub steps: Vec<Step>,
-    /// Runs of real devices.
+    /// Recorded runs of real devices.
     pub recorded: Vec<Recorded>,
 }
 
 /// The roofs that a roofline shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roofs {
-    /// Memories; all of them where there is none.
+    /// Memories; all if empty.
     pub levels: Vec<Level>,
-    /// Pipes; those of the task where there is none.
+    /// Pipes; those of the task if empty.
     pub pipes: Vec<Pipe>,
 }
 
 /// One step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What it is about.
+    /// The title.
     pub title: String,
-    /// What it says, in Markdown.
+    /// The text, in Markdown.
     pub text: String,
-    /// What a student commits to before it is measured.
+    /// The prediction that a student enters before the run.
     pub prediction: Option<Prediction>,
-    /// What has to hold at its end; a step without any is only read.
+    /// The goals; a step without goals is only read.
     pub goals: Vec<Goal>,
     /// Help, from a nudge to the way.
     pub hints: Vec<String>,

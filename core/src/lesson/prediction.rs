@@ -1,4 +1,4 @@
-//! A number that a student commits to before it is known, and how near it came.
+//! A prediction: a number that a student enters before the run, and its distance from the result.
 
 use super::goal::{Source, known, of_workload, time_source};
 use super::written::QuantityFile as Quantity;
@@ -6,53 +6,53 @@ use crate::evaluate::Run;
 use crate::speed_of_light::minimal_work::MinimalWork;
 use crate::units::Seconds;
 
-/// What is to be guessed.
+/// The quantity to predict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// The question.
     pub question: String,
     /// Which number.
     pub quantity: Quantity,
-    /// In what it is counted.
+    /// The unit.
     pub unit: String,
-    /// From, to.
+    /// The range of the input.
     pub range: (f64, f64),
-    /// Of which kernel.
+    /// The kernel.
     pub kernel: String,
-    /// On which workload.
+    /// The workload.
     pub workload: String,
 }
 
-/// What came of it.
+/// The result for a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionResult {
-    /// The number, in the unit of the guess.
+    /// The number, in the unit of the prediction.
     pub value: f64,
-    /// Who says so.
+    /// The source of the number.
     pub source: Source,
 }
 
-/// How near a guess came.
+/// The distance of a prediction from the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Nearness {
     /// Within a tenth.
     Close,
     /// Within a factor of two.
     RightSize,
-    /// So many times too much.
+    /// Too large by this factor.
     TooMuch(f64),
-    /// So many times too little.
+    /// Too small by this factor.
     TooLittle(f64),
 }
 
-/// A guess within this part of the result is close.
+/// A prediction within this fraction of the result is close.
 const CLOSE: f64 = 0.1;
 /// A guess within this factor has the right size.
 const RIGHT_SIZE: f64 = 2.0;
 
 impl Prediction {
-    /// How many of the base unit one of its units is: seconds, bytes a second, or the fact itself. None where the unit
-    /// does not go with the quantity.
+    /// The conversion factor from the unit to the base unit: seconds, bytes per second, or the fact itself. `None` if the
+    /// unit does not fit the quantity.
     #[must_use]
     pub fn scale(quantity: Quantity, unit: &str) -> Option<f64> {
         match quantity {
@@ -70,17 +70,17 @@ impl Prediction {
         }
     }
 
-    /// The units that go with a quantity, for people.
+    /// The units of a quantity, for display.
     #[must_use]
     pub const fn units(quantity: Quantity) -> &'static str {
         match quantity {
             Quantity::Time => "`ms` or `us`",
             Quantity::Bandwidth => "`GB/s` or `TB/s`",
-            Quantity::Fact(_) => "what the fact is counted in",
+            Quantity::Fact(_) => "the unit of the fact",
         }
     }
 
-    /// What a run says; none where it did not get that far.
+    /// The result of a run; `None` if the run has no such number.
     #[must_use]
     pub fn answer(&self, run: &Run, work: &MinimalWork) -> Option<PredictionResult> {
         let timing = of_workload(run.verdict.as_ref().ok()?, &self.workload)?;
@@ -93,7 +93,7 @@ impl Prediction {
         value.is_finite().then_some(PredictionResult { value, source })
     }
 
-    /// The time that a guess stands for, where it is about one: its place in a roofline.
+    /// The time that corresponds to a prediction, for its point in a roofline; `None` for other quantities.
     #[must_use]
     pub fn time(&self, guess: f64, work: &MinimalWork) -> Option<Seconds> {
         let value = guess * Self::scale(self.quantity, &self.unit)?;
@@ -106,20 +106,20 @@ impl Prediction {
     }
 }
 
-/// The time that the roofline shows: of a model, the middle of its band.
+/// The time that the roofline shows; for a model, the middle of its range.
 fn time(timing: &crate::verify::verdict::WorkloadTiming) -> Option<Seconds> {
     timing.cold().map(|cold| cold.summary.median)
 }
 
 impl Nearness {
-    /// How near a guess came to what it was about.
+    /// The distance of a prediction from a result.
     #[must_use]
     pub fn from_guess(guess: f64, result: f64) -> Self {
         let off = (guess - result).abs();
         if off <= CLOSE * result.abs() || off == 0.0 {
             return Self::Close;
         }
-        // Of nothing, everything is infinitely many times too much.
+        // Compared with zero, every other prediction is infinitely too large.
         let factor = if result == 0.0 { f64::INFINITY } else { (guess / result).abs() };
         if (1.0 / RIGHT_SIZE..=RIGHT_SIZE).contains(&factor) {
             Self::RightSize
@@ -130,7 +130,7 @@ impl Nearness {
         }
     }
 
-    /// In words.
+    /// The text for the student.
     #[must_use]
     pub fn words(self) -> String {
         let times = |factor: f64| match factor.is_finite() {

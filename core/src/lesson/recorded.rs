@@ -1,5 +1,5 @@
-//! Runs of real devices that come with a lesson, so that a class without a GPU sees their times: traces, as the history
-//! exports them (`docs/traces.md`).
+//! Recorded runs of real devices that come with a lesson, so that a class without a GPU has their times: traces in the
+//! format of the history's export (`docs/traces.md`).
 
 use crate::history::record::{DeviceIdentity, Outcome, RunRecord};
 use crate::history::trace;
@@ -12,20 +12,20 @@ pub struct Recorded {
     pub kernel: String,
     /// The workload.
     pub workload: String,
-    /// The device, as people call it.
+    /// The name of the device.
     pub device: String,
-    /// Whether a device was timed, or played.
+    /// Whether a device was timed or modelled.
     pub kind: RecordedKind,
-    /// How long it took.
+    /// The time.
     pub time: Seconds,
 }
 
-/// What a recorded time is.
+/// The kind of a recorded time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordedKind {
     /// A device ran the kernel.
     Device,
-    /// A model of a device made the time: its name begins with `virtual`.
+    /// The time is modelled: the name of the device starts with `virtual`.
     Model,
 }
 
@@ -40,10 +40,10 @@ impl Recorded {
     }
 }
 
-/// The times in a file of traces. Runs that failed have none.
+/// The times in a file of traces. Failed runs have none.
 ///
 /// # Errors
-/// A line is no trace.
+/// A line is not a trace.
 pub fn read(text: &str) -> Result<Vec<Recorded>, trace::TraceError> {
     let import = trace::import(text, "lesson")?;
     Ok(import.runs.iter().flat_map(of_run).collect())
@@ -66,7 +66,7 @@ fn of_run(run: &RunRecord) -> Vec<Recorded> {
     timings.iter().map(one).collect()
 }
 
-/// The kernel of a solution, which has the beginning of its candidate's hash behind it.
+/// The kernel of a solution, whose name ends with the first digits of its candidate's hash.
 fn kernel(solution: &str) -> &str {
     solution.split_once('@').map_or(solution, |(name, _)| name)
 }

@@ -1,4 +1,4 @@
-//! Lessons: what is read, what is refused and where, and what goals and guesses say.
+//! Lessons: accepted and refused files with the location of each problem, and the texts for goals and predictions.
 
 use std::path::{Path, PathBuf};
 
@@ -52,14 +52,14 @@ fn each_problem_has_its_place() {
     };
     check(r#"kernel: "start""#, r#"kernel: "stat""#, "unknown kernel `stat`");
     check(r#"workload: "stream""#, r#"workload: "odd""#, "unknown workload for measuring `odd`");
-    check("order: 1", "order: 0", "a number from 1");
+    check("order: 1", "order: 0", "a number of at least 1");
     check("schema: 1", "schema: 7", "schema 1");
     check(r#"solution: "side-by-side""#, r#"solution: "start""#, "the kernel `start` itself");
     check("steps/2-side-by-side.md", "steps/2.md", "the file does not exist");
     check(r#"unit: "GB/s""#, r#"unit: "horses""#, "`GB/s` or `TB/s`");
     check("from: 1, to: 32", "from: 1, to: 1", "the first below the second");
     check("at_most(load_sectors, 5)", "at_most(load_sector, 5)", "load_sector");
-    check(r#"title: "Coalescing""#, r#"title: " ""#, "no words");
+    check(r#"title: "Coalescing""#, r#"title: " ""#, "no text");
     let both = good.replace("order: 1", "order: 0").replace("schema: 1", "schema: 7");
     assert_eq!(Lesson::from_text(&project, &both).expect_err("two").len(), 2);
 }

@@ -1,4 +1,4 @@
-//! What people write in `lesson.ron`; [`super::Lesson`] is what it means.
+//! The file format of `lesson.ron`; [`super::Lesson`] is the parsed form.
 
 use serde::Deserialize;
 
@@ -9,13 +9,13 @@ use crate::speed_of_light::fact::Fact;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LessonFile {
-    /// How the file is to be read.
+    /// The schema version.
     pub schema: u32,
-    /// What it is about.
+    /// The title.
     pub title: String,
-    /// Its place among others.
+    /// The position among lessons.
     pub order: u32,
-    /// What somebody knows afterwards.
+    /// The learning goal.
     pub summary: String,
     /// The kernel that is worked on.
     pub kernel: String,
@@ -38,14 +38,14 @@ pub struct LessonFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepFile {
-    /// What it is about.
+    /// The title.
     pub title: String,
     /// A Markdown file below the folder.
     pub text: String,
-    /// What is to be guessed.
+    /// The quantity to predict.
     #[serde(default)]
     pub predict: Option<PredictionFile>,
-    /// What has to hold.
+    /// The goals.
     #[serde(default)]
     pub goals: Vec<GoalWritten>,
     /// Help.
@@ -56,7 +56,7 @@ pub struct StepFile {
     pub solution: Option<String>,
 }
 
-/// What is to be guessed.
+/// The quantity to predict.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredictionFile {
@@ -64,25 +64,25 @@ pub struct PredictionFile {
     pub question: String,
     /// Which number.
     pub quantity: QuantityFile,
-    /// In what it is counted.
+    /// The unit.
     pub unit: String,
     /// The least that can be guessed.
     pub from: f64,
     /// The most.
     pub to: f64,
-    /// Of which kernel, where it is not the one that is worked on.
+    /// The kernel, if it is not the lesson's kernel.
     #[serde(default)]
     pub kernel: Option<String>,
-    /// On which workload, where it is not that of the lesson.
+    /// The workload, if it is not the lesson's workload.
     #[serde(default)]
     pub workload: Option<String>,
 }
 
-/// A number that can be guessed.
+/// A quantity for predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuantityFile {
-    /// How long a launch takes.
+    /// The time.
     Time,
     /// The bytes that the task has to move, by that time.
     Bandwidth,
@@ -90,7 +90,7 @@ pub enum QuantityFile {
     Fact(Fact),
 }
 
-/// What has to hold: the conditions of the playbook, and that the kernel passes.
+/// A goal: a condition of the playbook, or that the kernel passes.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalWritten {
@@ -110,13 +110,13 @@ pub enum PanelName {
     Editor,
     /// Lanes, addresses, sectors and banks.
     Access,
-    /// Times under the roofs of the device.
+    /// The roofline.
     Roofline,
     /// Each unit against its peak.
     SpeedOfLight,
-    /// What was counted.
+    /// The counters.
     Counters,
-    /// What is wrong with the text.
+    /// The problems of the text.
     Problems,
     /// The verdict with its evidence.
     Result,
@@ -140,6 +140,6 @@ pub enum RoofName {
     Dram,
     /// L2.
     L2,
-    /// What a pipe computes.
+    /// The pipes.
     Pipe(Pipe),
 }

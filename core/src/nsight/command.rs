@@ -7,23 +7,23 @@ use std::path::Path;
 use super::metric::Metric;
 use crate::worker::command::WorkerCommand;
 
-/// Launches that are profiled of one run: each is repeated for every pass.
+/// The largest number of profiled launches of a run: each is repeated for every pass.
 pub const MOST_LAUNCHES: u64 = 16;
 
-/// What the profiler is to do.
+/// A task of the profiler.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task<'a> {
     /// Measure these metrics.
     Measure(&'a [&'a Metric]),
     /// Write everything that it can measure into this new file.
     Report(&'a Path),
-    /// Look again and again where warps are and what they wait for, and write that into this new file.
+    /// Sample warp stalls, and write a new report file.
     Sample(&'a Path),
 }
 
-/// The arguments of the profiler: the task, where its own words go, and the process that it starts.
+/// The arguments of the profiler: the task, the log file, and the process that it starts.
 ///
-/// Kernels are chosen by their symbols, so that launches of ours, which make inputs and look at outputs, are not profiled.
+/// Kernels are selected by their symbols, so that harness kernels, which make inputs and check outputs, are not profiled.
 pub(super) fn arguments(
     task: Task<'_>,
     symbols: &BTreeSet<&str>,
@@ -61,14 +61,14 @@ pub(super) fn arguments(
     all
 }
 
-/// The arguments that have it print what a report says of source lines and instructions. Nothing runs.
+/// The arguments for printing the source page of a report. Nothing runs.
 pub(super) fn source_page(report: &Path) -> Vec<OsString> {
     let mut all: Vec<OsString> = vec!["--import".into(), report.into()];
     all.extend(["--page", "source", "--csv", "--print-source", "cuda,sass"].map(Into::into));
     all
 }
 
-/// A pattern for exactly these names. Of what symbols may consist of, only `$` and `.` mean something in a pattern.
+/// A pattern for exactly these names. Of the characters of symbols, only `$` and `.` are special in a pattern.
 fn one_of(symbols: &BTreeSet<&str>) -> String {
     let escaped = symbols.iter().map(|symbol| symbol.replace('.', "\\.").replace('$', "\\$"));
     format!("regex:^({})$", escaped.collect::<Vec<_>>().join("|"))

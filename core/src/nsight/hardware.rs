@@ -1,4 +1,4 @@
-//! Everything that the profiler says of one run: numbers of each launch, and the lines at which warps waited.
+//! All results of the profiler for one run: counters of each launch, and the lines at which warps stalled.
 
 use lightbench_primitives::cancellation::Cancellation;
 
@@ -8,20 +8,19 @@ use super::profile::{Profile, ProfileError, Profiler, profile, sampled};
 use super::stalls::Stalls;
 use crate::toolchain::ProgramError;
 
-/// What the hardware counted.
+/// Results of the profiler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hardware {
-    /// Numbers of each launch.
+    /// The metrics of each launch.
     pub profile: Profile,
-    /// Lines at which warps waited, or why nobody knows: numbers stand without them.
+    /// The lines with warp stalls, or the reason why they are unknown; metrics are valid without them.
     pub stalls: Result<Stalls, String>,
 }
 
-/// Has the profiler measure a set, and look where warps wait: two runs, because what interrupts warps to look at them would
-/// be in the numbers.
+/// Measures a set of metrics, and samples warp stalls, in two runs, because the sampling would affect the metrics.
 ///
 /// # Errors
-/// The profiler may not, or cannot, or nobody wants to know any more.
+/// The profiler lacks permission or fails, or the user cancelled.
 pub fn hardware(
     profiler: &Profiler,
     order: &ProfiledLaunchRequest,

@@ -1,4 +1,4 @@
-//! One run of a kernel as a file, and the process that carries it out.
+//! One run of a kernel as a file, and the process that executes it.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,15 +15,15 @@ use crate::worker::frame::{Frame, FrameError};
 pub struct ProfiledLaunchRequest {
     /// The device and what it loads.
     pub opening: Opening,
-    /// What runs, once.
+    /// The run, which is executed once.
     pub run: RunOrder,
 }
 
-/// Why an order was not carried out.
+/// The reason why a launch request was not executed.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchOnceError {
     /// The file cannot be read.
-    #[error("the order cannot be read: {0}")]
+    #[error("the launch request cannot be read: {0}")]
     Unreadable(#[from] FrameError),
     /// The device.
     #[error(transparent)]
@@ -31,22 +31,22 @@ pub enum LaunchOnceError {
     /// The kernel.
     #[error("the kernel faulted: {0}")]
     Fault(String),
-    /// The file that says that it is done.
-    #[error("the end cannot be written down: {0}")]
+    /// The completion file.
+    #[error("the completion file cannot be written: {0}")]
     Done(#[source] std::io::Error),
 }
 
 impl ProfiledLaunchRequest {
-    /// Writes it to a file.
+    /// Writes the request to a file.
     ///
     /// # Errors
-    /// It is larger than a frame may be, or the file cannot be written.
+    /// The request exceeds the frame limit, or the file cannot be written.
     pub fn write(&self, file: &Path) -> Result<(), FrameError> {
         let frame = Frame::new(self)?;
         frame.write_to(&mut File::create(file).map_err(FrameError::Io)?)
     }
 
-    /// Reads what [`Order::write`] wrote.
+    /// Reads a request that [`ProfiledLaunchRequest::write`] wrote.
     ///
     /// # Errors
     /// The file cannot be read, or holds something else.
@@ -54,7 +54,7 @@ impl ProfiledLaunchRequest {
         Frame::read_from(&mut File::open(file).map_err(FrameError::Io)?)?.parse()
     }
 
-    /// The symbols of all kernels that it launches.
+    /// The symbols of all launched kernels.
     #[must_use]
     pub fn symbols(&self) -> BTreeSet<&str> {
         let mut all = BTreeSet::new();
@@ -62,7 +62,7 @@ impl ProfiledLaunchRequest {
         all
     }
 
-    /// How many launches it makes.
+    /// The number of launches.
     #[must_use]
     pub fn launches(&self) -> u64 {
         launches(&self.run.program.steps)
@@ -90,17 +90,17 @@ fn launches(steps: &[Step]) -> u64 {
     steps.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// The file beside an order that is there once it was carried out. A profiler's exit status says too little of the process
-/// inside it.
+/// The completion file of a request, which exists once it was executed. The exit status of a profiler does not show the
+/// state of the profiled process.
 pub(super) fn done(order: &Path) -> PathBuf {
     order.with_extension("done")
 }
 
-/// Carries out the order in a file, in this very process: for a profiler around it. What the kernel computes is let go, and a
-/// file beside the order says that it came to its end.
+/// Executes the launch request in a file, in this process, for a profiler around it. The results of the kernel are
+/// discarded, and a completion file marks the end.
 ///
 /// # Errors
-/// The file holds no order, or the device cannot carry it out, or the kernel does something wrong.
+/// The file contains no launch request, the device cannot execute it, or the kernel faults.
 pub fn launch_once(file: &Path) -> Result<(), LaunchOnceError> {
     let ProfiledLaunchRequest { opening, run } = ProfiledLaunchRequest::read(file)?;
     let report = Station::open(&opening)?.run(&run)?;

@@ -1,4 +1,4 @@
-//! The metrics that Nsight Compute is asked for, in sets with names. `assets/nsight.ron` is the data.
+//! The metrics that are requested from Nsight Compute, in named sets. `assets/nsight.ron` is the data.
 
 use std::sync::LazyLock;
 
@@ -12,19 +12,19 @@ const TEXT: &str = include_str!("../../../assets/nsight.ron");
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// What Nsight Compute calls it.
+    /// The name in Nsight Compute.
     pub name: String,
-    /// What people call it.
+    /// The name for display.
     pub title: String,
-    /// What its value is.
+    /// The unit of the value.
     pub unit: Unit,
-    /// Beside which others it is shown.
+    /// The group in which it is shown.
     pub group: Group,
-    /// What it says, in a sentence.
+    /// The meaning, as a sentence.
     pub what: String,
 }
 
-/// What a value is.
+/// The unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -32,29 +32,29 @@ pub enum Unit {
     Seconds,
     /// A size.
     Bytes,
-    /// A part of 100.
+    /// A percentage.
     Percent,
-    /// A number of things.
+    /// A count.
     Count,
     /// A plain ratio.
     Ratio,
 }
 
-/// Metrics that are shown beside each other.
+/// A group of metrics that are shown together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// How long.
+    /// Durations.
     Time,
-    /// Against what the device sustains.
+    /// Throughput relative to the peak.
     SpeedOfLight,
-    /// What moves.
+    /// Memory traffic.
     Memory,
-    /// What is executed.
+    /// Executed instructions.
     Work,
-    /// Who is there to execute it.
+    /// Occupancy.
     Warps,
-    /// What they wait for.
+    /// Warp stalls.
     Stalls,
 }
 
@@ -74,9 +74,9 @@ impl std::fmt::Display for Group {
 /// Metrics that answer one question.
 #[derive(Clone, Debug)]
 pub struct MetricSet {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it answers.
+    /// The purpose.
     pub what: &'static str,
     /// The metrics, in the order in which they are shown.
     pub metrics: Vec<&'static Metric>,
@@ -89,22 +89,22 @@ pub struct MetricSet {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default(), known.join(", ")
 )]
 pub struct UnknownSet {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
-    /// The set that was most likely meant.
+    /// The most similar name.
     pub nearest: Option<&'static str>,
     /// All of them.
     pub known: Vec<&'static str>,
 }
 
-/// What a warp waited for when it was looked at.
+/// A stall reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// What the profiler calls it on its source page.
+    /// The column on the profiler's source page.
     pub column: String,
-    /// What people call it.
+    /// The name for display.
     pub title: String,
-    /// What it says, in a sentence; none of a reason that is new.
+    /// The meaning, as a sentence; empty for an unknown reason.
     pub what: Option<&'static str>,
 }
 
@@ -133,7 +133,7 @@ struct SetEntry {
     metrics: Vec<String>,
 }
 
-/// All sets; the first is taken where nobody names one.
+/// All sets; the first is the default.
 pub fn sets() -> impl Iterator<Item = MetricSet> {
     let MetricFile { metrics, sets, .. } = metric_file();
     let known = |name: &String| metrics.iter().find(|metric| metric.name == *name);
@@ -147,7 +147,7 @@ pub fn sets() -> impl Iterator<Item = MetricSet> {
 /// The set of that name.
 ///
 /// # Errors
-/// There is none; the nearest that there is.
+/// No set has that name; the error has the most similar name.
 pub fn set(name: &str) -> Result<MetricSet, UnknownSet> {
     sets().find(|set| set.name == name).ok_or_else(|| UnknownSet {
         name: name.to_owned(),
@@ -156,14 +156,14 @@ pub fn set(name: &str) -> Result<MetricSet, UnknownSet> {
     })
 }
 
-/// Every metric of every set, for whoever wants to see them all.
+/// Every metric of every set.
 #[must_use]
 pub fn everything() -> MetricSet {
     let metrics = metric_file().metrics.iter().collect();
     MetricSet { name: "everything", what: "every metric that has a name here", metrics }
 }
 
-/// The reason that a column of the source page is about.
+/// The stall reason of a column of the source page.
 #[must_use]
 pub fn reason(column: &str) -> Reason {
     let MetricFile { metrics, reasons, .. } = metric_file();

@@ -1,4 +1,4 @@
-//! Nsight Compute around one launch of a kernel of ours: hardware counters by name, where it is installed and permitted.
+//! Hardware counters of one launch, measured with Nsight Compute where it is installed and permitted.
 //!
 //! ```text
 //!  Order (modules, one run) ──file──┐
@@ -10,9 +10,9 @@
 //!  ncu --import … --page source ──► stalls::read ──► Stalls, line by line
 //! ```
 //!
-//! The process that is profiled has no sandbox, because the profiler puts a library of its own into it, which a confined
-//! worker does not survive. It is code of ours that launches there, as in every station. The table goes to a file that only
-//! the profiler is told of: what a kernel prints cannot be taken for it.
+//! The profiled process has no sandbox, because the profiler injects a library that does not run in a confined worker. The
+//! process launches kernels with the same code as every device worker. The table goes to a file whose path only the profiler
+//! receives, so output of a kernel cannot be mistaken for it.
 
 mod command;
 mod hardware;

@@ -1,4 +1,4 @@
-//! Nsight Compute started around one run of a kernel, and what came of it.
+//! Starts Nsight Compute around one run of a kernel, and reads its results.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ use crate::toolchain::program::{self, Limits};
 use crate::worker::command::WorkerCommand;
 use crate::worker::frame::FrameError;
 
-/// How the names of our temporary folders begin.
+/// The prefix of the names of temporary folders.
 const SCRATCH_PREFIX: &str = "lightbench-profile-";
 
 /// Every metric set takes a few passes over each launch.
@@ -35,28 +35,28 @@ const REPORT_LIMIT: Duration = Duration::from_mins(30);
 /// A report is read without the kernel.
 const READ_LIMIT: Duration = Duration::from_mins(2);
 
-/// Lines of other output that an error carries.
+/// The number of lines of other output that an error includes.
 const TAIL_LINES: usize = 12;
 
-/// Nsight Compute, and the process that it is to look at.
+/// Nsight Compute, and the process to profile.
 #[derive(Clone, Debug)]
 pub struct Profiler {
-    /// Its program.
+    /// The path of the profiler.
     pub ncu: PathBuf,
-    /// What carries out an order whose file is added as the last argument.
+    /// The command that executes a launch request; the request file is appended as the last argument.
     pub command: WorkerCommand,
     /// The folders of `PATH`: the profiler may be a script.
     pub path: Vec<PathBuf>,
 }
 
-/// What was measured.
+/// The measured metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// The launches, in their order.
     pub launches: Vec<ProfiledLaunch>,
-    /// How many launches the run makes; those beyond [`super::MOST_LAUNCHES`] are not profiled.
+    /// The number of launches of the run; launches beyond [`super::MOST_LAUNCHES`] are not profiled.
     pub in_all: u64,
-    /// Metrics that the profiler does not know on this GPU.
+    /// Metrics that the profiler does not have for this GPU.
     pub unknown: Vec<String>,
 }
 
@@ -76,64 +76,64 @@ pub struct ProfiledLaunch {
 /// One number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Of what.
+    /// The metric.
     pub metric: &'static Metric,
-    /// How much; none where the profiler could not tell.
+    /// The value; `None` if the profiler could not measure it.
     pub quantity: Option<Quantity>,
 }
 
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// The profiler says why.
+    /// The profiler's message.
     #[error(transparent)]
     Complaint(#[from] ProfilerMessage),
     /// The profiler wrote something else than a table.
     #[error("{error}{}", after(status, tail))]
     Table {
-        /// What is wrong with it.
+        /// The error.
         error: TableError,
-        /// How the profiler ended.
+        /// The exit status of the profiler.
         status: ExitStatus,
-        /// The last lines of what it and the profiled process said.
+        /// The last lines of output of the profiler and the profiled process.
         tail: Vec<String>,
     },
-    /// There are numbers, but of a launch that did not come to its end.
+    /// The metrics are from a launch that did not finish.
     #[error(
-        "the launch did not come to its end inside Nsight Compute, so that its numbers say nothing{}",
+        "the launch did not finish under Nsight Compute, so its counters are discarded{}",
         after(status, tail)
     )]
     Unfinished {
-        /// How the profiler ended.
+        /// The exit status of the profiler.
         status: ExitStatus,
-        /// The last lines of what it and the profiled process said.
+        /// The last lines of output of the profiler and the profiled process.
         tail: Vec<String>,
     },
     /// The profiler could not be started, or was stopped.
     #[error("Nsight Compute: {0}")]
     Program(#[from] ProgramError),
     /// The file for the profiled process.
-    #[error("the launch cannot be written down: {0}")]
+    #[error("the launch request cannot be written: {0}")]
     Order(#[from] FrameError),
-    /// There is a file of that name.
+    /// The file exists already.
     #[error("{} exists and is not overwritten", .0.display())]
     Exists(PathBuf),
-    /// No report came of it.
+    /// The profiler wrote no report.
     #[error("Nsight Compute wrote no report{}", after(status, tail))]
     NoReport {
-        /// How the profiler ended.
+        /// The exit status of the profiler.
         status: ExitStatus,
-        /// The last lines of what it and the profiled process said.
+        /// The last lines of output of the profiler and the profiled process.
         tail: Vec<String>,
     },
-    /// The report says nothing of source lines.
+    /// The report has no source lines.
     #[error("{error}{}", after(status, tail))]
     Lines {
-        /// What is wrong.
+        /// The error.
         error: StallsError,
-        /// How the profiler ended.
+        /// The exit status of the profiler.
         status: ExitStatus,
-        /// The last lines of what it said.
+        /// The last lines of output.
         tail: Vec<String>,
     },
     /// The file system.
@@ -155,10 +155,10 @@ fn after(status: &ExitStatus, tail: &[String]) -> String {
     text
 }
 
-/// Has the profiler measure the metrics of a set. Where it does not know some of them on this GPU, it measures the others.
+/// Measures the metrics of a set with the profiler. If some metrics are unknown for this GPU, it measures the others.
 ///
 /// # Errors
-/// The profiler may not, or cannot.
+/// The profiler lacks permission or fails.
 pub fn profile(
     profiler: &Profiler,
     order: &ProfiledLaunchRequest,
@@ -250,7 +250,7 @@ pub fn sampled(
             page.push_str(line);
             page.push('\n');
         })?;
-    // Rows of the table explain nothing.
+    // Rows of the table are left out.
     let words = tail.into_iter().filter(|line| !line.starts_with('"'));
     stalls::read(&page).map_err(|error| ProfileError::Lines {
         error,
@@ -259,7 +259,7 @@ pub fn sampled(
     })
 }
 
-/// Copies a whole file to where there is none: complete, or not at all.
+/// Copies a file to a new path atomically.
 fn keep(from: &Path, to: &Path) -> Result<(), ProfileError> {
     let failed = |source: io::Error| match source.kind() == io::ErrorKind::AlreadyExists {
         true => ProfileError::Exists(to.to_owned()),
@@ -273,22 +273,22 @@ fn keep(from: &Path, to: &Path) -> Result<(), ProfileError> {
     beside.persist_noclobber(to).map(drop).map_err(|error| failed(error.error))
 }
 
-/// A folder for one start of the profiler: the order, its words, and what it keeps for the moment.
+/// A temporary folder for one start of the profiler: the launch request, the log, and the profiler's temporary files.
 struct Scratch {
     folder: OwnedFolder,
 }
 
-/// How the profiler ended and what it said.
+/// The exit status and the output of the profiler.
 struct ProfilerOutput {
     status: ExitStatus,
-    /// Its own words.
+    /// The log of the profiler.
     log: String,
-    /// The last lines of what it and the profiled process wrote besides.
+    /// The last lines of other output of the profiler and the profiled process.
     tail: VecDeque<String>,
 }
 
 impl ProfilerOutput {
-    /// The profiler's words, and after them everybody's.
+    /// The log, followed by the other output.
     fn all(&self) -> String {
         let tail: Vec<&str> = self.tail.iter().map(String::as_str).collect();
         format!("{}\n{}", self.log, tail.join("\n"))
@@ -309,7 +309,7 @@ impl Scratch {
         self.folder.path().join("order")
     }
 
-    /// Runs the profiler to its end, in a process group of its own, which is killed at the limit.
+    /// Runs the profiler in its own process group, which is killed at the time limit.
     fn run(
         &self,
         profiler: &Profiler,
@@ -327,7 +327,7 @@ impl Scratch {
         Ok(ProfilerOutput { status, log: String::from_utf8_lossy(&log).into_owned(), tail })
     }
 
-    /// Has the profiler write a report of a launch that comes to its end.
+    /// Makes the profiler write a report of a launch, which must finish.
     fn report(
         &self,
         profiler: &Profiler,
@@ -349,7 +349,7 @@ impl Scratch {
         Ok(report)
     }
 
-    /// Starts the profiler and waits for its end; `hear` gets what it and the profiled process say, line by line.
+    /// Starts the profiler and waits for its end; `hear` receives each line of output.
     fn start(
         &self,
         profiler: &Profiler,
@@ -372,7 +372,7 @@ impl Scratch {
         Ok((status, tail))
     }
 
-    /// The profiler with nothing of ours but a place to write, and where programs lie.
+    /// The command of the profiler, with an environment of only a temporary folder and `PATH`.
     fn command(&self, profiler: &Profiler) -> Command {
         let mut command = Command::new(&profiler.ncu);
         let variables = &profiler.command.environment;

@@ -1,17 +1,17 @@
-//! Why Nsight Compute measured nothing, from what it wrote.
+//! Classifies the error messages of Nsight Compute.
 
 use super::metric::Metric;
 
-/// What errors of the profiler begin with.
+/// The prefix of the profiler's errors.
 const ERROR: &str = "==ERROR==";
 
-/// The name of the error of somebody who may not read counters.
+/// The error for missing permission to read counters.
 const PERMISSION: &str = "ERR_NVGPUCTRPERM";
 
-/// What the profiler says where another one has the counters.
+/// The profiler's message if another tool holds the counters.
 const BUSY: &str = "driver resource was unavailable";
 
-/// What the profiler says where it saw no launch.
+/// The profiler's message if it saw no launch.
 const NO_KERNEL: &str = "No kernels were profiled";
 
 /// Why there is nothing.
@@ -20,23 +20,23 @@ pub enum ProfilerMessage {
     /// Counters are for administrators.
     #[error("{}", permission())]
     NotPermitted,
-    /// Somebody else has them.
+    /// Another tool holds the counters.
     #[error(
         "another tool is reading this GPU's counters (DCGM, another profiler); stop it, such as with `dcgmi profile --pause`"
     )]
     Busy,
-    /// It knows some of the metrics not.
+    /// Some metrics are unknown for this GPU.
     #[error("Nsight Compute has no metric {} for this GPU", .0.join(", "))]
     UnknownMetrics(Vec<String>),
     /// No launch was seen.
     #[error("Nsight Compute saw no launch of the kernel")]
     NoLaunch,
-    /// In its own words.
-    #[error("Nsight Compute says: {0}")]
+    /// Any other message.
+    #[error("Nsight Compute reported: {0}")]
     Other(String),
 }
 
-/// What an administrator must do, exactly.
+/// The instructions for an administrator.
 const fn permission() -> &'static str {
     if cfg!(target_os = "windows") {
         "this user may not read the GPU's performance counters: in the NVIDIA Control Panel, under Desktop, Enable Developer \
@@ -48,7 +48,7 @@ const fn permission() -> &'static str {
     }
 }
 
-/// The reason in what the profiler wrote, where it gives one; `asked` are the metrics that it was asked for.
+/// The reason for a failure in the profiler's output, if it has one; `asked` are the requested metrics.
 #[must_use]
 pub fn profiler_message(text: &str, asked: &[&Metric]) -> Option<ProfilerMessage> {
     if text.contains(PERMISSION) {

@@ -1,4 +1,4 @@
-//! Numbers of the profiler in units of ours.
+//! Numbers of the profiler, converted to Lightbench's units.
 
 use std::fmt;
 
@@ -16,17 +16,17 @@ pub enum Quantity {
     Seconds(f64),
     /// A size.
     Bytes(f64),
-    /// A part of 100.
+    /// A percentage.
     Percent(f64),
-    /// A number of things.
+    /// A count.
     Count(f64),
     /// A plain ratio.
     Ratio(f64),
-    /// In a unit that was not expected: as it was written.
+    /// A value in an unexpected unit, unchanged.
     AsWritten {
         /// The number.
         number: f64,
-        /// Its unit.
+        /// The unit.
         of: String,
     },
 }
@@ -57,7 +57,7 @@ impl Quantity {
     }
 }
 
-/// Old versions write units of time in words.
+/// Old versions write out units of time.
 fn seconds(unit: &str) -> Option<f64> {
     match unit {
         "ns" | "nsecond" => Some(1e-9),
@@ -68,7 +68,7 @@ fn seconds(unit: &str) -> Option<f64> {
     }
 }
 
-/// Base units are asked for; others are decimal.
+/// Base units are requested; other units have decimal prefixes.
 fn bytes(unit: &str) -> Option<f64> {
     match unit {
         "byte" => Some(1.0),

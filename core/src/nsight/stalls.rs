@@ -1,8 +1,8 @@
-//! Where warps waited: the source page of Nsight Compute as samples for each line.
+//! Stall samples for each source line, from the source page of Nsight Compute.
 //!
-//! The profiler looks at each multiprocessor again and again while the kernel runs, and writes down where a warp is and what
-//! it waits for. The page (`--page source --csv --print-source cuda,sass`) has a table for each source file: a row for a
-//! line with the sums of its instructions, below it a row for each instruction, which alone has an address.
+//! The profiler samples each multiprocessor periodically while the kernel runs, and records the location of a warp and its
+//! stall reason. The page (`--page source --csv --print-source cuda,sass`) has a table for each source file: a row for a
+//! line with the sums of its instructions, and below it a row for each instruction; only instruction rows have an address.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,24 +10,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::metric::{Reason, reason};
 use crate::compile::source_names::SourceNames;
 
-/// How rows of names begin, and what a file and an address are called.
+/// The first columns of header rows, and the names of the file and address columns.
 const LINE: &str = "Line No";
 const FILE: &str = "File Path";
 const ADDRESS: &str = "Address";
 
-/// What the columns of samples begin with; the same in brackets are those in which nobody else was issued either.
+/// The prefix of sample columns; columns in brackets count samples in which no other warp was issued either.
 const STALL: &str = "stall_";
 
-/// The reason that is none: the warp was issued.
+/// Not a stall: the warp was issued.
 const ISSUED: &str = "selected";
 
-/// What messages begin with.
+/// The prefix of messages.
 const MESSAGE: &str = "==";
 
-/// Where warps of a kernel waited.
+/// The warp stalls of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stalls {
-    /// Samples of warps that waited, at every line and elsewhere.
+    /// All samples of stalled warps.
     pub samples: u64,
     /// Lines at which some did, those with the most first.
     pub lines: Vec<StalledLine>,
@@ -36,36 +36,36 @@ pub struct Stalls {
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StalledLine {
-    /// The file, by the name that people know.
+    /// The file name.
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
-    /// Samples of warps that waited there.
+    /// Samples of stalled warps at this line.
     pub samples: u64,
-    /// For what, the most frequent first.
+    /// The stall reasons, most frequent first.
     pub reasons: Vec<(Reason, u64)>,
-    /// The machine instruction with the most of them.
+    /// The machine instruction with the most samples.
     pub instruction: String,
 }
 
 impl Stalls {
-    /// Whether code that was inlined stands at several lines, so that the parts of all lines are more than the whole.
+    /// Whether inlined code belongs to several lines, so that the fractions of all lines exceed the whole.
     #[must_use]
     pub fn overlap(&self) -> bool {
         self.lines.iter().map(|line| line.samples).sum::<u64>() > self.samples
     }
 
-    /// What part of all samples these are.
+    /// The fraction of all samples.
     #[must_use]
     pub fn share(&self, samples: u64) -> f64 {
         if self.samples == 0 { 0.0 } else { samples as f64 / self.samples as f64 }
     }
 }
 
-/// Why a text says nothing of lines.
+/// The reason why a text has no stall samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StallsError {
-    /// There is no table, or none with reasons.
+    /// The text has no table with stall reasons.
     #[error("Nsight Compute wrote no table of source lines")]
     Missing,
     /// No warp was seen waiting: the launch was too short for a sample.
@@ -73,10 +73,10 @@ pub enum StallsError {
     Short,
 }
 
-/// Reads the tables out of what the profiler wrote.
+/// Reads the tables in the profiler's output.
 ///
 /// # Errors
-/// There is no table, or nothing in it.
+/// The output has no table, or only empty tables.
 pub fn read(text: &str) -> Result<Stalls, StallsError> {
     let mut reading = Reading::default();
     for line in text.lines().filter(|line| !line.starts_with(MESSAGE)) {
@@ -93,7 +93,7 @@ pub fn read(text: &str) -> Result<Stalls, StallsError> {
     }
 }
 
-/// The cells of one line. Lines are read one by one, so that a quote that is not closed spoils no other line.
+/// The cells of one line. Lines are read one by one, so that an unclosed quote does not affect other lines.
 fn cells(line: &str) -> Vec<String> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
@@ -101,7 +101,7 @@ fn cells(line: &str) -> Vec<String> {
     record.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Which columns mean what.
+/// The meaning of the columns.
 #[derive(Debug)]
 struct Columns {
     line: usize,
@@ -122,7 +122,7 @@ impl Columns {
     }
 }
 
-/// What is known so far.
+/// The state of reading.
 #[derive(Debug, Default)]
 struct Reading {
     columns: Option<Columns>,
@@ -130,13 +130,13 @@ struct Reading {
     line: Option<u32>,
     sums: BTreeMap<(String, u32), Sum>,
     samples: u64,
-    /// Instructions of the launch that the rows are of: one that was inlined stands below several lines and is one all the
-    /// same. One that comes again at the same line is of the next launch.
+    /// The instructions of the current launch: an inlined instruction appears below several lines and counts once. An
+    /// instruction that repeats at the same line belongs to the next launch.
     rows: BTreeSet<(String, u32, String)>,
     addresses: BTreeSet<String>,
 }
 
-/// What was seen at a line.
+/// The samples of a line.
 #[derive(Debug, Default)]
 struct Sum {
     reasons: BTreeMap<String, u64>,
@@ -163,7 +163,7 @@ impl Reading {
             self.line = Some(line);
         }
         let address = cell(columns.address);
-        // Nothing, a dash, or dots where instructions of other lines lie between.
+        // Empty, a dash, or dots if instructions of other lines are in between.
         let is_address = address.starts_with(|letter: char| letter.is_ascii_hexdigit());
         let Some(line) = self.line.filter(|_| is_address) else { return };
         let samples = |(column, reason): &(usize, String)| {
@@ -201,7 +201,7 @@ impl Sum {
     }
 }
 
-/// A whole number with or without separators of thousands.
+/// An integer with or without thousands separators.
 fn number(text: &str) -> Option<u64> {
     let digits: String = text.chars().filter(|letter| *letter != ',').collect();
     digits.parse().ok()
@@ -219,7 +219,7 @@ mod tests {
         format!("\"File Path\",\"{name}\"\n\"Function Name\",\"scale(float *)\"\n{NAMES}")
     }
 
-    /// A line with its sums, which are not read: its instructions say the same.
+    /// A line with its sums, which are skipped: its instructions have the same samples.
     fn line(number: u32, samples: u64) -> String {
         format!(
             "\"{number}\",\"  x[i] = \"\"a\"\";\",\"-\",\"\",\"{samples}\",\"{samples}\",\"0\",\"{samples}\",\"0\",\"0\""

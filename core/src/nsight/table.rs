@@ -1,16 +1,16 @@
-//! The raw page of Nsight Compute as a table of comma-separated values: a row of names, a row of units, a row for each launch.
+//! The raw page of Nsight Compute as comma-separated values: a row of names, a row of units, and a row for each launch.
 //!
-//! Messages that begin with `==` may stand around it. Numbers may have separators of thousands.
+//! Messages that begin with `==` may precede or follow the table. Numbers may have thousands separators.
 
 use std::collections::BTreeMap;
 
-/// How the row of names begins.
+/// The start of the header row.
 const FIRST_NAME: &str = "ID";
 
-/// What messages begin with.
+/// The prefix of messages.
 const MESSAGE: &str = "==";
 
-/// One launch, as the profiler saw it.
+/// One profiled launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The kernel, by its readable name.
@@ -19,11 +19,11 @@ pub struct Row {
     pub grid: String,
     /// Threads of a block, as the profiler writes it.
     pub block: String,
-    /// What it measured, by the names of metrics; a metric that is not available has no value.
+    /// The metrics by name; a metric that is not available has no value.
     pub cells: BTreeMap<String, Cell>,
 }
 
-/// One number with its unit, as it was written.
+/// One number with its unit, as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The number.
@@ -35,21 +35,21 @@ pub struct Cell {
 /// Why a text has no table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
-    /// There is no row of names.
+    /// The output has no header row.
     #[error("Nsight Compute wrote no table")]
     Missing,
     /// There are names and nothing else.
     #[error("Nsight Compute wrote a table without a launch")]
     Empty,
-    /// What follows the names is not such a table.
+    /// The rows after the header are malformed.
     #[error("the table of Nsight Compute cannot be read: {0}")]
     Damaged(String),
 }
 
-/// Reads the table out of what the profiler wrote.
+/// Reads the table in the profiler's output.
 ///
 /// # Errors
-/// There is no table with at least one launch.
+/// The output has no table with at least one launch.
 pub fn read(text: &str) -> Result<Vec<Row>, TableError> {
     let lines = text.lines().skip_while(|line| !is_names(line));
     let mut table = String::new();
@@ -66,7 +66,7 @@ pub fn read(text: &str) -> Result<Vec<Row>, TableError> {
     for record in records {
         let record = record.map_err(damaged)?;
         match record.get(0).map(str::trim) {
-            // The row of units, which the first columns have none of.
+            // The row of units, which is empty in the first columns.
             Some("") | None => units = record,
             Some(number) if number.bytes().all(|digit| digit.is_ascii_digit()) => {
                 rows.push(row(&names, &units, &record));
@@ -111,7 +111,7 @@ fn row(names: &csv::StringRecord, units: &csv::StringRecord, record: &csv::Strin
     }
 }
 
-/// A number with or without separators of thousands; nothing where the profiler had none.
+/// A number with or without thousands separators; `None` if the cell has no number.
 fn number(text: &str) -> Option<f64> {
     let digits: String = text.trim().chars().filter(|letter| *letter != ',').collect();
     let begins = digits.strip_prefix('-').unwrap_or(&digits);

@@ -1,4 +1,4 @@
-//! A profiler that is a script, around an order for a virtual device.
+//! A script as the profiler, and a launch request for a virtual device.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -170,7 +170,7 @@ fn reasons_of_the_profiler_are_told() {
 
 #[test]
 fn numbers_of_a_launch_that_did_not_end_are_none() {
-    check(&format!("{TABLE}echo 'the kernel faulted'\n"), "did not come to its end");
+    check(&format!("{TABLE}echo 'the kernel faulted'\n"), "did not finish under Nsight Compute");
     check(&format!("{TABLE}echo 'the kernel faulted'\n"), "the kernel faulted");
 }
 
@@ -213,7 +213,7 @@ fn lines_at_which_warps_waited_come_from_a_report_of_the_same_launch() {
         let error = sample(script).unwrap_err().to_string();
         assert!(error.contains(expected), "{expected} in {error}");
     };
-    check(PAGE, "did not come to its end");
+    check(PAGE, "did not finish under Nsight Compute");
     check(&format!("{DONE}echo no lines > \"$export\"\n"), "no table of source lines");
     check(DONE, "wrote no report");
     check("echo '==ERROR== ERR_NVGPUCTRPERM' > \"$log\"\n", "CAP_SYS_ADMIN");

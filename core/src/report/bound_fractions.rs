@@ -1,4 +1,4 @@
-//! One run has one share of its bound, wherever it is shown.
+//! A run has the same fraction of its bound wherever it is shown.
 
 use lightbench_measure::timing::{Clock, Mode, Stopped, Timing};
 use proptest::prelude::*;

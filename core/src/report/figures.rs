@@ -1,4 +1,4 @@
-//! The pictures of a report: times over runs, and for each workload where its kernels lie under the roofs of their device.
+//! The figures of a report: times over runs, and for each workload the roofline of its device with the kernels.
 
 use std::collections::BTreeMap;
 
@@ -21,16 +21,16 @@ use crate::units::Bytes;
 
 const WIDTH: f64 = 760.0;
 
-/// A picture with what stands below it.
+/// A figure with its caption.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Picture {
-    /// What is seen.
+    /// The caption.
     pub caption: String,
     /// The picture, as SVG for the inside of a page; every text in it is escaped.
     pub svg: String,
 }
 
-/// Every time that scores; none where nothing was timed.
+/// The figure of all times that score; `None` if nothing was timed.
 pub(super) fn times(runs: &[StoredRun]) -> Option<Picture> {
     let timed: Vec<TimedRun> = runs
         .iter()
@@ -52,11 +52,11 @@ pub(super) fn times(runs: &[StoredRun]) -> Option<Picture> {
     Some(Picture { caption, svg: svg(&figure, (WIDTH, 320.0), Place::Inline) })
 }
 
-/// A workload on a device, with the newest timed run of each kernel.
+/// Workloads by device, with the latest timed run of each kernel.
 type TimedWorkloads<'a> =
     BTreeMap<(&'a str, &'a WorkloadName), Vec<(&'a StoredRun, &'a RecordedTiming)>>;
 
-/// The rooflines of a project; runs of another definition have no place in them, and devices without a sheet no roofs.
+/// The rooflines of a project. Runs of another definition are left out, and so are devices without a device sheet.
 pub(super) fn rooflines(project: &Project, runs: &[StoredRun]) -> Vec<Picture> {
     let definition = definition_hash(project);
     let same = newest_timed(runs)
@@ -155,7 +155,7 @@ fn baselines(runs: &[(&StoredRun, &RecordedTiming)], moved: Bytes) -> Vec<RunPoi
     points
 }
 
-/// Where a time comes from: what another machine says is recorded, whatever its clock was.
+/// The origin of a time: times of other machines are recorded, independent of their clock.
 fn origin(run: &StoredRun, timing: &RecordedTiming) -> figure::Origin {
     match run.provenance {
         Provenance::Recorded => figure::Origin::Recorded,

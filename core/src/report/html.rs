@@ -1,4 +1,4 @@
-//! The page as one HTML file: no script, nothing fetched, light and dark, fit for paper.
+//! The report as one HTML file: no script, no external resources, light and dark colours, suitable for print.
 
 use lightbench_primitives::display_text::visible_lines;
 use minijinja::value::{Serde, Value};
@@ -6,10 +6,10 @@ use minijinja::{Environment, Output, State, escape_formatter};
 
 use super::Page;
 
-/// The text of the page. Everything that is put into it is escaped, as the name's ending says to the engine.
+/// Renders the page. The template engine escapes every value, because the template's name ends in `.html`.
 const TEMPLATE: (&str, &str) = ("page.html", include_str!("../../../assets/report/page.html"));
 
-/// Why there is no page; the template is ours, so that it does not happen.
+/// An error of the template, which does not happen because the template is built in.
 #[derive(Debug, thiserror::Error)]
 #[error("the report's template is wrong: {0}")]
 pub struct PageError(#[from] minijinja::Error);
@@ -26,8 +26,8 @@ pub fn html(page: &Page) -> Result<String, PageError> {
     Ok(environment.get_template(name)?.render(Serde(page))?)
 }
 
-/// Writes a value escaped for HTML, with its control and directional characters written out. What the template marks as
-/// safe is markup of ours.
+/// Writes a value escaped for HTML, with control and directional characters written out. Only built-in markup is marked as
+/// safe in the template.
 fn format_visibly(
     out: &mut Output<'_>,
     state: &mut State<'_, '_>,

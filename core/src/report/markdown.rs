@@ -1,4 +1,4 @@
-//! The page as Markdown, for a pull request: the kernels, the times and what they were made with.
+//! The report as Markdown, for a pull request: the kernels, the times and the environment.
 
 use lightbench_primitives::display_text::visible;
 
@@ -36,7 +36,7 @@ pub fn markdown(page: &Page) -> String {
             "mode",
             "clock",
             "median",
-            "95 % interval, or band of a model",
+            "95 % interval, or range of the model",
             "of the speed of light",
             "limited by",
             "baselines",

@@ -1,7 +1,6 @@
-//! A project's runs as one page, for people who were not there.
+//! A project's runs as a one-page report for readers who did not run them.
 //!
-//! [`Page`] is what is said, the same in every form; [`html()`] and [`markdown()`] are how. Nothing here reads a file or a
-//! clock.
+//! [`Page`] is the content; [`html()`] and [`markdown()`] are its formats. This module reads no file and no clock.
 
 mod figures;
 mod html;

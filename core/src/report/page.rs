@@ -1,4 +1,4 @@
-//! What a report says, in words: every number formatted, nothing escaped yet.
+//! The content of a report as text: every number formatted, nothing escaped yet.
 
 use std::collections::BTreeMap;
 
@@ -14,60 +14,60 @@ use crate::history::{Provenance, RunNumber, StoredRun, better};
 use crate::measure::Energy;
 use crate::project::Project;
 
-/// What a report says.
+/// The content of a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Page {
     /// The project's title.
     pub title: String,
     /// When the report was made.
     pub made_at: String,
-    /// One line for each kernel: its newest run and its best time.
+    /// One line for each kernel: its latest run and its best time.
     pub kernels: Vec<KernelLine>,
-    /// One line for each run, the newest first.
+    /// One line for each run, latest first.
     pub runs: Vec<RunLine>,
-    /// One line for each time of the newest timed run of each kernel.
+    /// One line for each time of the latest timed run of each kernel.
     pub times: Vec<TimeLine>,
-    /// What the runs were made with, each once.
+    /// The environments of the runs, each once.
     pub environments: Vec<EnvironmentLine>,
-    /// Times over runs; none where nothing was timed.
+    /// The figure of times over runs; `None` if nothing was timed.
     pub times_picture: Option<Picture>,
-    /// Where kernels lie under the roofs of their device, for each workload.
+    /// The rooflines, one for each workload.
     pub rooflines: Vec<Picture>,
 }
 
 /// A kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelLine {
-    /// Its name.
+    /// The name of the kernel.
     pub kernel: String,
-    /// How many of the runs are its own.
+    /// The number of runs of the kernel.
     pub runs: usize,
-    /// What came of the newest.
+    /// The verdict of the latest run.
     pub newest: RunLine,
-    /// Its best time on this machine; empty without one.
+    /// The best time on this machine; empty without one.
     pub best: String,
 }
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunLine {
-    /// Its number.
+    /// The number of the run.
     pub number: RunNumber,
     /// When it ended, in UTC.
     pub when: String,
-    /// Its kernel.
+    /// The kernel.
     pub kernel: String,
-    /// The word for what came of it.
+    /// The word of the verdict.
     pub verdict: String,
     /// Whether it passed: the colour of the word.
     pub passed: bool,
-    /// Its time with its clock; empty without one.
+    /// The time with its clock; empty without one.
     pub time: String,
-    /// Its device.
+    /// The device.
     pub device: String,
-    /// Who made it.
+    /// The origin of the candidate.
     pub by: String,
-    /// What is to be known beside: recorded, best, or why it failed.
+    /// A remark: recorded, best, or the reason of the failure.
     pub remark: String,
 }
 
@@ -78,23 +78,23 @@ pub struct TimeLine {
     pub kernel: String,
     /// The workload.
     pub workload: String,
-    /// What was in the caches.
+    /// The cache state.
     pub mode: String,
-    /// What it was read from.
+    /// The clock.
     pub clock: String,
     /// The median.
     pub median: String,
-    /// What holds the median 95 times in 100; empty where nobody knows.
+    /// The 95 % interval of the median; empty if it is unknown.
     pub interval: String,
-    /// The bound as a part of the time, with what limits; empty where nobody computed it.
+    /// The fraction of the bound, with the resource that sets the bound; empty if it is unknown.
     pub standing: String,
-    /// What holds the kernel back; empty where nobody found it out.
+    /// The limiter; empty if it is unknown.
     pub limiter: String,
-    /// What others took for the same work, and the score against each; empty where nobody measured it.
+    /// What others took for the same work, and the score against each; empty where not measured.
     pub baselines: String,
 }
 
-/// What runs were made with.
+/// The environment of runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct EnvironmentLine {
     /// The device.
@@ -106,7 +106,7 @@ pub struct EnvironmentLine {
 }
 
 impl Page {
-    /// The page of a project's runs, the newest first, of which `best` are the best of their kind.
+    /// The page of a project's runs, latest first; `best` are the best runs.
     #[must_use]
     pub fn new(
         project: &Project,
@@ -118,7 +118,7 @@ impl Page {
         Self { rooflines: rooflines(project, runs), ..page }
     }
 
-    /// The page of runs whose project is gone: nobody knows what there was to compute.
+    /// The page of runs whose project is missing: it has no rooflines.
     #[must_use]
     pub fn titled(title: &str, made_at: Timestamp, runs: &[StoredRun], best: &[RunNumber]) -> Self {
         Self {
@@ -160,7 +160,7 @@ fn kernels(runs: &[StoredRun], best: &[RunNumber]) -> Vec<KernelLine> {
         .collect()
 }
 
-/// The record of the fastest run that can be compared with the newest timed one: the same clock, device and task.
+/// The fastest run with the same clock, device and task as the latest timed one.
 fn fastest<'a>(runs: &[&'a StoredRun]) -> Option<&'a RunRecord> {
     let own = runs.iter().filter(|run| run.is_standard());
     let timed: Vec<_> = own.filter_map(|run| Some((run.record.score()?, *run))).collect();
@@ -205,7 +205,7 @@ fn line(run: &StoredRun, best: &[RunNumber]) -> RunLine {
     }
 }
 
-/// The time that scores, with what it was read from; empty without one.
+/// The time that scores, with its clock; empty without one.
 fn time(record: &RunRecord) -> String {
     let cold = record.timings().iter().find(|timing| timing.mode == Mode::Cold);
     match (record.score(), cold) {
@@ -222,7 +222,7 @@ fn clock(clock: &Clock) -> String {
     }
 }
 
-/// The newest timed run of each kernel, by their names.
+/// The latest timed run of each kernel, by name.
 pub(super) fn newest_timed(runs: &[StoredRun]) -> Vec<&StoredRun> {
     let mut newest: BTreeMap<&str, &StoredRun> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.record.timings().is_empty()) {
@@ -231,7 +231,7 @@ pub(super) fn newest_timed(runs: &[StoredRun]) -> Vec<&StoredRun> {
     newest.into_values().collect()
 }
 
-/// What a clock makes of a time.
+/// The origin of a time by its clock.
 pub(super) const fn clock_origin(clock: &Clock) -> Origin {
     match clock {
         Clock::Measured { .. } => Origin::Measured,
@@ -249,7 +249,7 @@ fn times(runs: &[StoredRun]) -> Vec<TimeLine> {
     lines.collect()
 }
 
-/// What an execution costs, below the times that it was never measured with.
+/// The energy of an execution, as a separate line below the times.
 fn energy_line(kernel: &str, workload: &WorkloadName, energy: &Energy) -> TimeLine {
     let (low, high) = energy.interval;
     TimeLine {
@@ -293,7 +293,7 @@ fn time_line(kernel: &str, timing: &RecordedTiming) -> TimeLine {
     }
 }
 
-/// What something else took.
+/// The time of a baseline.
 fn baseline(baseline: &RecordedBaseline) -> String {
     let (name, source) = (shown(&baseline.name), shown(&baseline.source));
     let Some(median) = baseline.median else { return format!("{name}: no time, {source}") };

@@ -1,4 +1,4 @@
-//! What a report says, and that nothing in it is anything but text.
+//! The content of a report, and the escaping of its texts.
 
 use super::{Page, html, markdown};
 use crate::device::DeviceSheet;

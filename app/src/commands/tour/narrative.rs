@@ -191,13 +191,13 @@ mod tests {
             &[(Fact::Occupancy, 1.0), (Fact::LoadWaste, 1.25)],
             &[
                 "loads move 1 times the bytes that they use (1.25 before)",
-                "50.0 % of the warp slots are taken (100 % before)",
+                "50.0 % of the warp slots are occupied (100 % before)",
             ],
         );
         check(
             &[(Fact::SpilledBytes, 16.0)],
             &[(Fact::SpilledBytes, 0.0)],
-            &["16 bytes a thread are spilled for want of registers (0 before)"],
+            &["16 bytes a thread are spilled because registers run out (0 before)"],
         );
     }
 }

@@ -213,15 +213,14 @@ fn a_lesson_and_its_accesses_can_be_seen_in_every_theme() {
     for theme in ThemeName::ALL {
         let (mut harness, script) = shown("coalescing", theme);
         look(&mut harness, &script, seen(128));
-        harness.get_by_label("32 sectors, where 4 would be enough: 12.5 % of what moves is used");
+        harness.get_by_label("32 sectors, the minimum is 4: 12.5 % of the bytes moved are used");
         testing::picture(&mut harness, &format!("lesson-{theme}"));
         look(&mut harness, &script, seen(4));
-        harness.get_by_label("4 sectors, which is the least possible: 100 % of what moves is used");
+        harness.get_by_label("4 sectors, the minimum: 100 % of the bytes moved are used");
     }
     let (mut harness, script) = shown("banks", ThemeName::Light);
     look(&mut harness, &script, seen_in_banks());
-    harness
-        .get_by_label("A 32-way bank conflict: 32 passes over the banks, where 1 would be enough");
+    harness.get_by_label("A 32-way bank conflict: 32 passes over the banks, the minimum is 1");
     testing::picture(&mut harness, "lesson-banks");
 }
 

@@ -1,4 +1,4 @@
-//! What has to hold for a bound to be one, each a value with a sentence.
+//! Assumptions of a bound, each a value with a sentence.
 
 use lightbench_device::Pipe;
 use lightbench_project::manifest::OperationKind;
@@ -14,36 +14,38 @@ pub enum Assumption {
     #[error("every input is read once and every output written once")]
     EveryInputOnce,
     /// Bytes are counted by the project.
-    #[error("the project's formula counts the bytes; what the outputs have is taken as written")]
+    #[error(
+        "the project's formula gives the bytes read; all bytes of the outputs count as written"
+    )]
     BytesByFormula,
     /// Operations are counted by the project.
     #[error("no algorithm needs fewer operations than the project states")]
     OperationsAsStated,
     /// A cold start.
-    #[error("no cache holds anything of the workload at first")]
+    #[error("no cache holds data of the workload at the start")]
     EmptyCache,
     /// A warm start.
-    #[error("L2 holds up to {0} from the launch before")]
+    #[error("L2 holds up to {0} from the previous launch")]
     WarmCache(Bytes),
     /// A warm start on a device without a known L2.
-    #[error("the size of L2 is not known, so memory is left out")]
+    #[error("memory is left out: the size of L2 is unknown")]
     WarmCacheUnknown,
     /// Measured.
-    #[error("up to {0} of the outputs stay in L2 beyond the end of the kernel, as measured")]
+    #[error("up to {0} of the outputs stay in L2 after the kernel ends (measured)")]
     Retained(Bytes),
     /// Not measured, but L2 has a size.
     #[error(
-        "up to {0} of the outputs, the whole of L2, may stay there beyond the end: not calibrated"
+        "up to {0} of the outputs (all of L2) may stay in L2 after the kernel ends: not calibrated"
     )]
     RetainedAtMost(Bytes),
     /// Not measured, and L2 has no known size.
-    #[error("the outputs are left out: how much of them L2 keeps is not known")]
+    #[error("the outputs are left out: the amount that L2 retains is unknown")]
     RetainedUnknown,
     /// No launch floor.
-    #[error("what a launch costs is left out: not calibrated")]
+    #[error("the launch overhead is left out: not calibrated")]
     NoLaunchFloor,
-    /// A rate that nobody states.
-    #[error("the rate of {0} is not known, and left out")]
+    /// A rate that neither the device sheet nor a calibration states.
+    #[error("{0} is left out: its rate is unknown")]
     UnknownRate(&'static str),
     /// A stated peak that a calibration refutes.
     #[error(
@@ -75,10 +77,10 @@ pub enum Assumption {
         pipe: Pipe,
     },
     /// No permitted pipe has a known rate.
-    #[error("{} are left out: no rate of a pipe for them is known", name(*.0))]
+    #[error("{} are left out: no pipe with a known rate executes them", name(*.0))]
     NoKnownPipe(OperationKind),
-    /// The sheet stands in for a measurement.
-    #[error("{0} was not calibrated: the sheet's number instead")]
+    /// A device-sheet value is used instead of a measurement.
+    #[error("{0} is not calibrated: the value of the device sheet is used")]
     NotMeasured(Limit),
 }
 

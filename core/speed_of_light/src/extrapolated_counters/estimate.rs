@@ -1,4 +1,5 @@
-//! What small workloads say of the time that units need in the timed one: thread for thread, along a line, at most.
+//! Estimates the busy time of each unit in the timed workload from small workloads: scaled per thread, on a line through
+//! two workloads, or as an upper limit.
 
 use lightbench_device::DeviceSheet;
 use lightbench_units::{Bytes, Seconds};
@@ -12,13 +13,13 @@ use super::super::full_warps::is_sparse;
 use super::super::performance_data::KernelCounters;
 use super::{Estimate, LaunchCounts, Sample, Target, TargetLaunch, product};
 
-/// A thread's share of the work differs by no more than this: then one small workload is like the timed one.
+/// If the work per thread differs by at most this factor, one small workload represents the timed one.
 const ALIKE: f64 = 1.5;
 
-/// A line through two workloads is not drawn further than this beyond the nearer one.
+/// The largest extrapolation of a line through two workloads, relative to the nearer one.
 const FAR: f64 = 16.0;
 
-/// What is known of the times of units in the timed workload.
+/// The estimated busy times of units in the timed workload.
 pub(super) fn estimate(
     nearest: &SmallWorkload<'_>,
     small: &[SmallWorkload<'_>],
@@ -70,7 +71,7 @@ fn line<'a>(
     Some((other.sample.workload, line))
 }
 
-/// What no unit can need more of: the least that any sample says whose threads have less to do than the target's.
+/// Upper limits of busy times: the minimum over all samples with less work per thread than the target.
 fn at_most(
     small: &[SmallWorkload<'_>],
     target: &Target<'_>,
@@ -86,7 +87,7 @@ fn at_most(
     least
 }
 
-/// Whether nothing is beyond what no unit can need more of.
+/// Whether all busy times are within the upper limits.
 fn is_within(
     times: &[(LimitingResource, Seconds)],
     most: Option<&[(LimitingResource, Seconds)]>,
@@ -106,10 +107,10 @@ fn lesser(
     both.collect()
 }
 
-/// A launch of a small workload; where most lanes were idle, as whole warps.
+/// A launch of a small workload; converted to full warps if most threads were inactive.
 pub(super) struct SmallLaunch {
     counted: KernelCounters,
-    /// In all launches together.
+    /// The total over all launches.
     threads: f64,
     own_launch: TargetLaunch,
     pub(super) is_sparse: bool,
@@ -129,7 +130,7 @@ impl SmallLaunch {
         Self { counted, threads: itself.threads() * share, own_launch: itself, is_sparse }
     }
 
-    /// What each unit needs for a launch of the target, if its threads do what these did.
+    /// The busy time of each unit for a launch of the target, if its threads execute what these threads executed.
     fn times(
         &self,
         target: &TargetLaunch,
@@ -142,7 +143,7 @@ impl SmallLaunch {
             total: *total,
             classes: classes.clone(),
             kinds: kinds.clone(),
-            // Threads stand for blocks, because a block may have another number of them.
+            // Threads take the place of blocks, because the block sizes may differ.
             blocks: BlocksRun {
                 run: (self.threads.round() as u64).max(1),
                 all: blocks.saturating_mul(threads),
@@ -154,7 +155,7 @@ impl SmallLaunch {
             blocks,
             warps_per_block: u32::try_from(threads.div_ceil(32)).unwrap_or(u32::MAX),
             resident_blocks: target.resident.unwrap_or(1),
-            // What goes to memory depends on caches, and is the bound's business.
+            // DRAM traffic depends on caches and is part of the bound.
             dram: Some(Bytes(0)),
             begins: LaunchStart::AfterOthers,
         };
@@ -186,7 +187,7 @@ const fn is_inside(limit: LimitingResource) -> bool {
 }
 
 impl TargetLaunch {
-    /// In all launches together.
+    /// The total over all launches.
     fn threads(&self) -> f64 {
         product(self.grid) as f64 * product(self.block) as f64 * self.executions as f64
     }
@@ -199,7 +200,7 @@ impl Target<'_> {
     }
 }
 
-/// A sample that is ready to be held against the target.
+/// A sample, prepared for the comparison with the target.
 pub(super) struct SmallWorkload<'a> {
     pub(super) sample: &'a Sample<'a>,
     pub(super) launches: Vec<SmallLaunch>,
@@ -215,7 +216,8 @@ impl<'a> SmallWorkload<'a> {
         self.sample.work / self.launches.iter().map(|each| each.threads).sum::<f64>().max(1.0)
     }
 
-    /// What each unit needs for all launches of the target, thread for thread; none where it has others.
+    /// The busy time of each unit for all launches of the target, scaled by threads; `None` if the numbers of launches
+    /// differ.
     fn times(&self, target: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
         if self.launches.len() != target.launches.len() {
             return None;
@@ -229,14 +231,14 @@ impl<'a> SmallWorkload<'a> {
         Some(all)
     }
 
-    /// The same, piece of work for piece of work.
+    /// The busy time of each unit, scaled by work.
     fn times_by_work(&self, target: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
         let more = target.density() / self.density();
         let times = self.times(target)?.into_iter();
         Some(times.map(|(limit, time)| (limit, time * more)).collect())
     }
 
-    /// What the counts alone would take in each unit.
+    /// The busy time of each unit in the small workload.
     pub(super) fn weights(&self, sheet: &DeviceSheet) -> Vec<(LimitingResource, Seconds)> {
         let mut all = Vec::new();
         for launch in &self.launches {

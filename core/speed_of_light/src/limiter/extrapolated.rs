@@ -1,4 +1,4 @@
-//! What holds back a kernel that a GPU timed and a virtual device counted, at another workload.
+//! The limiter of a kernel that a GPU timed, from counters of a virtual device on a smaller workload.
 
 use lightbench_units::{Bytes, Fraction, Seconds};
 use lightbench_virtual_gpu::cost::time::LimitingResource;
@@ -14,7 +14,7 @@ use super::{
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
 
-/// What holds a kernel back.
+/// The limiter of a kernel.
 pub(super) fn limiter(data: &PerformanceData<'_>, beside: &ExtrapolatedCounters) -> Limiter {
     let share = match beside.estimate {
         Estimate::Alike | Estimate::Line { .. } => BusyPrecision::About,
@@ -45,7 +45,7 @@ pub(super) fn limiter(data: &PerformanceData<'_>, beside: &ExtrapolatedCounters)
         .unwrap_or_else(|| carried(limiter_without_busy_unit(data, beside, busiest.as_ref())))
 }
 
-/// Of a kernel far from its bound no unit of which is known to be busy.
+/// The limiter of a kernel that is far from its bound and has no unit known to be busy.
 fn limiter_without_busy_unit(
     data: &PerformanceData<'_>,
     beside: &ExtrapolatedCounters,
@@ -71,7 +71,8 @@ fn limiter_without_busy_unit(
         }
         Some(_) | None if few_blocks(data).is_some() => waiting(data, None),
         Some(_) | None => {
-            let nothing = "the counts do not carry over, and nothing else says what takes the time";
+            let nothing =
+                "the counters cannot be extrapolated to this size, and there is no other evidence";
             Limiter::new(Bottleneck::Unknown, vec![nothing.to_owned()])
         }
     }
@@ -81,12 +82,13 @@ fn limiter_without_busy_unit(
 fn queueing(data: &PerformanceData<'_>, beside: &ExtrapolatedCounters) -> Option<String> {
     match beside.estimate {
         Estimate::Alike | Estimate::Line { .. } => atomics(data),
-        // What each block adds at its end weighs most in small workloads.
+        // The atomics at the end of each block have the largest share in small workloads.
         Estimate::AtMost | Estimate::None => None,
     }
 }
 
-/// What loads and stores ask for, if memory would need most of the time for it: caches spare a part that nobody counted.
+/// Evidence that loads and stores request more bytes than DRAM could move in most of the time; caches serve a part of them,
+/// which is not counted.
 fn traffic(data: &PerformanceData<'_>, beside: &ExtrapolatedCounters) -> Option<String> {
     match beside.estimate {
         Estimate::Alike | Estimate::Line { .. } => {}
@@ -106,7 +108,7 @@ fn traffic(data: &PerformanceData<'_>, beside: &ExtrapolatedCounters) -> Option<
     })
 }
 
-/// The unit of the multiprocessors that is busy longest.
+/// The unit of the multiprocessors with the longest busy time.
 struct Busiest {
     unit: LimitingResource,
     work: Seconds,
@@ -122,7 +124,7 @@ impl Busiest {
         )
     }
 
-    /// Whether it is busy, and no less so than the bound says of its own.
+    /// Whether the unit is busy, and for at least the fraction of time that the bound accounts for.
     fn decides(&self, data: &PerformanceData<'_>) -> bool {
         self.busy.0 >= BUSY && self.busy.0 >= data.bound_fraction().unwrap_or(0.0)
     }
@@ -137,7 +139,7 @@ impl Busiest {
     }
 }
 
-/// The unit that is busy longest; none where the times of units are not known, or are none.
+/// The unit with the longest busy time; `None` if busy times are unknown or implausible.
 fn busiest(data: &PerformanceData<'_>, share: BusyPrecision) -> Option<Busiest> {
     let (unit, work) = *data.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
     let busy = work / data.time?;
@@ -148,7 +150,7 @@ fn busiest(data: &PerformanceData<'_>, share: BusyPrecision) -> Option<Busiest> 
 /// The largest waste, in a unit that has much to do.
 fn wasted(data: &PerformanceData<'_>, beside: &ExtrapolatedCounters) -> Option<Wasted> {
     largest(data, &beside.weights, |waste| match (waste, &beside.estimate) {
-        // Lanes idle at the ends of short rows, whatever they do in long ones.
+        // Threads are inactive at the ends of short rows; long rows may have none.
         (Waste::Lanes, Estimate::AtMost | Estimate::None) => false,
         (Waste::Lanes | Waste::Sectors | Waste::Banks, _) => true,
     })

@@ -1,4 +1,4 @@
-//! What a kernel has units do that is of no use: sectors, passes over banks, idle lanes.
+//! Wasted work of units: unused bytes of sectors, bank conflicts, inactive threads.
 
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::cost::time::LimitingResource;
@@ -7,16 +7,16 @@ use super::super::fact::Fact;
 use super::super::performance_data::PerformanceData;
 use super::Waste;
 
-/// A unit that does at least this part of what the most loaded one does is worth relieving.
+/// A unit with at least this fraction of the work of the most loaded unit is worth relieving.
 const HEAVY: f64 = 0.5;
 
-/// From this factor on, what is of no use decides.
+/// At and above this factor, wasted work is the limiter.
 const WASTED: f64 = 2.0;
 
-/// Sectors of an access from which on it is scattered: 4 hold 32 words.
+/// An access with at least this number of sectors is scattered; 4 sectors hold 32 words.
 const SCATTERED: f64 = 5.0;
 
-/// What is of no use.
+/// A waste with its factor and evidence.
 pub(super) struct Wasted {
     pub(super) waste: Waste,
     factor: f64,
@@ -29,7 +29,7 @@ impl Wasted {
     }
 }
 
-/// Whether a waste takes time of a unit.
+/// Whether a waste takes time of the unit.
 const fn is_in(waste: Waste, unit: LimitingResource) -> bool {
     match unit {
         LimitingResource::Launch | LimitingResource::Atomics => false,
@@ -47,7 +47,7 @@ const fn is_in(waste: Waste, unit: LimitingResource) -> bool {
     }
 }
 
-/// The largest waste of those that count, in a unit that has much to do; what units have to do are weights.
+/// The largest accepted waste in a heavily loaded unit; `weights` are the loads of units.
 pub(super) fn largest(
     data: &PerformanceData<'_>,
     weights: &[(LimitingResource, Seconds)],
@@ -59,7 +59,7 @@ pub(super) fn largest(
         own.map(|(_, time)| time.0).fold(0.0, f64::max) >= HEAVY * heaviest
     };
     let all = wastes(data).filter(is_heavy).filter(|waste| counts(waste.waste));
-    // The first of equals.
+    // Of equal wastes, the first.
     all.reduce(|most, next| if next.factor > most.factor { next } else { most })
 }
 

@@ -1,4 +1,4 @@
-//! Where times stand, and which of them are findings.
+//! Comparisons of times with bounds, and times that are reported as findings.
 
 use super::*;
 use crate::bound::{Limit, MethodBound};
@@ -89,7 +89,7 @@ fn a_time_below_the_bound_is_a_finding() {
     );
     assert_eq!(
         below.sentence(),
-        "100 µs is below the 223 µs that DRAM alone takes (sheet): a finding, not a time; most likely the kernel does not do all of the work"
+        "100 µs is below the 223 µs that DRAM alone takes (sheet): not a valid time; most likely the kernel does not do all of the work"
     );
 }
 

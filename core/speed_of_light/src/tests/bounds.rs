@@ -1,4 +1,4 @@
-//! What sets a bound, and what it assumes.
+//! The limit that sets a bound, and the assumptions of the bound.
 
 use super::*;
 use crate::bound::{Assumption, Bound, Limit, MethodBound, NoBound, Residency};
@@ -133,12 +133,12 @@ fn every_assumption_is_a_sentence() {
     let expected = [
         "every input is read once and every output written once",
         "no algorithm needs fewer operations than the project states",
-        "no cache holds anything of the workload at first",
-        "up to 32 MiB of the outputs stay in L2 beyond the end of the kernel, as measured",
+        "no cache holds data of the workload at the start",
+        "up to 32 MiB of the outputs stay in L2 after the kernel ends (measured)",
         "sums and products take one operation on FP32: the pipe of the task's own precision",
         "matrix products take 3 operations each on FP16 tensor, FP32 accumulation: an f32 is the sum of two halves (Ootomo and Yokota 2022, arXiv 2203.03341)",
-        "FP16 tensor, FP32 accumulation was not calibrated: the sheet's number instead",
-        "functions are left out: functions can be polynomials on the ordinary lanes, so their own unit is no physical limit",
+        "FP16 tensor, FP32 accumulation is not calibrated: the value of the device sheet is used",
+        "functions are left out: special functions can be polynomials on the FP32 lanes, so their own unit is no physical limit",
         "integer operations are left out: the device sheet states no rate of integer operations",
         "comparisons are left out: the device sheet states no rate of comparisons",
     ];

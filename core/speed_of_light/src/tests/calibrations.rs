@@ -1,4 +1,5 @@
-//! The file of a calibration: read back as written, refused when damaged, and what it leaves to the sheet.
+//! The calibration file: it is read back as written, damaged files are refused, and missing numbers come from the device
+//! sheet.
 
 use super::*;
 use crate::calibration::CalibrationError;

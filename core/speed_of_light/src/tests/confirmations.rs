@@ -1,4 +1,4 @@
-//! What confirms a peak, what refutes it, and whom a time below its bound accuses.
+//! Evidence that confirms or refutes a peak, and the cause reported for a time below its bound.
 
 use lightbench_device::{BoardReadings, Card, DescribedGpu, DriverAttributes};
 

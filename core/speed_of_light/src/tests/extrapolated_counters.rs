@@ -1,4 +1,4 @@
-//! What counts of small workloads say of a large one, and what they do not.
+//! Estimates for a large workload from the counters of small ones, and cases without an estimate.
 
 use lightbench_virtual_gpu::cost::time::LimitingResource;
 use lightbench_virtual_gpu::cost::{Counts, InstructionClass};
@@ -90,7 +90,7 @@ fn whole_numbers_that_are_drawn_alike_come_before_likeness_of_size() {
     let CounterLocation::Extrapolated(beside) = carried(&small[1..], 32).at else {
         panic!("it was")
     };
-    assert!(beside.sentence().contains("drawn otherwise"), "{}", beside.sentence());
+    assert!(beside.sentence().contains("another distribution"), "{}", beside.sentence());
 }
 
 fn beside(estimate: Estimate, heaviest: LimitingResource) -> CounterLocation {

@@ -1,4 +1,4 @@
-//! The sentence about a run: inputs and exactly what is said of them.
+//! The verdict sentence: inputs and the exact text.
 
 use lightbench_measure::comparison::{Comparison, Conclusion};
 use lightbench_measure::statistics::Summary;
@@ -99,7 +99,7 @@ fn no_two_kinds_of_time_read_alike() {
     );
     check_correct(
         only(Time::Predicted(Seconds(1e-4), Seconds(2e-4))),
-        "Correct: perhaps 100 µs to 200 µs as predicted, not measured.",
+        "Correct: predicted 100 µs to 200 µs, not measured.",
     );
     check_correct(
         only(Time::Recorded { time: Seconds(131e-6), source: "PyTorch 2.11, do_bench" }),
@@ -143,7 +143,7 @@ fn what_was_not_timed_says_why() {
     );
     check_correct(
         only(Time::Taken(&events(1.6e-6, 1.4e-6, 1.7e-6))),
-        "Correct: at the launch floor of 1.50 µs, and not resolvable.",
+        "Correct: at the launch floor of 1.50 µs, not resolvable.",
     );
 }
 
@@ -173,18 +173,18 @@ fn what_is_no_time_is_not_shown_as_one() {
         let timing = events(median, low, high);
         check_correct(
             Performance { standing, best, ..only(Time::Taken(&timing)) },
-            "Correct: what was taken for a time is none.",
+            "Correct: the measured value is not a valid time.",
         );
     }
     let recorded = Time::Recorded { time: Seconds(f64::NAN), source: "a table" };
     check_correct(
         Performance { standing, best, ..only(recorded) },
-        "Correct: what was taken for a time is none.",
+        "Correct: the measured value is not a valid time.",
     );
     let predicted = Time::Predicted(Seconds(2.0), Seconds(1.0));
     check_correct(
         Performance { standing, best, ..only(predicted) },
-        "Correct: what was taken for a time is none.",
+        "Correct: the measured value is not a valid time.",
     );
 }
 
@@ -201,7 +201,7 @@ fn a_run_is_held_against_the_previous_and_the_best() {
     let slower = compared(1.25, Conclusion::Slower);
     check_correct(
         against(Some(TimeComparison::NotComparable(Incomparable::Clock)), Some(slower)),
-        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, not comparable with the previous run (by another clock), 25.0 % slower than the best.",
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, not comparable with the previous run (measured by another clock), 25.0 % slower than the best.",
     );
 }
 
@@ -218,7 +218,7 @@ fn the_whole_sentence() {
     };
     check_correct(
         performance,
-        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, 74.3 % of the speed of light (DRAM, sheet); limited by DRAM (82.0 % busy); nothing of the playbook applies.",
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, 74.3 % of the speed of light (DRAM, sheet); limited by DRAM (82.0 % busy); no further advice.",
     );
     let near = Advice::NearEnough { fraction: 0.93 };
     let waiting = limited(Bottleneck::Waiting(Cause::FewBlocks), None);
@@ -251,7 +251,7 @@ fn a_time_stands_on_measured_ceilings_and_beside_it_on_the_sheet() {
     // The calibration's own kernels were not the fastest of their kind.
     check(
         240e-6,
-        "Correct: 240 µs ± 1.00 µs cold, measured by CUDA events, 92.9 % of the speed of light (DRAM, sheet; beyond the measured ceiling of DRAM).",
+        "Correct: 240 µs ± 1.00 µs cold, measured by CUDA events, 92.9 % of the speed of light (DRAM, sheet; above the measured ceiling of DRAM).",
     );
 }
 
@@ -267,7 +267,7 @@ fn a_time_below_the_bound_is_said_and_nothing_else() {
     };
     check_correct(
         performance,
-        "Correct where it was verified: 100 µs is below the 223 µs that DRAM alone takes (sheet): a finding, not a time; most likely the kernel does not do all of the work.",
+        "Correct where it was verified: 100 µs is below the 223 µs that DRAM alone takes (sheet): not a valid time; most likely the kernel does not do all of the work.",
     );
 }
 
@@ -278,5 +278,5 @@ fn limits_of_the_bound_read_like_those_of_the_model() {
         words(Bottleneck::Bound(bound::Limit::Dram)),
         words(Bottleneck::Unit(LimitingResource::Dram))
     );
-    assert_eq!(words(Bottleneck::Unknown), "what is not known");
+    assert_eq!(words(Bottleneck::Unknown), "unknown");
 }

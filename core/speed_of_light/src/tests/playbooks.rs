@@ -1,4 +1,4 @@
-//! The playbook is complete and sound, and says nothing about what is not known.
+//! The playbook is complete and consistent, and draws no conclusion from unknown facts.
 
 use std::collections::BTreeSet;
 
@@ -170,7 +170,7 @@ fn a_busy_unit_is_the_limit_and_an_idle_one_is_not() {
 fn a_fact_reads_with_its_number() {
     assert_eq!(
         Fact::LoadSectors.sentence(32.0),
-        "a load of a warp touches 32 sectors, where 4 hold 32 words"
+        "a load by a warp touches 32 sectors; 4 sectors hold 32 words"
     );
     assert_eq!(
         Fact::ConflictShare.sentence(0.969),
@@ -205,7 +205,7 @@ fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
     check(Some(50e-3), queue, "atomics to one address (100 % busy)");
     check(None, queue, "atomics to one address");
     // Something else takes the time, and most of what goes to L2 are atomics.
-    check(Some(200e-3), Bottleneck::Atomics, "atomics that queue");
+    check(Some(200e-3), Bottleneck::Atomics, "atomic contention");
 }
 
 /// A kernel with a load of 4 bytes a thread that is counted twice, in so many of 100 microseconds for each unit; a model's own
@@ -246,7 +246,7 @@ fn no_gain_is_promised_beyond_a_unit_that_is_not_spared() {
         &[(LimitingResource::Dram, 80.0), (LimitingResource::Shared, 70.0)],
         None,
         "vector-loads",
-        Some("1.1 to 1.2 times as fast, where DRAM is the limit"),
+        Some("1.1 to 1.2 times as fast, then limited by DRAM"),
     );
     check_gain(&[(LimitingResource::Dram, 93.0)], None, "vector-loads", None);
     // It is spared, or the counts do not carry over.
@@ -269,7 +269,7 @@ fn no_gain_is_promised_beyond_a_unit_that_is_not_spared() {
         &[(LimitingResource::Dram, 93.0), (LimitingResource::Shared, 60.0)],
         None,
         "keep-in-registers",
-        Some("up to 1.7 times as fast, where shared memory is the limit"),
+        Some("up to 1.7 times as fast, then limited by shared memory"),
     );
     // The band of a model has no unit to blame, and no technique either.
     check_gain(&[(LimitingResource::Dram, 57.0)], None, "vector-loads", Some(wide));
@@ -291,5 +291,5 @@ fn what_a_model_counted_is_near_the_least_though_its_band_is_not() {
     let limiter = limiter(&situation);
     assert_eq!(limiter.words(), "DRAM (58.8 % busy)");
     let advice = advise(&situation, &limiter);
-    assert_eq!(advice.sentence(), "what is counted leaves no more than 1.04 times to gain");
+    assert_eq!(advice.sentence(), "by the counters, at most 1.04 times as fast is possible");
 }

@@ -1,4 +1,5 @@
-//! What holds for all numbers: more work never lowers a bound, more time never raises a standing or a score.
+//! Properties for all numbers: more work never lowers a bound, and more time never raises a fraction of the bound or a
+//! score.
 
 use proptest::prelude::*;
 

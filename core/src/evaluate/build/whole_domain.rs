@@ -20,7 +20,7 @@ use crate::verify::subject::{Extent, Subject, VariedTrial};
 use crate::verify::verdict::{Failure, Refused};
 use crate::verify::verification::Stop;
 
-/// The workloads to verify that are small, in the order of their work.
+/// The small workloads for verification, in order of their work.
 pub(super) fn small_workloads<'a>(fit: &[&'a Workload]) -> Vec<&'a Workload> {
     let small = |workload: &&&Workload| {
         workload.purpose == Purpose::Verify && extent(workload) == Extent::Small
@@ -30,7 +30,7 @@ pub(super) fn small_workloads<'a>(fit: &[&'a Workload]) -> Vec<&'a Workload> {
     small
 }
 
-/// The workloads on which scalars vary: two of little work, because a scalar is the same for all elements.
+/// The workloads with varied scalars: two with little work, because a scalar applies to all elements.
 pub(super) fn varied_workloads<'a>(small: &[&'a Workload]) -> Vec<&'a Workload> {
     // The least work may be a single element.
     let skipped = usize::from(small.len() > 1);
@@ -98,7 +98,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// How the verifier decides whether inputs from the whole domain of a workload are fair; none where it makes no such
+    /// The verifier's test of whether inputs from the whole domain of a workload are admissible; `None` if it makes no such
     /// inputs.
     pub(super) fn admission(
         &mut self,
@@ -133,7 +133,8 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Why a candidate has no launch for some sizes or scalars, in one line; none where it stops for another reason.
+/// The reason why a candidate has no launch for some sizes or scalars, as one line; `None` if it stopped for another
+/// reason.
 fn unlaunchable(stop: &Stop) -> Option<String> {
     let line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     match stop {

@@ -1,4 +1,4 @@
-//! Libraries beside a candidate, on a device that passes for a GPU.
+//! Libraries as baselines of a candidate, on a fake GPU.
 
 use std::path::PathBuf;
 
@@ -324,7 +324,7 @@ fn a_baseline_below_the_bound_is_a_finding_and_no_time() {
     let bound = beside("absent", 1e-5).standing.unwrap().bound.unwrap().time;
     let timed = beside("honest", 2.0 * bound.0);
     let finding = reason(&timed, "cuBLAS");
-    assert!(finding.contains("a finding, not a time"), "{finding}");
+    assert!(finding.contains("not a valid time"), "{finding}");
     assert!(timed.standing.as_ref().unwrap().standing.as_ref().unwrap().is_ok());
     let line = timed.standing.as_ref().unwrap().line.clone();
     assert!(!line.contains("cuBLAS"), "{line}");
@@ -336,9 +336,9 @@ fn what_others_say_is_quoted_where_it_is_of_this_device_and_possible() {
     let quoted = named(&timed, "torch").unwrap();
     let source = "somebody".to_owned();
     assert_eq!(*quoted, BaselineOutcome::Recorded { seconds: Seconds(1e-3), source });
-    assert!(reason(&timed, "too good").contains("a finding, not a time"));
+    assert!(reason(&timed, "too good").contains("not a valid time"));
     assert_eq!(named(&timed, "of another device"), None);
-    assert_eq!(reason(&timed, "CUB"), "Lightbench has no runner for it");
+    assert_eq!(reason(&timed, "CUB"), "Lightbench cannot run it");
 }
 
 #[test]

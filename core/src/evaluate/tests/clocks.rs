@@ -1,4 +1,4 @@
-//! What tells the time: events, or the driver's time stamps where there are any and they fit what was launched.
+//! The choice of the clock: CUDA events, or the driver's time stamps if they exist and match the launches.
 
 use super::*;
 use crate::device::fake_gpu::STAMPED;
@@ -82,7 +82,7 @@ fn a_time_near_the_launch_floor_says_so() {
     let check = |nanoseconds: f64, says: bool| {
         let readings = Readings::new(Seconds(nanoseconds * 1e-9), Seconds(25e-9));
         let line = said(&SPECIMENS[0], readings, None).standing.unwrap().line;
-        let has = line.contains("of which 50.0 ns is what an empty launch of this shape takes");
+        let has = line.contains("of which an empty launch of this shape takes 50.0 ns");
         assert_eq!(has, says, "{nanoseconds} ns: {line}");
     };
     check(120.0, true);

@@ -1,5 +1,5 @@
-//! What a device that looks at nothing while kernels run does not see: what they find of the run before must show in
-//! results, and races on some inputs to the virtual device beside it.
+//! Kernels that read memory left by the previous run, on a device without checks: wrong results must fail, and the virtual
+//! device must find races on some inputs.
 
 use lightbench_tensors::inputs::{InputMode, InputSpec, generate};
 

@@ -1,4 +1,4 @@
-//! Kernels that add one to each element, each held back by something else.
+//! Kernels that add one to each element, each with a different limiter.
 
 /// A kernel.
 pub(super) struct Specimen {

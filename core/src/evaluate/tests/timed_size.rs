@@ -1,5 +1,5 @@
-//! Results at a timed size on a virtual device: kernels that are right at every smaller size must be found wrong there, or
-//! must not be called checked.
+//! Checks at the timed size on a virtual device: kernels that are correct at every smaller size must fail there, or must be
+//! reported as not checked.
 
 use super::specimens::{Grid, Specimen};
 use super::*;

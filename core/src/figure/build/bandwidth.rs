@@ -1,4 +1,4 @@
-//! What tasks without floating-point operations have for a roofline: bytes a second, as lengths beside the memory's ceiling.
+//! The figure for tasks without floating-point operations: bytes per second as bars, compared with the memory ceiling.
 
 use super::super::{
     Axis, Bar, Course, Emphasis, Figure, Item, MarkId, Meaning, Origin, Row, Sign, Stroke,
@@ -11,22 +11,22 @@ use crate::units::BytesPerSecond;
 /// A run that moved bytes.
 #[derive(Clone, Debug)]
 pub struct BandwidthRun {
-    /// Its number.
+    /// The number of the run.
     pub run: i64,
-    /// What it is called.
+    /// The name of the run.
     pub name: String,
-    /// How fast.
+    /// The achieved bandwidth.
     pub rate: BytesPerSecond,
-    /// Where the time comes from.
+    /// The origin of the time.
     pub origin: Origin,
-    /// How much it stands out.
+    /// The emphasis.
     pub emphasis: Emphasis,
 }
 
-/// Runs against the ceilings of memories. L2's is drawn where a run exceeds that of device memory.
+/// The bandwidths of runs, with the memory ceilings. The ceiling of L2 is drawn if a run exceeds that of device memory.
 ///
 /// # Errors
-/// A number has no place.
+/// A number cannot be drawn.
 pub fn bandwidth(ceilings: &Ceilings, runs: &[BandwidthRun]) -> Result<Figure, Undrawable> {
     let dram = ceilings.dram.as_ref();
     let row = |run: &BandwidthRun| Row {

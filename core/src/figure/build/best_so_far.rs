@@ -1,47 +1,47 @@
-//! What a search found over its evaluations: every variant, the best until then as stairs, failures below the axis.
+//! The progress of a search over its evaluations: every candidate, the best so far as steps, failures below the axis.
 
 use super::super::{
     Axis, Band, Course, Depth, Emphasis, Figure, Hue, Item, Line, Mark, MarkId, Origin, Sign,
     Stroke, Undrawable, Unit,
 };
 
-/// A variant of a search.
+/// A candidate of a search.
 #[derive(Clone, Debug)]
 pub struct SearchedCandidate {
-    /// Its number.
+    /// The number of the candidate.
     pub variant: i64,
-    /// What it is called.
+    /// The name of the candidate.
     pub name: String,
     /// Evaluations until then.
     pub evaluations: usize,
-    /// What came of it.
+    /// The outcome.
     pub outcome: CandidateOutcome,
-    /// Where times of the search come from.
+    /// The origin of the times.
     pub origin: Origin,
-    /// How much it stands out.
+    /// The emphasis.
     pub emphasis: Emphasis,
-    /// What else is known.
+    /// Further details for the card.
     pub details: Vec<(String, String)>,
 }
 
-/// What came of a variant.
+/// The outcome of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CandidateOutcome {
-    /// It is this many times as fast as the first, and the best from then on.
+    /// The best so far, with its speed-up over the first candidate.
     Best(f64),
-    /// It is this many times as fast as the first.
+    /// Not the best, with its speed-up over the first candidate.
     Time(f64),
-    /// It failed, and has no time.
+    /// Failed, without a time.
     Failure,
 }
 
-/// How much of the height failures have.
+/// The fraction of the height for failures.
 const FAILURES: f64 = 0.16;
 
-/// Variants in the order in which they were tried.
+/// The candidates in the order of their evaluation.
 ///
 /// # Errors
-/// A number has no place.
+/// A number cannot be drawn.
 pub fn best_so_far(found: &[SearchedCandidate]) -> Result<Figure, Undrawable> {
     let factors = || {
         found.iter().filter_map(|each| match each.outcome {
@@ -55,7 +55,7 @@ pub fn best_so_far(found: &[SearchedCandidate]) -> Result<Figure, Undrawable> {
     let edge = low - 0.08 * (high - low);
     let below = edge - FAILURES * (high - low);
     let x = Axis::from_zero("Evaluations", Unit::Count);
-    let y = Axis::linear("Times as fast as the first", Unit::Factor).showing([high]);
+    let y = Axis::linear("Speed-up over the first", Unit::Factor).showing([high]);
     let mut figure = Figure::new("Best so far", x, y);
     let failed = found.iter().filter(|each| each.outcome == CandidateOutcome::Failure).count();
     if failed > 0 {

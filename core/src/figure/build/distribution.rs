@@ -1,4 +1,5 @@
-//! How samples lie: every one as a dot in ascending order, the quartiles behind them, the median with its interval.
+//! The distribution of samples: a dot for each sample in ascending order, the quartiles behind them, the median with its
+//! interval.
 
 use super::super::{
     Axis, Band, Cloud, Course, Depth, Emphasis, Figure, Hue, Item, Line, Mark, MarkId, Origin,
@@ -8,29 +9,29 @@ use super::change_of_time;
 use crate::measure::Summary;
 use crate::units::Seconds;
 
-/// Samples farther from the median than so many widths of the quartiles are counted, not drawn: one hiccup would leave no
-/// room for all others.
+/// Outliers, which are farther from the median than this multiple of the interquartile range, are counted and not drawn, so
+/// that they do not compress all other samples.
 const FAR: f64 = 10.0;
 
 /// A run with its samples.
 #[derive(Clone, Debug)]
 pub struct SampledRun {
-    /// Its number.
+    /// The number of the run.
     pub run: i64,
-    /// What it is called.
+    /// The name of the run.
     pub name: String,
-    /// What the samples say together.
+    /// The summary of the samples.
     pub summary: Summary,
     /// The samples, in any order.
     pub samples: Vec<Seconds>,
-    /// Where they come from.
+    /// The origin of the samples.
     pub origin: Origin,
 }
 
-/// One run, or several below each other; changes are against the first.
+/// The samples of one or several runs; changes are relative to the first run.
 ///
 /// # Errors
-/// A number has no place.
+/// A number cannot be drawn.
 pub fn distribution(runs: &[SampledRun]) -> Result<Figure, Undrawable> {
     let first = runs.first().map(|run| run.summary.median.0);
     let rows = runs.iter().enumerate().map(|(index, run)| {
@@ -57,24 +58,25 @@ fn note(run: &SampledRun) -> String {
     match (run.summary.samples, run.samples.len() - near(run).len()) {
         (0, _) => format!("{low} to {high}"),
         (count, 0) => format!("± {error}, {count} samples"),
-        (count, far) => format!("± {error}, {count} samples, {far} far off"),
+        (count, 1) => format!("± {error}, {count} samples, 1 outlier not drawn"),
+        (count, far) => format!("± {error}, {count} samples, {far} outliers not drawn"),
     }
 }
 
-/// The median with as many digits as its interval deserves, and half of that interval: `139.42 µs` and `0.11 µs`.
+/// The median with the digits that its interval justifies, and half of the interval: `139.42 µs` and `0.11 µs`.
 fn median(run: &SampledRun) -> (String, String) {
     let (median, (low, high)) = (run.summary.median.0, run.summary.interval);
     let error = (high.0 - low.0) / 2.0;
     let steps = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
     let fits = |step: &&(f64, &str)| median >= step.0;
     let (step, unit) = steps.iter().find(fits).copied().unwrap_or((1e-9, "ns"));
-    // A tenth of a thousandth is finer than any clock.
+    // Four decimals are finer than any clock.
     let digits = (2.0 - (error / step).max(1e-4).log10().ceil()).clamp(0.0, 3.0) as usize;
     let told = |value: f64| format!("{:.digits$} {unit}", value / step);
     (told(median), told(error))
 }
 
-/// The samples that are drawn, ascending.
+/// The drawn samples, ascending.
 fn near(run: &SampledRun) -> Vec<f64> {
     let (low, high) = run.summary.quartiles;
     let reach = FAR * (high.0 - low.0).max(run.summary.median.0 * 1e-3);

@@ -1,4 +1,4 @@
-//! The figures that there are, made of what the rest of the program knows.
+//! Builders of figures.
 
 pub(super) mod bandwidth;
 pub(super) mod best_so_far;
@@ -23,7 +23,7 @@ fn ceiling(course: Course, stroke: Stroke, label: Option<String>, meaning: Meani
     Item::Line(Line { course, stroke, hue: Hue::Ink, label, meaning: Some(meaning) })
 }
 
-/// Against another time, in percent: less is better. Below a tenth of a percent nothing changed.
+/// The change relative to another time, in percent; less is better. Changes below 0.1 % are not shown.
 fn change_of_time(time: f64, other: f64) -> Option<Change> {
     let percent = (time / other - 1.0) * 100.0;
     percent.is_finite().then(|| {

@@ -1,4 +1,4 @@
-//! Times over runs: the newest to the right, faster below.
+//! Times over runs: latest run at the right, shorter times below.
 
 use super::super::{
     Axis, Emphasis, Figure, Hue, Item, Mark, MarkId, Origin, Reading, Sign, Undrawable, Unit,
@@ -8,22 +8,22 @@ use crate::units::Seconds;
 /// A run with a time.
 #[derive(Clone, Debug)]
 pub struct TimedRun {
-    /// Its number.
+    /// The number of the run.
     pub run: i64,
-    /// Its kernel.
+    /// The kernel.
     pub kernel: String,
-    /// Its time.
+    /// The time.
     pub time: Seconds,
-    /// From, to.
+    /// The interval of the time.
     pub interval: Option<(Seconds, Seconds)>,
-    /// Where it comes from.
+    /// The origin of the time.
     pub origin: Origin,
 }
 
-/// Runs in any order; each kernel has its own colour.
+/// The times of runs, in any order; each kernel has its own colour.
 ///
 /// # Errors
-/// A number has no place.
+/// A number cannot be drawn.
 pub fn over_runs(runs: &[TimedRun]) -> Result<Figure, Undrawable> {
     let x = Axis::linear("Run", Unit::Count);
     let mut figure = Figure::new("Times over runs", x, Axis::logarithmic("Time", Unit::Seconds));

@@ -1,4 +1,4 @@
-//! The roofline of a device with runs under it: operations a second over operations for each byte, both logarithmic.
+//! The roofline of a device with runs below it: operations per second over operations per byte, both logarithmic.
 
 use super::super::{
     Arrow, Axis, Course, Emphasis, Figure, Hue, Item, Mark, MarkId, Meaning, Origin, Reading, Sign,
@@ -12,10 +12,10 @@ use crate::speed_of_light::permitted_pipes;
 use crate::speed_of_light::roofline::{Level, NoPoint, Point, Roof, Traffic, point, ridge, roofs};
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Intensity, Seconds};
 
-/// Which roofs are drawn.
+/// The roofs to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Roofs<'a> {
-    /// Of which device.
+    /// The ceilings of the device.
     pub ceilings: &'a Ceilings,
     /// Pipes; others have no roof.
     pub pipes: &'a [Pipe],
@@ -26,30 +26,30 @@ pub struct Roofs<'a> {
 /// A run on its way into a roofline.
 #[derive(Clone, Debug)]
 pub struct RunPoint {
-    /// Its number.
+    /// The number of the run.
     pub run: i64,
-    /// What it is called.
+    /// The name of the run.
     pub name: String,
-    /// What stands beside it.
+    /// The label.
     pub label: Option<String>,
-    /// How long it took.
+    /// The time.
     pub time: Seconds,
-    /// From, to.
+    /// The interval of the time.
     pub interval: Option<(Seconds, Seconds)>,
-    /// What went through memories.
+    /// The traffic by memory level.
     pub traffic: Vec<(Level, Bytes, Traffic)>,
-    /// Where the time comes from.
+    /// The origin of the time.
     pub origin: Origin,
-    /// How much it stands out.
+    /// The emphasis.
     pub emphasis: Emphasis,
 }
 
-/// Whether runs are joined, from the first to the last.
+/// Whether arrows join the runs, from first to last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trail {
-    /// They are.
+    /// Joined.
     Shown,
-    /// They are not.
+    /// Not joined.
     Hidden,
 }
 
@@ -59,12 +59,12 @@ pub enum NoRoofline {
     /// A run has no point.
     #[error(transparent)]
     NoPoint(#[from] NoPoint),
-    /// A number has no place.
+    /// A number cannot be drawn.
     #[error(transparent)]
     Undrawable(#[from] Undrawable),
 }
 
-/// The pipes that a task is about: ordinary lanes of single precision, and what its own precision names.
+/// The default pipes of a task: FP32 lanes, and the pipe that its precision names.
 #[must_use]
 pub fn pipes_of(work: &MinimalWork) -> Vec<Pipe> {
     let named = work.operations.iter().filter_map(|(kind, count)| {
@@ -76,10 +76,10 @@ pub fn pipes_of(work: &MinimalWork) -> Vec<Pipe> {
     pipes
 }
 
-/// The roofline of a device, with runs of one workload, the oldest first.
+/// The roofline of a device, with runs of one workload, oldest first.
 ///
 /// # Errors
-/// A run has no point, or a number has no place.
+/// A run has no point, or a number cannot be drawn.
 pub fn roofline(
     shown: Roofs<'_>,
     work: &MinimalWork,
@@ -116,7 +116,7 @@ pub fn roofline(
     Ok(figure)
 }
 
-/// What is seen right of the last ridge and above the highest roof, so that their words have room.
+/// The margin right of the last ridge and above the highest roof, for their labels.
 fn room(shown: Roofs<'_>) -> (Option<f64>, Option<f64>) {
     let rates = shown.pipes.iter().filter_map(|pipe| shown.ceilings.pipe(*pipe));
     let top = rates.map(|rate| rate.value).max_by(|a, b| a.0.total_cmp(&b.0));
@@ -127,7 +127,7 @@ fn room(shown: Roofs<'_>) -> (Option<f64>, Option<f64>) {
 
 type Placed<'a> = (&'a RunPoint, Point, Option<(f64, f64)>);
 
-/// The points of runs, those of the first level first.
+/// The points of runs, ordered by level.
 fn placed<'a>(
     shown: Roofs<'_>,
     work: &MinimalWork,
@@ -137,7 +137,7 @@ fn placed<'a>(
     for run in runs {
         let seen = run.traffic.iter().filter(|(level, _, _)| shown.levels.contains(level));
         for (level, bytes, traffic) in seen {
-            // The other memory of every run would hide what matters.
+            // Points for both memory levels of every run would clutter the figure.
             if *level == Level::L2 && run.emphasis != Emphasis::Chosen {
                 continue;
             }
@@ -163,7 +163,7 @@ fn mark(run: &RunPoint, point: &Point, interval: Option<(f64, f64)>) -> Mark {
         Level::L2 => None,
     };
     let traffic = match point.traffic {
-        Traffic::Compulsory => "what any correct kernel moves",
+        Traffic::Compulsory => "minimum of any correct kernel",
         Traffic::Counted => "counted by the virtual GPU",
         Traffic::Modelled => "modelled by the virtual GPU",
         Traffic::Measured => "counters of the device",
@@ -186,7 +186,7 @@ fn mark(run: &RunPoint, point: &Point, interval: Option<(f64, f64)>) -> Mark {
     }
 }
 
-/// Whether a run is one of a person's own: guesses and the runs of others lead nowhere.
+/// Whether a run is one of the user's: predictions and recorded runs are not joined.
 const fn is_own(origin: Origin) -> bool {
     match origin {
         Origin::Measured | Origin::Modelled => true,
@@ -215,7 +215,7 @@ const fn name_of(level: Level) -> &'static str {
     }
 }
 
-/// A height of pipes that are equally fast.
+/// A horizontal roof of pipes with equal rates.
 struct Flat {
     names: Vec<String>,
     rate: FlopsPerSecond,
@@ -247,7 +247,7 @@ fn add_roofs(figure: &mut Figure, shown: Roofs<'_>) -> Result<(), Undrawable> {
     let steepest = rising.iter().map(|(_, rate, _)| rate.0).max_by(fastest);
     let highest = flat.iter().map(|flat| flat.rate.0).max_by(fastest);
     for (level, rate, source) in &rising {
-        // Without a pipe it rises for as long as anybody looks.
+        // Without a pipe, the roof rises up to the edge.
         let until = highest.map_or(Intensity(1e3), |top| ridge(FlopsPerSecond(top), *rate));
         let course = Course::Proportional { rate: rate.0, until: until.0 };
         let label = format!("{} {rate}", name_of(*level));
@@ -279,7 +279,7 @@ fn add_roofs(figure: &mut Figure, shown: Roofs<'_>) -> Result<(), Undrawable> {
     Ok(())
 }
 
-/// What was measured has no gaps.
+/// Measured ceilings are solid lines.
 const fn stroke(source: &Source) -> Stroke {
     if source.is_measured() { Stroke::Solid } else { Stroke::Dashed }
 }

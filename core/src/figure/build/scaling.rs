@@ -1,4 +1,4 @@
-//! How time, or the share of the bound, grows with a size.
+//! Time, or fraction of the bound, over the size of one axis.
 
 use super::super::{
     Axis, Course, Emphasis, Figure, Hue, Item, Line, Mark, MarkId, Meaning, Origin, Reading, Sign,
@@ -8,38 +8,38 @@ use super::ceiling;
 use crate::speed_of_light::bound_fraction::BoundFraction;
 use crate::units::Seconds;
 
-/// One size.
+/// The time at one size.
 #[derive(Clone, Debug)]
 pub struct ScalingPoint {
-    /// Its place among workloads.
+    /// The index of the workload.
     pub id: i64,
-    /// What the workload is called.
+    /// The name of the workload.
     pub name: String,
     /// The size.
     pub size: u64,
     /// The median.
     pub time: Seconds,
-    /// From, to.
+    /// The interval of the time.
     pub interval: Option<(Seconds, Seconds)>,
-    /// Where it comes from.
+    /// The origin of the time.
     pub origin: Origin,
-    /// The time that no correct kernel beats.
+    /// The physical bound.
     pub bound: Option<Seconds>,
 }
 
-/// What is shown over the size.
+/// The quantity over the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalingQuantity {
     /// The time, with the bound below it.
     Time,
-    /// The bound as a part of the time.
+    /// The fraction of the bound.
     BoundFraction,
 }
 
-/// Sizes along one axis of a task.
+/// The scaling over one axis of a task.
 ///
 /// # Errors
-/// A number has no place.
+/// A number cannot be drawn.
 pub fn scaling(
     axis: &str,
     sizes: &[ScalingPoint],
@@ -51,7 +51,7 @@ pub fn scaling(
     let y = match what {
         ScalingQuantity::Time => Axis::logarithmic("Time", Unit::Seconds),
         ScalingQuantity::BoundFraction => {
-            Axis::from_zero("Share of the bound", Unit::Fraction).showing([1.0])
+            Axis::from_zero("Fraction of the bound", Unit::Fraction).showing([1.0])
         }
     };
     let mut figure = Figure::new(format!("Scaling over {axis}"), x, y);

@@ -1,4 +1,4 @@
-//! How near a time is to its bound and how busy each unit of a device is: lengths up to the whole, and what another run had.
+//! The fraction of the bound and the busy fraction of each unit as bars, with the values of another run.
 
 use super::super::{
     Axis, Bar, Change, Direction, Emphasis, Figure, Item, MarkId, Origin, Row, Sign, Undrawable,
@@ -12,26 +12,26 @@ use crate::virtual_gpu::cost::time::LimitingResource as Counted;
 /// A unit.
 #[derive(Clone, Debug)]
 pub struct BusyUnit {
-    /// Its place among units.
+    /// The index of the unit.
     pub id: i64,
-    /// What it is called.
+    /// The name of the unit.
     pub name: String,
-    /// The share of the time, or of the peak.
+    /// The fraction of the time, or of the peak.
     pub share: Fraction,
     /// `3.41 of 4.80 TB/s`.
     pub amount: String,
-    /// The same in another run.
+    /// The fraction in another run.
     pub pinned: Option<Fraction>,
-    /// Where the share comes from.
+    /// The origin of the fraction.
     pub origin: Origin,
-    /// Whether it is what limits.
+    /// Whether the unit is the limiter.
     pub emphasis: Emphasis,
 }
 
-/// The place of the bound's share before all units.
+/// The index of the fraction of the bound, before all units.
 const BOUND: i64 = -1;
 
-/// The bound as a part of the time, in a run and in one that it is held against.
+/// The fraction of the bound of a run, and of the run that it is compared with.
 #[must_use]
 pub fn share_of_bound(
     share: &BoundFraction,
@@ -52,7 +52,7 @@ pub fn share_of_bound(
     }
 }
 
-/// The share of each unit that a bound is made of, in a run and in one that it is held against.
+/// The fraction of each part of a bound, for a run and the run that it is compared with.
 #[must_use]
 pub fn units_of_bound(
     bound: &Bound,
@@ -82,7 +82,7 @@ pub fn units_of_bound(
     units.collect()
 }
 
-/// The share of each unit that a model of the device counted, the busiest first.
+/// The modelled busy fraction of each unit, busiest first.
 #[must_use]
 pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<BusyUnit> {
     let mut units: Vec<(Counted, Seconds)> = units.to_vec();
@@ -100,7 +100,7 @@ pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<BusyU
     shares.collect()
 }
 
-/// `3.41 of 4.80 TB/s`: a unit that both have is said once.
+/// `3.41 of 4.80 TB/s`: a common unit appears once.
 fn part_of_whole(part: &impl ToString, whole: &impl ToString) -> String {
     let (part, whole) = (part.to_string(), whole.to_string());
     match (part.split_once(' '), whole.split_once(' ')) {
@@ -109,10 +109,10 @@ fn part_of_whole(part: &impl ToString, whole: &impl ToString) -> String {
     }
 }
 
-/// The units of a device, and what the run is called that others are held against.
+/// The units of a device, with the name of the run that is compared.
 ///
 /// # Errors
-/// A number has no place.
+/// A number cannot be drawn.
 pub fn speed_of_light(units: &[BusyUnit], pinned: Option<&str>) -> Result<Figure, Undrawable> {
     let rows = units.iter().map(|unit| Row {
         name: unit.name.clone(),
@@ -145,7 +145,7 @@ pub fn speed_of_light(units: &[BusyUnit], pinned: Option<&str>) -> Result<Figure
     Ok(figure)
 }
 
-/// In points of percent.
+/// The change in percentage points.
 fn change(share: Fraction, pinned: Fraction) -> Change {
     let points = (share.0 - pinned.0) * 100.0;
     let direction = if points >= 0.05 {

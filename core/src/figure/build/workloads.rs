@@ -1,4 +1,4 @@
-//! The time of every workload, below each other on one logarithmic axis, with its bound and with another run.
+//! The time of every workload on a shared logarithmic axis, with its bound and the time of another run.
 
 use super::super::{
     Axis, Course, Emphasis, Figure, Hue, Item, Line, Mark, MarkId, Origin, Reading, Row, Sign,
@@ -11,37 +11,37 @@ use crate::units::Seconds;
 /// The time of a workload.
 #[derive(Clone, Debug)]
 pub struct WorkloadTime {
-    /// Its place among workloads.
+    /// The index of the workload.
     pub id: i64,
-    /// What it is called.
+    /// The name of the workload.
     pub name: String,
     /// The median.
     pub time: Seconds,
-    /// From, to.
+    /// The interval of the time.
     pub interval: Option<(Seconds, Seconds)>,
-    /// Where it comes from.
+    /// The origin of the time.
     pub origin: Origin,
-    /// The time that no correct kernel beats.
+    /// The physical bound.
     pub bound: Option<Seconds>,
-    /// Against another run.
+    /// The time of another run.
     pub other_run: Option<OtherRunTime>,
-    /// How much it stands out.
+    /// The emphasis.
     pub emphasis: Emphasis,
 }
 
 /// The same workload in another run.
 #[derive(Clone, Debug)]
 pub struct OtherRunTime {
-    /// What the run is called.
+    /// The name of the run.
     pub name: String,
     /// The median.
     pub time: Seconds,
-    /// Where it comes from.
+    /// The origin of the time.
     pub origin: Origin,
 }
 
 impl WorkloadTime {
-    /// The bound as a part of the time.
+    /// The fraction of the bound.
     #[must_use]
     pub fn bound_fraction(&self) -> Option<BoundFraction> {
         let interval = self.interval.unwrap_or((self.time, self.time));
@@ -52,7 +52,7 @@ impl WorkloadTime {
 /// The times of workloads.
 ///
 /// # Errors
-/// A number has no place.
+/// A number cannot be drawn.
 pub fn workloads(times: &[WorkloadTime]) -> Result<Figure, Undrawable> {
     let rows = times.iter().map(|time| Row {
         name: time.name.clone(),

@@ -1,4 +1,4 @@
-//! What was appended is there, once, unchanged; what could not be appended changes nothing.
+//! An appended run is stored once and unchanged; a failed append changes nothing.
 
 use rusqlite::Connection;
 

@@ -1,4 +1,4 @@
-//! Damaged files: rows that can be read are kept, the others are named, and new runs are appended.
+//! Damaged files: readable rows are kept, the other runs are named, and new runs can be appended.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Which runs others are compared with, and what came from what.
+//! The runs that others are compared with, and the parents of candidates.
 
 use crate::history::fixture::{failed, machine, opened, passed};
 use crate::history::record::{CorrectnessSource, Outcome, ReportedCorrectness, RunRecord, Scope};

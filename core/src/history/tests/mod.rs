@@ -1,4 +1,4 @@
-//! What a history promises.
+//! Guarantees of a history.
 
 mod appending;
 mod damage;

@@ -1,4 +1,4 @@
-//! Files that are missing, old, new, damaged, foreign or changed by others.
+//! Files that are missing, old, new, damaged, foreign, or changed by other processes.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};

@@ -1,5 +1,5 @@
-//! Projects that cannot be written: file systems that are read-only or full. They need the right to mount one, which
-//! tests have as a superuser; without it they say that they were skipped.
+//! Projects that cannot be written: read-only and full file systems. The tests mount one, which needs superuser rights;
+//! without them, they report that they were skipped.
 
 use std::fs::{self, File};
 use std::io::Write as _;

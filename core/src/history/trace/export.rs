@@ -1,4 +1,4 @@
-//! Runs to traces.
+//! Exports runs as traces.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,17 +17,17 @@ use crate::history::timing::{Clock, Mode, RecordedTiming};
 /// Milliseconds in a second.
 const MILLISECONDS: f64 = 1e3;
 
-/// Digits of a candidate's hash that tell solutions of one project apart.
+/// The digits of a candidate's hash that distinguish solutions of one project.
 const SHORT: usize = 12;
 
-/// Traces, and what has none.
+/// Traces, and the runs without a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// One trace a line.
     pub lines: String,
-    /// How many traces there are.
+    /// The number of traces.
     pub traces: usize,
-    /// What was left out, and how often.
+    /// The omissions, with their counts.
     pub omitted: BTreeMap<Omission, usize>,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Omission {
 /// The traces of runs.
 ///
 /// # Errors
-/// A trace has no written form, which does not happen to one that is made here.
+/// A trace cannot be serialised, which does not happen for traces made here.
 pub fn export<'a>(
     records: impl IntoIterator<Item = &'a RunRecord>,
 ) -> Result<Exported, serde_json::Error> {
@@ -133,7 +133,7 @@ fn passed(
     Ok(trace(record, workload, evaluation(record, Status::Passed, told, libs)))
 }
 
-/// Our own measure of errors is a fraction of what is accepted, which the schema has no field for.
+/// Lightbench's error is a fraction of the tolerance, for which the schema has no field.
 fn verified(checks: &ChecksSummary) -> Correctness {
     let extra = json!({ "lightbench.worst_error_of_accepted": checks.worst_error });
     let Value::Object(extra) = extra else { return Correctness::default() };
@@ -187,7 +187,7 @@ const fn status(word: FailureKind) -> Status {
     }
 }
 
-/// The largest errors that the evidence shows, and whether it shows what is no number.
+/// The largest errors in the evidence, and whether it contains NaN.
 fn errors(evidence: &Value) -> Correctness {
     let mut correctness = Correctness {
         max_relative_error: number(evidence, "max_relative_error"),
@@ -220,7 +220,7 @@ fn errors(evidence: &Value) -> Correctness {
     }
     if let Some((absolute, relative)) = largest {
         correctness.max_absolute_error = Some(Number::Finite(absolute));
-        // Nothing is a part of zero.
+        // A relative error of zero is undefined.
         correctness.max_relative_error = relative.is_finite().then_some(Number::Finite(relative));
     }
     correctness

@@ -1,4 +1,4 @@
-//! Traces to runs, which count as recorded.
+//! Imports traces as runs, which count as recorded.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,17 +19,17 @@ use crate::units::Seconds;
 /// The longest line that is read, in bytes.
 const LONGEST: usize = 16 << 20;
 
-/// How many problems are told.
+/// The largest number of reported problems.
 const MOST_PROBLEMS: usize = 20;
 
-/// What a file of traces holds.
+/// The content of a file of traces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Import {
     /// One run for each trace.
     pub runs: Vec<RunRecord>,
     /// Traces that describe a workload and no solution.
     pub workloads_only: usize,
-    /// Traces that say that the reference failed, and so nothing of a solution.
+    /// Traces of a failed reference, which state nothing about a solution.
     pub invalid_references: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Import {
 pub struct LineProblem {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error.
     pub reason: String,
 }
 
@@ -52,21 +52,21 @@ impl fmt::Display for LineProblem {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{count} of the lines are no traces, so nothing is imported:\n{}", problems.iter().map(|problem| format!("  {problem}")).collect::<Vec<_>>().join("\n"))]
 pub struct TraceError {
-    /// How many lines are wrong.
+    /// The number of wrong lines.
     pub count: usize,
-    /// The first of them.
+    /// The first wrong lines.
     pub problems: Vec<LineProblem>,
 }
 
-/// Reads a file with one trace a line; empty lines are passed over. `author` is whom the runs are said to be of.
+/// Reads a file with one trace per line; empty lines are skipped. `author` becomes the origin of the runs.
 ///
 /// # Errors
-/// A line is no trace; the first of those are told.
+/// A line is not a trace; the first such lines are reported.
 pub fn import(text: &str, author: &str) -> Result<Import, TraceError> {
     let mut import = Import::default();
     let mut error = TraceError { count: 0, problems: Vec::new() };
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    // Two runs may be told in the same words: each is a run, and is known again as the first or the second.
+    // Two equal lines are two runs, identified by their order.
     let mut told: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, line) in lines {
         let line = line.trim();
@@ -131,7 +131,7 @@ fn read(line: &str, occurrence: usize, author: &str) -> Result<Read, String> {
     })))
 }
 
-/// What the schema says is there for which status.
+/// Checks the fields that the schema requires for each status.
 fn complete(evaluation: &Evaluation) -> Result<(), String> {
     let (correctness, performance) = match evaluation.status {
         Status::Passed => (true, true),
@@ -218,7 +218,7 @@ fn timing(
     performance: Performance,
     workload: &WorkloadName,
 ) -> Result<Option<RecordedTiming>, String> {
-    // The schema's default, which says that nobody measured.
+    // The schema's default, which means not measured.
     if performance.latency_ms == 0.0 {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! Runs as traces of the SOL-ExecBench and FlashInfer-Bench schema, and back.
 //!
-//! A trace is one workload of a run. What the schema has no place for is lost on the way, and never replaced by
-//! something that looks like it: `docs/traces.md` lists it field by field.
+//! A trace is one workload of a run. Fields without a counterpart in the schema are lost in the export and are never
+//! replaced by a similar field: `docs/traces.md` lists them.
 
 mod export;
 mod import;

@@ -1,20 +1,20 @@
-//! The schema of traces as both projects declare it: `flashinfer_bench/data/{trace,workload}.py` of
+//! The trace schema as both projects declare it: `flashinfer_bench/data/{trace,workload}.py` of
 //! flashinfer-ai/flashinfer-bench, and `core/data/{trace,workload}.py` of NVIDIA's SOL-ExecBench.
 //!
-//! Fields that only one of them has are optional; fields that neither has are left alone.
+//! Fields that only one of the projects has are optional; other fields are ignored.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One workload of one solution, and what came of it.
+/// One workload of one solution, with its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Trace {
     /// The name of the definition.
     pub(super) definition: String,
     pub(super) workload: Workload,
-    /// The name of the solution; none where the trace only describes a workload.
+    /// The name of the solution; `None` if the trace only describes a workload.
     #[serde(default)]
     pub(super) solution: Option<String>,
     #[serde(default)]
@@ -28,7 +28,7 @@ pub(super) struct Workload {
     pub(super) uuid: String,
 }
 
-/// Where an input comes from.
+/// The source of an input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Input {
@@ -72,7 +72,7 @@ pub(super) enum Status {
     Timeout,
     /// SOL-ExecBench only.
     RewardHack,
-    /// SOL-ExecBench only: nothing is known of the solution.
+    /// SOL-ExecBench only: the status of the solution is unknown.
     InvalidReference,
 }
 
@@ -108,7 +108,7 @@ impl Number {
     }
 }
 
-/// Zero means that nobody measured.
+/// Zero means not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Performance {
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! What comes back of a trace, and what is no trace.
+//! Exported traces are imported again; invalid traces are refused.
 
 use serde_json::{Value, json};
 

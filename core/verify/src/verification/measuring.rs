@@ -255,6 +255,6 @@ impl Verification<'_> {
         let rounds = rounds.into_iter().next().unwrap_or_default();
         let timing = Timing::measured(clock, mode, rounds, (batch, stopped), &readings);
         let timing = timing.map(|timing| Timing { launch_floor, ..timing });
-        timing.ok_or_else(|| Stop::Broken("the clock gave no times".to_owned()))
+        timing.ok_or_else(|| Stop::Broken("the clock returned no times".to_owned()))
     }
 }
