@@ -1,4 +1,5 @@
 //! Work, bounds and a calibration for tests.
+#![allow(clippy::unwrap_used, reason = "only tests use these values")]
 
 use std::collections::BTreeMap;
 

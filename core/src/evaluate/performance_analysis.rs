@@ -2,7 +2,6 @@
 //! sentence.
 
 use super::Evaluation;
-use crate::measure::timing::{Mode, Timing};
 use crate::speed_of_light::advice::advise;
 use crate::speed_of_light::bound::{CacheState, MethodBound, PhysicalBound};
 use crate::speed_of_light::bound_comparison::{
@@ -17,12 +16,10 @@ use crate::speed_of_light::performance_data::{
     CounterLocation, DeviceLimits, DistinctBytes, KernelCounters, PerformanceData, Profile,
 };
 use crate::speed_of_light::score::score;
-use crate::speed_of_light::time_comparison::TimeComparison;
-use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 use crate::units::Bytes;
-use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
+use crate::verify::baseline::BaselineOutcome;
 use crate::verify::subject::Subject;
-use crate::verify::verdict::{Passed, SizeCheck, WorkloadStanding, WorkloadTiming};
+use crate::verify::verdict::{Passed, WorkloadStanding, WorkloadTiming};
 
 /// The least bytes that a task moves in a workload for its distinct bytes to be extrapolated.
 const ENOUGH: Bytes = Bytes(1 << 14);
