@@ -43,7 +43,7 @@ pub use lightbench_models as models;
 
 pub use lightbench_strategies as strategies;
 
-pub mod suggest;
+pub use lightbench_suggest as suggest;
 
 pub mod access;
 

@@ -219,7 +219,7 @@ fn grids(
 }
 
 fn grid(function: &Function<'_>, site: &Site<'_>, end: Node<'_>, sharers: Sharers) -> String {
-    let text = |list: &[crate::project::expression::Expression]| {
+    let text = |list: &[lightbench_project::expression::Expression]| {
         list.first().map_or("1", |size| size.text()).to_owned()
     };
     let (grid, block) = (text(&site.step.grid), text(&site.step.block));

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
+use lightbench_project::Project;
 use proptest::prelude::*;
 
 use super::sample;
-use crate::project::Project;
-use crate::suggest::rewrite::{KernelSource, rules};
+use crate::rewrite::{KernelSource, rules};
 
 static PROJECTS: LazyLock<Vec<Project>> =
     LazyLock::new(|| ["rmsnorm", "vector-sum", "transpose", "rotary"].map(sample).to_vec());

@@ -3,10 +3,9 @@
 //! The dimensions are those of KernelFoundry (memory, compute, parallelism, tensor; levels 0 to 3), which computes them from
 //! patterns in the source. The PTX gives the same levels, independent of comments and names.
 
+use lightbench_speed_of_light::code_mix::CodeMix;
+use lightbench_strategies::archive::Cell;
 use serde::{Deserialize, Serialize};
-
-use crate::speed_of_light::code_mix::CodeMix;
-use crate::strategies::archive::Cell;
 
 /// Place of a candidate in the archive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

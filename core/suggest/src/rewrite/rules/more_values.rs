@@ -1,10 +1,11 @@
 //! More values of a block size parameter.
 
+use lightbench_project::launch::{MAX_COMBINATIONS, Parameter};
+
 use super::super::Rule;
 use super::super::edit::Rewrite;
 use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use crate::project::launch::{MAX_COMBINATIONS, Parameter};
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "more-block-sizes",

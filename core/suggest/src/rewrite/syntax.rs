@@ -1,9 +1,8 @@
 //! Queries of nodes of a syntax tree that do not need the text.
 
+use lightbench_project::scaffold::source::walk;
+pub(super) use lightbench_project::scaffold::source::{children, one_line};
 use tree_sitter::Node;
-
-use crate::project::scaffold::source::walk;
-pub(super) use crate::project::scaffold::source::{children, one_line};
 
 /// Nodes of a kind at or below a node, in the order of the text.
 pub(super) fn all<'t>(node: Node<'t>, kinds: &[&str]) -> Vec<Node<'t>> {

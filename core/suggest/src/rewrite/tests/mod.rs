@@ -11,8 +11,9 @@ mod samples;
 
 use std::path::{Path, PathBuf};
 
+use lightbench_project::{Kernel, Project};
+
 use super::{KernelSource, NotApplicable, Rewrite, rewritten, rule};
-use crate::project::{Kernel, Project};
 
 fn sample(name: &str) -> Project {
     Project::load(&folder().join(name)).unwrap()

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
+use lightbench_project::kernel::launch_block;
+use lightbench_project::launch::LaunchStep;
+use lightbench_project::launch::Step;
+use lightbench_project::scaffold::ScaffoldError;
+use lightbench_project::scaffold::source::syntax_tree;
+use lightbench_project::{Definition, Kernel, Language, Launch, Located, Project};
 use tree_sitter::{Node, Tree};
 
 use super::edit::{Edit, Rewrite};
 use super::refusal::NotApplicable;
 use super::syntax::{all, one_line, part};
-use crate::project::kernel::launch_block;
-use crate::project::launch::LaunchStep;
-use crate::project::launch::Step;
-use crate::project::scaffold::ScaffoldError;
-use crate::project::scaffold::source::syntax_tree;
-use crate::project::{Definition, Kernel, Language, Launch, Located, Project};
 
 /// A kernel file as its syntax tree, with the definition and launches of its project.
 pub struct KernelSource<'a> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::project::Kernel;
-use crate::project::kernel::launch_block;
+use lightbench_project::Kernel;
+use lightbench_project::kernel::launch_block;
 
 /// The text with these values first in their lists; the rest of the launch block is unchanged. None if the file has no launch
 /// block or the order is the same.
@@ -39,8 +39,9 @@ pub fn with_preferred_values(
 
 #[cfg(test)]
 mod tests {
+    use lightbench_project::Project;
+
     use super::*;
-    use crate::project::Project;
 
     fn check(parameters: &[(&str, i64)], expected: Option<&str>) {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample-projects/softmax");

@@ -1,12 +1,13 @@
 //! Compiler flags of the closed list, one at a time.
 
+use lightbench_project::launch::flags::Flag;
+
 use super::super::Rule;
 use super::super::edit::Rewrite;
 use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{all, part};
-use crate::project::launch::flags::Flag;
 
 pub(in super::super) const ARITHMETIC: Rule = Rule {
     id: "arithmetic-flags",

@@ -1,12 +1,13 @@
 //! `__launch_bounds__`: the size of a block, and the number of resident blocks of a multiprocessor.
 
+use lightbench_project::expression::Expression;
+
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
 use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::syntax::{children, named, part};
-use crate::project::expression::Expression;
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "launch-bounds",

@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use lightbench_speed_of_light::playbook::{Gain, Relief, Technique, playbook};
 use serde::{Deserialize, Serialize};
-
-use crate::speed_of_light::playbook::{Gain, Relief, Technique, playbook};
 
 const SEED: &str = include_str!("../../../assets/knowledge.ron");
 

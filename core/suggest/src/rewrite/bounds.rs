@@ -2,6 +2,10 @@
 
 use std::cell::Cell;
 
+use lightbench_project::argument::ValueSource;
+use lightbench_project::expression::{Expression, Interval};
+use lightbench_project::launch::{Argument, Buffer};
+use lightbench_project::tensor::Layout;
 use tree_sitter::Node;
 
 use super::function::Function;
@@ -9,10 +13,6 @@ use super::kernel_source::Site;
 use super::loops::counted_loop;
 use super::scalar_type::{ScalarType, scalar_type};
 use super::syntax::{bare, enclosing, named, part};
-use crate::project::argument::ValueSource;
-use crate::project::expression::{Expression, Interval};
-use crate::project::launch::{Argument, Buffer};
-use crate::project::tensor::Layout;
 
 /// More combinations of parameters than this are held as intervals.
 const MAX_COMBINATIONS: usize = 256;
@@ -243,7 +243,7 @@ impl Setting<'_, '_> {
             _ => return None,
         };
         let step = self.site.step;
-        let size = |list: &[crate::project::expression::Expression]| match list.get(dimension) {
+        let size = |list: &[lightbench_project::expression::Expression]| match list.get(dimension) {
             Some(size) => {
                 size.bounds(&|name| self.named(name)).map(|(low, high)| (low.max(1), high.max(1)))
             }

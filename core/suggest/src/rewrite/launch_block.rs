@@ -1,10 +1,11 @@
 //! Edits of the launch block that keep its order, comments and white space.
 
+use lightbench_project::Located;
+use lightbench_project::launch::MAX_COMBINATIONS;
+
 use super::edit::Edit;
 use super::kernel_source::{KernelSource, Site};
 use super::refusal::Missing;
-use crate::project::Located;
-use crate::project::launch::MAX_COMBINATIONS;
 
 /// The most parameters of a launch block.
 const MAX_PARAMETERS: usize = 16;

@@ -1,6 +1,6 @@
 //! Edits as such: applied together, out of place, one after the other.
 
-use crate::suggest::rewrite::edit::{Edit, Rewrite};
+use crate::rewrite::edit::{Edit, Rewrite};
 
 #[test]
 fn edits_are_made_together_and_what_is_not_of_the_text_is_left_out() {

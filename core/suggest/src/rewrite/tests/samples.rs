@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use lightbench_project::{Kernel, Language, Project};
+
 use super::{folder, sample};
-use crate::project::{Kernel, Language, Project};
-use crate::suggest::rewrite::{KernelSource, Rewrite, Rule, rewritten, rules};
+use crate::rewrite::{KernelSource, Rewrite, Rule, rewritten, rules};
 
 /// Rules that, once applied to a place, have nothing more to do there.
 const ONCE: &[&str] = &[

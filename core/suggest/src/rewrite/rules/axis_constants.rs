@@ -1,13 +1,14 @@
 //! An axis as a compile-time constant: one compiled kernel for each size.
 
+use lightbench_project::argument::ValueSource;
+use lightbench_project::launch::Argument;
+
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Parameter};
 use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::syntax::part;
-use crate::project::argument::ValueSource;
-use crate::project::launch::Argument;
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "axis-constant",

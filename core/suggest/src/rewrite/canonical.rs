@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use lightbench_project::expression::Expression;
 use tree_sitter::Node;
 
 use super::function::Function;
 use super::syntax::{all, bare, named, part};
-use crate::project::expression::Expression;
 
 const MAX_DEPTH: usize = 32;
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use lightbench_project::launch::{Argument, Buffer};
+use lightbench_project::scaffold::source::first_error_below;
+use lightbench_project::tensor::Role;
+use lightbench_project::{Kernel, Project};
 use tree_sitter::Node;
 
 use super::kernel_source::{KernelSource, Site};
 use super::known_functions::is_known;
 use super::refusal::NotApplicable;
 use super::syntax::{all, ancestors, children, contains, named, part};
-use crate::project::launch::{Argument, Buffer};
-use crate::project::scaffold::source::first_error_below;
-use crate::project::tensor::Role;
-use crate::project::{Kernel, Project};
 
 /// Nodes that are a scope.
 const SCOPES: [&str; 4] =

@@ -1,5 +1,7 @@
 //! Variables that hold the index of a thread in its grid, as far as the launches determine it.
 
+use lightbench_project::argument::ValueSource;
+use lightbench_project::launch::Argument;
 use tree_sitter::Node;
 
 use super::canonical::{canonical, global_thread, global_thread_along};
@@ -7,8 +9,6 @@ use super::function::{Function, Local};
 use super::kernel_source::Site;
 use super::refusal::Missing;
 use super::syntax::{all, contains};
-use crate::project::argument::ValueSource;
-use crate::project::launch::Argument;
 
 /// The one index that the place of a thread is used for.
 pub(super) fn thread_index<'s>(function: &Function<'s>) -> Result<Local<'s>, Missing> {

@@ -26,8 +26,8 @@ mod scalar_type;
 mod syntax;
 mod thread_index;
 
-use crate::project::{Kernel, Problem, Project};
-use crate::speed_of_light::playbook::{Technique, playbook};
+use lightbench_project::{Kernel, Problem, Project};
+use lightbench_speed_of_light::playbook::{Technique, playbook};
 
 pub use edit::{Edit, Rewrite};
 pub use kernel_source::KernelSource;
