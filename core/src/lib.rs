@@ -53,7 +53,7 @@ pub mod calibrate;
 
 pub mod nsight;
 
-pub mod history;
+pub use lightbench_history as history;
 
 pub mod explain;
 

@@ -234,10 +234,10 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
             row(ui, (Icon::Down, tokens.text.weak.0), "Quick look", &text);
         }
         Some(ScreeningResult::Failed(FailureRecord { sentence, .. })) => {
-            row(ui, bad, "Quick look", sentence)
+            row(ui, bad, "Quick look", sentence);
         }
         Some(ScreeningResult::NotJudged(FailureRecord { sentence, .. })) => {
-            row(ui, warning, "Quick look", sentence)
+            row(ui, warning, "Quick look", sentence);
         }
     }
     if !variant.tried.is_empty() {
@@ -250,7 +250,7 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
             row(ui, good, "Every check", &lines.join("\n"));
         }
         Some(Verdict::Failed(FailureRecord { sentence, .. })) => {
-            row(ui, bad, "Every check", sentence)
+            row(ui, bad, "Every check", sentence);
         }
         Some(Verdict::NotJudged(FailureRecord { sentence, .. })) => {
             row(ui, warning, "Every check", sentence);

@@ -130,7 +130,7 @@ fn search(
 ) {
     let audience = SearchListeners {
         listener: Box::new(|entry, _story| {
-            said.push(SearchThreadEvent::Entry(Box::new(entry.clone())))
+            said.push(SearchThreadEvent::Entry(Box::new(entry.clone())));
         }),
         keeper: Box::new(|kept| said.push(SearchThreadEvent::Ran(Box::new(kept)))),
     };

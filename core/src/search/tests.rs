@@ -1,6 +1,7 @@
 //! Searches in a laboratory that follows a script: no compiler, no device, the same every time.
 
 mod foresight;
+mod full_disk;
 mod journals;
 mod not_judged;
 

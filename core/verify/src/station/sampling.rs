@@ -109,7 +109,7 @@ fn round_of(
         let sample = timed(device, work, Sampling { samples: 1, pause, ..sampling })?;
         match &mut all {
             Some(all) if all.clock.is_comparable_with(&sample.clock) => {
-                all.times.extend(sample.times)
+                all.times.extend(sample.times);
             }
             Some(_) | None => all = Some(sample),
         }

@@ -1,11 +1,10 @@
 //! Resources and counters of a kernel in one workload, as a history stores them.
 
+use lightbench_compile::facts::LaunchFacts;
+use lightbench_compile::occupancy::Occupancy;
+use lightbench_speed_of_light::performance_data::{CounterLocation, Profile};
+use lightbench_units::{Bytes, Fraction};
 use serde::{Deserialize, Serialize};
-
-use crate::compile::facts::LaunchFacts;
-use crate::compile::occupancy::Occupancy;
-use crate::speed_of_light::performance_data::{CounterLocation, Profile};
-use crate::units::{Bytes, Fraction};
 
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
@@ -114,9 +113,10 @@ impl RecordedCounts {
 
 #[cfg(test)]
 mod tests {
+    use lightbench_speed_of_light::performance_data::{DistinctBytes, KernelCounters};
+    use lightbench_virtual_gpu::cost::Counts;
+
     use super::*;
-    use crate::speed_of_light::performance_data::{DistinctBytes, KernelCounters};
-    use crate::virtual_gpu::cost::Counts;
 
     #[test]
     fn what_was_counted_is_kept_and_what_was_not_is_none() {

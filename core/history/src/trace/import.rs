@@ -6,15 +6,15 @@ use std::fmt;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use lightbench_units::Seconds;
 use serde_json::{Value, json};
 
 use super::schema::{Evaluation, Input, Performance, Status, Trace, Workload};
-use crate::history::record::{
+use crate::record::{
     CorrectnessSource, DeviceIdentity, Environment, FailureKind, Origin, Outcome, RecordedScalar,
     RecordedWorkload, ReportedCorrectness, RunId, RunRecord, Scope, WorkloadName,
 };
-use crate::history::timing::{Clock, Duration, Mode, RecordedTiming};
-use crate::units::Seconds;
+use crate::timing::{Clock, Duration, Mode, RecordedTiming};
 
 /// The longest line that is read, in bytes.
 const LONGEST: usize = 16 << 20;

@@ -7,12 +7,12 @@ use std::path::Path;
 use lightbench_primitives::random::Stream;
 use rusqlite::Connection;
 
-use crate::history::fixture::{failed, machine, opened, passed};
-use crate::history::label::Label;
-use crate::history::location::HistoryLocation;
-use crate::history::machine::Machine;
-use crate::history::query::{Filter, Listing, Order};
-use crate::history::{
+use crate::fixture::{failed, machine, opened, passed};
+use crate::label::Label;
+use crate::location::HistoryLocation;
+use crate::machine::Machine;
+use crate::query::{Filter, Listing, Order};
+use crate::{
     DamagedRow, HistoryError, IntegrityCheck, Notice, Provenance, RunNumber, RunRecord, Store,
     open, open_and_read, schema,
 };
@@ -129,7 +129,7 @@ fn used(root: &Path, machine: &Machine, records: &[RunRecord], what: &str) -> Ca
             named.extend(&salvaged.lost);
         }
     }
-    let is_as_it_was = |run: &&crate::history::StoredRun| records.contains(&run.record);
+    let is_as_it_was = |run: &&crate::StoredRun| records.contains(&run.record);
     let readable = listing.runs.iter().filter(is_as_it_was).count();
     let mut store = opened.store;
     let (record, texts) = failed("naive", "new");

@@ -1,62 +1,17 @@
 //! Projects that cannot be written: read-only and full file systems. The tests mount one, which needs superuser rights;
 //! without them, they report that they were skipped.
 
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use lightbench_primitives::no_links;
 
-use crate::history::fixture::{failed, machine, opened};
-use crate::history::location::{HistoryAccess, HistoryLocation};
-use crate::history::machine::Machine;
-use crate::history::open_and_read;
-use crate::history::query::{Filter, Order};
-use crate::history::{HistoryError, IntegrityCheck, RunNumber, Store, open};
-use crate::search::Journal;
-
-/// A file system of its own, in memory.
-struct Mounted(tempfile::TempDir);
-
-impl Mounted {
-    fn new(kibibytes: u32) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let size = format!("size={kibibytes}k");
-        let mounted = mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], folder.path());
-        if !mounted {
-            println!("skipped: this process may not mount a file system");
-        }
-        mounted.then_some(Self(folder))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn make_read_only(&self) {
-        assert!(mount(&["-o", "remount,ro"], self.path()));
-    }
-
-    /// Leaves no room for a single page.
-    fn fill(&self) {
-        let mut filler = File::create(self.path().join("filler")).unwrap();
-        while filler.write_all(&[1; 4096]).is_ok() {}
-        while filler.write_all(&[1]).is_ok() {}
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        Command::new("umount").arg("-l").arg(self.path()).status().ok();
-    }
-}
-
-fn mount(options: &[&str], at: &Path) -> bool {
-    let mut command = Command::new("mount");
-    command.args(options).arg(at).stderr(std::process::Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
+use crate::fixture::{MountedFolder, failed, machine, opened};
+use crate::location::{HistoryAccess, HistoryLocation};
+use crate::machine::Machine;
+use crate::open_and_read;
+use crate::query::{Filter, Order};
+use crate::{HistoryError, IntegrityCheck, RunNumber, Store, open};
 
 /// A project with that many runs, all of which lie in the write-ahead log alone.
 fn with_runs_in_the_log(root: &Path, machine: &Machine, runs: usize) {
@@ -83,7 +38,7 @@ fn runs(store: &Store) -> Result<Vec<RunNumber>, HistoryError> {
 
 #[test]
 fn a_read_only_project_is_read_and_its_history_goes_on_in_the_state_folder() {
-    let Some(project) = Mounted::new(4096) else { return };
+    let Some(project) = MountedFolder::new(4096) else { return };
     let ((_key, machine), state) = (machine(), tempfile::tempdir().unwrap());
     let state = Some(state.path());
     with_runs_in_the_log(project.path(), &machine, 3);
@@ -115,7 +70,7 @@ fn a_read_only_project_is_read_and_its_history_goes_on_in_the_state_folder() {
 
 #[test]
 fn on_a_full_disk_runs_are_read_and_nothing_is_left_behind() {
-    let Some(project) = Mounted::new(2048) else { return };
+    let Some(project) = MountedFolder::new(2048) else { return };
     let (_key, machine) = machine();
     with_runs_in_the_log(project.path(), &machine, 3);
     let before = no_links::names(&project.path().join(".lightbench")).unwrap();
@@ -126,16 +81,4 @@ fn on_a_full_disk_runs_are_read_and_nothing_is_left_behind() {
     let refused = HistoryLocation::for_writing(project.path(), None).unwrap_err();
     assert!(matches!(refused, HistoryError::Full { .. }), "{refused}");
     assert_eq!(no_links::names(&project.path().join(".lightbench")).unwrap(), before);
-    // A search that got past this point leaves no journal without a header.
-    let searches = project.path().join(".lightbench/searches");
-    fs::create_dir(&searches).unwrap();
-    let mut journal = Journal::create(&searches.join("2026.jsonl"), machine).unwrap();
-    let entry = crate::search::Entry::TurnedDown { variant: 0, why: "x".repeat(9000) };
-    let refused = journal.append(0.0, &entry).unwrap_err().to_string();
-    assert!(refused.contains("2026.jsonl") && refused.contains("space"), "{refused}");
-    assert!(no_links::names(&searches).unwrap().is_empty());
-    // When there is room again, the same journal can be begun.
-    fs::remove_file(project.path().join("filler")).unwrap();
-    journal.append(0.0, &entry).unwrap();
-    assert_eq!(no_links::names(&searches).unwrap(), ["2026.jsonl"]);
 }

@@ -1,14 +1,15 @@
 //! The runs that a new run is compared with: the previous run of the kernel and the best run, for each workload.
 
+use lightbench_speed_of_light::time_comparison::{
+    Incomparable, Interval, TimeComparison, comparison_range, widened_for_events,
+};
+use lightbench_units::Seconds;
+use lightbench_verify::verdict::Passed;
+
 use super::error::HistoryError;
 use super::record::{RunRecord, WorkloadName};
 use super::store::{Provenance, Store, StoredRun};
 use super::timing::{Clock, Mode, RecordedTiming, Spread};
-use crate::speed_of_light::time_comparison::{
-    Incomparable, Interval, TimeComparison, comparison_range, widened_for_events,
-};
-use crate::units::Seconds;
-use crate::verify::verdict::Passed;
 
 /// The runs that a run is compared with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,9 +126,9 @@ fn interval(timing: &RecordedTiming) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::fixture::{duration, failed, machine, opened, passed};
-    use crate::history::record::{Outcome, Scope};
-    use crate::history::store::RunNumber;
+    use crate::fixture::{duration, failed, machine, opened, passed};
+    use crate::record::{Outcome, Scope};
+    use crate::store::RunNumber;
 
     fn run(seconds: f64) -> RunRecord {
         passed("naive", "a", Some(seconds)).0

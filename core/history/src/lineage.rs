@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use lightbench_units::Seconds;
 use rusqlite::{Params, Transaction, TransactionBehavior, params};
 
 use super::error::HistoryError;
 use super::record::{CorrectnessSource, Outcome, RunRecord, Scope, ScoreBasis};
 use super::store::{Provenance, RunNumber, SELECT, Store, StoredRun};
-use crate::units::Seconds;
 
 impl StoredRun {
     /// Whether other runs may be compared with it: this machine verified all workloads, and the run passed.

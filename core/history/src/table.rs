@@ -90,8 +90,8 @@ fn clock(record: &RunRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::RunNumber;
-    use crate::history::fixture::{failed, passed};
+    use crate::RunNumber;
+    use crate::fixture::{failed, passed};
 
     #[test]
     fn no_cell_is_a_formula() {

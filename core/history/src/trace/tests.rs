@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{Omission, export, import};
-use crate::history::fixture::{failed, passed};
-use crate::history::record::{Outcome, RunRecord, Scope};
-use crate::history::timing::Clock;
+use crate::fixture::{failed, passed};
+use crate::record::{Outcome, RunRecord, Scope};
+use crate::timing::Clock;
 
 /// A trace as the other projects write it.
 fn trace(status: &str, correctness: Value, performance: Value) -> Value {

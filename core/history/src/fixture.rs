@@ -1,7 +1,13 @@
-//! Runs for tests.
+//! Runs and file systems for tests.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "for tests only")]
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::Path;
+use std::process::Command;
+
+use lightbench_units::Seconds;
 
 use super::location::HistoryLocation;
 use super::machine::Machine;
@@ -10,28 +16,31 @@ use super::record::*;
 use super::store::Store;
 use super::text::Texts;
 use super::timing::{Clock, Duration, Mode, RecordedTiming, Spread};
-use crate::units::Seconds;
 
 /// A machine whose key lies in a folder of its own.
-pub(crate) fn machine() -> (tempfile::TempDir, Machine) {
+#[must_use]
+pub fn machine() -> (tempfile::TempDir, Machine) {
     let folder = tempfile::tempdir().unwrap();
     let machine = Machine::open(folder.path()).unwrap();
     (folder, machine)
 }
 
 /// The history of a project, and what was said while it was opened.
-pub(crate) fn opened(root: &Path, machine: &Machine) -> (Store, Vec<Notice>) {
+#[must_use]
+pub fn opened(root: &Path, machine: &Machine) -> (Store, Vec<Notice>) {
     let place = HistoryLocation::for_writing(root, None).unwrap();
     let opened = open(&place, machine, IntegrityCheck::None).unwrap();
     (opened.store, opened.notices)
 }
 
-pub(crate) fn duration(seconds: f64) -> Duration {
+#[must_use]
+pub fn duration(seconds: f64) -> Duration {
     Duration::try_from(Seconds(seconds)).unwrap()
 }
 
 /// A run that failed, of a kernel, with a candidate and its text.
-pub(crate) fn failed(kernel: &str, candidate: &str) -> (RunRecord, Texts) {
+#[must_use]
+pub fn failed(kernel: &str, candidate: &str) -> (RunRecord, Texts) {
     let mut texts = Texts::default();
     let text =
         texts.add(format!("__global__ void {kernel}() {{ /* {candidate} */ }}\n").into_bytes());
@@ -77,7 +86,8 @@ pub(crate) fn failed(kernel: &str, candidate: &str) -> (RunRecord, Texts) {
 }
 
 /// A run that passed, with a time where one is given.
-pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (RunRecord, Texts) {
+#[must_use]
+pub fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (RunRecord, Texts) {
     let (mut record, mut texts) = failed(kernel, candidate);
     let checks = ChecksSummary {
         runs: BTreeMap::from([(WorkloadName::from_import("small".to_owned()), 9)]),
@@ -114,4 +124,52 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
     let (energy, numbers) = (BTreeMap::new(), BTreeMap::new());
     record.outcome = Outcome::Passed { by, timings, withheld, energy, numbers };
     (record, texts)
+}
+
+/// A file system in memory. Mounting it needs superuser rights.
+#[derive(Debug)]
+pub struct MountedFolder(tempfile::TempDir);
+
+impl MountedFolder {
+    /// A file system of this size; none, and a printed skip, where this process may not mount one.
+    #[must_use]
+    pub fn new(kibibytes: u32) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!("size={kibibytes}k");
+        let mounted = mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], folder.path());
+        if !mounted {
+            println!("skipped: this process may not mount a file system");
+        }
+        mounted.then_some(Self(folder))
+    }
+
+    /// Its root folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Remounts it read-only.
+    pub fn make_read_only(&self) {
+        assert!(mount(&["-o", "remount,ro"], self.path()));
+    }
+
+    /// Fills it to the last byte with the file `filler`.
+    pub fn fill(&self) {
+        let mut filler = File::create(self.path().join("filler")).unwrap();
+        while filler.write_all(&[1; 4096]).is_ok() {}
+        while filler.write_all(&[1]).is_ok() {}
+    }
+}
+
+impl Drop for MountedFolder {
+    fn drop(&mut self) {
+        Command::new("umount").arg("-l").arg(self.path()).status().ok();
+    }
+}
+
+fn mount(options: &[&str], at: &Path) -> bool {
+    let mut command = Command::new("mount");
+    command.args(options).arg(at).stderr(std::process::Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }

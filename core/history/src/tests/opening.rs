@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::history::fixture::{failed, machine, opened};
-use crate::history::location::{HistoryLocation, Journal};
-use crate::history::machine::Machine;
-use crate::history::{HistoryError, IntegrityCheck, Notice, Provenance, RunNumber, open, schema};
+use crate::fixture::{failed, machine, opened};
+use crate::location::{HistoryLocation, Journal};
+use crate::machine::Machine;
+use crate::{HistoryError, IntegrityCheck, Notice, Provenance, RunNumber, open, schema};
 
 /// A history with runs in it, closed.
 fn filled(root: &Path, machine: &Machine, runs: usize) -> PathBuf {

@@ -1,9 +1,9 @@
 //! The newest runs, filtered and sorted.
 
-use crate::history::fixture::{failed, machine, opened, passed};
-use crate::history::label::Label;
-use crate::history::query::{Filter, Order};
-use crate::history::{HistoryError, RunNumber};
+use crate::fixture::{failed, machine, opened, passed};
+use crate::label::Label;
+use crate::query::{Filter, Order};
+use crate::{HistoryError, RunNumber};
 
 #[test]
 fn the_newest_that_a_filter_lets_through_come_in_the_order_asked_for() {

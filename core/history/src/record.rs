@@ -4,7 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use jiff::Timestamp;
+use lightbench_measure::Energy;
 use lightbench_primitives::scalar_value::ScalarValue;
+use lightbench_project::workload::Workload;
+use lightbench_project::{IncludeFile, Project, Purpose};
+use lightbench_speed_of_light::score::aggregate;
+use lightbench_units::{Hertz, Seconds};
+use lightbench_verify::not_judged::{NotJudged, NotPassed};
+use lightbench_verify::verdict::{Checks, DomainInputs, Failure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,13 +19,6 @@ use super::error::HistoryError;
 use super::numbers::RecordedNumbers;
 use super::text::TextHash;
 use super::timing::{Clock, Mode, RecordedTiming};
-use crate::measure::Energy;
-use crate::project::workload::Workload;
-use crate::project::{IncludeFile, Project, Purpose};
-use crate::speed_of_light::score::aggregate;
-use crate::units::{Hertz, Seconds};
-use crate::verify::not_judged::{NotJudged, NotPassed};
-use crate::verify::verdict::{Checks, DomainInputs, Failure};
 
 /// One evaluation of a candidate on a device: its result, and everything needed to repeat it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::schema::{
     Correctness, Environment, Evaluation, Input, Number, Performance, Status, Trace, Workload,
 };
-use crate::history::record::{
+use crate::record::{
     ChecksSummary, CorrectnessSource, FailureKind, Outcome, RecordedScalar, RecordedWorkload,
     ReportedCorrectness, RunRecord,
 };
-use crate::history::timing::{Clock, Mode, RecordedTiming};
+use crate::timing::{Clock, Mode, RecordedTiming};
 
 /// Milliseconds in a second.
 const MILLISECONDS: f64 = 1e3;

@@ -1,16 +1,16 @@
 //! The time of a workload, as a history stores it.
 
+use lightbench_measure::{Basis, Timing};
+use lightbench_speed_of_light::bound_comparison::{BoundComparison, NoBoundComparison};
+use lightbench_speed_of_light::bound_fraction::BoundFraction;
+use lightbench_speed_of_light::limiter::Limiter;
+use lightbench_units::{Fraction, Seconds};
+use lightbench_verify::baseline::{BaselineOutcome, BaselineTiming};
 use serde::{Deserialize, Serialize};
 
 use super::error::HistoryError;
 use super::record::WorkloadName;
 use super::text::{TextHash, Texts};
-use crate::measure::{self, Basis, Timing};
-use crate::speed_of_light::bound_comparison::{BoundComparison, NoBoundComparison};
-use crate::speed_of_light::bound_fraction::BoundFraction;
-use crate::speed_of_light::limiter::Limiter;
-use crate::units::{Fraction, Seconds};
-use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 
 /// The time of one workload. Only a run that passed has times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,15 +68,15 @@ impl RecordedTiming {
         Ok(Self {
             workload,
             clock: match timing.clock {
-                measure::Clock::Events { .. } => Clock::measured("events", timing),
-                measure::Clock::Cupti { .. } => Clock::measured("cupti", timing),
-                measure::Clock::Modelled => Clock::Modelled,
+                lightbench_measure::Clock::Events { .. } => Clock::measured("events", timing),
+                lightbench_measure::Clock::Cupti { .. } => Clock::measured("cupti", timing),
+                lightbench_measure::Clock::Modelled => Clock::Modelled,
             },
             mode: match timing.mode {
-                measure::Mode::Cold => Mode::Cold,
-                measure::Mode::Warm => Mode::Warm,
-                measure::Mode::Graph => Mode::Graph,
-                measure::Mode::Server => Mode::Server,
+                lightbench_measure::Mode::Cold => Mode::Cold,
+                lightbench_measure::Mode::Warm => Mode::Warm,
+                lightbench_measure::Mode::Graph => Mode::Graph,
+                lightbench_measure::Mode::Server => Mode::Server,
             },
             median: Duration::try_from(summary.median)?,
             spread: Some(Spread {
@@ -263,7 +263,7 @@ pub struct RecordedBaseline {
     pub median: Option<Duration>,
     /// The 95 % confidence interval of the median.
     pub interval: Option<(Duration, Duration)>,
-    /// The score of the run against it, see [`crate::speed_of_light::score`]; `None` outside the domain of the formula.
+    /// The score of the run against it, see [`lightbench_speed_of_light::score`]; `None` outside the domain of the formula.
     pub score: Option<f64>,
 }
 
@@ -340,11 +340,12 @@ pub struct RecordedStanding {
 
 #[cfg(test)]
 mod tests {
+    use lightbench_speed_of_light::bound::Limit;
+    use lightbench_speed_of_light::bound_comparison::{BelowBound, ComparedBound};
+    use lightbench_speed_of_light::ceilings::Basis;
+
     use super::*;
-    use crate::history::record::Outcome;
-    use crate::speed_of_light::bound::Limit;
-    use crate::speed_of_light::bound_comparison::{BelowBound, ComparedBound};
-    use crate::speed_of_light::ceilings::Basis;
+    use crate::record::Outcome;
 
     #[test]
     fn a_time_below_its_bound_is_kept_and_not_trusted() {
@@ -359,7 +360,7 @@ mod tests {
             ),
         };
         let recorded = |standing: &Result<BoundComparison, NoBoundComparison>| {
-            let (mut run, _) = crate::history::fixture::passed("naive", "a", Some(1e-5));
+            let (mut run, _) = crate::fixture::passed("naive", "a", Some(1e-5));
             let Outcome::Passed { timings, .. } = &mut run.outcome else { panic!("it passed") };
             timings[0].stand(standing).unwrap();
             run
@@ -378,21 +379,22 @@ mod tests {
 
     #[test]
     fn a_locked_clock_is_another_clock() {
-        let check = |locked: Option<f64>, clock: measure::Clock, expected: &str| {
-            let (rounds, batch) = (vec![vec![Seconds(1e-5); 5]; 8], (1, measure::Stopped::Budget));
-            let timing = Timing::measured(clock, measure::Mode::Cold, rounds, batch, &[]);
+        let check = |locked: Option<f64>, clock: lightbench_measure::Clock, expected: &str| {
+            let (rounds, batch) =
+                (vec![vec![Seconds(1e-5); 5]; 8], (1, lightbench_measure::Stopped::Budget));
+            let timing =
+                Timing::measured(clock, lightbench_measure::Mode::Cold, rounds, batch, &[]);
             let mut timing = timing.unwrap();
-            timing.conditions.locked = locked.map(crate::units::Hertz);
-            let name = crate::history::fixture::passed("naive", "a", Some(1e-5)).0.timings()[0]
-                .workload
-                .clone();
+            timing.conditions.locked = locked.map(lightbench_units::Hertz);
+            let name =
+                crate::fixture::passed("naive", "a", Some(1e-5)).0.timings()[0].workload.clone();
             let recorded =
                 RecordedTiming::from_timing(name, &timing, &mut Texts::default()).unwrap();
             assert_eq!(recorded.clock, Clock::Measured { method: expected.to_owned() });
         };
         let (offset, floor) = (Seconds(1e-6), Seconds(1e-6));
-        let cupti = measure::Clock::Cupti { offset, floor, version: 130_001 };
-        let events = measure::Clock::Events { offset, floor, without: None };
+        let cupti = lightbench_measure::Clock::Cupti { offset, floor, version: 130_001 };
+        let events = lightbench_measure::Clock::Events { offset, floor, without: None };
         check(None, cupti, "cupti");
         check(None, events, "events");
         check(Some(1.41e9), events, "events, clock locked at 1.41 GHz");

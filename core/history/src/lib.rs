@@ -31,8 +31,8 @@ pub mod text;
 pub mod timing;
 pub mod trace;
 
-#[cfg(test)]
-pub(crate) mod fixture;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixture;
 #[cfg(test)]
 mod tests;
 

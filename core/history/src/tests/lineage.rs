@@ -1,14 +1,11 @@
 //! The runs that others are compared with, and the parents of candidates.
 
-use crate::history::fixture::{failed, machine, opened, passed};
-use crate::history::record::{CorrectnessSource, Outcome, ReportedCorrectness, RunRecord, Scope};
-use crate::history::timing::{Clock, Mode};
-use crate::history::{HistoryError, RunNumber, Store};
+use crate::fixture::{failed, machine, opened, passed};
+use crate::record::{CorrectnessSource, Outcome, ReportedCorrectness, RunRecord, Scope};
+use crate::timing::{Clock, Mode};
+use crate::{HistoryError, RunNumber, Store};
 
-fn append(
-    store: &mut Store,
-    (record, texts): (RunRecord, crate::history::text::Texts),
-) -> RunNumber {
+fn append(store: &mut Store, (record, texts): (RunRecord, crate::text::Texts)) -> RunNumber {
     store.append(&record, &texts).unwrap()
 }
 
@@ -17,13 +14,13 @@ fn changed(
     candidate: &str,
     seconds: f64,
     change: impl Fn(&mut RunRecord),
-) -> (RunRecord, crate::history::text::Texts) {
+) -> (RunRecord, crate::text::Texts) {
     let (mut record, texts) = passed("naive", candidate, Some(seconds));
     change(&mut record);
     (record, texts)
 }
 
-fn timing(record: &mut RunRecord, change: impl Fn(&mut crate::history::timing::RecordedTiming)) {
+fn timing(record: &mut RunRecord, change: impl Fn(&mut crate::timing::RecordedTiming)) {
     match &mut record.outcome {
         Outcome::Passed { timings, .. } => change(&mut timings[0]),
         Outcome::Failed { .. } => panic!("it has no times"),
@@ -67,7 +64,7 @@ fn the_best_is_the_fastest_that_can_be_compared_and_was_verified_here() {
 
 #[test]
 fn times_of_several_workloads_are_one_number_only_if_they_are_alike() {
-    let check = |change: &dyn Fn(&mut Vec<crate::history::timing::RecordedTiming>),
+    let check = |change: &dyn Fn(&mut Vec<crate::timing::RecordedTiming>),
                  expected: Option<f64>| {
         let (mut record, _) = passed("naive", "a", Some(4e-6));
         let Outcome::Passed { timings, .. } = &mut record.outcome else { panic!("it passed") };
@@ -80,14 +77,13 @@ fn times_of_several_workloads_are_one_number_only_if_they_are_alike() {
             (found, expected) => assert_eq!(found, expected),
         }
     };
-    let other =
-        |seconds: f64, clock: Clock, timings: &mut Vec<crate::history::timing::RecordedTiming>| {
-            let mut timing = timings[0].clone();
-            timing.workload = crate::history::record::WorkloadName::from_import("large".to_owned());
-            timing.median = crate::history::fixture::duration(seconds);
-            timing.clock = clock;
-            timings.push(timing);
-        };
+    let other = |seconds: f64, clock: Clock, timings: &mut Vec<crate::timing::RecordedTiming>| {
+        let mut timing = timings[0].clone();
+        timing.workload = crate::record::WorkloadName::from_import("large".to_owned());
+        timing.median = crate::fixture::duration(seconds);
+        timing.clock = clock;
+        timings.push(timing);
+    };
     let cupti = || Clock::Measured { method: "cupti".to_owned() };
     check(&|_| {}, Some(4e-6));
     check(&|timings| other(9e-6, cupti(), timings), Some(6e-6));

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use lightbench_project::{IncludeFile, Kernel, Project};
+
 use super::error::HistoryError;
 use super::record::RunRecord;
 use super::store::Store;
-use crate::project::{IncludeFile, Kernel, Project};
 
 /// The reason why the kernel of a run cannot be restored.
 #[derive(Debug, thiserror::Error)]

@@ -2,11 +2,11 @@
 
 use rusqlite::Connection;
 
-use crate::history::fixture::{failed, machine, opened, passed};
-use crate::history::location::{HistoryLocation, Journal};
-use crate::history::query::{Filter, Order};
-use crate::history::text::Texts;
-use crate::history::{HistoryError, IntegrityCheck, Provenance, RunNumber, open};
+use crate::fixture::{failed, machine, opened, passed};
+use crate::location::{HistoryLocation, Journal};
+use crate::query::{Filter, Order};
+use crate::text::Texts;
+use crate::{HistoryError, IntegrityCheck, Provenance, RunNumber, open};
 
 #[test]
 fn what_was_appended_is_read_as_it_was() {
@@ -126,15 +126,13 @@ fn what_another_machine_ran_or_somebody_changed_is_recorded() {
              UPDATE document SET body = replace(body, '18446744073709551615', '7') WHERE number = 3;",
         )
         .unwrap();
-    for trigger in
-        crate::history::schema::STEPS[0].lines().filter(|line| line.contains("_stays BEFORE"))
-    {
+    for trigger in crate::schema::STEPS[0].lines().filter(|line| line.contains("_stays BEFORE")) {
         if trigger.contains(" run_stays") || trigger.contains(" document_stays") {
             forge.execute_batch(trigger).unwrap();
         }
     }
     drop(forge);
-    let check = |machine: &crate::history::machine::Machine, expected: [Provenance; 3]| {
+    let check = |machine: &crate::machine::Machine, expected: [Provenance; 3]| {
         let (store, _) = opened(root.path(), machine);
         let listing = store.newest(&Filter::default(), Order::Newest, 10).unwrap();
         let found: Vec<_> = listing.runs.iter().rev().map(|run| run.provenance).collect();
@@ -142,7 +140,7 @@ fn what_another_machine_ran_or_somebody_changed_is_recorded() {
     };
     check(&here, [Provenance::Own, Provenance::Recorded, Provenance::Recorded]);
     check(&there, [Provenance::Recorded; 3]);
-    check(&crate::history::machine::Machine::without_key(), [Provenance::Recorded; 3]);
+    check(&crate::machine::Machine::without_key(), [Provenance::Recorded; 3]);
 }
 
 #[test]
