@@ -175,7 +175,7 @@ fn the_checks_decide_about_what_a_model_proposes() {
     assert!(good["outcome"]["verdict"]["passed"].is_object(), "{good}");
     assert_eq!(malformed["outcome"]["came"], "nothing", "{malformed}");
     let why = malformed["outcome"]["why"].as_str().unwrap();
-    assert!(why.starts_with("3 answers"), "{why}");
+    assert!(why.starts_with("none of 3 replies"), "{why}");
     let accepted = lines.iter().filter(|line| line["outcome"]["decision"]["accepted"].is_object());
     assert_eq!(accepted.count(), 1);
     // What failed was told to the model the next time, and the malformed ones went back.

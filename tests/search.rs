@@ -31,7 +31,7 @@ fn a_sweep_tries_what_is_declared_and_says_what_is_best() {
             "sweep by local from `tuned`",
             "BLOCK=128 UNROLL=8",
             "no variants are left to try",
-            "of 3 of 3 configurations",
+            "of the 3 evaluated configurations (of 3)",
             "4 evaluations",
         ],
     );
