@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::cubin::{self, Cubin, CubinKernel};
 use super::diagnostics::{self, Diagnostic, Log, Place, Severity, SourcePlace};
 use super::header_advice;
-use super::line_directives::Written;
+use super::line_directives::PhysicalLine;
 use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::protocol::AssembleReply;
@@ -225,18 +225,18 @@ fn into_text(bytes: Vec<u8>) -> String {
 }
 
 /// The name that people know, and the line of the text where `#line` counts otherwise under the same name.
-fn known_place(place: &mut SourcePlace, names: &SourceNames) {
+fn use_display_name(place: &mut SourcePlace, names: &SourceNames) {
     if names.is_main(&place.file)
-        && let Written::Line(line) = names.written(&place.file, place.line)
+        && let PhysicalLine::Line(line) = names.physical_line(&place.file, place.line)
     {
         place.line = line;
     }
-    place.file = names.known(&place.file).to_owned();
+    place.file = names.display_name(&place.file).to_owned();
 }
 
 /// The log with the names that people know, and without warnings about texts of ours.
 fn read_log(log: &[u8], names: &SourceNames) -> Log {
-    let spelled = names.spelled();
+    let spelled = names.compiler_names();
     let spelled: Vec<&str> = spelled.iter().map(String::as_str).collect();
     let mut log = diagnostics::read(&String::from_utf8_lossy(log), &spelled);
     log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
@@ -244,10 +244,10 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     header_advice::explain(&mut log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {
-            known_place(place, names);
+            use_display_name(place, names);
         }
         for place in diagnostic.notes.iter_mut().filter_map(|note| note.place.as_mut()) {
-            known_place(place, names);
+            use_display_name(place, names);
         }
     }
     log

@@ -26,7 +26,7 @@ pub struct Key(blake3::Hash);
 
 impl Key {
     /// The key of these parts, in this order; lengths are hashed too, so that no two lists of parts collide.
-    pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+    pub fn new<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             hasher.update(&(part.len() as u64).to_le_bytes());
@@ -151,25 +151,25 @@ mod tests {
     #[test]
     fn what_was_put_is_got() {
         let (_folder, cache) = cache(1 << 20);
-        let key = Key::of([b"a".as_slice()]);
+        let key = Key::new([b"a".as_slice()]);
         assert_eq!(cache.get(key), None);
         cache.put(key, b"body").unwrap();
         assert_eq!(cache.get(key), Some(b"body".to_vec()));
-        assert_eq!(cache.get(Key::of([b"b".as_slice()])), None);
+        assert_eq!(cache.get(Key::new([b"b".as_slice()])), None);
     }
 
     #[test]
     fn parts_do_not_run_into_each_other() {
         assert_ne!(
-            Key::of([b"ab".as_slice(), b"c".as_slice()]),
-            Key::of([b"a".as_slice(), b"bc".as_slice()])
+            Key::new([b"ab".as_slice(), b"c".as_slice()]),
+            Key::new([b"a".as_slice(), b"bc".as_slice()])
         );
     }
 
     #[test]
     fn a_damaged_entry_is_a_miss_and_is_replaced() {
         let (_folder, cache) = cache(1 << 20);
-        let key = Key::of([b"a".as_slice()]);
+        let key = Key::new([b"a".as_slice()]);
         for damage in [0, 5, CHECKSUM_BYTES, CHECKSUM_BYTES + 2] {
             cache.put(key, b"body").unwrap();
             let path = cache.path(key);
@@ -191,7 +191,7 @@ mod tests {
     fn the_folder_stays_within_its_limit() {
         let (_folder, cache) = cache(16 * 10_000);
         for index in 0_u32..400 {
-            cache.put(Key::of([index.to_le_bytes().as_slice()]), &[7; 1000]).unwrap();
+            cache.put(Key::new([index.to_le_bytes().as_slice()]), &[7; 1000]).unwrap();
         }
         let mut total = 0;
         for shard in fs::read_dir(&cache.folder).unwrap() {
@@ -207,7 +207,7 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_an_error_with_its_path() {
         let (folder, cache) = cache(1 << 20);
         fs::write(folder.path().join("kernels"), b"a file is in the way").unwrap();
-        let error = cache.put(Key::of([b"a".as_slice()]), b"body").unwrap_err();
+        let error = cache.put(Key::new([b"a".as_slice()]), b"body").unwrap_err();
         assert!(error.to_string().contains("kernels"), "{error}");
     }
 }

@@ -17,7 +17,7 @@ use lightbench_toolchain::{
 use lightbench_worker::command::WorkerCommand;
 use lightbench_worker::error::{Death, WorkerError};
 use lightbench_worker::frame::Frame;
-use lightbench_worker::pool::{Afterwards, WorkerPool};
+use lightbench_worker::pool::{FollowingWork, WorkerPool};
 use lightbench_worker::protocol::Configuration;
 use lightbench_worker::sandbox::SandboxReport;
 use serde::Serialize;
@@ -36,7 +36,7 @@ use super::protocol::{
 use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
 
-pub use batch::{Batch, Ordered};
+pub use batch::{Batch, BatchJob};
 
 /// Disassembling and extracting headers take well under a second.
 const TOOL_LIMIT: Duration = Duration::from_secs(60);
@@ -176,7 +176,7 @@ impl Compiler {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<Compiled, CompileError> {
-        let order = Ordered { job, limit, if_it_fails: Afterwards::EndTheRest };
+        let order = BatchJob { job, limit, on_failure: FollowingWork::Cancel };
         // Nothing comes before it that could have ended it, but a cancellation.
         self.compile_all(&[order], cancellation)
             .pop()
@@ -184,14 +184,14 @@ impl Compiler {
             .unwrap_or(Err(CompileError::Cancelled))
     }
 
-    fn say_what_is_not_in_force(&mut self, sandbox: &SandboxReport) {
+    fn report_sandbox_gaps(&mut self, sandbox: &SandboxReport) {
         for gap in sandbox.gaps() {
-            self.say_once(Notice::NotConfined(gap));
+            self.add_notice(Notice::NotConfined(gap));
         }
     }
 
     /// Once, not for every kernel.
-    fn say_once(&mut self, notice: Notice) {
+    fn add_notice(&mut self, notice: Notice) {
         let text = notice.to_string();
         if self.notices.iter().all(|said| said.to_string() != text) {
             self.notices.push(notice);
@@ -208,7 +208,7 @@ impl Compiler {
         artifact::check_header(text, job.target.capability).map_err(CompileError::Rejected)?;
         let names = SourceNames::new(name, []);
         let Some(ptxas) = self.toolchain.ptxas.clone() else {
-            self.say_once(Notice::NotAssembled);
+            self.add_notice(Notice::NotAssembled);
             let artifact = artifact::from_assembler(text.to_owned(), None, names)
                 .map_err(CompileError::Rejected)?;
             return Ok(Compiled { artifact, origin: Origin::Assembler });
@@ -219,7 +219,7 @@ impl Compiler {
             None => {
                 let request = job.assemble_request(text);
                 let reply = self.tool_worker().call_with_retry(request, TOOL_LIMIT, cancellation);
-                let answer = answered(&ptxas.program, reply)?;
+                let answer = compiler_reply(&ptxas.program, reply)?;
                 if let AssembleReply { cubin: Some(_), .. } = answer {
                     self.keep(key, &answer);
                 }
@@ -247,13 +247,13 @@ impl Compiler {
             return Err(CompileError::ToolMissing { tool: "ptxas", fix: FETCH_ASSEMBLER });
         };
         let identity = identity(&nvdisasm.program, "nvdisasm");
-        let key = Key::of([b"lightbench.sass/2", identity.as_bytes(), cubin.as_slice()]);
+        let key = Key::new([b"lightbench.sass/2", identity.as_bytes(), cubin.as_slice()]);
         let listing: Listing = match self.cached(key) {
             Some(listing) => listing,
             None => {
                 let request = DisassembleRequest { cubin: cubin.clone(), functions: Vec::new() };
                 let reply = self.tool_worker().call_with_retry(request, TOOL_LIMIT, cancellation);
-                let listing = tool_answered(&nvdisasm.program, reply)?;
+                let listing = tool_reply(&nvdisasm.program, reply)?;
                 self.keep(key, &listing);
                 listing
             }
@@ -376,7 +376,7 @@ impl Compiler {
             TOOL_LIMIT,
             cancellation,
         );
-        tool_answered(&nvrtc.library, reply)
+        tool_reply(&nvrtc.library, reply)
     }
 }
 
@@ -410,7 +410,7 @@ fn identity(program: &Path, name: &str) -> String {
 }
 
 /// The answer of a tool that does not process the kernel's text: exceeding its limit is not the kernel's fault.
-fn tool_answered<Answer>(
+fn tool_reply<Answer>(
     program: &Path,
     reply: Result<Result<Answer, RequestFailure>, WorkerError>,
 ) -> Result<Answer, CompileError> {
@@ -424,12 +424,12 @@ fn tool_answered<Answer>(
 }
 
 /// The answer of the compiler or assembler, which the kernel's text may keep busy without end.
-fn answered<Answer>(
+fn compiler_reply<Answer>(
     program: &Path,
     reply: Result<Result<Answer, RequestFailure>, WorkerError>,
 ) -> Result<Answer, CompileError> {
     match reply {
         Err(WorkerError::TimedOut { limit, .. }) => Err(CompileError::TimedOut { limit }),
-        reply => tool_answered(program, reply),
+        reply => tool_reply(program, reply),
     }
 }

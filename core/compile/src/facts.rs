@@ -14,11 +14,11 @@ use lightbench_project::{DeviceFacts, Environment, Kernel, Project, Workload};
 use lightbench_units::Bytes;
 
 use super::compiler::{Compiled, Compiler};
-use super::diagnostics::{Diagnostic, direction};
+use super::diagnostics::{Diagnostic, bidirectional_text};
 use super::error::CompileError;
 use super::job::{Build, CompileJob};
+use super::launch_arguments::LaunchContext;
 use super::occupancy::{BlockDemand, Carveout, Occupancy, occupancy};
-use super::promised::Buffers;
 use super::signature::{self, Mismatch};
 use super::{Artifact, KernelFacts, Origin};
 
@@ -177,7 +177,7 @@ pub fn facts(
     setting: &Setting<'_>,
     cancellation: &Cancellation,
 ) -> Result<Facts, FactsError> {
-    let prepared = Prepared::of(kernel, setting)?;
+    let prepared = Prepared::new(kernel, setting)?;
     let compiled = compiler.compile(prepared.job(), prepared.limit(), cancellation)?;
     prepared.facts(compiled)
 }
@@ -196,12 +196,12 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// [`FactsError::Plan`] and [`FactsError::Include`].
-    pub fn of(kernel: &'a Kernel, setting: &Setting<'a>) -> Result<Self, FactsError> {
+    pub fn new(kernel: &'a Kernel, setting: &Setting<'a>) -> Result<Self, FactsError> {
         let selection = selection(kernel, setting)?;
         let candidate =
             Candidate::new(setting.project, kernel, selection).map_err(FactsError::Include)?;
         let job =
-            CompileJob::of(&candidate, setting.sheet.capability.compute_capability, setting.build);
+            CompileJob::new(&candidate, setting.sheet.capability.compute_capability, setting.build);
         Ok(Self { kernel, setting: *setting, candidate, job })
     }
 
@@ -246,7 +246,7 @@ fn direction_warnings(candidate: &Candidate) -> Vec<Diagnostic> {
     let included = candidate.includes.iter();
     let included = included.map(|file| (format!("include/{}", file.name), file.text.as_str()));
     let texts = std::iter::once(kernel).chain(included);
-    texts.flat_map(|(file, text)| direction::warnings(&file, text)).collect()
+    texts.flat_map(|(file, text)| bidirectional_text::warnings(&file, text)).collect()
 }
 
 /// What a kernel is compiled with: parameters, constants, options.
@@ -256,7 +256,7 @@ fn direction_warnings(candidate: &Candidate) -> Vec<Diagnostic> {
 pub fn selection(kernel: &Kernel, setting: &Setting<'_>) -> Result<Selection, FactsError> {
     let environment = setting.project.environment(setting.workload);
     let device = device_facts(setting.sheet);
-    kernel.launch.select(&environment, setting.chosen, &device).map_err(planless)
+    kernel.launch.select(&environment, setting.chosen, &device).map_err(plan_error)
 }
 
 struct Planner<'a> {
@@ -271,10 +271,11 @@ impl Planner<'_> {
     fn launches(&self, selection: &Selection) -> Result<(Plan, Vec<LaunchFacts>), FactsError> {
         let launch = &self.kernel.launch;
         let footprints =
-            launch.footprints(&self.environment, selection, &self.device).map_err(planless)?;
+            launch.footprints(&self.environment, selection, &self.device).map_err(plan_error)?;
         let resident = self.resident_blocks(&footprints)?;
-        let plan =
-            launch.plan(&self.environment, selection, &self.device, &resident).map_err(planless)?;
+        let plan = launch
+            .plan(&self.environment, selection, &self.device, &resident)
+            .map_err(plan_error)?;
         let launches = planned_launches(&plan).into_iter();
         let launches =
             launches.map(|planned| self.launch_facts(planned)).collect::<Result<_, _>>()?;
@@ -302,15 +303,15 @@ impl Planner<'_> {
 
     fn launch_facts(&self, planned: PlannedLaunch) -> Result<LaunchFacts, FactsError> {
         let kernel = self.compiled(&planned.name_expression)?.clone();
-        let buffers = Buffers {
+        let buffers = LaunchContext {
             definition: &self.setting.project.definition,
             launch: &self.kernel.launch,
             role: self.kernel.role,
         };
-        let promised = buffers.promised(&planned.arguments);
+        let arguments = buffers.launch_arguments(&planned.arguments);
         let types = signature::parameters(&kernel.symbol);
         let mismatches =
-            signature::match_arguments(&promised, &kernel.parameters, types.as_deref());
+            signature::match_arguments(&arguments, &kernel.parameters, types.as_deref());
         if !mismatches.is_empty() {
             return Err(FactsError::Arguments { kernel: planned.name_expression, mismatches });
         }
@@ -386,7 +387,7 @@ impl Planner<'_> {
     }
 }
 
-fn planless(error: PlanError) -> FactsError {
+fn plan_error(error: PlanError) -> FactsError {
     FactsError::Plan(Box::new(error))
 }
 

@@ -69,7 +69,7 @@ pub struct CompileJob {
 impl CompileJob {
     /// What compiling a candidate for a compute capability means.
     #[must_use]
-    pub fn of(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
+    pub fn new(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
         let portability = match candidate.selection.architecture {
             Architecture::Portable => Portability::Portable,
             Architecture::Specific => Portability::Specific,
@@ -103,7 +103,7 @@ impl CompileJob {
                 parts.extend(cuda.options.iter().map(String::as_str));
             }
         }
-        Key::of(parts.into_iter().map(str::as_bytes))
+        Key::new(parts.into_iter().map(str::as_bytes))
     }
 
     /// What a compile worker is asked.
@@ -127,7 +127,7 @@ impl CompileJob {
         });
         options.extend(cuda.options.iter().cloned());
         CompileRequest {
-            name: source_names::told(&cuda.name),
+            name: source_names::compiler_name(&cuda.name),
             source: cuda.text.clone(),
             headers: cuda.headers.clone(),
             name_expressions: cuda.name_expressions.clone(),

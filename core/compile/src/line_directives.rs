@@ -27,7 +27,7 @@ struct Segment {
 
 /// Where a counted line stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum PhysicalLine {
     /// At this line, from 1.
     Line(u32),
     /// Several lines are counted so, or a macro counts.
@@ -39,7 +39,7 @@ pub enum Written {
 impl LineDirectives {
     /// Reads a text. One that cannot be split into tokens counts as if it had no directives: it is not compiled.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let directives = line_directives(text);
         if directives.is_empty() {
             return Self::default();
@@ -60,9 +60,9 @@ impl LineDirectives {
 
     /// Where line `line` of `file` stands; `is_main` says whether that is the name of the text itself.
     #[must_use]
-    pub fn written(&self, file: &str, is_main: bool, line: u32) -> Written {
+    pub fn physical_line(&self, file: &str, is_main: bool, line: u32) -> PhysicalLine {
         if self.segments.is_empty() {
-            return if is_main { Written::Line(line) } else { Written::Elsewhere };
+            return if is_main { PhysicalLine::Line(line) } else { PhysicalLine::Elsewhere };
         }
         let named = |segment: &&Segment| match &segment.file {
             None => is_main,
@@ -70,19 +70,19 @@ impl LineDirectives {
         };
         let mut found = None;
         for segment in self.segments.iter().filter(named) {
-            let Some(number) = segment.number else { return Written::Unknown };
+            let Some(number) = segment.number else { return PhysicalLine::Unknown };
             let Some(behind) = line.checked_sub(number).filter(|behind| *behind < segment.lines)
             else {
                 continue;
             };
             if found.replace(segment.first + behind).is_some() {
-                return Written::Unknown;
+                return PhysicalLine::Unknown;
             }
         }
         match found {
-            Some(line) => Written::Line(line),
-            None if self.segments.iter().any(|segment| named(&segment)) => Written::Unknown,
-            None => Written::Elsewhere,
+            Some(line) => PhysicalLine::Line(line),
+            None if self.segments.iter().any(|segment| named(&segment)) => PhysicalLine::Unknown,
+            None => PhysicalLine::Elsewhere,
         }
     }
 }
@@ -94,26 +94,26 @@ mod tests {
     #[test]
     fn counted_lines_lead_back_to_the_text() {
         let check = |text: &str, file: &str, line, expected| {
-            let found = LineDirectives::of(text).written(file, file == "a.cu", line);
+            let found = LineDirectives::new(text).physical_line(file, file == "a.cu", line);
             assert_eq!(found, expected, "{file}:{line} of {text:?}");
         };
         let plain = "one\ntwo\n";
-        check(plain, "a.cu", 2, Written::Line(2));
-        check(plain, "b.cuh", 2, Written::Elsewhere);
+        check(plain, "a.cu", 2, PhysicalLine::Line(2));
+        check(plain, "b.cuh", 2, PhysicalLine::Elsewhere);
         let named = "one\n#line 100 \"other.cu\"\nthree\nfour\n# 7\nsix\n";
-        check(named, "a.cu", 1, Written::Line(1));
-        check(named, "other.cu", 100, Written::Line(3));
-        check(named, "other.cu", 101, Written::Line(4));
-        check(named, "other.cu", 7, Written::Line(6));
-        check(named, "other.cu", 50, Written::Unknown);
-        check(named, "a.cu", 6, Written::Unknown);
-        check(named, "b.cuh", 7, Written::Elsewhere);
+        check(named, "a.cu", 1, PhysicalLine::Line(1));
+        check(named, "other.cu", 100, PhysicalLine::Line(3));
+        check(named, "other.cu", 101, PhysicalLine::Line(4));
+        check(named, "other.cu", 7, PhysicalLine::Line(6));
+        check(named, "other.cu", 50, PhysicalLine::Unknown);
+        check(named, "a.cu", 6, PhysicalLine::Unknown);
+        check(named, "b.cuh", 7, PhysicalLine::Elsewhere);
         let twice = "#line 2\ntwo\n#line 2\nfour\n";
-        check(twice, "a.cu", 2, Written::Unknown);
+        check(twice, "a.cu", 2, PhysicalLine::Unknown);
         let back = "#line 40\ntwo\nthree\n";
-        check(back, "a.cu", 41, Written::Line(3));
+        check(back, "a.cu", 41, PhysicalLine::Line(3));
         let commented = "// #line 9\n/*\n#line 9\n*/\nconst char* s = R\"(\n#line 9\n)\";\n";
-        check(commented, "a.cu", 6, Written::Line(6));
-        check("#line HERE\ntwo\n", "a.cu", 2, Written::Unknown);
+        check(commented, "a.cu", 6, PhysicalLine::Line(6));
+        check("#line HERE\ntwo\n", "a.cu", 2, PhysicalLine::Unknown);
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn explain(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 place: Place::Nowhere,
                 severity: Severity::Error,
                 code: None,
-                message: what_is_wrong(&name, &diagnostic.message),
+                message: explanation(&name, &diagnostic.message),
                 notes: Vec::new(),
             });
             names.push(name);
@@ -41,7 +41,7 @@ fn name_in_question(diagnostic: &Diagnostic) -> Option<String> {
     (place.file == NAME_MAP).then(|| name.trim().to_owned())
 }
 
-fn what_is_wrong(name: &str, message: &str) -> String {
+fn explanation(name: &str, message: &str) -> String {
     if message.contains("non-__global__") {
         format!(
             "the launch block names `{name}`, which is not a `__global__` function: write `__global__ void` before it"

@@ -9,14 +9,14 @@ use std::path::Path;
 
 use lightbench_worker::SCRATCH_PREFIX;
 
-use super::line_directives::{LineDirectives, Written};
+use super::line_directives::{LineDirectives, PhysicalLine};
 
 /// The folder of main files, as the compiler is told.
 pub const FOLDER: &str = "/lightbench/";
 
 /// What the compiler is told that the main file is called.
 #[must_use]
-pub fn told(name: &str) -> String {
+pub fn compiler_name(name: &str) -> String {
     format!("{FOLDER}{name}")
 }
 
@@ -39,43 +39,43 @@ impl SourceNames {
     /// The same, where the main text counts its lines as it says in `#line`.
     #[must_use]
     pub fn with_lines_of(self, text: &str) -> Self {
-        Self { lines: LineDirectives::of(text), ..self }
+        Self { lines: LineDirectives::new(text), ..self }
     }
 
     /// Whether a path in messages or line tables is the name of the main text.
     #[must_use]
     pub fn is_main(&self, path: &str) -> bool {
-        self.known(path) == self.main
+        self.display_name(path) == self.main
     }
 
     /// Where a line of a message or line table stands in the main text.
     #[must_use]
-    pub fn written(&self, path: &str, line: u32) -> Written {
-        let known = self.known(path);
-        self.lines.written(known, self.is_main(path), line)
+    pub fn physical_line(&self, path: &str, line: u32) -> PhysicalLine {
+        let known = self.display_name(path);
+        self.lines.physical_line(known, self.is_main(path), line)
     }
 
     /// A name for a place that is no line of the main text, although it is counted as one.
     #[must_use]
-    pub fn counted(&self, path: &str) -> String {
-        format!("{} (as `#line` counts)", self.known(path))
+    pub fn presumed_name(&self, path: &str) -> String {
+        format!("{} (as `#line` counts)", self.display_name(path))
     }
 
     /// As the compiler spells the texts in its messages.
     #[must_use]
-    pub fn spelled(&self) -> Vec<String> {
-        [told(&self.main)].into_iter().chain(self.headers.iter().cloned()).collect()
+    pub fn compiler_names(&self) -> Vec<String> {
+        [compiler_name(&self.main)].into_iter().chain(self.headers.iter().cloned()).collect()
     }
 
     /// A sentence with the names that people know.
     #[must_use]
-    pub fn in_text(&self, text: &str) -> String {
+    pub fn with_display_names(&self, text: &str) -> String {
         text.replace(FOLDER, "")
     }
 
     /// The name that people know, for a path in messages or line tables.
     #[must_use]
-    pub fn known<'a>(&'a self, path: &'a str) -> &'a str {
+    pub fn display_name<'a>(&'a self, path: &'a str) -> &'a str {
         if let Some(name) = path.strip_prefix(FOLDER) {
             return name;
         }
@@ -103,13 +103,13 @@ mod tests {
     fn a_path_is_shown_under_the_name_that_people_know() {
         let headers = ["index.cuh", "deep/index.cuh"].map(str::to_owned);
         let names = SourceNames::new("kernels/naive.cu", headers);
-        let check = |path, expected: &str| assert_eq!(names.known(path), expected);
+        let check = |path, expected: &str| assert_eq!(names.display_name(path), expected);
         check("/lightbench/kernels/naive.cu", "kernels/naive.cu");
         check("/tmp/worker-1/index.cuh", "index.cuh");
         check("/tmp/worker-1/deep/index.cuh", "deep/index.cuh");
         check("/tmp/worker-1/other_index.cuh", "/tmp/worker-1/other_index.cuh");
         check("/tmp/lightbench-worker-Xy1/made-up.cu", "made-up.cu");
         check("/cache/headers/cuda_fp16.hpp", "/cache/headers/cuda_fp16.hpp");
-        assert_eq!(names.spelled()[0], "/lightbench/kernels/naive.cu");
+        assert_eq!(names.compiler_names()[0], "/lightbench/kernels/naive.cu");
     }
 }

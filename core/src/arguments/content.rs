@@ -48,7 +48,7 @@ impl Buffer {
         let stream = Stream::new(seed, position);
         let c_type = self.c_type;
         Ok(InitialContent::Bytes(match &self.content {
-            Content::Unwritten => return Ok(InitialContent::Uninitialised),
+            Content::Uninitialised => return Ok(InitialContent::Uninitialised),
             Content::Zeros => self.each(|_| 0),
             Content::Ones => self.each(|_| nearest(c_type.dtype(), 1.0)),
             Content::Iota => self.each(|index| iota(c_type, index)),

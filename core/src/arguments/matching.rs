@@ -4,8 +4,8 @@ use lightbench_primitives::dtype::CType;
 
 use super::{Spec, SpecKind, buffer_of};
 use crate::compile::KernelFacts;
-use crate::compile::promised::element;
-use crate::compile::signature::{self, Mismatch, Promised, PromisedKind};
+use crate::compile::launch_arguments::element;
+use crate::compile::signature::{self, LaunchArgument, LaunchArgumentKind, Mismatch};
 
 /// An argument that the kernel does not take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,27 +75,30 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
     if !dangling.is_empty() {
         return dangling;
     }
-    let promised: Vec<Promised> = specs
+    let arguments: Vec<LaunchArgument> = specs
         .iter()
         .zip(&kernel.parameters)
         .enumerate()
-        .map(|(index, (spec, parameter))| Promised {
+        .map(|(index, (spec, parameter))| LaunchArgument {
             name: spec.text.clone(),
             kind: match &spec.kind {
-                SpecKind::Value { c_type, .. } => PromisedKind::Scalar(element(c_type.dtype())),
-                // Bytes have no alignment of their own.
-                SpecKind::Bytes(bytes) => {
-                    PromisedKind::Bytes { size: bytes.len() as u64, align: parameter.alignment }
+                SpecKind::Value { c_type, .. } => {
+                    LaunchArgumentKind::Scalar(element(c_type.dtype()))
                 }
+                // Bytes have no alignment of their own.
+                SpecKind::Bytes(bytes) => LaunchArgumentKind::Bytes {
+                    size: bytes.len() as u64,
+                    align: parameter.alignment,
+                },
                 SpecKind::Buffer(_) | SpecKind::Same(_) | SpecKind::Null => {
                     // A null pointer points to nothing: its type is not compared.
                     let c_type = buffer_of(specs, index).map_or(CType::U8, |buffer| buffer.c_type);
-                    PromisedKind::Buffer(element(c_type.dtype()))
+                    LaunchArgumentKind::Buffer(element(c_type.dtype()))
                 }
             },
         })
         .collect();
-    let mismatches = signature::match_arguments(&promised, &kernel.parameters, types.as_deref());
+    let mismatches = signature::match_arguments(&arguments, &kernel.parameters, types.as_deref());
     let misfit = |mismatch: &Mismatch| {
         let index = position(mismatch)?.checked_sub(1)?;
         let parameter = kernel.parameters.get(index)?;

@@ -85,7 +85,7 @@ pub struct Buffer {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Nothing that was written.
-    Unwritten,
+    Uninitialised,
     /// 0.
     Zeros,
     /// 1.

@@ -136,7 +136,9 @@ fn buffer(reader: &mut Reader<'_>, access: Access) -> Result<Buffer, Wrong> {
     reader.must("]", "`]`")?;
     if reader.rest.is_empty() {
         return match access {
-            Access::ReadWrite => Ok(Buffer { c_type, count, access, content: Content::Unwritten }),
+            Access::ReadWrite => {
+                Ok(Buffer { c_type, count, access, content: Content::Uninitialised })
+            }
             Access::ReadOnly => Err(reader.wrong(Reason::EmptyInput)),
         };
     }

@@ -98,7 +98,7 @@ impl Child {
         while !has_exited(&self.process) {
             if Instant::now() >= deadline {
                 self.kill();
-                return Death::Silent;
+                return Death::OutputClosed;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -112,7 +112,7 @@ impl Child {
         counts.map_or(0, |(before, now)| now.saturating_sub(before))
     }
 
-    pub(super) fn last_words(&self) -> Vec<String> {
+    pub(super) fn stderr_tail(&self) -> Vec<String> {
         self.stderr.lines()
     }
 }

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use lightbench_primitives::cancellation::Cancellation;
 use serde::de::DeserializeOwned;
 
-use crate::busy::{kept_waiting, left};
 use crate::child::{Child, Pipes};
 use crate::command::WorkerCommand;
 use crate::error::{Death, Stage, WorkerError};
 use crate::frame::{Frame, FrameError};
-use crate::pauses::Pauses;
+use crate::pause_times::PauseTimes;
 use crate::protocol::{
     Call, Configuration, Hello, Protocol, Readiness, Ready, Reply, Setup, VERSION,
 };
+use crate::scheduling_delay::{remaining_time, run_queue_wait};
 use crate::stderr_tail::printable;
 
 /// How often a waiting call looks whether it was cancelled.
@@ -59,7 +59,7 @@ impl<P: Protocol> Worker<P> {
         let (setup, options) = encoded.map_err(WorkerError::Request)?;
         let stopped_limit = command.stopped_limit;
         let allowance =
-            Allowance::from_now(Stage::Start, (limits.start, stopped_limit), cancellation);
+            CallLimits::from_now(Stage::Start, (limits.start, stopped_limit), cancellation);
         let greeting = converse(&mut child, &allowance, || greet(&mut pipes, &setup, &options))?;
         match greeting {
             Greeting::OtherVersion(theirs) => {
@@ -138,7 +138,7 @@ impl<P: Protocol> Worker<P> {
             return Err(died(&self.child, Stage::Call, death));
         };
         let limits = (limit, self.stopped_limit);
-        let allowance = Allowance::from_now(Stage::Call, limits, cancellation);
+        let allowance = CallLimits::from_now(Stage::Call, limits, cancellation);
         let reply = converse(&mut self.child, &allowance, || exchange(&mut pipes, &request))?;
         self.pipes = Some(pipes);
         reply.map_err(|size| WorkerError::ReplyTooLarge { size })
@@ -178,7 +178,7 @@ fn exchange<Message: DeserializeOwned>(
 }
 
 /// How long a conversation may take.
-struct Allowance<'token> {
+struct CallLimits<'token> {
     during: Stage,
     limit: Duration,
     stopped_limit: Duration,
@@ -186,7 +186,7 @@ struct Allowance<'token> {
     cancellation: &'token Cancellation,
 }
 
-impl<'token> Allowance<'token> {
+impl<'token> CallLimits<'token> {
     fn from_now(
         during: Stage,
         (limit, stopped_limit): (Duration, Duration),
@@ -198,28 +198,30 @@ impl<'token> Allowance<'token> {
     /// Waits for the one value that will come. Time in which the process waits for a processor or a disk extends the limit;
     /// time in which it is stopped or held by a debugger does not count at all.
     fn wait<Value>(&self, process: u32, receiver: &Receiver<Value>) -> Result<Value, Stop> {
-        let before = kept_waiting(process);
+        let before = run_queue_wait(process);
         let mut waited = Duration::ZERO;
-        let mut pauses = Pauses::from_now();
+        let mut pauses = PauseTimes::new();
         loop {
-            let own = |pauses: &Pauses| self.began.elapsed().saturating_sub(pauses.not_counted());
+            let own =
+                |pauses: &PauseTimes| self.began.elapsed().saturating_sub(pauses.not_counted());
             let extension = waited + pauses.uninterruptible();
-            let mut remaining = left(self.limit, own(&pauses), extension);
+            let mut remaining = remaining_time(self.limit, own(&pauses), extension);
             if remaining <= CANCELLATION_INTERVAL {
-                waited = kept_waiting(process).saturating_sub(before);
-                remaining = left(self.limit, own(&pauses), waited + pauses.uninterruptible());
+                waited = run_queue_wait(process).saturating_sub(before);
+                remaining =
+                    remaining_time(self.limit, own(&pauses), waited + pauses.uninterruptible());
             }
             let slice = remaining.min(CANCELLATION_INTERVAL);
             match receiver.recv_timeout(slice) {
                 Ok(value) => return Ok(value),
-                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Silence),
+                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Disconnected),
                 Err(RecvTimeoutError::Timeout) if self.cancellation.is_cancelled() => {
                     return Err(Stop::Cancelled);
                 }
                 Err(RecvTimeoutError::Timeout) if remaining <= slice => {
                     return Err(Stop::LimitReached);
                 }
-                Err(RecvTimeoutError::Timeout) => pauses.look(process),
+                Err(RecvTimeoutError::Timeout) => pauses.sample(process),
             }
             if pauses.stopped() >= self.stopped_limit {
                 return Err(Stop::Stopped(self.stopped_limit));
@@ -233,13 +235,13 @@ enum Stop {
     Cancelled,
     LimitReached,
     Stopped(Duration),
-    Silence,
+    Disconnected,
 }
 
 /// The error for a worker that ended without a reply.
 fn died(child: &Child, during: Stage, death: Death) -> WorkerError {
     let oom_kills = child.oom_kills();
-    WorkerError::Died { during, death, last_words: child.last_words(), oom_kills }
+    WorkerError::Died { during, death, stderr_tail: child.stderr_tail(), oom_kills }
 }
 
 /// Runs one exchange on a thread of its own, because reading and writing a pipe cannot be
@@ -247,7 +249,7 @@ fn died(child: &Child, during: Stage, death: Death) -> WorkerError {
 /// which also ends the exchange, so that the thread never outlives this function.
 fn converse<Value: Send>(
     child: &mut Child,
-    allowance: &Allowance<'_>,
+    allowance: &CallLimits<'_>,
     exchange: impl FnOnce() -> Result<Value, FrameError> + Send,
 ) -> Result<Value, WorkerError> {
     let process = child.id();
@@ -273,7 +275,7 @@ fn converse<Value: Send>(
             Err(WorkerError::Protocol(FrameError::Io(error)))
         }
         Ok(Err(FrameError::Closed | FrameError::Truncated { .. } | FrameError::Io(_)))
-        | Err(Stop::Silence) => {
+        | Err(Stop::Disconnected) => {
             let death = child.death();
             Err(died(child, allowance.during, death))
         }

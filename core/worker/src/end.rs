@@ -20,7 +20,7 @@ pub struct WorkerEnd {
     /// How it ended.
     pub death: Death,
     /// The last lines of its standard error.
-    pub last_words: Vec<String>,
+    pub stderr_tail: Vec<String>,
     /// How many processes of our control group the out-of-memory killer ended while the worker lived.
     pub oom_kills: u64,
 }
@@ -47,7 +47,7 @@ impl WorkerEnd {
     /// The line that tells of an allocation that failed.
     fn failed_allocation(&self) -> Option<&str> {
         let tells = |line: &&String| FAILED_ALLOCATIONS.iter().any(|words| line.contains(words));
-        self.last_words.iter().find(tells).map(String::as_str)
+        self.stderr_tail.iter().find(tells).map(String::as_str)
     }
 
     /// What to do where this happened to two processes in a row.
@@ -55,7 +55,7 @@ impl WorkerEnd {
     pub fn advice(&self) -> &'static str {
         match self.death {
             Death::Stopped { .. } => "find what stops the processes of Lightbench (SIGSTOP)",
-            Death::Signal { .. } | Death::Exited { .. } | Death::Silent | Death::Unknown
+            Death::Signal { .. } | Death::Exited { .. } | Death::OutputClosed | Death::Unknown
                 if self.is_crash() =>
             {
                 "report this as a defect of Lightbench, with the project"
@@ -63,7 +63,7 @@ impl WorkerEnd {
             Death::Exited { .. } if self.failed_allocation().is_none() => {
                 "look at what `lightbench doctor` says of this machine"
             }
-            Death::Signal { .. } | Death::Exited { .. } | Death::Silent | Death::Unknown => {
+            Death::Signal { .. } | Death::Exited { .. } | Death::OutputClosed | Death::Unknown => {
                 "free memory, raise the memory limit of the control group (`memory.max`), or find what sends the signal"
             }
         }
@@ -79,7 +79,7 @@ impl fmt::Display for WorkerEnd {
                 let seconds = after.as_secs_f64();
                 write!(formatter, "was stopped (state T) for {seconds} s and was replaced")?;
             }
-            (None, death @ (Death::Exited { .. } | Death::Silent | Death::Unknown)) => {
+            (None, death @ (Death::Exited { .. } | Death::OutputClosed | Death::Unknown)) => {
                 write!(formatter, "ended before it could {}: {death}", self.during)?;
             }
             (None, death @ Death::Signal { .. }) if self.is_crash() => {
@@ -93,7 +93,7 @@ impl fmt::Display for WorkerEnd {
             let count = self.oom_kills;
             write!(formatter, "; the control group counted {count} out-of-memory kills meanwhile")?;
         }
-        match memory::of_machine() {
+        match memory::machine_memory() {
             Some(sizes) if !self.is_crash() => write!(formatter, "; {sizes}"),
             Some(_) | None => Ok(()),
         }
@@ -116,8 +116,14 @@ mod tests {
     use super::*;
 
     fn end(death: Death, line: &str, oom_kills: u64) -> WorkerEnd {
-        let last_words = vec![line.to_owned()];
-        WorkerEnd { role: WorkerRole::Candidate, during: Stage::Call, death, last_words, oom_kills }
+        let stderr_tail = vec![line.to_owned()];
+        WorkerEnd {
+            role: WorkerRole::Candidate,
+            during: Stage::Call,
+            death,
+            stderr_tail,
+            oom_kills,
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -57,7 +57,7 @@ pub enum WorkerError {
     #[error("cancelled")]
     Cancelled,
     /// The worker ended without a reply.
-    #[error("the worker ended before it could {during}: {death}{}", quoted(last_words))]
+    #[error("the worker ended before it could {during}: {death}{}", quoted(stderr_tail))]
     Died {
         /// What it was doing. At the start, the environment is at fault: loading a truncated compiler library ends the
         /// process.
@@ -65,7 +65,7 @@ pub enum WorkerError {
         /// How it ended.
         death: Death,
         /// The last lines of its standard error, with control characters replaced.
-        last_words: Vec<String>,
+        stderr_tail: Vec<String>,
         /// How many processes of our control group the out-of-memory killer ended while the worker lived.
         oom_kills: u64,
     },
@@ -120,7 +120,7 @@ pub enum Death {
         after: Duration,
     },
     /// It did not end by itself after closing its output, and was killed.
-    Silent,
+    OutputClosed,
     /// The system does not say.
     Unknown,
 }
@@ -132,15 +132,15 @@ impl Death {
     pub fn is_crash(self) -> bool {
         match self {
             Self::Exited { .. } => true,
-            Self::Signal { number } => is_own(number),
-            Self::Stopped { .. } | Self::Silent | Self::Unknown => false,
+            Self::Signal { number } => is_crash_signal(number),
+            Self::Stopped { .. } | Self::OutputClosed | Self::Unknown => false,
         }
     }
 }
 
 /// Whether a process raises a signal by itself.
 #[cfg(unix)]
-fn is_own(number: i32) -> bool {
+fn is_crash_signal(number: i32) -> bool {
     use rustix::process::Signal;
     let own = [
         Signal::SEGV,
@@ -156,7 +156,7 @@ fn is_own(number: i32) -> bool {
 
 /// No other system has signals.
 #[cfg(not(unix))]
-fn is_own(_number: i32) -> bool {
+fn is_crash_signal(_number: i32) -> bool {
     false
 }
 
@@ -194,12 +194,12 @@ impl std::fmt::Display for Death {
             Self::Stopped { after } => {
                 write!(formatter, "it was stopped for {} s", after.as_secs_f64())
             }
-            Self::Silent => formatter.write_str("it closed its output"),
+            Self::OutputClosed => formatter.write_str("it closed its output"),
             Self::Unknown => formatter.write_str("unknown cause"),
         }
     }
 }
 
-fn quoted(last_words: &[String]) -> String {
-    last_words.last().map_or_else(String::new, |line| format!("; its last line was `{line}`"))
+fn quoted(lines: &[String]) -> String {
+    lines.last().map_or_else(String::new, |line| format!("; its last line was `{line}`"))
 }

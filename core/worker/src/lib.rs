@@ -26,11 +26,11 @@ pub mod protocol;
 pub mod sandbox;
 pub mod server;
 
-mod busy;
 mod child;
 mod confine;
 mod memory;
-mod pauses;
+mod pause_times;
+mod scheduling_delay;
 mod stderr_tail;
 
 pub use stderr_tail::printable;

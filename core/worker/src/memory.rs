@@ -20,13 +20,13 @@ pub(super) fn oom_kills() -> Option<u64> {
 
 /// The memory of this machine in one sentence part; none where the system does not state it.
 #[cfg(target_os = "linux")]
-pub(super) fn of_machine() -> Option<String> {
+pub(super) fn machine_memory() -> Option<String> {
     sizes(&std::fs::read_to_string("/proc/meminfo").ok()?)
 }
 
 /// Only Linux is asked.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn of_machine() -> Option<String> {
+pub(super) fn machine_memory() -> Option<String> {
     None
 }
 

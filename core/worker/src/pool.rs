@@ -22,11 +22,11 @@ pub struct WorkerPool<P: Protocol> {
 
 /// What an outcome means for the work after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Afterwards {
+pub enum FollowingWork {
     /// The rest is carried out.
-    GoOn,
+    Continue,
     /// The rest is not begun, and cancelled where it has begun.
-    EndTheRest,
+    Cancel,
 }
 
 impl<P: Protocol> WorkerPool<P> {
@@ -54,7 +54,7 @@ impl<P: Protocol> WorkerPool<P> {
         works: &[Work],
         cancellation: &Cancellation,
         carry_out: impl Fn(&mut WorkerHandle<P>, &Work, &Cancellation) -> Value + Sync,
-        afterwards: impl Fn(&Work, &Value) -> Afterwards + Sync,
+        afterwards: impl Fn(&Work, &Value) -> FollowingWork + Sync,
     ) -> Vec<Option<Value>> {
         let wanted = works.len().min(self.most.get());
         while self.handles.len() < wanted {
@@ -122,13 +122,13 @@ impl<Value> Queue<Value> {
         Some((index, token))
     }
 
-    fn end(&self, index: usize, value: Value, afterwards: Afterwards) {
+    fn end(&self, index: usize, value: Value, afterwards: FollowingWork) {
         let mut state = self.lock();
         state.running.retain(|(running, _)| *running != index);
         if let Some(outcome) = state.outcomes.get_mut(index) {
             *outcome = Some(value);
         }
-        if afterwards == Afterwards::EndTheRest && index < state.end {
+        if afterwards == FollowingWork::Cancel && index < state.end {
             state.end = index + 1;
             let later = state.running.iter().filter(|(running, _)| *running > index);
             later.for_each(|(_, token)| token.cancel());
@@ -173,8 +173,8 @@ mod tests {
         let command = WorkerCommand::new("never started", [""; 0]);
         let mut pool = WorkerPool::<Never>::new(command, Configuration::default(), most);
         let end = |_: &u32, value: &Result<u32, u32>| match value {
-            Ok(_) => Afterwards::GoOn,
-            Err(_) => Afterwards::EndTheRest,
+            Ok(_) => FollowingWork::Continue,
+            Err(_) => FollowingWork::Cancel,
         };
         let outcomes =
             pool.each(works, &Cancellation::new(), |_, work, token| carry_out(*work, token), end);
@@ -242,7 +242,7 @@ mod tests {
         let command = WorkerCommand::new("never started", [""; 0]);
         let most = NonZeroUsize::MIN;
         let mut pool = WorkerPool::<Never>::new(command, Configuration::default(), most);
-        let go_on = |_: &u32, (): &()| Afterwards::GoOn;
+        let go_on = |_: &u32, (): &()| FollowingWork::Continue;
         assert_eq!(pool.each(&[1, 2], &cancellation, |_, _, _| (), go_on), [None, None]);
     }
 }

@@ -63,7 +63,7 @@ impl Offer {
                 Err(failure) => return conversation.fail(failure),
             };
             let sandbox = conversation.confine(setup);
-            conversation.say(&Readiness::Ready(Ready { facts, sandbox }))?;
+            conversation.send(&Readiness::Ready(Ready { facts, sandbox }))?;
             conversation.answer(&setup.scratch, |frame| {
                 let request = frame.parse().map_err(ServeError::Parent)?;
                 Ok(service.answer(request))
@@ -84,7 +84,7 @@ pub fn serve(offers: Vec<Offer>) -> Result<(), ServeError> {
     let streams = confine::take_standard_streams().map_err(ServeError::Process)?;
     confine::forbid_core_dumps().map_err(ServeError::Process)?;
     let mut conversation = Conversation { streams, inherited_descriptors };
-    conversation.say(&Hello { version: VERSION })?;
+    conversation.send(&Hello { version: VERSION })?;
     let setup: Setup = match conversation.next() {
         Ok(frame) => frame.parse().map_err(ServeError::Parent)?,
         Err(ServeError::Parent(FrameError::Closed)) => return Ok(()),
@@ -95,7 +95,7 @@ pub fn serve(offers: Vec<Offer>) -> Result<(), ServeError> {
         return conversation.fail(SetupFailure::NoSuchService(setup.service));
     };
     if offer.build != setup.build {
-        return conversation.say(&Readiness::<()>::OtherBuild { build: offer.build.to_owned() });
+        return conversation.send(&Readiness::<()>::OtherBuild { build: offer.build.to_owned() });
     }
     (offer.serve)(&setup, &options, conversation)
 }
@@ -111,12 +111,12 @@ impl Conversation {
         Frame::read_from(&mut self.streams.from_parent).map_err(ServeError::Parent)
     }
 
-    fn say<Message: serde::Serialize>(&mut self, message: &Message) -> Result<(), ServeError> {
-        say(&mut self.streams.to_parent, message).map_err(ServeError::Parent)
+    fn send<Message: serde::Serialize>(&mut self, message: &Message) -> Result<(), ServeError> {
+        send(&mut self.streams.to_parent, message).map_err(ServeError::Parent)
     }
 
     fn fail(mut self, failure: SetupFailure) -> Result<(), ServeError> {
-        self.say(&Readiness::<()>::Failed(failure))
+        self.send(&Readiness::<()>::Failed(failure))
     }
 
     /// Gives up everything that the policy does not name.
@@ -142,7 +142,7 @@ impl Conversation {
             Builder::new()
                 .name("worker-requests".to_owned())
                 .spawn_scoped(scope, move || {
-                    listen(from_parent, &sender);
+                    read_requests(from_parent, &sender);
                     confine::end_with_parent(scratch)
                 })
                 .map_err(ServeError::Process)?;
@@ -155,7 +155,7 @@ impl Conversation {
 }
 
 /// Passes on frames until the parent stops sending them.
-fn listen(mut from_parent: impl Read, sender: &SyncSender<Frame>) {
+fn read_requests(mut from_parent: impl Read, sender: &SyncSender<Frame>) {
     while let Ok(frame) = Frame::read_from(&mut from_parent) {
         if sender.send(frame).is_err() {
             return;
@@ -166,15 +166,15 @@ fn listen(mut from_parent: impl Read, sender: &SyncSender<Frame>) {
 fn reply(to_parent: &mut File, answer: Result<Frame, FrameError>) -> Result<(), FrameError> {
     match answer {
         Ok(frame) => {
-            say(to_parent, &Reply::Done)?;
+            send(to_parent, &Reply::Done)?;
             frame.write_to(to_parent)
         }
-        Err(FrameError::TooLarge { size }) => say(to_parent, &Reply::TooLarge { size }),
+        Err(FrameError::TooLarge { size }) => send(to_parent, &Reply::TooLarge { size }),
         Err(error) => Err(error),
     }
 }
 
-fn say<Message: serde::Serialize>(
+fn send<Message: serde::Serialize>(
     stream: &mut impl Write,
     message: &Message,
 ) -> Result<(), FrameError> {

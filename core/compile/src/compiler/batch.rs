@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::prelude;
-use lightbench_worker::pool::{Afterwards, WorkerPool};
+use lightbench_worker::pool::{FollowingWork, WorkerPool};
 use lightbench_worker::protocol::Configuration;
 use lightbench_worker::sandbox::SandboxReport;
 
-use super::{Compiled, Compiler, Origin, answered, identity};
+use super::{Compiled, Compiler, Origin, compiler_reply, identity};
 use crate::artifact;
 use crate::cache::Key;
 use crate::error::CompileError;
@@ -20,13 +20,13 @@ use crate::source_names::SourceNames;
 
 /// One compile among several.
 #[derive(Clone, Copy, Debug)]
-pub struct Ordered<'a> {
+pub struct BatchJob<'a> {
     /// What to compile.
     pub job: &'a CompileJob,
     /// How long it may take from the moment a worker begins it.
     pub limit: Duration,
     /// Whether what comes after it is still wanted if it fails.
-    pub if_it_fails: Afterwards,
+    pub on_failure: FollowingWork,
 }
 
 /// What came of several compiles; none for one that came after a failure that ends the rest, or that nobody began
@@ -36,7 +36,7 @@ pub type Batch = Vec<Option<Result<Compiled, CompileError>>>;
 /// One that the cache does not have.
 struct Miss<'a> {
     index: usize,
-    order: Ordered<'a>,
+    order: BatchJob<'a>,
     cuda: &'a CudaSource,
     key: Key,
 }
@@ -48,7 +48,7 @@ impl Compiler {
     /// Compiles several jobs, as many at a time as there are workers, and gives what came of them in their order.
     ///
     /// What comes before the first failure that ends the rest is compiled, whichever is found first.
-    pub fn compile_all(&mut self, orders: &[Ordered<'_>], cancellation: &Cancellation) -> Batch {
+    pub fn compile_all(&mut self, orders: &[BatchJob<'_>], cancellation: &Cancellation) -> Batch {
         let mut batch: Batch = orders.iter().map(|_| None).collect();
         let mut misses = Vec::new();
         for (index, order) in orders.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Compiler {
                     Some(self.assemble(order.job, name, text, cancellation))
                 }
             };
-            let ends = matches!(known, Some(Err(_))) && order.if_it_fails == Afterwards::EndTheRest;
+            let ends = matches!(known, Some(Err(_))) && order.on_failure == FollowingWork::Cancel;
             put(&mut batch, index, known);
             if ends {
                 break;
@@ -90,23 +90,24 @@ impl Compiler {
             Err(error) => return put(batch, first.index, Some(Err(error))),
         };
         let library = self.toolchain.nvrtc.library.clone();
-        let asked = Asked { library: &library, compiler: &self.name(), folders: &folders };
+        let context =
+            CompileContext { library: &library, compiler: &self.name(), folders: &folders };
         let pool = self.pool(&folders);
         let answers = pool.each(
             misses,
             cancellation,
-            |worker, miss, token| asked.answer(worker, miss, token),
+            |worker, miss, token| context.compile(worker, miss, token),
             |miss, answer| match answer {
                 Ok((NvrtcOutput { outcome: NvrtcOutcome::Compiled { .. }, .. }, _)) => {
-                    Afterwards::GoOn
+                    FollowingWork::Continue
                 }
-                Ok(_) | Err(_) => miss.order.if_it_fails,
+                Ok(_) | Err(_) => miss.order.on_failure,
             },
         );
         for (miss, answer) in misses.iter().zip(answers) {
             let compiled = answer.map(|answer| self.keep_answer(miss, answer));
-            let ends = matches!(compiled, Some(Err(_)))
-                && miss.order.if_it_fails == Afterwards::EndTheRest;
+            let ends =
+                matches!(compiled, Some(Err(_))) && miss.order.on_failure == FollowingWork::Cancel;
             put(batch, miss.index, compiled);
             if ends {
                 // What the cache had of the rest is not wanted either.
@@ -118,7 +119,7 @@ impl Compiler {
 
     fn keep_answer(&mut self, miss: &Miss<'_>, answer: Answer) -> Result<Compiled, CompileError> {
         let (answer, sandbox) = answer?;
-        self.say_what_is_not_in_force(&sandbox);
+        self.report_sandbox_gaps(&sandbox);
         // What failed is not kept: it may have been the machine's fault.
         if let NvrtcOutcome::Compiled { .. } = answer.outcome {
             self.keep(miss.key, &answer);
@@ -148,21 +149,21 @@ impl Compiler {
 }
 
 /// What all workers are asked alike.
-struct Asked<'a> {
+struct CompileContext<'a> {
     library: &'a Path,
     compiler: &'a str,
     folders: &'a [PathBuf],
 }
 
-impl Asked<'_> {
-    fn answer(
+impl CompileContext<'_> {
+    fn compile(
         &self,
         worker: &mut CompileWorker,
         miss: &Miss<'_>,
         cancellation: &Cancellation,
     ) -> Answer {
         let started = worker.worker(cancellation).map(|worker| Ok(worker.ready().clone()));
-        let ready = answered(self.library, started)?;
+        let ready = compiler_reply(self.library, started)?;
         let job = miss.order.job;
         if let Some(facts) = ready.facts
             && !facts.architectures.contains(&job.target.number())
@@ -172,7 +173,7 @@ impl Asked<'_> {
         }
         let request = job.compile_request(miss.cuda, self.folders.to_vec());
         let reply = worker.call_with_retry(request, miss.order.limit, cancellation);
-        Ok((answered(self.library, reply)?, ready.sandbox))
+        Ok((compiler_reply(self.library, reply)?, ready.sandbox))
     }
 }
 

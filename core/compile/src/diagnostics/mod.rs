@@ -4,7 +4,7 @@
 //! what is no diagnostic is handed on as text. Texts are kept as the compiler wrote them,
 //! control characters included; whoever displays them cleans them.
 
-pub(super) mod direction;
+pub(super) mod bidirectional_text;
 mod header;
 mod reader;
 

@@ -7,7 +7,7 @@ mod matching;
 #[cfg(test)]
 mod tests;
 
-pub use matching::{Class, Element, Mismatch, Promised, PromisedKind, match_arguments};
+pub use matching::{Class, Element, LaunchArgument, LaunchArgumentKind, Mismatch, match_arguments};
 
 use std::fmt;
 

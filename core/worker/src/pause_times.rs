@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The most that one look adds. The parent looks every 20 ms: between looks that are further apart it did not run, it could
 /// not take the reply that may have come meanwhile, and the worker may have been paused with it.
-const MOST_AT_ONCE: Duration = Duration::from_secs(1);
+const MAX_SAMPLE: Duration = Duration::from_secs(1);
 
 /// What a process does, as far as it matters to a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ enum State {
 
 /// What was seen of a worker since a request began.
 #[derive(Debug)]
-pub(super) struct Pauses {
+pub(super) struct PauseTimes {
     last: Instant,
     stopped: Duration,
     /// Stopped, held by a debugger, or not seen: no time of the worker's.
@@ -33,8 +33,8 @@ pub(super) struct Pauses {
     uninterruptible: Duration,
 }
 
-impl Pauses {
-    pub(super) fn from_now() -> Self {
+impl PauseTimes {
+    pub(super) fn new() -> Self {
         let nothing = Duration::ZERO;
         Self {
             last: Instant::now(),
@@ -45,14 +45,14 @@ impl Pauses {
     }
 
     /// Looks at the process.
-    pub(super) fn look(&mut self, process: u32) {
+    pub(super) fn sample(&mut self, process: u32) {
         let now = Instant::now();
         self.add(state(process), now.duration_since(self.last));
         self.last = now;
     }
 
     fn add(&mut self, state: State, passed: Duration) {
-        let seen = passed.min(MOST_AT_ONCE);
+        let seen = passed.min(MAX_SAMPLE);
         self.not_counted += passed.saturating_sub(seen);
         let passed = seen;
         match state {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn only_an_unbroken_stop_adds_up() {
-        let mut pauses = Pauses::from_now();
+        let mut pauses = PauseTimes::new();
         let part = Duration::from_millis(400);
         for state in [State::Stopped, State::Stopped, State::Working, State::Stopped] {
             pauses.add(state, part);
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(pauses.uninterruptible(), part);
         // The parent was away for an hour: what the worker did then is not known.
         pauses.add(State::Stopped, Duration::from_secs(3600));
-        assert_eq!(pauses.stopped(), MOST_AT_ONCE);
+        assert_eq!(pauses.stopped(), MAX_SAMPLE);
         let before = pauses.not_counted();
         pauses.add(State::Working, Duration::from_secs(3600));
         assert_eq!(pauses.not_counted(), before + Duration::from_secs(3599));

@@ -15,7 +15,7 @@ use super::occupancy::{Obstacle, Occupancy, Resident, occupancy};
 
 /// A launch of a compiled kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Launched<'a> {
+pub struct CompiledLaunch<'a> {
     /// The compiled kernel.
     pub kernel: &'a KernelFacts,
     /// How it was compiled.
@@ -72,7 +72,7 @@ pub enum NotModelled {
 /// What the model lacks, or why it says nothing.
 pub fn modelled_time(
     outcome: &Outcome,
-    launched: &Launched<'_>,
+    launched: &CompiledLaunch<'_>,
     sheet: &DeviceSheet,
 ) -> Result<ModelledTime, NotModelled> {
     if !outcome.faults.is_empty() {
@@ -83,7 +83,7 @@ pub fn modelled_time(
         Build::AsWritten => return Err(NotModelled::AsWritten),
         Build::Optimised => {}
     }
-    let Launched { kernel, grid, block, dynamic_shared, carveout, .. } = *launched;
+    let CompiledLaunch { kernel, grid, block, dynamic_shared, carveout, .. } = *launched;
     let demand =
         demand(kernel, block, dynamic_shared, carveout).ok_or(NotModelled::NotAssembled)?;
     let limits = sheet.capability.sm_limits().map_err(NotModelled::Sheet)?;
@@ -170,8 +170,14 @@ mod tests {
     ) -> Result<ModelledTime, NotModelled> {
         let sheet = DeviceSheet::named("h200").unwrap();
         let grid = [1 << 16, 1, 1];
-        let launched =
-            Launched { kernel, build, grid, block: [256, 1, 1], dynamic_shared: 0, carveout: None };
+        let launched = CompiledLaunch {
+            kernel,
+            build,
+            grid,
+            block: [256, 1, 1],
+            dynamic_shared: 0,
+            carveout: None,
+        };
         modelled_time(outcome, &launched, sheet)
     }
 

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 /// A limit is extended to at most this many times itself.
-const MOST: u32 = 8;
+const MAX_EXTENSION_FACTOR: u32 = 8;
 
 /// How long a process that is ready to run has waited for a processor since it began: the main thread's share, which does
 /// the work of our processes. Zero where the system does not say.
 #[cfg(target_os = "linux")]
-pub(super) fn kept_waiting(process: u32) -> Duration {
+pub(super) fn run_queue_wait(process: u32) -> Duration {
     let text = std::fs::read_to_string(format!("/proc/{process}/schedstat"));
     text.ok().and_then(|text| parse(&text)).unwrap_or_default()
 }
 
 /// No other system counts it.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn kept_waiting(_process: u32) -> Duration {
+pub(super) fn run_queue_wait(_process: u32) -> Duration {
     Duration::ZERO
 }
 
@@ -28,8 +28,12 @@ fn parse(schedstat: &str) -> Option<Duration> {
 }
 
 /// What is left of a limit after so much time, of which so much was spent waiting for others.
-pub(super) fn left(limit: Duration, elapsed: Duration, kept_waiting: Duration) -> Duration {
-    let extension = kept_waiting.min(limit.saturating_mul(MOST - 1));
+pub(super) fn remaining_time(
+    limit: Duration,
+    elapsed: Duration,
+    run_queue_wait: Duration,
+) -> Duration {
+    let extension = run_queue_wait.min(limit.saturating_mul(MAX_EXTENSION_FACTOR - 1));
     limit.saturating_add(extension).saturating_sub(elapsed)
 }
 
@@ -39,10 +43,10 @@ mod tests {
 
     #[test]
     fn waiting_for_others_is_nobodys_own_time() {
-        let check = |limit, elapsed, kept_waiting, expected| {
-            let [limit, elapsed, kept_waiting, expected] =
-                [limit, elapsed, kept_waiting, expected].map(Duration::from_secs);
-            assert_eq!(left(limit, elapsed, kept_waiting), expected);
+        let check = |limit, elapsed, run_queue_wait, expected| {
+            let [limit, elapsed, run_queue_wait, expected] =
+                [limit, elapsed, run_queue_wait, expected].map(Duration::from_secs);
+            assert_eq!(remaining_time(limit, elapsed, run_queue_wait), expected);
         };
         check(10, 4, 0, 6);
         check(10, 10, 0, 0);
@@ -64,6 +68,6 @@ mod tests {
         }
         assert_eq!(parse("12 3400 7\n"), Some(Duration::from_nanos(3400)));
         assert_eq!(parse("12"), None);
-        assert_eq!(kept_waiting(u32::MAX), Duration::ZERO);
+        assert_eq!(run_queue_wait(u32::MAX), Duration::ZERO);
     }
 }
