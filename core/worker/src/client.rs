@@ -1,4 +1,4 @@
-//! The parent's side of one worker: starts it, talks to it within a limit, and cleans up after it.
+//! The parent's side of one worker: starts it, exchanges messages within a time limit, and removes it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Builder;
@@ -18,17 +18,17 @@ use crate::protocol::{
 use crate::scheduling_delay::{remaining_time, run_queue_wait};
 use crate::stderr_tail::printable;
 
-/// How often a waiting call looks whether it was cancelled.
+/// Interval at which a waiting call checks for cancellation.
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A running worker. Dropping it kills it and every process that it started, reaps it and removes its scratch folder.
 #[derive(Debug)]
 pub struct Worker<P: Protocol> {
     child: Child,
-    /// None once the worker is gone.
+    /// `None` after the worker has ended.
     pipes: Option<Pipes>,
     ready: Ready<P::Facts>,
-    /// How long it may be stopped.
+    /// Maximum time that the worker may be stopped without interruption.
     stopped_limit: Duration,
 }
 
@@ -76,31 +76,31 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// What the worker reported when it was ready.
+    /// The worker's report at the end of its start.
     #[must_use]
     pub fn ready(&self) -> &Ready<P::Facts> {
         &self.ready
     }
 
-    /// The number of its process.
+    /// The process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Its scratch folder, which goes when it goes.
+    /// Its scratch folder, which is removed with the worker.
     #[must_use]
     pub fn scratch(&self) -> &std::path::Path {
         self.child.scratch()
     }
 
-    /// Whether the worker was killed or died: it takes no more requests.
+    /// Whether the worker has ended and takes no more requests.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.pipes.is_none()
     }
 
-    /// How the worker ended, where it has; it is reaped then.
+    /// How the worker ended; `None` if it runs. This reaps an ended worker.
     pub(super) fn death(&mut self) -> Option<Death> {
         if self.child.is_running() {
             return None;
@@ -109,14 +109,13 @@ impl<P: Protocol> Worker<P> {
         Some(self.child.kill())
     }
 
-    /// The error for a worker that has ended while nobody waited for a reply; it is reaped then.
+    /// The error for a worker that ended between two requests; `None` if it runs. This reaps an ended worker.
     pub(super) fn ended(&mut self) -> Option<WorkerError> {
         let death = self.death()?;
         Some(died(&self.child, Stage::Call, death))
     }
 
-    /// Sends one request and waits for its reply, at most `limit` and until cancelled. A worker that exceeds the limit is
-    /// killed.
+    /// Sends one request and waits for its reply until the limit or a cancellation. In both cases the worker is killed.
     ///
     /// # Errors
     ///
@@ -165,7 +164,7 @@ fn greet<Facts: DeserializeOwned>(
     Frame::read_from(&mut pipes.from_worker)?.parse().map(Greeting::Understood)
 }
 
-/// The reply, or its size where it is larger than a frame.
+/// The reply, or its size in bytes if it exceeds a frame.
 fn exchange<Message: DeserializeOwned>(
     pipes: &mut Pipes,
     request: &Frame,
@@ -177,7 +176,7 @@ fn exchange<Message: DeserializeOwned>(
     }
 }
 
-/// How long a conversation may take.
+/// Time limits of one exchange with a worker.
 struct CallLimits<'token> {
     during: Stage,
     limit: Duration,
@@ -195,8 +194,8 @@ impl<'token> CallLimits<'token> {
         Self { during, limit, stopped_limit, began: Instant::now(), cancellation }
     }
 
-    /// Waits for the one value that will come. Time in which the process waits for a processor or a disk extends the limit;
-    /// time in which it is stopped or held by a debugger does not count at all.
+    /// Waits for the result of the exchange. Time in which the process waits for a processor or a disk extends the limit by
+    /// a bounded amount; time in which it is stopped or held by a debugger does not count.
     fn wait<Value>(&self, process: u32, receiver: &Receiver<Value>) -> Result<Value, Stop> {
         let before = run_queue_wait(process);
         let mut waited = Duration::ZERO;
@@ -230,7 +229,7 @@ impl<'token> CallLimits<'token> {
     }
 }
 
-/// Why a conversation is not waited for any longer.
+/// Why the parent stopped waiting for an exchange.
 enum Stop {
     Cancelled,
     LimitReached,
@@ -244,9 +243,9 @@ fn died(child: &Child, during: Stage, death: Death) -> WorkerError {
     WorkerError::Died { during, death, stderr_tail: child.stderr_tail(), oom_kills }
 }
 
-/// Runs one exchange on a thread of its own, because reading and writing a pipe cannot be
-/// interrupted otherwise than by the death of the other side. On every error the worker is killed,
-/// which also ends the exchange, so that the thread never outlives this function.
+/// Runs one exchange on a separate thread, because only the end of the other process interrupts a blocked read or write of
+/// a pipe. On every error the worker is killed, which also ends the exchange, so that the thread never outlives this
+/// function.
 fn converse<Value: Send>(
     child: &mut Child,
     allowance: &CallLimits<'_>,
@@ -257,8 +256,8 @@ fn converse<Value: Send>(
     let result = std::thread::scope(|scope| {
         let thread = Builder::new().name("worker-exchange".to_owned());
         let spawned = thread.spawn_scoped(scope, move || {
-            // Nobody listens any more if the limit was reached meanwhile.
-            let _unheard = sender.send(exchange());
+            // The receiver no longer exists if the limit was reached.
+            let _late = sender.send(exchange());
         });
         if let Err(error) = spawned {
             child.kill();
