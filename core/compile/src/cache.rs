@@ -1,8 +1,8 @@
-//! Compiled kernels on disk, named by the hash of everything that determined them.
+//! Cache of compiled kernels on disk. The key is a hash of all inputs of the compilation.
 //!
-//! A hit cannot be told from a compile: an entry that is damaged in any way is a miss. Entries appear by renaming a
+//! A damaged entry is a miss. Entries appear by renaming a
 //! complete file, so several processes may share the folder. The folder is bounded: each of its shards has an equal
-//! part of the limit and drops what was used longest ago, so that storing looks at one shard only.
+//! part of the limit and drops the least recently used entries, so that storing reads one shard only.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -20,7 +20,7 @@ const CHECKSUM_BYTES: usize = blake3::OUT_LEN;
 /// A temporary file older than this was left by a process that died.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// The name of an entry: the hash of all that determines it.
+/// The key of an entry: a hash of all inputs that determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(blake3::Hash);
 
@@ -42,13 +42,13 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// Why an entry could not be kept. The compile itself succeeded.
+/// Why an entry could not be stored. The compilation itself succeeded.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot keep compiled kernels in {folder}: {source}", folder = .folder.display())]
 pub struct CacheError {
     /// The folder that was to be written.
     pub folder: PathBuf,
-    /// What the system said.
+    /// The system's error.
     pub source: io::Error,
 }
 

@@ -1,4 +1,4 @@
-//! The arguments of a launch, in the words in which a compiled kernel's parameters are checked.
+//! Types of the arguments of a launch, to compare with the parameters of the compiled kernel.
 
 use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_project::PlannedArgument;
@@ -8,7 +8,7 @@ use lightbench_project::{Definition, KernelRole};
 
 use super::signature::{Class, Element, LaunchArgument, LaunchArgumentKind};
 
-/// What the buffers of a launch hold.
+/// The definition and the launch that determine the types of arguments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LaunchContext<'a> {
     pub(super) definition: &'a Definition,
@@ -17,7 +17,7 @@ pub(super) struct LaunchContext<'a> {
 }
 
 impl LaunchContext<'_> {
-    /// What each argument is, in order.
+    /// The arguments with their types, in order.
     pub(super) fn launch_arguments(&self, arguments: &[PlannedArgument]) -> Vec<LaunchArgument> {
         arguments.iter().map(|argument| self.launch_argument(argument)).collect()
     }
@@ -43,7 +43,7 @@ impl LaunchContext<'_> {
                 let kind = LaunchArgumentKind::Bytes { size: *bytes, align: *alignment };
                 (self.launch.structs[*index].name.clone(), kind)
             }
-            // Inside a project every name is known; a name of zero bytes fits no parameter.
+            // Names of a project are resolved before; an argument of zero bytes matches no parameter.
             PlannedArgument::Outside(name) => {
                 (name.clone(), LaunchArgumentKind::Bytes { size: 0, align: 1 })
             }
@@ -78,7 +78,7 @@ impl LaunchContext<'_> {
     }
 }
 
-/// A dtype, as far as a kernel's parameters can tell it.
+/// The properties of a dtype that a kernel's parameters can show.
 pub fn element(dtype: Dtype) -> Element {
     let class = match dtype.family() {
         _ if dtype.is_packed() => Class::Packed,

@@ -1,4 +1,4 @@
-//! CUDA source to `Artifact`: PTX, cubin, resources, line map, diagnostics.
+//! Compiles CUDA C++ and PTX to an [`Artifact`]: PTX, cubin, resources, line map and diagnostics.
 
 pub mod compiler;
 pub mod facts;

@@ -1,4 +1,4 @@
-//! Whether the compiled kernel takes the arguments that somebody wrote, said in the words of the specs.
+//! Compares argument specs with the parameters of the compiled kernel; errors quote the specs.
 
 use lightbench_primitives::dtype::CType;
 
@@ -30,7 +30,7 @@ pub enum ArgumentError {
         /// The spec.
         spec: String,
     },
-    /// One that does not fit.
+    /// An argument of another type or size than the parameter.
     #[error("argument {index} is `{spec}`; the kernel takes {declared} there (counted from 0)")]
     Misfit {
         /// From 0.
@@ -42,7 +42,7 @@ pub enum ArgumentError {
     },
 }
 
-/// Every argument that does not fit; a wrong count alone, because all that follows from it would mislead.
+/// All mismatches. A wrong number of arguments is reported alone, because further mismatches would only follow from it.
 #[must_use]
 pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
     let types = signature::parameters(&kernel.symbol);

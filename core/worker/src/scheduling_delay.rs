@@ -1,25 +1,26 @@
-//! How long a process waited for a processor that others had: on a busy machine that is not its own time.
+//! Time that a worker waits for a processor. On a busy machine this time extends the limit of a request.
 
 use std::time::Duration;
 
-/// A limit is extended to at most this many times itself.
+/// An extended limit is at most this many times the original limit.
 const MAX_EXTENSION_FACTOR: u32 = 8;
 
-/// How long a process that is ready to run has waited for a processor since it began: the main thread's share, which does
-/// the work of our processes. Zero where the system does not say.
+/// Time that the main thread of a process has waited in the run queue since the process started. Workers do their work on
+/// the main thread. Zero if the file is missing or has another format.
 #[cfg(target_os = "linux")]
 pub(super) fn run_queue_wait(process: u32) -> Duration {
     let text = std::fs::read_to_string(format!("/proc/{process}/schedstat"));
     text.ok().and_then(|text| parse(&text)).unwrap_or_default()
 }
 
-/// No other system counts it.
+/// Other systems do not report the wait time.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn run_queue_wait(_process: u32) -> Duration {
     Duration::ZERO
 }
 
-/// Nanoseconds on a processor, nanoseconds that it waited for one, turns.
+/// The second of three fields: time on a processor and time in the run queue, both in nanoseconds, and the number of time
+/// slices.
 ///
 /// Source: Linux, Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`.
 #[cfg(target_os = "linux")]
@@ -27,7 +28,7 @@ fn parse(schedstat: &str) -> Option<Duration> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
-/// What is left of a limit after so much time, of which so much was spent waiting for others.
+/// The rest of a limit after `elapsed`. Time in the run queue extends the limit.
 pub(super) fn remaining_time(
     limit: Duration,
     elapsed: Duration,
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_for_others_is_nobodys_own_time() {
+    fn time_in_the_run_queue_extends_the_limit() {
         let check = |limit, elapsed, run_queue_wait, expected| {
             let [limit, elapsed, run_queue_wait, expected] =
                 [limit, elapsed, run_queue_wait, expected].map(Duration::from_secs);
@@ -52,7 +53,7 @@ mod tests {
         check(10, 10, 0, 0);
         check(10, 10, 3, 3);
         check(10, 14, 3, 0);
-        // However busy a machine is, there is an end.
+        // The extension is bounded.
         check(10, 79, 1000, 1);
         check(10, 81, 1000, 0);
         check(u64::MAX / 8, 5, 5, u64::MAX / 8);
@@ -60,7 +61,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_system_says_how_long_we_waited() {
+    fn schedstat_has_the_time_in_the_run_queue() {
         let text = std::fs::read_to_string("/proc/self/schedstat");
         match text {
             Ok(text) => assert!(parse(&text).is_some(), "{text}"),

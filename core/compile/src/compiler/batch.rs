@@ -1,4 +1,4 @@
-//! Several compiles at a time: what the cache has first, the rest on a pool of workers.
+//! Parallel compilation: cached results first, all others on a pool of workers.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,22 +18,22 @@ use crate::nvrtc::{NvrtcOutcome, NvrtcOutput, NvrtcPaths};
 use crate::protocol::{CompileProtocol, CompileWorker, Tools};
 use crate::source_names::SourceNames;
 
-/// One compile among several.
+/// One compilation of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchJob<'a> {
-    /// What to compile.
+    /// The job.
     pub job: &'a CompileJob,
-    /// How long it may take from the moment a worker begins it.
+    /// Time limit, from the moment a worker begins the job.
     pub limit: Duration,
-    /// Whether what comes after it is still wanted if it fails.
+    /// Effect of a failure on the later jobs of the batch.
     pub on_failure: FollowingWork,
 }
 
-/// What came of several compiles; none for one that came after a failure that ends the rest, or that nobody began
-/// because of a cancellation.
+/// Results of a batch in its order. A job has no result if an earlier failure cancelled it, or if a cancellation came
+/// before the job began.
 pub type Batch = Vec<Option<Result<Compiled, CompileError>>>;
 
-/// One that the cache does not have.
+/// A job without a cached result.
 struct Miss<'a> {
     index: usize,
     order: BatchJob<'a>,
@@ -41,13 +41,13 @@ struct Miss<'a> {
     key: Key,
 }
 
-/// What a worker said, and what of its sandbox is in force.
+/// The output of the compiler in a worker, and the restrictions in force there.
 type Answer = Result<(NvrtcOutput, SandboxReport), CompileError>;
 
 impl Compiler {
-    /// Compiles several jobs, as many at a time as there are workers, and gives what came of them in their order.
+    /// Compiles several jobs in parallel and returns their results in the same order.
     ///
-    /// What comes before the first failure that ends the rest is compiled, whichever is found first.
+    /// Every job before the first failure with [`FollowingWork::Cancel`] is compiled, even if that failure is found first.
     pub fn compile_all(&mut self, orders: &[BatchJob<'_>], cancellation: &Cancellation) -> Batch {
         let mut batch: Batch = orders.iter().map(|_| None).collect();
         let mut misses = Vec::new();
@@ -86,7 +86,7 @@ impl Compiler {
         let Some(first) = misses.first() else { return };
         let folders = match self.include_folders(cancellation) {
             Ok(folders) => folders,
-            // Nobody's fault in particular; the first in order tells.
+            // The error concerns all jobs; the first one reports it.
             Err(error) => return put(batch, first.index, Some(Err(error))),
         };
         let library = self.toolchain.nvrtc.library.clone();
@@ -110,7 +110,7 @@ impl Compiler {
                 matches!(compiled, Some(Err(_))) && miss.order.on_failure == FollowingWork::Cancel;
             put(batch, miss.index, compiled);
             if ends {
-                // What the cache had of the rest is not wanted either.
+                // Cached results of later jobs are dropped too.
                 batch.iter_mut().skip(miss.index + 1).for_each(|unwanted| *unwanted = None);
                 return;
             }
@@ -120,7 +120,7 @@ impl Compiler {
     fn keep_answer(&mut self, miss: &Miss<'_>, answer: Answer) -> Result<Compiled, CompileError> {
         let (answer, sandbox) = answer?;
         self.report_sandbox_gaps(&sandbox);
-        // What failed is not kept: it may have been the machine's fault.
+        // Failures are not cached: the machine may have caused them.
         if let NvrtcOutcome::Compiled { .. } = answer.outcome {
             self.keep(miss.key, &answer);
         }
@@ -148,7 +148,7 @@ impl Compiler {
     }
 }
 
-/// What all workers are asked alike.
+/// Context of all compilations of a batch.
 struct CompileContext<'a> {
     library: &'a Path,
     compiler: &'a str,

@@ -1,4 +1,4 @@
-//! What to save so that a multiprocessor holds one more block.
+//! Reductions of resources with which a multiprocessor holds one more block.
 //!
 //! The search asks the occupancy rules themselves, so that advice and occupancy cannot disagree.
 

@@ -1,7 +1,7 @@
 //! Whether a compiled kernel takes exactly the arguments that it will be given.
 //!
-//! The driver copies as many bytes as the kernel declares, whatever it was handed: a kernel that
-//! declares more would read the memory behind the arguments. So nothing is launched on a mismatch.
+//! The driver copies as many bytes as the kernel declares, whatever the arguments hold: a kernel that declares more would
+//! read memory after the arguments. A launch with a mismatch is therefore refused.
 
 use lightbench_ptx::{ParameterKind, PtxParameter};
 
@@ -33,7 +33,7 @@ pub struct Element {
     pub class: Class,
 }
 
-/// What kind of argument is handed over.
+/// Kind and type of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaunchArgumentKind {
     /// The address of a buffer.
@@ -49,7 +49,7 @@ pub enum LaunchArgumentKind {
     },
 }
 
-/// One argument as it will be handed over.
+/// One argument of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchArgument {
     /// The argument's name in the project.
@@ -186,7 +186,7 @@ struct Argument<'match_> {
 }
 
 impl Argument<'_> {
-    /// The first thing that does not fit: the later ones follow from it.
+    /// The first mismatch; later ones follow from it.
     fn check(&self, declared: Option<&CType>) -> Option<Mismatch> {
         match &self.given.kind {
             LaunchArgumentKind::Buffer(element) => self.buffer(element, declared),
@@ -327,7 +327,7 @@ fn means_the_same(scalar: Scalar, element: &Element) -> bool {
 }
 
 /// A buffer of the dtype may be read through a pointer to this: as itself, as raw bytes or bits,
-/// or as something wider whose name says nothing (vectors, structs, `void`).
+/// or as a wider type whose name does not show the element (vectors, structs, `void`).
 fn accepts(pointee: &CType, element: &Element) -> bool {
     let scalar = match pointee {
         CType::Scalar(scalar) => *scalar,
