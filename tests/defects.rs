@@ -112,7 +112,7 @@ fn compile(
         name_expressions: Vec::new(),
     };
     let candidate = Candidate::standalone(&kernel, selection).unwrap();
-    let job = CompileJob::of(&candidate, capability, build);
+    let job = CompileJob::new(&candidate, capability, build);
     let compiled = compiler.compile(&job, LIMIT, &Cancellation::new());
     let artifact = compiled.unwrap_or_else(|error| panic!("{}: {error}", kernel.name)).artifact;
     Module::load(&artifact.ptx).unwrap_or_else(|errors| panic!("{}: {}", kernel.name, errors[0]))

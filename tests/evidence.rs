@@ -119,7 +119,7 @@ fn new_compiler() -> Option<Compiler> {
 fn found_in(compiler: &mut Compiler, file: &Path, capability: ComputeCapability) -> Vec<Found> {
     let kernel = Kernel::load_standalone(file).unwrap();
     let candidate = Candidate::standalone(&kernel, nothing_chosen()).unwrap();
-    let job = CompileJob::of(&candidate, capability, Build::Optimised);
+    let job = CompileJob::new(&candidate, capability, Build::Optimised);
     let compiled = compiler.compile(&job, LIMIT, &Cancellation::new());
     let artifact = compiled.unwrap_or_else(|error| panic!("{}: {error}", kernel.name)).artifact;
     let launched = words(&kernel.source, "launch");

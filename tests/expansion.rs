@@ -93,7 +93,7 @@ fn samples(capability: ComputeCapability) -> Option<Vec<Sample>> {
         }
         let kernel = Kernel::load_standalone(&file).unwrap();
         let candidate = Candidate::standalone(&kernel, nothing_chosen()).unwrap();
-        let job = CompileJob::of(&candidate, capability, Build::Optimised);
+        let job = CompileJob::new(&candidate, capability, Build::Optimised);
         let artifact = compiler.compile(&job, LIMIT, &Cancellation::new()).unwrap().artifact;
         let Ok(module) = Module::load(&artifact.ptx) else { continue };
         for function in compiler.disassemble(&artifact, &Cancellation::new()).unwrap() {

@@ -62,7 +62,7 @@ fn kernel_ptx(text: &str) -> Option<String> {
     std::fs::write(&file, text).unwrap();
     let kernel = Kernel::load_standalone(&file).unwrap();
     let candidate = Candidate::standalone(&kernel, nothing_chosen()).unwrap();
-    compiled(&CompileJob::of(&candidate, CAPABILITY, Build::Optimised))
+    compiled(&CompileJob::new(&candidate, CAPABILITY, Build::Optimised))
 }
 
 fn compiled(job: &CompileJob) -> Option<String> {

@@ -57,7 +57,7 @@ fn check(capability: ComputeCapability) {
     for file in kernels() {
         let kernel = Kernel::load_standalone(&file).unwrap();
         let candidate = Candidate::standalone(&kernel, nothing_chosen()).unwrap();
-        let job = CompileJob::of(&candidate, capability, Build::Optimised);
+        let job = CompileJob::new(&candidate, capability, Build::Optimised);
         let compiled = compiler.compile(&job, LIMIT, &Cancellation::new());
         let artifact = compiled.unwrap_or_else(|error| panic!("{}: {error}", kernel.name)).artifact;
         match Module::load(&artifact.ptx) {

@@ -8,12 +8,12 @@ const WITHOUT_COMPILER: &[(&str, i32, &str)] = &[
     (
         "copy.ptx --grid 1 --block 4 --arg in:u32[4] --arg buf:u32[4]",
         2,
-        "column 10: nobody can write to an input",
+        "column 10: an input is read-only",
     ),
     (
         "copy.ptx --grid 1 --block 4 --arg u33:1 --arg buf:u32[4]",
         2,
-        "`u33` is no type; expected i8, u8",
+        "`u33` is not a type; expected i8, u8",
     ),
     (
         "copy.ptx --grid 1 --block 4 --arg in:u32[4]=iota",

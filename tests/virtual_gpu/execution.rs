@@ -76,7 +76,7 @@ impl Bench {
                 Some(Variant::FastMath) | None => Build::Optimised,
             };
             let candidate = Candidate::standalone(&kernel, selection(options)).unwrap();
-            let job = CompileJob::of(&candidate, capability, build);
+            let job = CompileJob::new(&candidate, capability, build);
             let compiled = compiler.compile(&job, LIMIT, &Cancellation::new());
             let artifact = compiled.map_err(|error| error.to_string())?.artifact;
             Module::load(&artifact.ptx).map_err(|errors| errors[0].to_string())

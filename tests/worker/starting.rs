@@ -114,9 +114,9 @@ fn a_program_that_says_something_else_is_refused() {
 #[test]
 fn a_program_that_ends_is_quoted() {
     let error = start(&shell("printf 'no\\033[31m compiler\\n' >&2; exit 7")).unwrap_err();
-    let WorkerError::Died { during, death, last_words, .. } = error else { panic!("{error}") };
+    let WorkerError::Died { during, death, stderr_tail, .. } = error else { panic!("{error}") };
     assert_eq!((during, death), (Stage::Start, Death::Exited { code: 7 }));
-    assert_eq!(last_words, ["no\u{fffd}[31m compiler"]);
+    assert_eq!(stderr_tail, ["no\u{fffd}[31m compiler"]);
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn a_missing_program_is_named() {
 fn the_environment_is_not_passed_on() {
     let script = "env | cut -d= -f1 | sort | tr '\\n' ' ' >&2; exit 1";
     let error = start(&shell(script)).unwrap_err();
-    let WorkerError::Died { last_words, .. } = error else { panic!("{error}") };
+    let WorkerError::Died { stderr_tail, .. } = error else { panic!("{error}") };
     // The shell itself adds PWD, and some shells OLDPWD, SHLVL and `_`.
-    let names: Vec<&str> = last_words
+    let names: Vec<&str> = stderr_tail
         .iter()
         .flat_map(|line| line.split_whitespace())
         .filter(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name))

@@ -129,7 +129,7 @@ impl TaskRunner {
         let mut functions = disassembled.map_err(|error| error.to_string())?;
         for instruction in functions.iter_mut().flat_map(|function| &mut function.instructions) {
             let known = |line: &SourceLine| SourceLine {
-                file: artifact.names.known(&line.file).into(),
+                file: artifact.names.display_name(&line.file).into(),
                 line: line.line,
             };
             instruction.source = instruction.source.iter().map(known).collect();

@@ -38,7 +38,7 @@ impl TaskRunner {
             let chosen = &record.parameters;
             let setting =
                 Setting { project: &project, workload, chosen, sheet, build: Build::Optimised };
-            let facts = Prepared::of(&kernel, &setting).map_err(|error| error.to_string())?;
+            let facts = Prepared::new(&kernel, &setting).map_err(|error| error.to_string())?;
             Ok::<_, String>((
                 facts.job().clone(),
                 format!("{:#}", facts.candidate().hash),

@@ -148,7 +148,7 @@ fn ptx(facts: &Facts, file: &str) -> Listing {
     let artifact = &facts.artifact;
     let row = |(text, number): (&str, u32)| {
         let places = artifact.module.line_map.at(number);
-        let own = places.iter().find(|place| artifact.names.known(&place.file) == file);
+        let own = places.iter().find(|place| artifact.names.display_name(&place.file) == file);
         let source = own.map(|place| place.line as usize);
         Row {
             text: text.to_owned(),

@@ -1,7 +1,7 @@
-//! What a compile produced: PTX, machine code, and the facts of each kernel.
+//! The result of a compilation: PTX, machine code, and the facts of each kernel.
 //!
-//! An artifact is read from the compiler's own answer, whether that answer came from the compiler or from the cache: so
-//! a hit cannot be told from a compile, and no cached fact is older than the code that reads it.
+//! The cache stores the compiler's answer, and an artifact is read from that answer. A cache hit and a compilation
+//! therefore give the same artifact, and facts always come from the current code.
 
 use lightbench_device::ComputeCapability;
 use lightbench_project::prelude;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::cubin::{self, Cubin, CubinKernel};
 use super::diagnostics::{self, Diagnostic, Log, Place, Severity, SourcePlace};
 use super::header_advice;
-use super::line_directives::Written;
+use super::line_directives::PhysicalLine;
 use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::protocol::AssembleReply;
@@ -29,11 +29,11 @@ const STATIC_SHARED_LIMIT: Bytes = Bytes(48 << 10);
 pub struct Artifact {
     /// The PTX.
     pub ptx: String,
-    /// What the PTX declares, and which source line each PTX line came from.
+    /// The declarations of the PTX, and the source line of each PTX line.
     pub module: PtxModule,
-    /// Machine code; none where PTX was read and no assembler is there.
+    /// Machine code; `None` for PTX without an assembler.
     pub cubin: Option<Vec<u8>>,
-    /// Its kernels: those asked for, in that order, then the others.
+    /// Its kernels: the requested kernels in the requested order, then all others.
     pub kernels: Vec<KernelFacts>,
     /// Warnings and remarks.
     pub diagnostics: Vec<Diagnostic>,
@@ -46,7 +46,7 @@ pub struct Artifact {
 /// The facts of one compiled kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelFacts {
-    /// The expression that asked for it.
+    /// The name expression that requested it.
     pub expression: Option<String>,
     /// The symbol, mangled unless `extern "C"`.
     pub symbol: String,
@@ -60,20 +60,20 @@ pub struct KernelFacts {
     pub required_cluster: Option<[u32; 3]>,
     /// Whether it uses dynamic shared memory.
     pub uses_dynamic_shared: bool,
-    /// What the machine code uses; none where PTX was not assembled.
+    /// Resources of the machine code; `None` if the PTX was not assembled.
     pub resources: Option<Resources>,
 }
 
-/// What a kernel's machine code uses.
+/// Resources that a kernel's machine code uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Resources {
     /// Registers of each thread.
     pub registers: u32,
-    /// Bytes stored to local memory for want of registers, per thread.
+    /// Bytes of register spills stored to local memory, per thread.
     pub spill_stores: Bytes,
-    /// Bytes loaded back.
+    /// Bytes of register spills loaded from local memory, per thread.
     pub spill_loads: Bytes,
-    /// Stack of each thread with all calls; none where recursion leaves it open.
+    /// Stack of each thread with all calls; `None` if recursion makes it unknown.
     pub stack: Option<Bytes>,
     /// Shared memory that the kernel declares, without what the system reserves.
     pub static_shared: Bytes,
@@ -87,7 +87,7 @@ pub struct Resources {
     pub code: Bytes,
 }
 
-/// What the compiler says of a kernel that it rejects.
+/// The compiler's messages about a kernel that it rejects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
     /// At least one error.
@@ -96,10 +96,10 @@ pub struct Rejection {
     pub other: String,
 }
 
-/// Reads what the compiler answered.
+/// Reads the compiler's answer.
 ///
 /// # Errors
-/// What the compiler said, if it rejected the kernel.
+/// The compiler's messages, if it rejected the kernel.
 pub fn from_compiler(
     answer: NvrtcOutput,
     expressions: &[String],
@@ -127,10 +127,10 @@ pub fn check_header(ptx: &str, device: ComputeCapability) -> Result<(), Rejectio
     })
 }
 
-/// Reads PTX with what the assembler answered, if there is one.
+/// Reads PTX with the assembler's answer, if there is an assembler.
 ///
 /// # Errors
-/// What the assembler said, if it rejected the PTX.
+/// The assembler's messages, if it rejected the PTX.
 pub fn from_assembler(
     ptx: String,
     answer: Option<AssembleReply>,
@@ -224,19 +224,19 @@ fn into_text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// The name that people know, and the line of the text where `#line` counts otherwise under the same name.
-fn known_place(place: &mut SourcePlace, names: &SourceNames) {
+/// Replaces the compiler's file name by the name for the user, and a presumed line of the main file by its physical line.
+fn use_display_name(place: &mut SourcePlace, names: &SourceNames) {
     if names.is_main(&place.file)
-        && let Written::Line(line) = names.written(&place.file, place.line)
+        && let PhysicalLine::Line(line) = names.physical_line(&place.file, place.line)
     {
         place.line = line;
     }
-    place.file = names.known(&place.file).to_owned();
+    place.file = names.display_name(&place.file).to_owned();
 }
 
-/// The log with the names that people know, and without warnings about texts of ours.
+/// Reads the log with file names for the user, and without warnings about the prelude.
 fn read_log(log: &[u8], names: &SourceNames) -> Log {
-    let spelled = names.spelled();
+    let spelled = names.compiler_names();
     let spelled: Vec<&str> = spelled.iter().map(String::as_str).collect();
     let mut log = diagnostics::read(&String::from_utf8_lossy(log), &spelled);
     log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
@@ -244,23 +244,23 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     header_advice::explain(&mut log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {
-            known_place(place, names);
+            use_display_name(place, names);
         }
         for place in diagnostic.notes.iter_mut().filter_map(|note| note.place.as_mut()) {
-            known_place(place, names);
+            use_display_name(place, names);
         }
     }
     log
 }
 
-/// A header that defines what the prelude defined before it is no concern of the kernel's author.
+/// Whether a warning reports that a header redefines a macro of the prelude, which the kernel's author cannot change.
 fn is_about_the_prelude(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity < Severity::Error
         && diagnostic.message.contains("redefinition")
         && diagnostic.message.contains(prelude::PRELUDE_NAME)
 }
 
-/// A rejection always has an error: where the compiler gives none, its cause is found or its code is named.
+/// Makes a rejection with at least one error: if the log has none, the error is the cause found, or the compiler's code.
 fn rejection(log: Log, code: &str) -> Rejection {
     let Log { mut diagnostics, resources, other } = log;
     let has_error = diagnostics.iter().any(|diagnostic| diagnostic.severity >= Severity::Error);
@@ -278,7 +278,7 @@ fn rejection(log: Log, code: &str) -> Rejection {
         }));
     }
     if diagnostics.iter().all(|diagnostic| diagnostic.severity < Severity::Error) {
-        diagnostics.push(error(format!("the compiler gave up without a reason ({code})")));
+        diagnostics.push(error(format!("the compiler failed without an error message ({code})")));
     }
     Rejection { diagnostics, other }
 }

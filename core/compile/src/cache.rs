@@ -1,8 +1,8 @@
-//! Compiled kernels on disk, named by the hash of everything that determined them.
+//! Cache of compiled kernels on disk. The key is a hash of all inputs of the compilation.
 //!
-//! A hit cannot be told from a compile: an entry that is damaged in any way is a miss. Entries appear by renaming a
+//! A damaged entry is a miss. Entries appear by renaming a
 //! complete file, so several processes may share the folder. The folder is bounded: each of its shards has an equal
-//! part of the limit and drops what was used longest ago, so that storing looks at one shard only.
+//! part of the limit and drops the least recently used entries, so that storing reads one shard only.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -20,13 +20,13 @@ const CHECKSUM_BYTES: usize = blake3::OUT_LEN;
 /// A temporary file older than this was left by a process that died.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// The name of an entry: the hash of all that determines it.
+/// The key of an entry: a hash of all inputs that determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(blake3::Hash);
 
 impl Key {
     /// The key of these parts, in this order; lengths are hashed too, so that no two lists of parts collide.
-    pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+    pub fn new<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             hasher.update(&(part.len() as u64).to_le_bytes());
@@ -42,13 +42,13 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// Why an entry could not be kept. The compile itself succeeded.
+/// Why an entry could not be stored. The compilation itself succeeded.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot keep compiled kernels in {folder}: {source}", folder = .folder.display())]
 pub struct CacheError {
     /// The folder that was to be written.
     pub folder: PathBuf,
-    /// What the system said.
+    /// The system's error.
     pub source: io::Error,
 }
 
@@ -151,25 +151,25 @@ mod tests {
     #[test]
     fn what_was_put_is_got() {
         let (_folder, cache) = cache(1 << 20);
-        let key = Key::of([b"a".as_slice()]);
+        let key = Key::new([b"a".as_slice()]);
         assert_eq!(cache.get(key), None);
         cache.put(key, b"body").unwrap();
         assert_eq!(cache.get(key), Some(b"body".to_vec()));
-        assert_eq!(cache.get(Key::of([b"b".as_slice()])), None);
+        assert_eq!(cache.get(Key::new([b"b".as_slice()])), None);
     }
 
     #[test]
     fn parts_do_not_run_into_each_other() {
         assert_ne!(
-            Key::of([b"ab".as_slice(), b"c".as_slice()]),
-            Key::of([b"a".as_slice(), b"bc".as_slice()])
+            Key::new([b"ab".as_slice(), b"c".as_slice()]),
+            Key::new([b"a".as_slice(), b"bc".as_slice()])
         );
     }
 
     #[test]
     fn a_damaged_entry_is_a_miss_and_is_replaced() {
         let (_folder, cache) = cache(1 << 20);
-        let key = Key::of([b"a".as_slice()]);
+        let key = Key::new([b"a".as_slice()]);
         for damage in [0, 5, CHECKSUM_BYTES, CHECKSUM_BYTES + 2] {
             cache.put(key, b"body").unwrap();
             let path = cache.path(key);
@@ -191,7 +191,7 @@ mod tests {
     fn the_folder_stays_within_its_limit() {
         let (_folder, cache) = cache(16 * 10_000);
         for index in 0_u32..400 {
-            cache.put(Key::of([index.to_le_bytes().as_slice()]), &[7; 1000]).unwrap();
+            cache.put(Key::new([index.to_le_bytes().as_slice()]), &[7; 1000]).unwrap();
         }
         let mut total = 0;
         for shard in fs::read_dir(&cache.folder).unwrap() {
@@ -207,7 +207,7 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_an_error_with_its_path() {
         let (folder, cache) = cache(1 << 20);
         fs::write(folder.path().join("kernels"), b"a file is in the way").unwrap();
-        let error = cache.put(Key::of([b"a".as_slice()]), b"body").unwrap_err();
+        let error = cache.put(Key::new([b"a".as_slice()]), b"body").unwrap_err();
         assert!(error.to_string().contains("kernels"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
-//! The compiler as the rest of the program sees it: a cache, and behind it worker processes.
+//! The compiler: a cache of results, and worker processes that compile on a cache miss.
 //!
-//! Nothing is started before it is needed: a hit in the cache starts no process and extracts no headers.
+//! Workers start and headers are extracted on demand: a cache hit starts no process and extracts no headers.
 
 mod batch;
 
@@ -17,7 +17,7 @@ use lightbench_toolchain::{
 use lightbench_worker::command::WorkerCommand;
 use lightbench_worker::error::{Death, WorkerError};
 use lightbench_worker::frame::Frame;
-use lightbench_worker::pool::{Afterwards, WorkerPool};
+use lightbench_worker::pool::{FollowingWork, WorkerPool};
 use lightbench_worker::protocol::Configuration;
 use lightbench_worker::sandbox::SandboxReport;
 use serde::Serialize;
@@ -36,83 +36,85 @@ use super::protocol::{
 use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
 
-pub use batch::{Batch, Ordered};
+pub use batch::{Batch, BatchJob};
 
-/// Disassembling and extracting headers take well under a second.
+/// Time limit of the assembler, the disassembler and the extraction of headers. The latter two take well under a second.
 const TOOL_LIMIT: Duration = Duration::from_secs(60);
 
-/// Compiles at a time, however many processors there are: each worker holds the compiler library.
+/// Maximum number of parallel compilations on any machine: each worker loads the compiler library.
 const MOST_WORKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
 
-/// What fetches the assembler.
+/// Command that fetches the assembler.
 const FETCH_ASSEMBLER: &str = "lightbench doctor --fetch assembler";
 
-/// Compiles within limits, and remembers what it compiled.
+/// Compiles in worker processes within limits, and caches the results.
 #[derive(Debug)]
 pub struct Compiler {
     toolchain: Toolchain,
     command: WorkerCommand,
-    /// The user's cache folder, if there is one.
+    /// The user's cache folder, if any.
     folder: Option<PathBuf>,
     cache: Option<Cache>,
     headers: Option<IncludeFolders>,
-    /// How many compiles may run at a time.
+    /// Maximum number of parallel compilations.
     workers: NonZeroUsize,
     pool: Option<WorkerPool<CompileProtocol>>,
     tool_worker: Option<CompileWorker>,
     notices: Vec<Notice>,
 }
 
-/// Something that does not stop the work and should be said once.
+/// A condition that does not stop the work and is reported once.
 #[derive(Debug, thiserror::Error)]
 pub enum Notice {
-    /// Results are not kept.
-    #[error("{0}; kernels are compiled anew each time")]
+    /// Results are not cached.
+    #[error("{0}; compiled kernels are not cached")]
     NotCached(CacheError),
-    /// The compiler's headers are extracted for this process only.
-    #[error("{0}; they are extracted anew each time")]
+    /// The compiler's headers cannot be stored in the cache and are extracted for this process only.
+    #[error("{0}; the headers are extracted again in each process")]
     HeadersNotKept(HeaderError),
     /// PTX was read but not assembled.
-    #[error("PTX has no machine code without an assembler; `{FETCH_ASSEMBLER}` fetches one")]
+    #[error(
+        "the PTX was not assembled because ptxas was not found; `{FETCH_ASSEMBLER}` fetches it"
+    )]
     NotAssembled,
     /// Part of the worker's sandbox is not in force.
-    #[error("the compile worker is not confined: {0}")]
+    #[error("the sandbox of the compile worker is incomplete: {0}")]
     NotConfined(String),
 }
 
-/// A compile's result.
+/// Result of a compilation.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// What was produced.
+    /// The compiled module.
     pub artifact: Artifact,
-    /// Where it came from.
+    /// Source of the result.
     pub origin: Origin,
 }
 
-/// Where a result came from.
+/// Source of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// An earlier compile of the same job.
+    /// The cache, from an earlier compilation of the same job.
     Cache,
-    /// The compiler, and the time that its own call took.
+    /// The compiler.
     Compiler {
-        /// Inside the compiler library.
+        /// Time inside the compiler library.
         elapsed: Duration,
     },
-    /// The assembler, or nothing but the PTX itself.
+    /// The assembler, or the PTX alone if there is no assembler.
     Assembler,
 }
 
-/// Where the compiler's headers lie, and what keeps them there.
+/// The folders of the compiler's headers.
 #[derive(Debug)]
 struct IncludeFolders {
     folders: Vec<PathBuf>,
-    /// Removed with this value, where the headers could not be kept.
+    /// The folder, removed with this value, if the headers could not be stored in the cache.
     _temporary: Option<TempDir>,
 }
 
 impl Compiler {
-    /// A compiler that has started nothing yet; `folder` is the user's cache.
+    /// A compiler without running workers; `folder` is the user's cache folder.
     #[must_use]
     pub fn new(toolchain: Toolchain, command: WorkerCommand, folder: Option<PathBuf>) -> Self {
         let cache = folder.as_ref().map(|folder| Cache::new(folder.join("kernels"), DEFAULT_LIMIT));
@@ -129,71 +131,71 @@ impl Compiler {
         }
     }
 
-    /// The same with at most this many compiles at a time, instead of one for each processor.
+    /// Sets the maximum number of parallel compilations, instead of one for each processor.
     #[must_use]
     pub fn with_workers(mut self, most: NonZeroUsize) -> Self {
         (self.workers, self.pool) = (most, None);
         self
     }
 
-    /// How many compiles may run at a time.
+    /// Maximum number of parallel compilations.
     #[must_use]
     pub const fn workers(&self) -> NonZeroUsize {
         self.workers
     }
 
-    /// The toolchain that compiles.
+    /// The toolchain.
     #[must_use]
     pub fn toolchain(&self) -> &Toolchain {
         &self.toolchain
     }
 
-    /// The compiler's name and version, as people know them.
+    /// The compiler's name and version for the user, such as `NVRTC 13.0`.
     #[must_use]
     pub fn name(&self) -> String {
         format!("NVRTC {}", self.toolchain.nvrtc.version)
     }
 
-    /// What did not stop the work since the last time this was asked.
+    /// Takes the notices since the previous call.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
 
-    /// How workers ended that were found dead when they were needed, since the last time this was asked.
+    /// Takes the record of how replaced workers ended since the previous call.
     pub fn take_replaced(&mut self) -> Vec<Death> {
         let mut replaced = self.pool.as_mut().map(WorkerPool::take_replaced).unwrap_or_default();
         replaced.extend(self.tool_worker.iter_mut().flat_map(CompileWorker::take_replaced));
         replaced
     }
 
-    /// Compiles, or finds an earlier result.
+    /// Compiles a job, or returns its cached result.
     ///
     /// # Errors
-    /// When the kernel is rejected or takes too long, and when the machine cannot compile.
+    /// The compiler rejects the kernel, the compilation exceeds the limit, or this machine cannot compile.
     pub fn compile(
         &mut self,
         job: &CompileJob,
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<Compiled, CompileError> {
-        let order = Ordered { job, limit, if_it_fails: Afterwards::EndTheRest };
-        // Nothing comes before it that could have ended it, but a cancellation.
+        let order = BatchJob { job, limit, on_failure: FollowingWork::Cancel };
+        // A single job has no result only after a cancellation.
         self.compile_all(&[order], cancellation)
             .pop()
             .flatten()
             .unwrap_or(Err(CompileError::Cancelled))
     }
 
-    fn say_what_is_not_in_force(&mut self, sandbox: &SandboxReport) {
+    fn report_sandbox_gaps(&mut self, sandbox: &SandboxReport) {
         for gap in sandbox.gaps() {
-            self.say_once(Notice::NotConfined(gap));
+            self.add_notice(Notice::NotConfined(gap));
         }
     }
 
-    /// Once, not for every kernel.
-    fn say_once(&mut self, notice: Notice) {
+    /// Adds a notice unless an equal notice is pending.
+    fn add_notice(&mut self, notice: Notice) {
         let text = notice.to_string();
-        if self.notices.iter().all(|said| said.to_string() != text) {
+        if self.notices.iter().all(|earlier| earlier.to_string() != text) {
             self.notices.push(notice);
         }
     }
@@ -208,7 +210,7 @@ impl Compiler {
         artifact::check_header(text, job.target.capability).map_err(CompileError::Rejected)?;
         let names = SourceNames::new(name, []);
         let Some(ptxas) = self.toolchain.ptxas.clone() else {
-            self.say_once(Notice::NotAssembled);
+            self.add_notice(Notice::NotAssembled);
             let artifact = artifact::from_assembler(text.to_owned(), None, names)
                 .map_err(CompileError::Rejected)?;
             return Ok(Compiled { artifact, origin: Origin::Assembler });
@@ -219,7 +221,7 @@ impl Compiler {
             None => {
                 let request = job.assemble_request(text);
                 let reply = self.tool_worker().call_with_retry(request, TOOL_LIMIT, cancellation);
-                let answer = answered(&ptxas.program, reply)?;
+                let answer = compiler_reply(&ptxas.program, reply)?;
                 if let AssembleReply { cubin: Some(_), .. } = answer {
                     self.keep(key, &answer);
                 }
@@ -234,7 +236,7 @@ impl Compiler {
     /// The machine instructions of an artifact, with the source line of each.
     ///
     /// # Errors
-    /// When there is no machine code or no disassembler, and when the machine cannot run it.
+    /// The artifact has no machine code, there is no disassembler, or the disassembler fails.
     pub fn disassemble(
         &mut self,
         artifact: &Artifact,
@@ -247,13 +249,13 @@ impl Compiler {
             return Err(CompileError::ToolMissing { tool: "ptxas", fix: FETCH_ASSEMBLER });
         };
         let identity = identity(&nvdisasm.program, "nvdisasm");
-        let key = Key::of([b"lightbench.sass/2", identity.as_bytes(), cubin.as_slice()]);
+        let key = Key::new([b"lightbench.sass/2", identity.as_bytes(), cubin.as_slice()]);
         let listing: Listing = match self.cached(key) {
             Some(listing) => listing,
             None => {
                 let request = DisassembleRequest { cubin: cubin.clone(), functions: Vec::new() };
                 let reply = self.tool_worker().call_with_retry(request, TOOL_LIMIT, cancellation);
-                let listing = tool_answered(&nvdisasm.program, reply)?;
+                let listing = tool_reply(&nvdisasm.program, reply)?;
                 self.keep(key, &listing);
                 listing
             }
@@ -261,7 +263,7 @@ impl Compiler {
         Ok(sass::read(&String::from_utf8_lossy(&listing.0)))
     }
 
-    /// The entry of the cache; an entry of another version is as good as none.
+    /// The cached answer; `None` if there is no entry or the entry has another version.
     fn cached<Answer: DeserializeOwned>(&self, key: Key) -> Option<Answer> {
         let body = self.cache.as_ref()?.get(key)?;
         Frame::read_from(&mut body.as_slice()).ok()?.parse().ok()
@@ -297,7 +299,7 @@ impl Compiler {
         })
     }
 
-    /// The folders with the compiler's headers; extracted when the compiler carries them and nobody did it before.
+    /// The folders with the compiler's headers. Headers inside the compiler library are extracted at the first use.
     fn include_folders(
         &mut self,
         cancellation: &Cancellation,
@@ -324,7 +326,7 @@ impl Compiler {
         Ok(folders)
     }
 
-    /// The headers in the user's cache; none where there is no cache.
+    /// The headers in the user's cache; `None` without a cache folder.
     fn kept_headers(
         &self,
         cancellation: &Cancellation,
@@ -361,7 +363,7 @@ impl Compiler {
         Ok(IncludeFolders { folders, _temporary: Some(temporary) })
     }
 
-    /// A worker of its own, because the one that compiles may write nowhere.
+    /// Extracts headers in a separate worker, because the sandbox of compile workers permits no writing.
     fn extract(&self, into: &Path, cancellation: &Cancellation) -> Result<(), CompileError> {
         let nvrtc = &self.toolchain.nvrtc;
         let paths =
@@ -376,11 +378,12 @@ impl Compiler {
             TOOL_LIMIT,
             cancellation,
         );
-        tool_answered(&nvrtc.library, reply)
+        tool_reply(&nvrtc.library, reply)
     }
 }
 
-/// An extraction that fails where headers are kept may succeed elsewhere: the disk may be full.
+/// Converts a failed extraction into the cache to an error of the folder, after which a temporary folder is tried: the disk
+/// of the cache may be full.
 fn not_kept(folder: &Path, error: CompileError) -> CompileError {
     match error {
         CompileError::Tool { source: failure, .. } => {
@@ -397,20 +400,20 @@ fn not_kept(folder: &Path, error: CompileError) -> CompileError {
     }
 }
 
-/// How many compiles this machine has room for.
+/// The number of processors.
 fn processors() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// A compiler is its name and its file: a file of another size or date is another compiler.
+/// Identity of a compiler in cache keys: its name, path, file size and modification time.
 fn identity(program: &Path, name: &str) -> String {
     let file =
         fs::metadata(program).ok().map(|metadata| (metadata.len(), metadata.modified().ok()));
     format!("{name} {} {file:?}", program.display())
 }
 
-/// The answer of a tool that does not process the kernel's text: exceeding its limit is not the kernel's fault.
-fn tool_answered<Answer>(
+/// The reply of a tool whose running time does not depend on the kernel's text: a time-out is not attributed to the kernel.
+fn tool_reply<Answer>(
     program: &Path,
     reply: Result<Result<Answer, RequestFailure>, WorkerError>,
 ) -> Result<Answer, CompileError> {
@@ -423,13 +426,13 @@ fn tool_answered<Answer>(
     }
 }
 
-/// The answer of the compiler or assembler, which the kernel's text may keep busy without end.
-fn answered<Answer>(
+/// The reply of the compiler or assembler. A time-out is attributed to the kernel, whose text may cause it.
+fn compiler_reply<Answer>(
     program: &Path,
     reply: Result<Result<Answer, RequestFailure>, WorkerError>,
 ) -> Result<Answer, CompileError> {
     match reply {
         Err(WorkerError::TimedOut { limit, .. }) => Err(CompileError::TimedOut { limit }),
-        reply => tool_answered(program, reply),
+        reply => tool_reply(program, reply),
     }
 }

@@ -1,4 +1,4 @@
-//! Why a compile gave no artifact.
+//! Errors of compilations.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,14 +10,15 @@ use super::artifact::Rejection;
 use super::protocol::RequestFailure;
 use super::target::Target;
 
-/// Why a compile gave no artifact. Only [`CompileError::Rejected`] and [`CompileError::TimedOut`] are about the kernel.
+/// Why a compilation produced no artifact. Only [`CompileError::Rejected`] and [`CompileError::TimedOut`] are caused by the
+/// kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     /// The compiler rejects the kernel.
     #[error("the kernel does not compile")]
     Rejected(Rejection),
     /// The compile took too long and was killed.
-    #[error("compiling took longer than {} s and was stopped", limit.as_secs_f64())]
+    #[error("the compilation took longer than {} s and was stopped", limit.as_secs_f64())]
     TimedOut {
         /// The limit.
         limit: Duration,
@@ -25,17 +26,17 @@ pub enum CompileError {
     /// The compile was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// The compiler does not know the architecture.
-    #[error("{compiler} does not compile for {target}; it knows {}", list(known))]
+    /// The compiler does not support the architecture.
+    #[error("{compiler} does not support {target}; supported: {}", list(known))]
     UnknownTarget {
         /// The compiler.
         compiler: String,
-        /// What was asked for.
+        /// The requested architecture.
         target: Target,
-        /// Compute capabilities times ten.
+        /// Supported compute capabilities times ten.
         known: Vec<u32>,
     },
-    /// A tool that is needed was not found.
+    /// A required tool was not found.
     #[error("{tool} was not found; `{fix}` fetches it")]
     ToolMissing {
         /// Its name.
@@ -59,7 +60,7 @@ pub enum CompileError {
         /// The failure.
         source: RequestFailure,
     },
-    /// The compiler's own headers cannot be prepared.
+    /// The compiler's headers cannot be prepared.
     #[error(transparent)]
     Headers(#[from] HeaderError),
 }

@@ -1,4 +1,4 @@
-//! The compile facts of one kernel: what each of its launches needs, and how many blocks of it fit.
+//! The compile facts of one kernel: its launches with their resources and their occupancy.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use lightbench_project::{DeviceFacts, Environment, Kernel, Project, Workload};
 use lightbench_units::Bytes;
 
 use super::compiler::{Compiled, Compiler};
-use super::diagnostics::{Diagnostic, direction};
+use super::diagnostics::{Diagnostic, bidirectional_text};
 use super::error::CompileError;
 use super::job::{Build, CompileJob};
+use super::launch_arguments::LaunchContext;
 use super::occupancy::{BlockDemand, Carveout, Occupancy, occupancy};
-use super::promised::Buffers;
 use super::signature::{self, Mismatch};
 use super::{Artifact, KernelFacts, Origin};
 
@@ -26,29 +26,29 @@ use super::{Artifact, KernelFacts, Origin};
 /// Specifications per Compute Capability").
 const LOCAL_BYTES: u64 = 512 << 10;
 
-/// What to compile a kernel for.
+/// Project, workload, parameters and device for which a kernel is compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The project that the kernel belongs to.
     pub project: &'a Project,
     /// The sizes that decide grids and constants.
     pub workload: &'a Workload,
-    /// Parameters that are not to be chosen by the kernel itself.
+    /// Parameter values that replace the kernel's defaults.
     pub chosen: &'a BTreeMap<String, i64>,
     /// The device.
     pub sheet: &'a DeviceSheet,
-    /// Optimised or as written.
+    /// Optimised or not.
     pub build: Build,
 }
 
-/// Everything that compiling tells about a kernel.
+/// All compile facts of a kernel.
 #[derive(Debug)]
 pub struct Facts {
-    /// What was compiled.
+    /// The candidate.
     pub candidate: Candidate,
-    /// What came of it.
+    /// The compiled module.
     pub artifact: Artifact,
-    /// From the compiler, or from an earlier time.
+    /// Whether the artifact came from the compiler or from the cache.
     pub origin: Origin,
     /// Its launch block with every number.
     pub plan: Plan,
@@ -57,7 +57,7 @@ pub struct Facts {
 }
 
 impl LaunchFacts {
-    /// The launch with the most threads: the one that the others prepare or finish.
+    /// The launch with the most threads. Other launches usually prepare its inputs or finish its outputs.
     #[must_use]
     pub fn main(launches: &[Self]) -> Option<&Self> {
         let threads = |launch: &&Self| {
@@ -75,15 +75,15 @@ pub struct LaunchFacts {
     pub planned: PlannedLaunch,
     /// The compiled kernel.
     pub kernel: KernelFacts,
-    /// How many blocks fit; none where the sheet or the assembler lacks a number.
+    /// Occupancy; `None` if the device sheet or the assembler lacks a number.
     pub occupancy: Option<Occupancy>,
-    /// What a block asks for, to compute what would be gained with less.
+    /// Resources of a block, to compute the effect of reducing them.
     pub demand: Option<BlockDemand>,
     /// Why the driver would refuse the launch, besides a block that does not fit.
     pub problems: Vec<LaunchProblem>,
 }
 
-/// Something about a launch that the compiled kernel or the device does not permit.
+/// A property of a launch that the compiled kernel or the device does not permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchProblem {
     /// More threads than `__launch_bounds__` promised the compiler.
@@ -121,8 +121,8 @@ pub enum LaunchProblem {
         /// The cluster.
         cluster: [u32; 3],
     },
-    /// More local memory than a thread can have.
-    #[error("{bytes} bytes of local memory for each thread; the most is {LOCAL_BYTES}")]
+    /// The kernel needs more local memory than the limit of a thread.
+    #[error("{bytes} bytes of local memory for each thread; the limit is {LOCAL_BYTES}")]
     Local {
         /// What the kernel needs with all it calls.
         bytes: u64,
@@ -170,19 +170,19 @@ pub enum FactsError {
 /// Compiles a kernel of a project and computes its facts.
 ///
 /// # Errors
-/// When the kernel is at fault, the request, or the machine: see [`FactsError`].
+/// See [`FactsError`].
 pub fn facts(
     compiler: &mut Compiler,
     kernel: &Kernel,
     setting: &Setting<'_>,
     cancellation: &Cancellation,
 ) -> Result<Facts, FactsError> {
-    let prepared = Prepared::of(kernel, setting)?;
+    let prepared = Prepared::new(kernel, setting)?;
     let compiled = compiler.compile(prepared.job(), prepared.limit(), cancellation)?;
     prepared.facts(compiled)
 }
 
-/// A kernel with everything chosen that compiling depends on.
+/// A kernel with all inputs of its compilation.
 #[derive(Debug)]
 pub struct Prepared<'a> {
     kernel: &'a Kernel,
@@ -192,16 +192,16 @@ pub struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// What is to be compiled of a kernel.
+    /// Prepares the compilation of a kernel.
     ///
     /// # Errors
     /// [`FactsError::Plan`] and [`FactsError::Include`].
-    pub fn of(kernel: &'a Kernel, setting: &Setting<'a>) -> Result<Self, FactsError> {
+    pub fn new(kernel: &'a Kernel, setting: &Setting<'a>) -> Result<Self, FactsError> {
         let selection = selection(kernel, setting)?;
         let candidate =
             Candidate::new(setting.project, kernel, selection).map_err(FactsError::Include)?;
         let job =
-            CompileJob::of(&candidate, setting.sheet.capability.compute_capability, setting.build);
+            CompileJob::new(&candidate, setting.sheet.capability.compute_capability, setting.build);
         Ok(Self { kernel, setting: *setting, candidate, job })
     }
 
@@ -223,7 +223,7 @@ impl<'a> Prepared<'a> {
         Duration::from_secs(self.setting.project.definition.limits.compile_secs)
     }
 
-    /// What follows from what came of the compile.
+    /// Computes the facts from the compiled artifact.
     ///
     /// # Errors
     /// The compiled code is not what the launch needs.
@@ -240,23 +240,23 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Warnings about the texts of a candidate, which the compiler does not give.
+/// Warnings about bidirectional control characters, which the compiler does not report.
 fn direction_warnings(candidate: &Candidate) -> Vec<Diagnostic> {
     let kernel = (candidate.file.display().to_string(), candidate.text.as_str());
     let included = candidate.includes.iter();
     let included = included.map(|file| (format!("include/{}", file.name), file.text.as_str()));
     let texts = std::iter::once(kernel).chain(included);
-    texts.flat_map(|(file, text)| direction::warnings(&file, text)).collect()
+    texts.flat_map(|(file, text)| bidirectional_text::warnings(&file, text)).collect()
 }
 
-/// What a kernel is compiled with: parameters, constants, options.
+/// The parameters, constants and options with which a kernel is compiled.
 ///
 /// # Errors
 /// [`FactsError::Plan`]: the workload and the chosen parameters permit nothing.
 pub fn selection(kernel: &Kernel, setting: &Setting<'_>) -> Result<Selection, FactsError> {
     let environment = setting.project.environment(setting.workload);
     let device = device_facts(setting.sheet);
-    kernel.launch.select(&environment, setting.chosen, &device).map_err(planless)
+    kernel.launch.select(&environment, setting.chosen, &device).map_err(plan_error)
 }
 
 struct Planner<'a> {
@@ -271,10 +271,11 @@ impl Planner<'_> {
     fn launches(&self, selection: &Selection) -> Result<(Plan, Vec<LaunchFacts>), FactsError> {
         let launch = &self.kernel.launch;
         let footprints =
-            launch.footprints(&self.environment, selection, &self.device).map_err(planless)?;
+            launch.footprints(&self.environment, selection, &self.device).map_err(plan_error)?;
         let resident = self.resident_blocks(&footprints)?;
-        let plan =
-            launch.plan(&self.environment, selection, &self.device, &resident).map_err(planless)?;
+        let plan = launch
+            .plan(&self.environment, selection, &self.device, &resident)
+            .map_err(plan_error)?;
         let launches = planned_launches(&plan).into_iter();
         let launches =
             launches.map(|planned| self.launch_facts(planned)).collect::<Result<_, _>>()?;
@@ -302,15 +303,15 @@ impl Planner<'_> {
 
     fn launch_facts(&self, planned: PlannedLaunch) -> Result<LaunchFacts, FactsError> {
         let kernel = self.compiled(&planned.name_expression)?.clone();
-        let buffers = Buffers {
+        let buffers = LaunchContext {
             definition: &self.setting.project.definition,
             launch: &self.kernel.launch,
             role: self.kernel.role,
         };
-        let promised = buffers.promised(&planned.arguments);
+        let arguments = buffers.launch_arguments(&planned.arguments);
         let types = signature::parameters(&kernel.symbol);
         let mismatches =
-            signature::match_arguments(&promised, &kernel.parameters, types.as_deref());
+            signature::match_arguments(&arguments, &kernel.parameters, types.as_deref());
         if !mismatches.is_empty() {
             return Err(FactsError::Arguments { kernel: planned.name_expression, mismatches });
         }
@@ -386,12 +387,11 @@ impl Planner<'_> {
     }
 }
 
-fn planless(error: PlanError) -> FactsError {
+fn plan_error(error: PlanError) -> FactsError {
     FactsError::Plan(Box::new(error))
 }
 
-/// What launch expressions may know of a device.
-/// What expressions may know of a device.
+/// The device properties that launch expressions may use.
 #[must_use]
 pub fn device_facts(sheet: &DeviceSheet) -> DeviceFacts {
     let capability = &sheet.capability;
@@ -413,7 +413,7 @@ fn find<'a>(kernels: &'a [KernelFacts], expression: &str) -> Option<&'a KernelFa
     kernels.iter().find(asked).or_else(|| kernels.iter().find(|kernel| kernel.symbol == expression))
 }
 
-/// What a block of a compiled kernel asks for; none where the machine code is not known.
+/// Resources of a block of a compiled kernel; `None` without machine code.
 #[must_use]
 pub fn demand(
     kernel: &KernelFacts,

@@ -1,14 +1,14 @@
-//! What replaces a header that kernels include from habit and that the compiler does not take.
+//! Replacements for common headers that cannot be used in kernels.
 //!
-//! The compiler says that it cannot open the file, or complains about a line deep inside it. Neither says what to do.
+//! The compiler reports only that it cannot open the file, or an error at a line inside the header.
 
 use super::diagnostics::{Diagnostic, Note, Place, Severity};
 
-/// Beginnings of header names, without `<` and `>`, and what to do instead. The first that fits counts.
+/// Prefixes of header names, without `<` and `>`, and the advice for each. The first match applies.
 const ADVICE: &[(&str, &str)] = &[
     (
         "cub/cub.cuh",
-        "kernels include the collective that they use, such as `<cub/block/block_reduce.cuh>`, `<cub/block/block_scan.cuh>` \
+        "include the collective that the kernel uses, such as `<cub/block/block_reduce.cuh>`, `<cub/block/block_scan.cuh>` \
          or `<cub/warp/warp_reduce.cuh>`",
     ),
     (
@@ -23,22 +23,22 @@ const ADVICE: &[(&str, &str)] = &[
     ),
     (
         "curand",
-        "cuRAND is no part of the compiler: write the generator in the kernel (Philox 4x32-10 is about twenty lines), or put \
+        "cuRAND is not part of the compiler: write the generator in the kernel (Philox 4x32-10 is about twenty lines), or put \
          the device headers of cuRAND below the project's `include/`",
     ),
     (
         "helper_math.h",
-        "it belongs to the CUDA samples, not to the toolkit: put it below the project's `include/`, or write the operators \
+        "the header belongs to the CUDA samples, not to the toolkit: put it below the project's `include/`, or write the operators \
          on `float4` and the like that the kernel uses",
     ),
-    ("helper_", "it belongs to the CUDA samples and is host code: leave it out"),
+    ("helper_", "the header belongs to the CUDA samples and is host code: leave it out"),
     (
         "cutlass/",
-        "CUTLASS is no part of the compiler: put the headers that the kernel needs below the project's `include/`",
+        "CUTLASS is not part of the compiler: put the headers that the kernel needs below the project's `include/`",
     ),
     (
         "cute/",
-        "CuTe is no part of the compiler: put the headers that the kernel needs below the project's `include/`",
+        "CuTe is not part of the compiler: put the headers that the kernel needs below the project's `include/`",
     ),
     (
         "cublas",
@@ -52,35 +52,35 @@ const ADVICE: &[(&str, &str)] = &[
     ),
     ("ATen/", "PyTorch's headers are host code: leave them out; a kernel takes pointers and sizes"),
     ("c10/", "PyTorch's headers are host code: leave them out; a kernel takes pointers and sizes"),
-    ("driver_types.h", "it declares host code of the CUDA runtime: leave it out"),
+    ("driver_types.h", "the header declares host code of the CUDA runtime: leave it out"),
     ("builtin_types.h", "the compiler has `float4`, `dim3` and the like built in: leave it out"),
 ];
 
-/// How the compiler says that a header is not there.
+/// The compiler's message for a missing header.
 const NOT_THERE: &str = "cannot open source file \"";
 
-/// What to do instead of including a header; none for one that nothing is known of.
+/// Advice for a header; `None` for a header without an entry.
 #[must_use]
 pub fn advice(header: &str) -> Option<&'static str> {
     let known = ADVICE.iter().find(|(beginning, _)| header.starts_with(beginning));
     known.map(|(_, advice)| *advice)
 }
 
-/// Adds to each error about such a header what replaces it, once for each header.
+/// Adds a note with the advice to the first error about each such header.
 pub(super) fn explain(diagnostics: &mut [Diagnostic]) {
-    let mut said = Vec::new();
+    let mut given = Vec::new();
     for diagnostic in diagnostics.iter_mut().filter(|each| each.severity >= Severity::Error) {
         let Some(header) = header_in_question(diagnostic) else { continue };
-        let Some(advice) = advice(&header).filter(|advice| !said.contains(advice)) else {
+        let Some(advice) = advice(&header).filter(|advice| !given.contains(advice)) else {
             continue;
         };
-        said.push(advice);
-        let message = format!("`{header}` is not for kernels: {advice}");
+        given.push(advice);
+        let message = format!("`{header}` cannot be used in a kernel: {advice}");
         diagnostic.notes.push(Note { place: None, message });
     }
 }
 
-/// The header that is not there, or the header of the toolkit that something is wrong in.
+/// The header that is missing, or the toolkit header in which the error is.
 fn header_in_question(diagnostic: &Diagnostic) -> Option<String> {
     if let Some((_, rest)) = diagnostic.message.split_once(NOT_THERE) {
         return rest.split_once('"').map(|(name, _)| name.to_owned());
@@ -97,7 +97,7 @@ mod tests {
 
     /// Logs of NVRTC 13.5.
     #[test]
-    fn an_error_about_a_header_says_what_replaces_it() {
+    fn an_error_about_a_header_has_one_note_with_advice() {
         let check = |log: &str, expected: Option<&str>| {
             let mut diagnostics = read(log, &["k.cu"]).diagnostics;
             explain(&mut diagnostics);

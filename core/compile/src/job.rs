@@ -1,4 +1,4 @@
-//! One compile: everything that determines its result, and nothing else.
+//! A compilation: all inputs that determine its result.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ use super::protocol::{AssembleRequest, CompileRequest};
 use super::source_names;
 use super::target::{Portability, Target};
 
-/// Part of every key; raised when what is asked of the compiler changes.
+/// Part of every cache key. Raise it when the options or inputs of the compiler change.
 const SCHEMA: &str = "lightbench.compile/2";
 
-/// Code as the compiler improves it, or as the source says.
+/// Optimised code, or code that follows the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Build {
-    /// Optimised, with line information: what is run and measured.
+    /// Optimised, with line information: this build is run and measured.
     #[default]
     Optimised,
     /// With device debug information and no optimisation (`-G`): dead reads and stores survive.
@@ -40,7 +40,7 @@ pub enum Source {
     },
 }
 
-/// A kernel file with all that it includes.
+/// A kernel file with the headers that it includes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CudaSource {
     /// The file's name, as diagnostics show it.
@@ -55,21 +55,21 @@ pub struct CudaSource {
     pub options: Vec<String>,
 }
 
-/// One compile.
+/// A compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileJob {
-    /// What to compile.
+    /// The source.
     pub source: Source,
-    /// What for.
+    /// The architecture.
     pub target: Target,
-    /// How.
+    /// Optimised or not.
     pub build: Build,
 }
 
 impl CompileJob {
-    /// What compiling a candidate for a compute capability means.
+    /// The compilation of a candidate for a compute capability.
     #[must_use]
-    pub fn of(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
+    pub fn new(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
         let portability = match candidate.selection.architecture {
             Architecture::Portable => Portability::Portable,
             Architecture::Specific => Portability::Specific,
@@ -82,7 +82,7 @@ impl CompileJob {
         Self { source, target: Target { capability, portability }, build }
     }
 
-    /// The name of this compile's result, for a compiler with this identity.
+    /// Cache key of the result, for a compiler with this identity.
     #[must_use]
     pub fn key(&self, compiler: &str) -> Key {
         let target = self.target.to_string();
@@ -103,10 +103,10 @@ impl CompileJob {
                 parts.extend(cuda.options.iter().map(String::as_str));
             }
         }
-        Key::of(parts.into_iter().map(str::as_bytes))
+        Key::new(parts.into_iter().map(str::as_bytes))
     }
 
-    /// What a compile worker is asked.
+    /// The request to a compile worker.
     pub(super) fn compile_request(
         &self,
         cuda: &CudaSource,
@@ -127,7 +127,7 @@ impl CompileJob {
         });
         options.extend(cuda.options.iter().cloned());
         CompileRequest {
-            name: source_names::told(&cuda.name),
+            name: source_names::compiler_name(&cuda.name),
             source: cuda.text.clone(),
             headers: cuda.headers.clone(),
             name_expressions: cuda.name_expressions.clone(),
@@ -136,7 +136,7 @@ impl CompileJob {
         }
     }
 
-    /// What an assembler worker is asked.
+    /// The request to an assembler worker.
     pub(super) fn assemble_request(&self, ptx: &str) -> AssembleRequest {
         let options = match self.build {
             Build::Optimised => vec!["-lineinfo".to_owned()],

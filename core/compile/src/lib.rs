@@ -1,4 +1,4 @@
-//! CUDA source to `Artifact`: PTX, cubin, resources, line map, diagnostics.
+//! Compiles CUDA C++ and PTX to an [`Artifact`]: PTX, cubin, resources, line map and diagnostics.
 
 pub mod compiler;
 pub mod facts;
@@ -20,17 +20,17 @@ mod tools;
 
 pub mod cubin;
 pub mod diagnostics;
+pub mod launch_arguments;
 mod name_errors;
-pub mod promised;
 pub mod ptxas_log;
 pub mod sass;
 pub mod signature;
 
-pub mod modelled;
+pub mod modelled_time;
 pub mod occupancy;
 
 pub use artifact::{Artifact, KernelFacts, Rejection, Resources};
-pub use compiler::{Batch, Compiled, Compiler, Notice, Ordered, Origin};
+pub use compiler::{Batch, BatchJob, Compiled, Compiler, Notice, Origin};
 pub use error::CompileError;
 pub use job::{Build, CompileJob, CudaSource, Source};
 pub use source_names::SourceNames;

@@ -1,45 +1,45 @@
-//! Lines as `#line` counts them, back to lines of the text.
+//! Maps presumed lines, which `#line` directives set, to physical lines of the file.
 //!
-//! The compiler's line tables and messages count as the text says (C++ standard, [cpp.line]): behind `#line 100 "other.cu"`
-//! line 100 of `other.cu` follows, which is not a file of the project. Reports name the line of the text instead.
+//! The compiler's line tables and messages use presumed lines (C++ standard, [cpp.line]): after `#line 100 "other.cu"`
+//! line 100 of `other.cu` follows, which is not a file of the project. Reports use the physical line instead.
 
 use lightbench_project::includes::{LineDirective, line_directives};
 
 /// The `#line` directives of one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineDirectives {
-    /// In the order of the text; empty where it counts as it stands.
+    /// In the order of the text; empty without directives.
     segments: Vec<Segment>,
 }
 
-/// Lines that are counted on from one directive, or from the beginning.
+/// The lines after one directive, or from the beginning of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Segment {
-    /// The first line of the text, from 1.
+    /// First physical line, from 1.
     first: u32,
-    /// How many lines there are.
+    /// Number of lines.
     lines: u32,
-    /// What they are called; none for the name of the text itself.
+    /// Presumed file; `None` for the file itself.
     file: Option<String>,
-    /// The number of the first one; none where a macro says it.
+    /// Presumed number of the first line; `None` if a macro sets it.
     number: Option<u32>,
 }
 
-/// Where a counted line stands in the text.
+/// The physical line of a presumed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// At this line, from 1.
+pub enum PhysicalLine {
+    /// This line, from 1.
     Line(u32),
-    /// Several lines are counted so, or a macro counts.
+    /// Several physical lines have this presumed line, none has it, or a macro sets the number.
     Unknown,
-    /// Nowhere: the name belongs to another text.
+    /// The presumed file is another file.
     Elsewhere,
 }
 
 impl LineDirectives {
-    /// Reads a text. One that cannot be split into tokens counts as if it had no directives: it is not compiled.
+    /// Reads the directives of a text. A text that cannot be split into tokens has none: it does not compile either.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let directives = line_directives(text);
         if directives.is_empty() {
             return Self::default();
@@ -51,18 +51,18 @@ impl LineDirectives {
             if let Some(before) = segments.last_mut() {
                 before.lines = line.saturating_sub(before.first) + 1;
             }
-            // Without a name the one before goes on.
+            // Without a file name, the previous one stays in force.
             let file = file.or_else(|| segments.last().and_then(|before| before.file.clone()));
             segments.push(Segment { first, lines: (last + 1).saturating_sub(first), file, number });
         }
         Self { segments }
     }
 
-    /// Where line `line` of `file` stands; `is_main` says whether that is the name of the text itself.
+    /// The physical line of the presumed line `line` of `file`. `is_main`: `file` is the name of the text itself.
     #[must_use]
-    pub fn written(&self, file: &str, is_main: bool, line: u32) -> Written {
+    pub fn physical_line(&self, file: &str, is_main: bool, line: u32) -> PhysicalLine {
         if self.segments.is_empty() {
-            return if is_main { Written::Line(line) } else { Written::Elsewhere };
+            return if is_main { PhysicalLine::Line(line) } else { PhysicalLine::Elsewhere };
         }
         let named = |segment: &&Segment| match &segment.file {
             None => is_main,
@@ -70,19 +70,19 @@ impl LineDirectives {
         };
         let mut found = None;
         for segment in self.segments.iter().filter(named) {
-            let Some(number) = segment.number else { return Written::Unknown };
+            let Some(number) = segment.number else { return PhysicalLine::Unknown };
             let Some(behind) = line.checked_sub(number).filter(|behind| *behind < segment.lines)
             else {
                 continue;
             };
             if found.replace(segment.first + behind).is_some() {
-                return Written::Unknown;
+                return PhysicalLine::Unknown;
             }
         }
         match found {
-            Some(line) => Written::Line(line),
-            None if self.segments.iter().any(|segment| named(&segment)) => Written::Unknown,
-            None => Written::Elsewhere,
+            Some(line) => PhysicalLine::Line(line),
+            None if self.segments.iter().any(|segment| named(&segment)) => PhysicalLine::Unknown,
+            None => PhysicalLine::Elsewhere,
         }
     }
 }
@@ -92,28 +92,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counted_lines_lead_back_to_the_text() {
+    fn presumed_lines_map_to_physical_lines() {
         let check = |text: &str, file: &str, line, expected| {
-            let found = LineDirectives::of(text).written(file, file == "a.cu", line);
+            let found = LineDirectives::new(text).physical_line(file, file == "a.cu", line);
             assert_eq!(found, expected, "{file}:{line} of {text:?}");
         };
         let plain = "one\ntwo\n";
-        check(plain, "a.cu", 2, Written::Line(2));
-        check(plain, "b.cuh", 2, Written::Elsewhere);
+        check(plain, "a.cu", 2, PhysicalLine::Line(2));
+        check(plain, "b.cuh", 2, PhysicalLine::Elsewhere);
         let named = "one\n#line 100 \"other.cu\"\nthree\nfour\n# 7\nsix\n";
-        check(named, "a.cu", 1, Written::Line(1));
-        check(named, "other.cu", 100, Written::Line(3));
-        check(named, "other.cu", 101, Written::Line(4));
-        check(named, "other.cu", 7, Written::Line(6));
-        check(named, "other.cu", 50, Written::Unknown);
-        check(named, "a.cu", 6, Written::Unknown);
-        check(named, "b.cuh", 7, Written::Elsewhere);
+        check(named, "a.cu", 1, PhysicalLine::Line(1));
+        check(named, "other.cu", 100, PhysicalLine::Line(3));
+        check(named, "other.cu", 101, PhysicalLine::Line(4));
+        check(named, "other.cu", 7, PhysicalLine::Line(6));
+        check(named, "other.cu", 50, PhysicalLine::Unknown);
+        check(named, "a.cu", 6, PhysicalLine::Unknown);
+        check(named, "b.cuh", 7, PhysicalLine::Elsewhere);
         let twice = "#line 2\ntwo\n#line 2\nfour\n";
-        check(twice, "a.cu", 2, Written::Unknown);
+        check(twice, "a.cu", 2, PhysicalLine::Unknown);
         let back = "#line 40\ntwo\nthree\n";
-        check(back, "a.cu", 41, Written::Line(3));
+        check(back, "a.cu", 41, PhysicalLine::Line(3));
         let commented = "// #line 9\n/*\n#line 9\n*/\nconst char* s = R\"(\n#line 9\n)\";\n";
-        check(commented, "a.cu", 6, Written::Line(6));
-        check("#line HERE\ntwo\n", "a.cu", 2, Written::Unknown);
+        check(commented, "a.cu", 6, PhysicalLine::Line(6));
+        check("#line HERE\ntwo\n", "a.cu", 2, PhysicalLine::Unknown);
     }
 }

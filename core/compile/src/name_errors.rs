@@ -1,16 +1,16 @@
-//! The compiler's complaints about the names in a launch block, in words that lead back to it.
+//! Replaces compiler errors about name expressions by errors that refer to the launch block.
 //!
-//! Kernels are asked for by expressions (`scale<128, 4>`), which NVRTC puts into a text of its own. What it says about
-//! that text helps nobody who has not read its source.
+//! NVRTC receives the kernels to compile as name expressions (`scale<128, 4>`) and writes them into a generated file. Its
+//! errors point into that file, which the user cannot see.
 
 use super::diagnostics::{Diagnostic, Place, Severity};
 
-/// The text that NVRTC makes of name expressions.
+/// Name of the file that NVRTC generates from name expressions.
 const NAME_MAP: &str = "__nv_name_map";
-/// How a line of it begins.
+/// Prefix of its lines.
 const PRAGMA: &str = "#pragma nv_mangled_name ";
 
-/// Replaces complaints about names by one for each name.
+/// Replaces the errors about name expressions by one error for each name.
 pub(super) fn explain(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut explained: Vec<Diagnostic> = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -19,13 +19,13 @@ pub(super) fn explain(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
             explained.push(diagnostic);
             continue;
         };
-        // The first message about a name says what is wrong, those after it that something was.
+        // The first message about a name has the cause; later ones only follow from it.
         if !names.contains(&name) {
             explained.push(Diagnostic {
                 place: Place::Nowhere,
                 severity: Severity::Error,
                 code: None,
-                message: what_is_wrong(&name, &diagnostic.message),
+                message: explanation(&name, &diagnostic.message),
                 notes: Vec::new(),
             });
             names.push(name);
@@ -41,14 +41,14 @@ fn name_in_question(diagnostic: &Diagnostic) -> Option<String> {
     (place.file == NAME_MAP).then(|| name.trim().to_owned())
 }
 
-fn what_is_wrong(name: &str, message: &str) -> String {
+fn explanation(name: &str, message: &str) -> String {
     if message.contains("non-__global__") {
         format!(
             "the launch block names `{name}`, which is not a `__global__` function: write `__global__ void` before it"
         )
     } else if message.contains("which instance of function template") && name.contains('<') {
         format!(
-            "the launch block names `{name}`, which leaves a template parameter open: write an argument for each"
+            "the launch block names `{name}` without arguments for all template parameters: write an argument for each"
         )
     } else if message.contains("which instance of function template") {
         format!(
@@ -57,7 +57,7 @@ fn what_is_wrong(name: &str, message: &str) -> String {
         )
     } else if message.contains("no instance of function template") {
         format!(
-            "the launch block names `{name}`, and no template has parameters that these arguments fit"
+            "the launch block names `{name}`, but no template accepts these arguments: compare them with the template's parameters"
         )
     } else if message.contains("is undefined") || message.contains("has no member") {
         format!("the launch block names `{name}`, which this file does not define")
@@ -84,7 +84,7 @@ mod tests {
 
     /// Logs of NVRTC 13.5.
     #[test]
-    fn a_name_that_is_no_kernel_is_said_once_and_in_our_words() {
+    fn a_name_that_is_not_a_kernel_is_reported_once_with_its_cause() {
         let place = "  #pragma nv_mangled_name scale\n                          ^\n\n";
         let of = |message: &str| format!("__nv_name_map(2): error: {message}\n{place}");
         let parsing = of(

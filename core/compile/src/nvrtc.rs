@@ -1,9 +1,9 @@
-//! NVIDIA's run-time compiler, loaded from a path that we choose.
+//! Bindings of NVRTC, NVIDIA's run-time compiler, loaded from a configured path.
 //!
 //! The only file outside `device/cuda` that may be unsafe. Everything it offers is safe: texts are
 //! checked for interior zero bytes, sizes that the library states are bounded before they are
-//! allocated, and every symbol is asked for when the library is loaded, so that a library that
-//! lacks one is an error with a name and not a crash in the middle of a compile.
+//! allocated, and every symbol is resolved when the library is loaded, so that a library that
+//! lacks one gives an error with the name of the symbol and not a crash during a compilation.
 #![expect(unsafe_code, reason = "calls into a C library that is loaded at run time")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -61,7 +61,7 @@ pub struct NvrtcProgram<'text> {
 pub struct NvrtcOutput {
     /// Whether it compiled, and to what.
     pub outcome: NvrtcOutcome,
-    /// The compiler's messages, unchecked: they repeat whatever the source says. At most 8 MiB.
+    /// The compiler's messages, unchecked: they repeat parts of the source. At most 8 MiB.
     #[serde(with = "serde_bytes")]
     pub log: Vec<u8>,
     /// Time spent inside the compiler's own compile call.
@@ -82,7 +82,7 @@ pub enum NvrtcOutcome {
         /// The lowered name of each name expression, in order.
         lowered_names: Vec<String>,
     },
-    /// It did not; the log says why.
+    /// It did not; the log has the reason.
     Rejected {
         /// The library's result code.
         code: i32,
@@ -99,7 +99,7 @@ pub enum NvrtcError {
     Load {
         /// The file.
         path: PathBuf,
-        /// What the loader said.
+        /// The loader's message.
         reason: String,
     },
     /// The library lacks a function.
@@ -240,7 +240,7 @@ impl Nvrtc {
     ///
     /// # Errors
     ///
-    /// [`NvrtcError`] where the request or the library is at fault.
+    /// [`NvrtcError`] for a malformed request or a failure of the library.
     pub fn compile(&self, program: &NvrtcProgram<'_>) -> Result<NvrtcOutput, NvrtcError> {
         let options = program
             .options

@@ -1,4 +1,4 @@
-//! Occupancy by arithmetic: how many blocks of a kernel a multiprocessor holds at once, and why.
+//! Theoretical occupancy: resident blocks of a kernel on a multiprocessor, and the limiting resources.
 //!
 //! The rules are those of NVIDIA's `cuda_occupancy.h` (CUDA Toolkit 13.5), for compute
 //! capabilities 7.5 and newer; the tests compare with tables made from that header and with what a
@@ -13,7 +13,7 @@ use lightbench_units::{Bytes, Fraction};
 
 mod advice;
 
-/// What one block of a launch asks for.
+/// Resources of one block of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockDemand {
     /// Threads of the block.
@@ -22,20 +22,20 @@ pub struct BlockDemand {
     pub registers_per_thread: u32,
     /// Shared memory that the kernel declares; the compiler keeps it below the default limit.
     pub static_shared: Bytes,
-    /// Shared memory that the launch adds; beyond the default limit the launch has to opt in.
+    /// Dynamic shared memory of the launch; above the default limit the launch must opt in.
     pub dynamic_shared: Bytes,
     /// Named barriers that the kernel uses; `__syncthreads` alone is one.
     pub barriers: u32,
-    /// How much of the L1 cache the launch would like as shared memory.
+    /// Preferred share of the L1 cache for shared memory.
     pub carveout: Carveout,
 }
 
 /// The preferred split of the L1 cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carveout {
-    /// None stated: as much shared memory as there is.
+    /// No preference: the largest shared memory.
     Default,
-    /// So many percent of the largest shared memory, rounded up to what the device offers.
+    /// Percentage of the largest shared memory, rounded up to a size that the device supports.
     Percent(u8),
 }
 
@@ -48,20 +48,20 @@ pub enum Occupancy {
     CannotLaunch(Vec<Obstacle>),
 }
 
-/// The blocks that a multiprocessor holds.
+/// Resident blocks of a multiprocessor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resident {
-    /// Blocks at once.
+    /// Resident blocks.
     pub blocks: u32,
-    /// Warps at once.
+    /// Resident warps.
     pub warps: u32,
-    /// Warps at most.
+    /// Maximum resident warps of the multiprocessor.
     pub max_warps: u32,
-    /// How many blocks each resource would allow, if it were the only one.
+    /// Blocks that each resource alone would allow.
     pub allowances: Vec<(Resource, u32)>,
 }
 
-/// What runs out.
+/// A resource that limits residency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resource {
     /// Resident warps.
@@ -82,7 +82,7 @@ pub enum Obstacle {
     /// A block without threads.
     #[error("a block needs at least one thread")]
     NoThreads,
-    /// Block too large.
+    /// The block has too many threads.
     #[error("a block of {required} threads exceeds the limit of {limit}")]
     Threads {
         /// Asked for.
@@ -90,7 +90,7 @@ pub enum Obstacle {
         /// Allowed.
         limit: u32,
     },
-    /// Thread too fat.
+    /// A thread needs too many registers.
     #[error("{required} registers a thread exceed the limit of {limit}")]
     RegistersPerThread {
         /// Asked for.
@@ -98,7 +98,7 @@ pub enum Obstacle {
         /// Allowed.
         limit: u32,
     },
-    /// Block too fat.
+    /// The block needs too many registers.
     #[error(
         "the block needs {required} registers (allocated by warp) of {limit}: at most \
          {per_thread} a thread with this block size"
@@ -108,7 +108,7 @@ pub enum Obstacle {
         required: u32,
         /// Allowed.
         limit: u32,
-        /// What would fit.
+        /// Registers per thread that would fit.
         per_thread: u32,
     },
     /// Too much shared memory.
@@ -158,13 +158,13 @@ pub fn occupancy(limits: &SmLimits, demand: &BlockDemand) -> Occupancy {
 }
 
 impl Resident {
-    /// The share of the warp slots that is taken.
+    /// Resident warps divided by the maximum.
     #[must_use]
     pub fn fraction(&self) -> Fraction {
         Fraction(f64::from(self.warps) / f64::from(self.max_warps))
     }
 
-    /// The resources that allow no further block.
+    /// The limiting resources: they allow no further block.
     pub fn limiters(&self) -> impl Iterator<Item = Resource> {
         let limiting = |&&(_, blocks): &&(Resource, u32)| blocks == self.blocks;
         self.allowances.iter().filter(limiting).map(|&(resource, _)| resource)
@@ -179,7 +179,7 @@ impl BlockDemand {
     }
 }
 
-/// Everything that keeps a single block from launching.
+/// All reasons why a single block cannot launch.
 fn obstacles(limits: &SmLimits, demand: &BlockDemand) -> Vec<Obstacle> {
     let mut obstacles = Vec::new();
     if demand.threads == 0 {
@@ -221,12 +221,12 @@ fn too_many_registers(limits: &SmLimits, demand: &BlockDemand) -> Option<Obstacl
     })
 }
 
-/// What a warp holds: registers are handed out in units.
+/// Registers of a warp, rounded up to the allocation unit.
 fn registers_per_warp(limits: &SmLimits, per_thread: u32) -> u32 {
     (per_thread * limits.warp_size).next_multiple_of(limits.register_unit)
 }
 
-/// Each sub-partition has its own registers, so that what is left over in one helps no other.
+/// Each sub-partition has its own registers: registers left over in one cannot be used by another.
 fn by_registers(limits: &SmLimits, per_thread: u32, warps_per_block: u32) -> Option<u32> {
     let registers_per_partition = limits.registers / limits.sub_partitions;
     let warps_per_partition =

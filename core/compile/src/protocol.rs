@@ -1,4 +1,4 @@
-//! The requests that a compile worker carries out.
+//! The messages of compile workers: requests, replies and failures.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ impl Protocol for CompileProtocol {
     type Request = Request;
 }
 
-/// Compile workers, started when they are needed.
+/// Handle that starts compile workers on demand.
 pub type CompileWorker = WorkerHandle<CompileProtocol>;
 
 /// The programs and libraries that a worker uses; requests that need an absent one fail.
@@ -50,18 +50,18 @@ impl Tools {
     }
 }
 
-/// Properties of the loaded compiler.
+/// Properties of the loaded compiler; a worker without [`Tools::nvrtc`] reports none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompilerFacts {
     /// Its version.
     pub version: NvrtcVersion,
-    /// Compute capabilities times ten, ascending.
+    /// Supported compute capabilities times ten, ascending.
     pub architectures: Vec<u32>,
-    /// Whether it can extract its own headers.
+    /// Whether the library contains its headers and can extract them.
     pub carries_headers: bool,
 }
 
-/// Every request.
+/// Requests of a compile worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
     /// Compile CUDA C++.
@@ -74,7 +74,7 @@ pub enum Request {
     ExtractHeaders(ExtractHeaders),
 }
 
-/// CUDA C++ to compile, with everything that the result depends on besides the compiler.
+/// CUDA C++ to compile, with every input of the compilation besides the compiler itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileRequest {
     /// The name of the main file, as diagnostics show it.
@@ -83,9 +83,9 @@ pub struct CompileRequest {
     pub source: String,
     /// Headers in memory: the name as it is written in `#include`, and the text.
     pub headers: Vec<(String, String)>,
-    /// Expressions whose lowered names are wanted.
+    /// Expressions whose lowered names the reply lists, in the same order.
     pub name_expressions: Vec<String>,
-    /// Options of the compiler, already translated by trusted code.
+    /// Compiler options. They must come from trusted code: some options read or write files.
     pub options: Vec<String>,
     /// Folders searched for headers, in order; the sandbox policy must permit reading them.
     pub include_folders: Vec<PathBuf>,
@@ -99,21 +99,21 @@ pub struct AssembleRequest {
     pub ptx: Vec<u8>,
     /// The real architecture, such as `sm_90a`.
     pub architecture: String,
-    /// Further options, already translated by trusted code.
+    /// Options besides `-arch`, `-v`, `-lineinfo` and `-o`. They must come from trusted code.
     pub options: Vec<String>,
 }
 
-/// Machine code to disassemble. The reply is the disassembler's listing as JSON.
+/// Machine code to disassemble. The reply is the text listing of `nvdisasm` with line information.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisassembleRequest {
     /// The cubin.
     #[serde(with = "serde_bytes")]
     pub cubin: Vec<u8>,
-    /// Symbol indices of the functions wanted; all if empty.
+    /// Symbol indices of the functions to list; all functions if empty.
     pub functions: Vec<u32>,
 }
 
-/// Extraction of the headers that the compiler carries.
+/// Extraction of the headers that the compiler library contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtractHeaders {
     /// An existing folder that the sandbox policy permits writing.
@@ -123,7 +123,7 @@ pub struct ExtractHeaders {
 /// The outcome of assembling.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssembleReply {
-    /// The machine code; none where the assembler rejected the PTX: the log says why.
+    /// The machine code; `None` if the assembler rejected the PTX, with the reason in the log.
     #[serde(with = "serde_bytes")]
     pub cubin: Option<Vec<u8>>,
     /// The assembler's messages, unchecked: they repeat parts of the PTX. At most 8 MiB.
@@ -175,7 +175,7 @@ impl Call<CompileProtocol> for ExtractHeaders {
     type Reply = Result<(), RequestFailure>;
 }
 
-/// Why a request could not be carried out, where the kernel is not at fault.
+/// Why a request failed for a reason other than the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum RequestFailure {
     /// The worker was configured without this tool.
@@ -184,7 +184,7 @@ pub enum RequestFailure {
         /// The tool's name.
         tool: String,
     },
-    /// The compiler library failed, or the request's texts are malformed.
+    /// The compiler library failed, or a text of the request contains a zero byte.
     #[error(transparent)]
     Compiler(NvrtcError),
     /// A tool could not be run.
@@ -205,12 +205,12 @@ pub enum RequestFailure {
         /// The first line that it printed, with control characters replaced.
         message: String,
     },
-    /// The output exceeds its bound.
+    /// The output exceeds the size limit.
     #[error("the output of {tool} is larger than the {limit} bytes allowed")]
     TooLarge {
         /// The tool's name.
         tool: String,
-        /// The bound in bytes.
+        /// The limit in bytes.
         limit: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! The compile service: what a compile worker does with its requests.
+//! The compile service: carries out the requests of a compile worker.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::protocol::{
 };
 use super::tools;
 
-/// Loaded tools.
+/// The loaded compiler and the paths of the tools.
 struct CompileService {
     nvrtc: Option<Nvrtc>,
     tools: Tools,

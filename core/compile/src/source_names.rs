@@ -1,26 +1,26 @@
-//! The names of a compile's texts: as the compiler is told them, and as people know them.
+//! Names of the source files of a compilation: the names that the compiler receives, and the names for the user.
 //!
-//! The main file gets an absolute name in a folder that does not exist, so that line tables do not depend on where the
-//! compile ran and nothing is found beside it (`--no-source-include` would say so too, but then the toolkit's headers no
-//! longer find each other). Headers in memory are matched by the name in the directive; line tables
-//! put the worker's folder in front of them.
+//! The compiler receives the main file under an absolute name in a folder that does not exist. Line tables then do not
+//! depend on the working directory, and no header is found next to the main file. (`--no-source-include` also prevents the
+//! latter, but then the toolkit's headers do not find each other.) Headers in memory are matched by the name in the
+//! `#include` directive; line tables put the worker's folder before that name.
 
 use std::path::Path;
 
 use lightbench_worker::SCRATCH_PREFIX;
 
-use super::line_directives::{LineDirectives, Written};
+use super::line_directives::{LineDirectives, PhysicalLine};
 
-/// The folder of main files, as the compiler is told.
+/// Folder of main files in the names for the compiler.
 pub const FOLDER: &str = "/lightbench/";
 
-/// What the compiler is told that the main file is called.
+/// The main file's name for the compiler.
 #[must_use]
-pub fn told(name: &str) -> String {
+pub fn compiler_name(name: &str) -> String {
     format!("{FOLDER}{name}")
 }
 
-/// The names of one compile.
+/// The names of one compilation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceNames {
     main: String,
@@ -29,53 +29,53 @@ pub struct SourceNames {
 }
 
 impl SourceNames {
-    /// The main file's name, and the headers as directives name them.
+    /// Names from the main file's name and the headers' names in `#include` directives.
     #[must_use]
     pub fn new(main: &str, headers: impl IntoIterator<Item = String>) -> Self {
         let (main, headers) = (main.to_owned(), headers.into_iter().collect());
         Self { main, headers, lines: LineDirectives::default() }
     }
 
-    /// The same, where the main text counts its lines as it says in `#line`.
+    /// Adds the `#line` directives of the main file's text.
     #[must_use]
     pub fn with_lines_of(self, text: &str) -> Self {
-        Self { lines: LineDirectives::of(text), ..self }
+        Self { lines: LineDirectives::new(text), ..self }
     }
 
-    /// Whether a path in messages or line tables is the name of the main text.
+    /// Whether a path in a message or line table is the main file.
     #[must_use]
     pub fn is_main(&self, path: &str) -> bool {
-        self.known(path) == self.main
+        self.display_name(path) == self.main
     }
 
-    /// Where a line of a message or line table stands in the main text.
+    /// The physical line in the main file for a line of a message or line table.
     #[must_use]
-    pub fn written(&self, path: &str, line: u32) -> Written {
-        let known = self.known(path);
-        self.lines.written(known, self.is_main(path), line)
+    pub fn physical_line(&self, path: &str, line: u32) -> PhysicalLine {
+        let known = self.display_name(path);
+        self.lines.physical_line(known, self.is_main(path), line)
     }
 
-    /// A name for a place that is no line of the main text, although it is counted as one.
+    /// Label for a line number that comes from a `#line` directive and has no physical line in the main file.
     #[must_use]
-    pub fn counted(&self, path: &str) -> String {
-        format!("{} (as `#line` counts)", self.known(path))
+    pub fn presumed_name(&self, path: &str) -> String {
+        format!("{} (as `#line` counts)", self.display_name(path))
     }
 
-    /// As the compiler spells the texts in its messages.
+    /// The names of all files in the compiler's messages.
     #[must_use]
-    pub fn spelled(&self) -> Vec<String> {
-        [told(&self.main)].into_iter().chain(self.headers.iter().cloned()).collect()
+    pub fn compiler_names(&self) -> Vec<String> {
+        [compiler_name(&self.main)].into_iter().chain(self.headers.iter().cloned()).collect()
     }
 
-    /// A sentence with the names that people know.
+    /// A message with the compiler's names replaced by names for the user.
     #[must_use]
-    pub fn in_text(&self, text: &str) -> String {
+    pub fn with_display_names(&self, text: &str) -> String {
         text.replace(FOLDER, "")
     }
 
-    /// The name that people know, for a path in messages or line tables.
+    /// The file name for the user, for a path in a message or line table.
     #[must_use]
-    pub fn known<'a>(&'a self, path: &'a str) -> &'a str {
+    pub fn display_name<'a>(&'a self, path: &'a str) -> &'a str {
         if let Some(name) = path.strip_prefix(FOLDER) {
             return name;
         }
@@ -89,7 +89,7 @@ impl SourceNames {
     }
 }
 
-/// A relative name from `#line` gets the worker's folder put in front, which nobody needs to see.
+/// Removes the worker's folder, which the compiler puts before relative names from `#line` directives.
 fn without_scratch(path: &str) -> &str {
     let inside = path.split_once(SCRATCH_PREFIX).and_then(|(_, rest)| rest.split_once('/'));
     inside.map_or(path, |(_, name)| name)
@@ -100,16 +100,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_shown_under_the_name_that_people_know() {
+    fn a_path_is_shown_under_the_name_for_the_user() {
         let headers = ["index.cuh", "deep/index.cuh"].map(str::to_owned);
         let names = SourceNames::new("kernels/naive.cu", headers);
-        let check = |path, expected: &str| assert_eq!(names.known(path), expected);
+        let check = |path, expected: &str| assert_eq!(names.display_name(path), expected);
         check("/lightbench/kernels/naive.cu", "kernels/naive.cu");
         check("/tmp/worker-1/index.cuh", "index.cuh");
         check("/tmp/worker-1/deep/index.cuh", "deep/index.cuh");
         check("/tmp/worker-1/other_index.cuh", "/tmp/worker-1/other_index.cuh");
         check("/tmp/lightbench-worker-Xy1/made-up.cu", "made-up.cu");
         check("/cache/headers/cuda_fp16.hpp", "/cache/headers/cuda_fp16.hpp");
-        assert_eq!(names.spelled()[0], "/lightbench/kernels/naive.cu");
+        assert_eq!(names.compiler_names()[0], "/lightbench/kernels/naive.cu");
     }
 }

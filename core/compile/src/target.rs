@@ -1,11 +1,11 @@
-//! What machine code is generated for: a compute capability, portable or tied to one chip.
+//! Target of machine code: a compute capability, portable or specific to one architecture.
 
 use std::fmt;
 
 use lightbench_device::ComputeCapability;
 use serde::{Deserialize, Serialize};
 
-/// Whether the code may use what only one chip of a capability has.
+/// Whether the code may use architecture-specific features (suffix `a`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Portability {
@@ -21,7 +21,7 @@ pub enum Portability {
 pub struct Target {
     /// The compute capability.
     pub capability: ComputeCapability,
-    /// Portable or tied to the chip.
+    /// Portable or architecture-specific.
     pub portability: Portability,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Target {
         formatter.write_str(&self.capability.architecture())?;
         match self.portability {
             Portability::Portable => Ok(()),
-            // Chips before Hopper have no code of their own; the compiler would refuse the suffix.
+            // Architectures before Hopper have no specific variant; the compiler would refuse the suffix.
             Portability::Specific if self.capability.major() < 9 => Ok(()),
             Portability::Specific => formatter.write_str("a"),
         }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_spelled_as_the_compiler_spells_it() {
+    fn a_target_has_the_name_that_the_compiler_accepts() {
         let check = |major, minor, portability, expected: &str| {
             let capability = ComputeCapability(major, minor);
             assert_eq!(Target { capability, portability }.to_string(), expected);

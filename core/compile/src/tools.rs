@@ -1,4 +1,4 @@
-//! The vendor's command-line tools, run inside the worker's confinement with bounded output.
+//! Runs the command-line tools `ptxas` and `nvdisasm` inside the worker's sandbox, with bounded output.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -17,7 +17,7 @@ const CUBIN_LIMIT: u64 = 128 << 20;
 /// The largest part of a tool's messages that is kept: 8 MiB.
 const LOG_LIMIT: u64 = 8 << 20;
 
-/// Runs `nvdisasm` on a cubin; its listing with line information.
+/// Runs `nvdisasm` on a cubin and returns its listing with line information.
 pub(super) fn disassemble(
     program: &Path,
     request: &DisassembleRequest,
@@ -36,7 +36,7 @@ pub(super) fn disassemble(
     if finished.status.success() { Ok(finished.output) } else { Err(run.failed(&finished)) }
 }
 
-/// Runs `ptxas`. PTX that it refuses is a result, not a failure.
+/// Runs `ptxas`. Rejected PTX is a result, not a failure.
 pub(super) fn assemble(
     program: &Path,
     request: &AssembleRequest,
@@ -51,7 +51,7 @@ pub(super) fn assemble(
     let finished = run.finish(&mut command, 0)?;
     let cubin =
         if finished.status.success() { Some(run.read(&output.0, CUBIN_LIMIT)?) } else { None };
-    // A signal is the tool's failure; an exit status is its verdict on the PTX.
+    // The end by a signal is a failure of the tool; a nonzero exit status rejects the PTX.
     if cubin.is_none() && finished.status.code().is_none() {
         return Err(run.failed(&finished));
     }
@@ -70,7 +70,7 @@ struct Finished {
     log: Vec<u8>,
 }
 
-/// A file that is removed again, so that a warm worker does not collect them.
+/// A temporary file, removed on drop so that files do not accumulate in a long-running worker.
 struct ScratchFile(std::path::PathBuf);
 
 impl Drop for ScratchFile {

@@ -1,4 +1,4 @@
-//! The bytes that a buffer begins with: the same for the same seed on every machine and device.
+//! Initial bytes of a buffer: equal for equal seeds on every machine and device.
 
 use lightbench_primitives::dtype::{CType, Family};
 use lightbench_primitives::element::nearest;
@@ -31,10 +31,10 @@ pub enum ContentError {
 }
 
 impl Buffer {
-    /// What the buffer holds at first. Random numbers are Philox4x32-10 with the seed as its key, the element's index
+    /// The initial content of the buffer. Random numbers are Philox4x32-10 with the seed as its key, the element's index
     /// and the argument's position as its counter; normal ones are sums of twelve even ones, within six deviations.
     ///
-    /// `read` gives the bytes of a file, at most as many as it is told.
+    /// `read` returns the first bytes of a file, at most as many as its second argument.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Buffer {
         let stream = Stream::new(seed, position);
         let c_type = self.c_type;
         Ok(InitialContent::Bytes(match &self.content {
-            Content::Unwritten => return Ok(InitialContent::Uninitialised),
+            Content::Uninitialised => return Ok(InitialContent::Uninitialised),
             Content::Zeros => self.each(|_| 0),
             Content::Ones => self.each(|_| nearest(c_type.dtype(), 1.0)),
             Content::Iota => self.each(|index| iota(c_type, index)),

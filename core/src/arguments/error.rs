@@ -1,37 +1,37 @@
-//! What is wrong with a spec, where, and what would be right.
+//! Errors of specs: the problem, its column and the expected text.
 
 use std::fmt;
 
 use lightbench_primitives::dtype::CType;
 
-/// A spec that says nothing.
+/// A spec that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError {
     /// The spec.
     pub spec: String,
-    /// Where in it, in characters from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem.
     pub reason: Reason,
 }
 
-/// What is wrong with a spec.
+/// Why a spec cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The first word is neither a type nor a kind of argument.
-    #[error("`{found}` is no type; expected {}", types())]
+    #[error("`{found}` is not a type; expected {}", types())]
     Type {
         /// What is there.
         found: String,
     },
-    /// Something else should stand here.
+    /// Another text is expected here.
     #[error("expected {expected}")]
     Expected {
         /// What.
         expected: &'static str,
     },
     /// A number that the type does not have.
-    #[error("`{found}` is no value of {c_type}; expected {}", values(c_type))]
+    #[error("`{found}` is not a value of {c_type}; expected {}", values(c_type))]
     Value {
         /// What is there.
         found: String,
@@ -49,7 +49,7 @@ pub enum Reason {
         count: u64,
     },
     /// A fill that the type cannot have.
-    #[error("`{fill}` makes no {c_type}; expected {expected}")]
+    #[error("`{fill}` cannot fill a buffer of {c_type}; expected {expected}")]
     Fill {
         /// The fill.
         fill: &'static str,
@@ -64,8 +64,8 @@ pub enum Reason {
         /// The limit.
         limit: u64,
     },
-    /// An input that holds nothing.
-    #[error("nobody can write to an input; expected `=` and what it holds")]
+    /// An input without initial content.
+    #[error("an input is read-only and needs initial content; expected `=` and the content")]
     EmptyInput,
 }
 

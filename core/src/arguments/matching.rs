@@ -1,11 +1,11 @@
-//! Whether the compiled kernel takes the arguments that somebody wrote, said in the words of the specs.
+//! Compares argument specs with the parameters of the compiled kernel; errors quote the specs.
 
 use lightbench_primitives::dtype::CType;
 
 use super::{Spec, SpecKind, buffer_of};
 use crate::compile::KernelFacts;
-use crate::compile::promised::element;
-use crate::compile::signature::{self, Mismatch, Promised, PromisedKind};
+use crate::compile::launch_arguments::element;
+use crate::compile::signature::{self, LaunchArgument, LaunchArgumentKind, Mismatch};
 
 /// An argument that the kernel does not take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +30,7 @@ pub enum ArgumentError {
         /// The spec.
         spec: String,
     },
-    /// One that does not fit.
+    /// An argument of another type or size than the parameter.
     #[error("argument {index} is `{spec}`; the kernel takes {declared} there (counted from 0)")]
     Misfit {
         /// From 0.
@@ -42,7 +42,7 @@ pub enum ArgumentError {
     },
 }
 
-/// Every argument that does not fit; a wrong count alone, because all that follows from it would mislead.
+/// All mismatches. A wrong number of arguments is reported alone, because further mismatches would only follow from it.
 #[must_use]
 pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
     let types = signature::parameters(&kernel.symbol);
@@ -75,27 +75,30 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
     if !dangling.is_empty() {
         return dangling;
     }
-    let promised: Vec<Promised> = specs
+    let arguments: Vec<LaunchArgument> = specs
         .iter()
         .zip(&kernel.parameters)
         .enumerate()
-        .map(|(index, (spec, parameter))| Promised {
+        .map(|(index, (spec, parameter))| LaunchArgument {
             name: spec.text.clone(),
             kind: match &spec.kind {
-                SpecKind::Value { c_type, .. } => PromisedKind::Scalar(element(c_type.dtype())),
-                // Bytes have no alignment of their own.
-                SpecKind::Bytes(bytes) => {
-                    PromisedKind::Bytes { size: bytes.len() as u64, align: parameter.alignment }
+                SpecKind::Value { c_type, .. } => {
+                    LaunchArgumentKind::Scalar(element(c_type.dtype()))
                 }
+                // Bytes have no alignment of their own.
+                SpecKind::Bytes(bytes) => LaunchArgumentKind::Bytes {
+                    size: bytes.len() as u64,
+                    align: parameter.alignment,
+                },
                 SpecKind::Buffer(_) | SpecKind::Same(_) | SpecKind::Null => {
                     // A null pointer points to nothing: its type is not compared.
                     let c_type = buffer_of(specs, index).map_or(CType::U8, |buffer| buffer.c_type);
-                    PromisedKind::Buffer(element(c_type.dtype()))
+                    LaunchArgumentKind::Buffer(element(c_type.dtype()))
                 }
             },
         })
         .collect();
-    let mismatches = signature::match_arguments(&promised, &kernel.parameters, types.as_deref());
+    let mismatches = signature::match_arguments(&arguments, &kernel.parameters, types.as_deref());
     let misfit = |mismatch: &Mismatch| {
         let index = position(mismatch)?.checked_sub(1)?;
         let parameter = kernel.parameters.get(index)?;

@@ -1,4 +1,4 @@
-//! The arguments of one launch as people write them: `u32:5`, `buf:f32[1024]=normal`.
+//! Text form of the arguments of one launch: `u32:5`, `buf:f32[1024]=normal`.
 //!
 //! ```text
 //!  VALUE   TYPE ":" number                       u32:5   f32:-1.5   bool:true   f16:inf
@@ -11,8 +11,8 @@
 //!  TYPE    i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 bool
 //! ```
 //!
-//! Reading is pure; a file that a spec names is read by whoever asks for the bytes. The names of fills are those of
-//! project files.
+//! Parsing reads no files; [`Buffer::initial`] reads a file that a spec names. Fills have the same names as in project
+//! files.
 
 mod content;
 mod error;
@@ -29,16 +29,16 @@ use lightbench_primitives::dtype::CType;
 
 use crate::virtual_gpu::Access;
 
-/// One argument as somebody wrote it.
+/// One argument in text form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
     /// The text.
     pub text: String,
-    /// What it means.
+    /// Its parsed form.
     pub kind: SpecKind,
 }
 
-/// What a spec means.
+/// Parsed form of a spec.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SpecKind {
     /// A number by value.
@@ -54,11 +54,11 @@ pub enum SpecKind {
     Buffer(Buffer),
     /// A null pointer.
     Null,
-    /// The address of the buffer that an earlier argument made, by its index from 0.
+    /// The address of the buffer of an earlier argument, by its index from 0.
     Same(usize),
 }
 
-/// The buffer that the argument at an index is about: its own, or the one that it shares with an earlier argument.
+/// The buffer of the argument at an index: its own, or the shared buffer of an earlier argument.
 #[must_use]
 pub fn buffer_of(specs: &[Spec], index: usize) -> Option<&Buffer> {
     match &specs.get(index)?.kind {
@@ -68,24 +68,24 @@ pub fn buffer_of(specs: &[Spec], index: usize) -> Option<&Buffer> {
     }
 }
 
-/// A buffer before it is made.
+/// Description of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
     /// The type of its elements.
     pub c_type: CType,
-    /// How many.
+    /// Number of elements.
     pub count: u64,
-    /// Who may write to it.
+    /// Whether the kernel may write to it.
     pub access: Access,
-    /// What it holds at first.
+    /// Initial content.
     pub content: Content,
 }
 
-/// What a buffer holds at first.
+/// Initial content of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// Nothing that was written.
-    Unwritten,
+    /// Uninitialised memory.
+    Uninitialised,
     /// 0.
     Zeros,
     /// 1.

@@ -1,4 +1,4 @@
-//! Reads a spec, one part after the other, each with its column.
+//! Parser of specs; errors have the column.
 
 use lightbench_primitives::dtype::{CType, Family};
 use lightbench_primitives::element_text::encode;
@@ -7,7 +7,7 @@ use super::error::{Reason, SpecError};
 use super::{Buffer, Content, Spec, SpecKind};
 use crate::virtual_gpu::Access;
 
-/// More than any device has; what there is of memory is known when the device is.
+/// Upper limit for any device. The device's memory is checked when the device is known.
 const MOST_BYTES: u64 = 1 << 40;
 
 /// Bytes that may be passed by value (CUDA C++ Programming Guide, "`__global__` Function Parameters").
@@ -136,7 +136,9 @@ fn buffer(reader: &mut Reader<'_>, access: Access) -> Result<Buffer, Wrong> {
     reader.must("]", "`]`")?;
     if reader.rest.is_empty() {
         return match access {
-            Access::ReadWrite => Ok(Buffer { c_type, count, access, content: Content::Unwritten }),
+            Access::ReadWrite => {
+                Ok(Buffer { c_type, count, access, content: Content::Uninitialised })
+            }
             Access::ReadOnly => Err(reader.wrong(Reason::EmptyInput)),
         };
     }

@@ -10,7 +10,7 @@ use crate::virtual_gpu::InitialContent;
 
 fn initial(spec: &str, seed: u64) -> Vec<u8> {
     let SpecKind::Buffer(buffer) = Spec::parse(spec).unwrap().kind else { panic!("{spec}") };
-    let read = |file: &str, _: u64| Err(format!("nobody reads {file}"));
+    let read = |file: &str, _: u64| Err(format!("unexpected read of {file}"));
     match buffer.initial(seed, 0, read).unwrap() {
         InitialContent::Bytes(bytes) => bytes,
         InitialContent::Uninitialised | InitialContent::Repeated(_) => {
@@ -92,15 +92,15 @@ fn what_is_wrong_has_a_column_and_what_was_expected() {
         assert_eq!(error.column, column, "{error}");
         assert!(error.to_string().contains(message), "{message:?} in {error}");
     };
-    check("", 1, "is no type");
-    check("float:1", 1, "`float` is no type; expected i8, u8");
+    check("", 1, "is not a type");
+    check("float:1", 1, "`float` is not a type; expected i8, u8");
     check("u32", 4, "expected `:` and a value");
-    check("u32:", 5, "`` is no value of u32");
+    check("u32:", 5, "`` is not a value of u32");
     check("u8:256", 4, "expected an integer from 0 to 255");
     check("i8:--1", 4, "expected an integer from -128 to 127");
-    check("u32:1.5", 5, "`1.5` is no value of u32");
-    check("f16:70000", 5, "`70000` is no value of f16");
-    check("f32:1e99", 5, "is no value of f32");
+    check("u32:1.5", 5, "`1.5` is not a value of u32");
+    check("f16:70000", 5, "`70000` is not a value of f16");
+    check("f32:1e99", 5, "is not a value of f32");
     check("f32:1.5x", 5, "a decimal number");
     check("bool:2", 6, "true or false");
     check("bytes:0g", 7, "hexadecimal");
@@ -110,13 +110,13 @@ fn what_is_wrong_has_a_column_and_what_was_expected() {
     check("buf:f32[-1]", 9, "a number of elements");
     check("buf:f32[4", 10, "`]`");
     check("buf:f32[4]x", 11, "`=`");
-    check("buf:f32[4]=", 12, "`` is no value of f32");
+    check("buf:f32[4]=", 12, "`` is not a value of f32");
     check("buf:f32[4]=nomal", 12, "zeros, ones, iota");
-    check("buf:u8[2]=1,ä", 13, "`ä` is no value of u8");
+    check("buf:u8[2]=1,ä", 13, "`ä` is not a value of u8");
     check("buf:u8[2]=1,2,3", 11, "3 values for 2 elements");
     check("buf:u8[2]=1", 11, "`constant(…)`");
-    check("buf:i32[2]=normal", 12, "`normal` makes no i32");
-    check("buf:u8[2]=uniform(0,256)", 11, "`uniform` makes no u8");
+    check("buf:i32[2]=normal", 12, "`normal` cannot fill a buffer of i32");
+    check("buf:u8[2]=uniform(0,256)", 11, "`uniform` cannot fill a buffer of u8");
     check("buf:f32[2]=uniform(1,0)", 12, "the lower one first");
     check("buf:f32[2]=normal(0", 20, "two numbers");
     check("buf:f32[2]=normal(0,-1)", 18, "not negative");
@@ -124,7 +124,7 @@ fn what_is_wrong_has_a_column_and_what_was_expected() {
     check("buf:f32[99999999999999999999]", 9, "more than");
     check("buf:f32[9999999999999]", 9, "more than 1099511627776 bytes");
     check("buf:f32[2]=@", 13, "the name of a file");
-    check("in:f32[2]", 10, "nobody can write to an input");
+    check("in:f32[2]", 10, "an input is read-only");
 }
 
 #[test]

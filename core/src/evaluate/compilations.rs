@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lightbench_primitives::cancellation::Cancellation;
 
 use super::Evaluation;
-use crate::compile::compiler::Ordered;
+use crate::compile::compiler::BatchJob;
 use crate::compile::error::CompileError;
 use crate::compile::facts::{Facts, FactsError, Prepared, Setting};
 use crate::compile::job::Build;
@@ -13,7 +13,7 @@ use crate::compile::{Compiled, Compiler};
 use crate::project::workload::Workload;
 use crate::project::{Kernel, Purpose};
 use crate::verify::station::Side;
-use crate::worker::pool::Afterwards;
+use crate::worker::pool::FollowingWork;
 
 static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();
 
@@ -64,18 +64,19 @@ impl<'a> Compilations<'a> {
             for workload in workloads {
                 let purpose = workload.purpose;
                 for kernel in [evaluation.kernel, &evaluation.project.reference] {
-                    let if_it_fails = if alone { afterwards(purpose) } else { Afterwards::GoOn };
-                    sides.push((if_it_fails, prepare(evaluation, kernel, workload)));
+                    let on_failure =
+                        if alone { afterwards(purpose) } else { FollowingWork::Continue };
+                    sides.push((on_failure, prepare(evaluation, kernel, workload)));
                 }
                 // A reference without a twin is no reason to end anything.
                 let reference = &evaluation.project.reference;
                 let twin = twin.filter(|_| purpose == Purpose::Verify).unwrap_or(reference);
-                sides.push((Afterwards::GoOn, prepare(evaluation, twin, workload)));
+                sides.push((FollowingWork::Continue, prepare(evaluation, twin, workload)));
             }
         }
-        let mut orders: Vec<Ordered<'_>> = Vec::new();
+        let mut orders: Vec<BatchJob<'_>> = Vec::new();
         let mut jobs = Vec::new();
-        for (if_it_fails, prepared) in &sides {
+        for (on_failure, prepared) in &sides {
             let Ok(prepared) = prepared else {
                 jobs.push(None);
                 continue;
@@ -83,10 +84,10 @@ impl<'a> Compilations<'a> {
             let known = orders.iter().position(|order| order.job == prepared.job());
             jobs.push(Some(known.unwrap_or(orders.len())));
             if known.is_none() {
-                orders.push(Ordered {
+                orders.push(BatchJob {
                     job: prepared.job(),
                     limit: prepared.limit(),
-                    if_it_fails: *if_it_fails,
+                    on_failure: *on_failure,
                 });
             }
         }
@@ -153,13 +154,13 @@ fn prepare<'a>(
     let is_candidate = kernel.name == evaluation.kernel.name;
     let chosen = if is_candidate { chosen } else { &NOTHING_CHOSEN };
     let setting = Setting { project, workload, chosen, sheet, build: Build::Optimised };
-    Prepared::of(kernel, &setting)
+    Prepared::new(kernel, &setting)
 }
 
-fn afterwards(purpose: Purpose) -> Afterwards {
+fn afterwards(purpose: Purpose) -> FollowingWork {
     match purpose {
-        Purpose::Verify | Purpose::Measure => Afterwards::EndTheRest,
+        Purpose::Verify | Purpose::Measure => FollowingWork::Cancel,
         // A verdict about visible workloads comes first.
-        Purpose::HeldOut => Afterwards::GoOn,
+        Purpose::HeldOut => FollowingWork::Continue,
     }
 }

@@ -50,7 +50,7 @@ mod tests {
     fn loss(role: WorkerRole, number: i32, workload: &str) -> WorkerLoss {
         let death = Death::Signal { number };
         let during = Stage::Call;
-        let end = WorkerEnd { role, during, death, last_words: Vec::new(), oom_kills: 0 };
+        let end = WorkerEnd { role, during, death, stderr_tail: Vec::new(), oom_kills: 0 };
         WorkerLoss { end, step: Step::Results, workload: Some(workload.to_owned()) }
     }
 

@@ -191,7 +191,7 @@ impl Reading {
 impl Sum {
     fn line(self, file: &str, line: u32) -> Option<StalledLine> {
         let samples = self.reasons.values().sum();
-        let file = SourceNames::default().known(file).to_owned();
+        let file = SourceNames::default().display_name(file).to_owned();
         let mut reasons: Vec<(Reason, u64)> =
             self.reasons.into_iter().map(|(column, count)| (reason(&column), count)).collect();
         reasons.sort_by_key(|(_, count)| Reverse(*count));

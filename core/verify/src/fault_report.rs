@@ -64,7 +64,7 @@ pub struct OtherReport {
 impl FaultReport {
     /// Names and places as people gave them.
     pub fn settle(&mut self, origins: &Origins) {
-        self.details = origins.names.in_text(&self.details);
+        self.details = origins.names.with_display_names(&self.details);
         self.places_mut().for_each(|place| origins.settle(place));
     }
 

@@ -492,9 +492,9 @@ impl From<WorkerError> for StationError {
         match error {
             WorkerError::TimedOut { limit, .. } => Self::TimedOut(limit),
             WorkerError::Cancelled => Self::Cancelled,
-            WorkerError::Died { during, death, last_words, oom_kills } => {
+            WorkerError::Died { during, death, stderr_tail, oom_kills } => {
                 let role = WorkerRole::Candidate;
-                Self::Ended(Box::new(WorkerEnd { role, during, death, last_words, oom_kills }))
+                Self::Ended(Box::new(WorkerEnd { role, during, death, stderr_tail, oom_kills }))
             }
             WorkerError::Start { .. }
             | WorkerError::Setup(_)

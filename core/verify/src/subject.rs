@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lightbench_compile::facts::{Facts, LaunchFacts};
-use lightbench_compile::line_directives::Written;
+use lightbench_compile::line_directives::PhysicalLine;
 use lightbench_compile::source_names::SourceNames;
 use lightbench_project::Language;
 use lightbench_project::definition::Summation;
@@ -134,16 +134,18 @@ impl Origins {
             return;
         }
         let chain = self.lines.at(place.ptx.0);
-        let own = chain.iter().find_map(|at| match self.names.written(&at.file, at.line) {
-            Written::Line(line) => Some((line, at.column)),
-            Written::Unknown | Written::Elsewhere => None,
+        let own = chain.iter().find_map(|at| match self.names.physical_line(&at.file, at.line) {
+            PhysicalLine::Line(line) => Some((line, at.column)),
+            PhysicalLine::Unknown | PhysicalLine::Elsewhere => None,
         });
         if let Some((line, column)) = own {
             place.source = Some((self.file.clone(), line, column));
         } else if let Some((file, line, _)) = &mut place.source {
-            *file = match self.names.written(file, *line) {
-                Written::Unknown => self.names.counted(file),
-                Written::Line(_) | Written::Elsewhere => self.names.known(file).to_owned(),
+            *file = match self.names.physical_line(file, *line) {
+                PhysicalLine::Unknown => self.names.presumed_name(file),
+                PhysicalLine::Line(_) | PhysicalLine::Elsewhere => {
+                    self.names.display_name(file).to_owned()
+                }
             };
         }
     }

@@ -1,4 +1,4 @@
-//! A worker process: started with nothing of the parent's, ended with everything it started.
+//! A worker process. It starts with a cleared environment and its own scratch folder, and is killed with its process group.
 
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,11 +11,10 @@ use crate::error::{Death, WorkerError};
 use crate::memory;
 use crate::stderr_tail::StderrTail;
 
-/// How long a worker that closed its output may take to end by itself, so that its own exit status
-/// is what gets reported.
+/// Time for a worker that closed its output to exit, so that its exit status can be reported.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// The process, its scratch folder and its last words. Dropping it kills and reaps the process and
+/// The process, its scratch folder and the end of its standard error. Dropping the value kills and reaps the process and
 /// removes the folder.
 #[derive(Debug)]
 pub(super) struct Child {
@@ -23,11 +22,11 @@ pub(super) struct Child {
     stderr: StderrTail,
     scratch: OwnedFolder,
     ended: Option<Death>,
-    /// What the control group had counted when it started.
+    /// Out-of-memory kills of the control group when the process started.
     oom_kills: Option<u64>,
 }
 
-/// The two ends of the conversation.
+/// The parent's ends of the worker's standard input and output.
 #[derive(Debug)]
 pub(super) struct Pipes {
     pub(super) to_worker: ChildStdin,
@@ -42,7 +41,7 @@ impl Child {
 
     fn try_start(command: &WorkerCommand) -> std::io::Result<(Self, Pipes)> {
         let oom_kills = memory::oom_kills();
-        // What workers of killed programs left is removed here.
+        // This also removes scratch folders that killed programs left behind.
         let scratch = OwnedFolder::within(&tempfile::env::temp_dir(), SCRATCH_PREFIX)?;
         let mut process = Command::new(&command.program);
         process
@@ -74,17 +73,17 @@ impl Child {
         self.process.id()
     }
 
-    /// Whether it has not ended; a process that has is not reaped by asking.
+    /// Whether the process runs. This does not reap an ended process.
     pub(super) fn is_running(&mut self) -> bool {
         self.ended.is_none() && is_running(&mut self.process)
     }
 
-    /// Ends the process and everything in its group, now.
+    /// Kills the process and its process group, and reaps the process.
     pub(super) fn kill(&mut self) -> Death {
         if let Some(death) = self.ended {
             return death;
         }
-        // The group first, while its number is still reserved by a process that nobody has reaped.
+        // The group first: until the process is reaped, its number cannot be assigned to another group.
         kill_group(&mut self.process);
         let death = self.process.wait().map_or(Death::Unknown, death_from_status);
         self.stderr.finish();
@@ -92,27 +91,27 @@ impl Child {
         death
     }
 
-    /// How a process that closed its output ended; one that did not end is killed.
+    /// How a process that closed its output ended. The process is killed if it does not exit within [`GRACE`].
     pub(super) fn death(&mut self) -> Death {
         let deadline = Instant::now() + GRACE;
         while !has_exited(&self.process) {
             if Instant::now() >= deadline {
                 self.kill();
-                return Death::Silent;
+                return Death::OutputClosed;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
         self.kill()
     }
 
-    /// How many processes of our control group the out-of-memory killer has ended since it started; zero where the system
-    /// does not say.
+    /// Out-of-memory kills in the control group of this process since the worker started; zero if the system does not
+    /// count them.
     pub(super) fn oom_kills(&self) -> u64 {
         let counts = self.oom_kills.zip(memory::oom_kills());
         counts.map_or(0, |(before, now)| now.saturating_sub(before))
     }
 
-    pub(super) fn last_words(&self) -> Vec<String> {
+    pub(super) fn stderr_tail(&self) -> Vec<String> {
         self.stderr.lines()
     }
 }
@@ -128,8 +127,8 @@ const TEMPORARY_FOLDER: &str = "TMPDIR";
 #[cfg(not(unix))]
 const TEMPORARY_FOLDER: &str = "TMP";
 
-/// A group of its own: a kill takes the worker's children too, and Ctrl-C in the terminal reaches
-/// only the parent, which decides.
+/// Starts the worker in a new process group, so that a kill includes the worker's children and Ctrl-C in the terminal
+/// reaches only the parent.
 #[cfg(unix)]
 fn own_process_group(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
@@ -148,14 +147,14 @@ fn kill_group(process: &mut std::process::Child) {
     }
 }
 
-/// Where there are no process groups, only the worker itself is ended.
+/// Without process groups, only the worker itself is killed.
 #[cfg(not(unix))]
 fn kill_group(process: &mut std::process::Child) {
     // Fails only if the process has ended.
     let _ended = process.kill();
 }
 
-/// Whether the process has ended, without reaping it: its number stays reserved.
+/// Whether the process has ended. This does not reap it, so that its number stays reserved.
 #[cfg(unix)]
 fn has_exited(process: &std::process::Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -174,7 +173,7 @@ fn is_running(process: &mut std::process::Child) -> bool {
     matches!(process.try_wait(), Ok(None))
 }
 
-/// Without that distinction, give it the whole time of grace.
+/// Without `waitid`, the worker always gets the whole [`GRACE`] period.
 #[cfg(not(unix))]
 fn has_exited(_process: &std::process::Child) -> bool {
     std::thread::sleep(GRACE);

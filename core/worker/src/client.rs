@@ -1,4 +1,4 @@
-//! The parent's side of one worker: starts it, talks to it within a limit, and cleans up after it.
+//! The parent's side of one worker: starts it, exchanges messages within a time limit, and removes it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Builder;
@@ -7,28 +7,28 @@ use std::time::{Duration, Instant};
 use lightbench_primitives::cancellation::Cancellation;
 use serde::de::DeserializeOwned;
 
-use crate::busy::{kept_waiting, left};
 use crate::child::{Child, Pipes};
 use crate::command::WorkerCommand;
 use crate::error::{Death, Stage, WorkerError};
 use crate::frame::{Frame, FrameError};
-use crate::pauses::Pauses;
+use crate::pause_times::PauseTimes;
 use crate::protocol::{
     Call, Configuration, Hello, Protocol, Readiness, Ready, Reply, Setup, VERSION,
 };
+use crate::scheduling_delay::{remaining_time, run_queue_wait};
 use crate::stderr_tail::printable;
 
-/// How often a waiting call looks whether it was cancelled.
+/// Interval at which a waiting call checks for cancellation.
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A running worker. Dropping it kills it and every process that it started, reaps it and removes its scratch folder.
 #[derive(Debug)]
 pub struct Worker<P: Protocol> {
     child: Child,
-    /// None once the worker is gone.
+    /// `None` after the worker has ended.
     pipes: Option<Pipes>,
     ready: Ready<P::Facts>,
-    /// How long it may be stopped.
+    /// Maximum time that the worker may be stopped without interruption.
     stopped_limit: Duration,
 }
 
@@ -59,7 +59,7 @@ impl<P: Protocol> Worker<P> {
         let (setup, options) = encoded.map_err(WorkerError::Request)?;
         let stopped_limit = command.stopped_limit;
         let allowance =
-            Allowance::from_now(Stage::Start, (limits.start, stopped_limit), cancellation);
+            CallLimits::from_now(Stage::Start, (limits.start, stopped_limit), cancellation);
         let greeting = converse(&mut child, &allowance, || greet(&mut pipes, &setup, &options))?;
         match greeting {
             Greeting::OtherVersion(theirs) => {
@@ -76,31 +76,31 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// What the worker reported when it was ready.
+    /// The worker's report at the end of its start.
     #[must_use]
     pub fn ready(&self) -> &Ready<P::Facts> {
         &self.ready
     }
 
-    /// The number of its process.
+    /// The process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Its scratch folder, which goes when it goes.
+    /// Its scratch folder, which is removed with the worker.
     #[must_use]
     pub fn scratch(&self) -> &std::path::Path {
         self.child.scratch()
     }
 
-    /// Whether the worker was killed or died: it takes no more requests.
+    /// Whether the worker has ended and takes no more requests.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.pipes.is_none()
     }
 
-    /// How the worker ended, where it has; it is reaped then.
+    /// How the worker ended; `None` if it runs. This reaps an ended worker.
     pub(super) fn death(&mut self) -> Option<Death> {
         if self.child.is_running() {
             return None;
@@ -109,14 +109,13 @@ impl<P: Protocol> Worker<P> {
         Some(self.child.kill())
     }
 
-    /// The error for a worker that has ended while nobody waited for a reply; it is reaped then.
+    /// The error for a worker that ended between two requests; `None` if it runs. This reaps an ended worker.
     pub(super) fn ended(&mut self) -> Option<WorkerError> {
         let death = self.death()?;
         Some(died(&self.child, Stage::Call, death))
     }
 
-    /// Sends one request and waits for its reply, at most `limit` and until cancelled. A worker that exceeds the limit is
-    /// killed.
+    /// Sends one request and waits for its reply until the limit or a cancellation. In both cases the worker is killed.
     ///
     /// # Errors
     ///
@@ -138,7 +137,7 @@ impl<P: Protocol> Worker<P> {
             return Err(died(&self.child, Stage::Call, death));
         };
         let limits = (limit, self.stopped_limit);
-        let allowance = Allowance::from_now(Stage::Call, limits, cancellation);
+        let allowance = CallLimits::from_now(Stage::Call, limits, cancellation);
         let reply = converse(&mut self.child, &allowance, || exchange(&mut pipes, &request))?;
         self.pipes = Some(pipes);
         reply.map_err(|size| WorkerError::ReplyTooLarge { size })
@@ -165,7 +164,7 @@ fn greet<Facts: DeserializeOwned>(
     Frame::read_from(&mut pipes.from_worker)?.parse().map(Greeting::Understood)
 }
 
-/// The reply, or its size where it is larger than a frame.
+/// The reply, or its size in bytes if it exceeds a frame.
 fn exchange<Message: DeserializeOwned>(
     pipes: &mut Pipes,
     request: &Frame,
@@ -177,8 +176,8 @@ fn exchange<Message: DeserializeOwned>(
     }
 }
 
-/// How long a conversation may take.
-struct Allowance<'token> {
+/// Time limits of one exchange with a worker.
+struct CallLimits<'token> {
     during: Stage,
     limit: Duration,
     stopped_limit: Duration,
@@ -186,7 +185,7 @@ struct Allowance<'token> {
     cancellation: &'token Cancellation,
 }
 
-impl<'token> Allowance<'token> {
+impl<'token> CallLimits<'token> {
     fn from_now(
         during: Stage,
         (limit, stopped_limit): (Duration, Duration),
@@ -195,31 +194,33 @@ impl<'token> Allowance<'token> {
         Self { during, limit, stopped_limit, began: Instant::now(), cancellation }
     }
 
-    /// Waits for the one value that will come. Time in which the process waits for a processor or a disk extends the limit;
-    /// time in which it is stopped or held by a debugger does not count at all.
+    /// Waits for the result of the exchange. Time in which the process waits for a processor or a disk extends the limit by
+    /// a bounded amount; time in which it is stopped or held by a debugger does not count.
     fn wait<Value>(&self, process: u32, receiver: &Receiver<Value>) -> Result<Value, Stop> {
-        let before = kept_waiting(process);
+        let before = run_queue_wait(process);
         let mut waited = Duration::ZERO;
-        let mut pauses = Pauses::from_now();
+        let mut pauses = PauseTimes::new();
         loop {
-            let own = |pauses: &Pauses| self.began.elapsed().saturating_sub(pauses.not_counted());
+            let own =
+                |pauses: &PauseTimes| self.began.elapsed().saturating_sub(pauses.not_counted());
             let extension = waited + pauses.uninterruptible();
-            let mut remaining = left(self.limit, own(&pauses), extension);
+            let mut remaining = remaining_time(self.limit, own(&pauses), extension);
             if remaining <= CANCELLATION_INTERVAL {
-                waited = kept_waiting(process).saturating_sub(before);
-                remaining = left(self.limit, own(&pauses), waited + pauses.uninterruptible());
+                waited = run_queue_wait(process).saturating_sub(before);
+                remaining =
+                    remaining_time(self.limit, own(&pauses), waited + pauses.uninterruptible());
             }
             let slice = remaining.min(CANCELLATION_INTERVAL);
             match receiver.recv_timeout(slice) {
                 Ok(value) => return Ok(value),
-                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Silence),
+                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Disconnected),
                 Err(RecvTimeoutError::Timeout) if self.cancellation.is_cancelled() => {
                     return Err(Stop::Cancelled);
                 }
                 Err(RecvTimeoutError::Timeout) if remaining <= slice => {
                     return Err(Stop::LimitReached);
                 }
-                Err(RecvTimeoutError::Timeout) => pauses.look(process),
+                Err(RecvTimeoutError::Timeout) => pauses.sample(process),
             }
             if pauses.stopped() >= self.stopped_limit {
                 return Err(Stop::Stopped(self.stopped_limit));
@@ -228,26 +229,26 @@ impl<'token> Allowance<'token> {
     }
 }
 
-/// Why a conversation is not waited for any longer.
+/// Why the parent stopped waiting for an exchange.
 enum Stop {
     Cancelled,
     LimitReached,
     Stopped(Duration),
-    Silence,
+    Disconnected,
 }
 
 /// The error for a worker that ended without a reply.
 fn died(child: &Child, during: Stage, death: Death) -> WorkerError {
     let oom_kills = child.oom_kills();
-    WorkerError::Died { during, death, last_words: child.last_words(), oom_kills }
+    WorkerError::Died { during, death, stderr_tail: child.stderr_tail(), oom_kills }
 }
 
-/// Runs one exchange on a thread of its own, because reading and writing a pipe cannot be
-/// interrupted otherwise than by the death of the other side. On every error the worker is killed,
-/// which also ends the exchange, so that the thread never outlives this function.
+/// Runs one exchange on a separate thread, because only the end of the other process interrupts a blocked read or write of
+/// a pipe. On every error the worker is killed, which also ends the exchange, so that the thread never outlives this
+/// function.
 fn converse<Value: Send>(
     child: &mut Child,
-    allowance: &Allowance<'_>,
+    allowance: &CallLimits<'_>,
     exchange: impl FnOnce() -> Result<Value, FrameError> + Send,
 ) -> Result<Value, WorkerError> {
     let process = child.id();
@@ -255,8 +256,8 @@ fn converse<Value: Send>(
     let result = std::thread::scope(|scope| {
         let thread = Builder::new().name("worker-exchange".to_owned());
         let spawned = thread.spawn_scoped(scope, move || {
-            // Nobody listens any more if the limit was reached meanwhile.
-            let _unheard = sender.send(exchange());
+            // The receiver no longer exists if the limit was reached.
+            let _late = sender.send(exchange());
         });
         if let Err(error) = spawned {
             child.kill();
@@ -273,7 +274,7 @@ fn converse<Value: Send>(
             Err(WorkerError::Protocol(FrameError::Io(error)))
         }
         Ok(Err(FrameError::Closed | FrameError::Truncated { .. } | FrameError::Io(_)))
-        | Err(Stop::Silence) => {
+        | Err(Stop::Disconnected) => {
             let death = child.death();
             Err(died(child, allowance.during, death))
         }

@@ -1,28 +1,28 @@
-//! How a worker is started: told by the program around the core, never derived.
+//! The command that starts a worker. The application supplies it; the core never derives it from its own program.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long a worker may be stopped where nothing else is set.
+/// Default of [`WorkerCommand::stopped_limit`].
 const STOPPED_LIMIT: Duration = Duration::from_secs(10);
 
-/// A command that speaks the worker protocol on its standard input and output.
+/// A program that uses the worker protocol on its standard input and output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Variables that it gets besides `LANG` and the temporary folder. Nothing else of the parent's
-    /// environment is passed on.
+    /// Environment variables besides `LANG` and the temporary folder. The worker receives no other variable of the
+    /// parent.
     pub environment: Vec<(OsString, OsString)>,
     /// How long a worker may be stopped (by SIGSTOP) without a break before its parent kills it.
     pub stopped_limit: Duration,
 }
 
 impl WorkerCommand {
-    /// A command without variables of its own; its workers may be stopped for 10 s.
+    /// A command without additional environment variables. Its workers may be stopped for 10 s.
     #[must_use]
     pub fn new(
         program: impl Into<PathBuf>,

@@ -1,7 +1,6 @@
-//! What a worker does to itself before it touches anything that came from elsewhere.
+//! Restrictions that a worker applies to its own process before it reads untrusted input.
 //!
-//! Where the system has no such notion (Windows), the limits are the parent's alone: it still kills
-//! the worker at the limit.
+//! Windows has no equivalent of these limits. There only the parent enforces a limit: it kills the worker.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,22 +12,22 @@ pub(super) use fallback::{forbid_core_dumps, limit, take_standard_streams};
 #[cfg(unix)]
 pub(super) use unix::{forbid_core_dumps, limit, take_standard_streams};
 
-/// The conversation with the parent, out of reach of everything that knows descriptors 0 and 1.
+/// The streams to and from the parent, on descriptors that libraries do not use by number.
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) from_parent: File,
     pub(super) to_parent: File,
 }
 
-/// Descriptors besides the standard three. A parent that opened them without close-on-exec is at
-/// fault; closing them by number would be unsafe, so they are reported.
+/// Open descriptors besides the standard three: the parent opened them without close-on-exec, which is a defect. Closing
+/// them by number would be unsafe, so the worker reports them.
 pub(super) fn inherited_descriptors() -> Vec<String> {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return Vec::new() };
     let mut found: Vec<String> = entries
         .filter_map(Result::ok)
         .filter(|entry| !matches!(entry.file_name().to_str(), Some("0" | "1" | "2")))
         .filter_map(|entry| std::fs::read_link(entry.path()).ok())
-        // The listing itself needs one.
+        // Reading the folder opens one descriptor.
         .filter(|target| !(target.starts_with("/proc") && target.ends_with("fd")))
         .map(|target| target.to_string_lossy().into_owned())
         .collect();
@@ -36,10 +35,10 @@ pub(super) fn inherited_descriptors() -> Vec<String> {
     found
 }
 
-/// Ends this worker and what it started because the parent is gone; leaves no folder behind.
+/// Ends this worker and its process group after the parent has ended, and removes the scratch folder.
 ///
-/// The end of standard input is what tells: unlike Linux's parent-death signal, which is sent when
-/// the *thread* that started the worker ends, it means that the process is gone, on every system.
+/// The end of standard input shows that the parent process has ended, on every system. Linux's parent-death signal is not
+/// used because it is sent when the *thread* that started the worker ends.
 pub(super) fn end_with_parent(scratch: &Path) -> ! {
     lightbench_primitives::owned_folder::remove_orphan(scratch);
     #[cfg(unix)]
@@ -53,9 +52,9 @@ mod unix {
 
     use super::{File, Limits, SetupFailure, Streams};
 
-    /// Moves standard input and output to close-on-exec descriptors, and points descriptor 0 to
-    /// nothing and descriptor 1 to standard error: what a library prints cannot forge a reply, and
-    /// what it reads cannot swallow a request.
+    /// Moves standard input and output to close-on-exec descriptors, and redirects descriptor 0 to `/dev/null` and
+    /// descriptor 1 to standard error. A library that prints cannot forge a reply, and a library that reads standard input
+    /// cannot consume a request.
     pub(in super::super) fn take_standard_streams() -> std::io::Result<Streams> {
         use rustix::io::fcntl_dupfd_cloexec;
         use rustix::stdio::{dup2_stdin, dup2_stdout};
@@ -69,7 +68,7 @@ mod unix {
     /// A dump of a compiler's memory would hold the kernel's source.
     pub(in super::super) fn forbid_core_dumps() -> std::io::Result<()> {
         setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-        // Dumps that go to a program rather than a file ignore that limit.
+        // Dumps that the kernel pipes to a program ignore that limit.
         #[cfg(target_os = "linux")]
         rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
         Ok(())
@@ -85,7 +84,7 @@ mod unix {
         set(Resource::Cpu, "processor time", limits.cpu_secs)
     }
 
-    /// The hard limit too: the compiler raises the soft limit of processor time by itself.
+    /// Sets the hard limit too, because the compiler raises its soft limit of processor time.
     fn set(resource: Resource, name: &str, value: u64) -> Result<(), SetupFailure> {
         let value = getrlimit(resource).maximum.map_or(value, |maximum| value.min(maximum));
         let limit = Rlimit { current: Some(value), maximum: Some(value) };
@@ -106,8 +105,8 @@ mod unix {
         None
     }
 
-    /// Only the group that the parent made for this worker: one that it shares with a shell or a
-    /// remote session is not its to end.
+    /// Kills the process group only if the parent created it for this worker. A group that the worker shares with a shell
+    /// or a remote session is left alone.
     pub(super) fn kill_own_group() {
         use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
         if getpgrp() == getpid() {

@@ -1,31 +1,31 @@
-//! A worker that ended before it replied: what that shows, and what a user can do about it.
+//! Diagnosis of a worker that ended before it replied, with advice for the user.
 
 use std::fmt;
 
 use crate::error::{Death, Stage};
 use crate::memory;
 
-/// What both Rust and C++ print when an allocation fails, before they abort.
+/// Messages that Rust and C++ programs print when an allocation fails, before they abort.
 ///
 /// Sources: `std::alloc::handle_alloc_error`, and `std::terminate` of libstdc++ for `std::bad_alloc`.
 const FAILED_ALLOCATIONS: [&str; 2] = ["memory allocation of ", "std::bad_alloc"];
 
-/// A worker that ended before it replied, by no act of its parent.
+/// A worker that ended before it replied, without a time-out or a cancellation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerEnd {
-    /// What the worker was for.
+    /// Role of the worker.
     pub role: WorkerRole,
-    /// What it was doing. One that was not ready had heard nothing of any candidate.
+    /// Stage in which it ended. Before [`Stage::Call`] the worker has received nothing of a candidate.
     pub during: Stage,
     /// How it ended.
     pub death: Death,
     /// The last lines of its standard error.
-    pub last_words: Vec<String>,
-    /// How many processes of our control group the out-of-memory killer ended while the worker lived.
+    pub stderr_tail: Vec<String>,
+    /// Number of out-of-memory kills in the control group of this process during the lifetime of the worker.
     pub oom_kills: u64,
 }
 
-/// What a worker is for.
+/// Role of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerRole {
     /// It runs the candidate.
@@ -35,7 +35,7 @@ pub enum WorkerRole {
 }
 
 impl WorkerEnd {
-    /// Whether the process crashed by what it did itself, rather than for lack of memory or by a signal from outside.
+    /// Whether the process crashed by itself, and not because of a lack of memory or a signal of another process.
     #[must_use]
     pub fn is_crash(&self) -> bool {
         self.during == Stage::Call
@@ -44,26 +44,26 @@ impl WorkerEnd {
             && self.failed_allocation().is_none()
     }
 
-    /// The line that tells of an allocation that failed.
+    /// The line of standard error that reports a failed allocation.
     fn failed_allocation(&self) -> Option<&str> {
-        let tells = |line: &&String| FAILED_ALLOCATIONS.iter().any(|words| line.contains(words));
-        self.last_words.iter().find(tells).map(String::as_str)
+        let reports = |line: &&String| FAILED_ALLOCATIONS.iter().any(|words| line.contains(words));
+        self.stderr_tail.iter().find(reports).map(String::as_str)
     }
 
-    /// What to do where this happened to two processes in a row.
+    /// Advice for the user after two workers in a row ended this way.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self.death {
             Death::Stopped { .. } => "find what stops the processes of Lightbench (SIGSTOP)",
-            Death::Signal { .. } | Death::Exited { .. } | Death::Silent | Death::Unknown
+            Death::Signal { .. } | Death::Exited { .. } | Death::OutputClosed | Death::Unknown
                 if self.is_crash() =>
             {
                 "report this as a defect of Lightbench, with the project"
             }
             Death::Exited { .. } if self.failed_allocation().is_none() => {
-                "look at what `lightbench doctor` says of this machine"
+                "run `lightbench doctor` to check this machine"
             }
-            Death::Signal { .. } | Death::Exited { .. } | Death::Silent | Death::Unknown => {
+            Death::Signal { .. } | Death::Exited { .. } | Death::OutputClosed | Death::Unknown => {
                 "free memory, raise the memory limit of the control group (`memory.max`), or find what sends the signal"
             }
         }
@@ -79,7 +79,7 @@ impl fmt::Display for WorkerEnd {
                 let seconds = after.as_secs_f64();
                 write!(formatter, "was stopped (state T) for {seconds} s and was replaced")?;
             }
-            (None, death @ (Death::Exited { .. } | Death::Silent | Death::Unknown)) => {
+            (None, death @ (Death::Exited { .. } | Death::OutputClosed | Death::Unknown)) => {
                 write!(formatter, "ended before it could {}: {death}", self.during)?;
             }
             (None, death @ Death::Signal { .. }) if self.is_crash() => {
@@ -93,7 +93,7 @@ impl fmt::Display for WorkerEnd {
             let count = self.oom_kills;
             write!(formatter, "; the control group counted {count} out-of-memory kills meanwhile")?;
         }
-        match memory::of_machine() {
+        match memory::machine_memory() {
             Some(sizes) if !self.is_crash() => write!(formatter, "; {sizes}"),
             Some(_) | None => Ok(()),
         }
@@ -116,8 +116,14 @@ mod tests {
     use super::*;
 
     fn end(death: Death, line: &str, oom_kills: u64) -> WorkerEnd {
-        let last_words = vec![line.to_owned()];
-        WorkerEnd { role: WorkerRole::Candidate, during: Stage::Call, death, last_words, oom_kills }
+        let stderr_tail = vec![line.to_owned()];
+        WorkerEnd {
+            role: WorkerRole::Candidate,
+            during: Stage::Call,
+            death,
+            stderr_tail,
+            oom_kills,
+        }
     }
 
     #[cfg(target_os = "linux")]
@@ -140,13 +146,13 @@ mod tests {
         check(7, "", 1, false);
         let stopped = Death::Stopped { after: Duration::from_secs(10) };
         assert!(!end(stopped, "", 0).is_crash());
-        // A worker that cannot even start says nothing of a candidate.
+        // A worker that cannot start gives no evidence about the candidate.
         let start = WorkerEnd { during: Stage::Start, ..end(Death::Exited { code: 7 }, "", 0) };
         assert!(!start.is_crash(), "{start}");
     }
 
     #[test]
-    fn a_message_says_what_was_killed_and_by_what() {
+    fn a_message_names_the_worker_and_the_cause() {
         let killed = end(Death::Signal { number: 9 }, "", 2).to_string();
         for part in ["candidate's device worker", "signal 9", "2 out-of-memory kills"] {
             assert!(killed.contains(part), "{killed}");

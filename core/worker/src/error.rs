@@ -21,9 +21,9 @@ pub enum WorkerError {
     /// The worker started but did not become ready.
     #[error("the worker is not ready: {0}")]
     Setup(#[source] SetupFailure),
-    /// The worker speaks another version of the exchange.
+    /// The worker uses another version of the worker protocol.
     #[error(
-        "the worker speaks version {theirs} of the worker protocol, expected {ours}: use the same \
+        "the worker uses version {theirs} of the worker protocol, expected {ours}: use the same \
          build on both sides"
     )]
     OtherVersion {
@@ -32,7 +32,7 @@ pub enum WorkerError {
         /// The worker's version.
         theirs: u32,
     },
-    /// The worker is another build than its parent.
+    /// The worker and its parent are different builds.
     #[error(
         "the worker offers build {theirs} of the service `{service}`, expected {ours}: use the \
          same build on both sides"
@@ -57,20 +57,20 @@ pub enum WorkerError {
     #[error("cancelled")]
     Cancelled,
     /// The worker ended without a reply.
-    #[error("the worker ended before it could {during}: {death}{}", quoted(last_words))]
+    #[error("the worker ended before it could {during}: {death}{}", quoted(stderr_tail))]
     Died {
-        /// What it was doing. At the start, the environment is at fault: loading a truncated compiler library ends the
-        /// process.
+        /// Stage in which it ended. At [`Stage::Start`] the cause is the environment: loading a truncated compiler library,
+        /// for example, ends the process.
         during: Stage,
         /// How it ended.
         death: Death,
         /// The last lines of its standard error, with control characters replaced.
-        last_words: Vec<String>,
-        /// How many processes of our control group the out-of-memory killer ended while the worker lived.
+        stderr_tail: Vec<String>,
+        /// Number of out-of-memory kills in the control group of this process during the lifetime of the worker.
         oom_kills: u64,
     },
-    /// The worker sent a message that is not part of the protocol, and was killed.
-    #[error("the worker broke the protocol: {0}")]
+    /// The worker sent a message that is not part of the protocol, or the pipe to it failed. The worker was killed.
+    #[error("the exchange with the worker failed: {0}")]
     Protocol(#[source] FrameError),
     /// The request is larger than a frame may be, or cannot be encoded; nothing was sent.
     #[error("the request cannot be sent: {0}")]
@@ -83,12 +83,12 @@ pub enum WorkerError {
     },
 }
 
-/// What a worker is doing.
+/// Stage of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Becoming ready.
+    /// The worker starts.
     Start,
-    /// Carrying out a request.
+    /// The worker carries out a request.
     Call,
 }
 
@@ -104,7 +104,7 @@ impl std::fmt::Display for Stage {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Death {
-    /// It returned.
+    /// The process exited.
     Exited {
         /// Its exit status.
         code: i32,
@@ -114,33 +114,32 @@ pub enum Death {
         /// The signal's number.
         number: i32,
     },
-    /// It was stopped for so long without a break, and was killed.
+    /// The process was stopped without interruption for the permitted time, and was killed.
     Stopped {
-        /// For how long.
+        /// Time stopped.
         after: Duration,
     },
-    /// It did not end by itself after closing its output, and was killed.
-    Silent,
-    /// The system does not say.
+    /// The process closed its standard output, did not exit, and was killed.
+    OutputClosed,
+    /// The operating system did not report how the process ended.
     Unknown,
 }
 
 impl Death {
-    /// Whether the process ended by what it did itself: by its own exit, or by a signal that an instruction or a call of its
-    /// own raises.
+    /// Whether the process caused its own end: it exited, or an instruction or a call of the process raised the signal.
     #[must_use]
     pub fn is_crash(self) -> bool {
         match self {
             Self::Exited { .. } => true,
-            Self::Signal { number } => is_own(number),
-            Self::Stopped { .. } | Self::Silent | Self::Unknown => false,
+            Self::Signal { number } => is_crash_signal(number),
+            Self::Stopped { .. } | Self::OutputClosed | Self::Unknown => false,
         }
     }
 }
 
-/// Whether a process raises a signal by itself.
+/// Whether a process normally receives this signal because of its own instruction or call.
 #[cfg(unix)]
-fn is_own(number: i32) -> bool {
+fn is_crash_signal(number: i32) -> bool {
     use rustix::process::Signal;
     let own = [
         Signal::SEGV,
@@ -154,9 +153,9 @@ fn is_own(number: i32) -> bool {
     own.iter().any(|signal| signal.as_raw() == number)
 }
 
-/// No other system has signals.
+/// Other systems have no signals.
 #[cfg(not(unix))]
-fn is_own(_number: i32) -> bool {
+fn is_crash_signal(_number: i32) -> bool {
     false
 }
 
@@ -177,7 +176,7 @@ fn signal_name(number: i32) -> Option<&'static str> {
     names.iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| *name)
 }
 
-/// No other system has signals.
+/// Other systems have no signals.
 #[cfg(not(unix))]
 fn signal_name(_number: i32) -> Option<&'static str> {
     None
@@ -194,12 +193,14 @@ impl std::fmt::Display for Death {
             Self::Stopped { after } => {
                 write!(formatter, "it was stopped for {} s", after.as_secs_f64())
             }
-            Self::Silent => formatter.write_str("it closed its output"),
+            Self::OutputClosed => {
+                formatter.write_str("it closed its standard output without exiting")
+            }
             Self::Unknown => formatter.write_str("unknown cause"),
         }
     }
 }
 
-fn quoted(last_words: &[String]) -> String {
-    last_words.last().map_or_else(String::new, |line| format!("; its last line was `{line}`"))
+fn quoted(lines: &[String]) -> String {
+    lines.last().map_or_else(String::new, |line| format!("; its last line was `{line}`"))
 }

@@ -2,7 +2,7 @@
 //!
 //! One encoding serves the pipes to workers and the files that other processes of the program read. The length is checked
 //! against a bound before anything is allocated, and memory grows only as bytes arrive: neither a broken worker nor a
-//! damaged file can make the reader allocate what it only claims.
+//! damaged file can make the reader allocate more than about the bytes that it sends.
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -21,7 +21,7 @@ pub const VALUE_LIMIT: u64 = 256 << 20;
 const MAGIC: [u8; 3] = *b"LBF";
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
-/// Bytes that are reserved before the first byte of a value has arrived.
+/// Most bytes reserved before the first byte of a value has arrived.
 const FIRST_RESERVE: u64 = 256 << 10;
 
 /// An encoded message.
@@ -94,7 +94,7 @@ impl Frame {
     ///
     /// # Errors
     ///
-    /// [`FrameError::Decode`] if the value is another message, [`FrameError::Trailing`] if more follows it.
+    /// [`FrameError::Decode`] if the value is not a `Message`, [`FrameError::Trailing`] if bytes follow it.
     pub fn parse<Message: DeserializeOwned>(&self) -> Result<Message, FrameError> {
         let mut rest = self.value.as_slice();
         let mut decoder = rmp_serde::Deserializer::new(&mut rest);
@@ -147,7 +147,7 @@ fn check_size(size: u64) -> Result<(), FrameError> {
     if size <= VALUE_LIMIT { Ok(()) } else { Err(FrameError::TooLarge { size }) }
 }
 
-/// A stream that ends before the first byte is closed, not broken.
+/// Reads the header. A stream that ends before the first byte is [`FrameError::Closed`], not truncated.
 fn read_header(stream: &mut impl Read) -> Result<[u8; HEADER_BYTES], FrameError> {
     let mut header = [0_u8; HEADER_BYTES];
     let mut got = 0;

@@ -1,4 +1,4 @@
-//! A worker that is started at the first call, and again after it was killed or died.
+//! A handle that starts a worker at the first call, and a new one after the worker has ended.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::command::WorkerCommand;
 use crate::error::{Death, WorkerError};
 use crate::protocol::{Call, Configuration, Protocol};
 
-/// Starts workers of one service as they are needed, one at a time.
+/// Starts workers of one service on demand, at most one at a time.
 #[derive(Debug)]
 pub struct WorkerHandle<P: Protocol> {
     command: WorkerCommand,
@@ -19,18 +19,18 @@ pub struct WorkerHandle<P: Protocol> {
 }
 
 impl<P: Protocol> WorkerHandle<P> {
-    /// A handle that has started nothing yet.
+    /// A handle without a running worker.
     #[must_use]
     pub fn new(command: WorkerCommand, configuration: Configuration<P::Options>) -> Self {
         Self { command, configuration, worker: None, replaced: Vec::new() }
     }
 
-    /// Returns, and forgets, how workers ended that were replaced.
+    /// Takes the record of how replaced workers ended.
     pub fn take_replaced(&mut self) -> Vec<Death> {
         std::mem::take(&mut self.replaced)
     }
 
-    /// Records that a worker which ended is to be replaced.
+    /// Records the end of a worker that will be replaced.
     pub fn note_replaced(&mut self, death: Death) {
         self.replaced.push(death);
     }
@@ -100,8 +100,8 @@ impl<P: Protocol> WorkerHandle<P> {
         }
     }
 
-    /// As [`WorkerHandle::call`], for a request that depends on earlier ones: a worker that died meanwhile is not replaced
-    /// by one that knows nothing of them.
+    /// As [`WorkerHandle::call`], for a request that depends on earlier ones: if the worker has ended since, the call fails
+    /// and starts no new worker. After any failure that ended the worker, the caller must repeat the earlier requests.
     ///
     /// # Errors
     ///

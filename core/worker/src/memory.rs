@@ -1,7 +1,7 @@
-//! The memory that this process and its workers share: what the machine has, and whether the system killed for lack of it.
+//! Host memory: the size and the free memory of the machine, and out-of-memory kills in the control group.
 
-/// How many processes of our control group the out-of-memory killer has ended since the group was made. None where there
-/// is no version 2 of control groups, or the file cannot be read.
+/// Out-of-memory kills in the control group of this process since the group was created. `None` without version 2 of
+/// control groups, or if the file cannot be read.
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, `memory.events`, field `oom_kill`.
 #[cfg(target_os = "linux")]
@@ -12,21 +12,21 @@ pub(super) fn oom_kills() -> Option<u64> {
     count(&std::fs::read_to_string(events).ok()?, "oom_kill")
 }
 
-/// No other system counts it.
+/// Other systems do not count out-of-memory kills.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn oom_kills() -> Option<u64> {
     None
 }
 
-/// The memory of this machine in one sentence part; none where the system does not state it.
+/// Total and available memory of this machine as a clause for a message; `None` if `/proc/meminfo` lacks them.
 #[cfg(target_os = "linux")]
-pub(super) fn of_machine() -> Option<String> {
+pub(super) fn machine_memory() -> Option<String> {
     sizes(&std::fs::read_to_string("/proc/meminfo").ok()?)
 }
 
-/// Only Linux is asked.
+/// Implemented for Linux only.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn of_machine() -> Option<String> {
+pub(super) fn machine_memory() -> Option<String> {
     None
 }
 
@@ -39,7 +39,7 @@ fn sizes(meminfo: &str) -> Option<String> {
     Some(format!("this machine has {total:.1} GiB of memory, {available:.1} GiB of it available"))
 }
 
-/// The number behind a name at the beginning of a line.
+/// The number after `name` at the beginning of a line.
 #[cfg(target_os = "linux")]
 fn count(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().map(str::split_ascii_whitespace);

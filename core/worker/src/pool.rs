@@ -1,4 +1,4 @@
-//! Several workers of one service, for requests that do not depend on each other.
+//! A pool of workers of one service, for independent requests.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::error::Death;
 use crate::handle::WorkerHandle;
 use crate::protocol::{Configuration, Protocol};
 
-/// Workers that start when several requests are waiting, and stay warm.
+/// Workers that start on demand and keep running between calls of [`WorkerPool::each`].
 #[derive(Debug)]
 pub struct WorkerPool<P: Protocol> {
     command: WorkerCommand,
@@ -20,17 +20,17 @@ pub struct WorkerPool<P: Protocol> {
     handles: Vec<WorkerHandle<P>>,
 }
 
-/// What an outcome means for the work after it.
+/// Effect of an outcome on the later work items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Afterwards {
-    /// The rest is carried out.
-    GoOn,
-    /// The rest is not begun, and cancelled where it has begun.
-    EndTheRest,
+pub enum FollowingWork {
+    /// Later items are carried out.
+    Continue,
+    /// Later items do not begin, and those that run are cancelled.
+    Cancel,
 }
 
 impl<P: Protocol> WorkerPool<P> {
-    /// A pool that has started nothing yet.
+    /// A pool without running workers.
     #[must_use]
     pub fn new(
         command: WorkerCommand,
@@ -40,21 +40,21 @@ impl<P: Protocol> WorkerPool<P> {
         Self { command, configuration, most, handles: Vec::new() }
     }
 
-    /// Returns, and forgets, how workers ended that were replaced.
+    /// Takes the record of how replaced workers ended.
     pub fn take_replaced(&mut self) -> Vec<Death> {
         self.handles.iter_mut().flat_map(WorkerHandle::take_replaced).collect()
     }
 
-    /// Carries out `works`, several at a time, and returns their outcomes in the same order. The outcome is none for work
-    /// after one that ended the rest, and for work that a cancellation left undone.
+    /// Carries out `works` in parallel and returns their outcomes in the same order. An item has no outcome if an earlier
+    /// item returned [`FollowingWork::Cancel`], or if a cancellation came before the item began.
     ///
-    /// Work begins in order: everything before an outcome that ends the rest has an outcome.
+    /// Items begin in order: every item before the first [`FollowingWork::Cancel`] has an outcome.
     pub fn each<Work: Sync, Value: Send>(
         &mut self,
         works: &[Work],
         cancellation: &Cancellation,
         carry_out: impl Fn(&mut WorkerHandle<P>, &Work, &Cancellation) -> Value + Sync,
-        afterwards: impl Fn(&Work, &Value) -> Afterwards + Sync,
+        afterwards: impl Fn(&Work, &Value) -> FollowingWork + Sync,
     ) -> Vec<Option<Value>> {
         let wanted = works.len().min(self.most.get());
         while self.handles.len() < wanted {
@@ -71,11 +71,11 @@ impl<P: Protocol> WorkerPool<P> {
         };
         std::thread::scope(|scope| {
             let mut handles = self.handles.iter_mut().take(wanted);
-            // This thread serves too: for a single piece of work no other one starts.
+            // The calling thread takes part: a single item starts no thread.
             let own = handles.next();
             for handle in handles {
                 let thread = Builder::new().name("worker-pool".to_owned());
-                // Where the system has no thread left, the other threads take its share.
+                // If no thread can be started, the other threads process its items.
                 let _fewer = thread.spawn_scoped(scope, || serve(handle));
             }
             if let Some(handle) = own {
@@ -86,14 +86,14 @@ impl<P: Protocol> WorkerPool<P> {
     }
 }
 
-/// The next work, and the outcomes so far.
+/// The next item and the outcomes so far.
 struct Queue<Value> {
     state: Mutex<State<Value>>,
 }
 
 struct State<Value> {
     next: usize,
-    /// Work from this index on is not carried out.
+    /// Items from this index on are not carried out.
     end: usize,
     running: Vec<(usize, Cancellation)>,
     outcomes: Vec<Option<Value>>,
@@ -122,13 +122,13 @@ impl<Value> Queue<Value> {
         Some((index, token))
     }
 
-    fn end(&self, index: usize, value: Value, afterwards: Afterwards) {
+    fn end(&self, index: usize, value: Value, afterwards: FollowingWork) {
         let mut state = self.lock();
         state.running.retain(|(running, _)| *running != index);
         if let Some(outcome) = state.outcomes.get_mut(index) {
             *outcome = Some(value);
         }
-        if afterwards == Afterwards::EndTheRest && index < state.end {
+        if afterwards == FollowingWork::Cancel && index < state.end {
             state.end = index + 1;
             let later = state.running.iter().filter(|(running, _)| *running > index);
             later.for_each(|(_, token)| token.cancel());
@@ -173,8 +173,8 @@ mod tests {
         let command = WorkerCommand::new("never started", [""; 0]);
         let mut pool = WorkerPool::<Never>::new(command, Configuration::default(), most);
         let end = |_: &u32, value: &Result<u32, u32>| match value {
-            Ok(_) => Afterwards::GoOn,
-            Err(_) => Afterwards::EndTheRest,
+            Ok(_) => FollowingWork::Continue,
+            Err(_) => FollowingWork::Cancel,
         };
         let outcomes =
             pool.each(works, &Cancellation::new(), |_, work, token| carry_out(*work, token), end);
@@ -201,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_in_order_ends_what_comes_after_it_and_nothing_before() {
-        // The second fails at once, while the first is still at work; the third runs until it is told to end.
+    fn the_first_failure_in_order_cancels_later_items_only() {
+        // The second item fails at once while the first still runs; the third runs until it is cancelled.
         let failed = Cancellation::new();
         let found = outcomes(3, &[0, 1, 2, 3], |work, token| match work {
             0 => {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_failure_counts_even_if_it_is_found_later() {
+    fn an_earlier_failure_counts_even_if_it_finishes_later() {
         let failed = Cancellation::new();
         let found = outcomes(2, &[0, 1], |work, _| {
             if work == 0 {
@@ -242,7 +242,7 @@ mod tests {
         let command = WorkerCommand::new("never started", [""; 0]);
         let most = NonZeroUsize::MIN;
         let mut pool = WorkerPool::<Never>::new(command, Configuration::default(), most);
-        let go_on = |_: &u32, (): &()| Afterwards::GoOn;
+        let go_on = |_: &u32, (): &()| FollowingWork::Continue;
         assert_eq!(pool.each(&[1, 2], &cancellation, |_, _, _| (), go_on), [None, None]);
     }
 }

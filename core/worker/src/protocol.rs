@@ -1,7 +1,12 @@
 //! Messages between a parent and its worker.
 //!
-//! Order: the worker sends [`Hello`]; the parent answers with [`Setup`]; the worker prepares the service, confines itself and
-//! sends [`Readiness`]; from then on each request of the service's [`Protocol`] gets one [`Reply`].
+//! Order of the frames:
+//!
+//! 1. The worker sends [`Hello`].
+//! 2. The parent sends [`Setup`], then [`Protocol::Options`] in a second frame.
+//! 3. The worker prepares the service, applies the sandbox and sends [`Readiness`].
+//! 4. For each [`Protocol::Request`] the worker sends one [`Reply`], followed by the reply of the service
+//!    ([`Call::Reply`]) in a second frame if it is [`Reply::Done`].
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,20 +17,20 @@ use serde::{Deserialize, Serialize};
 use crate::frame::{Frame, FrameError};
 use crate::sandbox::{SandboxPolicy, SandboxReport};
 
-/// The version of the exchange before the first request.
+/// Version of the messages before the first request.
 pub const VERSION: u32 = 4;
 
-/// A service that workers offer: its name, and what travels between the two sides.
+/// A service of workers: its name and its message types.
 pub trait Protocol: 'static {
     /// The name of the service.
     const SERVICE: &'static str;
-    /// Which build of the service this is: both sides must agree.
+    /// Identity of the build of the service: a worker of another build is refused.
     const BUILD: &'static str;
-    /// What the parent asks for when the worker starts.
+    /// Options that the parent sends at the start.
     type Options: Clone + std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync;
-    /// What the service reports when it is prepared.
+    /// Facts that the service reports when it is prepared.
     type Facts: Clone + std::fmt::Debug + Serialize + DeserializeOwned + Send;
-    /// Every request of the service.
+    /// The requests of the service.
     type Request: Clone + Serialize + DeserializeOwned + Send + Sync;
 }
 
@@ -47,7 +52,7 @@ pub trait Call<P: Protocol>: Into<P::Request> {
 /// The worker's first message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// The version of this exchange that the worker speaks.
+    /// The worker's [`VERSION`].
     pub version: u32,
 }
 
@@ -65,7 +70,7 @@ pub struct Configuration<Options> {
 /// Limits of the worker process, enforced by the operating system where it can.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// How long a worker may take until it is ready.
+    /// Time limit of the start, until the worker is ready.
     pub start: Duration,
     /// Address space in bytes, never more than the memory of the machine; none for a GPU's driver, which maps the
     /// memory of all devices.
@@ -99,8 +104,8 @@ pub struct Setup {
     pub policy: SandboxPolicy,
     /// The worker's limits.
     pub limits: Limits,
-    /// The worker's own folder: its working directory, and the only one that it writes by default.
-    /// The parent removes it; the worker does, if the parent is gone.
+    /// The scratch folder: the worker's working directory, and the only folder that it may write by default. The parent
+    /// removes it, or the worker does if the parent has ended.
     pub scratch: PathBuf,
 }
 
@@ -109,19 +114,19 @@ pub struct Setup {
 pub enum Readiness<Facts> {
     /// The worker takes requests.
     Ready(Ready<Facts>),
-    /// The worker is another build; it ends.
+    /// The worker is a different build; it exits.
     OtherBuild {
         /// The worker's build of the service.
         build: String,
     },
-    /// The worker cannot start the service; it ends.
+    /// The worker cannot start the service; it exits.
     Failed(SetupFailure),
 }
 
 /// A worker that takes requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready<Facts> {
-    /// What the service reports.
+    /// Facts of the service.
     pub facts: Facts,
     /// The restrictions that are in force.
     pub sandbox: SandboxReport,

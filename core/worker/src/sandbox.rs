@@ -1,7 +1,7 @@
-//! The sandbox of a worker: the policy that its parent states, and the report of what is in force.
+//! The sandbox of a worker: the policy of its parent, and the report of the restrictions in force.
 //!
-//! Enforcement uses Linux's landlock and seccomp (`sandbox/linux.rs`). On other systems nothing is enforced and the report
-//! says so: the worker is still a separate process with limits and a cleared environment, and the compiler still receives
+//! Enforcement uses Linux's landlock and seccomp (`sandbox/linux.rs`). On other systems nothing is enforced, which
+//! the report states. The worker is still a separate process with limits and a cleared environment, and the compiler still receives
 //! texts in memory and options from trusted code only.
 
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub enum Sockets {
     /// None.
     #[default]
     None,
-    /// Those of this machine's own processes: a GPU's driver does not start without one. No network.
+    /// Unix-domain sockets only, which GPU drivers need to start. No network.
     Local,
 }
 
@@ -39,15 +39,15 @@ pub enum Sockets {
 pub const SYSTEM_LIBRARIES: [&str; 5] =
     ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
 
-/// What of the sandbox is in force in a running worker.
+/// Restrictions in force in a running worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxReport {
     /// Access to files is limited to the policy.
     pub filesystem: Enforcement,
     /// Sockets cannot be made, and the worker's process group cannot be left.
     pub network: Enforcement,
-    /// Descriptors besides the standard three that the worker was started with: the parent opened
-    /// them without close-on-exec. What they were at that moment; zero is expected.
+    /// Targets of descriptors besides the standard three that the worker inherited because the parent opened them without
+    /// close-on-exec. Expected: none.
     pub inherited_descriptors: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl SandboxReport {
             .filter_map(|(what, enforcement)| match enforcement {
                 Enforcement::Enforced { .. } => None,
                 Enforcement::Partial { mechanism, missing } => {
-                    Some(format!("{what}: {mechanism} leaves open {missing}"))
+                    Some(format!("{what}: {mechanism} does not restrict {missing}"))
                 }
                 Enforcement::Unavailable { reason } => Some(format!("{what}: {reason}")),
             })
@@ -73,19 +73,19 @@ impl SandboxReport {
 pub enum Enforcement {
     /// Fully.
     Enforced {
-        /// By what: `landlock ABI 7`.
+        /// The mechanism, such as `landlock ABI 7`.
         mechanism: String,
     },
     /// In part.
     Partial {
-        /// By what.
+        /// The mechanism.
         mechanism: String,
-        /// What it leaves open.
+        /// Operations that it does not restrict.
         missing: String,
     },
     /// Not at all.
     Unavailable {
-        /// Why not.
+        /// Reason.
         reason: String,
     },
 }

@@ -1,9 +1,9 @@
-//! The worker's side: from the first message to the end of its standard input.
+//! The worker's side of the protocol, from the first message to the end of standard input.
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Builder;
 
 use crate::confine::{self, Streams};
@@ -14,17 +14,18 @@ use crate::sandbox::{self, SandboxReport};
 /// Why a worker ended before its parent closed its standard input.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The standard streams could not be moved, or core dumps not be forbidden.
+    /// The standard streams could not be moved, core dumps could not be disabled, or no thread could be started.
     #[error("cannot set up the worker process: {0}")]
     Process(#[source] std::io::Error),
-    /// The parent does not speak the protocol or has ended, or a reply cannot be encoded.
+    /// The parent sent a message that is not part of the protocol, the parent has ended, or a reply cannot be encoded.
     #[error("the exchange with the parent failed: {0}")]
     Parent(#[source] FrameError),
 }
 
 /// Carries out the requests of a protocol.
 pub trait Service<P: Protocol> {
-    /// Carries out one request. The frame is the reply that the request's [`crate::protocol::Call`] names.
+    /// Carries out one request. The frame must be encoded by [`crate::protocol::Call::encode`] of that request: the types
+    /// do not enforce it, and the parent would fail to decode another reply.
     ///
     /// # Errors
     ///
@@ -63,7 +64,7 @@ impl Offer {
                 Err(failure) => return conversation.fail(failure),
             };
             let sandbox = conversation.confine(setup);
-            conversation.say(&Readiness::Ready(Ready { facts, sandbox }))?;
+            conversation.send(&Readiness::Ready(Ready { facts, sandbox }))?;
             conversation.answer(&setup.scratch, |frame| {
                 let request = frame.parse().map_err(ServeError::Parent)?;
                 Ok(service.answer(request))
@@ -73,18 +74,19 @@ impl Offer {
     }
 }
 
-/// Serves the parent at the other end of the standard streams until it closes them. Then this process ends itself and
-/// every process that it started.
+/// Serves the parent at the other end of the standard streams until the parent closes them. Then this process kills itself
+/// and its process group.
 ///
 /// # Errors
 ///
-/// [`ServeError`], where the parent is at fault.
+/// [`ServeError`] for a failure before the worker is ready. A later failure is written to standard error, which the parent
+/// quotes, and does not return: the process ends as soon as the parent closes its end.
 pub fn serve(offers: Vec<Offer>) -> Result<(), ServeError> {
     let inherited_descriptors = confine::inherited_descriptors();
     let streams = confine::take_standard_streams().map_err(ServeError::Process)?;
     confine::forbid_core_dumps().map_err(ServeError::Process)?;
     let mut conversation = Conversation { streams, inherited_descriptors };
-    conversation.say(&Hello { version: VERSION })?;
+    conversation.send(&Hello { version: VERSION })?;
     let setup: Setup = match conversation.next() {
         Ok(frame) => frame.parse().map_err(ServeError::Parent)?,
         Err(ServeError::Parent(FrameError::Closed)) => return Ok(()),
@@ -95,7 +97,7 @@ pub fn serve(offers: Vec<Offer>) -> Result<(), ServeError> {
         return conversation.fail(SetupFailure::NoSuchService(setup.service));
     };
     if offer.build != setup.build {
-        return conversation.say(&Readiness::<()>::OtherBuild { build: offer.build.to_owned() });
+        return conversation.send(&Readiness::<()>::OtherBuild { build: offer.build.to_owned() });
     }
     (offer.serve)(&setup, &options, conversation)
 }
@@ -111,23 +113,23 @@ impl Conversation {
         Frame::read_from(&mut self.streams.from_parent).map_err(ServeError::Parent)
     }
 
-    fn say<Message: serde::Serialize>(&mut self, message: &Message) -> Result<(), ServeError> {
-        say(&mut self.streams.to_parent, message).map_err(ServeError::Parent)
+    fn send<Message: serde::Serialize>(&mut self, message: &Message) -> Result<(), ServeError> {
+        send(&mut self.streams.to_parent, message).map_err(ServeError::Parent)
     }
 
     fn fail(mut self, failure: SetupFailure) -> Result<(), ServeError> {
-        self.say(&Readiness::<()>::Failed(failure))
+        self.send(&Readiness::<()>::Failed(failure))
     }
 
-    /// Gives up everything that the policy does not name.
+    /// Applies the sandbox, and reports the restrictions in force.
     fn confine(&mut self, setup: &Setup) -> SandboxReport {
         let (filesystem, network) = sandbox::restrict(&setup.policy, &setup.scratch);
         let inherited_descriptors = std::mem::take(&mut self.inherited_descriptors);
         SandboxReport { filesystem, network, inherited_descriptors }
     }
 
-    /// Answers requests one after another. A thread of its own reads them, so that the end of the parent is noticed in the
-    /// middle of a request.
+    /// Answers requests one after another. A separate thread reads them, so that the worker notices the end of the parent
+    /// during a request.
     fn answer(
         self,
         scratch: &Path,
@@ -135,27 +137,39 @@ impl Conversation {
     ) -> Result<(), ServeError> {
         let Streams { from_parent, to_parent } = self.streams;
         let (sender, receiver) = sync_channel(1);
-        // The closure owns the stream to the parent: when it returns, the stream is closed, the parent closes the other one,
-        // and the thread removes the scratch folder.
+        // The closure owns the stream to the parent. When the closure returns, the stream is closed; then the parent closes
+        // the other stream, and the thread removes the scratch folder and ends the process.
         std::thread::scope(move |scope| {
             let mut to_parent = to_parent;
             Builder::new()
                 .name("worker-requests".to_owned())
                 .spawn_scoped(scope, move || {
-                    listen(from_parent, &sender);
+                    read_requests(from_parent, &sender);
                     confine::end_with_parent(scratch)
                 })
                 .map_err(ServeError::Process)?;
-            for frame in receiver {
-                reply(&mut to_parent, answer(frame)?).map_err(ServeError::Parent)?;
-            }
-            Ok(())
+            answer_all(receiver, &mut to_parent, &mut answer).inspect_err(|error| {
+                // The thread ends the process before the caller receives the error. If standard error is closed, nothing
+                // else can take the message.
+                let _closed = writeln!(std::io::stderr(), "{error}");
+            })
         })
     }
 }
 
-/// Passes on frames until the parent stops sending them.
-fn listen(mut from_parent: impl Read, sender: &SyncSender<Frame>) {
+fn answer_all(
+    requests: Receiver<Frame>,
+    to_parent: &mut File,
+    answer: &mut impl FnMut(Frame) -> Result<Result<Frame, FrameError>, ServeError>,
+) -> Result<(), ServeError> {
+    for frame in requests {
+        reply(to_parent, answer(frame)?).map_err(ServeError::Parent)?;
+    }
+    Ok(())
+}
+
+/// Forwards frames until the parent closes its stream or sends something else.
+fn read_requests(mut from_parent: impl Read, sender: &SyncSender<Frame>) {
     while let Ok(frame) = Frame::read_from(&mut from_parent) {
         if sender.send(frame).is_err() {
             return;
@@ -166,15 +180,15 @@ fn listen(mut from_parent: impl Read, sender: &SyncSender<Frame>) {
 fn reply(to_parent: &mut File, answer: Result<Frame, FrameError>) -> Result<(), FrameError> {
     match answer {
         Ok(frame) => {
-            say(to_parent, &Reply::Done)?;
+            send(to_parent, &Reply::Done)?;
             frame.write_to(to_parent)
         }
-        Err(FrameError::TooLarge { size }) => say(to_parent, &Reply::TooLarge { size }),
+        Err(FrameError::TooLarge { size }) => send(to_parent, &Reply::TooLarge { size }),
         Err(error) => Err(error),
     }
 }
 
-fn say<Message: serde::Serialize>(
+fn send<Message: serde::Serialize>(
     stream: &mut impl Write,
     message: &Message,
 ) -> Result<(), FrameError> {

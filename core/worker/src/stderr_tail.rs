@@ -1,4 +1,4 @@
-//! The last lines that a worker wrote to its standard error, for the message about its death.
+//! The last lines of a worker's standard error, for the message that reports its end.
 
 use std::collections::VecDeque;
 use std::io::Read as _;
@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// How long the end of the stream may take once the process is dead.
+/// Time to wait for the end of the stream after the process has ended.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// How much is kept.
+/// Bytes kept.
 const TAIL_BYTES: usize = 8 << 10;
-/// How many lines of it are shown, and how much of each.
+/// Lines shown, and the characters shown of each.
 const TAIL_LINES: usize = 20;
 const LINE_CHARACTERS: usize = 300;
 
-/// Reads a worker's standard error for as long as it lives, so that the worker never blocks on it.
+/// Reads a worker's standard error during its whole life, so that the worker never blocks on a full pipe.
 #[derive(Debug)]
 pub(super) struct StderrTail {
     kept: Arc<Mutex<VecDeque<u8>>>,
-    /// Hangs up when the stream has ended.
+    /// Disconnects when the stream has ended.
     ended: Receiver<()>,
 }
 
@@ -36,15 +36,15 @@ impl StderrTail {
         Ok(Self { kept, ended })
     }
 
-    /// Waits for the end of the stream; called once the whole process group is dead. A process
-    /// that left the group (the connection that `ssh` keeps for later) may hold the stream open:
-    /// then the reading thread is left to it.
+    /// Waits for the end of the stream, after the whole process group has been killed. A process that left the group, such
+    /// as the shared connection of `ssh`, may keep the stream open. In that case the reading thread continues until that
+    /// process ends.
     pub(super) fn finish(&self) {
-        // Either answer means that there is nothing more to wait for.
+        // A disconnect means that the stream ended; after a timeout the lines read so far are used.
         let _ended = self.ended.recv_timeout(PATIENCE);
     }
 
-    /// The last lines, fit to be shown.
+    /// The last lines, with control characters replaced.
     pub(super) fn lines(&self) -> Vec<String> {
         let bytes: Vec<u8> =
             self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();

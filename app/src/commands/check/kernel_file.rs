@@ -105,7 +105,7 @@ fn compile(
     let candidate =
         Candidate::standalone(kernel, selection(kernel)).map_err(FactsError::Include)?;
     let capability = checker.sheet.capability.compute_capability;
-    let job = CompileJob::of(&candidate, capability, checker.build());
+    let job = CompileJob::new(&candidate, capability, checker.build());
     let limit = Duration::from_secs(Limits::default().compile_secs);
     let compiled = compiler.compile(&job, limit, &checker.session.cancellation)?;
     Ok((candidate, compiled))

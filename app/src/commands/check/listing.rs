@@ -47,7 +47,7 @@ pub(super) fn new(
     if asked.show_prelude {
         let capability = checker.sheet.capability.compute_capability;
         listings.prelude =
-            Some(prelude(candidate, &CompileJob::of(candidate, capability, checker.build())));
+            Some(prelude(candidate, &CompileJob::new(candidate, capability, checker.build())));
     }
     Ok(listings)
 }
@@ -72,7 +72,7 @@ fn sass(
     for instruction in functions.iter_mut().flat_map(|function| &mut function.instructions) {
         let known = |line: &lightbench_core::compile::sass::SourceLine| {
             let mut line = line.clone();
-            line.file = artifact.names.known(&line.file).into();
+            line.file = artifact.names.display_name(&line.file).into();
             line
         };
         instruction.source = instruction.source.iter().map(known).collect();
@@ -86,7 +86,7 @@ fn ptx(artifact: &Artifact) -> Vec<Line> {
         let source = line_map
             .at(number)
             .first()
-            .map(|source| (artifact.names.known(&source.file).to_owned(), source.line));
+            .map(|source| (artifact.names.display_name(&source.file).to_owned(), source.line));
         Line { text: text.to_owned(), source }
     });
     lines.collect()

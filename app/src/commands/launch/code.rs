@@ -247,7 +247,7 @@ pub(super) fn compile(
     arguments: &Launch,
     device: &Description,
 ) -> Result<Artifact, FactsError> {
-    let job = CompileJob::of(candidate, device.capability, build(arguments));
+    let job = CompileJob::new(candidate, device.capability, build(arguments));
     let limit = Duration::from_secs(Limits::default().compile_secs);
     Ok(compiler.compile(&job, limit, &session.cancellation)?.artifact)
 }

@@ -13,7 +13,7 @@ mod variables;
 
 use lightbench_core::arguments::{Buffer, SpecKind, match_specs};
 use lightbench_core::compile::KernelFacts;
-use lightbench_core::compile::modelled::{ModelledTime, NotModelled};
+use lightbench_core::compile::modelled_time::{ModelledTime, NotModelled};
 use lightbench_core::device::execution::{self, Argument};
 use lightbench_core::device::{
     BufferId, BufferRequest, Content, Description, Device, DeviceError, Image,

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use lightbench_core::compile::Build;
 use lightbench_core::compile::KernelFacts;
-use lightbench_core::compile::modelled::{Launched, ModelledTime, NotModelled, modelled_time};
+use lightbench_core::compile::modelled_time::{
+    CompiledLaunch, ModelledTime, NotModelled, modelled_time,
+};
 use lightbench_core::device::{DeviceName, Outcome};
 use lightbench_core::virtual_gpu::cost::time::Bound;
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ pub(super) fn model_time(
     if !arguments.counters {
         return None;
     }
-    let launched = Launched {
+    let launched = CompiledLaunch {
         kernel,
         build: if arguments.as_written { Build::AsWritten } else { Build::Optimised },
         grid: arguments.grid,

@@ -1,6 +1,6 @@
 //! Maps a line of PTX to its line in the launched file.
 
-use lightbench_core::compile::line_directives::Written;
+use lightbench_core::compile::line_directives::PhysicalLine;
 use lightbench_core::project::Language;
 
 use super::code::CompiledCode;
@@ -21,9 +21,11 @@ impl CompiledCode {
             Language::Ptx => Some(SourceLine { line: ptx_line, column: 0 }),
             Language::Cuda => {
                 let chain = self.artifact.module.line_map.at(ptx_line);
-                chain.iter().find_map(|at| match self.artifact.names.written(&at.file, at.line) {
-                    Written::Line(line) => Some(SourceLine { line, column: at.column }),
-                    Written::Unknown | Written::Elsewhere => None,
+                chain.iter().find_map(|at| {
+                    match self.artifact.names.physical_line(&at.file, at.line) {
+                        PhysicalLine::Line(line) => Some(SourceLine { line, column: at.column }),
+                        PhysicalLine::Unknown | PhysicalLine::Elsewhere => None,
+                    }
                 })
             }
         }

@@ -1,15 +1,15 @@
-//! Several compiles at a time: what the cache has first, the rest on a pool of workers.
+//! Parallel compilation: cached results first, all others on a pool of workers.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::prelude;
-use lightbench_worker::pool::{Afterwards, WorkerPool};
+use lightbench_worker::pool::{FollowingWork, WorkerPool};
 use lightbench_worker::protocol::Configuration;
 use lightbench_worker::sandbox::SandboxReport;
 
-use super::{Compiled, Compiler, Origin, answered, identity};
+use super::{Compiled, Compiler, Origin, compiler_reply, identity};
 use crate::artifact;
 use crate::cache::Key;
 use crate::error::CompileError;
@@ -18,37 +18,37 @@ use crate::nvrtc::{NvrtcOutcome, NvrtcOutput, NvrtcPaths};
 use crate::protocol::{CompileProtocol, CompileWorker, Tools};
 use crate::source_names::SourceNames;
 
-/// One compile among several.
+/// One compilation of a batch.
 #[derive(Clone, Copy, Debug)]
-pub struct Ordered<'a> {
-    /// What to compile.
+pub struct BatchJob<'a> {
+    /// The job.
     pub job: &'a CompileJob,
-    /// How long it may take from the moment a worker begins it.
+    /// Time limit, from the moment a worker begins the job.
     pub limit: Duration,
-    /// Whether what comes after it is still wanted if it fails.
-    pub if_it_fails: Afterwards,
+    /// Effect of a failure on the later jobs of the batch.
+    pub on_failure: FollowingWork,
 }
 
-/// What came of several compiles; none for one that came after a failure that ends the rest, or that nobody began
-/// because of a cancellation.
+/// Results of a batch in its order. A job has no result if an earlier failure cancelled it, or if a cancellation came
+/// before the job began.
 pub type Batch = Vec<Option<Result<Compiled, CompileError>>>;
 
-/// One that the cache does not have.
+/// A job without a cached result.
 struct Miss<'a> {
     index: usize,
-    order: Ordered<'a>,
+    order: BatchJob<'a>,
     cuda: &'a CudaSource,
     key: Key,
 }
 
-/// What a worker said, and what of its sandbox is in force.
+/// The output of the compiler in a worker, and the restrictions in force there.
 type Answer = Result<(NvrtcOutput, SandboxReport), CompileError>;
 
 impl Compiler {
-    /// Compiles several jobs, as many at a time as there are workers, and gives what came of them in their order.
+    /// Compiles several jobs in parallel and returns their results in the same order.
     ///
-    /// What comes before the first failure that ends the rest is compiled, whichever is found first.
-    pub fn compile_all(&mut self, orders: &[Ordered<'_>], cancellation: &Cancellation) -> Batch {
+    /// Every job before the first failure with [`FollowingWork::Cancel`] is compiled, even if that failure is found first.
+    pub fn compile_all(&mut self, orders: &[BatchJob<'_>], cancellation: &Cancellation) -> Batch {
         let mut batch: Batch = orders.iter().map(|_| None).collect();
         let mut misses = Vec::new();
         for (index, order) in orders.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Compiler {
                     Some(self.assemble(order.job, name, text, cancellation))
                 }
             };
-            let ends = matches!(known, Some(Err(_))) && order.if_it_fails == Afterwards::EndTheRest;
+            let ends = matches!(known, Some(Err(_))) && order.on_failure == FollowingWork::Cancel;
             put(&mut batch, index, known);
             if ends {
                 break;
@@ -86,30 +86,31 @@ impl Compiler {
         let Some(first) = misses.first() else { return };
         let folders = match self.include_folders(cancellation) {
             Ok(folders) => folders,
-            // Nobody's fault in particular; the first in order tells.
+            // The error concerns all jobs; the first one reports it.
             Err(error) => return put(batch, first.index, Some(Err(error))),
         };
         let library = self.toolchain.nvrtc.library.clone();
-        let asked = Asked { library: &library, compiler: &self.name(), folders: &folders };
+        let context =
+            CompileContext { library: &library, compiler: &self.name(), folders: &folders };
         let pool = self.pool(&folders);
         let answers = pool.each(
             misses,
             cancellation,
-            |worker, miss, token| asked.answer(worker, miss, token),
+            |worker, miss, token| context.compile(worker, miss, token),
             |miss, answer| match answer {
                 Ok((NvrtcOutput { outcome: NvrtcOutcome::Compiled { .. }, .. }, _)) => {
-                    Afterwards::GoOn
+                    FollowingWork::Continue
                 }
-                Ok(_) | Err(_) => miss.order.if_it_fails,
+                Ok(_) | Err(_) => miss.order.on_failure,
             },
         );
         for (miss, answer) in misses.iter().zip(answers) {
             let compiled = answer.map(|answer| self.keep_answer(miss, answer));
-            let ends = matches!(compiled, Some(Err(_)))
-                && miss.order.if_it_fails == Afterwards::EndTheRest;
+            let ends =
+                matches!(compiled, Some(Err(_))) && miss.order.on_failure == FollowingWork::Cancel;
             put(batch, miss.index, compiled);
             if ends {
-                // What the cache had of the rest is not wanted either.
+                // Cached results of later jobs are dropped too.
                 batch.iter_mut().skip(miss.index + 1).for_each(|unwanted| *unwanted = None);
                 return;
             }
@@ -118,8 +119,8 @@ impl Compiler {
 
     fn keep_answer(&mut self, miss: &Miss<'_>, answer: Answer) -> Result<Compiled, CompileError> {
         let (answer, sandbox) = answer?;
-        self.say_what_is_not_in_force(&sandbox);
-        // What failed is not kept: it may have been the machine's fault.
+        self.report_sandbox_gaps(&sandbox);
+        // Failures are not cached: the machine may have caused them.
         if let NvrtcOutcome::Compiled { .. } = answer.outcome {
             self.keep(miss.key, &answer);
         }
@@ -147,22 +148,22 @@ impl Compiler {
     }
 }
 
-/// What all workers are asked alike.
-struct Asked<'a> {
+/// Context of all compilations of a batch.
+struct CompileContext<'a> {
     library: &'a Path,
     compiler: &'a str,
     folders: &'a [PathBuf],
 }
 
-impl Asked<'_> {
-    fn answer(
+impl CompileContext<'_> {
+    fn compile(
         &self,
         worker: &mut CompileWorker,
         miss: &Miss<'_>,
         cancellation: &Cancellation,
     ) -> Answer {
         let started = worker.worker(cancellation).map(|worker| Ok(worker.ready().clone()));
-        let ready = answered(self.library, started)?;
+        let ready = compiler_reply(self.library, started)?;
         let job = miss.order.job;
         if let Some(facts) = ready.facts
             && !facts.architectures.contains(&job.target.number())
@@ -172,7 +173,7 @@ impl Asked<'_> {
         }
         let request = job.compile_request(miss.cuda, self.folders.to_vec());
         let reply = worker.call_with_retry(request, miss.order.limit, cancellation);
-        Ok((answered(self.library, reply)?, ready.sandbox))
+        Ok((compiler_reply(self.library, reply)?, ready.sandbox))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::CubinParameter;
 
-/// A record, as far as it is understood.
+/// A record of a supported kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attribute<'data> {
     Parameter(CubinParameter),
@@ -21,7 +21,7 @@ const FORMAT_LAST_INLINE: u8 = 3;
 /// A length, then that many bytes (EIFMT_SVAL).
 const FORMAT_SIZED: u8 = 4;
 
-/// Reads records until they stop making sense.
+/// Reads records up to the first malformed one.
 pub(super) fn attributes(data: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
     let mut rest = data;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! What a cubin says of its kernels: registers, memory, and the parameter list.
+//! Parser of cubins: registers, memory and the parameter list of each kernel.
 //!
 //! A cubin is an ELF file; attributes stand in `.nv.info` (by symbol) and `.nv.info.KERNEL`, as
 //! records of a format byte, an attribute byte and a 16-bit value or length. The vendor
@@ -72,13 +72,13 @@ pub struct Cubin {
     pub global_bytes: u64,
 }
 
-/// Why bytes are no cubin.
+/// Why bytes are not a cubin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CubinError {
     /// No 64-bit ELF file, or a broken one.
     #[error("not a cubin ({reason}): compile it again")]
     NotElf {
-        /// What the ELF reader says.
+        /// The message of the ELF reader.
         reason: String,
     },
     /// An ELF file for another machine.
@@ -138,7 +138,7 @@ pub fn read(bytes: &[u8]) -> Result<Cubin, CubinError> {
 
 type Kernels = BTreeMap<String, CubinKernel>;
 
-/// From ABI version 8 (CUDA 13) the number stands in the second byte, before in the first.
+/// From ABI version 8 (CUDA 13) on the number is in the second byte, in earlier versions in the first.
 fn architecture(flags: u32, abi_version: u8) -> Option<u32> {
     let number = if abi_version >= 8 { (flags >> 8) & 0xff } else { flags & 0xff };
     (number > 0).then_some(number)
@@ -160,7 +160,7 @@ fn entries(file: &ElfFile64<'_>) -> Kernels {
     kernels
 }
 
-/// What a section's name and size say.
+/// Facts from a section's name and size.
 fn section_facts(cubin: &mut Cubin, kernels: &mut Kernels, name: &str, size: u64) {
     if let Some(kernel) = name.strip_prefix(".text.").and_then(|symbol| kernels.get_mut(symbol)) {
         kernel.code_bytes = size;
@@ -219,7 +219,7 @@ fn symbol_attribute(file: &ElfFile64<'_>, kernels: &mut Kernels, attribute: Attr
     match attribute {
         Attribute::Registers { count, .. } => kernel.registers = Some(count),
         Attribute::Frame { bytes, .. } => kernel.frame_bytes = Some(bytes),
-        // All ones: the assembler does not know.
+        // All ones: unknown to the assembler.
         Attribute::Stack { bytes, .. } => {
             kernel.stack_bytes = (bytes != u32::MAX).then_some(bytes);
         }

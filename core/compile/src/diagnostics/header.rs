@@ -1,4 +1,4 @@
-//! The first line of a diagnostic: `FILE(LINE): error #CODE: MESSAGE` and its relatives.
+//! Parser of the first line of a diagnostic: `FILE(LINE): error #CODE: MESSAGE` and its variants.
 
 use super::{Place, Severity, SourcePlace};
 

@@ -1,10 +1,10 @@
-//! The compiler's log as values: errors and warnings with file, line, column and context.
+//! Parser of the compiler's log: errors and warnings with file, line, column and context.
 //!
-//! The log has no columns, but it prints the source line and a caret under it. Nothing is lost:
-//! what is no diagnostic is handed on as text. Texts are kept as the compiler wrote them,
-//! control characters included; whoever displays them cleans them.
+//! The log has no column numbers; columns come from the caret below the printed source line. Lines that are not part of a
+//! diagnostic are kept as text. Texts are kept as the compiler wrote them, with control characters, which the code that
+//! displays them must replace.
 
-pub(super) mod direction;
+pub(super) mod bidirectional_text;
 mod header;
 mod reader;
 
@@ -14,26 +14,26 @@ mod tests;
 use header::Header;
 use reader::Reader;
 
-/// How bad it is.
+/// Severity of a diagnostic, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Belongs to another diagnostic.
+    /// An addition to another diagnostic.
     Note,
-    /// Rarely worth a look.
+    /// Information of little importance.
     Remark,
-    /// Compiles, but is probably not what was meant.
+    /// The source compiles but is probably wrong.
     Warning,
-    /// Does not compile.
+    /// The source does not compile.
     Error,
-    /// Compilation stopped here: `catastrophic error`, `fatal`, `internal error`.
+    /// The compilation stopped here: `catastrophic error`, `fatal`, `internal error`.
     Fatal,
 }
 
-/// A line of a source file, as the compiler names it.
+/// A line of a source file, with the file name that the compiler reports.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct SourcePlace {
-    /// The file's name; what `#line` says if the source says so.
+    /// The file's name, or the name in a `#line` directive.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -41,7 +41,7 @@ pub struct SourcePlace {
     pub column: Option<u32>,
     /// The line of source, as the compiler printed it.
     pub excerpt: Option<String>,
-    /// The file is none of the given sources: a toolkit header, or forged with `#line`.
+    /// Whether the file is not among the given sources: a toolkit header, or a name from a `#line` directive.
     pub foreign: bool,
 }
 
@@ -52,42 +52,42 @@ impl SourcePlace {
     }
 }
 
-/// What a diagnostic is about.
+/// Location of a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     /// A line of source.
     Source(SourcePlace),
-    /// The end of the kernel file: something was not closed.
+    /// The end of the kernel file, for example after a missing bracket.
     EndOfSource,
-    /// A line of the generated PTX, as the assembler counts it, from 1.
+    /// A line of the generated PTX, from 1.
     Ptx {
         /// The line.
         line: u32,
     },
-    /// Nothing in particular.
+    /// No location.
     Nowhere,
 }
 
-/// Something said about a diagnostic: an instantiation context or a remark elsewhere.
+/// An addition to a diagnostic: an instantiation context, or a note at another location.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Note {
-    /// Where, if it says so.
+    /// Its location, if the log has one.
     pub place: Option<SourcePlace>,
-    /// What, without the place.
+    /// The message without the location.
     pub message: String,
 }
 
 /// One message of the compiler or the assembler.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Diagnostic {
-    /// What it is about.
+    /// Its location.
     pub place: Place,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// The compiler's number for it, such as `177-D`.
     pub code: Option<String>,
-    /// What is wrong; several lines where the compiler wrote several.
+    /// The message, which may have several lines.
     pub message: String,
     /// Innermost context first.
     pub notes: Vec<Note>,
@@ -100,7 +100,7 @@ pub struct Log {
     pub diagnostics: Vec<Diagnostic>,
     /// The assembler's `info` lines, for [`super::ptxas_log::read`].
     pub resources: String,
-    /// Every line that is nothing of this, except the compiler's own summaries.
+    /// All other lines except the compiler's summaries.
     pub other: String,
 }
 
@@ -114,8 +114,7 @@ impl Log {
 
 /// Reads the log of a compilation of the texts named `sources`.
 ///
-/// A source can forge what this returns, within one compilation of its own: `#line` may name
-/// any file, even one with a newline in its name.
+/// A source can forge diagnostics of its own compilation: `#line` may name any file, even with a newline in the name.
 #[must_use]
 pub fn read(log: &str, sources: &[&str]) -> Log {
     let mut reader = Reader::default();

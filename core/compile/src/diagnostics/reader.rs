@@ -1,4 +1,4 @@
-//! Puts the lines of a log together: a header, its source line, its caret, its contexts.
+//! Assembles the lines of a log into diagnostics: header, source line, caret and instantiation contexts.
 
 use super::header::Header;
 use super::{Diagnostic, Log, Note, Place, Severity, SourcePlace};
@@ -75,7 +75,7 @@ impl Reader {
             && let Some(echoed) = self.pending.pop()
         {
             if !self.excerpt(caret_column(line, &echoed), &echoed) {
-                // It shows no place, or one that is shown already: then it is text like any other.
+                // There is no location without an excerpt: the line is ordinary text.
                 self.pending.push(echoed);
             }
             self.flush();
@@ -144,8 +144,7 @@ fn keep(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// The caret stands as many bytes in as the place does, tabs repeated; the column is counted in
-/// characters.
+/// The caret is as many bytes from the left as the location, with tabs repeated. The column counts characters.
 fn caret_column(caret: &str, echoed: &str) -> Option<u32> {
     let at = caret.find('^')?;
     let before = echoed
@@ -175,7 +174,7 @@ fn is_assembler_continuation(line: &str) -> bool {
         && line.ends_with(" bytes spill loads")
 }
 
-/// Counts and hints that say nothing that is not in the diagnostics.
+/// Whether a line is a summary or a hint that repeats information of the diagnostics.
 fn is_summary(line: &str) -> bool {
     let counted = line.split_once(" detected in the compilation of ").is_some_and(|(before, _)| {
         before.starts_with(|first: char| first.is_ascii_digit())

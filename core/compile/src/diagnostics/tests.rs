@@ -191,7 +191,7 @@ fn the_assembler_names_lines_of_the_ptx() {
         include_str!("logs/maxreg.txt"),
         "- Warning Value of threads per SM for entry _Z1fPi is out of range. .minnctapersm and .maxntid will be ignored\n",
     );
-    // NVRTC 13.5 says nothing of the limit here: only the figure is above it.
+    // NVRTC 13.5 prints no error about the limit here; only the reported size exceeds it.
     let shared = check(include_str!("logs/shared.txt"), "");
     let usage = crate::ptxas_log::read(&shared.resources);
     assert_eq!(usage.kernels[0].shared_bytes, 400_000);

@@ -1,6 +1,6 @@
-//! What to save so that a multiprocessor holds one more block.
+//! Reductions of resources with which a multiprocessor holds one more block.
 //!
-//! The search asks the occupancy rules themselves, so that advice and occupancy cannot disagree.
+//! The search uses the occupancy rules, so that advice and occupancy always agree.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::{
     BlockDemand, Occupancy, Resource, by_barriers, by_registers, by_shared_memory, occupancy,
 };
 
-/// What it takes to hold one more block: the least that has to be saved.
+/// The smallest reductions with which a multiprocessor holds one more block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextBlock {
     /// Every warp slot is taken: nothing to gain.
@@ -24,7 +24,7 @@ pub enum NextBlock {
         blocks: u32,
         /// Warps then, with the block size that the savings leave.
         warps: u32,
-        /// What to save, one entry for each resource that is in the way.
+        /// Reductions, one for each limiting resource.
         savings: Vec<Saving>,
     },
     /// Some resource cannot be reduced that far.
@@ -49,7 +49,7 @@ impl fmt::Display for NextBlock {
     }
 }
 
-/// A reduction that lets one more block in, as far as one resource is concerned.
+/// The reduction of one resource that allows one more block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {
     /// Fewer threads in a block.
@@ -82,7 +82,7 @@ pub enum Saving {
     },
 }
 
-/// What to save so that one more block fits; `None` where not even one does.
+/// The reductions with which one more block fits; `None` if not even one block fits.
 #[must_use]
 pub fn next_block(limits: &SmLimits, demand: &BlockDemand) -> Option<NextBlock> {
     let Occupancy::Resident(now) = occupancy(limits, demand) else { return None };

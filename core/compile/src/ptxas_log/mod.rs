@@ -1,4 +1,4 @@
-//! What the assembler reports with `-v`: registers, stack, spills, shared and constant memory.
+//! Parser of the assembler's report with `-v`: registers, stack, spills, shared and constant memory.
 //!
 //! Both wordings are read: 13.0 puts `N bytes stack frame …` on an indented line and always
 //! counts `cmem[0]`; 13.5 begins that line with `ptxas         .` and adds barriers,
@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-/// What one kernel uses.
+/// Resources of one kernel.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct KernelUsage {
     /// The symbol, mangled.
@@ -39,7 +39,7 @@ pub struct KernelUsage {
     pub assemble_ms: Option<f64>,
 }
 
-/// What a function that was not inlined uses.
+/// Resources of a function that was not inlined.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FunctionUsage {
     /// The symbol, mangled.
@@ -65,7 +65,7 @@ pub struct ModuleUsage {
     pub constant_bytes: BTreeMap<u32, u64>,
 }
 
-/// Reads the `ptxas info` lines of a log; other lines are passed over.
+/// Reads the `ptxas info` lines of a log; other lines are ignored.
 #[must_use]
 pub fn read(log: &str) -> ModuleUsage {
     let mut reader = Reader::default();

@@ -33,7 +33,7 @@ pub struct SassInstruction {
     pub opcode: String,
     /// As written, labels included.
     pub operands: Vec<String>,
-    /// Addresses that its labels stand for: where it jumps, calls, or says threads meet again.
+    /// Addresses of its labels: targets of branches and calls, and reconvergence points.
     pub targets: Vec<u64>,
     /// The line it came from, innermost first, then each line into which that was inlined.
     /// Empty where the compiler gives none.
@@ -51,7 +51,7 @@ pub struct SassFunction {
     pub labels: Vec<(String, u64)>,
 }
 
-/// Reads what `nvdisasm` printed; what is no code is passed over.
+/// Reads the output of `nvdisasm`; lines that are not code are ignored.
 #[must_use]
 pub fn read(text: &str) -> Vec<SassFunction> {
     let mut reader = reader::Reader::default();

@@ -16,7 +16,7 @@ struct Plain {
     line: Option<u64>,
 }
 
-/// What the JSON form says; there, a source line stands only where it changes.
+/// Instructions of the JSON form, which states a source line only where it changes.
 fn from_json() -> Vec<(String, Vec<Plain>)> {
     let whole: serde_json::Value = serde_json::from_str(include_str!("inlined.json")).unwrap();
     let plain = |function: &serde_json::Value| {

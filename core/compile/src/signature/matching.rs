@@ -1,7 +1,7 @@
 //! Whether a compiled kernel takes exactly the arguments that it will be given.
 //!
-//! The driver copies as many bytes as the kernel declares, whatever it was handed: a kernel that
-//! declares more would read the memory behind the arguments. So nothing is launched on a mismatch.
+//! The driver copies as many bytes as the kernel declares, whatever the arguments hold: a kernel that declares more would
+//! read memory after the arguments. A launch with a mismatch is therefore refused.
 
 use lightbench_ptx::{ParameterKind, PtxParameter};
 
@@ -33,9 +33,9 @@ pub struct Element {
     pub class: Class,
 }
 
-/// What kind of argument is handed over.
+/// Kind and type of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PromisedKind {
+pub enum LaunchArgumentKind {
     /// The address of a buffer.
     Buffer(Element),
     /// A value.
@@ -49,13 +49,13 @@ pub enum PromisedKind {
     },
 }
 
-/// One argument as it will be handed over.
+/// One argument of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Promised {
+pub struct LaunchArgument {
     /// The argument's name in the project.
     pub name: String,
     /// What it is.
-    pub kind: PromisedKind,
+    pub kind: LaunchArgumentKind,
 }
 
 /// One way in which the kernel and its arguments do not fit.
@@ -63,17 +63,17 @@ pub struct Promised {
 pub enum Mismatch {
     /// More or fewer parameters than arguments.
     #[error(
-        "the kernel declares {declared} parameters but is given {promised} arguments: make them agree"
+        "the kernel declares {declared} parameters but is given {given} arguments: make them agree"
     )]
     Count {
         /// Arguments.
-        promised: usize,
+        given: usize,
         /// Parameters.
         declared: usize,
     },
     /// Another number of bytes.
     #[error(
-        "parameter {position} (`{name}`) has {declared} bytes but is given {promised}: declare {wanted}"
+        "parameter {position} (`{name}`) has {declared} bytes but is given {given}: declare {wanted}"
     )]
     Size {
         /// From 1.
@@ -81,7 +81,7 @@ pub enum Mismatch {
         /// The argument.
         name: String,
         /// Bytes given.
-        promised: u64,
+        given: u64,
         /// Bytes declared.
         declared: u64,
         /// What to declare.
@@ -89,7 +89,7 @@ pub enum Mismatch {
     },
     /// Another alignment.
     #[error(
-        "parameter {position} (`{name}`) is aligned to {declared} bytes but is given {promised}: declare {wanted}"
+        "parameter {position} (`{name}`) is aligned to {declared} bytes but is given {given}: declare {wanted}"
     )]
     Alignment {
         /// From 1.
@@ -97,7 +97,7 @@ pub enum Mismatch {
         /// The argument.
         name: String,
         /// Bytes given.
-        promised: u64,
+        given: u64,
         /// Bytes declared.
         declared: u64,
         /// What to declare.
@@ -163,17 +163,17 @@ pub enum Mismatch {
 /// if it has them: without them an `int64_t` cannot be told from a pointer.
 #[must_use]
 pub fn match_arguments(
-    promised: &[Promised],
+    given: &[LaunchArgument],
     compiled: &[PtxParameter],
     signature: Option<&[CType]>,
 ) -> Vec<Mismatch> {
     let mut mismatches = Vec::new();
-    if promised.len() != compiled.len() {
-        mismatches.push(Mismatch::Count { promised: promised.len(), declared: compiled.len() });
+    if given.len() != compiled.len() {
+        mismatches.push(Mismatch::Count { given: given.len(), declared: compiled.len() });
     }
     let types = signature.filter(|types| types.len() == compiled.len());
-    for (at, (promised, compiled)) in promised.iter().zip(compiled).enumerate() {
-        let argument = Argument { position: at + 1, promised, compiled };
+    for (at, (given, compiled)) in given.iter().zip(compiled).enumerate() {
+        let argument = Argument { position: at + 1, given, compiled };
         mismatches.extend(argument.check(types.map(|types| &types[at])));
     }
     mismatches
@@ -181,20 +181,20 @@ pub fn match_arguments(
 
 struct Argument<'match_> {
     position: usize,
-    promised: &'match_ Promised,
+    given: &'match_ LaunchArgument,
     compiled: &'match_ PtxParameter,
 }
 
 impl Argument<'_> {
-    /// The first thing that does not fit: the later ones follow from it.
+    /// The first mismatch; later ones follow from it.
     fn check(&self, declared: Option<&CType>) -> Option<Mismatch> {
-        match &self.promised.kind {
-            PromisedKind::Buffer(element) => self.buffer(element, declared),
-            PromisedKind::Scalar(element) => self
+        match &self.given.kind {
+            LaunchArgumentKind::Buffer(element) => self.buffer(element, declared),
+            LaunchArgumentKind::Scalar(element) => self
                 .value(declared)
                 .or_else(|| self.layout(element.size, element.size))
                 .or_else(|| self.scalar(element, declared)),
-            PromisedKind::Bytes { size, align } => {
+            LaunchArgumentKind::Bytes { size, align } => {
                 self.value(declared).or_else(|| self.layout(*size, *align))
             }
         }
@@ -214,7 +214,7 @@ impl Argument<'_> {
         let pointee = pointee?;
         (!accepts(pointee, element)).then(|| Mismatch::Pointee {
             position: self.position,
-            name: self.promised.name.clone(),
+            name: self.given.name.clone(),
             declared: pointee.to_string(),
             dtype: element.dtype.clone(),
         })
@@ -232,23 +232,23 @@ impl Argument<'_> {
         };
         Some(Mismatch::PointerUnexpected {
             position: self.position,
-            name: self.promised.name.clone(),
+            name: self.given.name.clone(),
             declared: pointer,
             wanted: self.wanted(),
         })
     }
 
     fn layout(&self, size: u64, align: u64) -> Option<Mismatch> {
-        let (position, name) = (self.position, self.promised.name.clone());
+        let (position, name) = (self.position, self.given.name.clone());
         let PtxParameter { size: declared, alignment, .. } = *self.compiled;
         let wanted = self.wanted();
         if declared != size {
-            return Some(Mismatch::Size { position, name, promised: size, declared, wanted });
+            return Some(Mismatch::Size { position, name, given: size, declared, wanted });
         }
         (alignment != align).then_some(Mismatch::Alignment {
             position,
             name,
-            promised: align,
+            given: align,
             declared: alignment,
             wanted,
         })
@@ -274,7 +274,7 @@ impl Argument<'_> {
         };
         (!(by_layout && by_type)).then(|| Mismatch::Kind {
             position: self.position,
-            name: self.promised.name.clone(),
+            name: self.given.name.clone(),
             declared: declared.map_or_else(|| described(self.compiled), CType::to_string),
             wanted: self.wanted(),
         })
@@ -283,17 +283,17 @@ impl Argument<'_> {
     fn pointer_expected(&self, declared: String) -> Mismatch {
         Mismatch::PointerExpected {
             position: self.position,
-            name: self.promised.name.clone(),
+            name: self.given.name.clone(),
             declared,
             wanted: self.wanted(),
         }
     }
 
     fn wanted(&self) -> String {
-        match &self.promised.kind {
-            PromisedKind::Buffer(element) => format!("a pointer to {}", element.dtype),
-            PromisedKind::Scalar(element) => element.dtype.clone(),
-            PromisedKind::Bytes { size, align } => {
+        match &self.given.kind {
+            LaunchArgumentKind::Buffer(element) => format!("a pointer to {}", element.dtype),
+            LaunchArgumentKind::Scalar(element) => element.dtype.clone(),
+            LaunchArgumentKind::Bytes { size, align } => {
                 format!("a struct of {size} bytes aligned to {align}")
             }
         }
@@ -327,7 +327,7 @@ fn means_the_same(scalar: Scalar, element: &Element) -> bool {
 }
 
 /// A buffer of the dtype may be read through a pointer to this: as itself, as raw bytes or bits,
-/// or as something wider whose name says nothing (vectors, structs, `void`).
+/// or as a wider type whose name does not show the element (vectors, structs, `void`).
 fn accepts(pointee: &CType, element: &Element) -> bool {
     let scalar = match pointee {
         CType::Scalar(scalar) => *scalar,

@@ -1,19 +1,19 @@
 //! The C types of a kernel's parameters, from its mangled symbol.
 //!
-//! PTX declares every pointer as a 64-bit integer; only the symbol still knows what it points to.
+//! PTX declares every pointer as a 64-bit integer; only the mangled symbol has the type of the pointee.
 
 mod matching;
 
 #[cfg(test)]
 mod tests;
 
-pub use matching::{Class, Element, Mismatch, Promised, PromisedKind, match_arguments};
+pub use matching::{Class, Element, LaunchArgument, LaunchArgumentKind, Mismatch, match_arguments};
 
 use std::fmt;
 
 use cpp_demangle::{DemangleOptions, DemangleWrite, Symbol};
 
-/// Scalar types that a dtype stands for.
+/// Scalar types with a dtype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalar {
     /// `bool`.
@@ -135,7 +135,7 @@ pub enum CType {
         /// It points to `const`.
         is_const: bool,
     },
-    /// A scalar that a dtype stands for.
+    /// A scalar with a dtype.
     Scalar(Scalar),
     /// Anything else, by name: `void`, vectors, structs, enums, functions.
     Other(String),
@@ -152,8 +152,7 @@ impl fmt::Display for CType {
     }
 }
 
-/// The parameter types in a mangled symbol; none for `extern "C"` names and whatever else is
-/// no mangled function.
+/// The parameter types in a mangled symbol; `None` for `extern "C"` names and other symbols that are not mangled functions.
 #[must_use]
 pub fn parameters(symbol: &str) -> Option<Vec<CType>> {
     let text = demangled(symbol, DemangleOptions::default())?;
@@ -189,7 +188,7 @@ fn readable_name(symbol: &str) -> Option<String> {
     whole.rsplit("::").next().filter(|_| is_local).map(str::to_owned).or(Some(whole))
 }
 
-/// The same text with mangled names of functions and variables as people wrote them.
+/// The text with mangled names of functions and variables replaced by their source names.
 #[must_use]
 pub fn with_readable_names(text: &str) -> String {
     let is_name =

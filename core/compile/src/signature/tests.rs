@@ -67,15 +67,15 @@ fn element(dtype: &str) -> Element {
 }
 
 /// `bf16*`, `i64`, or `24:8` for bytes and alignment.
-fn promised(text: &str) -> Promised {
+fn given(text: &str) -> LaunchArgument {
     let kind = match (text.strip_suffix('*'), text.split_once(':')) {
-        (Some(dtype), _) => PromisedKind::Buffer(element(dtype)),
+        (Some(dtype), _) => LaunchArgumentKind::Buffer(element(dtype)),
         (None, Some((size, align))) => {
-            PromisedKind::Bytes { size: size.parse().unwrap(), align: align.parse().unwrap() }
+            LaunchArgumentKind::Bytes { size: size.parse().unwrap(), align: align.parse().unwrap() }
         }
-        (None, None) => PromisedKind::Scalar(element(text)),
+        (None, None) => LaunchArgumentKind::Scalar(element(text)),
     };
-    Promised { name: "x".to_owned(), kind }
+    LaunchArgument { name: "x".to_owned(), kind }
 }
 
 /// `u64`, `f32`, `b32`, or `24:8` for bytes and alignment.
@@ -96,19 +96,19 @@ fn compiled(text: &str) -> PtxParameter {
     PtxParameter { name: "p".to_owned(), kind, size, alignment, pointer: None }
 }
 
-fn check(promises: &str, declared: &str, types: Option<&str>, expected: &[&str]) {
+fn check(arguments: &str, declared: &str, types: Option<&str>, expected: &[&str]) {
     let list = |text: &str| -> Vec<String> {
         text.split(", ").filter(|each| !each.is_empty()).map(str::to_owned).collect()
     };
-    let promises: Vec<Promised> = list(promises).iter().map(|each| promised(each)).collect();
+    let arguments: Vec<LaunchArgument> = list(arguments).iter().map(|each| given(each)).collect();
     let declared: Vec<PtxParameter> = list(declared).iter().map(|each| compiled(each)).collect();
     let types: Option<Vec<CType>> =
         types.map(|types| list(types).iter().map(|each| parse_type(each)).collect());
-    let seen: Vec<String> = match_arguments(&promises, &declared, types.as_deref())
+    let seen: Vec<String> = match_arguments(&arguments, &declared, types.as_deref())
         .iter()
         .map(|each| format!("{each:?}").split([' ', '{']).next().unwrap().to_owned())
         .collect();
-    assert_eq!(seen, expected, "{promises:?} against {declared:?} and {types:?}");
+    assert_eq!(seen, expected, "{arguments:?} against {declared:?} and {types:?}");
 }
 
 #[test]
@@ -180,12 +180,12 @@ fn arguments_that_do_not_fit_are_named() {
 #[test]
 fn a_mismatch_says_what_to_declare() {
     let types = [parse_type("float const*")];
-    let mismatches = match_arguments(&[promised("bf16*")], &[compiled("u64")], Some(&types));
+    let mismatches = match_arguments(&[given("bf16*")], &[compiled("u64")], Some(&types));
     assert_eq!(
         mismatches[0].to_string(),
         "parameter 1 (`x`) points to f32 but the buffer holds bf16: declare a pointer to bf16"
     );
-    let mismatches = match_arguments(&[promised("16:8")], &[compiled("64:8")], None);
+    let mismatches = match_arguments(&[given("16:8")], &[compiled("64:8")], None);
     assert_eq!(
         mismatches[0].to_string(),
         "parameter 1 (`x`) has 64 bytes but is given 16: declare a struct of 16 bytes aligned to 8"

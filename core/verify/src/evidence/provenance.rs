@@ -87,7 +87,7 @@ impl Provenance {
             }
         };
         Self {
-            main: source_names::told(&main),
+            main: source_names::compiler_name(&main),
             includes: candidate.includes.iter().map(|file| format!("/{}", file.name)).collect(),
             disbelief,
         }
@@ -158,7 +158,7 @@ impl Provenance {
 #[cfg(test)]
 pub(super) fn of_files(main: &str, includes: &[&str], disbelief: Option<Disbelief>) -> Provenance {
     Provenance {
-        main: source_names::told(main),
+        main: source_names::compiler_name(main),
         includes: includes.iter().map(|name| format!("/{name}")).collect(),
         disbelief,
     }

@@ -1,7 +1,7 @@
 //! Landlock for files, seccomp for sockets.
 //!
-//! Both are best effort: an older kernel enforces less, and the report says what. Both bind the
-//! calling thread and what it starts later, so the worker calls this before it starts a thread.
+//! Both are best effort: an older kernel enforces less, and the report lists what is missing. Both apply to the calling
+//! thread and to the threads and processes that it starts later, so the worker calls this before it starts a thread.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use seccompiler::{
 
 use super::{Enforcement, SandboxPolicy, Sockets};
 
-/// The newest landlock whose rights were tried with the compiler; older kernels enforce less.
+/// The newest landlock ABI that was tested with the compiler; older kernels enforce less.
 const NEWEST: ABI = ABI::V7;
 /// The first landlock that also refuses truncating files (Linux 6.2).
 const COMPLETE: ABI = ABI::V3;
@@ -89,8 +89,8 @@ fn unavailable(reason: &str) -> Enforcement {
     Enforcement::Unavailable { reason: reason.to_owned() }
 }
 
-/// Refuses sockets, looking into other processes, and whatever would take a process out of the
-/// group that its parent kills.
+/// Refuses sockets, access to the memory of other processes, and calls that change the process group, which the parent
+/// kills.
 pub(super) fn restrict_system_calls(sockets: Sockets) -> Enforcement {
     let applied =
         filter(sockets).and_then(|program| seccompiler::apply_filter(&program).map_err(Into::into));
@@ -121,7 +121,7 @@ fn filter(sockets: Sockets) -> Result<BpfProgram, Box<dyn std::error::Error>> {
         refused.into_iter().map(|call| (call, Vec::new())).collect();
     if sockets == Sockets::Local {
         for call in [libc::SYS_socket, libc::SYS_socketpair] {
-            // What meets a rule is refused: every family but this machine's own.
+            // A matching call is refused: every address family except Unix-domain sockets.
             let family = SeccompCondition::new(
                 0,
                 SeccompCmpArgLen::Dword,

@@ -1,7 +1,7 @@
-//! The time that a launch of a compiled kernel needs at least on a device, modelled from what the virtual GPU counted.
+//! Modelled time of a launch: a lower bound on a device, computed from the counters of the virtual GPU.
 //!
-//! It takes three things that no single one of the others has: the counts of the launch, the registers and the shared
-//! memory of the machine code, and the device sheet. Where one is missing there is no number, only what is missing.
+//! Inputs are the counters of the launch, the registers and the shared memory of the machine code, and the device sheet. If
+//! one is missing, the error names it.
 
 use lightbench_device::{DeviceSheet, Outcome};
 use lightbench_virtual_gpu::cost::expansion::Expansion;
@@ -15,7 +15,7 @@ use super::occupancy::{Obstacle, Occupancy, Resident, occupancy};
 
 /// A launch of a compiled kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Launched<'a> {
+pub struct CompiledLaunch<'a> {
     /// The compiled kernel.
     pub kernel: &'a KernelFacts,
     /// How it was compiled.
@@ -30,37 +30,37 @@ pub struct Launched<'a> {
     pub carveout: Option<u8>,
 }
 
-/// A bound, and how many blocks a multiprocessor holds, on which it rests.
+/// A bound, and the resident blocks per multiprocessor from which it was computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelledTime {
     /// The bound and the band above it.
     pub bound: Bound,
-    /// Blocks and warps at once on a multiprocessor.
+    /// Resident blocks and warps of a multiprocessor.
     pub resident: Resident,
 }
 
 /// Why a launch has no modelled time.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotModelled {
-    /// What a kernel does after a fault is not what it is meant to do.
-    #[error("a launch with a fault has no time that means anything")]
+    /// The launch had a fault, so that its counters are incomplete.
+    #[error("the launch had a fault, so its counters give no modelled time")]
     Faulted,
-    /// PTX by itself has no machine code.
+    /// The PTX was not assembled, so that registers and barriers are unknown.
     #[error(
-        "how many blocks a multiprocessor holds is not known: PTX names neither the registers nor \
-         the barriers that machine code would use, and this file was not assembled"
+        "occupancy unknown: PTX names neither the registers nor the barriers of the machine code, and this \
+         file was not assembled"
     )]
     NotAssembled,
-    /// What is counted and what would be timed differ.
-    #[error("a build without optimisation is not what anybody times")]
+    /// The counted build differs from the build that is timed.
+    #[error("no modelled time for a build without optimisation")]
     AsWritten,
-    /// The sheet lacks what occupancy or rates need.
+    /// The device sheet lacks values for the occupancy or the rates.
     #[error("the device sheet does not state {}", .0.join(", "))]
     Sheet(Vec<&'static str>),
     /// Not one block fits.
     #[error("no block fits on a multiprocessor: {}", lines(.0))]
     NoBlockFits(Vec<Obstacle>),
-    /// The model itself says nothing.
+    /// The model cannot give a time.
     #[error(transparent)]
     Withheld(#[from] ModelError),
 }
@@ -69,10 +69,10 @@ pub enum NotModelled {
 ///
 /// # Errors
 ///
-/// What the model lacks, or why it says nothing.
+/// A missing input, or the reason of the model.
 pub fn modelled_time(
     outcome: &Outcome,
-    launched: &Launched<'_>,
+    launched: &CompiledLaunch<'_>,
     sheet: &DeviceSheet,
 ) -> Result<ModelledTime, NotModelled> {
     if !outcome.faults.is_empty() {
@@ -83,7 +83,7 @@ pub fn modelled_time(
         Build::AsWritten => return Err(NotModelled::AsWritten),
         Build::Optimised => {}
     }
-    let Launched { kernel, grid, block, dynamic_shared, carveout, .. } = *launched;
+    let CompiledLaunch { kernel, grid, block, dynamic_shared, carveout, .. } = *launched;
     let demand =
         demand(kernel, block, dynamic_shared, carveout).ok_or(NotModelled::NotAssembled)?;
     let limits = sheet.capability.sm_limits().map_err(NotModelled::Sheet)?;
@@ -170,8 +170,14 @@ mod tests {
     ) -> Result<ModelledTime, NotModelled> {
         let sheet = DeviceSheet::named("h200").unwrap();
         let grid = [1 << 16, 1, 1];
-        let launched =
-            Launched { kernel, build, grid, block: [256, 1, 1], dynamic_shared: 0, carveout: None };
+        let launched = CompiledLaunch {
+            kernel,
+            build,
+            grid,
+            block: [256, 1, 1],
+            dynamic_shared: 0,
+            carveout: None,
+        };
         modelled_time(outcome, &launched, sheet)
     }
 
@@ -186,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_instead_of_a_number() {
+    fn a_missing_input_is_named_instead_of_a_number() {
         let assembled = kernel(Some(resources(64)));
         let found = check(&copied(), &kernel(None), Build::Optimised);
         assert_eq!(found, Err(NotModelled::NotAssembled));

@@ -1,4 +1,4 @@
-//! The arguments of a launch, in the words in which a compiled kernel's parameters are checked.
+//! Types of the arguments of a launch, to compare with the parameters of the compiled kernel.
 
 use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_project::PlannedArgument;
@@ -6,49 +6,49 @@ use lightbench_project::launch::{Buffer, Launch};
 use lightbench_project::tensor::{Role, Tensor};
 use lightbench_project::{Definition, KernelRole};
 
-use super::signature::{Class, Element, Promised, PromisedKind};
+use super::signature::{Class, Element, LaunchArgument, LaunchArgumentKind};
 
-/// What the buffers of a launch hold.
+/// The definition and the launch that determine the types of arguments.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Buffers<'a> {
+pub(super) struct LaunchContext<'a> {
     pub(super) definition: &'a Definition,
     pub(super) launch: &'a Launch,
     pub(super) role: KernelRole,
 }
 
-impl Buffers<'_> {
-    /// What each argument is, in order.
-    pub(super) fn promised(&self, arguments: &[PlannedArgument]) -> Vec<Promised> {
-        arguments.iter().map(|argument| self.one(argument)).collect()
+impl LaunchContext<'_> {
+    /// The arguments with their types, in order.
+    pub(super) fn launch_arguments(&self, arguments: &[PlannedArgument]) -> Vec<LaunchArgument> {
+        arguments.iter().map(|argument| self.launch_argument(argument)).collect()
     }
 
-    fn one(&self, argument: &PlannedArgument) -> Promised {
+    fn launch_argument(&self, argument: &PlannedArgument) -> LaunchArgument {
         let (name, kind) = match argument {
             PlannedArgument::Buffer(buffer) => {
                 let (name, dtype) = self.buffer(*buffer);
-                (name, PromisedKind::Buffer(element(dtype)))
+                (name, LaunchArgumentKind::Buffer(element(dtype)))
             }
             PlannedArgument::Value { name, c_type, .. } => {
-                (name.clone(), PromisedKind::Scalar(element(c_type.dtype())))
+                (name.clone(), LaunchArgumentKind::Scalar(element(c_type.dtype())))
             }
             PlannedArgument::TensorMap(index) => (
                 self.launch.tensor_maps[*index].name.clone(),
-                PromisedKind::Bytes { size: 128, align: 64 },
+                LaunchArgumentKind::Bytes { size: 128, align: 64 },
             ),
             PlannedArgument::Texture(index) => (
                 self.launch.textures[*index].name.clone(),
-                PromisedKind::Bytes { size: 8, align: 8 },
+                LaunchArgumentKind::Bytes { size: 8, align: 8 },
             ),
             PlannedArgument::Struct { index, bytes, alignment, .. } => {
-                let kind = PromisedKind::Bytes { size: *bytes, align: *alignment };
+                let kind = LaunchArgumentKind::Bytes { size: *bytes, align: *alignment };
                 (self.launch.structs[*index].name.clone(), kind)
             }
-            // Inside a project every name is known; a name of zero bytes fits no parameter.
+            // Names of a project are resolved before; an argument of zero bytes matches no parameter.
             PlannedArgument::Outside(name) => {
-                (name.clone(), PromisedKind::Bytes { size: 0, align: 1 })
+                (name.clone(), LaunchArgumentKind::Bytes { size: 0, align: 1 })
             }
         };
-        Promised { name, kind }
+        LaunchArgument { name, kind }
     }
 
     /// Name and dtype; the reference computes its floating-point outputs in f64.
@@ -78,7 +78,7 @@ impl Buffers<'_> {
     }
 }
 
-/// A dtype, as far as a kernel's parameters can tell it.
+/// The properties of a dtype that a kernel's parameters can show.
 pub fn element(dtype: Dtype) -> Element {
     let class = match dtype.family() {
         _ if dtype.is_packed() => Class::Packed,

@@ -1,13 +1,13 @@
-//! Warnings about sources that are shown in another order than they are compiled.
+//! Warnings about bidirectional control characters in sources.
 //!
-//! Directional formatting characters in comments and literals reorder what an editor shows of a line
-//! (<https://trojansource.codes>). The compiler says nothing of them.
+//! These characters in comments and literals make an editor show a line in another order than it is compiled
+//! (<https://trojansource.codes>). The compiler does not report them.
 
 use lightbench_primitives::display_text::{turns_direction, visible};
 
 use super::{Diagnostic, Place, Severity, SourcePlace};
 
-/// The most warnings about one file.
+/// Maximum number of warnings for one file.
 const MOST: usize = 20;
 
 /// A warning for each line of a file that has such characters, at the first of them.
@@ -40,7 +40,7 @@ fn warning(
         severity: Severity::Warning,
         code: None,
         message: format!(
-            "the character U+{code:04X} changes the order in which the line is shown, and not that in which it is compiled: \
+            "the bidirectional control character U+{code:04X} makes editors show this line in another order than it is compiled: \
              remove it, or write `\\u{code:04x}` in a literal"
         ),
         notes: Vec::new(),

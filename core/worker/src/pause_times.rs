@@ -1,40 +1,41 @@
-//! Time in which a worker could not work although nothing is wrong with it: stopped, held by a debugger, or waiting for a
-//! disk; and time in which its parent did not run, so that it could not see the worker.
+//! Time in which a worker makes no progress for an external reason: a signal stopped it, a debugger holds it, it waits for
+//! a disk, or the parent did not run and could not observe it.
 //!
-//! A machine that is suspended needs no care: `Instant` is `CLOCK_MONOTONIC` on Linux, which stands still meanwhile. It goes
-//! on while the parent is stopped in its terminal, while a container is paused and while a virtual machine is halted.
+//! A suspended machine needs no special case: `Instant` uses `CLOCK_MONOTONIC` on Linux, which does not advance during
+//! suspend. The clock does advance while the parent is stopped in its terminal, a container is paused or a virtual machine
+//! is halted.
 
 use std::time::{Duration, Instant};
 
-/// The most that one look adds. The parent looks every 20 ms: between looks that are further apart it did not run, it could
-/// not take the reply that may have come meanwhile, and the worker may have been paused with it.
-const MOST_AT_ONCE: Duration = Duration::from_secs(1);
+/// The most time that one sample adds. The parent takes a sample every 20 ms. A longer interval shows that the parent did
+/// not run: it could not receive a reply in that time, and the worker may have been paused too.
+const MAX_SAMPLE: Duration = Duration::from_secs(1);
 
-/// What a process does, as far as it matters to a limit.
+/// State of a process, with the distinctions that limits need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It runs, or waits for something that ends by itself.
+    /// Running, or in an interruptible wait.
     Working,
     /// Stopped by a signal.
     Stopped,
     /// Stopped by a debugger.
     Traced,
-    /// It waits for a disk, or for a driver.
+    /// In an uninterruptible wait for a disk or a driver.
     Uninterruptible,
 }
 
-/// What was seen of a worker since a request began.
+/// Pauses of a worker since a request began.
 #[derive(Debug)]
-pub(super) struct Pauses {
+pub(super) struct PauseTimes {
     last: Instant,
     stopped: Duration,
-    /// Stopped, held by a debugger, or not seen: no time of the worker's.
+    /// Time stopped, held by a debugger or not observed. It does not count against the limit.
     not_counted: Duration,
     uninterruptible: Duration,
 }
 
-impl Pauses {
-    pub(super) fn from_now() -> Self {
+impl PauseTimes {
+    pub(super) fn new() -> Self {
         let nothing = Duration::ZERO;
         Self {
             last: Instant::now(),
@@ -44,15 +45,15 @@ impl Pauses {
         }
     }
 
-    /// Looks at the process.
-    pub(super) fn look(&mut self, process: u32) {
+    /// Reads the state of the process and adds the time since the previous sample.
+    pub(super) fn sample(&mut self, process: u32) {
         let now = Instant::now();
         self.add(state(process), now.duration_since(self.last));
         self.last = now;
     }
 
     fn add(&mut self, state: State, passed: Duration) {
-        let seen = passed.min(MOST_AT_ONCE);
+        let seen = passed.min(MAX_SAMPLE);
         self.not_counted += passed.saturating_sub(seen);
         let passed = seen;
         match state {
@@ -72,36 +73,36 @@ impl Pauses {
         }
     }
 
-    /// How long it has been stopped without a break.
+    /// Length of the current uninterrupted stop.
     pub(super) fn stopped(&self) -> Duration {
         self.stopped
     }
 
-    /// How much of the time is not the worker's.
+    /// Time that does not count against the limit.
     pub(super) fn not_counted(&self) -> Duration {
         self.not_counted
     }
 
-    /// How long it waited for a disk.
+    /// Time in uninterruptible waits.
     pub(super) fn uninterruptible(&self) -> Duration {
         self.uninterruptible
     }
 }
 
-/// What the main thread of a process does.
+/// State of the main thread of a process.
 #[cfg(target_os = "linux")]
 fn state(process: u32) -> State {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat"));
     text.map_or(State::Working, |text| parse(&text))
 }
 
-/// No other system is asked.
+/// Other systems do not report process states this way.
 #[cfg(not(target_os = "linux"))]
 fn state(_process: u32) -> State {
     State::Working
 }
 
-/// The third field; the second is a name in parentheses, which may hold anything.
+/// Parses the third field. The second field is a name in parentheses that may contain any character.
 ///
 /// Source: Linux, Documentation/filesystems/proc.rst, table 1-4.
 #[cfg(target_os = "linux")]
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn only_an_unbroken_stop_adds_up() {
-        let mut pauses = Pauses::from_now();
+        let mut pauses = PauseTimes::new();
         let part = Duration::from_millis(400);
         for state in [State::Stopped, State::Stopped, State::Working, State::Stopped] {
             pauses.add(state, part);
@@ -141,9 +142,9 @@ mod tests {
         assert_eq!(pauses.stopped(), Duration::ZERO);
         assert_eq!(pauses.not_counted(), 4 * part);
         assert_eq!(pauses.uninterruptible(), part);
-        // The parent was away for an hour: what the worker did then is not known.
+        // The parent did not run for an hour: the worker was not observed.
         pauses.add(State::Stopped, Duration::from_secs(3600));
-        assert_eq!(pauses.stopped(), MOST_AT_ONCE);
+        assert_eq!(pauses.stopped(), MAX_SAMPLE);
         let before = pauses.not_counted();
         pauses.add(State::Working, Duration::from_secs(3600));
         assert_eq!(pauses.not_counted(), before + Duration::from_secs(3599));
