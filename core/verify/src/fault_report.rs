@@ -7,7 +7,7 @@ use lightbench_virtual_gpu::module::SourceLine;
 use lightbench_virtual_gpu::{ConflictingAccess, FaultKind};
 use serde::{Deserialize, Serialize};
 
-use super::subject::Origins;
+use super::compiled_candidate::Origins;
 
 /// What a kernel did wrong while it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ impl Program {
     ///
     /// # Errors
     /// A sentence: the library cannot read a matrix as it lies, or it is too large.
-    pub fn of_library(gemm: &Gemm, case: &Case, files: &[PathBuf]) -> Result<Self, String> {
+    pub fn from_library_call(gemm: &Gemm, case: &Case, files: &[PathBuf]) -> Result<Self, String> {
         let product = product(gemm, case)?;
         let buffers = [gemm.a.tensor, gemm.b.tensor, gemm.c].map(Buffer::Tensor);
         let step = LibraryStep { product, files: files.to_vec(), buffers };

@@ -148,7 +148,7 @@ impl Program {
     ///
     /// # Errors
     /// The launch block asks for something that is not carried out yet, or its facts are those of another kernel.
-    pub fn of(
+    pub fn from_facts(
         module: usize,
         definition: &Definition,
         kernel: &Kernel,

@@ -6,7 +6,7 @@ use lightbench_tensors::compare::{Mismatch, OutputError};
 
 use super::fault_report::FaultReport;
 use super::not_judged::{NotJudged, NotPassed};
-use super::verdict::{Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Wrong};
+use super::verdict::{Failure, Passed, Refused, Screened, ScreenedTiming, ScreeningTiming, Wrong};
 
 /// What a candidate is that only a quick look was taken at.
 pub const SCREENED: &str = "screened, not verified";
@@ -15,7 +15,7 @@ pub const SCREENED: &str = "screened, not verified";
 #[must_use]
 pub fn verdict(kernel: &str, verdict: &Result<Passed, NotPassed>) -> String {
     match verdict {
-        Ok(passed) => of_passed(kernel, passed),
+        Ok(passed) => describe_passed(kernel, passed),
         Err(reason) => not_passed(kernel, reason),
     }
 }
@@ -24,7 +24,7 @@ pub fn verdict(kernel: &str, verdict: &Result<Passed, NotPassed>) -> String {
 #[must_use]
 pub fn not_passed(kernel: &str, reason: &NotPassed) -> String {
     match reason {
-        NotPassed::Failed(failure) => of_failure(kernel, failure),
+        NotPassed::Failed(failure) => describe_failure(kernel, failure),
         NotPassed::NotJudged(reason) => not_judged(kernel, reason),
     }
 }
@@ -59,31 +59,33 @@ pub fn screening(kernel: &str, verdict: &Result<Screened, NotPassed>) -> String 
             let names: Vec<String> = names.collect();
             let seen =
                 format!("{kernel} is {SCREENED}: nothing wrong was seen in {}", names.join(", "));
-            timings.iter().fold(seen, |told, each| format!("{told}; {}", of_glance(each)))
+            timings
+                .iter()
+                .fold(seen, |told, each| format!("{told}; {}", describe_screening_timing(each)))
         }
         Err(reason) => not_passed(kernel, reason),
     }
 }
 
 /// A time that was only glanced at, told so that nobody takes it for a result.
-fn of_glance(timing: &ScreenedTiming) -> String {
-    let ScreenedTiming { workload, glance } = timing;
+fn describe_screening_timing(timing: &ScreenedTiming) -> String {
+    let ScreenedTiming { workload, timing: glance } = timing;
     match glance {
-        Glance::Taken(timing) => {
+        ScreeningTiming::Taken(timing) => {
             let clock = match timing.clock {
                 Clock::Modelled => "modelled at",
                 Clock::Events { .. } | Clock::Cupti { .. } => "took about",
             };
             format!("`{workload}` {clock} {}", timing.summary.median)
         }
-        Glance::Abandoned { after } => {
+        ScreeningTiming::Abandoned { after } => {
             format!("`{workload}` was abandoned after {after}, which is slow enough to know")
         }
-        Glance::Withheld { reason, .. } => format!("`{workload}` has no time: {reason}"),
+        ScreeningTiming::Withheld { reason, .. } => format!("`{workload}` has no time: {reason}"),
     }
 }
 
-fn of_passed(kernel: &str, passed: &Passed) -> String {
+fn describe_passed(kernel: &str, passed: &Passed) -> String {
     let checks = &passed.checks;
     let runs: usize = checks.workloads.iter().map(|run| run.runs).sum();
     let workloads = counted(checks.workloads.len(), "workload");
@@ -107,10 +109,10 @@ fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {
 
 /// A failure of a kernel of that name.
 #[must_use]
-pub fn of_failure(kernel: &str, failure: &Failure) -> String {
+pub fn describe_failure(kernel: &str, failure: &Failure) -> String {
     match failure {
         Failure::Compile(_) => format!("{kernel} does not compile"),
-        Failure::Refused(refused) => format!("{kernel} is refused: {}", of_refusal(refused)),
+        Failure::Refused(refused) => format!("{kernel} is refused: {}", describe_refusal(refused)),
         Failure::Fault(fault) => {
             let first = fault.faults.first();
             let kind = first.map_or_else(String::new, |fault| word(fault.kind));
@@ -120,7 +122,7 @@ pub fn of_failure(kernel: &str, failure: &Failure) -> String {
             };
             format!("{kernel} is faulty: {kind}{others} in workload `{}`", fault.workload)
         }
-        Failure::Wrong(wrong) => of_wrong(kernel, wrong),
+        Failure::Wrong(wrong) => describe_wrong_results(kernel, wrong),
         Failure::TimedOut { step, workload, limit, at } => {
             let place = workload.as_ref().map(|name| format!(" in workload `{name}`"));
             let (place, seconds) = (place.unwrap_or_default(), limit.as_secs_f64());
@@ -137,7 +139,7 @@ fn still_running(at: &FaultReport) -> String {
     format!(": {}{place}", at.details)
 }
 
-fn of_refusal(refused: &Refused) -> String {
+fn describe_refusal(refused: &Refused) -> String {
     match refused {
         Refused::Build(error) => error.to_string().replace('\n', "; "),
         Refused::Evidence(found) => {
@@ -152,20 +154,20 @@ fn of_refusal(refused: &Refused) -> String {
         }
         Refused::Load(reason) => reason.lines().next().unwrap_or_default().to_owned(),
         Refused::Memory(reason) => reason.clone(),
-        Refused::Subnormals(flag) => of_flushing(flag),
+        Refused::Subnormals(flag) => describe_flushing_flag(flag),
     }
 }
 
 /// Why a flag is refused, and what to do.
 #[must_use]
-pub fn of_flushing(flag: &str) -> String {
+pub fn describe_flushing_flag(flag: &str) -> String {
     format!(
         "the flag `{flag}` replaces subnormal numbers by zeros, and the definition says `subnormals: keep`; remove the flag, \
          or write `ftz(false)` after it"
     )
 }
 
-fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
+fn describe_wrong_results(kernel: &str, wrong: &Wrong) -> String {
     let Wrong::Seen { kind, workload, outputs, details, .. } = wrong else {
         return format!("{kernel} is wrong in a held-out workload");
     };
@@ -178,9 +180,9 @@ fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
         WrongKind::Nan => "wrong: it computes NaN or infinity where the reference does not",
     };
     let what = match (outputs.first(), details) {
-        (Some((name, wrongness)), None) => format!("; {}", of_output(name, wrongness)),
+        (Some((name, wrongness)), None) => format!("; {}", describe_output(name, wrongness)),
         (Some((name, wrongness)), Some(details)) => {
-            format!(" {details}; {}", of_output(name, wrongness))
+            format!(" {details}; {}", describe_output(name, wrongness))
         }
         (None, Some(details)) => format!("; {details}"),
         (None, None) => String::new(),
@@ -190,7 +192,7 @@ fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
 
 /// One wrong output: how much of it, and how far off.
 #[must_use]
-pub fn of_output(name: &str, wrong: &OutputError) -> String {
+pub fn describe_output(name: &str, wrong: &OutputError) -> String {
     if let (0, Some((found, accepted))) = (wrong.count, wrong.root_mean_square) {
         return format!(
             "the root mean square of the errors of `{name}` is {found:.2e}, {:.0} % of the \
@@ -209,13 +211,13 @@ pub fn of_output(name: &str, wrong: &OutputError) -> String {
     }
     let elements = if all == 1 { "element" } else { "elements" };
     let worst = wrong.worst.as_ref().or(wrong.first.as_ref());
-    let worst = worst.map(|worst| format!(", worst at {}", of_mismatch(worst)));
+    let worst = worst.map(|worst| format!(", worst at {}", describe_mismatch(worst)));
     format!("{} of {all} {elements} of `{name}`{}", wrong.count, worst.unwrap_or_default())
 }
 
 /// `[3, 17]: 0.5, expected 0.25`
 #[must_use]
-pub fn of_mismatch(mismatch: &Mismatch) -> String {
+pub fn describe_mismatch(mismatch: &Mismatch) -> String {
     let Mismatch { index, found, expected, .. } = mismatch;
     format!("{index:?}: {found}, expected {expected}")
 }

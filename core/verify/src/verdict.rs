@@ -152,13 +152,13 @@ pub struct ScreenedTiming {
     /// Its name.
     pub workload: String,
     /// What was seen.
-    pub glance: Glance,
+    pub timing: ScreeningTiming,
 }
 
 /// What a quick look at a time saw.
 #[expect(clippy::large_enum_variant, reason = "almost every look sees a time")]
 #[derive(Clone, Debug, PartialEq)]
-pub enum Glance {
+pub enum ScreeningTiming {
     /// A few samples, or a model.
     Taken(Timing),
     /// One execution, which was slow enough to know.
@@ -421,7 +421,7 @@ impl Failure {
             | (Expectation::Refused(None), Self::Refused(_))
             | (Expectation::Fault(None), Self::Fault(_))
             | (Expectation::Wrong(None), Self::Wrong(_)) => true,
-            (Expectation::Refused(Some(kind)), Self::Refused(refused)) => refused.is(kind),
+            (Expectation::Refused(Some(kind)), Self::Refused(refused)) => refused.is_of_kind(kind),
             (Expectation::Fault(Some(kind)), Self::Fault(fault)) => {
                 fault.faults.iter().any(|fault| fault.kind == kind)
             }
@@ -443,7 +443,7 @@ impl Failure {
 }
 
 impl Refused {
-    fn is(&self, kind: RefusalKind) -> bool {
+    fn is_of_kind(&self, kind: RefusalKind) -> bool {
         match (kind, self) {
             (RefusalKind::Arguments, Self::Build(error)) => {
                 matches!(**error, FactsError::Arguments { .. })

@@ -1,24 +1,24 @@
 //! The steps of verification in their order; each one can only find the candidate wrong.
 
-mod ahead;
-pub mod counting;
+mod checks_at_timed_size;
 mod domain;
-mod far;
+pub mod extrapolated_profile;
+mod hang_location;
 mod held_out;
+mod large_indices;
 pub mod library;
 mod measuring;
+mod prefetched_reports;
 mod replay;
+mod sampled_blocks;
 mod start_order;
-mod still_running;
 mod stop;
-mod there;
-mod timed_size;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use self::held_out::Cost;
-use self::measuring::Hurry;
+use self::measuring::ScreeningLimits;
 pub use self::stop::{Stop, WorkerLoss};
 use lightbench_device::Placement;
 use lightbench_primitives::cancellation::Cancellation;
@@ -29,15 +29,15 @@ use lightbench_tensors::inputs;
 use lightbench_tensors::inputs::{InputMode, InputSpec, PerturbedInput};
 use lightbench_units::Seconds;
 
-use self::stop::{of_judge, stop};
+use self::stop::{stop_from_reference_error, stop_from_worker_error};
+use super::compiled_candidate::{CompiledCandidate, CompiledWorkload};
+use super::device_session::{
+    BufferPlacement, CountsUse, GridPart, JudgeReport, JudgeRequest, ModuleImage, RunReport,
+    RunRequest, Scrutiny, SessionFailure,
+};
+use super::device_workers::{DeviceWorkerError, DeviceWorkers};
 use super::fault_report::FaultReport;
 use super::not_judged::NotJudged;
-use super::station::{
-    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport,
-    Scrutiny, StationFailure,
-};
-use super::stations::{StationError, Stations};
-use super::subject::{Subject, Trial};
 use super::verdict::{
     Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, Wrong,
 };
@@ -62,9 +62,9 @@ const OTHERS: [Distribution; 4] =
 /// One verification.
 pub struct Verification<'a> {
     /// What is verified.
-    pub subject: &'a Subject,
+    pub subject: &'a CompiledCandidate,
     /// Where it runs.
-    pub stations: &'a mut Stations,
+    pub workers: &'a mut DeviceWorkers,
     /// What all inputs come from.
     pub seed: u64,
     /// Raised to stop.
@@ -82,16 +82,16 @@ impl Verification<'_> {
     /// The first thing that is wrong.
     pub fn run(mut self, timing: TimingUse) -> Result<Passed, Stop> {
         self.load()?;
-        let trials = &self.subject.trials;
-        let seen = self.all_results(CountsUse::Tell, |this, seen| {
+        let trials = &self.subject.workloads;
+        let seen = self.all_results(CountsUse::Report, |this, seen| {
             for (trial, first) in trials.iter().zip(seen) {
-                this.distributions(trial, watched(first))?;
+                this.distributions(trial, scrutiny_of_other_inputs(first))?;
             }
             for trial in trials {
                 this.precision(trial)?;
             }
             for ((index, trial), first) in trials.iter().enumerate().zip(seen) {
-                let echoes = this.echoes(index, &trial.case);
+                let echoes = this.perturbed_inputs(index, &trial.case);
                 this.state(trial, first, &echoes)?;
             }
             this.domain()
@@ -99,7 +99,8 @@ impl Verification<'_> {
         // Not before: until then the virtual devices beside a GPU are lent to the looks ahead.
         self.replays(&seen)?;
         self.start_orders(&seen)?;
-        let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
+        let costs =
+            trials.iter().zip(&seen).map(|(trial, report)| Cost::from_report(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
         let mut timings = Vec::new();
         if let TimingUse::Measure(protocol) = timing {
@@ -107,7 +108,7 @@ impl Verification<'_> {
                 timings.push(self.measured(trial, protocol, &seen)?);
             }
         }
-        self.far()?;
+        self.check_large_indices()?;
         self.all_held_out(slowest)?;
         Ok(Passed { checks: self.checks, timings })
     }
@@ -127,17 +128,19 @@ impl Verification<'_> {
         if let TimingUse::Measure(protocol) = timing {
             for trial in &self.subject.measured {
                 let abandon_above = abandon.get(&trial.case.workload).copied();
-                timings.push(self.glanced(trial, Hurry { protocol, abandon_above })?);
+                timings.push(
+                    self.screening_timing(trial, ScreeningLimits { protocol, abandon_above })?,
+                );
             }
         }
-        let trial = self.subject.measured.first().or(self.subject.trials.first());
+        let trial = self.subject.measured.first().or(self.subject.workloads.first());
         let code = trial.map(|trial| trial.code).unwrap_or_default();
         Ok(Screened { checks: self.checks, timings, code })
     }
 
     fn load(&mut self) -> Result<(), Stop> {
         self.timed(Step::Load, None, |this| {
-            open(this.stations, this.subject, &this.subject.candidate, this.cancellation)
+            open(this.workers, this.subject, &this.subject.candidate, this.cancellation)
         })
     }
 
@@ -148,25 +151,25 @@ impl Verification<'_> {
         counts: CountsUse,
         then: impl FnOnce(&mut Self, &[RunReport]) -> Result<(), Stop>,
     ) -> Result<Vec<RunReport>, Stop> {
-        let memory = MemoryOrder::Fresh(Placement::Left);
-        let attempts = self.subject.trials.iter().map(|trial| {
+        let memory = BufferPlacement::Fresh(Placement::Left);
+        let attempts = self.subject.workloads.iter().map(|trial| {
             let declared = InputMode::Distribution(Distribution::AsDeclared);
             let recipe = self.recipe(&trial.case, declared, "a");
             Some(Attempt { trial, recipe, step: Step::Results, memory })
         });
         let mut attempts: Vec<Option<Attempt<'_>>> = attempts.collect();
         let declared = attempts.len();
-        if counts == CountsUse::Tell {
-            attempts.push(self.another_look());
+        if counts == CountsUse::Report {
+            attempts.push(self.additional_attempt());
         }
-        self.ahead(&attempts, (Scrutiny::Full, counts), |this, ahead| {
+        self.with_prefetched_reports(&attempts, (Scrutiny::Full, counts), |this, ahead| {
             let mut seen = Vec::new();
             for (index, attempt) in attempts.iter().take(declared).flatten().enumerate() {
                 seen.push(this.results(attempt, || ahead.take(index))?);
             }
             then(this, &seen)?;
             if let Some(Some(another)) = attempts.get(declared) {
-                this.seen_beside(another, ahead.take(declared))?;
+                this.accept_checker_report(another, ahead.take(declared))?;
             }
             Ok(seen)
         })
@@ -176,12 +179,12 @@ impl Verification<'_> {
     fn results(
         &mut self,
         attempt: &Attempt<'_>,
-        beside: impl FnOnce() -> Option<Result<RunReport, StationError>>,
+        beside: impl FnOnce() -> Option<Result<RunReport, DeviceWorkerError>>,
     ) -> Result<RunReport, Stop> {
         let (name, recipe) = (attempt.trial.case.workload.as_str(), attempt.recipe);
         self.timed(Step::Results, Some(name), |this| {
-            let beside = this.seen_beside(attempt, beside())?;
-            let mut report = this.right(attempt, Scrutiny::Full)?;
+            let beside = this.accept_checker_report(attempt, beside())?;
+            let mut report = this.run_and_judge(attempt, Scrutiny::Full)?;
             if let Some(beside) = beside {
                 report.warp_instructions = report.warp_instructions.or(beside.warp_instructions);
                 report.counted = beside.counted;
@@ -198,7 +201,7 @@ impl Verification<'_> {
     }
 
     /// Inputs of other sizes and shapes than those declared.
-    fn distributions(&mut self, trial: &Trial, scrutiny: Scrutiny) -> Result<(), Stop> {
+    fn distributions(&mut self, trial: &CompiledWorkload, scrutiny: Scrutiny) -> Result<(), Stop> {
         for distribution in OTHERS {
             let allows = trial.case.tensors.iter();
             if !allows.clone().any(|tensor| tensor.distributions.contains(&distribution)) {
@@ -206,9 +209,9 @@ impl Verification<'_> {
             }
             self.timed(Step::Distributions, Some(&trial.case.workload), |this| {
                 let recipe = this.recipe(&trial.case, InputMode::Distribution(distribution), "d");
-                let memory = MemoryOrder::Fresh(Placement::Right);
+                let memory = BufferPlacement::Fresh(Placement::Right);
                 let attempt = Attempt { trial, recipe, step: Step::Distributions, memory };
-                this.right(&attempt, scrutiny).map(drop)
+                this.run_and_judge(&attempt, scrutiny).map(drop)
             })?;
             self.count_run(trial);
         }
@@ -216,13 +219,13 @@ impl Verification<'_> {
     }
 
     /// Inputs on which every honest order of operations is exact, where there are such.
-    fn precision(&mut self, trial: &Trial) -> Result<(), Stop> {
+    fn precision(&mut self, trial: &CompiledWorkload) -> Result<(), Stop> {
         if !trial.adds_and_multiplies {
             return Ok(());
         }
         self.timed(Step::PrecisionProbe, Some(&trial.case.workload), |this| {
             let recipe = this.recipe(&trial.case, InputMode::PrecisionProbe, "p");
-            let memory = MemoryOrder::Fresh(Placement::Left);
+            let memory = BufferPlacement::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::PrecisionProbe, memory };
             this.launch(&attempt, Scrutiny::Memory)?;
             let judged = this.judge(&attempt)?;
@@ -235,12 +238,12 @@ impl Verification<'_> {
 
     /// Inputs that are hardly other than those of one workload. Each way to change a tensor comes twice, dealt to the
     /// workloads from where the seed says, and each workload has at least one.
-    fn echoes(&self, workload: usize, case: &Case) -> Vec<PerturbedInput> {
+    fn perturbed_inputs(&self, workload: usize, case: &Case) -> Vec<PerturbedInput> {
         let ways = inputs::changes(case).len();
         if ways == 0 {
             return Vec::new();
         }
-        let workloads = self.subject.trials.len();
+        let workloads = self.subject.workloads.len();
         let links = workloads.max(2 * ways);
         let (start, end) = (links * workload / workloads, links * (workload + 1) / workloads);
         let first = start + (self.seed % (2 * ways as u64)) as usize;
@@ -252,7 +255,7 @@ impl Verification<'_> {
     /// nothing more than was promised, in an unusual order of threads.
     fn state(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         first: &RunReport,
         echoes: &[PerturbedInput],
     ) -> Result<(), Stop> {
@@ -262,26 +265,27 @@ impl Verification<'_> {
             (self.recipe(&trial.case, declared, "a"), self.recipe(&trial.case, declared, "b"));
         self.timed(Step::StateProbe, Some(name), |this| {
             let step = Step::StateProbe;
-            let elsewhere = MemoryOrder::Fresh(Placement::Right);
+            let elsewhere = BufferPlacement::Fresh(Placement::Right);
             let again = Attempt { trial, recipe: a, step, memory: elsewhere };
-            let second = this.right_in_state(&again, Scrutiny::Memory, None)?;
+            let second = this.run_and_judge_again(&again, Scrutiny::Memory, None)?;
             this.checks.deterministic &= second.digest == first.digest;
             for echo in echoes {
                 let recipe = InputSpec { seed: a.seed, draw: InputMode::Perturbed(*echo) };
                 // A kernel may look at what the run before left, and so recognise its results.
-                let memory = MemoryOrder::AsLeft;
+                let memory = BufferPlacement::AsLeft;
                 let nearly = Attempt { trial, recipe, step, memory };
-                this.right_in_state(&nearly, Scrutiny::Memory, Some(&second.digest))?;
+                this.run_and_judge_again(&nearly, Scrutiny::Memory, Some(&second.digest))?;
             }
-            let other = Attempt { trial, recipe: b, step, memory: MemoryOrder::Same };
-            this.right_in_state(&other, watched(first), Some(&second.digest)).map(drop)
+            let other = Attempt { trial, recipe: b, step, memory: BufferPlacement::Same };
+            this.run_and_judge_again(&other, scrutiny_of_other_inputs(first), Some(&second.digest))
+                .map(drop)
         })?;
         self.timed(Step::Determinism, Some(name), |this| {
             let step = Step::Determinism;
-            let memory = MemoryOrder::Fresh(Placement::OddMultiple);
+            let memory = BufferPlacement::Fresh(Placement::OddMultiple);
             let attempt = Attempt { trial, recipe: a, step, memory };
             let scrutiny = Scrutiny::Shuffled { seed: this.seed };
-            let third = this.right_in_state(&attempt, scrutiny, None)?;
+            let third = this.run_and_judge_again(&attempt, scrutiny, None)?;
             this.checks.deterministic &= third.digest == first.digest;
             Ok(())
         })?;
@@ -292,26 +296,32 @@ impl Verification<'_> {
     }
 
     /// What a virtual device beside a GPU saw, where one looked.
-    fn seen_beside(
+    fn accept_checker_report(
         &mut self,
         attempt: &Attempt<'_>,
-        report: Option<Result<RunReport, StationError>>,
+        report: Option<Result<RunReport, DeviceWorkerError>>,
     ) -> Result<Option<RunReport>, Stop> {
         match report {
             // The GPU runs the candidate; what only the virtual device beside it would see, nobody looks for.
-            Some(Err(StationError::Failed(StationFailure::NotSupported(reason)))) => {
+            Some(Err(DeviceWorkerError::Failed(SessionFailure::NotSupported(reason)))) => {
                 let unchecked = format!("what a virtual device sees: {reason}");
                 if !self.checks.not_checked.contains(&unchecked) {
                     self.checks.not_checked.push(unchecked);
                 }
                 Ok(None)
             }
-            report => report.map(|report| self.looked(attempt, report, Seer::Beside)).transpose(),
+            report => report
+                .map(|report| self.accept_report(attempt, report, ObservedOn::Beside))
+                .transpose(),
         }
     }
 
     /// Runs and judges.
-    fn right(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
+    fn run_and_judge(
+        &mut self,
+        attempt: &Attempt<'_>,
+        scrutiny: Scrutiny,
+    ) -> Result<RunReport, Stop> {
         let report = self.launch(attempt, scrutiny)?;
         let judged = self.judge(attempt)?;
         self.accept(attempt, judged, None)?;
@@ -320,7 +330,7 @@ impl Verification<'_> {
 
     /// Runs and judges in a module that ran before: what is wrong now was right then. `before` is what the run before left
     /// where this one's outputs are.
-    fn right_in_state(
+    fn run_and_judge_again(
         &mut self,
         attempt: &Attempt<'_>,
         scrutiny: Scrutiny,
@@ -338,26 +348,26 @@ impl Verification<'_> {
 
     /// Runs on the device itself.
     fn launch(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
-        let order = attempt.order(scrutiny, CountsUse::Drop);
+        let order = attempt.run_request(scrutiny, CountsUse::Drop);
         let limit = self.limit(attempt.trial);
-        let report = self.stations.run(order.clone(), limit, self.cancellation);
-        let report = self.looked(attempt, report, Seer::Device);
-        let report = report.map_err(|stop| self.with_place(stop, attempt, order))?;
+        let report = self.workers.run(order.clone(), limit, self.cancellation);
+        let report = self.accept_report(attempt, report, ObservedOn::Device);
+        let report = report.map_err(|stop| self.with_hang_location(stop, attempt, order))?;
         self.checks.digests.push(report.digest.clone());
         Ok(report)
     }
 
     /// What a run shows by itself, before anybody looks at results.
-    fn looked(
+    fn accept_report(
         &mut self,
         attempt: &Attempt<'_>,
-        report: Result<RunReport, StationError>,
-        seer: Seer,
+        report: Result<RunReport, DeviceWorkerError>,
+        seer: ObservedOn,
     ) -> Result<RunReport, Stop> {
         let name = Some(attempt.trial.case.workload.as_str());
-        let report = report.map_err(|error| stop(error, attempt.step, name))?;
+        let report = report.map_err(|error| stop_from_worker_error(error, attempt.step, name))?;
         for unchecked in &report.not_checked {
-            let looked_at = seer == Seer::Device && self.stations.has_checker();
+            let looked_at = seer == ObservedOn::Device && self.workers.has_checker();
             if !looked_at && !self.checks.not_checked.contains(unchecked) {
                 self.checks.not_checked.push(unchecked.clone());
             }
@@ -366,7 +376,7 @@ impl Verification<'_> {
         if !report.faults.is_empty() {
             return Err(self.faulted(attempt, report.faults, report.printed));
         }
-        self.left_zero(attempt, &report.left_dirty)?;
+        self.require_left_zero(attempt, &report.left_dirty)?;
         Ok(report)
     }
 
@@ -389,7 +399,7 @@ impl Verification<'_> {
         Failure::Fault(Box::new(Fault { workload, recipe, step, faults, printed })).into()
     }
 
-    fn left_zero(&self, attempt: &Attempt<'_>, dirty: &[String]) -> Result<(), Stop> {
+    fn require_left_zero(&self, attempt: &Attempt<'_>, dirty: &[String]) -> Result<(), Stop> {
         if dirty.is_empty() {
             return Ok(());
         }
@@ -402,9 +412,11 @@ impl Verification<'_> {
     }
 
     fn judge_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<JudgeReport, Stop> {
-        let order = attempt.judge_order(part);
-        let judged = self.stations.judge(order, REFERENCE_LIMIT, self.cancellation);
-        judged.map_err(|error| of_judge(error, attempt.step, &attempt.trial.case.workload))
+        let order = attempt.judge_request(part);
+        let judged = self.workers.judge(order, REFERENCE_LIMIT, self.cancellation);
+        judged.map_err(|error| {
+            stop_from_reference_error(error, attempt.step, &attempt.trial.case.workload)
+        })
     }
 
     /// What the outputs are found to be; `instead` is the kind of a wrong result whose cause is known.
@@ -453,13 +465,13 @@ impl Verification<'_> {
     }
 
     /// What one run may take. All of its launches share one limit, however many they are.
-    fn limit(&self, trial: &Trial) -> Duration {
+    fn limit(&self, trial: &CompiledWorkload) -> Duration {
         let launches = Duration::from_secs(self.subject.limits.launch_secs);
         let beside = Duration::from_secs(trial.case.bytes() / BYTES_A_SECOND) + BESIDE_LAUNCHES;
         launches.saturating_add(beside)
     }
 
-    fn count_run(&mut self, trial: &Trial) {
+    fn count_run(&mut self, trial: &CompiledWorkload) {
         let runs = self.checks.workloads.iter_mut();
         for run in runs.filter(|run| run.workload == trial.case.workload) {
             run.runs += 1;
@@ -490,15 +502,15 @@ impl Verification<'_> {
 /// # Errors
 /// A device is not there, or does not take a module.
 pub fn open(
-    stations: &mut Stations,
-    subject: &Subject,
+    workers: &mut DeviceWorkers,
+    subject: &CompiledCandidate,
     modules: &[ModuleImage],
     cancellation: &Cancellation,
 ) -> Result<(), Stop> {
-    let (reference, trusted) = (&subject.reference, subject.trusted.as_ref());
+    let (reference, trusted) = (&subject.reference, subject.harness_kernels.as_ref());
     let steps = subject.limits.virtual_steps;
-    let opened = stations.open(modules, reference, trusted, steps, cancellation);
-    opened.map_err(|error| stop(error, Step::Load, None))
+    let opened = workers.open(modules, reference, trusted, steps, cancellation);
+    opened.map_err(|error| stop_from_worker_error(error, Step::Load, None))
 }
 
 /// What some inputs of a workload come from.
@@ -514,7 +526,7 @@ pub fn input_seed(seed: u64, workload: &str, which: &str) -> u64 {
 }
 
 /// What is looked for on other inputs of a workload that was run with every check.
-fn watched(first: &RunReport) -> Scrutiny {
+fn scrutiny_of_other_inputs(first: &RunReport) -> Scrutiny {
     match first.warp_instructions {
         Some(count) if count <= MOST_WATCHED => Scrutiny::Full,
         Some(_) | None => Scrutiny::Memory,
@@ -524,15 +536,15 @@ fn watched(first: &RunReport) -> Scrutiny {
 /// One run of a candidate.
 #[derive(Clone, Copy)]
 struct Attempt<'a> {
-    trial: &'a Trial,
+    trial: &'a CompiledWorkload,
     recipe: InputSpec,
     step: Step,
-    memory: MemoryOrder,
+    memory: BufferPlacement,
 }
 
 impl Attempt<'_> {
-    fn order(&self, scrutiny: Scrutiny, counts: CountsUse) -> RunOrder {
-        RunOrder {
+    fn run_request(&self, scrutiny: Scrutiny, counts: CountsUse) -> RunRequest {
+        RunRequest {
             case: self.trial.case.clone(),
             program: self.trial.candidate.clone(),
             recipe: self.recipe,
@@ -544,8 +556,8 @@ impl Attempt<'_> {
         }
     }
 
-    fn judge_order(&self, part: GridPart) -> JudgeOrder {
-        JudgeOrder {
+    fn judge_request(&self, part: GridPart) -> JudgeRequest {
+        JudgeRequest {
             case: self.trial.case.clone(),
             program: self.trial.reference.clone(),
             recipe: self.recipe,
@@ -558,7 +570,7 @@ impl Attempt<'_> {
 
 /// Who saw a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seer {
+enum ObservedOn {
     /// The device itself.
     Device,
     /// A virtual one beside it.

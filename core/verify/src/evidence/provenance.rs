@@ -69,7 +69,7 @@ pub enum Disbelief {
 impl Provenance {
     /// The files of a candidate.
     #[must_use]
-    pub fn of(candidate: &Candidate) -> Self {
+    pub fn from_candidate(candidate: &Candidate) -> Self {
         let main = candidate.file.display().to_string();
         let behind = match candidate.system_headers.as_slice() {
             [] => HeaderPolicy::None,
@@ -156,7 +156,11 @@ impl Provenance {
 }
 
 #[cfg(test)]
-pub(super) fn of_files(main: &str, includes: &[&str], disbelief: Option<Disbelief>) -> Provenance {
+pub(super) fn from_files(
+    main: &str,
+    includes: &[&str],
+    disbelief: Option<Disbelief>,
+) -> Provenance {
     Provenance {
         main: source_names::told(main),
         includes: includes.iter().map(|name| format!("/{name}")).collect(),

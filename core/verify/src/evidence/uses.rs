@@ -15,7 +15,7 @@ pub(super) fn modifiers<'a, 't>(
 }
 
 /// Everything that one instruction shows; `is_foreign` says of a name that nothing in the module defines it.
-pub(super) fn of<'t>(
+pub(super) fn evidence_of<'t>(
     instruction: &Instruction<'t>,
     modifiers: &[&str],
     is_foreign: impl Fn(&'t str) -> bool,

@@ -7,10 +7,10 @@ use lightbench_project::manifest::Distribution;
 use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, Stop, Verification};
+use crate::compiled_candidate::CompiledWorkload;
+use crate::device_session::{BufferPlacement, CountsUse, RunReport, Scrutiny};
+use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::NotJudged;
-use crate::station::{CountsUse, MemoryOrder, RunReport, Scrutiny};
-use crate::stations::StationError;
-use crate::subject::Trial;
 use crate::verdict::{Failure, Step, Wrong};
 
 /// How much slower against its own least work a held-out workload may be than the slowest that everybody sees.
@@ -22,7 +22,7 @@ const SHORTEST: Duration = Duration::from_millis(2);
 impl Verification<'_> {
     /// Held-out workloads, each one bit. None of them begins before all others are timed: how long they take is theirs.
     pub(super) fn all_held_out(&mut self, slowest: Cost) -> Result<(), Stop> {
-        let memory = MemoryOrder::Fresh(Placement::Right);
+        let memory = BufferPlacement::Fresh(Placement::Right);
         let attempts = self.subject.held_out.iter().map(|trial| {
             let trial = trial.as_ref()?;
             let declared = InputMode::Distribution(Distribution::AsDeclared);
@@ -30,19 +30,23 @@ impl Verification<'_> {
             Some(Attempt { trial, recipe, step: Step::HeldOut, memory })
         });
         let attempts: Vec<Option<Attempt<'_>>> = attempts.collect();
-        self.ahead(&attempts, (Scrutiny::Memory, CountsUse::Drop), |this, ahead| {
-            let mut each = attempts.iter().enumerate();
-            each.try_for_each(|(index, attempt)| {
-                this.held_out(attempt.as_ref(), || ahead.take(index), slowest)
-            })
-        })
+        self.with_prefetched_reports(
+            &attempts,
+            (Scrutiny::Memory, CountsUse::Drop),
+            |this, ahead| {
+                let mut each = attempts.iter().enumerate();
+                each.try_for_each(|(index, attempt)| {
+                    this.held_out(attempt.as_ref(), || ahead.take(index), slowest)
+                })
+            },
+        )
     }
 
     /// One bit: whatever is wrong, nobody is told what; and of what is right, neither how nearly nor how long it took.
     fn held_out(
         &mut self,
         attempt: Option<&Attempt<'_>>,
-        beside: impl FnOnce() -> Option<Result<RunReport, StationError>>,
+        beside: impl FnOnce() -> Option<Result<RunReport, DeviceWorkerError>>,
         slowest: Cost,
     ) -> Result<(), Stop> {
         let told = (self.checks.worst_error, self.checks.accepted_races);
@@ -50,11 +54,11 @@ impl Verification<'_> {
             let Some(attempt) = attempt else {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
             };
-            let beside = this.seen_beside(attempt, beside())?;
-            let mut report = this.right(attempt, Scrutiny::Memory)?;
+            let beside = this.accept_checker_report(attempt, beside())?;
+            let mut report = this.run_and_judge(attempt, Scrutiny::Memory)?;
             let counted = beside.and_then(|beside| beside.warp_instructions);
             report.warp_instructions = report.warp_instructions.or(counted);
-            if Cost::of(attempt.trial, &report).is_beyond(slowest) {
+            if Cost::from_report(attempt.trial, &report).is_beyond(slowest) {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
             }
             Ok(())
@@ -97,7 +101,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    pub(super) fn of(trial: &Trial, report: &RunReport) -> Self {
+    pub(super) fn from_report(trial: &CompiledWorkload, report: &RunReport) -> Self {
         let work = trial.work.max(1.0);
         let seconds = (report.elapsed >= SHORTEST).then(|| report.elapsed.as_secs_f64() / work);
         match report.warp_instructions {

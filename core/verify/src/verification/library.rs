@@ -25,18 +25,18 @@ impl Verification<'_> {
     /// It is not there, does something wrong, or nobody wants it any more.
     pub fn library(mut self, timing: TimingUse) -> Result<LibraryTimes, Stop> {
         let subject = self.subject;
-        let (reference, trusted) = (&subject.reference, subject.trusted.as_ref());
+        let (reference, trusted) = (&subject.reference, subject.harness_kernels.as_ref());
         let steps = subject.limits.virtual_steps;
-        let opened = self.stations.open_bare(reference, trusted, steps, self.cancellation);
-        opened.map_err(|error| super::stop(error, Step::Load, None))?;
+        let opened = self.workers.open_bare(reference, trusted, steps, self.cancellation);
+        opened.map_err(|error| super::stop_from_worker_error(error, Step::Load, None))?;
         let mut used = None;
-        for trial in &subject.trials {
-            used = self.right_once(trial)?.1.library.or(used);
+        for trial in &subject.workloads {
+            used = self.check_declared_inputs(trial)?.1.library.or(used);
             self.precision(trial)?;
         }
         let mut workloads = Vec::new();
         for trial in &subject.measured {
-            used = self.right_once(trial)?.1.library.or(used);
+            used = self.check_declared_inputs(trial)?.1.library.or(used);
             if let TimingUse::Measure(protocol) = timing {
                 workloads.push((trial.case.workload.clone(), self.timings(trial, protocol)?));
             }

@@ -6,21 +6,21 @@ use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, OTHERS, Stop, Verification};
 use crate::checkers::Reports;
-use crate::station::{CountsUse, MemoryOrder, RunReport, Scrutiny};
-use crate::stations::StationError;
-use crate::subject::{Extent, Trial};
+use crate::compiled_candidate::{CompiledWorkload, Extent};
+use crate::device_session::{BufferPlacement, CountsUse, RunReport, Scrutiny};
+use crate::device_workers::DeviceWorkerError;
 use crate::verdict::Step;
 
 /// Reports that come while something else goes on, by the index of the attempt.
-pub(super) struct Ahead {
+pub(super) struct PrefetchedReports {
     reports: Reports,
     /// The order of each attempt; none where nothing is looked at beside the device.
     orders: Vec<Option<usize>>,
 }
 
-impl Ahead {
+impl PrefetchedReports {
     /// Waits for what was seen of an attempt; nothing where no virtual device runs it.
-    pub(super) fn take(&self, attempt: usize) -> Option<Result<RunReport, StationError>> {
+    pub(super) fn take(&self, attempt: usize) -> Option<Result<RunReport, DeviceWorkerError>> {
         let order = self.orders.get(attempt).copied().flatten()?;
         Some(self.reports.take(order))
     }
@@ -29,9 +29,9 @@ impl Ahead {
 impl<'a> Verification<'a> {
     /// What virtual devices beside a GPU look at besides the declared inputs, because a race may be one of some inputs
     /// only: a workload of middle size, on inputs of a distribution that the seed chooses.
-    pub(super) fn another_look(&self) -> Option<Attempt<'a>> {
-        let trials = self.subject.trials.iter().filter(|trial| trial.extent == Extent::Small);
-        let mut trials: Vec<&'a Trial> = trials.collect();
+    pub(super) fn additional_attempt(&self) -> Option<Attempt<'a>> {
+        let trials = self.subject.workloads.iter().filter(|trial| trial.extent == Extent::Small);
+        let mut trials: Vec<&'a CompiledWorkload> = trials.collect();
         trials.sort_by_key(|trial| trial.bytes());
         let trial = *trials.get(trials.len() / 2)?;
         let allows = |other: &&Distribution| {
@@ -41,37 +41,39 @@ impl<'a> Verification<'a> {
         let chosen = others.get((self.seed % others.len().max(1) as u64) as usize);
         let (distribution, which) = chosen.map_or((Distribution::AsDeclared, "b"), |it| (*it, "d"));
         let recipe = self.recipe(&trial.case, InputMode::Distribution(distribution), which);
-        let memory = MemoryOrder::Fresh(Placement::Right);
+        let memory = BufferPlacement::Fresh(Placement::Right);
         Some(Attempt { trial, recipe, step: Step::Distributions, memory })
     }
 }
 
 impl Verification<'_> {
     /// Has the virtual devices beside a GPU, where there are any, run these while `meanwhile` goes on.
-    pub(super) fn ahead<T>(
+    pub(super) fn with_prefetched_reports<T>(
         &mut self,
         attempts: &[Option<Attempt<'_>>],
         (scrutiny, counts): (Scrutiny, CountsUse),
-        meanwhile: impl FnOnce(&mut Self, &Ahead) -> Result<T, Stop>,
+        meanwhile: impl FnOnce(&mut Self, &PrefetchedReports) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
         let (mut orders, mut places) = (Vec::new(), Vec::new());
         for attempt in attempts {
             let is_small = |attempt: &&Attempt<'_>| attempt.trial.extent == Extent::Small;
-            let looks = attempt.as_ref().filter(is_small).filter(|_| self.stations.has_checker());
+            let looks = attempt.as_ref().filter(is_small).filter(|_| self.workers.has_checker());
             places.push(looks.map(|_| orders.len()));
             orders.extend(
-                looks.map(|attempt| (attempt.order(scrutiny, counts), self.limit(attempt.trial))),
+                looks.map(|attempt| {
+                    (attempt.run_request(scrutiny, counts), self.limit(attempt.trial))
+                }),
             );
         }
-        let ahead = Ahead { reports: Reports::new(orders.len()), orders: places };
-        let lent = if orders.is_empty() { None } else { self.stations.lend_checkers() };
+        let ahead = PrefetchedReports { reports: Reports::new(orders.len()), orders: places };
+        let lent = if orders.is_empty() { None } else { self.workers.take_checkers() };
         let Some(mut checkers) = lent else { return meanwhile(self, &ahead) };
         let token = self.cancellation.child();
-        let done = checkers.carry_out_beside((&orders, &token, &ahead.reports), || {
+        let done = checkers.run_concurrently((&orders, &token, &ahead.reports), || {
             // Nobody waits for the rest of what is wrong already.
             meanwhile(self, &ahead).inspect_err(|_| token.cancel())
         });
-        self.stations.take_back(checkers);
+        self.workers.return_checkers(checkers);
         done.map_err(|error| Stop::Broken(format!("the system has no more threads: {error}")))?
     }
 }

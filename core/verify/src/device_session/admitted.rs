@@ -4,7 +4,7 @@
 use lightbench_tensors::case::Case;
 use lightbench_tensors::inputs::InputSpec;
 
-use super::{Admission, Inadmissibility, JudgeOrder};
+use super::{Admission, Inadmissibility, JudgeRequest};
 
 /// Decisions that are kept; a project of the usual size has about a hundred.
 const MOST_KEPT: usize = 1024;
@@ -27,7 +27,7 @@ impl Admitted {
     /// The decision about the inputs of an order, where it was made before.
     pub(super) fn find(
         &self,
-        order: &JudgeOrder,
+        order: &JudgeRequest,
         admission: &Admission,
     ) -> Option<&Option<Inadmissibility>> {
         let decision = self.decisions.iter().find(|decision| {
@@ -41,7 +41,7 @@ impl Admitted {
     /// Keeps a decision for the candidates that follow.
     pub(super) fn keep(
         &mut self,
-        order: &JudgeOrder,
+        order: &JudgeRequest,
         admission: &Admission,
         inadmissible: Option<Inadmissibility>,
     ) {

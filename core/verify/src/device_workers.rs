@@ -18,13 +18,13 @@ use lightbench_worker::protocol::{Configuration, Limits};
 use lightbench_worker::sandbox::{SandboxPolicy, Sockets};
 
 use super::checkers::Checkers;
-use super::device_worker::DeviceWorker;
-use super::fault_report::FaultReport;
-use super::handover::Handover;
-use super::station::{
-    Inadmissibility, JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening,
-    RunOrder, RunReport, Side, StationFailure,
+use super::device_protocol::DeviceWorker;
+use super::device_session::{
+    Inadmissibility, JudgeReport, JudgeRequest, MeasureReport, MeasureRequest, ModuleImage,
+    OpenRequest, RunReport, RunRequest, SessionFailure, Side,
 };
+use super::fault_report::FaultReport;
+use super::output_exchange::OutputExchange;
 
 /// How long opening a device and loading modules may take.
 pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(60);
@@ -51,7 +51,7 @@ const MOST_GPUS: usize = 32;
 
 /// The processes of a verification.
 #[derive(Debug)]
-pub struct Stations {
+pub struct DeviceWorkers {
     name: DeviceName,
     device: String,
     candidate: DeviceWorker,
@@ -59,10 +59,10 @@ pub struct Stations {
     reference: DeviceWorker,
     /// What the reference's process has open. It is trusted, so that it need not be opened anew for every candidate, and
     /// what it computed is still known.
-    reference_has: Option<Opening>,
+    reference_open: Option<OpenRequest>,
     /// What the candidate's process was given last.
-    candidate_has: Option<Opening>,
-    handover: Handover,
+    candidate_open: Option<OpenRequest>,
+    handover: OutputExchange,
     cupti: Vec<PathBuf>,
 }
 
@@ -72,23 +72,23 @@ struct Checker {
     name: DeviceName,
     device: String,
     all: Checkers,
-    taken: Taken,
+    taken: CheckerState,
 }
 
 /// Whether a virtual device beside a GPU has the candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Taken {
+enum CheckerState {
     /// Nobody offered it one.
-    Nothing,
+    NotLoaded,
     /// It has.
-    All,
+    Loaded,
     /// It has not, for this reason: instructions that only the GPU knows.
     Refused(String),
 }
 
 /// A virtual device beside a GPU, as far as it is there for the candidate.
 #[derive(Clone, Copy, Debug)]
-pub enum Beside<'a> {
+pub enum VirtualChecker<'a> {
     /// It has the candidate.
     Open {
         /// What it is called.
@@ -104,7 +104,7 @@ pub enum Beside<'a> {
 
 /// Why a station gave no report.
 #[derive(Debug, thiserror::Error)]
-pub enum StationError {
+pub enum DeviceWorkerError {
     /// It exceeded its limit and was killed.
     #[error("stopped after {} s", .0.as_secs_f64())]
     TimedOut(Duration),
@@ -119,13 +119,13 @@ pub enum StationError {
     Cancelled,
     /// It cannot do what it was ordered.
     #[error(transparent)]
-    Failed(StationFailure),
+    Failed(SessionFailure),
     /// The machine cannot have such a process.
     #[error("{0}")]
     Environment(String),
 }
 
-impl Stations {
+impl DeviceWorkers {
     /// Processes that start when they are needed. `checker` is the virtual device beside a GPU.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Stations {
         device: &DeviceName,
         checker: Option<&DeviceName>,
     ) -> io::Result<Self> {
-        let handover = Handover::new()?;
+        let handover = OutputExchange::new()?;
         let folder = handover.path();
         let candidate = handle(command, device, folder);
         let reference = handle(command, device, folder);
@@ -143,7 +143,7 @@ impl Stations {
             name: name.clone(),
             device: name.to_string(),
             all: Checkers::new(|| handle(command, name, folder)),
-            taken: Taken::Nothing,
+            taken: CheckerState::NotLoaded,
         });
         let name = device.clone();
         let device = device.to_string();
@@ -155,32 +155,38 @@ impl Stations {
             candidate,
             checker,
             reference,
-            reference_has,
-            candidate_has,
+            reference_open: reference_has,
+            candidate_open: candidate_has,
             handover,
             cupti,
         })
     }
 
     /// Where the library of the driver's time stamps may lie, or what the system's loader calls it.
-    pub fn look_for_cupti(&mut self, places: &[PathBuf]) {
+    pub fn set_cupti_paths(&mut self, places: &[PathBuf]) {
         self.cupti = places.to_vec();
     }
 
     /// Whether a virtual device beside a GPU has taken the candidate.
     #[must_use]
     pub fn has_checker(&self) -> bool {
-        self.checker.as_ref().is_some_and(|checker| checker.taken == Taken::All)
+        self.checker.as_ref().is_some_and(|checker| checker.taken == CheckerState::Loaded)
     }
 
     /// The virtual device beside a GPU, as far as it is there for the candidate.
     #[must_use]
-    pub fn beside(&self) -> Beside<'_> {
-        let Some(Checker { name, device, taken, .. }) = &self.checker else { return Beside::None };
+    pub fn virtual_checker(&self) -> VirtualChecker<'_> {
+        let Some(Checker { name, device, taken, .. }) = &self.checker else {
+            return VirtualChecker::None;
+        };
         match (taken, name) {
-            (Taken::All, DeviceName::Virtual(sheet)) => Beside::Open { device, sheet },
-            (Taken::Refused(reason), _) => Beside::Refused(reason),
-            (Taken::All, DeviceName::Cuda(_)) | (Taken::Nothing, _) => Beside::None,
+            (CheckerState::Loaded, DeviceName::Virtual(sheet)) => {
+                VirtualChecker::Open { device, sheet }
+            }
+            (CheckerState::Refused(reason), _) => VirtualChecker::Refused(reason),
+            (CheckerState::Loaded, DeviceName::Cuda(_)) | (CheckerState::NotLoaded, _) => {
+                VirtualChecker::None
+            }
         }
     }
 
@@ -200,9 +206,10 @@ impl Stations {
     pub fn description(
         &mut self,
         cancellation: &Cancellation,
-    ) -> Result<Description, StationError> {
+    ) -> Result<Description, DeviceWorkerError> {
         let (side, device) = (Side::Candidate, self.device.clone());
-        let opening = Opening { side, device, max_steps: 0, modules: Vec::new(), trusted: None };
+        let opening =
+            OpenRequest { side, device, max_steps: 0, modules: Vec::new(), harness_kernels: None };
         replied(self.candidate.call(opening, OPEN_LIMIT, cancellation))
     }
 
@@ -217,22 +224,22 @@ impl Stations {
         trusted: Option<&ModuleImage>,
         max_steps: u64,
         cancellation: &Cancellation,
-    ) -> Result<(), StationError> {
-        let opening = |side, device: &str, modules: &[ModuleImage]| Opening {
+    ) -> Result<(), DeviceWorkerError> {
+        let opening = |side, device: &str, modules: &[ModuleImage]| OpenRequest {
             side,
             device: device.to_owned(),
             max_steps,
             modules: modules.to_vec(),
-            trusted: trusted.cloned(),
+            harness_kernels: trusted.cloned(),
         };
         let order = opening(Side::Candidate, &self.device, candidate);
-        self.candidate_has = None;
+        self.candidate_open = None;
         replied(self.candidate.call(order.clone(), OPEN_LIMIT, cancellation))?;
-        self.candidate_has = Some(order);
+        self.candidate_open = Some(order);
         if let Some(Checker { device, all, taken, .. }) = &mut self.checker {
             *taken = match all.open(opening(Side::Candidate, device, candidate), cancellation)? {
-                Ok(()) => Taken::All,
-                Err(reason) => Taken::Refused(reason),
+                Ok(()) => CheckerState::Loaded,
+                Err(reason) => CheckerState::Refused(reason),
             };
         }
         self.open_reference(opening(Side::Reference, &self.device, reference), cancellation)
@@ -248,43 +255,43 @@ impl Stations {
         trusted: Option<&ModuleImage>,
         max_steps: u64,
         cancellation: &Cancellation,
-    ) -> Result<(), StationError> {
-        let opening = |side, modules: &[ModuleImage]| Opening {
+    ) -> Result<(), DeviceWorkerError> {
+        let opening = |side, modules: &[ModuleImage]| OpenRequest {
             side,
             device: self.device.clone(),
             max_steps,
             modules: modules.to_vec(),
-            trusted: trusted.cloned(),
+            harness_kernels: trusted.cloned(),
         };
         let (candidate, reference) =
             (opening(Side::Candidate, &[]), opening(Side::Reference, reference));
-        self.candidate_has = None;
+        self.candidate_open = None;
         replied(self.candidate.call(candidate, OPEN_LIMIT, cancellation))?;
         if let Some(checker) = &mut self.checker {
-            checker.taken = Taken::Nothing;
+            checker.taken = CheckerState::NotLoaded;
         }
         self.open_reference(reference, cancellation)
     }
 
     fn open_reference(
         &mut self,
-        order: Opening,
+        order: OpenRequest,
         cancellation: &Cancellation,
-    ) -> Result<(), StationError> {
-        let is_open = self.reference_has.as_ref() == Some(&order) && self.reference.is_running();
+    ) -> Result<(), DeviceWorkerError> {
+        let is_open = self.reference_open.as_ref() == Some(&order) && self.reference.is_running();
         if is_open {
             return Ok(());
         }
-        self.reference_has = None;
+        self.reference_open = None;
         match replied(self.reference.call(order.clone(), OPEN_LIMIT, cancellation)) {
             Ok(_) => {
-                self.reference_has = Some(order);
+                self.reference_open = Some(order);
                 Ok(())
             }
-            Err(StationError::Failed(failure)) => {
-                Err(StationError::Environment(format!("the reference: {failure}")))
+            Err(DeviceWorkerError::Failed(failure)) => {
+                Err(DeviceWorkerError::Environment(format!("the reference: {failure}")))
             }
-            Err(error) => Err(error.of_reference()),
+            Err(error) => Err(error.with_reference_role()),
         }
     }
 
@@ -296,7 +303,7 @@ impl Stations {
 
     /// How the inputs of timed work are drawn: a model looks hardly at values.
     #[must_use]
-    pub fn timed_draw(&self) -> InputMode {
+    pub fn timed_input_mode(&self) -> InputMode {
         if self.models_time() {
             InputMode::Repeating
         } else {
@@ -304,16 +311,16 @@ impl Stations {
         }
     }
 
-    /// Runs the candidate; what it leaves goes to the folder that [`Stations::judge`] looks at.
+    /// Runs the candidate; what it leaves goes to the folder that [`DeviceWorkers::judge`] reads.
     ///
     /// # Errors
     /// The device cannot run it, or it was stopped.
     pub fn run(
         &mut self,
-        mut order: RunOrder,
+        mut order: RunRequest,
         limit: Duration,
         cancellation: &Cancellation,
-    ) -> Result<RunReport, StationError> {
+    ) -> Result<RunReport, DeviceWorkerError> {
         order.outputs = Some(self.folder());
         let ran = replied(self.candidate.call_same(order, limit, cancellation));
         if ran.as_ref().is_ok_and(|report| !report.faults.is_empty()) {
@@ -324,12 +331,12 @@ impl Stations {
     }
 
     /// Where the candidate still is after many steps, where a virtual device can say that of what was stopped by its limit.
-    pub(super) fn still_running(
+    pub(super) fn hang_location(
         &mut self,
-        order: RunOrder,
+        order: RunRequest,
         cancellation: &Cancellation,
     ) -> Option<FaultReport> {
-        let mut opening = self.candidate_has.clone().filter(|_| self.models_time())?;
+        let mut opening = self.candidate_open.clone().filter(|_| self.models_time())?;
         opening.max_steps = STILL_RUNNING;
         replied(self.candidate.call(opening, OPEN_LIMIT, cancellation)).ok()?;
         let looked = replied(self.candidate.call_same(order, LOOK_LIMIT, cancellation));
@@ -342,27 +349,27 @@ impl Stations {
     }
 
     /// Lends the virtual devices beside a GPU to somebody who gives them back.
-    pub(super) fn lend_checkers(&mut self) -> Option<Checkers> {
+    pub(super) fn take_checkers(&mut self) -> Option<Checkers> {
         self.checker.as_mut().map(|checker| std::mem::take(&mut checker.all))
     }
 
     /// Takes them back.
-    pub(super) fn take_back(&mut self, checkers: Checkers) {
+    pub(super) fn return_checkers(&mut self, checkers: Checkers) {
         if let Some(checker) = &mut self.checker {
             checker.all = checkers;
         }
     }
 
-    /// Times candidates; what the first leaves goes to the folder that [`Stations::judge`] looks at.
+    /// Times candidates; what the first leaves goes to the folder that [`DeviceWorkers::judge`] reads.
     ///
     /// # Errors
     /// The device cannot run them, or it was stopped.
     pub fn measure(
         &mut self,
-        mut order: MeasureOrder,
+        mut order: MeasureRequest,
         limit: Duration,
         cancellation: &Cancellation,
-    ) -> Result<MeasureReport, StationError> {
+    ) -> Result<MeasureReport, DeviceWorkerError> {
         order.outputs = Some(self.folder());
         order.cupti.clone_from(&self.cupti);
         let measured = replied(self.candidate.call_same(order, limit, cancellation));
@@ -379,14 +386,14 @@ impl Stations {
     /// The reference cannot be run, or it was stopped.
     pub fn judge(
         &mut self,
-        mut order: JudgeOrder,
+        mut order: JudgeRequest,
         limit: Duration,
         cancellation: &Cancellation,
-    ) -> Result<JudgeReport, StationError> {
+    ) -> Result<JudgeReport, DeviceWorkerError> {
         order.outputs = self.folder();
         let judged = replied(self.reference.call_same(order, limit, cancellation));
         if judged.is_err() {
-            self.reference_has = None;
+            self.reference_open = None;
         }
         let faulted = matches!(
             &judged,
@@ -395,11 +402,11 @@ impl Stations {
         if faulted && !self.models_time() {
             // A GPU's driver takes no further calls from a process whose kernel faulted.
             self.reference.stop();
-            if let Some(opening) = self.reference_has.take() {
+            if let Some(opening) = self.reference_open.take() {
                 self.open_reference(opening, cancellation)?;
             }
         }
-        self.unless_cancelled(judged).map_err(StationError::of_reference)
+        self.unless_cancelled(judged).map_err(DeviceWorkerError::with_reference_role)
     }
 
     /// Ends all processes because one of them ended; the next order starts fresh ones.
@@ -411,9 +418,9 @@ impl Stations {
     /// Ends all processes after a cancellation: any of them may hang.
     fn unless_cancelled<Report>(
         &mut self,
-        done: Result<Report, StationError>,
-    ) -> Result<Report, StationError> {
-        if matches!(done, Err(StationError::Cancelled)) {
+        done: Result<Report, DeviceWorkerError>,
+    ) -> Result<Report, DeviceWorkerError> {
+        if matches!(done, Err(DeviceWorkerError::Cancelled)) {
             self.stop();
         }
         done
@@ -423,7 +430,7 @@ impl Stations {
     pub fn stop(&mut self) {
         self.candidate.stop();
         self.reference.stop();
-        self.reference_has = None;
+        self.reference_open = None;
         if let Some(checker) = &mut self.checker {
             checker.all.stop();
         }
@@ -457,9 +464,9 @@ fn cuda_limits() -> Limits {
     Limits { address_space_bytes: None, ..Limits::default() }
 }
 
-impl StationError {
+impl DeviceWorkerError {
     /// The same, where it is the reference's process that ended.
-    fn of_reference(self) -> Self {
+    fn with_reference_role(self) -> Self {
         match self {
             Self::Ended(end) => {
                 Self::Ended(Box::new(WorkerEnd { role: WorkerRole::Reference, ..*end }))
@@ -475,18 +482,18 @@ impl StationError {
 
 /// The reply of a station.
 pub(super) fn replied<Report>(
-    reply: Result<Result<Report, StationFailure>, WorkerError>,
-) -> Result<Report, StationError> {
+    reply: Result<Result<Report, SessionFailure>, WorkerError>,
+) -> Result<Report, DeviceWorkerError> {
     match reply {
         Ok(Ok(report)) => Ok(report),
-        Ok(Err(StationFailure::Device(reason))) => Err(StationError::Lost(reason)),
-        Ok(Err(StationFailure::Open(reason))) => Err(StationError::Environment(reason)),
-        Ok(Err(failure)) => Err(StationError::Failed(failure)),
+        Ok(Err(SessionFailure::Device(reason))) => Err(DeviceWorkerError::Lost(reason)),
+        Ok(Err(SessionFailure::Open(reason))) => Err(DeviceWorkerError::Environment(reason)),
+        Ok(Err(failure)) => Err(DeviceWorkerError::Failed(failure)),
         Err(error) => Err(error.into()),
     }
 }
 
-impl From<WorkerError> for StationError {
+impl From<WorkerError> for DeviceWorkerError {
     fn from(error: WorkerError) -> Self {
         let text = error.to_string();
         match error {

@@ -18,11 +18,13 @@ use lightbench_tensors::layout::Layout;
 use lightbench_virtual_gpu::{Checks, FaultKind, Races};
 use serde::{Deserialize, Serialize};
 
-use super::bound::{Bound, of_device, of_inputs};
+use super::bound::{Bound, failure_from_device_error, failure_from_input_error};
 use super::sampler::{Sampler, outputs};
-use super::serve::Station;
+use super::session::DeviceSession;
 use super::steps::{fill_constants, flattened};
-use super::{JudgeOrder, JudgeReport, MemoryOrder, RunOrder, RunReport, Side, StationFailure};
+use super::{
+    BufferPlacement, JudgeReport, JudgeRequest, RunReport, RunRequest, SessionFailure, Side,
+};
 use crate::program::{Program, Step};
 
 /// Warp instructions of a single block, at most.
@@ -80,17 +82,17 @@ pub(super) struct Handed {
     pub(super) bytes: Vec<u8>,
 }
 
-impl Station {
+impl DeviceSession {
     /// Runs sampled blocks of a candidate.
     ///
     /// # Errors
     /// The device cannot run it. What the candidate does wrong is in the report.
     pub(super) fn run_sample(
         &mut self,
-        order: &RunOrder,
+        order: &RunRequest,
         seed: u64,
-    ) -> Result<RunReport, StationFailure> {
-        let RunOrder { case, program, recipe, .. } = order;
+    ) -> Result<RunReport, SessionFailure> {
+        let RunRequest { case, program, recipe, .. } = order;
         let prepared = self.prepare_sample((case, program, Side::Candidate), *recipe)?;
         let (bound, launch) = match prepared {
             Ok(prepared) => prepared,
@@ -122,9 +124,9 @@ impl Station {
     /// The reference cannot be run, or there is no sample.
     pub(super) fn judge_sample(
         &mut self,
-        order: &JudgeOrder,
-    ) -> Result<JudgeReport, StationFailure> {
-        let JudgeOrder { case, program, recipe, outputs: folder, .. } = order;
+        order: &JudgeRequest,
+    ) -> Result<JudgeReport, SessionFailure> {
+        let JudgeRequest { case, program, recipe, outputs: folder, .. } = order;
         let not_judged = |reason| JudgeReport {
             comparisons: Vec::new(),
             exact: false,
@@ -167,24 +169,24 @@ impl Station {
         &mut self,
         (case, program, side): (&Case, &Program, Side),
         recipe: InputSpec,
-    ) -> Result<Result<(Bound, Launch), String>, StationFailure> {
+    ) -> Result<Result<(Bound, Launch), String>, SessionFailure> {
         if let Some(before) = self.take_bound() {
             before.free(self.device())?;
         }
         if let Some(reason) = unsuitable(case, program, recipe)? {
             return Ok(Err(reason));
         }
-        let (trusted, memory) = (self.trusted(), MemoryOrder::Fresh(Placement::Left));
+        let (trusted, memory) = (self.harness_kernels(), BufferPlacement::Fresh(Placement::Left));
         let sides = (case, program, side);
         let bound = match Bound::prepare(self.device(), None, sides, recipe, memory, trusted) {
             Ok(bound) => bound,
-            Err(StationFailure::Memory(reason)) => return Ok(Err(reason)),
+            Err(SessionFailure::Memory(reason)) => return Ok(Err(reason)),
             Err(failure) => return Err(failure),
         };
         let walk = self.walk(&bound, program);
         fill_constants(self.device(), &walk, program)?;
         let Some(Operation::Launch { launch, .. }) = flattened(walk, program)?.pop() else {
-            return Err(StationFailure::Order("a sample needs a launch".to_owned()));
+            return Err(SessionFailure::Order("a sample needs a launch".to_owned()));
         };
         let races = match side {
             Side::Candidate => Races::CudaIdiom,
@@ -197,7 +199,7 @@ impl Station {
         });
         let partial = partial(self.device())?;
         if let Some(coupling) =
-            partial.block_coupling(&launch).map_err(|error| of_device(&error))?
+            partial.block_coupling(&launch).map_err(|error| failure_from_device_error(&error))?
         {
             bound.free(self.device())?;
             return Ok(Err(format!("its blocks depend on each other: {coupling}")));
@@ -210,13 +212,13 @@ fn not_sampled(reason: String) -> RunReport {
     RunReport { sampled: Some(Sampled::Impossible(reason)), ..RunReport::default() }
 }
 
-pub(super) fn partial(device: &mut dyn Device) -> Result<&mut dyn PartialLaunch, StationFailure> {
-    let whole_only = || StationFailure::Order("the device runs whole grids only".to_owned());
+pub(super) fn partial(device: &mut dyn Device) -> Result<&mut dyn PartialLaunch, SessionFailure> {
+    let whole_only = || SessionFailure::Order("the device runs whole grids only".to_owned());
     device.partial_launch().ok_or_else(whole_only)
 }
 
-pub(super) fn failure(error: impl std::fmt::Display) -> StationFailure {
-    StationFailure::Outputs(error.to_string())
+pub(super) fn failure(error: impl std::fmt::Display) -> SessionFailure {
+    SessionFailure::Outputs(error.to_string())
 }
 
 /// Why a part of a grid says nothing about the results of a program.
@@ -224,7 +226,7 @@ fn unsuitable(
     case: &Case,
     program: &Program,
     recipe: InputSpec,
-) -> Result<Option<String>, StationFailure> {
+) -> Result<Option<String>, SessionFailure> {
     let [Step::Launch(launch)] = &program.steps[..] else {
         let reason = "it runs several steps, and a part of one says nothing about the next";
         return Ok(Some(reason.to_owned()));
@@ -252,8 +254,8 @@ fn unsuitable(
                 }
             }
             Role::Input { .. } => {
-                let is_repeated =
-                    repeated(case, index, recipe).map_err(|error| of_inputs(&error))?;
+                let is_repeated = repeated(case, index, recipe)
+                    .map_err(|error| failure_from_input_error(&error))?;
                 made += if is_repeated.is_some() { 0 } else { tensor.bytes };
             }
         }
@@ -274,10 +276,10 @@ pub(super) struct Sample<'a> {
 
 impl Sample<'_> {
     /// Compares them as an output of so many elements.
-    fn judge(&self, case: &Case) -> Result<Comparison, StationFailure> {
+    fn judge(&self, case: &Case) -> Result<Comparison, SessionFailure> {
         let Handed { tensor, bytes, .. } = self.handed;
         let whole = case.tensors.get(*tensor);
-        let whole = whole.ok_or_else(|| StationFailure::Order("no such output".to_owned()))?;
+        let whole = whole.ok_or_else(|| SessionFailure::Order("no such output".to_owned()))?;
         let count = self.elements.len() as u64;
         let size = whole.dtype.address_bytes();
         let part = TensorCase {
@@ -297,7 +299,7 @@ impl Sample<'_> {
         let found = Found { bytes: &found, unwritten: &[] };
         let expected = Expected { values: &self.values, magnitudes: self.magnitudes.as_deref() };
         let judged = compare(&part, 0, found, expected, &[], Strictness::Tolerance);
-        let mut comparison = judged.map_err(|error| StationFailure::Order(error.to_string()))?;
+        let mut comparison = judged.map_err(|error| SessionFailure::Order(error.to_string()))?;
         comparison.tensor = *tensor;
         if let Some(wrong) = &mut comparison.wrong {
             for mismatch in [&mut wrong.first, &mut wrong.worst].into_iter().flatten() {

@@ -17,58 +17,72 @@ use lightbench_virtual_gpu::machine::BlockOrder;
 use lightbench_virtual_gpu::{Checks, Races, Schedule};
 
 use super::admitted::Admitted;
-use super::bound::{Bound, of_device};
-use super::known::{self, Exact, Fetched, Held, Known, Results, forget};
+use super::bound::{Bound, failure_from_device_error};
+use super::harness_kernels::HarnessKernels;
+use super::reference_results::{
+    self, Exact, Fetched, ReferenceResults, Results, StoredBytes, forget,
+};
 use super::steps::{self, Trace, Walk, Watched};
-use super::trusted::Trusted;
 use super::{
-    Admission, CountsUse, GridPart, Inadmissibility, JudgeOrder, JudgeReport, Opening, RunOrder,
-    RunReport, Scrutiny, Side, StartOrder, StationFailure, judging, outputs,
+    Admission, CountsUse, GridPart, Inadmissibility, JudgeReport, JudgeRequest, OpenRequest,
+    RunReport, RunRequest, Scrutiny, SessionFailure, Side, StartOrder, judging, outputs,
 };
 use crate::program::Program;
 
 /// A device with the modules of one side.
 #[derive(Debug)]
-pub struct Station {
+pub struct DeviceSession {
     side: Side,
     device: Box<dyn Device>,
     max_steps: u64,
     modules: Vec<ModuleId>,
-    trusted: Option<Trusted>,
+    harness_kernels: Option<HarnessKernels>,
     bound: Option<Bound>,
-    known: Vec<Known>,
+    known: Vec<ReferenceResults>,
     admitted: Admitted,
 }
 
-impl Station {
+impl DeviceSession {
     /// Opens the device and loads the modules.
     ///
     /// # Errors
     /// There is no such device, or it does not take a module.
-    pub fn open(opening: &Opening) -> Result<Self, StationFailure> {
-        let open = |error: lightbench_device::OpenError| StationFailure::Open(error.to_string());
+    pub fn open(opening: &OpenRequest) -> Result<Self, SessionFailure> {
+        let open = |error: lightbench_device::OpenError| SessionFailure::Open(error.to_string());
         let name = DeviceName::parse(&opening.device).map_err(open)?;
         let device = name.open(Watch::ALL).map_err(open)?;
-        Self::on(device, opening)
+        Self::with_device(device, opening)
     }
 
     /// The same on a device that is open already.
     ///
     /// # Errors
     /// The device does not take a module.
-    pub fn on(mut device: Box<dyn Device>, opening: &Opening) -> Result<Self, StationFailure> {
+    pub fn with_device(
+        mut device: Box<dyn Device>,
+        opening: &OpenRequest,
+    ) -> Result<Self, SessionFailure> {
         let mut modules = Vec::new();
         for module in &opening.modules {
             let image = Image { ptx: &module.ptx, cubin: module.cubin.as_deref() };
-            modules.push(device.load(image).map_err(|error| of_device(&error))?);
+            modules.push(device.load(image).map_err(|error| failure_from_device_error(&error))?);
         }
-        let trusted = match &opening.trusted {
-            Some(image) => Trusted::load(device.as_mut(), image)?,
+        let trusted = match &opening.harness_kernels {
+            Some(image) => HarnessKernels::load(device.as_mut(), image)?,
             None => None,
         };
         let (side, max_steps) = (opening.side, opening.max_steps);
         let (known, admitted) = (Vec::new(), Admitted::default());
-        Ok(Self { side, device, max_steps, modules, trusted, bound: None, known, admitted })
+        Ok(Self {
+            side,
+            device,
+            max_steps,
+            modules,
+            harness_kernels: trusted,
+            bound: None,
+            known,
+            admitted,
+        })
     }
 
     /// What the device is.
@@ -81,16 +95,22 @@ impl Station {
     ///
     /// # Errors
     /// The device cannot run it. What the candidate does wrong is in the report.
-    pub fn run(&mut self, order: &RunOrder) -> Result<RunReport, StationFailure> {
-        self.is(Side::Candidate)?;
+    pub fn run(&mut self, order: &RunRequest) -> Result<RunReport, SessionFailure> {
+        self.require_side(Side::Candidate)?;
         if let GridPart::Sampled { seed } = order.part {
             return self.run_sample(order, seed);
         }
         let before = self.bound.take();
         let sides = (&order.case, &order.program, Side::Candidate);
         let device = self.device.as_mut();
-        let bound =
-            Bound::prepare(device, before, sides, order.recipe, order.memory, self.trusted)?;
+        let bound = Bound::prepare(
+            device,
+            before,
+            sides,
+            order.recipe,
+            order.memory,
+            self.harness_kernels,
+        )?;
         self.device.watch(self.watch(order.scrutiny));
         let sides = (&order.program, &order.case, Side::Candidate);
         let trace = self.steps(&bound, sides, order.counts)?;
@@ -120,8 +140,8 @@ impl Station {
     ///
     /// # Errors
     /// The reference cannot be run, or the outputs are not there.
-    pub fn judge(&mut self, order: &JudgeOrder) -> Result<JudgeReport, StationFailure> {
-        self.is(Side::Reference)?;
+    pub fn judge(&mut self, order: &JudgeRequest) -> Result<JudgeReport, SessionFailure> {
+        self.require_side(Side::Reference)?;
         if let Some(admission) = &order.admission {
             return self.admits(order, admission);
         }
@@ -130,15 +150,15 @@ impl Station {
         }
         self.compute(&order.case, &order.program, order.recipe)?;
         let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
-        judging::judge(self.device.as_mut(), self.trusted, order, &known.results)
+        judging::judge(self.device.as_mut(), self.harness_kernels, order, &known.results)
     }
 
     /// Whether the inputs of an order are fair to a correct kernel. The answer is the same for every candidate.
     fn admits(
         &mut self,
-        order: &JudgeOrder,
+        order: &JudgeRequest,
         admission: &Admission,
-    ) -> Result<JudgeReport, StationFailure> {
+    ) -> Result<JudgeReport, SessionFailure> {
         let inadmissible = match self.admitted.find(order, admission) {
             Some(known) => known.clone(),
             None => {
@@ -153,11 +173,11 @@ impl Station {
     /// Why the inputs of an order are not fair; none where they are.
     fn inadmissible(
         &mut self,
-        order: &JudgeOrder,
+        order: &JudgeRequest,
         admission: &Admission,
-    ) -> Result<Option<Inadmissibility>, StationFailure> {
+    ) -> Result<Option<Inadmissibility>, SessionFailure> {
         match self.compute(&order.case, &order.program, order.recipe) {
-            Err(StationFailure::Reference(reason)) => {
+            Err(SessionFailure::Reference(reason)) => {
                 return Ok(Some(Inadmissibility::Fault(reason)));
             }
             computed => computed?,
@@ -165,7 +185,7 @@ impl Station {
         let twin = match admission {
             Admission::ByReference => None,
             Admission::ByTwin(twin) => match self.computed(&order.case, twin, order.recipe) {
-                Err(StationFailure::Reference(reason)) => {
+                Err(SessionFailure::Reference(reason)) => {
                     return Ok(Some(Inadmissibility::Fault(reason)));
                 }
                 results => Some(results?),
@@ -176,7 +196,7 @@ impl Station {
         let reference = fetched(device, &known.results)?;
         let other = twin.as_ref().map(|twin| fetched(device, twin)).transpose()?;
         if let Some(twin) = twin {
-            known::free(twin, device)?;
+            reference_results::free(twin, device)?;
         }
         let other = other.as_deref().map(expected);
         match admits(&order.case, &expected(&reference), other.as_deref()) {
@@ -186,9 +206,9 @@ impl Station {
         }
     }
 
-    pub(super) fn is(&self, side: Side) -> Result<(), StationFailure> {
+    pub(super) fn require_side(&self, side: Side) -> Result<(), SessionFailure> {
         let (ours, theirs) = (self.side, side);
-        let wrong = || StationFailure::Order(format!("an order for {theirs:?} to {ours:?}"));
+        let wrong = || SessionFailure::Order(format!("an order for {theirs:?} to {ours:?}"));
         (ours == theirs).then_some(()).ok_or_else(wrong)
     }
 
@@ -198,14 +218,14 @@ impl Station {
         case: &Case,
         program: &Program,
         recipe: InputSpec,
-    ) -> Result<(), StationFailure> {
-        let same = |known: &Known| known.recipe == recipe && known.case == *case;
+    ) -> Result<(), SessionFailure> {
+        let same = |known: &ReferenceResults| known.recipe == recipe && known.case == *case;
         if let Some(position) = self.known.iter().position(same) {
             self.known[position..].rotate_left(1);
             return Ok(());
         }
         let results = self.computed(case, program, recipe)?;
-        self.known.push(Known { case: case.clone(), recipe, results });
+        self.known.push(ReferenceResults { case: case.clone(), recipe, results });
         forget(&mut self.known, self.device.as_mut())
     }
 
@@ -215,21 +235,22 @@ impl Station {
         case: &Case,
         program: &Program,
         recipe: InputSpec,
-    ) -> Result<Results, StationFailure> {
+    ) -> Result<Results, SessionFailure> {
         let before = self.bound.take();
-        let memory = super::MemoryOrder::Fresh(lightbench_device::Placement::Left);
+        let memory = super::BufferPlacement::Fresh(lightbench_device::Placement::Left);
         let sides = (case, program, Side::Reference);
         let device = self.device.as_mut();
-        let mut bound = Bound::prepare(device, before, sides, recipe, memory, self.trusted)?;
+        let mut bound =
+            Bound::prepare(device, before, sides, recipe, memory, self.harness_kernels)?;
         self.device.watch(self.watch_reference());
         let trace = self.steps(&bound, (program, case, Side::Reference), CountsUse::Drop)?;
         if let Some(fault) = trace.faults.into_iter().next() {
             let fault = super::FaultReport::from(fault);
             // A GPU that faulted has lost its context with all buffers.
-            if self.trusted.is_none() {
+            if self.harness_kernels.is_none() {
                 bound.free(self.device.as_mut())?;
             }
-            return Err(StationFailure::Reference(fault.details));
+            return Err(SessionFailure::Reference(fault.details));
         }
         let mut results = Vec::new();
         for (index, tensor) in case.tensors.iter().enumerate() {
@@ -248,18 +269,18 @@ impl Station {
         bound: &mut Bound,
         case: &Case,
         index: usize,
-    ) -> Result<Option<Exact>, StationFailure> {
-        let on_device = self.trusted.and_then(|_| OnDevice::new(case, index));
+    ) -> Result<Option<Exact>, SessionFailure> {
+        let on_device = self.harness_kernels.and_then(|_| OnDevice::new(case, index));
         let (Some(tensor), Some(_)) = (case.tensors.get(index), on_device) else {
             return Ok(None);
         };
         let wide = tensor.span.saturating_mul(8);
         let bytes = if tensor.dtype.is_float() { wide } else { tensor.bytes };
-        let values = Held::OnDevice { buffer: bound.keep(Buffer::Tensor(index))?, bytes };
+        let values = StoredBytes::OnDevice { buffer: bound.keep(Buffer::Tensor(index))?, bytes };
         let magnitudes = match tensor.has_magnitude() {
             true => {
                 let buffer = bound.keep(Buffer::Magnitude(index))?;
-                Some(Held::OnDevice { buffer, bytes: wide })
+                Some(StoredBytes::OnDevice { buffer, bytes: wide })
             }
             false => None,
         };
@@ -271,7 +292,7 @@ impl Station {
         bound: &Bound,
         index: usize,
         tensor: &TensorCase,
-    ) -> Result<Option<Exact>, StationFailure> {
+    ) -> Result<Option<Exact>, SessionFailure> {
         if tensor.role.compare().is_none() {
             return Ok(None);
         }
@@ -279,13 +300,14 @@ impl Station {
         let values = bound.read(device, Buffer::Tensor(index))?;
         if let Some(hole) = first_hole(tensor, &values)? {
             let message = format!("it does not write element {hole} of `{}`", tensor.name);
-            return Err(StationFailure::Reference(message));
+            return Err(SessionFailure::Reference(message));
         }
         let magnitudes = match tensor.has_magnitude() {
             true => Some(bound.read(device, Buffer::Magnitude(index))?.bytes),
             false => None,
         };
-        let (values, magnitudes) = (Held::OnHost(values.bytes), magnitudes.map(Held::OnHost));
+        let (values, magnitudes) =
+            (StoredBytes::OnHost(values.bytes), magnitudes.map(StoredBytes::OnHost));
         Ok(Some(Exact { values, magnitudes }))
     }
 
@@ -294,10 +316,10 @@ impl Station {
         bound: &Bound,
         (program, case, side): (&Program, &Case, Side),
         counts: CountsUse,
-    ) -> Result<Trace, StationFailure> {
+    ) -> Result<Trace, SessionFailure> {
         let walk = self.walk(bound, program);
         let sizes = sizes(&walk.names, program, case, side);
-        let watched = Watched { trusted: self.trusted, made: bound.made() };
+        let watched = Watched { trusted: self.harness_kernels, made: bound.made() };
         steps::run(self.device.as_mut(), walk, &sizes, program, (watched, counts))
     }
 
@@ -312,8 +334,8 @@ impl Station {
     }
 
     /// Code of ours that the device has taken.
-    pub(super) fn trusted(&self) -> Option<Trusted> {
-        self.trusted
+    pub(super) fn harness_kernels(&self) -> Option<HarnessKernels> {
+        self.harness_kernels
     }
 
     /// The buffers of the run before.
@@ -327,8 +349,8 @@ impl Station {
         bound: &Bound,
         case: &Case,
         folder: Option<&Path>,
-    ) -> Result<String, StationFailure> {
-        let Some(trusted) = self.trusted else {
+    ) -> Result<String, SessionFailure> {
+        let Some(trusted) = self.harness_kernels else {
             let contents = self.outputs(bound, case)?;
             if let Some(folder) = folder {
                 outputs::write(folder, &contents)?;
@@ -359,7 +381,7 @@ impl Station {
         &mut self,
         bound: &Bound,
         case: &Case,
-    ) -> Result<Vec<(usize, Content)>, StationFailure> {
+    ) -> Result<Vec<(usize, Content)>, SessionFailure> {
         let written = case.tensors.iter().enumerate();
         let written = written.filter(|(_, tensor)| tensor.role.compare().is_some());
         let device = self.device.as_mut();
@@ -429,7 +451,7 @@ pub(super) fn independent() -> Schedule {
 fn fetched(
     device: &mut dyn Device,
     results: &Results,
-) -> Result<Vec<Option<Fetched>>, StationFailure> {
+) -> Result<Vec<Option<Fetched>>, SessionFailure> {
     results
         .iter()
         .map(|exact| exact.as_ref().map(|exact| exact.fetch(device)).transpose())
@@ -440,8 +462,8 @@ fn expected(results: &[Option<Fetched>]) -> Vec<Option<Expected<'_>>> {
     results.iter().map(|one| one.as_ref().map(Fetched::expected)).collect()
 }
 
-fn order_error(message: &str) -> StationFailure {
-    StationFailure::Order(message.to_owned())
+fn order_error(message: &str) -> SessionFailure {
+    SessionFailure::Order(message.to_owned())
 }
 
 /// Bytes of each buffer that a step may fill.
@@ -465,7 +487,7 @@ pub(super) fn sizes(
 }
 
 /// The first element that nothing wrote; gaps between elements need not be written.
-fn first_hole(tensor: &TensorCase, content: &Content) -> Result<Option<u64>, StationFailure> {
+fn first_hole(tensor: &TensorCase, content: &Content) -> Result<Option<u64>, SessionFailure> {
     if content.unwritten.is_empty() {
         return Ok(None);
     }

@@ -14,37 +14,37 @@ use lightbench_speed_of_light::code_mix::CodeMix;
 use lightbench_tensors::case::Case;
 use lightbench_tensors::inputs::InputMode;
 
+use super::device_session::{Admission, ModuleImage};
 use super::evidence::Found;
 use super::fault_report::CodePlace;
 use super::program::Program;
-use super::station::{Admission, ModuleImage};
 use super::verdict::{Checks, NotRun, Step};
 
 /// A candidate and its reference, compiled for every workload that will run.
 #[derive(Debug)]
-pub struct Subject {
+pub struct CompiledCandidate {
     /// The candidate's modules.
     pub candidate: Vec<ModuleImage>,
     /// Modules of others that are loaded before them.
-    pub behind: usize,
+    pub preceding_modules: usize,
     /// Where the code of each of them comes from.
     pub origins: Vec<Origins>,
     /// The reference's modules.
     pub reference: Vec<ModuleImage>,
     /// Code of ours, for a GPU, which makes and compares tensors by itself.
-    pub trusted: Option<ModuleImage>,
+    pub harness_kernels: Option<ModuleImage>,
     /// The workloads that everybody sees.
-    pub trials: Vec<Trial>,
+    pub workloads: Vec<CompiledWorkload>,
     /// Some of them with other scalars or sizes than those declared.
-    pub varied: Vec<VariedTrial>,
+    pub varied: Vec<CompiledVariation>,
     /// Scalars and sizes that the candidate cannot be launched with, and why.
     pub not_varied: Vec<String>,
     /// A workload whose indices do not fit 32 bits, where the device has the memory.
-    pub far: Option<VariedTrial>,
+    pub large_indices: Option<CompiledVariation>,
     /// The workloads that are for measuring.
-    pub measured: Vec<Trial>,
+    pub measured: Vec<CompiledWorkload>,
     /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
-    pub held_out: Vec<Option<Trial>>,
+    pub held_out: Vec<Option<CompiledWorkload>>,
     /// Workloads that will not run.
     pub not_run: Vec<NotRun>,
     /// What the code shows without running it.
@@ -57,9 +57,9 @@ pub struct Subject {
 
 /// A workload with another scalar or another size than the declared one.
 #[derive(Clone, Debug)]
-pub struct VariedTrial {
+pub struct CompiledVariation {
     /// The workload.
-    pub trial: Trial,
+    pub trial: CompiledWorkload,
     /// The scalar or the sizes with their values, for reports.
     pub what: String,
     /// The inputs.
@@ -68,7 +68,7 @@ pub struct VariedTrial {
 
 /// One workload with both programs.
 #[derive(Clone, Debug)]
-pub struct Trial {
+pub struct CompiledWorkload {
     /// The sizes.
     pub case: Case,
     /// The candidate's steps.
@@ -117,7 +117,7 @@ pub struct Origins {
 impl Origins {
     /// Of what was compiled.
     #[must_use]
-    pub fn of(facts: &Facts) -> Self {
+    pub fn from_facts(facts: &Facts) -> Self {
         Self {
             file: facts.candidate.file.display().to_string(),
             language: facts.candidate.language,
@@ -149,7 +149,7 @@ impl Origins {
     }
 }
 
-impl Trial {
+impl CompiledWorkload {
     /// Bytes of all tensors and of the candidate's scratch.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -158,21 +158,22 @@ impl Trial {
     }
 }
 
-impl Subject {
+impl CompiledCandidate {
     /// Its modules are loaded behind this many of others, so that programs count them from there.
-    pub fn stand_behind(&mut self, others: usize) {
-        let trials = self.trials.iter_mut().chain(&mut self.measured);
-        let varied = self.varied.iter_mut().chain(&mut self.far).map(|varied| &mut varied.trial);
+    pub fn set_preceding_modules(&mut self, others: usize) {
+        let trials = self.workloads.iter_mut().chain(&mut self.measured);
+        let varied =
+            self.varied.iter_mut().chain(&mut self.large_indices).map(|varied| &mut varied.trial);
         for trial in trials.chain(self.held_out.iter_mut().flatten()).chain(varied) {
-            trial.candidate.module = trial.candidate.module - self.behind + others;
+            trial.candidate.module = trial.candidate.module - self.preceding_modules + others;
         }
-        self.behind = others;
+        self.preceding_modules = others;
     }
 
     /// Where the code of a trial comes from.
     #[must_use]
-    pub fn origins(&self, trial: &Trial) -> Option<&Origins> {
-        self.origins.get(trial.candidate.module.checked_sub(self.behind)?)
+    pub fn origins(&self, trial: &CompiledWorkload) -> Option<&Origins> {
+        self.origins.get(trial.candidate.module.checked_sub(self.preceding_modules)?)
     }
 
     /// What is known before anything runs.

@@ -5,9 +5,9 @@ use lightbench_tensors::case::Case;
 use lightbench_tensors::compare::Expected;
 use lightbench_tensors::inputs::InputSpec;
 
-use super::StationFailure;
-use super::bound::of_device;
-use super::trusted::Reals;
+use super::SessionFailure;
+use super::bound::failure_from_device_error;
+use super::harness_kernels::Reals;
 
 /// Results that are kept, and their bytes on the host.
 const MOST_KEPT: usize = 256;
@@ -18,7 +18,7 @@ const SHARE_OF_DEVICE: u64 = 8;
 
 /// What the reference computed for a case.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ReferenceResults {
     pub(super) case: Case,
     pub(super) recipe: InputSpec,
     pub(super) results: Results,
@@ -30,13 +30,13 @@ pub(super) type Results = Vec<Option<Exact>>;
 /// What the reference computed for an output.
 #[derive(Debug)]
 pub(super) struct Exact {
-    pub(super) values: Held,
-    pub(super) magnitudes: Option<Held>,
+    pub(super) values: StoredBytes,
+    pub(super) magnitudes: Option<StoredBytes>,
 }
 
 /// Some bytes.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum StoredBytes {
     OnHost(Vec<u8>),
     OnDevice { buffer: BufferId, bytes: u64 },
 }
@@ -48,8 +48,8 @@ pub(super) struct Fetched {
     magnitudes: Option<Vec<u8>>,
 }
 
-impl Known {
-    fn held(&self) -> impl Iterator<Item = &Held> {
+impl ReferenceResults {
+    fn held(&self) -> impl Iterator<Item = &StoredBytes> {
         let each = self.results.iter().flatten();
         each.flat_map(|exact| [Some(&exact.values), exact.magnitudes.as_ref()]).flatten()
     }
@@ -57,22 +57,22 @@ impl Known {
     /// Bytes on the host, and on the device.
     fn bytes(&self) -> (u64, u64) {
         self.held().fold((0, 0), |(host, device), held| match held {
-            Held::OnHost(bytes) => (host + bytes.len() as u64, device),
-            Held::OnDevice { bytes, .. } => (host, device + bytes),
+            StoredBytes::OnHost(bytes) => (host + bytes.len() as u64, device),
+            StoredBytes::OnDevice { bytes, .. } => (host, device + bytes),
         })
     }
 
-    fn free(self, device: &mut dyn Device) -> Result<(), StationFailure> {
+    fn free(self, device: &mut dyn Device) -> Result<(), SessionFailure> {
         free(self.results, device)
     }
 }
 
 /// Gives back what lies on the device.
-pub(super) fn free(results: Results, device: &mut dyn Device) -> Result<(), StationFailure> {
+pub(super) fn free(results: Results, device: &mut dyn Device) -> Result<(), SessionFailure> {
     for exact in results.into_iter().flatten() {
         for held in [Some(exact.values), exact.magnitudes].into_iter().flatten() {
-            if let Held::OnDevice { buffer, .. } = held {
-                device.free(buffer).map_err(|error| of_device(&error))?;
+            if let StoredBytes::OnDevice { buffer, .. } = held {
+                device.free(buffer).map_err(|error| failure_from_device_error(&error))?;
             }
         }
     }
@@ -81,14 +81,14 @@ pub(super) fn free(results: Results, device: &mut dyn Device) -> Result<(), Stat
 
 /// Keeps memory bounded; the newest result stays.
 pub(super) fn forget(
-    known: &mut Vec<Known>,
+    known: &mut Vec<ReferenceResults>,
     device: &mut dyn Device,
-) -> Result<(), StationFailure> {
+) -> Result<(), SessionFailure> {
     let most_there = device.description().memory_bytes / SHARE_OF_DEVICE;
     loop {
         let (host, there) = known
             .iter()
-            .map(Known::bytes)
+            .map(ReferenceResults::bytes)
             .fold((0, 0), |sums, each| (sums.0 + each.0, sums.1 + each.1));
         let fits = known.len() <= MOST_KEPT && host <= MOST_KEPT_BYTES && there <= most_there;
         if fits || known.len() <= 1 {
@@ -103,23 +103,23 @@ impl Exact {
     pub(super) fn reals(&self) -> Option<Reals> {
         match (&self.values, &self.magnitudes) {
             (
-                Held::OnDevice { buffer: values, .. },
-                Some(Held::OnDevice { buffer: magnitudes, .. }),
+                StoredBytes::OnDevice { buffer: values, .. },
+                Some(StoredBytes::OnDevice { buffer: magnitudes, .. }),
             ) => Some(Reals { values: *values, magnitudes: *magnitudes }),
-            (Held::OnDevice { .. } | Held::OnHost(_), _) => None,
+            (StoredBytes::OnDevice { .. } | StoredBytes::OnHost(_), _) => None,
         }
     }
 
     /// Where the device has the values.
     pub(super) fn values_there(&self) -> Option<BufferId> {
         match &self.values {
-            Held::OnDevice { buffer, .. } => Some(*buffer),
-            Held::OnHost(_) => None,
+            StoredBytes::OnDevice { buffer, .. } => Some(*buffer),
+            StoredBytes::OnHost(_) => None,
         }
     }
 
     /// Everything, for the host to look at.
-    pub(super) fn fetch(&self, device: &mut dyn Device) -> Result<Fetched, StationFailure> {
+    pub(super) fn fetch(&self, device: &mut dyn Device) -> Result<Fetched, SessionFailure> {
         let values = self.values.fetch(device)?;
         let magnitudes =
             self.magnitudes.as_ref().map(|magnitudes| magnitudes.fetch(device)).transpose()?;
@@ -127,12 +127,12 @@ impl Exact {
     }
 }
 
-impl Held {
-    fn fetch(&self, device: &mut dyn Device) -> Result<Vec<u8>, StationFailure> {
+impl StoredBytes {
+    fn fetch(&self, device: &mut dyn Device) -> Result<Vec<u8>, SessionFailure> {
         match self {
             Self::OnHost(bytes) => Ok(bytes.clone()),
             Self::OnDevice { buffer, .. } => {
-                Ok(device.read(*buffer).map_err(|error| of_device(&error))?.bytes)
+                Ok(device.read(*buffer).map_err(|error| failure_from_device_error(&error))?.bytes)
             }
         }
     }

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use lightbench_device::{BufferId, Content, Device};
 use serde::{Deserialize, Serialize};
 
-use super::StationFailure;
-use super::bound::of_device;
+use super::SessionFailure;
+use super::bound::failure_from_device_error;
 
 const HEAD: &str = "head.json";
 const DIRECT: &str = "direct";
@@ -46,7 +46,7 @@ enum Way {
 }
 
 impl Way {
-    fn read(folder: &Path) -> Result<Self, StationFailure> {
+    fn read(folder: &Path) -> Result<Self, SessionFailure> {
         match fs::read(folder.join(DIRECT)) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(failure),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::Untried),
@@ -54,14 +54,14 @@ impl Way {
         }
     }
 
-    fn remember(self, folder: &Path) -> Result<(), StationFailure> {
+    fn remember(self, folder: &Path) -> Result<(), SessionFailure> {
         let bytes = serde_json::to_vec(&self).map_err(failure)?;
         fs::write(folder.join(DIRECT), bytes).map_err(failure)
     }
 }
 
 /// Writes the contents of outputs, each with its tensor's index.
-pub(super) fn write(folder: &Path, outputs: &[(usize, Content)]) -> Result<(), StationFailure> {
+pub(super) fn write(folder: &Path, outputs: &[(usize, Content)]) -> Result<(), SessionFailure> {
     let mut head = Vec::new();
     for (tensor, content) in outputs {
         fs::write(folder.join(tensor.to_string()), &content.bytes).map_err(failure)?;
@@ -77,7 +77,7 @@ pub(super) fn write_from(
     folder: &Path,
     device: &mut dyn Device,
     outputs: &[(usize, BufferId, u64)],
-) -> Result<(), StationFailure> {
+) -> Result<(), SessionFailure> {
     let mut head = Vec::new();
     let way = Way::read(folder)?;
     for (slot, (tensor, buffer, bytes)) in outputs.iter().enumerate() {
@@ -95,7 +95,9 @@ pub(super) fn write_from(
         // What the run before left is written over: pages that are there already cost nothing.
         let options = File::options().write(true).create(true).truncate(false).to_owned();
         let mut file = options.open(folder.join(tensor.to_string())).map_err(failure)?;
-        let unwritten = device.read_to(*buffer, &mut file).map_err(|error| of_device(&error))?;
+        let unwritten = device
+            .read_to(*buffer, &mut file)
+            .map_err(|error| failure_from_device_error(&error))?;
         let bytes = file.stream_position().map_err(failure)?;
         file.set_len(bytes).map_err(failure)?;
         head.push(Entry { tensor, bytes, unwritten, offered, place: Place::File });
@@ -103,7 +105,7 @@ pub(super) fn write_from(
     write_head(folder, &head)
 }
 
-fn write_head(folder: &Path, head: &[Entry]) -> Result<(), StationFailure> {
+fn write_head(folder: &Path, head: &[Entry]) -> Result<(), SessionFailure> {
     let head = serde_json::to_vec(head).map_err(failure)?;
     fs::write(folder.join(HEAD), head).map_err(failure)
 }
@@ -122,7 +124,7 @@ pub(super) struct Handed {
 
 impl Handed {
     /// What [`write`] or [`write_from`] wrote.
-    pub(super) fn all(folder: &Path) -> Result<Vec<Self>, StationFailure> {
+    pub(super) fn all(folder: &Path) -> Result<Vec<Self>, SessionFailure> {
         let head = fs::read(folder.join(HEAD)).map_err(failure)?;
         let head: Vec<Entry> = serde_json::from_slice(&head).map_err(failure)?;
         let handed = head.into_iter().map(|Entry { tensor, bytes, unwritten, offered, place }| {
@@ -132,12 +134,12 @@ impl Handed {
     }
 
     /// Its bytes.
-    pub(super) fn content(&self) -> Result<Content, StationFailure> {
+    pub(super) fn content(&self) -> Result<Content, SessionFailure> {
         let bytes = fs::read(self.file()).map_err(failure)?;
         if bytes.len() as u64 != self.bytes {
             let (output, found, expected) = (self.tensor, bytes.len(), self.bytes);
             let message = format!("output {output} has {found} bytes, not {expected}");
-            return Err(StationFailure::Outputs(message));
+            return Err(SessionFailure::Outputs(message));
         }
         Ok(Content { bytes, unwritten: self.unwritten.clone() })
     }
@@ -147,7 +149,7 @@ impl Handed {
         &self,
         device: &mut dyn Device,
         buffer: BufferId,
-    ) -> Result<(), StationFailure> {
+    ) -> Result<(), SessionFailure> {
         if let (Some(offered), Some(direct)) = (&self.offered, device.direct()) {
             match (direct.take(buffer, offered), self.place) {
                 (Ok(()), Place::File) => return Way::Works.remember(&self.folder),
@@ -157,7 +159,7 @@ impl Handed {
             }
         }
         let mut file = File::open(self.file()).map_err(failure)?;
-        device.set_from(buffer, &mut file).map_err(|error| of_device(&error))
+        device.set_from(buffer, &mut file).map_err(|error| failure_from_device_error(&error))
     }
 
     fn file(&self) -> PathBuf {
@@ -165,6 +167,6 @@ impl Handed {
     }
 }
 
-fn failure(error: impl std::fmt::Display) -> StationFailure {
-    StationFailure::Outputs(error.to_string())
+fn failure(error: impl std::fmt::Display) -> SessionFailure {
+    SessionFailure::Outputs(error.to_string())
 }

@@ -22,11 +22,11 @@ use lightbench_virtual_gpu::cost::time::Modelled;
 use lightbench_virtual_gpu::{Access, InitialContent};
 use serde::{Deserialize, Serialize};
 
-use super::bound::{Bound, fill_with_tensor, of_device};
+use super::bound::{Bound, failure_from_device_error, fill_with_tensor};
 use super::sampling::{MEAN_PAUSE, Sample, energy, sampled, timed};
-use super::serve::Station;
+use super::session::DeviceSession;
 use super::steps::{fill_constants, flattened};
-use super::{MemoryOrder, Side, StationFailure};
+use super::{BufferPlacement, SessionFailure, Side};
 use crate::fault_report::FaultReport;
 use crate::program::Program;
 
@@ -35,7 +35,7 @@ const PLACEMENT: Placement = Placement::Left;
 
 /// Timing of the programs of one or more candidates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeasureOrder {
+pub struct MeasureRequest {
     /// The sizes.
     pub case: Case,
     /// What is timed; where there are several, every round has all of them, in an order that is shuffled.
@@ -125,13 +125,13 @@ pub struct ModelledTime {
     pub assumptions: Vec<String>,
 }
 
-impl Station {
+impl DeviceSession {
     /// Times programs.
     ///
     /// # Errors
     /// The device cannot run them. What a candidate does wrong is in the report.
-    pub fn measure(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
-        self.is(Side::Candidate)?;
+    pub fn measure(&mut self, order: &MeasureRequest) -> Result<MeasureReport, SessionFailure> {
+        self.require_side(Side::Candidate)?;
         if let Some(before) = self.take_bound() {
             before.free(self.device())?;
         }
@@ -144,7 +144,7 @@ impl Station {
         }
     }
 
-    fn measured(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+    fn measured(&mut self, order: &MeasureRequest) -> Result<MeasureReport, SessionFailure> {
         if let Some(instruments) = self.device().instruments() {
             instruments.keep_time(&match order.protocol.clock {
                 ClockUse::Events => Timekeeping::Events,
@@ -187,13 +187,13 @@ impl Station {
     }
 
     /// One program after the other: a model needs them not side by side, and the host has less memory than a GPU.
-    fn modelled(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+    fn modelled(&mut self, order: &MeasureRequest) -> Result<MeasureReport, SessionFailure> {
         let mut times = Vec::new();
         let once = Sampling::single(order.mode, 1);
         for program in &order.programs {
             let contender = match self.contender(order, program) {
                 Ok(contender) => contender,
-                Err(StationFailure::Memory(reason)) => {
+                Err(SessionFailure::Memory(reason)) => {
                     let profile = Profile::default();
                     times.push(ModelledProgram { time: Err(reason), profile });
                     continue;
@@ -201,14 +201,14 @@ impl Station {
                 Err(failure) => return Err(failure),
             };
             let timed = self.device().time(&contender.work, once);
-            match timed.map_err(|error| of_device(&error))? {
+            match timed.map_err(|error| failure_from_device_error(&error))? {
                 Timed::Modelled(parts) => {
                     let (time, profile) = (together(&parts), profile(&parts));
                     times.push(ModelledProgram { time, profile });
                 }
                 Timed::Samples { .. } | Timed::Faulted(_) => {
                     let message = "a virtual device measured time";
-                    return Err(StationFailure::Order(message.to_owned()));
+                    return Err(SessionFailure::Order(message.to_owned()));
                 }
             }
             self.give_back(contender)?;
@@ -216,22 +216,22 @@ impl Station {
         Ok(MeasureReport::Modelled(times))
     }
 
-    fn give_back(&mut self, contender: Contender) -> Result<(), StationFailure> {
+    fn give_back(&mut self, contender: Contender) -> Result<(), SessionFailure> {
         contender.bound.free(self.device())?;
         for (_, copy) in contender.pristine {
-            self.device().free(copy).map_err(|error| of_device(&error))?;
+            self.device().free(copy).map_err(|error| failure_from_device_error(&error))?;
         }
         Ok(())
     }
 
     fn contender(
         &mut self,
-        order: &MeasureOrder,
+        order: &MeasureRequest,
         program: &Program,
-    ) -> Result<Contender, StationFailure> {
+    ) -> Result<Contender, SessionFailure> {
         let (sides, memory) =
-            ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(PLACEMENT));
-        let trusted = self.trusted();
+            ((&order.case, program, Side::Candidate), BufferPlacement::Fresh(PLACEMENT));
+        let trusted = self.harness_kernels();
         let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory, trusted)?;
         let (mut pristine, mut restore) = (Vec::new(), Vec::new());
         for (tensor, buffer) in bound.inouts(&order.case) {
@@ -241,7 +241,10 @@ impl Station {
                 Access::ReadWrite,
                 InitialContent::Uninitialised,
             );
-            let copy = self.device().allocate(request).map_err(|error| of_device(&error))?;
+            let copy = self
+                .device()
+                .allocate(request)
+                .map_err(|error| failure_from_device_error(&error))?;
             let content = (&order.case, tensor, order.recipe);
             fill_with_tensor(self.device(), trusted, copy, content)?;
             restore.push((copy, buffer));
@@ -256,8 +259,8 @@ impl Station {
         &mut self,
         bound: &Bound,
         restore: Vec<(BufferId, BufferId)>,
-        (order, program): (&MeasureOrder, &Program),
-    ) -> Result<Work, StationFailure> {
+        (order, program): (&MeasureRequest, &Program),
+    ) -> Result<Work, SessionFailure> {
         let walk = self.walk(bound, program);
         fill_constants(self.device(), &walk, program)?;
         let mut work = bound.work(&order.case, program);
@@ -269,15 +272,15 @@ impl Station {
     /// One more sample of the first program, on inputs that nobody saw.
     fn last(
         &mut self,
-        order: &MeasureOrder,
+        order: &MeasureRequest,
         contenders: &mut [Contender],
         samples: &mut Samples,
     ) -> Result<(), Stop> {
         let (Some(contender), Some(program)) = (contenders.first_mut(), order.programs.first())
         else {
-            return Err(StationFailure::Order("nothing was measured".to_owned()).into());
+            return Err(SessionFailure::Order("nothing was measured".to_owned()).into());
         };
-        let trusted = self.trusted();
+        let trusted = self.harness_kernels();
         let walk = self.walk(&contender.bound, program);
         let device = self.device();
         contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
@@ -298,10 +301,10 @@ impl Station {
     /// Hands over what the last sample left, and gives everything back.
     fn ended(
         &mut self,
-        order: &MeasureOrder,
+        order: &MeasureRequest,
         contenders: Vec<Contender>,
         mut samples: Samples,
-    ) -> Result<MeasureReport, StationFailure> {
+    ) -> Result<MeasureReport, SessionFailure> {
         if let Some(contender) = contenders.first() {
             if let Some(folder) = &order.outputs {
                 self.hand_over(&contender.bound, &order.case, Some(folder))?;
@@ -326,21 +329,21 @@ pub(super) struct Contender {
 
 /// Why there are no samples.
 pub(super) enum Stop {
-    Station(StationFailure),
+    Failed(SessionFailure),
     Faulted(Vec<LaunchFault>),
     Abandoned(Seconds),
 }
 
-impl From<StationFailure> for Stop {
-    fn from(failure: StationFailure) -> Self {
-        Self::Station(failure)
+impl From<SessionFailure> for Stop {
+    fn from(failure: SessionFailure) -> Self {
+        Self::Failed(failure)
     }
 }
 
 impl Stop {
-    fn reported(self) -> Result<MeasureReport, StationFailure> {
+    fn reported(self) -> Result<MeasureReport, SessionFailure> {
         match self {
-            Self::Station(failure) => Err(failure),
+            Self::Failed(failure) => Err(failure),
             Self::Faulted(faults) => {
                 Ok(MeasureReport::Faulted(faults.into_iter().map(Into::into).collect()))
             }

@@ -17,9 +17,9 @@ use lightbench_tensors::inputs::{InputMode, InputSpec};
 use lightbench_worker::server;
 
 use super::*;
-use crate::device_worker;
+use crate::device_protocol;
+use crate::device_session::{BufferPlacement, CountsUse, DeviceSession, GridPart, Scrutiny};
 use crate::program::{ArgumentCase, LaunchStep, Program, Step};
-use crate::station::{CountsUse, GridPart, MemoryOrder, Scrutiny, Station};
 
 const SCRIPT: &str = "LIGHTBENCH_TEST_SCRIPT";
 const LIMIT: Duration = Duration::from_secs(20);
@@ -29,17 +29,17 @@ const SHORT: Duration = Duration::from_millis(300);
 type Scripts = BTreeMap<String, Vec<ScriptedLaunch>>;
 
 /// Opens a scripted device with the script of the side.
-fn open(opening: &Opening) -> Result<Station, StationFailure> {
+fn open(opening: &OpenRequest) -> Result<DeviceSession, SessionFailure> {
     let scripts = std::env::var(SCRIPT).unwrap();
     let mut scripts: Scripts = serde_json::from_str(&scripts).unwrap();
     let script = scripts.remove(&format!("{:?}", opening.side)).unwrap();
-    Station::on(Box::new(ScriptedDevice::new(script)), opening)
+    DeviceSession::with_device(Box::new(ScriptedDevice::new(script)), opening)
 }
 
 /// This very test program as a worker. What the test harness prints goes nowhere; descriptor 3 is the parent's pipe.
 fn command(candidate: &[ScriptedLaunch], reference: &[ScriptedLaunch]) -> WorkerCommand {
     let program = std::env::current_exe().unwrap();
-    let name = "stations::tests::scripted_worker";
+    let name = "device_workers::tests::scripted_worker";
     let script = "exec \"$0\" \"$@\" 3>&1 1>/dev/null";
     let arguments = ["-c", script, program.to_str().unwrap(), name];
     let harness = ["--exact", "--ignored", "--nocapture"];
@@ -60,7 +60,7 @@ fn scripted_worker() {
     }
     let to_parent = File::options().write(true).open("/dev/fd/3").unwrap();
     rustix::stdio::dup2_stdout(&to_parent).unwrap();
-    server::serve(vec![device_worker::offer_with(open)]).unwrap();
+    server::serve(vec![device_protocol::offer_with(open)]).unwrap();
 }
 
 /// Four integers.
@@ -93,12 +93,12 @@ fn program() -> Program {
 const RECIPE: InputSpec =
     InputSpec { seed: 1, draw: InputMode::Distribution(Distribution::AsDeclared) };
 
-fn run_order() -> RunOrder {
-    RunOrder {
+fn run_request() -> RunRequest {
+    RunRequest {
         case: case(),
         program: program(),
         recipe: RECIPE,
-        memory: MemoryOrder::Fresh(lightbench_device::Placement::Left),
+        memory: BufferPlacement::Fresh(lightbench_device::Placement::Left),
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,
@@ -106,8 +106,8 @@ fn run_order() -> RunOrder {
     }
 }
 
-fn judge_order() -> JudgeOrder {
-    JudgeOrder {
+fn judge_request() -> JudgeRequest {
+    JudgeRequest {
         case: case(),
         program: program(),
         recipe: RECIPE,
@@ -121,29 +121,29 @@ fn writes(values: [i32; 4]) -> ScriptedLaunch {
     ScriptedLaunch::Write(vec![(0, values.iter().flat_map(|value| value.to_le_bytes()).collect())])
 }
 
-/// Stations that are open.
-fn stations(candidate: &[ScriptedLaunch], reference: &[ScriptedLaunch]) -> Stations {
+/// Open device workers.
+fn workers(candidate: &[ScriptedLaunch], reference: &[ScriptedLaunch]) -> DeviceWorkers {
     let device = DeviceName::parse("virtual:h200").unwrap();
-    let mut stations = Stations::new(&command(candidate, reference), &device, None).unwrap();
-    reopen(&mut stations);
-    stations
+    let mut workers = DeviceWorkers::new(&command(candidate, reference), &device, None).unwrap();
+    reopen(&mut workers);
+    workers
 }
 
-fn reopen(stations: &mut Stations) {
+fn reopen(workers: &mut DeviceWorkers) {
     let module = [ModuleImage { ptx: String::new(), cubin: None }];
-    stations.open(&module, &module, None, 1, &Cancellation::new()).unwrap();
+    workers.open(&module, &module, None, 1, &Cancellation::new()).unwrap();
 }
 
-fn ran(stations: &mut Stations, limit: Duration) -> Result<RunReport, StationError> {
-    stations.run(run_order(), limit, &Cancellation::new())
+fn ran(workers: &mut DeviceWorkers, limit: Duration) -> Result<RunReport, DeviceWorkerError> {
+    workers.run(run_request(), limit, &Cancellation::new())
 }
 
 #[test]
 fn results_are_handed_over_and_judged() {
     let check = |found, expected, wrong: &[u64]| {
-        let mut stations = stations(&[writes(found)], &[writes(expected)]);
-        assert_eq!(ran(&mut stations, LIMIT).unwrap().faults, []);
-        let judged = stations.judge(judge_order(), LIMIT, &Cancellation::new()).unwrap();
+        let mut workers = workers(&[writes(found)], &[writes(expected)]);
+        assert_eq!(ran(&mut workers, LIMIT).unwrap().faults, []);
+        let judged = workers.judge(judge_request(), LIMIT, &Cancellation::new()).unwrap();
         let counts: Vec<u64> = judged
             .comparisons
             .iter()
@@ -159,28 +159,28 @@ fn results_are_handed_over_and_judged() {
 #[test]
 fn what_was_not_written_is_wrong() {
     let half = ScriptedLaunch::Write(vec![(0, vec![0; 8])]);
-    let mut stations = stations(&[half], &[writes([0; 4])]);
-    ran(&mut stations, LIMIT).unwrap();
-    let judged = stations.judge(judge_order(), LIMIT, &Cancellation::new()).unwrap();
+    let mut workers = workers(&[half], &[writes([0; 4])]);
+    ran(&mut workers, LIMIT).unwrap();
+    let judged = workers.judge(judge_request(), LIMIT, &Cancellation::new()).unwrap();
     let wrong = judged.comparisons[0].wrong.as_ref().unwrap();
     assert_eq!((wrong.count, wrong.kind), (2, WrongKind::Unwritten));
 }
 
 /// What ends a station, in the words of the error; afterwards both are there again.
 fn check_end(act: &ScriptedLaunch, limit: Duration, expected: &str) {
-    let mut stations = stations(std::slice::from_ref(act), &[]);
-    let error = ran(&mut stations, limit).unwrap_err();
+    let mut workers = workers(std::slice::from_ref(act), &[]);
+    let error = ran(&mut workers, limit).unwrap_err();
     let found = match &error {
-        StationError::TimedOut(_) => "timed out",
-        StationError::Lost(_) => "lost",
-        StationError::Ended(end) if end.is_crash() => "crashed",
-        StationError::Ended(_) => "killed",
-        StationError::Cancelled => "cancelled",
-        StationError::Failed(_) => "failed",
-        StationError::Environment(_) => "environment",
+        DeviceWorkerError::TimedOut(_) => "timed out",
+        DeviceWorkerError::Lost(_) => "lost",
+        DeviceWorkerError::Ended(end) if end.is_crash() => "crashed",
+        DeviceWorkerError::Ended(_) => "killed",
+        DeviceWorkerError::Cancelled => "cancelled",
+        DeviceWorkerError::Failed(_) => "failed",
+        DeviceWorkerError::Environment(_) => "environment",
     };
     assert_eq!(found, expected, "{act:?}: {error}");
-    reopen(&mut stations);
+    reopen(&mut workers);
 }
 
 #[test]
@@ -200,38 +200,38 @@ fn a_driver_that_fails_is_a_lost_device() {
 
 #[test]
 fn a_fault_is_a_report_and_ends_the_process() {
-    let mut stations = stations(&[ScriptedLaunch::Trap], &[]);
-    let report = ran(&mut stations, LIMIT).unwrap();
+    let mut workers = workers(&[ScriptedLaunch::Trap], &[]);
+    let report = ran(&mut workers, LIMIT).unwrap();
     let kinds: Vec<String> =
         report.faults.iter().map(|fault| format!("{:?}", fault.kind)).collect();
     assert_eq!(kinds, ["Trap"]);
     // A new process, whose device nobody opened.
     assert!(matches!(
-        ran(&mut stations, LIMIT),
-        Err(StationError::Failed(StationFailure::Order(_)))
+        ran(&mut workers, LIMIT),
+        Err(DeviceWorkerError::Failed(SessionFailure::Order(_)))
     ));
 }
 
 #[test]
 fn a_reference_that_hangs_can_be_cancelled() {
-    let mut stations = stations(&[writes([1; 4])], &[ScriptedLaunch::Hang]);
-    ran(&mut stations, LIMIT).unwrap();
+    let mut workers = workers(&[writes([1; 4])], &[ScriptedLaunch::Hang]);
+    ran(&mut workers, LIMIT).unwrap();
     let cancellation = Cancellation::new();
     let error = std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(SHORT);
             cancellation.cancel();
         });
-        stations.judge(judge_order(), LIMIT, &cancellation).unwrap_err()
+        workers.judge(judge_request(), LIMIT, &cancellation).unwrap_err()
     });
-    assert!(matches!(error, StationError::Cancelled), "{error}");
-    reopen(&mut stations);
+    assert!(matches!(error, DeviceWorkerError::Cancelled), "{error}");
+    reopen(&mut workers);
 }
 
 #[test]
 fn a_process_that_died_while_nobody_needed_it_is_replaced() {
-    let mut stations = stations(&[writes([1; 4])], &[]);
-    let process = stations.candidate.worker(&Cancellation::new()).unwrap().id();
+    let mut workers = workers(&[writes([1; 4])], &[]);
+    let process = workers.candidate.worker(&Cancellation::new()).unwrap().id();
     let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
     let deadline = Instant::now() + LIMIT;
@@ -244,22 +244,25 @@ fn a_process_that_died_while_nobody_needed_it_is_replaced() {
     while !ended() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }
-    reopen(&mut stations);
-    assert_eq!(stations.take_replaced(), [Death::Signal { number: 9 }]);
-    assert_eq!(stations.take_replaced(), []);
-    ran(&mut stations, LIMIT).unwrap();
+    reopen(&mut workers);
+    assert_eq!(workers.take_replaced(), [Death::Signal { number: 9 }]);
+    assert_eq!(workers.take_replaced(), []);
+    ran(&mut workers, LIMIT).unwrap();
 }
 
 /// Sends a signal to a process in the middle of an order that would take for ever.
-fn ran_while_signalled(stations: &mut Stations, signal: rustix::process::Signal) -> StationError {
-    let process = stations.candidate.worker(&Cancellation::new()).unwrap().id();
+fn ran_while_signalled(
+    workers: &mut DeviceWorkers,
+    signal: rustix::process::Signal,
+) -> DeviceWorkerError {
+    let process = workers.candidate.worker(&Cancellation::new()).unwrap().id();
     let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(SHORT);
             rustix::process::kill_process(number, signal).unwrap();
         });
-        ran(stations, LIMIT).unwrap_err()
+        ran(workers, LIMIT).unwrap_err()
     })
 }
 
@@ -270,15 +273,15 @@ fn a_process_that_somebody_kills_or_stops_has_not_crashed() {
         let mut command = command(&[ScriptedLaunch::Hang], &[]);
         command.stopped_limit = SHORT;
         let device = DeviceName::parse("virtual:h200").unwrap();
-        let mut stations = Stations::new(&command, &device, None).unwrap();
-        reopen(&mut stations);
+        let mut workers = DeviceWorkers::new(&command, &device, None).unwrap();
+        reopen(&mut workers);
         let began = Instant::now();
-        let error = ran_while_signalled(&mut stations, signal);
-        let StationError::Ended(end) = &error else { panic!("{error:?}") };
+        let error = ran_while_signalled(&mut workers, signal);
+        let DeviceWorkerError::Ended(end) = &error else { panic!("{error:?}") };
         assert_eq!(end.is_crash(), is_crash, "{end}");
         assert_eq!(Some(end.death), expected, "{end:?}");
         assert!(began.elapsed() < LIMIT, "{end}");
-        reopen(&mut stations);
+        reopen(&mut workers);
     };
     let killed = |signal: Signal| Some(Death::Signal { number: signal.as_raw() });
     check(Signal::KILL, false, killed(Signal::KILL));
@@ -290,21 +293,21 @@ fn a_process_that_somebody_kills_or_stops_has_not_crashed() {
 
 #[test]
 fn the_reference_that_is_killed_is_named_so() {
-    let mut stations = stations(&[writes([1; 4])], &[ScriptedLaunch::Die]);
-    ran(&mut stations, LIMIT).unwrap();
-    let error = stations.judge(judge_order(), LIMIT, &Cancellation::new()).unwrap_err();
-    let StationError::Ended(end) = &error else { panic!("{error:?}") };
+    let mut workers = workers(&[writes([1; 4])], &[ScriptedLaunch::Die]);
+    ran(&mut workers, LIMIT).unwrap();
+    let error = workers.judge(judge_request(), LIMIT, &Cancellation::new()).unwrap_err();
+    let DeviceWorkerError::Ended(end) = &error else { panic!("{error:?}") };
     assert_eq!(end.role, WorkerRole::Reference, "{end}");
 }
 
 #[test]
 fn a_process_that_died_between_two_orders_is_an_end_and_not_a_wrong_order() {
-    let mut stations = stations(&[writes([1; 4])], &[]);
-    let process = stations.candidate.worker(&Cancellation::new()).unwrap().id();
+    let mut workers = workers(&[writes([1; 4])], &[]);
+    let process = workers.candidate.worker(&Cancellation::new()).unwrap().id();
     let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
     std::thread::sleep(SHORT);
-    let error = ran(&mut stations, LIMIT).unwrap_err();
-    let StationError::Ended(end) = &error else { panic!("{error:?}") };
+    let error = ran(&mut workers, LIMIT).unwrap_err();
+    let DeviceWorkerError::Ended(end) = &error else { panic!("{error:?}") };
     assert_eq!(end.death, Death::Signal { number: 9 });
 }

@@ -10,9 +10,9 @@ use lightbench_measure::timing::{Clock, Mode, NoStamps, Reading, Stopped};
 use lightbench_primitives::random::Stream;
 use lightbench_units::Seconds;
 
-use super::StationFailure;
-use super::bound::of_device;
-use super::measure::{Contender, MeasureOrder, Samples, Stop};
+use super::SessionFailure;
+use super::bound::failure_from_device_error;
+use super::measure::{Contender, MeasureRequest, Samples, Stop};
 
 /// A warm sample is of as many executions as take this long.
 const WARM_SAMPLE: Seconds = Seconds(20e-6);
@@ -36,7 +36,7 @@ const MOST_EXTRA_ROUNDS: u64 = 4;
 /// Rounds of all contenders until there are enough, and a few more.
 pub(super) fn sampled(
     device: &mut dyn Device,
-    order: &MeasureOrder,
+    order: &MeasureRequest,
     contenders: &[Contender],
 ) -> Result<Samples, Stop> {
     let once = Sampling::single(order.mode, 1);
@@ -62,7 +62,7 @@ pub(super) fn sampled(
         (order.mode, contenders.first(), device.instruments())
     {
         let floor = instruments.launch_floor(&first.work);
-        samples.launch_floor = floor.map_err(|error| of_device(&error))?;
+        samples.launch_floor = floor.map_err(|error| failure_from_device_error(&error))?;
     }
     Ok(samples)
 }
@@ -83,13 +83,13 @@ fn batch(mode: Mode, alone: Seconds, work: &Work) -> u32 {
 pub(super) fn energy(
     device: &mut dyn Device,
     contenders: &[Contender],
-) -> Result<Result<Energy, EnergyError>, StationFailure> {
+) -> Result<Result<Energy, EnergyError>, SessionFailure> {
     match (contenders.first(), device.instruments()) {
         (Some(first), Some(instruments)) => {
-            instruments.energy(&first.work).map_err(|error| of_device(&error))
+            instruments.energy(&first.work).map_err(|error| failure_from_device_error(&error))
         }
         (_, None) => Ok(Err(EnergyError::NoCounter)),
-        (None, _) => Err(StationFailure::Order("nothing was ordered".to_owned())),
+        (None, _) => Err(SessionFailure::Order("nothing was ordered".to_owned())),
     }
 }
 
@@ -114,7 +114,7 @@ fn round_of(
             Some(_) | None => all = Some(sample),
         }
     }
-    all.ok_or_else(|| StationFailure::Order("nothing was timed".to_owned()).into())
+    all.ok_or_else(|| SessionFailure::Order("nothing was timed".to_owned()).into())
 }
 
 /// Arrivals of a Poisson process are exponentially far apart; a wait of many means is cut off.
@@ -124,7 +124,7 @@ fn pause(uniform: f64) -> Duration {
 
 fn rounds(
     device: &mut dyn Device,
-    order: &MeasureOrder,
+    order: &MeasureRequest,
     contenders: &[Contender],
     samplings: &[Sampling],
 ) -> Result<Samples, Stop> {
@@ -164,7 +164,7 @@ fn rounds(
             remaining -= 1;
         }
     }
-    let missing = || StationFailure::Order("nothing was timed".to_owned());
+    let missing = || SessionFailure::Order("nothing was timed".to_owned());
     let (clock, stopped) = (clock.ok_or_else(missing)?, ended.ok_or_else(missing)?);
     let rounds = all.into_iter().map(Progress::into_rounds).collect();
     let clock = match clock {
@@ -221,10 +221,10 @@ pub(super) fn timed(
     work: &Work,
     sampling: Sampling,
 ) -> Result<Sample, Stop> {
-    match device.time(work, sampling).map_err(|error| of_device(&error))? {
+    match device.time(work, sampling).map_err(|error| failure_from_device_error(&error))? {
         Timed::Samples { clock, times, reading } => Ok(Sample { clock, times, reading }),
         Timed::Modelled(_) => {
-            Err(StationFailure::Order("a GPU modelled its time".to_owned()).into())
+            Err(SessionFailure::Order("a GPU modelled its time".to_owned()).into())
         }
         Timed::Faulted(faults) => Err(Stop::Faulted(faults)),
     }

@@ -17,7 +17,7 @@ const LONGEST_CHAIN: usize = 64;
 const LONGEST_STATEMENT: usize = 200;
 
 /// The source line that holds at the moment, while a function's statements are walked in order.
-pub(super) struct Places<'a, 't> {
+pub(super) struct SourceLocations<'a, 't> {
     index: &'a Index<'a, 't>,
     function: &'a str,
     current: Option<Location<'t>>,
@@ -26,7 +26,7 @@ pub(super) struct Places<'a, 't> {
     latest: HashMap<Position, Location<'t>>,
 }
 
-impl<'a, 't> Places<'a, 't> {
+impl<'a, 't> SourceLocations<'a, 't> {
     /// At the beginning of a function.
     pub(super) fn new(index: &'a Index<'a, 't>, function: &'a str) -> Self {
         Self { index, function, current: None, latest: HashMap::new() }

@@ -7,9 +7,9 @@ use lightbench_worker::protocol::{Call, Protocol};
 use lightbench_worker::server::{Offer, Service};
 use serde::{Deserialize, Serialize};
 
-use super::station::{
-    JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, Opening, RunOrder, RunReport, Station,
-    StationFailure,
+use super::device_session::{
+    DeviceSession, JudgeReport, JudgeRequest, MeasureReport, MeasureRequest, OpenRequest,
+    RunReport, RunRequest, SessionFailure,
 };
 
 /// The service that runs kernels on a device.
@@ -31,75 +31,75 @@ pub type DeviceWorker = WorkerHandle<DeviceProtocol>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Open a device for one side of a verification; the one that was open is closed first.
-    Open(Opening),
+    Open(OpenRequest),
     /// Run a candidate.
-    Run(Box<RunOrder>),
+    Run(Box<RunRequest>),
     /// Time candidates.
-    Measure(Box<MeasureOrder>),
+    Measure(Box<MeasureRequest>),
     /// Compare the outputs of a candidate with the reference.
-    Judge(Box<JudgeOrder>),
+    Judge(Box<JudgeRequest>),
 }
 
-impl From<Opening> for Request {
-    fn from(opening: Opening) -> Self {
+impl From<OpenRequest> for Request {
+    fn from(opening: OpenRequest) -> Self {
         Self::Open(opening)
     }
 }
 
-impl From<RunOrder> for Request {
-    fn from(order: RunOrder) -> Self {
+impl From<RunRequest> for Request {
+    fn from(order: RunRequest) -> Self {
         Self::Run(Box::new(order))
     }
 }
 
-impl From<MeasureOrder> for Request {
-    fn from(order: MeasureOrder) -> Self {
+impl From<MeasureRequest> for Request {
+    fn from(order: MeasureRequest) -> Self {
         Self::Measure(Box::new(order))
     }
 }
 
-impl From<JudgeOrder> for Request {
-    fn from(order: JudgeOrder) -> Self {
+impl From<JudgeRequest> for Request {
+    fn from(order: JudgeRequest) -> Self {
         Self::Judge(Box::new(order))
     }
 }
 
-impl Call<DeviceProtocol> for Opening {
-    type Reply = Result<Description, StationFailure>;
+impl Call<DeviceProtocol> for OpenRequest {
+    type Reply = Result<Description, SessionFailure>;
 }
 
-impl Call<DeviceProtocol> for RunOrder {
-    type Reply = Result<RunReport, StationFailure>;
+impl Call<DeviceProtocol> for RunRequest {
+    type Reply = Result<RunReport, SessionFailure>;
 }
 
-impl Call<DeviceProtocol> for MeasureOrder {
-    type Reply = Result<MeasureReport, StationFailure>;
+impl Call<DeviceProtocol> for MeasureRequest {
+    type Reply = Result<MeasureReport, SessionFailure>;
 }
 
-impl Call<DeviceProtocol> for JudgeOrder {
-    type Reply = Result<JudgeReport, StationFailure>;
+impl Call<DeviceProtocol> for JudgeRequest {
+    type Reply = Result<JudgeReport, SessionFailure>;
 }
 
 /// The function that opens a station.
-pub type OpenStation = fn(&Opening) -> Result<Station, StationFailure>;
+pub type OpenSession = fn(&OpenRequest) -> Result<DeviceSession, SessionFailure>;
 
 /// Offers the service to a parent.
 #[must_use]
 pub fn offer() -> Offer {
-    offer_with(Station::open)
+    offer_with(DeviceSession::open)
 }
 
 /// Offers the service with stations on devices that have no name.
 #[must_use]
-pub fn offer_with(open: OpenStation) -> Offer {
+pub fn offer_with(open: OpenSession) -> Offer {
     Offer::new::<DeviceProtocol, _>(move |(), _scratch| {
-        Ok((DeviceService { open, station: None }, ()))
+        Ok((DeviceService { open, session: None }, ()))
     })
 }
 
 struct DeviceService {
-    open: OpenStation,
-    station: Option<Station>,
+    open: OpenSession,
+    session: Option<DeviceSession>,
 }
 
 impl Service<DeviceProtocol> for DeviceService {
@@ -107,38 +107,38 @@ impl Service<DeviceProtocol> for DeviceService {
         match request {
             Request::Open(opening) => {
                 // The device that was open is closed first: everything that is opened has a context of its own.
-                self.station = None;
-                let opened = (self.open)(&opening).map(|station| {
-                    let description = station.description().clone();
-                    self.station = Some(station);
+                self.session = None;
+                let opened = (self.open)(&opening).map(|session| {
+                    let description = session.description().clone();
+                    self.session = Some(session);
                     description
                 });
-                Opening::encode(&opened)
+                OpenRequest::encode(&opened)
             }
             Request::Run(order) => {
-                RunOrder::encode(&self.station().and_then(|station| station.run(&order)))
+                RunRequest::encode(&self.session().and_then(|session| session.run(&order)))
             }
             Request::Measure(order) => {
-                MeasureOrder::encode(&self.station().and_then(|station| station.measure(&order)))
+                MeasureRequest::encode(&self.session().and_then(|session| session.measure(&order)))
             }
             Request::Judge(order) => {
-                JudgeOrder::encode(&self.station().and_then(|station| station.judge(&order)))
+                JudgeRequest::encode(&self.session().and_then(|session| session.judge(&order)))
             }
         }
     }
 }
 
 impl DeviceService {
-    fn station(&mut self) -> Result<&mut Station, StationFailure> {
-        let missing = || StationFailure::Order("no device is open".to_owned());
-        self.station.as_mut().ok_or_else(missing)
+    fn session(&mut self) -> Result<&mut DeviceSession, SessionFailure> {
+        let missing = || SessionFailure::Order("no device is open".to_owned());
+        self.session.as_mut().ok_or_else(missing)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::station::{ModuleImage, Side};
+    use crate::device_session::{ModuleImage, Side};
 
     #[test]
     fn an_opening_survives_the_round_trip() {
@@ -146,12 +146,12 @@ mod tests {
         for trusted in [None, Some(image("trusted", None)), Some(image("trusted", Some(vec![8])))] {
             let modules = vec![image("first", None), image("second", Some(vec![9, 9]))];
             let device = "cuda:0".to_owned();
-            let request = Request::Open(Opening {
+            let request = Request::Open(OpenRequest {
                 side: Side::Candidate,
                 device,
                 max_steps: 5,
                 modules,
-                trusted,
+                harness_kernels: trusted,
             });
             assert_eq!(Frame::new(&request).unwrap().parse::<Request>().unwrap(), request);
         }

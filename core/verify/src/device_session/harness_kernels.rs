@@ -9,17 +9,17 @@ use lightbench_tensors::encoding::format::Format;
 use lightbench_tensors::encoding::input::InputEncoding;
 use lightbench_virtual_gpu::{Access, InitialContent};
 
-use super::bound::of_device;
-use super::{ModuleImage, StationFailure};
-use crate::trusted_code::launches;
-use crate::trusted_code::launches::Compared;
+use super::bound::failure_from_device_error;
+use super::{ModuleImage, SessionFailure};
+use crate::harness_kernels::launches;
+use crate::harness_kernels::launches::Compared;
 
 /// Bytes of an answer: two numbers.
 const ANSWER_BYTES: u64 = 16;
 
 /// Code of ours that a device has taken, and a place for its answers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trusted {
+pub(super) struct HarnessKernels {
     module: ModuleId,
     answer: BufferId,
 }
@@ -31,14 +31,16 @@ pub(super) struct Reals {
     pub(super) magnitudes: BufferId,
 }
 
-impl Trusted {
+impl HarnessKernels {
     /// None where the device leaves that work to the host.
     pub(super) fn load(
         device: &mut dyn Device,
         image: &ModuleImage,
-    ) -> Result<Option<Self>, StationFailure> {
+    ) -> Result<Option<Self>, SessionFailure> {
         let image = Image { ptx: &image.ptx, cubin: image.cubin.as_deref() };
-        let Some(module) = device.equip(image).map_err(|error| of_device(&error))? else {
+        let Some(module) =
+            device.equip(image).map_err(|error| failure_from_device_error(&error))?
+        else {
             return Ok(None);
         };
         let answer = working_space(device, "answer", ANSWER_BYTES)?;
@@ -51,7 +53,7 @@ impl Trusted {
         device: &mut dyn Device,
         buffer: BufferId,
         making: &InputEncoding,
-    ) -> Result<(), StationFailure> {
+    ) -> Result<(), SessionFailure> {
         let table = table(device, making)?;
         run(device, &launches::make(self.module, buffer, making, table))?;
         give_back(device, table)
@@ -63,7 +65,7 @@ impl Trusted {
         device: &mut dyn Device,
         buffer: BufferId,
         making: &InputEncoding,
-    ) -> Result<Option<u64>, StationFailure> {
+    ) -> Result<Option<u64>, SessionFailure> {
         self.begin(device, [u64::MAX; 2])?;
         let table = table(device, making)?;
         let made = (making, table);
@@ -79,7 +81,7 @@ impl Trusted {
         device: &mut dyn Device,
         buffer: BufferId,
         bytes: u64,
-    ) -> Result<[u64; 2], StationFailure> {
+    ) -> Result<[u64; 2], SessionFailure> {
         self.begin(device, [0; 2])?;
         run(device, &launches::digest(self.module, buffer, bytes, self.answer))?;
         self.answered(device)
@@ -92,7 +94,7 @@ impl Trusted {
         (found, expected): (BufferId, Reals),
         comparing: &ComparisonEncoding,
         strictness: Strictness,
-    ) -> Result<(ComparisonResult, Vec<ChunkSquares>), StationFailure> {
+    ) -> Result<(ComparisonResult, Vec<ChunkSquares>), SessionFailure> {
         let compared = Compared { found, expected: expected.values };
         self.begin(device, [0; 2])?;
         if strictness == Strictness::Exact {
@@ -109,8 +111,8 @@ impl Trusted {
         let results = (squares, self.answer);
         let magnitudes = expected.magnitudes;
         run(device, &launches::compare(self.module, compared, magnitudes, comparing, results))?;
-        let sums = device.read(squares).map_err(|error| of_device(&error))?.bytes;
-        device.free(squares).map_err(|error| of_device(&error))?;
+        let sums = device.read(squares).map_err(|error| failure_from_device_error(&error))?.bytes;
+        device.free(squares).map_err(|error| failure_from_device_error(&error))?;
         Ok((self.judged(device)?, ChunkSquares::read_all(&sums).collect()))
     }
 
@@ -120,7 +122,7 @@ impl Trusted {
         device: &mut dyn Device,
         compared: Compared,
         comparing: &ComparisonEncoding,
-    ) -> Result<ComparisonResult, StationFailure> {
+    ) -> Result<ComparisonResult, SessionFailure> {
         self.begin(device, [0; 2])?;
         run(device, &launches::compare_bits(self.module, compared, comparing, self.answer))?;
         self.judged(device)
@@ -133,7 +135,7 @@ impl Trusted {
         Reals { values, magnitudes }: Reals,
         comparing: &ComparisonEncoding,
         limit: f64,
-    ) -> Result<(bool, bool), StationFailure> {
+    ) -> Result<(bool, bool), SessionFailure> {
         self.begin(device, [0; 2])?;
         let looked_at = (values, magnitudes);
         run(device, &launches::survey(self.module, looked_at, comparing, limit, self.answer))?;
@@ -141,17 +143,20 @@ impl Trusted {
         Ok((inexact == 0, telling > 0))
     }
 
-    fn begin(self, device: &mut dyn Device, numbers: [u64; 2]) -> Result<(), StationFailure> {
+    fn begin(self, device: &mut dyn Device, numbers: [u64; 2]) -> Result<(), SessionFailure> {
         let bytes = numbers.map(u64::to_le_bytes).concat();
-        device.set(self.answer, InitialContent::Bytes(bytes)).map_err(|error| of_device(&error))
+        device
+            .set(self.answer, InitialContent::Bytes(bytes))
+            .map_err(|error| failure_from_device_error(&error))
     }
 
-    fn answered(self, device: &mut dyn Device) -> Result<[u64; 2], StationFailure> {
-        let bytes = device.read(self.answer).map_err(|error| of_device(&error))?.bytes;
-        pair(&bytes).ok_or_else(|| StationFailure::Device("an answer of another size".to_owned()))
+    fn answered(self, device: &mut dyn Device) -> Result<[u64; 2], SessionFailure> {
+        let bytes =
+            device.read(self.answer).map_err(|error| failure_from_device_error(&error))?.bytes;
+        pair(&bytes).ok_or_else(|| SessionFailure::Device("an answer of another size".to_owned()))
     }
 
-    fn judged(self, device: &mut dyn Device) -> Result<ComparisonResult, StationFailure> {
+    fn judged(self, device: &mut dyn Device) -> Result<ComparisonResult, SessionFailure> {
         let [rejected, fraction] = self.answered(device)?;
         Ok(ComparisonResult { rejected, fraction: f64::from_bits(fraction) })
     }
@@ -172,17 +177,19 @@ pub(super) fn constant(bytes: u64, element: &[u8]) -> Option<InputEncoding> {
 fn table(
     device: &mut dyn Device,
     making: &InputEncoding,
-) -> Result<Option<BufferId>, StationFailure> {
+) -> Result<Option<BufferId>, SessionFailure> {
     let Some(table) = making.table() else { return Ok(None) };
     let bytes: Vec<u8> = table.iter().flat_map(|number| number.to_le_bytes()).collect();
     let length = bytes.len() as u64;
     let request =
         BufferRequest::new("table", length, Access::ReadOnly, InitialContent::Bytes(bytes));
-    device.allocate(request).map(Some).map_err(|error| of_device(&error))
+    device.allocate(request).map(Some).map_err(|error| failure_from_device_error(&error))
 }
 
-fn give_back(device: &mut dyn Device, buffer: Option<BufferId>) -> Result<(), StationFailure> {
-    buffer.map_or(Ok(()), |buffer| device.free(buffer)).map_err(|error| of_device(&error))
+fn give_back(device: &mut dyn Device, buffer: Option<BufferId>) -> Result<(), SessionFailure> {
+    buffer
+        .map_or(Ok(()), |buffer| device.free(buffer))
+        .map_err(|error| failure_from_device_error(&error))
 }
 
 /// Memory for the work of trusted code.
@@ -190,18 +197,18 @@ pub(super) fn working_space(
     device: &mut dyn Device,
     name: &str,
     bytes: u64,
-) -> Result<BufferId, StationFailure> {
+) -> Result<BufferId, SessionFailure> {
     let request = BufferRequest::new(name, bytes, Access::ReadWrite, InitialContent::Uninitialised);
-    device.allocate(request).map_err(|error| of_device(&error))
+    device.allocate(request).map_err(|error| failure_from_device_error(&error))
 }
 
 /// Runs trusted code, which does nothing wrong: if it does, the device is broken.
-fn run(device: &mut dyn Device, launch: &Launch) -> Result<(), StationFailure> {
-    let outcome = device.launch(launch).map_err(|error| of_device(&error))?;
+fn run(device: &mut dyn Device, launch: &Launch) -> Result<(), SessionFailure> {
+    let outcome = device.launch(launch).map_err(|error| failure_from_device_error(&error))?;
     match outcome.faults.first() {
         None => Ok(()),
         Some(fault) => {
-            Err(StationFailure::Device(format!("`{}`: {:?}", launch.kernel, fault.kind())))
+            Err(SessionFailure::Device(format!("`{}`: {:?}", launch.kernel, fault.kind())))
         }
     }
 }

@@ -16,9 +16,9 @@ const PREFIX: &str = "lightbench-outputs-";
 
 /// A folder that nobody else uses, removed when it is dropped or when a later one finds that its owner is dead.
 #[derive(Debug)]
-pub(super) struct Handover(OwnedFolder);
+pub(super) struct OutputExchange(OwnedFolder);
 
-impl Handover {
+impl OutputExchange {
     /// A new folder in memory, or among the temporary files where there is no such place. What dead owners left there is
     /// removed first.
     ///

@@ -7,16 +7,16 @@ pub mod accesses;
 mod admitted;
 mod block_map;
 mod bound;
+mod harness_kernels;
 mod judging;
-mod known;
 mod measure;
 mod outputs;
+mod reference_results;
 mod sample;
 mod sampler;
 mod sampling;
-mod serve;
+mod session;
 mod steps;
-mod trusted;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,13 +31,15 @@ use serde::{Deserialize, Serialize};
 use super::fault_report::FaultReport;
 use super::program::Program;
 
-pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples};
+pub use measure::{
+    MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
+};
 pub use sample::{GridPart, Sampled};
-pub use serve::Station;
+pub use session::DeviceSession;
 
 /// A device with modules, opened anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
+pub struct OpenRequest {
     /// Whose code the station runs.
     pub side: Side,
     /// The name of the device.
@@ -47,7 +49,7 @@ pub struct Opening {
     /// The modules, in the order in which programs count them.
     pub modules: Vec<ModuleImage>,
     /// Trusted code, for a device that generates and compares tensors itself.
-    pub trusted: Option<ModuleImage>,
+    pub harness_kernels: Option<ModuleImage>,
 }
 
 /// A compiled module.
@@ -71,7 +73,7 @@ pub enum Side {
 
 /// One run of a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunOrder {
+pub struct RunRequest {
     /// The sizes.
     pub case: Case,
     /// What runs.
@@ -79,7 +81,7 @@ pub struct RunOrder {
     /// The inputs.
     pub recipe: InputSpec,
     /// Where they lie.
-    pub memory: MemoryOrder,
+    pub memory: BufferPlacement,
     /// What is looked for.
     pub scrutiny: Scrutiny,
     /// Whether counts are told.
@@ -92,7 +94,7 @@ pub struct RunOrder {
 
 /// Where the buffers of a run lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MemoryOrder {
+pub enum BufferPlacement {
     /// Elsewhere than those of the run before.
     Fresh(Placement),
     /// Where they lay in the run before, which was of the same case.
@@ -140,7 +142,7 @@ pub enum StartOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CountsUse {
     /// For each launch.
-    Tell,
+    Report,
     /// Nobody asks.
     Drop,
 }
@@ -176,7 +178,7 @@ pub struct RunReport {
 
 /// Judging what a candidate left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JudgeOrder {
+pub struct JudgeRequest {
     /// The sizes.
     pub case: Case,
     /// The reference.
@@ -224,7 +226,7 @@ pub enum Inadmissibility {
 
 /// Why a station cannot do what it is ordered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum StationFailure {
+pub enum SessionFailure {
     /// The machine has no such device.
     #[error("{0}")]
     Open(String),

@@ -14,10 +14,10 @@ use lightbench_tensors::case::{Case, TensorCase};
 use lightbench_virtual_gpu::{BlockSelection, Checks, Races};
 
 use super::block_map::BlockMap;
-use super::bound::{Bound, of_device};
+use super::bound::{Bound, failure_from_device_error};
 use super::sample::{FILE, Handed, MOST_GRID_STEPS, Sample, Sampled, failure, index_of, partial};
-use super::serve::independent;
-use super::{Side, StationFailure};
+use super::session::independent;
+use super::{SessionFailure, Side};
 
 /// Elements of each output that are followed to the block that writes them: the last one, and random ones.
 const TARGETS: u64 = 8;
@@ -49,7 +49,7 @@ pub(super) fn outputs(
     case: &Case,
     bound: &Bound,
     side: Side,
-) -> Result<Vec<Output>, StationFailure> {
+) -> Result<Vec<Output>, SessionFailure> {
     let all = case.tensors.iter().enumerate();
     all.filter(|(_, tensor)| tensor.role.compare().is_some())
         .map(|(index, tensor)| {
@@ -93,10 +93,10 @@ impl<'a> Sampler<'a> {
     }
 
     /// Runs a range of blocks.
-    fn run(&mut self, first: u64, count: NonZeroU64) -> Result<(), StationFailure> {
+    fn run(&mut self, first: u64, count: NonZeroU64) -> Result<(), SessionFailure> {
         let blocks = BlockSelection::Range { first, count };
         let outcome = partial(self.device)?.launch_part(&self.launch, blocks);
-        let outcome = outcome.map_err(|error| of_device(&error))?;
+        let outcome = outcome.map_err(|error| failure_from_device_error(&error))?;
         self.ran.extend(first..(first + count.get()).min(self.blocks));
         self.steps += outcome.counters.map_or(0, |counters| counters.total.warp_instructions);
         self.faults.extend(outcome.faults);
@@ -116,12 +116,14 @@ impl<'a> Sampler<'a> {
     }
 
     /// The elements of an output that were written.
-    fn written(&mut self, output: usize) -> Result<Rc<[Range<u64>]>, StationFailure> {
+    fn written(&mut self, output: usize) -> Result<Rc<[Range<u64>]>, SessionFailure> {
         let Output { buffer, size, ref written, .. } = self.outputs[output];
         if let Some(written) = written {
             return Ok(Rc::clone(written));
         }
-        let written = partial(self.device)?.written(buffer).map_err(|error| of_device(&error))?;
+        let written = partial(self.device)?
+            .written(buffer)
+            .map_err(|error| failure_from_device_error(&error))?;
         // An element of which a part was not written is not.
         let whole =
             |range: Range<usize>| (range.start as u64).div_ceil(size)..range.end as u64 / size;
@@ -132,7 +134,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Runs the first block and its neighbours, and learns from them where blocks write.
-    pub(super) fn learn(&mut self, alone: bool) -> Result<(), StationFailure> {
+    pub(super) fn learn(&mut self, alone: bool) -> Result<(), SessionFailure> {
         self.run(0, NonZeroU64::MIN)?;
         let mut before = Vec::new();
         for output in 0..self.outputs.len() {
@@ -164,7 +166,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Whether an element is written, after running the blocks that may write it.
-    fn find(&mut self, output: usize, element: u64) -> Result<bool, StationFailure> {
+    fn find(&mut self, output: usize, element: u64) -> Result<bool, SessionFailure> {
         let guesses = self.outputs[output].map.as_ref().map(|map| map.guesses(element));
         for block in guesses.unwrap_or_default() {
             if is_among(&self.written(output)?, element) {
@@ -178,7 +180,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Runs the first and the last blocks, and the blocks that write the last element and random elements of every output.
-    pub(super) fn explore(&mut self, seed: u64) -> Result<(), StationFailure> {
+    pub(super) fn explore(&mut self, seed: u64) -> Result<(), SessionFailure> {
         self.learn(false)?;
         if self.blocks > 2 && self.faults.is_empty() {
             self.run(self.blocks - 2, NonZeroU64::MIN.saturating_add(1))?;
@@ -203,7 +205,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Whether the sample stands for the whole: every element that was looked for is written, or the whole grid ran.
-    pub(super) fn settle(&mut self, case: &Case) -> Result<Sampled, StationFailure> {
+    pub(super) fn settle(&mut self, case: &Case) -> Result<Sampled, SessionFailure> {
         let ran = Sampled::Ran { blocks: self.ran.len() as u64, of: self.blocks };
         let each = self.steps / (self.ran.len() as u64).max(1);
         if !self.missing && each.saturating_mul(self.blocks) > MOST_GRID_STEPS / 4 {
@@ -216,7 +218,8 @@ impl<'a> Sampler<'a> {
             counters: false,
             ..Watch::ALL
         });
-        let outcome = self.device.launch(&self.launch).map_err(|error| of_device(&error))?;
+        let outcome =
+            self.device.launch(&self.launch).map_err(|error| failure_from_device_error(&error))?;
         self.forget_written();
         if !outcome.faults.is_empty() {
             let reason = "no block was found that writes some of its elements, and the whole grid is too large to run";
@@ -242,7 +245,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Writes the elements around the chosen ones to the folder from which the reference's device reads them.
-    pub(super) fn hand_over(&mut self, folder: &Path) -> Result<(), StationFailure> {
+    pub(super) fn hand_over(&mut self, folder: &Path) -> Result<(), SessionFailure> {
         let mut all = Vec::new();
         for output in 0..self.outputs.len() {
             let written = self.written(output)?;
@@ -271,9 +274,9 @@ impl<'a> Sampler<'a> {
     pub(super) fn expect<'h>(
         &mut self,
         handed: &'h Handed,
-    ) -> Result<Option<Sample<'h>>, StationFailure> {
+    ) -> Result<Option<Sample<'h>>, SessionFailure> {
         let position = self.outputs.iter().position(|output| output.tensor == handed.tensor);
-        let output = position.ok_or_else(|| StationFailure::Order("no such output".to_owned()))?;
+        let output = position.ok_or_else(|| SessionFailure::Order("no such output".to_owned()))?;
         let mut known: Vec<usize> = Vec::new();
         // From the end: the last element is the one that counts most.
         for (place, element) in handed.elements.iter().enumerate().rev() {
@@ -303,11 +306,13 @@ fn gather(
     device: &mut dyn PartialLaunch,
     buffer: BufferId,
     (elements, size): (&[u64], u64),
-) -> Result<Vec<u8>, StationFailure> {
+) -> Result<Vec<u8>, SessionFailure> {
     let mut bytes = Vec::with_capacity(elements.len() * size as usize);
     for element in elements {
         let range = (element * size) as usize..((element + 1) * size) as usize;
-        bytes.extend(device.read_range(buffer, range).map_err(|error| of_device(&error))?);
+        bytes.extend(
+            device.read_range(buffer, range).map_err(|error| failure_from_device_error(&error))?,
+        );
     }
     Ok(bytes)
 }

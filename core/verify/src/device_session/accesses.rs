@@ -11,15 +11,15 @@ use lightbench_tensors::inputs::InputSpec;
 use lightbench_virtual_gpu::machine::{Accesses, WarpId};
 use lightbench_virtual_gpu::{Checks, Races};
 
-use super::bound::{Bound, of_device};
-use super::serve::sizes;
+use super::bound::{Bound, failure_from_device_error};
+use super::session::sizes;
 use super::steps::{Walk, Watched, fill_constants};
-use super::{MemoryOrder, ModuleImage, Side, StationFailure};
+use super::{BufferPlacement, ModuleImage, SessionFailure, Side};
 use crate::program::Program;
 
 /// What is run, and which warp is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct AccessOrder<'a> {
+pub struct AccessRequest<'a> {
     /// The device that is played.
     pub sheet: &'a DeviceSheet,
     /// The compiled module.
@@ -54,15 +54,15 @@ const MOST_LAUNCHES: usize = 8;
 ///
 /// # Errors
 /// The device cannot run it.
-pub fn accesses(order: &AccessOrder<'_>) -> Result<Vec<LaunchAccesses>, StationFailure> {
+pub fn accesses(order: &AccessRequest<'_>) -> Result<Vec<LaunchAccesses>, SessionFailure> {
     let checks = Checks { uninitialized: false, races: Races::Ignored };
     let watch = Watch { checks, counters: false, max_steps: order.max_steps, ..Watch::ALL };
-    let open = |error: lightbench_device::OpenError| StationFailure::Open(error.to_string());
+    let open = |error: lightbench_device::OpenError| SessionFailure::Open(error.to_string());
     let mut device = VirtualDevice::new(order.sheet, watch).map_err(open)?;
     let image = Image { ptx: &order.image.ptx, cubin: None };
-    let module = device.load(image).map_err(|error| of_device(&error))?;
+    let module = device.load(image).map_err(|error| failure_from_device_error(&error))?;
     let (case, program, side) = (order.case, order.program, Side::Candidate);
-    let memory = MemoryOrder::Fresh(Placement::Left);
+    let memory = BufferPlacement::Fresh(Placement::Left);
     let bound =
         Bound::prepare(&mut device, None, (case, program, side), order.recipe, memory, None)?;
     let mut walk = Walk { module: Some(module), names: bound.names() };
@@ -74,13 +74,13 @@ pub fn accesses(order: &AccessOrder<'_>) -> Result<Vec<LaunchAccesses>, StationF
         match operation {
             Operation::Launch { launch, .. } => {
                 let recorded = device.record(&launch, (order.warp, order.most));
-                let accesses = recorded.map_err(|error| of_device(&error))?;
+                let accesses = recorded.map_err(|error| failure_from_device_error(&error))?;
                 if has(order.warp, launch.grid, launch.block) {
                     found.push(LaunchAccesses { kernel: launch.kernel, accesses });
                 }
             }
             Operation::Library(_) => {
-                return Err(StationFailure::Order("a library has no warps to look at".to_owned()));
+                return Err(SessionFailure::Order("a library has no warps to look at".to_owned()));
             }
             Operation::Fill { buffer, element } => {
                 let bytes = sizes.get(&buffer).copied().unwrap_or(0);

@@ -5,9 +5,11 @@ use lightbench_device::Placement;
 use lightbench_project::launch::expectation::WrongKind;
 use lightbench_tensors::inputs::InputMode;
 
-use super::{Attempt, CountsUse, MemoryOrder, RunOrder, Scrutiny, Seer, Stop, Verification};
-use crate::station::{GridPart, Sampled};
-use crate::subject::Trial;
+use super::{
+    Attempt, BufferPlacement, CountsUse, ObservedOn, RunRequest, Scrutiny, Stop, Verification,
+};
+use crate::compiled_candidate::CompiledWorkload;
+use crate::device_session::{GridPart, Sampled};
 use crate::verdict::{SizeCheck, Step};
 
 impl Verification<'_> {
@@ -15,16 +17,19 @@ impl Verification<'_> {
     ///
     /// # Errors
     /// What they did is wrong.
-    pub(super) fn sampled_at_size(&mut self, trial: &Trial) -> Result<SizeCheck, Stop> {
+    pub(super) fn check_sampled_blocks(
+        &mut self,
+        trial: &CompiledWorkload,
+    ) -> Result<SizeCheck, Stop> {
         let part = GridPart::Sampled { seed: self.input_seed(&trial.case, "blocks") };
         self.timed(Step::Results, Some(&trial.case.workload), |this| {
             let recipe = this.recipe(&trial.case, InputMode::Repeating, "a");
-            let memory = MemoryOrder::Fresh(Placement::Left);
+            let memory = BufferPlacement::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            let order = RunOrder { part, ..attempt.order(Scrutiny::Full, CountsUse::Drop) };
+            let order = RunRequest { part, ..attempt.run_request(Scrutiny::Full, CountsUse::Drop) };
             let limit = this.limit(trial);
-            let report = this.stations.run(order, limit, this.cancellation);
-            let report = this.looked(&attempt, report, Seer::Device)?;
+            let report = this.workers.run(order, limit, this.cancellation);
+            let report = this.accept_report(&attempt, report, ObservedOn::Device)?;
             let (blocks, of) = match report.sampled {
                 Some(Sampled::Ran { blocks, of }) => (blocks, of),
                 Some(Sampled::Impossible(reason)) => return Ok(SizeCheck::NotChecked(reason)),

@@ -10,33 +10,33 @@ use lightbench_speed_of_light::performance_data::Profile;
 use lightbench_tensors::case::Case;
 
 use super::{RunReport, Verification};
+use crate::compiled_candidate::CompiledWorkload;
+use crate::device_workers::VirtualChecker;
 use crate::program::{LaunchStep, Step};
-use crate::stations::Beside;
-use crate::subject::Trial;
 use crate::verdict::Uncounted;
 
 impl Verification<'_> {
     /// The profile of a workload that was timed; `seen` is what was reported of the small ones.
-    pub(super) fn counted_beside(
+    pub(super) fn profile_from_checker(
         &self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         seen: &[RunReport],
     ) -> Result<Profile, Uncounted> {
-        let (device, sheet) = match self.stations.beside() {
-            Beside::Open { device, sheet } => (device, sheet),
-            Beside::Refused(reason) => return Err(Uncounted::Refused(reason.to_owned())),
-            Beside::None => return Err(Uncounted::NoVirtualDevice),
+        let (device, sheet) = match self.workers.virtual_checker() {
+            VirtualChecker::Open { device, sheet } => (device, sheet),
+            VirtualChecker::Refused(reason) => return Err(Uncounted::Refused(reason.to_owned())),
+            VirtualChecker::None => return Err(Uncounted::NoVirtualDevice),
         };
-        let small: Vec<_> = self.subject.trials.iter().zip(seen).collect();
-        carried((device, sheet), &small, trial).ok_or(Uncounted::NothingSmall)
+        let small: Vec<_> = self.subject.workloads.iter().zip(seen).collect();
+        extrapolated_profile((device, sheet), &small, trial).ok_or(Uncounted::NothingSmall)
     }
 }
 
 /// The profile of a workload that was timed, from what was reported of small ones on a virtual device.
-pub fn carried(
+pub fn extrapolated_profile(
     (device, sheet): (&str, &DeviceSheet),
-    small: &[(&Trial, &RunReport)],
-    timed: &Trial,
+    small: &[(&CompiledWorkload, &RunReport)],
+    timed: &CompiledWorkload,
 ) -> Option<Profile> {
     let samples: Vec<Sample<'_>> = small
         .iter()

@@ -9,21 +9,21 @@ use lightbench_tensors::inputs::{
     InputMode, InputSpec, exact_limit, generate_tensor, probe_applies,
 };
 
-use super::bound::{of_device, of_inputs};
-use super::known::{Exact, Results};
+use super::bound::{failure_from_device_error, failure_from_input_error};
+use super::harness_kernels::{HarnessKernels, working_space};
 use super::outputs::Handed;
-use super::trusted::{Trusted, working_space};
-use super::{JudgeOrder, JudgeReport, StationFailure};
-use crate::trusted_code::launches::Compared;
+use super::reference_results::{Exact, Results};
+use super::{JudgeReport, JudgeRequest, SessionFailure};
+use crate::harness_kernels::launches::Compared;
 
 /// Judges what a candidate left. `results` are those of the reference for the same inputs.
 pub(super) fn judge(
     device: &mut dyn Device,
-    trusted: Option<Trusted>,
-    order: &JudgeOrder,
+    trusted: Option<HarnessKernels>,
+    order: &JudgeRequest,
     results: &Results,
-) -> Result<JudgeReport, StationFailure> {
-    let JudgeOrder { case, recipe, outputs, .. } = order;
+) -> Result<JudgeReport, SessionFailure> {
+    let JudgeRequest { case, recipe, outputs, .. } = order;
     let judge = Judge { case, results, trusted };
     let exact = recipe.draw == InputMode::PrecisionProbe && judge.is_exact(device)?;
     let strictness = if exact { Strictness::Exact } else { Strictness::Tolerance };
@@ -41,7 +41,9 @@ pub(super) fn judge(
             Some(right) => right,
             None => {
                 let content = match found {
-                    Some(found) => device.read(found).map_err(|error| of_device(&error))?,
+                    Some(found) => {
+                        device.read(found).map_err(|error| failure_from_device_error(&error))?
+                    }
                     None => handed.content()?,
                 };
                 let content = Content { unwritten: handed.unwritten.clone(), ..content };
@@ -49,7 +51,7 @@ pub(super) fn judge(
             }
         });
         if let Some(found) = found {
-            device.free(found).map_err(|error| of_device(&error))?;
+            device.free(found).map_err(|error| failure_from_device_error(&error))?;
         }
     }
     Ok(JudgeReport { comparisons, exact, sampled: None, inadmissible: None })
@@ -58,12 +60,12 @@ pub(super) fn judge(
 struct Judge<'a> {
     case: &'a Case,
     results: &'a Results,
-    trusted: Option<Trusted>,
+    trusted: Option<HarnessKernels>,
 }
 
 impl Judge<'_> {
     /// Whether the reference's results show that every honest order of operations is exact.
-    fn is_exact(&self, device: &mut dyn Device) -> Result<bool, StationFailure> {
+    fn is_exact(&self, device: &mut dyn Device) -> Result<bool, SessionFailure> {
         if let Some(applies) = self.is_exact_on_device(device)? {
             return Ok(applies);
         }
@@ -76,7 +78,7 @@ impl Judge<'_> {
     }
 
     /// The same seen by the device; none where it does not have all that is looked at.
-    fn is_exact_on_device(&self, device: &mut dyn Device) -> Result<Option<bool>, StationFailure> {
+    fn is_exact_on_device(&self, device: &mut dyn Device) -> Result<Option<bool>, SessionFailure> {
         let (Some(trusted), Some(limit)) = (self.trusted, exact_limit(self.case)) else {
             return Ok(None);
         };
@@ -105,7 +107,7 @@ impl Judge<'_> {
         &self,
         device: &mut dyn Device,
         handed: &Handed,
-    ) -> Result<Option<BufferId>, StationFailure> {
+    ) -> Result<Option<BufferId>, SessionFailure> {
         let made = self.case.tensors.get(handed.tensor);
         let fits = made.is_some_and(|made| made.bytes == handed.bytes);
         if self.trusted.is_none() || !fits {
@@ -124,7 +126,7 @@ impl Judge<'_> {
         (handed, found): (&Handed, BufferId),
         exact: &Exact,
         strictness: Strictness,
-    ) -> Result<Option<Comparison>, StationFailure> {
+    ) -> Result<Option<Comparison>, SessionFailure> {
         let tensor = handed.tensor;
         let on_device = OnDevice::new(self.case, tensor);
         let (Some(trusted), Some(on_device), Some(expected)) =
@@ -152,7 +154,7 @@ impl Judge<'_> {
         (tensor, content): (usize, &Content),
         (exact, strictness): (&Exact, Strictness),
         inputs: &[Option<Vec<u8>>],
-    ) -> Result<Comparison, StationFailure> {
+    ) -> Result<Comparison, SessionFailure> {
         let fetched = exact.fetch(device)?;
         let found = Found { bytes: &content.bytes, unwritten: &content.unwritten };
         let expected = fetched.expected();
@@ -161,20 +163,20 @@ impl Judge<'_> {
     }
 }
 
-fn order_error(message: &str) -> StationFailure {
-    StationFailure::Order(message.to_owned())
+fn order_error(message: &str) -> SessionFailure {
+    SessionFailure::Order(message.to_owned())
 }
 
 /// The inputs that judging needs, by tensor: most comparators look at none.
 fn read_by_comparators(
     case: &Case,
     recipe: InputSpec,
-) -> Result<Vec<Option<Vec<u8>>>, StationFailure> {
+) -> Result<Vec<Option<Vec<u8>>>, SessionFailure> {
     let outputs = case.tensors.iter().filter_map(|tensor| tensor.role.compare());
     let read: Vec<usize> = outputs.filter_map(Comparator::reads).collect();
     let made = (0..case.tensors.len()).map(|tensor| match read.contains(&tensor) {
         true => generate_tensor(case, tensor, recipe),
         false => Ok(None),
     });
-    made.collect::<Result<_, _>>().map_err(|error| of_inputs(&error))
+    made.collect::<Result<_, _>>().map_err(|error| failure_from_input_error(&error))
 }

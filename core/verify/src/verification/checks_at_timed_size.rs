@@ -4,8 +4,8 @@ use lightbench_device::Placement;
 use lightbench_project::manifest::Distribution;
 use lightbench_tensors::inputs::{InputMode, InputSpec, PerturbedInput, single_change};
 
-use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification};
-use crate::subject::Trial;
+use super::{Attempt, BufferPlacement, RunReport, Scrutiny, Stop, Verification};
+use crate::compiled_candidate::CompiledWorkload;
 use crate::verdict::{Step, WorkloadRun};
 
 /// What a change touches is made on the host; of larger tensors nothing is changed.
@@ -22,8 +22,12 @@ pub(super) enum Extras {
 
 impl Verification<'_> {
     /// A workload that is timed on a real device must be right there too.
-    pub(super) fn right_there(&mut self, trial: &Trial, extras: Extras) -> Result<(), Stop> {
-        let (seed, report) = self.right_once(trial)?;
+    pub(super) fn check_timed_size(
+        &mut self,
+        trial: &CompiledWorkload,
+        extras: Extras,
+    ) -> Result<(), Stop> {
+        let (seed, report) = self.check_declared_inputs(trial)?;
         self.checks.workloads.push(WorkloadRun {
             workload: trial.case.workload.clone(),
             seed,
@@ -33,25 +37,32 @@ impl Verification<'_> {
         match extras {
             Extras::None => Ok(()),
             Extras::Probes => {
-                self.hardly_other_there(trial, &report)?;
+                self.check_perturbed_inputs(trial, &report)?;
                 self.precision(trial)
             }
         }
     }
 
     /// One run of the declared inputs of a workload, which is right: its seed, and what it reported.
-    pub(super) fn right_once(&mut self, trial: &Trial) -> Result<(u64, RunReport), Stop> {
+    pub(super) fn check_declared_inputs(
+        &mut self,
+        trial: &CompiledWorkload,
+    ) -> Result<(u64, RunReport), Stop> {
         self.timed(Step::Results, Some(&trial.case.workload), |this| {
             let declared = InputMode::Distribution(Distribution::AsDeclared);
             let recipe = this.recipe(&trial.case, declared, "a");
-            let memory = MemoryOrder::Fresh(Placement::Right);
+            let memory = BufferPlacement::Fresh(Placement::Right);
             let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            Ok((recipe.seed, this.right(&attempt, Scrutiny::Memory)?))
+            Ok((recipe.seed, this.run_and_judge(&attempt, Scrutiny::Memory)?))
         })
     }
 
     /// Inputs of which one element is another, where the results of the run before still lie.
-    fn hardly_other_there(&mut self, trial: &Trial, before: &RunReport) -> Result<(), Stop> {
+    fn check_perturbed_inputs(
+        &mut self,
+        trial: &CompiledWorkload,
+        before: &RunReport,
+    ) -> Result<(), Stop> {
         let case = &trial.case;
         let seed = self.input_seed(case, "echo");
         let Some(first) = single_change(case, seed, MOST_CHANGED_BYTES) else { return Ok(()) };
@@ -61,9 +72,9 @@ impl Verification<'_> {
                 draw: InputMode::Perturbed(PerturbedInput { seed, first, links: 1 }),
                 ..this.recipe(case, declared, "a")
             };
-            let (step, memory) = (Step::StateProbe, MemoryOrder::AsLeft);
+            let (step, memory) = (Step::StateProbe, BufferPlacement::AsLeft);
             let nearly = Attempt { trial, recipe, step, memory };
-            this.right_in_state(&nearly, Scrutiny::Memory, Some(&before.digest)).map(drop)
+            this.run_and_judge_again(&nearly, Scrutiny::Memory, Some(&before.digest)).map(drop)
         })?;
         self.count_run(trial);
         Ok(())

@@ -12,8 +12,8 @@ use lightbench_tensors::inputs;
 use lightbench_tensors::inputs::{GeneratedInput, InputError, InputSpec};
 use lightbench_virtual_gpu::{Access, InitialContent};
 
-use super::trusted::{Trusted, constant};
-use super::{MemoryOrder, Side, StationFailure};
+use super::harness_kernels::{HarnessKernels, constant};
+use super::{BufferPlacement, SessionFailure, Side};
 use crate::program::Program;
 
 /// Bytes of an element that the reference writes.
@@ -26,7 +26,7 @@ pub(super) struct Bound {
     buffers: BTreeMap<Buffer, BufferId>,
     /// Inputs that the device made, by name: whether they still are what was made can be seen there.
     made: BTreeMap<BufferId, (String, InputEncoding)>,
-    trusted: Option<Trusted>,
+    trusted: Option<HarnessKernels>,
     /// Must be zero after a run.
     zero: Vec<(String, BufferId, u64)>,
     /// Those that another program's buffers own.
@@ -73,24 +73,24 @@ impl Bound {
         before: Option<Self>,
         (case, program, side): (&Case, &Program, Side),
         recipe: InputSpec,
-        memory: MemoryOrder,
-        trusted: Option<Trusted>,
-    ) -> Result<Self, StationFailure> {
+        memory: BufferPlacement,
+        trusted: Option<HarnessKernels>,
+    ) -> Result<Self, SessionFailure> {
         let wanted = wanted(case, program, side, recipe, trusted)?;
         match (memory, before) {
-            (MemoryOrder::Same, Some(mut bound)) if bound.workload == case.workload => {
+            (BufferPlacement::Same, Some(mut bound)) if bound.workload == case.workload => {
                 bound.fill(device, wanted)?;
                 Ok(bound)
             }
-            (MemoryOrder::AsLeft, Some(mut bound)) if bound.workload == case.workload => {
+            (BufferPlacement::AsLeft, Some(mut bound)) if bound.workload == case.workload => {
                 let holds = |wanted: &Wanted| !matches!(wanted.begins, Begins::Unwritten);
                 bound.fill(device, wanted.into_iter().filter(holds).collect())?;
                 Ok(bound)
             }
-            (MemoryOrder::Same | MemoryOrder::AsLeft, _) => {
-                Err(StationFailure::Order("there is no run of this case before".to_owned()))
+            (BufferPlacement::Same | BufferPlacement::AsLeft, _) => {
+                Err(SessionFailure::Order("there is no run of this case before".to_owned()))
             }
-            (MemoryOrder::Fresh(placement), before) => {
+            (BufferPlacement::Fresh(placement), before) => {
                 let made = Self::make(device, &case.workload, wanted, placement, trusted);
                 // Given back after the new ones are made, so that those lie elsewhere.
                 if let Some(before) = before {
@@ -106,8 +106,8 @@ impl Bound {
         workload: &str,
         wanted: Vec<Wanted>,
         placement: Placement,
-        trusted: Option<Trusted>,
-    ) -> Result<Self, StationFailure> {
+        trusted: Option<HarnessKernels>,
+    ) -> Result<Self, SessionFailure> {
         let mut bound = Self {
             workload: workload.to_owned(),
             buffers: BTreeMap::new(),
@@ -126,7 +126,7 @@ impl Bound {
                 Err(error) => {
                     // What was made so far would lie there until the device is opened anew.
                     bound.free(device)?;
-                    return Err(of_device(&error));
+                    return Err(failure_from_device_error(&error));
                 }
             };
             bound.buffers.insert(buffer, id);
@@ -147,8 +147,8 @@ impl Bound {
         id: BufferId,
         (name, access): (&str, Access),
         making: InputEncoding,
-    ) -> Result<(), StationFailure> {
-        let nobody = || StationFailure::Order("the device makes nothing".to_owned());
+    ) -> Result<(), SessionFailure> {
+        let nobody = || SessionFailure::Order("the device makes nothing".to_owned());
         self.trusted.ok_or_else(nobody)?.make(device, id, &making)?;
         if access == Access::ReadOnly {
             self.made.insert(id, (name.to_owned(), making));
@@ -156,10 +156,10 @@ impl Bound {
         Ok(())
     }
 
-    fn fill(&mut self, device: &mut dyn Device, wanted: Vec<Wanted>) -> Result<(), StationFailure> {
+    fn fill(&mut self, device: &mut dyn Device, wanted: Vec<Wanted>) -> Result<(), SessionFailure> {
         for wanted in wanted {
             let Some(id) = self.buffers.get(&wanted.buffer).copied() else {
-                return Err(StationFailure::Order("the program has other buffers".to_owned()));
+                return Err(SessionFailure::Order("the program has other buffers".to_owned()));
             };
             // What is cleared once stays as the kernel left it.
             if wanted.init == Init::ZeroOnce {
@@ -167,7 +167,7 @@ impl Bound {
             }
             let (initial, making) = wanted.begins.parts();
             self.made.remove(&id);
-            device.set(id, initial).map_err(|error| of_device(&error))?;
+            device.set(id, initial).map_err(|error| failure_from_device_error(&error))?;
             if let Some(making) = making {
                 self.make_there(device, id, (&wanted.name, wanted.access), *making)?;
             }
@@ -182,7 +182,7 @@ impl Bound {
         device: &mut dyn Device,
         program: &Program,
         placement: Placement,
-    ) -> Result<Self, StationFailure> {
+    ) -> Result<Self, SessionFailure> {
         let mut beside = Self::make(
             device,
             &self.workload,
@@ -205,7 +205,7 @@ impl Bound {
         device: &mut dyn Device,
         (case, program, side): (&Case, &Program, Side),
         recipe: InputSpec,
-    ) -> Result<(), StationFailure> {
+    ) -> Result<(), SessionFailure> {
         self.fill(device, wanted(case, program, side, recipe, self.trusted)?)
     }
 
@@ -226,10 +226,10 @@ impl Bound {
         self.buffers.get(&Buffer::Tensor(index)).copied()
     }
 
-    pub(super) fn free(self, device: &mut dyn Device) -> Result<(), StationFailure> {
+    pub(super) fn free(self, device: &mut dyn Device) -> Result<(), SessionFailure> {
         let Self { buffers, shared, .. } = self;
         let mut own = buffers.into_values().filter(|id| !shared.contains(id));
-        own.try_for_each(|id| device.free(id)).map_err(|error| of_device(&error))
+        own.try_for_each(|id| device.free(id)).map_err(|error| failure_from_device_error(&error))
     }
 
     /// What each name stands for; a run may let names change places.
@@ -243,31 +243,31 @@ impl Bound {
     }
 
     /// The buffer by that name.
-    pub(super) fn buffer(&self, buffer: Buffer) -> Result<BufferId, StationFailure> {
+    pub(super) fn buffer(&self, buffer: Buffer) -> Result<BufferId, SessionFailure> {
         let id = self.buffers.get(&buffer).copied();
-        id.ok_or_else(|| StationFailure::Order("no such buffer".to_owned()))
+        id.ok_or_else(|| SessionFailure::Order("no such buffer".to_owned()))
     }
 
     /// The buffer by that name, which is no longer given back with the others.
-    pub(super) fn keep(&mut self, buffer: Buffer) -> Result<BufferId, StationFailure> {
+    pub(super) fn keep(&mut self, buffer: Buffer) -> Result<BufferId, SessionFailure> {
         let id = self.buffers.remove(&buffer);
-        id.ok_or_else(|| StationFailure::Order("no such buffer".to_owned()))
+        id.ok_or_else(|| SessionFailure::Order("no such buffer".to_owned()))
     }
 
     pub(super) fn read(
         &self,
         device: &mut dyn Device,
         buffer: Buffer,
-    ) -> Result<Content, StationFailure> {
+    ) -> Result<Content, SessionFailure> {
         let id = self.buffer(buffer)?;
-        device.read(id).map_err(|error| of_device(&error))
+        device.read(id).map_err(|error| failure_from_device_error(&error))
     }
 
     /// The names of buffers that must be zero and are not.
     pub(super) fn left_dirty(
         &self,
         device: &mut dyn Device,
-    ) -> Result<Vec<String>, StationFailure> {
+    ) -> Result<Vec<String>, SessionFailure> {
         let mut dirty = Vec::new();
         for (name, id, bytes) in &self.zero {
             let clean = match (self.trusted, zeros(*bytes)) {
@@ -275,7 +275,8 @@ impl Bound {
                     trusted.first_change(device, *id, &zeros)?.is_none()
                 }
                 (Some(_) | None, _) => {
-                    let content = device.read(*id).map_err(|error| of_device(&error))?;
+                    let content =
+                        device.read(*id).map_err(|error| failure_from_device_error(&error))?;
                     content.bytes.iter().all(|byte| *byte == 0)
                 }
             };
@@ -295,13 +296,13 @@ fn zeros(bytes: u64) -> Option<InputEncoding> {
 /// Fills a buffer with what a tensor holds at first, for the candidate's side.
 pub(super) fn fill_with_tensor(
     device: &mut dyn Device,
-    trusted: Option<Trusted>,
+    trusted: Option<HarnessKernels>,
     buffer: BufferId,
     (case, tensor, recipe): (&Case, usize, InputSpec),
-) -> Result<(), StationFailure> {
+) -> Result<(), SessionFailure> {
     let made = made(case, tensor, recipe, inputs::FloatStorage::AsElements, trusted)?;
     let (initial, making) = made.unwrap_or(Begins::Unwritten).parts();
-    device.set(buffer, initial).map_err(|error| of_device(&error))?;
+    device.set(buffer, initial).map_err(|error| failure_from_device_error(&error))?;
     match (making, trusted) {
         (Some(making), Some(trusted)) => trusted.make(device, buffer, &making),
         (Some(_) | None, _) => Ok(()),
@@ -314,10 +315,11 @@ fn made(
     tensor: usize,
     recipe: InputSpec,
     wanted: inputs::FloatStorage,
-    trusted: Option<Trusted>,
-) -> Result<Option<Begins>, StationFailure> {
+    trusted: Option<HarnessKernels>,
+) -> Result<Option<Begins>, SessionFailure> {
     if wanted == inputs::FloatStorage::AsElements {
-        let repeated = inputs::repeated(case, tensor, recipe).map_err(|error| of_inputs(&error))?;
+        let repeated = inputs::repeated(case, tensor, recipe)
+            .map_err(|error| failure_from_input_error(&error))?;
         if let Some(beginning) = repeated {
             return Ok(Some(Begins::Repeats(beginning)));
         }
@@ -327,7 +329,7 @@ fn made(
         None => inputs::make_on_host(case, tensor, recipe, wanted)
             .map(|content| content.map(GeneratedInput::OnHost)),
     };
-    Ok(made.map_err(|error| of_inputs(&error))?.map(Begins::Holds))
+    Ok(made.map_err(|error| failure_from_input_error(&error))?.map(Begins::Holds))
 }
 
 fn wanted(
@@ -335,8 +337,8 @@ fn wanted(
     program: &Program,
     side: Side,
     recipe: InputSpec,
-    trusted: Option<Trusted>,
-) -> Result<Vec<Wanted>, StationFailure> {
+    trusted: Option<HarnessKernels>,
+) -> Result<Vec<Wanted>, SessionFailure> {
     let mut all = Vec::new();
     for (index, tensor) in case.tensors.iter().enumerate() {
         let reals = is_exact(tensor, side) && matches!(tensor.role, Role::Inout { .. });
@@ -362,7 +364,10 @@ fn wanted(
 }
 
 /// What a program needs beside the tensors.
-fn scratch(program: &Program, trusted: Option<Trusted>) -> Result<Vec<Wanted>, StationFailure> {
+fn scratch(
+    program: &Program,
+    trusted: Option<HarnessKernels>,
+) -> Result<Vec<Wanted>, SessionFailure> {
     let each = program.scratch.iter().enumerate().map(|(index, scratch)| {
         Ok(Wanted {
             buffer: Buffer::Scratch(index),
@@ -382,8 +387,8 @@ fn tensor_wanted(
     tensor: &TensorCase,
     made: Option<Begins>,
     side: Side,
-    trusted: Option<Trusted>,
-) -> Result<Wanted, StationFailure> {
+    trusted: Option<HarnessKernels>,
+) -> Result<Wanted, SessionFailure> {
     let exact = is_exact(tensor, side);
     let wide = tensor.span.saturating_mul(EXACT_BYTES);
     let written = if exact { wide } else { tensor.bytes };
@@ -395,7 +400,7 @@ fn tensor_wanted(
         }
         (Role::Input { .. } | Role::Inout { .. }, None) => {
             let message = format!("`{}` has no content", tensor.name);
-            return Err(StationFailure::Order(message));
+            return Err(SessionFailure::Order(message));
         }
     };
     let align = if exact { tensor.align.max(EXACT_BYTES) } else { tensor.align };
@@ -408,8 +413,12 @@ fn is_exact(tensor: &TensorCase, side: Side) -> bool {
     side == Side::Reference && tensor.dtype.is_float()
 }
 
-fn initial(init: Init, bytes: u64, trusted: Option<Trusted>) -> Result<Begins, StationFailure> {
-    let too_large = |_error| StationFailure::Memory(format!("{bytes} bytes of zeros"));
+fn initial(
+    init: Init,
+    bytes: u64,
+    trusted: Option<HarnessKernels>,
+) -> Result<Begins, SessionFailure> {
+    let too_large = |_error| SessionFailure::Memory(format!("{bytes} bytes of zeros"));
     Ok(match (init, trusted.and_then(|_| zeros(bytes))) {
         (Init::Undefined, _) => Begins::Unwritten,
         (Init::ZeroEachLaunch | Init::ZeroOnce, Some(zeros)) => {
@@ -425,24 +434,24 @@ fn initial(init: Init, bytes: u64, trusted: Option<Trusted>) -> Result<Begins, S
 }
 
 /// Inputs that cannot be made are the project's fault.
-pub(super) fn of_inputs(error: &InputError) -> StationFailure {
-    StationFailure::Inputs(error.to_string())
+pub(super) fn failure_from_input_error(error: &InputError) -> SessionFailure {
+    SessionFailure::Inputs(error.to_string())
 }
 
 /// What a device says, by whose fault it is.
-pub(super) fn of_device(error: &DeviceError) -> StationFailure {
+pub(super) fn failure_from_device_error(error: &DeviceError) -> SessionFailure {
     let text = error.to_string();
     match error {
-        error if error.is_unsupported() => StationFailure::NotSupported(text),
-        DeviceError::NewerPtx { .. } => StationFailure::NotSupported(text),
-        DeviceError::Load(_) => StationFailure::Load(text),
+        error if error.is_unsupported() => SessionFailure::NotSupported(text),
+        DeviceError::NewerPtx { .. } => SessionFailure::NotSupported(text),
+        DeviceError::Load(_) => SessionFailure::Load(text),
         DeviceError::Launch(_)
         | DeviceError::Variable(_)
         | DeviceError::Demand(_)
-        | DeviceError::Library(_) => StationFailure::Launch(text),
-        DeviceError::Buffer(_) => StationFailure::Memory(text),
-        DeviceError::Unknown(_) => StationFailure::Order(text),
-        DeviceError::Driver(_) => StationFailure::Device(text),
-        DeviceError::Passing(_) => StationFailure::Outputs(text),
+        | DeviceError::Library(_) => SessionFailure::Launch(text),
+        DeviceError::Buffer(_) => SessionFailure::Memory(text),
+        DeviceError::Unknown(_) => SessionFailure::Order(text),
+        DeviceError::Driver(_) => SessionFailure::Device(text),
+        DeviceError::Passing(_) => SessionFailure::Outputs(text),
     }
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use lightbench_device::Placement;
 
 use super::domain::with_change;
-use super::{Attempt, MemoryOrder, Scrutiny, Seer, Stop, Verification, open};
+use super::{Attempt, BufferPlacement, ObservedOn, Scrutiny, Stop, Verification, open};
+use crate::compiled_candidate::CompiledVariation;
+use crate::device_session::{CountsUse, GridPart};
+use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::NotJudged;
-use crate::station::{CountsUse, GridPart};
-use crate::stations::StationError;
-use crate::subject::VariedTrial;
 use crate::verdict::{Step, WorkloadRun};
 
 /// What the kernel may take. Some correct ones are too slow for so much work.
@@ -20,21 +20,23 @@ const JUDGE_LIMIT: Duration = Duration::from_secs(120);
 
 impl Verification<'_> {
     /// Runs and judges it, where there is one. That a process finds no room or takes too long is no finding.
-    pub(super) fn far(&mut self) -> Result<(), Stop> {
-        let Some(VariedTrial { trial, what, draw }) = &self.subject.far else { return Ok(()) };
+    pub(super) fn check_large_indices(&mut self) -> Result<(), Stop> {
+        let Some(CompiledVariation { trial, what, draw }) = &self.subject.large_indices else {
+            return Ok(());
+        };
         self.timed(Step::Results, Some(&trial.case.workload), |this| {
             let recipe = this.recipe(&trial.case, *draw, "far");
-            let memory = MemoryOrder::Fresh(Placement::Right);
+            let memory = BufferPlacement::Fresh(Placement::Right);
             let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            let order = attempt.order(Scrutiny::Memory, CountsUse::Drop);
-            let report = this.stations.run(order, LIMIT, this.cancellation);
+            let order = attempt.run_request(Scrutiny::Memory, CountsUse::Drop);
+            let report = this.workers.run(order, LIMIT, this.cancellation);
             let report = match report {
                 Err(error) => return this.not_reached(&error),
-                Ok(report) => this.looked(&attempt, Ok(report), Seer::Device),
+                Ok(report) => this.accept_report(&attempt, Ok(report), ObservedOn::Device),
             };
             let report = report.map_err(|stop| with_change(stop, what))?;
-            let order = attempt.judge_order(GridPart::Whole);
-            let judged = match this.stations.judge(order, JUDGE_LIMIT, this.cancellation) {
+            let order = attempt.judge_request(GridPart::Whole);
+            let judged = match this.workers.judge(order, JUDGE_LIMIT, this.cancellation) {
                 Err(error) => return this.not_reached(&error),
                 Ok(judged) => judged,
             };
@@ -50,11 +52,11 @@ impl Verification<'_> {
         })
     }
 
-    fn not_reached(&mut self, error: &StationError) -> Result<(), Stop> {
-        if matches!(error, StationError::Cancelled) {
+    fn not_reached(&mut self, error: &DeviceWorkerError) -> Result<(), Stop> {
+        if matches!(error, DeviceWorkerError::Cancelled) {
             return Err(NotJudged::Cancelled.into());
         }
         self.checks.not_checked.push(format!("indices beyond 32 bits ({error})"));
-        open(self.stations, self.subject, &self.subject.candidate, self.cancellation)
+        open(self.workers, self.subject, &self.subject.candidate, self.cancellation)
     }
 }

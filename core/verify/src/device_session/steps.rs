@@ -15,9 +15,9 @@ use lightbench_tensors::encoding::input::InputEncoding;
 use lightbench_virtual_gpu::InitialContent;
 use lightbench_virtual_gpu::cost::Counters;
 
-use super::bound::of_device;
-use super::trusted::{Trusted, constant};
-use super::{CountsUse, StationFailure};
+use super::bound::failure_from_device_error;
+use super::harness_kernels::{HarnessKernels, constant};
+use super::{CountsUse, SessionFailure};
 use crate::program::{ArgumentCase, ConstantCase, LaunchStep, LibraryStep, Program, Step};
 
 /// What all launches of a run left behind.
@@ -49,7 +49,7 @@ pub(super) struct Walk {
     pub(super) names: BTreeMap<Buffer, BufferId>,
 }
 
-type Visit<'a> = &'a mut dyn FnMut(Operation) -> Result<ControlFlow<()>, StationFailure>;
+type Visit<'a> = &'a mut dyn FnMut(Operation) -> Result<ControlFlow<()>, SessionFailure>;
 
 impl Walk {
     /// Every operation, in order, until the visitor breaks.
@@ -57,7 +57,7 @@ impl Walk {
         &mut self,
         steps: &[Step],
         visit: Visit<'_>,
-    ) -> Result<ControlFlow<()>, StationFailure> {
+    ) -> Result<ControlFlow<()>, SessionFailure> {
         for step in steps {
             let flow = match step {
                 Step::Launch(launch) => visit(self.launch(launch)?)?,
@@ -81,7 +81,7 @@ impl Walk {
         swap: &[(Buffer, Buffer)],
         steps: &[Step],
         visit: Visit<'_>,
-    ) -> Result<ControlFlow<()>, StationFailure> {
+    ) -> Result<ControlFlow<()>, SessionFailure> {
         for _ in 0..count {
             if self.visit(steps, visit)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -93,32 +93,32 @@ impl Walk {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn buffer(&self, buffer: Buffer) -> Result<BufferId, StationFailure> {
+    fn buffer(&self, buffer: Buffer) -> Result<BufferId, SessionFailure> {
         let known = self.names.get(&buffer).copied();
-        known.ok_or_else(|| StationFailure::Order("a step names no buffer of its case".to_owned()))
+        known.ok_or_else(|| SessionFailure::Order("a step names no buffer of its case".to_owned()))
     }
 
-    fn swap(&mut self, left: Buffer, right: Buffer) -> Result<(), StationFailure> {
+    fn swap(&mut self, left: Buffer, right: Buffer) -> Result<(), SessionFailure> {
         let (old_left, old_right) = (self.buffer(left)?, self.buffer(right)?);
         self.names.insert(left, old_right);
         self.names.insert(right, old_left);
         Ok(())
     }
 
-    fn library(&self, step: &LibraryStep) -> Result<Operation, StationFailure> {
+    fn library(&self, step: &LibraryStep) -> Result<Operation, SessionFailure> {
         let [a, b, c] = step.buffers;
         let buffers = [self.buffer(a)?, self.buffer(b)?, self.buffer(c)?];
         let (product, files) = (step.product.clone(), step.files.clone());
         Ok(Operation::Library(LibraryRun { product, files, buffers }))
     }
 
-    fn launch(&self, step: &LaunchStep) -> Result<Operation, StationFailure> {
+    fn launch(&self, step: &LaunchStep) -> Result<Operation, SessionFailure> {
         let argument = |argument: &ArgumentCase| match argument {
             ArgumentCase::Bytes(bytes) => Ok(Argument::Bytes(bytes.clone())),
             ArgumentCase::Buffer(buffer) => self.buffer(*buffer).map(Argument::Buffer),
         };
         let module =
-            self.module.ok_or_else(|| StationFailure::Order("no such module".to_owned()))?;
+            self.module.ok_or_else(|| SessionFailure::Order("no such module".to_owned()))?;
         let launch = Launch {
             module,
             kernel: step.kernel.clone(),
@@ -136,7 +136,7 @@ impl Walk {
 /// What the device made, and can see whether it changed.
 #[derive(Clone, Copy)]
 pub(super) struct Watched<'a> {
-    pub(super) trusted: Option<Trusted>,
+    pub(super) trusted: Option<HarnessKernels>,
     /// Inputs, with their names.
     pub(super) made: &'a BTreeMap<BufferId, (String, InputEncoding)>,
 }
@@ -147,7 +147,7 @@ impl Watched<'_> {
         self,
         device: &mut dyn Device,
         kernel: &str,
-    ) -> Result<Vec<LaunchFault>, StationFailure> {
+    ) -> Result<Vec<LaunchFault>, SessionFailure> {
         let mut faults = Vec::new();
         let Some(trusted) = self.trusted else { return Ok(faults) };
         for (buffer, (name, making)) in self.made {
@@ -164,7 +164,7 @@ impl Watched<'_> {
         device: &mut dyn Device,
         (buffer, bytes): (BufferId, u64),
         element: &[u8],
-    ) -> Result<(), StationFailure> {
+    ) -> Result<(), SessionFailure> {
         if let Some(trusted) = self.trusted
             && let Some(making) = constant(bytes, element)
         {
@@ -172,7 +172,7 @@ impl Watched<'_> {
         }
         let count = usize::try_from(bytes).unwrap_or(0) / element.len().max(1);
         let filled = device.set(buffer, InitialContent::Bytes(element.repeat(count)));
-        filled.map_err(|error| of_device(&error))
+        filled.map_err(|error| failure_from_device_error(&error))
     }
 }
 
@@ -181,13 +181,15 @@ pub(super) fn fill_constants(
     device: &mut dyn Device,
     walk: &Walk,
     program: &Program,
-) -> Result<(), StationFailure> {
+) -> Result<(), SessionFailure> {
     for ConstantCase { symbol, buffer } in &program.constants {
-        let content = device.read(walk.buffer(*buffer)?).map_err(|error| of_device(&error))?;
+        let content = device
+            .read(walk.buffer(*buffer)?)
+            .map_err(|error| failure_from_device_error(&error))?;
         let module =
-            walk.module.ok_or_else(|| StationFailure::Order("no such module".to_owned()))?;
+            walk.module.ok_or_else(|| SessionFailure::Order("no such module".to_owned()))?;
         let filled = device.fill_variable(module, symbol, &content.bytes);
-        filled.map_err(|error| of_device(&error))?;
+        filled.map_err(|error| failure_from_device_error(&error))?;
     }
     Ok(())
 }
@@ -200,20 +202,21 @@ pub(super) fn run(
     sizes: &BTreeMap<BufferId, u64>,
     program: &Program,
     (watched, counts): (Watched<'_>, CountsUse),
-) -> Result<Trace, StationFailure> {
+) -> Result<Trace, SessionFailure> {
     fill_constants(device, &walk, program)?;
     let mut trace = Trace::default();
     let mut visit = |operation| {
         match operation {
             Operation::Launch { launch, .. } => {
                 let started = Instant::now();
-                let outcome = device.launch(&launch).map_err(|error| of_device(&error))?;
+                let outcome =
+                    device.launch(&launch).map_err(|error| failure_from_device_error(&error))?;
                 trace.elapsed += started.elapsed();
                 // A GPU that faulted has lost its context.
                 let is_alive = outcome.faults.is_empty();
                 match (counts, &outcome.counters) {
-                    (CountsUse::Tell, Some(counters)) => trace.count(&launch, counters),
-                    (CountsUse::Tell, None) | (CountsUse::Drop, _) => {}
+                    (CountsUse::Report, Some(counters)) => trace.count(&launch, counters),
+                    (CountsUse::Report, None) | (CountsUse::Drop, _) => {}
                 }
                 trace.add(outcome);
                 if is_alive {
@@ -222,7 +225,8 @@ pub(super) fn run(
             }
             Operation::Library(run) => {
                 let started = Instant::now();
-                let outcome = device.library(&run).map_err(|error| of_device(&error))?;
+                let outcome =
+                    device.library(&run).map_err(|error| failure_from_device_error(&error))?;
                 trace.elapsed += started.elapsed();
                 let is_alive = outcome.faults.is_empty();
                 trace.faults.extend(outcome.faults);
@@ -245,12 +249,12 @@ pub(super) fn run(
 pub(super) fn flattened(
     mut walk: Walk,
     program: &Program,
-) -> Result<Vec<Operation>, StationFailure> {
+) -> Result<Vec<Operation>, SessionFailure> {
     let mut all = Vec::new();
     let mut visit = |operation| {
         if all.len() == MOST_OPERATIONS {
             let message = format!("more than {MOST_OPERATIONS} launches and fills");
-            return Err(StationFailure::Launch(message));
+            return Err(SessionFailure::Launch(message));
         }
         all.push(operation);
         Ok(ControlFlow::Continue(()))
