@@ -1,5 +1,5 @@
-//! Virtual devices beside a GPU: several processes that have the same candidate, and run it on several workloads at a time
-//! while the GPU goes on.
+//! Virtual devices beside a GPU: several processes that load the same candidate and run it on several workloads at a
+//! time while the GPU runs.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -43,7 +43,7 @@ impl Checkers {
         Self { seats, opening: None }
     }
 
-    /// Gives them a candidate; the reason where a virtual device does not take it.
+    /// Loads a candidate; `Ok(Err(reason))` where a virtual device cannot load it.
     pub(super) fn open(
         &mut self,
         opening: OpenRequest,
@@ -61,10 +61,10 @@ impl Checkers {
         }
     }
 
-    /// Carries out orders on threads of their own while something else goes on, which may wait for their reports.
+    /// Carries out requests on separate threads while `meanwhile` runs, which may wait for the reports.
     ///
     /// # Errors
-    /// The system has no more threads; nothing went on.
+    /// The system has no more threads; `meanwhile` did not run.
     pub(super) fn run_concurrently<T>(
         &mut self,
         (orders, cancellation, reports): (&[(RunRequest, Duration)], &Cancellation, &Reports),
@@ -77,7 +77,7 @@ impl Checkers {
         })
     }
 
-    /// Begun in their order; each report is told as soon as it is there.
+    /// Starts the requests in their order; publishes each report as soon as it arrives.
     fn run_all(
         &mut self,
         orders: &[(RunRequest, Duration)],
@@ -100,7 +100,7 @@ impl Checkers {
             let own = seats.next();
             for seat in seats {
                 let thread = Builder::new().name("checker".to_owned());
-                // Without another thread the others do its part.
+                // If no thread starts, the other threads carry out its requests.
                 let _fewer = thread.spawn_scoped(scope, || serve(seat));
             }
             if let Some(seat) = own {
@@ -146,7 +146,7 @@ impl CheckerProcess {
     }
 }
 
-/// Reports that somebody waits for.
+/// Reports of requests, for a thread that waits for them.
 #[derive(Debug)]
 pub(super) struct Reports {
     known: Mutex<ReportState>,
@@ -160,7 +160,7 @@ struct ReportState {
 }
 
 impl Reports {
-    /// Of so many orders.
+    /// For `count` requests.
     pub(super) fn new(count: usize) -> Self {
         let reports = (0..count).map(|_| None).collect();
         Self {
@@ -169,7 +169,7 @@ impl Reports {
         }
     }
 
-    /// Waits for the report of an order; it is given once.
+    /// Waits for the report of a request and takes it.
     pub(super) fn take(&self, index: usize) -> Result<RunReport, DeviceWorkerError> {
         let mut known = self.lock();
         loop {
@@ -177,7 +177,7 @@ impl Reports {
                 return report;
             }
             if known.has_ended {
-                // Only a cancellation, or a defect of ours, ends before all are told.
+                // Only a cancellation, or a defect of Lightbench, ends before all reports are published.
                 return Err(DeviceWorkerError::Cancelled);
             }
             known = self.changed.wait(known).unwrap_or_else(PoisonError::into_inner);
@@ -196,7 +196,7 @@ impl Reports {
     }
 }
 
-/// Says that no more reports come, whatever happened.
+/// Marks on drop that no more reports arrive, even after a panic.
 struct Ended<'a>(&'a Reports);
 
 impl Drop for Ended<'_> {

@@ -1,4 +1,4 @@
-//! What is verified: a candidate's compiled code for every workload, beside the reference's.
+//! What is verified: a candidate compiled for every workload, and its reference.
 
 use std::time::Duration;
 
@@ -25,15 +25,15 @@ use super::verdict::{Checks, NotRun, Step};
 pub struct CompiledCandidate {
     /// The candidate's modules.
     pub candidate: Vec<ModuleImage>,
-    /// Modules of others that are loaded before them.
+    /// How many modules of other candidates are loaded before them.
     pub preceding_modules: usize,
     /// Where the code of each of them comes from.
     pub origins: Vec<Origins>,
     /// The reference's modules.
     pub reference: Vec<ModuleImage>,
-    /// Code of ours, for a GPU, which makes and compares tensors by itself.
+    /// The harness kernels, for a GPU, which generates and compares tensors itself.
     pub harness_kernels: Option<ModuleImage>,
-    /// The workloads that everybody sees.
+    /// The visible workloads.
     pub workloads: Vec<CompiledWorkload>,
     /// Some of them with other scalars or sizes than those declared.
     pub varied: Vec<CompiledVariation>,
@@ -41,13 +41,13 @@ pub struct CompiledCandidate {
     pub not_varied: Vec<String>,
     /// A workload whose indices do not fit 32 bits, where the device has the memory.
     pub large_indices: Option<CompiledVariation>,
-    /// The workloads that are for measuring.
+    /// The measured workloads.
     pub measured: Vec<CompiledWorkload>,
-    /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
+    /// The held-out workloads; none for one that the candidate does not compile for or is refused on.
     pub held_out: Vec<Option<CompiledWorkload>>,
     /// Workloads that will not run.
     pub not_run: Vec<NotRun>,
-    /// What the code shows without running it.
+    /// Static evidence found in the code.
     pub evidence: Vec<Found>,
     /// Time, memory and steps.
     pub limits: Limits,
@@ -75,7 +75,7 @@ pub struct CompiledWorkload {
     pub candidate: Program,
     /// The reference's steps.
     pub reference: Program,
-    /// The least that any correct kernel does, as operations and words moved: what costs are compared by.
+    /// The least work of any correct kernel, in operations and words moved; costs are compared relative to it.
     pub work: f64,
     /// Whether the task is made of additions and multiplications alone, so that there are inputs on which it is exact.
     pub adds_and_multiplies: bool,
@@ -97,14 +97,14 @@ pub struct CompiledWorkload {
 pub enum Extent {
     /// A virtual device runs it in seconds.
     Small,
-    /// Only a GPU runs it in a time that anybody waits for.
+    /// Only a GPU runs it in a reasonable time.
     Large,
 }
 
 /// From lines of PTX to those of the kernel file.
 #[derive(Debug)]
 pub struct Origins {
-    /// The kernel file, as the compiler is told to call it.
+    /// The kernel file, by the name given to the compiler.
     pub file: String,
     /// What it is written in: PTX is its own source.
     pub language: Language,
@@ -115,7 +115,7 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Of what was compiled.
+    /// The origins of the code that was compiled.
     #[must_use]
     pub fn from_facts(facts: &Facts) -> Self {
         Self {
@@ -159,7 +159,7 @@ impl CompiledWorkload {
 }
 
 impl CompiledCandidate {
-    /// Its modules are loaded behind this many of others, so that programs count them from there.
+    /// Sets how many modules of other candidates are loaded before its own, and adjusts the module indices.
     pub fn set_preceding_modules(&mut self, others: usize) {
         let trials = self.workloads.iter_mut().chain(&mut self.measured);
         let varied =
@@ -170,13 +170,13 @@ impl CompiledCandidate {
         self.preceding_modules = others;
     }
 
-    /// Where the code of a trial comes from.
+    /// Where the code of a workload comes from.
     #[must_use]
     pub fn origins(&self, trial: &CompiledWorkload) -> Option<&Origins> {
         self.origins.get(trial.candidate.module.checked_sub(self.preceding_modules)?)
     }
 
-    /// What is known before anything runs.
+    /// The checks that are done before anything runs.
     #[must_use]
     pub fn checks(&self, compiling: Duration) -> Checks {
         let (not_run, evidence) = (self.not_run.clone(), self.evidence.clone());

@@ -1,4 +1,4 @@
-//! Device workers: processes in which a station runs one side of a verification.
+//! The protocol of device workers: processes in which a session runs one side of a verification.
 
 use lightbench_device::Description;
 use lightbench_worker::frame::{Frame, FrameError};
@@ -80,7 +80,7 @@ impl Call<DeviceProtocol> for JudgeRequest {
     type Reply = Result<JudgeReport, SessionFailure>;
 }
 
-/// The function that opens a station.
+/// The function that opens a session.
 pub type OpenSession = fn(&OpenRequest) -> Result<DeviceSession, SessionFailure>;
 
 /// Offers the service to a parent.
@@ -89,7 +89,7 @@ pub fn offer() -> Offer {
     offer_with(DeviceSession::open)
 }
 
-/// Offers the service with stations on devices that have no name.
+/// Offers the service with sessions on devices that have no name.
 #[must_use]
 pub fn offer_with(open: OpenSession) -> Offer {
     Offer::new::<DeviceProtocol, _>(move |(), _scratch| {

@@ -1,6 +1,6 @@
-//! The processes of a verification, as the parent sees them: one runs the candidate, one the reference.
+//! The device workers of a verification: one process runs the candidate, one the reference.
 //!
-//! Where the candidate runs on a GPU, a third one runs it on a virtual device that sees what a GPU does not.
+//! If the candidate runs on a GPU, further processes run it on virtual devices, whose checks a GPU does not have.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,12 @@ use super::output_exchange::OutputExchange;
 /// How long opening a device and loading modules may take.
 pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(60);
 
-/// The steps after which a launch that does not end is asked where it is, and how long that may take.
+/// The steps after which the place of a launch that does not end is read, and the time limit of that run.
 const STILL_RUNNING: u64 = 1 << 22;
 const LOOK_LIMIT: Duration = Duration::from_secs(10);
 
-/// What a process of the driver's needs of the file system besides reading it: the device nodes, and its own threads'
-/// folder, without which the driver does not start.
+/// Paths that the CUDA driver writes: the device nodes, and the folder of its own threads, without which it does not
+/// start.
 const CUDA_WRITES: [&str; 8] = [
     "/proc/self/task",
     "/dev/nvidiactl",
@@ -57,10 +57,10 @@ pub struct DeviceWorkers {
     candidate: DeviceWorker,
     checker: Option<Checker>,
     reference: DeviceWorker,
-    /// What the reference's process has open. It is trusted, so that it need not be opened anew for every candidate, and
-    /// what it computed is still known.
+    /// The last request that opened the reference's process. The reference is trusted: its process stays open for
+    /// further candidates and keeps its results.
     reference_open: Option<OpenRequest>,
-    /// What the candidate's process was given last.
+    /// The last request that opened the candidate's process.
     candidate_open: Option<OpenRequest>,
     handover: OutputExchange,
     cupti: Vec<PathBuf>,
@@ -75,34 +75,34 @@ struct Checker {
     taken: CheckerState,
 }
 
-/// Whether a virtual device beside a GPU has the candidate.
+/// Whether the virtual devices beside a GPU have loaded the candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CheckerState {
-    /// Nobody offered it one.
+    /// No candidate was loaded.
     NotLoaded,
-    /// It has.
+    /// The candidate is loaded.
     Loaded,
-    /// It has not, for this reason: instructions that only the GPU knows.
+    /// They cannot load it, for this reason: it has instructions that only the GPU supports.
     Refused(String),
 }
 
-/// A virtual device beside a GPU, as far as it is there for the candidate.
+/// The state of the virtual device beside a GPU.
 #[derive(Clone, Copy, Debug)]
 pub enum VirtualChecker<'a> {
-    /// It has the candidate.
+    /// It has loaded the candidate.
     Open {
-        /// What it is called.
+        /// Its name.
         device: &'a str,
-        /// What it plays.
+        /// The GPU that it models.
         sheet: &'static DeviceSheet,
     },
-    /// It does not take the candidate, for this reason.
+    /// It cannot load the candidate, for this reason.
     Refused(&'a str),
-    /// There is none.
+    /// No virtual device has loaded the candidate.
     None,
 }
 
-/// Why a station gave no report.
+/// Why a device worker gave no report.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceWorkerError {
     /// It exceeded its limit and was killed.
@@ -117,7 +117,7 @@ pub enum DeviceWorkerError {
     /// The user cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// It cannot do what it was ordered.
+    /// It cannot carry out the request.
     #[error(transparent)]
     Failed(SessionFailure),
     /// The machine cannot have such a process.
@@ -162,18 +162,18 @@ impl DeviceWorkers {
         })
     }
 
-    /// Where the library of the driver's time stamps may lie, or what the system's loader calls it.
+    /// Sets the paths to try for the CUPTI library, or its name for the system's loader.
     pub fn set_cupti_paths(&mut self, places: &[PathBuf]) {
         self.cupti = places.to_vec();
     }
 
-    /// Whether a virtual device beside a GPU has taken the candidate.
+    /// Whether a virtual device beside a GPU has loaded the candidate.
     #[must_use]
     pub fn has_checker(&self) -> bool {
         self.checker.as_ref().is_some_and(|checker| checker.taken == CheckerState::Loaded)
     }
 
-    /// The virtual device beside a GPU, as far as it is there for the candidate.
+    /// The virtual device beside a GPU, if it has loaded the candidate.
     #[must_use]
     pub fn virtual_checker(&self) -> VirtualChecker<'_> {
         let Some(Checker { name, device, taken, .. }) = &self.checker else {
@@ -190,7 +190,7 @@ impl DeviceWorkers {
         }
     }
 
-    /// How processes ended that were found dead when they were needed, since the last time this was asked.
+    /// How processes ended that were found dead when they were needed, since the last call.
     pub fn take_replaced(&mut self) -> Vec<Death> {
         let handles = [&mut self.candidate, &mut self.reference].into_iter();
         let mut replaced: Vec<Death> = handles.flat_map(DeviceWorker::take_replaced).collect();
@@ -216,7 +216,7 @@ impl DeviceWorkers {
     /// Opens the candidate's device anew and loads both sides.
     ///
     /// # Errors
-    /// A device is not there, or does not take a module.
+    /// A device is missing, or cannot load a module.
     pub fn open(
         &mut self,
         candidate: &[ModuleImage],
@@ -295,13 +295,13 @@ impl DeviceWorkers {
         }
     }
 
-    /// Whether the device has no time of its own.
+    /// Whether the device models time.
     #[must_use]
     pub fn models_time(&self) -> bool {
         matches!(self.name, DeviceName::Virtual(_))
     }
 
-    /// How the inputs of timed work are drawn: a model looks hardly at values.
+    /// The input mode of timed runs: a modelled time depends little on values.
     #[must_use]
     pub fn timed_input_mode(&self) -> InputMode {
         if self.models_time() {
@@ -330,7 +330,7 @@ impl DeviceWorkers {
         self.unless_cancelled(ran)
     }
 
-    /// Where the candidate still is after many steps, where a virtual device can say that of what was stopped by its limit.
+    /// Where the candidate still is after many steps, after its limit ended a run on a virtual device.
     pub(super) fn hang_location(
         &mut self,
         order: RunRequest,
@@ -340,7 +340,7 @@ impl DeviceWorkers {
         opening.max_steps = STILL_RUNNING;
         replied(self.candidate.call(opening, OPEN_LIMIT, cancellation)).ok()?;
         let looked = replied(self.candidate.call_same(order, LOOK_LIMIT, cancellation));
-        // The next order is none that ends early.
+        // The next request must not end early.
         self.candidate.stop();
         let mut faults = looked.ok()?.faults.into_iter();
         let still = |fault: &FaultReport| fault.kind == FaultKind::StepLimit;
@@ -348,12 +348,12 @@ impl DeviceWorkers {
         faults.find(still).map(|fault| FaultReport { details, ..fault })
     }
 
-    /// Lends the virtual devices beside a GPU to somebody who gives them back.
+    /// Takes the virtual devices beside a GPU out; the caller returns them.
     pub(super) fn take_checkers(&mut self) -> Option<Checkers> {
         self.checker.as_mut().map(|checker| std::mem::take(&mut checker.all))
     }
 
-    /// Takes them back.
+    /// Returns the virtual devices beside a GPU.
     pub(super) fn return_checkers(&mut self, checkers: Checkers) {
         if let Some(checker) = &mut self.checker {
             checker.all = checkers;
@@ -380,7 +380,7 @@ impl DeviceWorkers {
         self.unless_cancelled(measured)
     }
 
-    /// Judges what the run before left.
+    /// Judges the outputs of the previous run.
     ///
     /// # Errors
     /// The reference cannot be run, or it was stopped.
@@ -465,7 +465,7 @@ fn cuda_limits() -> Limits {
 }
 
 impl DeviceWorkerError {
-    /// The same, where it is the reference's process that ended.
+    /// The same error, attributed to the reference's process.
     fn with_reference_role(self) -> Self {
         match self {
             Self::Ended(end) => {
@@ -480,7 +480,7 @@ impl DeviceWorkerError {
     }
 }
 
-/// The reply of a station.
+/// The reply of a device worker.
 pub(super) fn replied<Report>(
     reply: Result<Result<Report, SessionFailure>, WorkerError>,
 ) -> Result<Report, DeviceWorkerError> {

@@ -1,4 +1,4 @@
-//! Whether a candidate computes what its project defines, on fresh inputs, and honestly so.
+//! Verifies that a candidate computes what its project defines, on fresh inputs and without cheating.
 //!
 //! ```text
 //!  verification: the steps in their order                                  (this process)
@@ -8,10 +8,10 @@
 //!     └──► device_workers ──► device_session of the reference: inputs ──► launches ──► compare  (another process)
 //! ```
 //!
-//! A [`Case`](lightbench_tensors::Case) is a workload with every number known; its inputs are the same bytes for the same
-//! recipe on every machine, and comparisons are pure ([`lightbench_tensors`]). What is wrong with a kernel is a
-//! [`verdict::Failure`]; why the verifier could not judge it is a [`not_judged::NotJudged`]. Only a candidate that passed
-//! has numbers.
+//! A [`Case`](lightbench_tensors::Case) is a workload with every number known; its inputs are the same bytes for the
+//! same recipe on every machine, and comparisons are pure ([`lightbench_tensors`]). A failed check is a
+//! [`verdict::Failure`]; the reason why the verifier could not judge a candidate is a [`not_judged::NotJudged`]. Only a
+//! candidate that passed has times.
 
 pub mod baseline;
 mod checkers;

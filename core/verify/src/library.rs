@@ -1,4 +1,4 @@
-//! A vendor's library as a program: the steps of verification take it in the candidate's place.
+//! A vendor's library as a program, which verification runs in the candidate's place.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use lightbench_tensors::case::{Case, TensorCase};
 use super::program::{LibraryStep, Program, Step};
 
 impl Program {
-    /// What a library does in one workload. `files` are where it may lie.
+    /// The call of a library for one workload. `files` are the paths to try.
     ///
     /// # Errors
-    /// A sentence: the library cannot read a matrix as it lies, or it is too large.
+    /// A sentence: the layout of a matrix is not supported by the library, or the matrix is too large.
     pub fn from_library_call(gemm: &Gemm, case: &Case, files: &[PathBuf]) -> Result<Self, String> {
         let product = product(gemm, case)?;
         let buffers = [gemm.a.tensor, gemm.b.tensor, gemm.c].map(Buffer::Tensor);
@@ -70,7 +70,7 @@ fn laid(tensor: &TensorCase) -> Result<(u64, u64, Order, u64), String> {
     else {
         return Err(format!("`{}` is no matrix", tensor.name));
     };
-    // Of a single row, or a single column, nobody uses the step to the next.
+    // The stride of a single row or a single column is not used.
     if (across == 1 || columns == 1) && (down >= columns || rows == 1) {
         return Ok((rows, columns, Order::Rows, down.max(columns)));
     }

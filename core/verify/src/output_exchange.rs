@@ -1,4 +1,4 @@
-//! The folder through which outputs go from one station to the other.
+//! The folder through which outputs pass from the candidate's worker to the reference's.
 //!
 //! It lies in memory where the system has such a place, so that what a killed program leaves there would stay until the
 //! next start of the machine: see [`OwnedFolder`].
@@ -14,13 +14,13 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// How the names of folders begin.
 const PREFIX: &str = "lightbench-outputs-";
 
-/// A folder that nobody else uses, removed when it is dropped or when a later one finds that its owner is dead.
+/// A private folder, removed when it is dropped, or by a later process that finds that its owner is dead.
 #[derive(Debug)]
 pub(super) struct OutputExchange(OwnedFolder);
 
 impl OutputExchange {
-    /// A new folder in memory, or among the temporary files where there is no such place. What dead owners left there is
-    /// removed first.
+    /// A new folder in memory, or among the temporary files if the system has no folder in memory. Folders of dead
+    /// owners are removed first.
     ///
     /// # Errors
     /// Neither place can be written.
@@ -29,7 +29,7 @@ impl OutputExchange {
         Self::within(Path::new(SHARED_MEMORY)).or_else(|_no_such_place| Self::within(&temporary))
     }
 
-    /// The same in a place of one's own choice.
+    /// A new folder below `place`.
     ///
     /// # Errors
     /// The place cannot be written.

@@ -8,7 +8,7 @@ use super::fault_report::FaultReport;
 use super::not_judged::{NotJudged, NotPassed};
 use super::verdict::{Failure, Passed, Refused, Screened, ScreenedTiming, ScreeningTiming, Wrong};
 
-/// What a candidate is that only a quick look was taken at.
+/// The state of a candidate that was only screened.
 pub const SCREENED: &str = "screened, not verified";
 
 /// The verdict of a kernel of that name.
@@ -50,7 +50,7 @@ pub fn not_judged(kernel: &str, reason: &NotJudged) -> String {
     }
 }
 
-/// What a quick look at a kernel of that name showed. That nothing was wrong is never said to be right.
+/// The result of screening a kernel of that name. A screened kernel is never called correct.
 #[must_use]
 pub fn screening(kernel: &str, verdict: &Result<Screened, NotPassed>) -> String {
     match verdict {
@@ -67,7 +67,7 @@ pub fn screening(kernel: &str, verdict: &Result<Screened, NotPassed>) -> String 
     }
 }
 
-/// A time that was only glanced at, told so that nobody takes it for a result.
+/// A screening time, worded so that it is not taken for a result.
 fn describe_screening_timing(timing: &ScreenedTiming) -> String {
     let ScreenedTiming { workload, timing: glance } = timing;
     match glance {
@@ -101,7 +101,7 @@ fn describe_passed(kernel: &str, passed: &Passed) -> String {
     )
 }
 
-/// Names of workloads behind what is said of them; nothing where there are none.
+/// Names of workloads after `what`; empty where there are no names.
 fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     if names.is_empty() { String::new() } else { format!("{what}: {}", names.join(", ")) }
@@ -132,7 +132,7 @@ pub fn describe_failure(kernel: &str, failure: &Failure) -> String {
     }
 }
 
-/// Where a kernel was that did not end.
+/// Where a kernel was when its time limit ended it.
 fn still_running(at: &FaultReport) -> String {
     let source = at.seen.as_ref().and_then(|seen| seen.place.source.as_ref());
     let place = source.map(|(file, line, _)| format!(" at {file}:{line}")).unwrap_or_default();

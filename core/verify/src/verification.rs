@@ -1,4 +1,4 @@
-//! The steps of verification in their order; each one can only find the candidate wrong.
+//! The steps of verification in their order. The first failed check ends the verification.
 
 mod checks_at_timed_size;
 mod domain;
@@ -42,17 +42,18 @@ use super::verdict::{
     Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, Wrong,
 };
 
-/// What an order may take beside its launches, and for each of these bytes a second more: making inputs, copying.
+/// Time limit of a request besides its launches, plus one second for each of these bytes: generating inputs, copying.
 const BESIDE_LAUNCHES: Duration = Duration::from_secs(5);
 const BYTES_A_SECOND: u64 = 16 << 20;
 
-/// What the reference may take: it is trusted, naive, and counts in f64.
+/// Time limit of the reference: it is trusted, naive, and computes in f64.
 const REFERENCE_LIMIT: Duration = Duration::from_secs(600);
 
-/// The longest that one order may take.
+/// The longest time limit of one request.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// A workload of so few warp instructions is run with every check on other inputs too: a race may be one of some inputs only.
+/// A workload with at most this many warp instructions runs with every check on other inputs too: a race may occur on
+/// some inputs only.
 const MOST_WATCHED: u64 = 1 << 16;
 
 /// The distributions besides the declared one, in the order in which they are tried.
@@ -65,21 +66,21 @@ pub struct Verification<'a> {
     pub subject: &'a CompiledCandidate,
     /// Where it runs.
     pub workers: &'a mut DeviceWorkers,
-    /// What all inputs come from.
+    /// The seed from which all inputs are derived.
     pub seed: u64,
     /// Raised to stop.
     pub cancellation: &'a Cancellation,
-    /// Told what begins: the step, and the workload unless it is held out.
+    /// Called when a step begins, with the workload unless it is held out.
     pub watcher: &'a mut dyn FnMut(Step, Option<&str>),
-    /// What was done so far.
+    /// The checks done so far.
     pub checks: Checks,
 }
 
 impl Verification<'_> {
-    /// Every step; times are taken of what is right on all workloads that everybody sees.
+    /// Runs every step. Times are taken only after the results on all visible workloads are correct.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first failure, or why the candidate cannot be judged.
     pub fn run(mut self, timing: TimingUse) -> Result<Passed, Stop> {
         self.load()?;
         let trials = &self.subject.workloads;
@@ -96,7 +97,7 @@ impl Verification<'_> {
             }
             this.domain()
         })?;
-        // Not before: until then the virtual devices beside a GPU are lent to the looks ahead.
+        // Not earlier: until here the virtual devices beside a GPU are busy with the prefetched reports.
         self.replays(&seen)?;
         self.start_orders(&seen)?;
         let costs =
@@ -113,11 +114,11 @@ impl Verification<'_> {
         Ok(Passed { checks: self.checks, timings })
     }
 
-    /// One input set of each workload, and a quick look at times: enough to drop a candidate. Its modules are loaded; a
-    /// first execution beyond what `abandon` names for a workload ends the look at it.
+    /// Screens a candidate: one input set of each workload, and a short timing. Its modules must be loaded. A first
+    /// execution slower than the time in `abandon` ends the timing of that workload.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first failure, or why the candidate cannot be judged.
     pub fn screen(
         mut self,
         timing: TimingUse,
@@ -144,8 +145,8 @@ impl Verification<'_> {
         })
     }
 
-    /// The declared inputs of every workload, then whatever else uses what was seen of them, while virtual devices
-    /// beside a GPU may still look at some of them.
+    /// Checks the declared inputs of every workload, then calls `then` with the reports, while virtual devices beside a
+    /// GPU may still check some of the inputs.
     fn all_results(
         &mut self,
         counts: CountsUse,
@@ -200,7 +201,7 @@ impl Verification<'_> {
         })
     }
 
-    /// Inputs of other sizes and shapes than those declared.
+    /// Inputs drawn from distributions other than the declared one.
     fn distributions(&mut self, trial: &CompiledWorkload, scrutiny: Scrutiny) -> Result<(), Stop> {
         for distribution in OTHERS {
             let allows = trial.case.tensors.iter();
@@ -218,7 +219,7 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Inputs on which every honest order of operations is exact, where there are such.
+    /// Inputs on which every permitted order of operations is exact, where such inputs exist.
     fn precision(&mut self, trial: &CompiledWorkload) -> Result<(), Stop> {
         if !trial.adds_and_multiplies {
             return Ok(());
@@ -236,8 +237,8 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Inputs that are hardly other than those of one workload. Each way to change a tensor comes twice, dealt to the
-    /// workloads from where the seed says, and each workload has at least one.
+    /// Inputs that differ in few elements from those of one workload. Each way to change a tensor is used twice; the
+    /// seed chooses which workloads use it, and each workload has at least one.
     fn perturbed_inputs(&self, workload: usize, case: &Case) -> Vec<PerturbedInput> {
         let ways = inputs::changes(case).len();
         if ways == 0 {
@@ -251,8 +252,8 @@ impl Verification<'_> {
         (1..=end - start).map(|links| PerturbedInput { seed, first, links }).collect()
     }
 
-    /// Inputs A again elsewhere, then some that are hardly other and B where A lay, then A at addresses that are aligned to
-    /// nothing more than was promised, in an unusual order of threads.
+    /// Inputs A again at other addresses, then perturbed inputs and inputs B at the addresses of A, then A at addresses
+    /// with no more than the promised alignment and in an unusual thread order.
     fn state(
         &mut self,
         trial: &CompiledWorkload,
@@ -271,7 +272,7 @@ impl Verification<'_> {
             this.checks.deterministic &= second.digest == first.digest;
             for echo in echoes {
                 let recipe = InputSpec { seed: a.seed, draw: InputMode::Perturbed(*echo) };
-                // A kernel may look at what the run before left, and so recognise its results.
+                // A kernel could read the outputs of the previous run and return them.
                 let memory = BufferPlacement::AsLeft;
                 let nearly = Attempt { trial, recipe, step, memory };
                 this.run_and_judge_again(&nearly, Scrutiny::Memory, Some(&second.digest))?;
@@ -295,14 +296,14 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// What a virtual device beside a GPU saw, where one looked.
+    /// Accepts the report of a virtual device beside a GPU, if there is one.
     fn accept_checker_report(
         &mut self,
         attempt: &Attempt<'_>,
         report: Option<Result<RunReport, DeviceWorkerError>>,
     ) -> Result<Option<RunReport>, Stop> {
         match report {
-            // The GPU runs the candidate; what only the virtual device beside it would see, nobody looks for.
+            // The GPU runs the candidate; the checks that need the virtual device are reported as not done.
             Some(Err(DeviceWorkerError::Failed(SessionFailure::NotSupported(reason)))) => {
                 let unchecked = format!("what a virtual device sees: {reason}");
                 if !self.checks.not_checked.contains(&unchecked) {
@@ -328,8 +329,8 @@ impl Verification<'_> {
         Ok(report)
     }
 
-    /// Runs and judges in a module that ran before: what is wrong now was right then. `before` is what the run before left
-    /// where this one's outputs are.
+    /// Runs and judges in a module that gave correct results before, so that a wrong result depends on state. `before`
+    /// is the digest of what the previous run left in the output buffers.
     fn run_and_judge_again(
         &mut self,
         attempt: &Attempt<'_>,
@@ -357,7 +358,7 @@ impl Verification<'_> {
         Ok(report)
     }
 
-    /// What a run shows by itself, before anybody looks at results.
+    /// Accepts a report if it has no faults and all buffers that must be zero are; outputs are judged later.
     fn accept_report(
         &mut self,
         attempt: &Attempt<'_>,
@@ -419,7 +420,8 @@ impl Verification<'_> {
         })
     }
 
-    /// What the outputs are found to be; `instead` is the kind of a wrong result whose cause is known.
+    /// Records the comparison of all outputs and fails if one is wrong; `instead` is the kind of failure if the cause
+    /// is known.
     fn accept(
         &mut self,
         attempt: &Attempt<'_>,
@@ -434,7 +436,7 @@ impl Verification<'_> {
         }
         let Some((_, first)) = outputs.first() else { return Ok(()) };
         let kind = match instead {
-            // What was never written is that, whatever ran before.
+            // Unwritten elements are reported as such, whatever ran before.
             Some(_) if first.kind == WrongKind::Unwritten => WrongKind::Unwritten,
             Some(kind) => kind,
             None => first.kind,
@@ -455,7 +457,7 @@ impl Verification<'_> {
         Failure::Wrong(Box::new(wrong)).into()
     }
 
-    /// The inputs of a workload: all seeds come from one, and none tells another.
+    /// The inputs of a workload: all seeds are derived from one, and none can be computed from another.
     fn recipe(&self, case: &Case, draw: InputMode, which: &str) -> InputSpec {
         InputSpec { seed: self.input_seed(case, which), draw }
     }
@@ -464,7 +466,7 @@ impl Verification<'_> {
         input_seed(self.seed, &case.workload, which)
     }
 
-    /// What one run may take. All of its launches share one limit, however many they are.
+    /// The time limit of one run. All of its launches share it.
     fn limit(&self, trial: &CompiledWorkload) -> Duration {
         let launches = Duration::from_secs(self.subject.limits.launch_secs);
         let beside = Duration::from_secs(trial.case.bytes() / BYTES_A_SECOND) + BESIDE_LAUNCHES;
@@ -497,10 +499,10 @@ impl Verification<'_> {
     }
 }
 
-/// Opens the stations with the modules of one candidate or of several, beside the reference of this subject.
+/// Opens the device workers with the modules of one or several candidates and with the reference of `subject`.
 ///
 /// # Errors
-/// A device is not there, or does not take a module.
+/// A device is missing, or cannot load a module.
 pub fn open(
     workers: &mut DeviceWorkers,
     subject: &CompiledCandidate,
@@ -513,7 +515,7 @@ pub fn open(
     opened.map_err(|error| stop_from_worker_error(error, Step::Load, None))
 }
 
-/// What some inputs of a workload come from.
+/// The seed of some inputs of a workload.
 pub fn input_seed(seed: u64, workload: &str, which: &str) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes());
@@ -525,7 +527,7 @@ pub fn input_seed(seed: u64, workload: &str, which: &str) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// What is looked for on other inputs of a workload that was run with every check.
+/// The checks for further inputs of a workload that was run with every check.
 fn scrutiny_of_other_inputs(first: &RunReport) -> Scrutiny {
     match first.warp_instructions {
         Some(count) if count <= MOST_WATCHED => Scrutiny::Full,
@@ -568,11 +570,11 @@ impl Attempt<'_> {
     }
 }
 
-/// Who saw a run.
+/// The device on which something was observed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ObservedOn {
     /// The device itself.
     Device,
-    /// A virtual one beside it.
+    /// A virtual device beside it.
     Beside,
 }

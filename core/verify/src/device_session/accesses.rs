@@ -1,5 +1,5 @@
-//! What one warp of a candidate accesses on a virtual device: the same buffers, inputs and steps as in a verification, but
-//! nothing is judged.
+//! Memory accesses of one warp of a candidate on a virtual device: the same buffers, inputs and steps as in a
+//! verification, without judging.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ use super::steps::{Walk, Watched, fill_constants};
 use super::{BufferPlacement, ModuleImage, SessionFailure, Side};
 use crate::program::Program;
 
-/// What is run, and which warp is looked at.
+/// The program, and the warp whose accesses are recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessRequest<'a> {
     /// The device that is played.
@@ -47,10 +47,10 @@ pub struct LaunchAccesses {
     pub accesses: Accesses,
 }
 
-/// Launches that are looked at; the others of a long program do the same.
+/// Most launches whose accesses are recorded; further launches of a long program repeat them.
 const MOST_LAUNCHES: usize = 8;
 
-/// Runs a program until enough of its launches were looked at.
+/// Runs a program until the accesses of enough launches are recorded.
 ///
 /// # Errors
 /// The device cannot run it.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Ranges of the first block that are looked at: a block of a grid-stride loop writes one for each turn.
+/// Most ranges of the first block that are used: a block with a grid-stride loop writes one range in each iteration.
 const MOST_RANGES: usize = 1 << 14;
 
 /// Guesses for one element.

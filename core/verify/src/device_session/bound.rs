@@ -29,7 +29,7 @@ pub(super) struct Bound {
     trusted: Option<HarnessKernels>,
     /// Must be zero after a run.
     zero: Vec<(String, BufferId, u64)>,
-    /// Those that another program's buffers own.
+    /// Buffers that another program owns.
     shared: Vec<BufferId>,
 }
 
@@ -175,8 +175,8 @@ impl Bound {
         Ok(())
     }
 
-    /// The buffers of another program of the same case: the very same tensors, as where a buffer lies changes how fast it
-    /// is read, and scratch of its own.
+    /// The buffers of another program of the same case: the same tensors, because the address of a buffer affects how
+    /// fast it is read, and separate scratch.
     pub(super) fn beside(
         &self,
         device: &mut dyn Device,
@@ -438,7 +438,7 @@ pub(super) fn failure_from_input_error(error: &InputError) -> SessionFailure {
     SessionFailure::Inputs(error.to_string())
 }
 
-/// What a device says, by whose fault it is.
+/// The failure for a device error.
 pub(super) fn failure_from_device_error(error: &DeviceError) -> SessionFailure {
     let text = error.to_string();
     match error {

@@ -1,4 +1,4 @@
-//! Work that a station leaves to its device: code of ours runs there, and small answers come back.
+//! Harness kernels: work that a session runs on its device, with small results.
 
 use lightbench_device::{BufferId, BufferRequest, Device, Image, Launch, ModuleId};
 use lightbench_tensors::compare::Strictness;
@@ -17,7 +17,7 @@ use crate::harness_kernels::launches::Compared;
 /// Bytes of an answer: two numbers.
 const ANSWER_BYTES: u64 = 16;
 
-/// Code of ours that a device has taken, and a place for its answers.
+/// The harness kernels that a device has loaded, and a buffer for their results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HarnessKernels {
     module: ModuleId,
@@ -32,7 +32,7 @@ pub(super) struct Reals {
 }
 
 impl HarnessKernels {
-    /// None where the device leaves that work to the host.
+    /// None for a device that leaves this work to the host.
     pub(super) fn load(
         device: &mut dyn Device,
         image: &ModuleImage,

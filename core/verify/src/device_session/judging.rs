@@ -1,5 +1,5 @@
-//! Judging outputs beside what the reference computed: on the device where it can, on the host where anything is wrong or
-//! out of the ordinary, so that all evidence is of one make.
+//! Compares outputs with the reference's: on the device where it can, and on the host where an output is wrong or
+//! unusual, so that all evidence has one format.
 
 use lightbench_device::{BufferId, Content, Device};
 use lightbench_project::compare::Comparator;
@@ -16,7 +16,7 @@ use super::reference_results::{Exact, Results};
 use super::{JudgeReport, JudgeRequest, SessionFailure};
 use crate::harness_kernels::launches::Compared;
 
-/// Judges what a candidate left. `results` are those of the reference for the same inputs.
+/// Judges the outputs of a candidate. `results` are those of the reference for the same inputs.
 pub(super) fn judge(
     device: &mut dyn Device,
     trusted: Option<HarnessKernels>,
@@ -64,7 +64,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Whether the reference's results show that every honest order of operations is exact.
+    /// Whether the reference's results show that every permitted order of operations is exact.
     fn is_exact(&self, device: &mut dyn Device) -> Result<bool, SessionFailure> {
         if let Some(applies) = self.is_exact_on_device(device)? {
             return Ok(applies);
@@ -77,7 +77,7 @@ impl Judge<'_> {
         Ok(probe_applies(self.case, &expected))
     }
 
-    /// The same seen by the device; none where it does not have all that is looked at.
+    /// The same, computed by the device; none where it does not hold all results.
     fn is_exact_on_device(&self, device: &mut dyn Device) -> Result<Option<bool>, SessionFailure> {
         let (Some(trusted), Some(limit)) = (self.trusted, exact_limit(self.case)) else {
             return Ok(None);
@@ -102,7 +102,7 @@ impl Judge<'_> {
         Ok(Some(any_telling))
     }
 
-    /// What was handed over, on the device, where that compares; it is as large as the case says.
+    /// The outputs on the device, if the device compares them; their size is that of the case.
     fn found(
         &self,
         device: &mut dyn Device,
@@ -118,8 +118,8 @@ impl Judge<'_> {
         Ok(Some(found))
     }
 
-    /// What came of an output that is right as far as the device can tell, or whose errors are too large together; none
-    /// where the host must look.
+    /// The result for an output that the device judges correct, or whose root mean square error is too large; none
+    /// where the host must judge.
     fn on_device(
         &self,
         device: &mut dyn Device,
@@ -167,7 +167,7 @@ fn order_error(message: &str) -> SessionFailure {
     SessionFailure::Order(message.to_owned())
 }
 
-/// The inputs that judging needs, by tensor: most comparators look at none.
+/// The inputs that judging needs, by tensor: most comparators need none.
 fn read_by_comparators(
     case: &Case,
     recipe: InputSpec,

@@ -1,7 +1,7 @@
-//! Measuring at a station: the same buffers as in a run, but the work is timed and nobody looks meanwhile.
+//! Timing in a device session: the same buffers as in a run, but without checks while the kernel runs.
 //!
-//! What is handed over for judging is what the last sample left, on inputs that no sample before it saw. How many samples
-//! there are depends on noise and on the seed, so that no kernel can tell which of them is the last.
+//! The outputs of the last sample are judged; its inputs differ from those of all samples before. The number of samples
+//! depends on noise and on the seed, so that a kernel cannot detect which sample is the last.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ pub struct MeasureRequest {
     pub protocol: Protocol,
     /// What orders and extra rounds come from.
     pub seed: u64,
-    /// Beyond this a first execution is slow enough to know.
+    /// A first execution slower than this ends the timing.
     pub abandon_above: Option<Seconds>,
     /// An existing folder for what the first program leaves in its outputs.
     pub outputs: Option<PathBuf>,
@@ -69,25 +69,25 @@ pub enum Quantity {
     Energy,
 }
 
-/// What came of measuring.
+/// The result of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MeasureReport {
     /// The device ran it.
     Samples(Samples),
     /// A model of the device: one for each program, or why there is no number.
     Modelled(Vec<ModelledProgram>),
-    /// What the first program costs, or why nobody can say.
+    /// The energy of the first program, or why it cannot be measured.
     Energy(Result<Energy, EnergyError>),
     /// A kernel did something wrong.
     Faulted(Vec<FaultReport>),
-    /// The first execution that counts took this long, which is more than anybody is interested in.
+    /// The first measured execution took this long, which exceeds the limit of the screening.
     Abandoned(Seconds),
 }
 
 /// Samples of each program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
-    /// What told the time.
+    /// The clock.
     pub clock: Clock,
     /// For each program executions in a sample.
     pub batches: Vec<u32>,
@@ -103,12 +103,12 @@ pub struct Samples {
     pub launch_floor: Option<Seconds>,
 }
 
-/// What a model of a device says of a program.
+/// The modelled time and counters of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelledProgram {
     /// Its time, or why there is no number.
     pub time: Result<ModelledTime, String>,
-    /// What its launches did.
+    /// The counters of its launches.
     pub profile: Profile,
 }
 
@@ -269,7 +269,7 @@ impl DeviceSession {
         Ok(work)
     }
 
-    /// One more sample of the first program, on inputs that nobody saw.
+    /// One more sample of the first program, on new inputs.
     fn last(
         &mut self,
         order: &MeasureRequest,
@@ -298,7 +298,7 @@ impl DeviceSession {
         Ok(())
     }
 
-    /// Hands over what the last sample left, and gives everything back.
+    /// Writes the outputs of the last sample for the reference's worker, and frees all buffers.
     fn ended(
         &mut self,
         order: &MeasureRequest,

@@ -1,7 +1,8 @@
-//! A device that runs one side of a verification: the candidate's, or the reference's. Each has a process of its own.
+//! Sessions on a device that run one side of a verification: the candidate's or the reference's, each in a separate
+//! process.
 //!
-//! Orders name cases, programs and recipes; tensors never cross. What a candidate leaves in its outputs goes through a
-//! folder from one station to the other, where it is judged.
+//! Requests name cases, programs and input specifications, never tensors. The outputs of a candidate pass through a
+//! folder to the reference's session, which judges them.
 
 pub mod accesses;
 mod admitted;
@@ -37,10 +38,10 @@ pub use measure::{
 pub use sample::{GridPart, Sampled};
 pub use session::DeviceSession;
 
-/// A device with modules, opened anew.
+/// A request to open a device with modules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenRequest {
-    /// Whose code the station runs.
+    /// Whose code the session runs.
     pub side: Side,
     /// The name of the device.
     pub device: String,
@@ -48,7 +49,7 @@ pub struct OpenRequest {
     pub max_steps: u64,
     /// The modules, in the order in which programs count them.
     pub modules: Vec<ModuleImage>,
-    /// Trusted code, for a device that generates and compares tensors itself.
+    /// The harness kernels, for a device that generates and compares tensors itself.
     pub harness_kernels: Option<ModuleImage>,
 }
 
@@ -62,7 +63,7 @@ pub struct ModuleImage {
     pub cubin: Option<Vec<u8>>,
 }
 
-/// Whose code a station runs.
+/// Whose code a session runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Side {
     /// Not trusted: everything about it is checked.
@@ -80,30 +81,30 @@ pub struct RunRequest {
     pub program: Program,
     /// The inputs.
     pub recipe: InputSpec,
-    /// Where they lie.
+    /// Where the buffers lie.
     pub memory: BufferPlacement,
-    /// What is looked for.
+    /// The checks that run.
     pub scrutiny: Scrutiny,
-    /// Whether counts are told.
+    /// Whether counters are reported.
     pub counts: CountsUse,
     /// Which blocks run.
     pub part: GridPart,
-    /// An existing folder for what the outputs hold, if anybody wants to judge them.
+    /// An existing folder for the outputs; none if they are not judged.
     pub outputs: Option<PathBuf>,
 }
 
 /// Where the buffers of a run lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BufferPlacement {
-    /// Elsewhere than those of the run before.
+    /// At other addresses than in the previous run.
     Fresh(Placement),
-    /// Where they lay in the run before, which was of the same case.
+    /// At the same addresses as in the previous run, which was of the same case.
     Same,
-    /// There too, and outputs and scratch whose content is undefined hold what that run left in them.
+    /// At the same addresses, and outputs and scratch with undefined content keep what the previous run wrote.
     AsLeft,
 }
 
-/// What is looked for while a kernel runs, where the device can look.
+/// The checks that run beside a kernel, where the device has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scrutiny {
     /// Everything, data races too.
@@ -138,16 +139,16 @@ pub enum StartOrder {
     },
 }
 
-/// Whether a device that counts tells what it counted.
+/// Whether a device that counts reports its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CountsUse {
     /// For each launch.
     Report,
-    /// Nobody asks.
+    /// Not at all.
     Drop,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
     /// What the kernels did wrong; the first launch that does ends the run.
@@ -158,7 +159,7 @@ pub struct RunReport {
     pub left_dirty: Vec<String>,
     /// Warp instructions, where the device counts them.
     pub warp_instructions: Option<u64>,
-    /// What each launch did, in the order of the first of its kind, where that was asked for and the device counts.
+    /// Counters of each launch, in the order of the first of its kind, where they were requested and the device counts.
     pub counted: Vec<LaunchCounts>,
     /// What the kernels printed, the beginning.
     pub printed: String,
@@ -166,7 +167,7 @@ pub struct RunReport {
     pub accepted: usize,
     /// Instructions of strong reads to which the memory model permits an older value than the newest, in all launches.
     pub stale_reads: usize,
-    /// What nobody looked for.
+    /// Checks that were not done.
     pub not_checked: Vec<String>,
     /// How long all launches together took by the host's clock.
     pub elapsed: Duration,
@@ -176,7 +177,7 @@ pub struct RunReport {
     pub sampled: Option<Sampled>,
 }
 
-/// Judging what a candidate left.
+/// A request to judge the outputs of a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgeRequest {
     /// The sizes.
@@ -207,7 +208,7 @@ pub enum Admission {
 pub struct JudgeReport {
     /// One for each output, in the order of the case.
     pub comparisons: Vec<Comparison>,
-    /// For the precision probe: whether the reference's results show that every honest order of operations is exact.
+    /// For the precision probe: whether the reference's results show that every permitted order of operations is exact.
     pub exact: bool,
     /// Of sampled blocks: how many elements were judged, or why none was.
     pub sampled: Option<Result<u64, String>>,
@@ -224,13 +225,13 @@ pub enum Inadmissibility {
     Fault(String),
 }
 
-/// Why a station cannot do what it is ordered.
+/// Why a session cannot carry out a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum SessionFailure {
     /// The machine has no such device.
     #[error("{0}")]
     Open(String),
-    /// The device does not take a module.
+    /// The device cannot load a module.
     #[error("{0}")]
     Load(String),
     /// The device lacks an instruction or a feature that a module or a launch needs.
@@ -239,7 +240,7 @@ pub enum SessionFailure {
     /// The device refuses a launch.
     #[error("{0}")]
     Launch(String),
-    /// The device has no room.
+    /// The device has too little free memory.
     #[error("{0}")]
     Memory(String),
     /// The device failed.
@@ -251,10 +252,10 @@ pub enum SessionFailure {
     /// The reference did something wrong.
     #[error("the reference: {0}")]
     Reference(String),
-    /// The folder between the stations.
+    /// The outputs could not be passed to the other session.
     #[error("the outputs cannot be handed over: {0}")]
     Outputs(String),
-    /// An order that does not follow from what was ordered before.
+    /// A request that is not valid after the requests before it.
     #[error("{0}")]
     Order(String),
 }

@@ -1,8 +1,8 @@
-//! What a candidate left in its outputs, handed from one station to the other through a folder.
+//! The outputs of a candidate, passed from its worker to the reference's through a folder.
 //!
-//! `head.json` names the tensors and the bytes of them that nothing wrote; each tensor's bytes are a file named after its
-//! index. Where both stations have the same GPU they go from one to the other directly, and the head says what to take.
-//! Whether that works on this machine is found out the first time, when both ways are offered; `direct` remembers it.
+//! `head.json` names the tensors and the bytes of them that nothing wrote; each tensor's bytes are a file named after
+//! its index. If both workers use the same GPU, the outputs pass through device memory, which `head.json` names. The
+//! first exchange offers both ways to find out whether that works on this machine; `direct` records the result.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Seek as _};
@@ -83,7 +83,7 @@ pub(super) fn write_from(
     for (slot, (tensor, buffer, bytes)) in outputs.iter().enumerate() {
         let (tensor, bytes) = (*tensor, *bytes);
         let offered = match (way, device.direct()) {
-            // A machine that does not permit it has the other way.
+            // If the machine does not permit it, outputs pass through files.
             (Way::Untried | Way::Works, Some(direct)) => direct.offer(*buffer, slot).ok(),
             (Way::Fails, _) | (_, None) => None,
         };

@@ -1,4 +1,5 @@
-//! What the reference computed, kept for the runs that are judged by it: where the device compares, it stays there.
+//! Results of the reference, kept for later runs of the same case: in device memory where the device compares, else on
+//! the host.
 
 use lightbench_device::{BufferId, Device};
 use lightbench_tensors::case::Case;
@@ -118,7 +119,7 @@ impl Exact {
         }
     }
 
-    /// Everything, for the host to look at.
+    /// Fetches all results to the host.
     pub(super) fn fetch(&self, device: &mut dyn Device) -> Result<Fetched, SessionFailure> {
         let values = self.values.fetch(device)?;
         let magnitudes =

@@ -1,9 +1,9 @@
 //! Sampled blocks of a launch at a size that is too large to be run whole, and whether what they wrote is right.
 //!
 //! The candidate's device runs a few blocks with every check, follows them to the last element and to random ones, and
-//! hands over the elements around those. The reference's device runs only the blocks that compute the same elements.
-//! Elements that no sampled block writes are no proof that nothing writes them: then the whole grid runs, where it is small
-//! enough, and otherwise the size counts as not checked.
+//! writes the elements around those to the folder. The reference's device runs only the blocks that compute the same
+//! elements. Elements that no sampled block writes are no proof that nothing writes them: then the whole grid runs,
+//! where it is small enough, and otherwise the size counts as not checked.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ pub enum GridPart {
 /// What running sampled blocks showed, besides faults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Sampled {
-    /// Their outputs are handed over.
+    /// Their outputs are in the folder.
     Ran {
         /// Blocks that ran.
         blocks: u64,
@@ -70,11 +70,11 @@ pub enum Sampled {
         /// The index of the first one.
         first: Vec<u64>,
     },
-    /// Nothing can be said, for this reason.
+    /// The size cannot be checked, for this reason.
     Impossible(String),
 }
 
-/// Elements of one output that were sampled, as they are handed over.
+/// Sampled elements of one output, as they are written to the folder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Handed {
     pub(super) tensor: usize,
@@ -221,7 +221,7 @@ pub(super) fn failure(error: impl std::fmt::Display) -> SessionFailure {
     SessionFailure::Outputs(error.to_string())
 }
 
-/// Why a part of a grid says nothing about the results of a program.
+/// Why sampled blocks cannot show the results of a program.
 fn unsuitable(
     case: &Case,
     program: &Program,
@@ -267,7 +267,7 @@ fn unsuitable(
 /// Sampled elements of one output with what the reference computed for them.
 pub(super) struct Sample<'a> {
     pub(super) handed: &'a Handed,
-    /// Their places among those that were handed over.
+    /// Their positions among the elements in the folder.
     pub(super) known: Vec<usize>,
     pub(super) elements: Vec<u64>,
     pub(super) values: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Runs blocks of one launch one by one, and knows which elements they wrote.
+//! Runs blocks of one launch one by one, and records which elements they wrote.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -72,7 +72,7 @@ pub(super) fn outputs(
         .collect()
 }
 
-/// Runs blocks of one launch one by one, and knows what they wrote.
+/// Runs blocks of one launch one by one, and records the elements that they wrote.
 pub(super) struct Sampler<'a> {
     device: &'a mut dyn Device,
     launch: Launch,

@@ -30,7 +30,7 @@ const PAUSES: u64 = 1 << 63;
 /// Executions of a warm sample at most.
 const MOST_BATCH: f64 = 256.0;
 
-/// Rounds beyond those that are needed, at most, so that nobody knows which is the last.
+/// Most rounds beyond those that are needed; a random number of them hides which round is the last.
 const MOST_EXTRA_ROUNDS: u64 = 4;
 
 /// Rounds of all contenders until there are enough, and a few more.
@@ -67,8 +67,8 @@ pub(super) fn sampled(
     Ok(samples)
 }
 
-/// Executions of a sample: each contender has as many as suit it, so that beside a slow one a fast one is told as well as
-/// it would be alone.
+/// Executions of a sample: each contender has its own number, so that a fast contender beside a slow one is timed as
+/// precisely as alone.
 fn batch(mode: Mode, alone: Seconds, work: &Work) -> u32 {
     let of = |sample: Seconds| (sample / alone).0.ceil().clamp(1.0, MOST_BATCH) as u32;
     match mode {
@@ -142,7 +142,7 @@ fn rounds(
             let work = &contenders[*index].work;
             let sample = round_of(device, work, samplings[*index], (stream, round))?;
             if clock.is_some_and(|clock: Clock| !clock.is_comparable_with(&sample.clock)) {
-                // Times of two clocks are not held against each other: what was told is given up, and events tell all.
+                // Times of two clocks are not compared: the samples so far are dropped, and events time all contenders.
                 all.iter_mut().for_each(|each| *each = Progress::new(order.protocol));
                 why = [clock, Some(sample.clock)].into_iter().flatten().find_map(without).or(why);
                 clock = None;
@@ -209,7 +209,7 @@ fn shuffle(turn: &mut [usize], stream: Stream, round: u64) {
     }
 }
 
-/// What came of timing some work once.
+/// One sample.
 pub(super) struct Sample {
     pub(super) clock: Clock,
     pub(super) times: Vec<Seconds>,

@@ -1,4 +1,4 @@
-//! A station at work: it opens a device, and carries out orders.
+//! A device session: opens a device, and carries out requests.
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -46,7 +46,7 @@ impl DeviceSession {
     /// Opens the device and loads the modules.
     ///
     /// # Errors
-    /// There is no such device, or it does not take a module.
+    /// There is no such device, or it cannot load a module.
     pub fn open(opening: &OpenRequest) -> Result<Self, SessionFailure> {
         let open = |error: lightbench_device::OpenError| SessionFailure::Open(error.to_string());
         let name = DeviceName::parse(&opening.device).map_err(open)?;
@@ -54,10 +54,10 @@ impl DeviceSession {
         Self::with_device(device, opening)
     }
 
-    /// The same on a device that is open already.
+    /// A session on a device that is already open.
     ///
     /// # Errors
-    /// The device does not take a module.
+    /// The device cannot load a module.
     pub fn with_device(
         mut device: Box<dyn Device>,
         opening: &OpenRequest,
@@ -212,7 +212,7 @@ impl DeviceSession {
         (ours == theirs).then_some(()).ok_or_else(wrong)
     }
 
-    /// Leaves what the reference computes for these inputs at the back of what is known.
+    /// Moves or adds the reference's results for these inputs to the end of the kept results.
     fn compute(
         &mut self,
         case: &Case,
@@ -333,7 +333,7 @@ impl DeviceSession {
         self.device.as_mut()
     }
 
-    /// Code of ours that the device has taken.
+    /// The harness kernels that the device has loaded.
     pub(super) fn harness_kernels(&self) -> Option<HarnessKernels> {
         self.harness_kernels
     }
@@ -343,7 +343,7 @@ impl DeviceSession {
         self.bound.take()
     }
 
-    /// Leaves the outputs where they are judged, and says what is in them.
+    /// Writes the outputs for the reference's worker; returns a digest of them.
     pub(super) fn hand_over(
         &mut self,
         bound: &Bound,
@@ -365,7 +365,7 @@ impl DeviceSession {
             }
             let buffer = bound.buffer(Buffer::Tensor(index))?;
             buffers.push((index, buffer, tensor.bytes));
-            // What the device says of all bytes is hashed with the rest.
+            // The device's digest of all bytes is hashed with the rest.
             let words = trusted.digest(device, buffer, tensor.bytes)?;
             for word in [index as u64, tensor.bytes].into_iter().chain(words) {
                 hasher.update(&word.to_le_bytes());
@@ -417,7 +417,7 @@ impl DeviceSession {
         }
     }
 
-    /// The reference is trusted; that it reads only what was written is cheap to know.
+    /// The reference is trusted; reads of uninitialised memory are checked because the check is cheap.
     fn watch_reference(&self) -> Watch {
         let checks = Checks { uninitialized: true, races: Races::Ignored };
         let (schedule, max_steps) = (independent(), self.max_steps);

@@ -205,7 +205,7 @@ fn a_fault_is_a_report_and_ends_the_process() {
     let kinds: Vec<String> =
         report.faults.iter().map(|fault| format!("{:?}", fault.kind)).collect();
     assert_eq!(kinds, ["Trap"]);
-    // A new process, whose device nobody opened.
+    // A new process, which has no open device.
     assert!(matches!(
         ran(&mut workers, LIMIT),
         Err(DeviceWorkerError::Failed(SessionFailure::Order(_)))

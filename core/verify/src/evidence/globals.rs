@@ -1,4 +1,4 @@
-//! Which device variables a function writes, or loses sight of.
+//! Which device variables a function writes, or whose addresses escape.
 //!
 //! A `.global` variable lives as long as its module: what one launch leaves in it the next one finds. Reading a table is
 //! fine. A store, an atomic, or an address that goes where it cannot be followed (memory, a call, arithmetic that is
@@ -31,7 +31,7 @@ struct Variable<'t> {
 }
 
 impl<'t> Variables<'t> {
-    /// Those of the module, and those that functions declare: they have the module's lifetime too.
+    /// The variables of the module, and those that functions declare: they have the module's lifetime too.
     pub(super) fn from_tree(tree: &Tree<'t>) -> Self {
         let bodies = tree.functions.iter().filter_map(|function| function.body.as_ref());
         let inner = bodies.flat_map(|body| &body.statements).filter_map(declaration);
@@ -58,7 +58,7 @@ impl<'t> Variables<'t> {
         self.get(variable).map(|variable| variable.inside.as_slice()).unwrap_or_default()
     }
 
-    /// Whoever has the address of a table has the addresses in it. A table is opened once.
+    /// The address of a table gives access to the addresses in it. Each table is expanded once.
     fn with_insides(
         &self,
         mut lost: BTreeSet<VariableId>,
@@ -135,7 +135,7 @@ impl fmt::Display for GlobalUse<'_> {
 /// Everything that a function does with `.global` variables beyond reading them, in the order of its statements.
 ///
 /// # Errors
-/// Braces too deep for anybody's code.
+/// Braces are nested too deep.
 pub(super) fn uses<'t>(
     function: &Function<'t>,
     body: &Body<'t>,
@@ -236,7 +236,7 @@ impl<'t> Names<'_, 't> {
     }
 }
 
-/// What kind of thing an instruction does with addresses.
+/// The effect of an instruction on addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// The first operand gets something of the others: pointer arithmetic and moves.
@@ -248,9 +248,9 @@ enum Effect {
     /// The first operand is where it writes.
     Copies,
     Calls,
-    /// Looks at addresses and gives none on.
+    /// Reads addresses and passes none on.
     Inspects,
-    /// Nothing that is known of addresses.
+    /// Unknown effect on addresses.
     Other,
 }
 

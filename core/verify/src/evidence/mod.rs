@@ -68,7 +68,7 @@ pub enum Origin {
     Toolkit(Option<String>),
 }
 
-/// Why nothing can be said about a PTX text.
+/// Why a PTX text cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The text is not PTX.
@@ -77,7 +77,7 @@ pub enum Unreadable {
     /// A launched kernel is not in it.
     #[error("the PTX has no kernel `{0}`")]
     NoEntry(String),
-    /// Braces too deep for anybody's code.
+    /// Braces are nested too deep.
     #[error("braces are nested more than {limit} deep at {place} of the PTX", limit = Scopes::DEEPEST)]
     TooDeep {
         /// The brace.

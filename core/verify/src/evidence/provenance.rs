@@ -7,7 +7,8 @@
 //!   toolkit's uses them unless it is asked to (`cuda::access_property`, `cuda::ptx::createpolicy`), and no header
 //!   declares a device variable that it writes; a store into one, by whatever function, is the candidate's.
 //! * Clocks and sleeps are excused inside the functions that wait, and only there: `cuda::ptx::get_sreg_clock64` and
-//!   `cuda::std::chrono` hand the time to whoever calls them. So is a wait with a time limit, which tells the time too.
+//!   `cuda::std::chrono` return the time to the caller. A wait with a time limit reveals the time too and is not
+//!   excused.
 //! * Assertions and inline assembly are excused wherever a header has them.
 //!
 //! All of this rests on line tables, and a text that can write into those is believed nothing ([`Disbelief`]). A file

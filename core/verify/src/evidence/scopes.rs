@@ -97,7 +97,7 @@ impl<'t> Scopes<'t> {
         let kind = match declaration.space {
             "reg" => Kind::Register,
             "param" => Kind::Parameter,
-            // These have the module's lifetime wherever they are declared: `globals` knows them.
+            // These have the module's lifetime wherever they are declared: `globals` handles them.
             "global" | "const" => return,
             _ => Kind::Variable,
         };

@@ -1,4 +1,4 @@
-//! Where things stand: source lines through inlining, statements as text, and the extent of assembly statements.
+//! Source locations: lines through inlining, statements as text, and the extent of assembly statements.
 
 use std::collections::HashMap;
 use std::iter::Peekable;

@@ -1,8 +1,8 @@
-//! Code of our own that runs on a GPU beside the kernels: it makes inputs, sees whether memory changed, and compares
-//! outputs, so that what is large stays where it is.
+//! Harness kernels: our own kernels that run on a GPU, generate inputs, detect changed memory and compare outputs, so
+//! that large tensors stay on the device.
 //!
-//! The text is in `assets/bench`; it computes what [`lightbench_tensors`] computes on the host, bit for bit. This module
-//! has its compile job and its launches. Pure.
+//! The source is in `assets/bench`; it computes the same bits as [`lightbench_tensors`] on the host. This module has
+//! its compile job and its launches. Pure.
 
 pub mod launches;
 

@@ -1,4 +1,4 @@
-//! Being right at the sizes that are timed: a kernel may have a path for them alone, which no smaller workload sees.
+//! Checks at timed sizes: a kernel may have a code path for them that no smaller workload runs.
 
 use lightbench_device::Placement;
 use lightbench_project::manifest::Distribution;
@@ -8,20 +8,20 @@ use super::{Attempt, BufferPlacement, RunReport, Scrutiny, Stop, Verification};
 use crate::compiled_candidate::CompiledWorkload;
 use crate::verdict::{Step, WorkloadRun};
 
-/// What a change touches is made on the host; of larger tensors nothing is changed.
+/// Changed tensors are generated on the host; larger tensors are not changed.
 const MOST_CHANGED_BYTES: u64 = 32 << 20;
 
-/// What is done at a size that is timed, besides running the declared inputs.
+/// Checks at a timed size besides running the declared inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extras {
-    /// Nothing: a quick look is never called right.
+    /// None: a screened candidate is never called correct.
     None,
     /// A state probe and a precision probe.
     Probes,
 }
 
 impl Verification<'_> {
-    /// A workload that is timed on a real device must be right there too.
+    /// Checks the results of a workload that is timed on a real device.
     pub(super) fn check_timed_size(
         &mut self,
         trial: &CompiledWorkload,
@@ -43,7 +43,7 @@ impl Verification<'_> {
         }
     }
 
-    /// One run of the declared inputs of a workload, which is right: its seed, and what it reported.
+    /// Runs and judges the declared inputs of a workload; returns the seed and the report.
     pub(super) fn check_declared_inputs(
         &mut self,
         trial: &CompiledWorkload,
@@ -57,7 +57,7 @@ impl Verification<'_> {
         })
     }
 
-    /// Inputs of which one element is another, where the results of the run before still lie.
+    /// Runs and judges inputs with one changed element, in buffers that still hold the results of the previous run.
     fn check_perturbed_inputs(
         &mut self,
         trial: &CompiledWorkload,

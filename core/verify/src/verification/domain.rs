@@ -166,7 +166,7 @@ impl Verification<'_> {
         Ok(report.inadmissible.is_none())
     }
 
-    /// Names the classes of which no inputs were fair.
+    /// Reports the classes for which no inputs were admissible.
     fn report(&mut self, case: &Case, coverage: &Coverage) {
         for (tensor, class) in coverage.drawn.difference(&coverage.judged) {
             let name = case.tensors.get(*tensor).map_or("", |tensor| tensor.name.as_str());

@@ -1,4 +1,5 @@
-//! What a virtual device beside a GPU counted while it checked small workloads, said of one that the GPU timed.
+//! Counters of small workloads, counted by the virtual device beside a GPU, extrapolated to a workload that the GPU
+//! timed.
 
 use std::mem::discriminant;
 
@@ -16,7 +17,7 @@ use crate::program::{LaunchStep, Step};
 use crate::verdict::Uncounted;
 
 impl Verification<'_> {
-    /// The profile of a workload that was timed; `seen` is what was reported of the small ones.
+    /// The profile of a timed workload; `seen` has the reports of the small workloads.
     pub(super) fn profile_from_checker(
         &self,
         trial: &CompiledWorkload,
@@ -32,7 +33,7 @@ impl Verification<'_> {
     }
 }
 
-/// The profile of a workload that was timed, from what was reported of small ones on a virtual device.
+/// The profile of a timed workload, extrapolated from the reports of small workloads on a virtual device.
 pub fn extrapolated_profile(
     (device, sheet): (&str, &DeviceSheet),
     small: &[(&CompiledWorkload, &RunReport)],
@@ -55,10 +56,11 @@ pub fn extrapolated_profile(
     extrapolated_counters::profile(device, &samples, &target)
 }
 
-/// Further apart than any ranges of integers.
+/// A distance larger than that between any two ranges of integers.
 const OTHERWISE: f64 = 100.0;
 
-/// How far apart the inputs of two workloads are. Whole numbers choose addresses and branches, others hardly do.
+/// How far apart the inputs of two workloads are. Integers choose addresses and branches; floating-point numbers rarely
+/// do.
 fn data(small: &Case, timed: &Case) -> f64 {
     let tensors = small.tensors.iter().zip(&timed.tensors);
     let whole = tensors.filter(|(small, _)| !small.dtype.is_float());

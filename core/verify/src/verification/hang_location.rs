@@ -1,12 +1,12 @@
-//! Where a run was that its limit stopped: asked of a virtual device by a second, shorter run.
+//! Where a kernel was when its time limit ended the run: a second, shorter run on a virtual device finds the place.
 
 use super::{Attempt, Stop, Verification};
 use crate::device_session::RunRequest;
 use crate::verdict::{Failure, Step};
 
 impl Verification<'_> {
-    /// A run that was stopped by its limit, with the place where it still is after many steps; nobody is told that of what
-    /// is held out.
+    /// Adds to a time-out the place in the code where the kernel still was after many steps; the place is not reported
+    /// for held-out workloads.
     pub(super) fn with_hang_location(
         &mut self,
         stop: Stop,

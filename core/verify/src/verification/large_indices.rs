@@ -12,14 +12,14 @@ use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::NotJudged;
 use crate::verdict::{Step, WorkloadRun};
 
-/// What the kernel may take. Some correct ones are too slow for so much work.
+/// Time limit of the kernel. Some correct kernels are too slow for this much work.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// What the reference and the comparison may take; of wrong results the host compares every element.
+/// Time limit of the reference and the comparison; the host compares every element of wrong results.
 const JUDGE_LIMIT: Duration = Duration::from_secs(120);
 
 impl Verification<'_> {
-    /// Runs and judges it, where there is one. That a process finds no room or takes too long is no finding.
+    /// Runs and judges the workload, if there is one. Too little memory or a time-out is no finding.
     pub(super) fn check_large_indices(&mut self) -> Result<(), Stop> {
         let Some(CompiledVariation { trial, what, draw }) = &self.subject.large_indices else {
             return Ok(());

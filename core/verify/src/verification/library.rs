@@ -1,5 +1,5 @@
-//! A vendor's library in the candidate's place: right on every workload and on the precision probe, then timed as
-//! candidates are.
+//! A vendor's library in the candidate's place: checked on every workload and on the precision probe, then timed like a
+//! candidate.
 
 use lightbench_device::LibraryUsed;
 use lightbench_measure::timing::Timing;
@@ -7,22 +7,22 @@ use lightbench_measure::timing::Timing;
 use super::{Stop, Verification};
 use crate::verdict::{Step, TimingUse};
 
-/// What came of a library.
+/// The result of verifying a library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LibraryTimes {
     /// Which one ran; none where nothing did.
     pub used: Option<LibraryUsed>,
-    /// The largest error of any output, as a fraction of what is accepted.
+    /// The largest error of any output, as a fraction of the tolerance.
     pub worst_error: f64,
-    /// The times of each workload that is for measuring, by its name; none where nobody wanted any.
+    /// The times of each measured workload, by its name; empty where timing was not requested.
     pub workloads: Vec<(String, Vec<Timing>)>,
 }
 
 impl Verification<'_> {
-    /// Verifies a library, and times it where that is wanted. The subject's programs are calls of it.
+    /// Verifies a library, and times it if requested. The subject's programs are calls of it.
     ///
     /// # Errors
-    /// It is not there, does something wrong, or nobody wants it any more.
+    /// The library is missing, its results are wrong, or the user cancelled.
     pub fn library(mut self, timing: TimingUse) -> Result<LibraryTimes, Stop> {
         let subject = self.subject;
         let (reference, trusted) = (&subject.reference, subject.harness_kernels.as_ref());

@@ -1,5 +1,5 @@
-//! The time of what is right so far: each workload that is for measuring, cold and warm, and a look at what a timed launch
-//! left.
+//! Timing of a candidate that passed the checks so far: each measured workload, cold and warm; the outputs of a timed
+//! launch are judged.
 
 use std::time::Duration;
 
@@ -23,11 +23,11 @@ use crate::verdict::{ScreenedTiming, ScreeningTiming, SizeCheck, Step, WorkloadT
 /// How long measuring energy may take; it takes four seconds.
 const ENERGY_LIMIT: Duration = Duration::from_secs(30);
 
-/// How much time is spent on timing.
+/// Limits of a timing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScreeningLimits {
     pub(super) protocol: Protocol,
-    /// Beyond this a first execution is slow enough to know.
+    /// A first execution slower than this ends the timing.
     pub(super) abandon_above: Option<Seconds>,
 }
 
@@ -38,7 +38,7 @@ impl ScreeningLimits {
 }
 
 impl Verification<'_> {
-    /// The times of one workload. On a device that runs in real time it must be right there too.
+    /// The times of one workload. On a real device the outputs at this size are judged too.
     pub(super) fn measured(
         &mut self,
         trial: &CompiledWorkload,
@@ -69,7 +69,7 @@ impl Verification<'_> {
         })
     }
 
-    /// The times of one workload, each of a launch that was right.
+    /// The times of one workload; the outputs of each timed launch are judged.
     pub(super) fn timings(
         &mut self,
         trial: &CompiledWorkload,
@@ -91,7 +91,7 @@ impl Verification<'_> {
         Ok(timings)
     }
 
-    /// What an execution costs in energy, when all times are taken.
+    /// The energy of one execution, measured after all times.
     fn energy(
         &mut self,
         trial: &CompiledWorkload,
@@ -114,7 +114,7 @@ impl Verification<'_> {
         })
     }
 
-    /// A quick look at the time of one workload: cold alone, and not to the end where it is clearly slow.
+    /// A screening timing of one workload: cold only, abandoned where the first execution is clearly too slow.
     pub(super) fn screening_timing(
         &mut self,
         trial: &CompiledWorkload,
@@ -239,7 +239,7 @@ impl Verification<'_> {
         report.map_err(|error| stop_from_worker_error(error, Step::Measure, name))
     }
 
-    /// The timing, if what the last timed launch left is right.
+    /// The timing, if the outputs of the last timed launch are correct.
     fn revalidated(
         &mut self,
         trial: &CompiledWorkload,

@@ -1,4 +1,4 @@
-//! What virtual devices beside a GPU see of several workloads at a time, ahead of the GPU.
+//! Checks that virtual devices beside a GPU run on several workloads at a time, before the GPU reaches them.
 
 use lightbench_device::Placement;
 use lightbench_project::manifest::Distribution;
@@ -11,15 +11,15 @@ use crate::device_session::{BufferPlacement, CountsUse, RunReport, Scrutiny};
 use crate::device_workers::DeviceWorkerError;
 use crate::verdict::Step;
 
-/// Reports that come while something else goes on, by the index of the attempt.
+/// Reports that arrive while the GPU runs, by the index of the attempt.
 pub(super) struct PrefetchedReports {
     reports: Reports,
-    /// The order of each attempt; none where nothing is looked at beside the device.
+    /// The index of each attempt's request; none where no virtual device runs the attempt.
     orders: Vec<Option<usize>>,
 }
 
 impl PrefetchedReports {
-    /// Waits for what was seen of an attempt; nothing where no virtual device runs it.
+    /// Waits for the report of an attempt; none where no virtual device runs it.
     pub(super) fn take(&self, attempt: usize) -> Option<Result<RunReport, DeviceWorkerError>> {
         let order = self.orders.get(attempt).copied().flatten()?;
         Some(self.reports.take(order))
@@ -27,7 +27,7 @@ impl PrefetchedReports {
 }
 
 impl<'a> Verification<'a> {
-    /// What virtual devices beside a GPU look at besides the declared inputs, because a race may be one of some inputs
+    /// What virtual devices beside a GPU check besides the declared inputs, because a race may occur on some inputs
     /// only: a workload of middle size, on inputs of a distribution that the seed chooses.
     pub(super) fn additional_attempt(&self) -> Option<Attempt<'a>> {
         let trials = self.subject.workloads.iter().filter(|trial| trial.extent == Extent::Small);
@@ -47,7 +47,7 @@ impl<'a> Verification<'a> {
 }
 
 impl Verification<'_> {
-    /// Has the virtual devices beside a GPU, where there are any, run these while `meanwhile` goes on.
+    /// Runs these attempts on the virtual devices beside a GPU, if it has any, while `meanwhile` runs.
     pub(super) fn with_prefetched_reports<T>(
         &mut self,
         attempts: &[Option<Attempt<'_>>],
@@ -70,7 +70,7 @@ impl Verification<'_> {
         let Some(mut checkers) = lent else { return meanwhile(self, &ahead) };
         let token = self.cancellation.child();
         let done = checkers.run_concurrently((&orders, &token, &ahead.reports), || {
-            // Nobody waits for the rest of what is wrong already.
+            // The candidate has failed: the remaining checks are cancelled.
             meanwhile(self, &ahead).inspect_err(|_| token.cancel())
         });
         self.workers.return_checkers(checkers);

@@ -21,7 +21,7 @@ const DETAILS: &str = "strong reads returned older values that the memory model 
                        flag, or cuda::atomic with release and acquire";
 
 impl Verification<'_> {
-    /// Replays the smallest workload on which a strong read may return an older value; nothing where there is none.
+    /// Replays the smallest workload on which a strong read may return an older value, if any.
     pub(super) fn replays(&mut self, seen: &[RunReport]) -> Result<(), Stop> {
         let trials = self.subject.workloads.iter().zip(seen);
         let stale = trials.filter(|(_, report)| report.stale_reads > 0);
@@ -42,7 +42,7 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// A GPU cannot be told which values its reads return: beside one, a virtual device looks for faults alone.
+    /// The values that reads return on a GPU cannot be chosen: a virtual device beside it checks for faults only.
     fn replay(&mut self, trial: &CompiledWorkload, seed: u64) -> Result<(), Stop> {
         let recipe =
             self.recipe(&trial.case, InputMode::Distribution(Distribution::AsDeclared), "a");
@@ -51,7 +51,7 @@ impl Verification<'_> {
         self.virtually(&attempt, Scrutiny::Replayed { seed })
     }
 
-    /// What the reads returned stands beside what came of it. A replay that takes too long shows nothing.
+    /// Adds to a failure which values the reads returned. A replay that exceeds its limit is no finding.
     fn explained(&mut self, done: Result<(), Stop>) -> Result<(), Stop> {
         match done {
             Err(Stop::Failure(Failure::TimedOut { .. })) => {

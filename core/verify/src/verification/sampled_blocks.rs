@@ -1,5 +1,5 @@
-//! Results at a timed size on a virtual device, which runs too little of it to judge all of its outputs: sampled blocks are
-//! run with every check and judged.
+//! Results at a timed size on a virtual device, which is too slow to run the whole grid: sampled blocks run with every
+//! check and are judged.
 
 use lightbench_device::Placement;
 use lightbench_project::launch::expectation::WrongKind;
@@ -16,7 +16,7 @@ impl Verification<'_> {
     /// Runs and judges sampled blocks of a workload whose time is modelled.
     ///
     /// # Errors
-    /// What they did is wrong.
+    /// The blocks faulted, or their outputs are wrong.
     pub(super) fn check_sampled_blocks(
         &mut self,
         trial: &CompiledWorkload,

@@ -1,4 +1,4 @@
-//! Why a verification ends early, and what the silence of a device worker says about the candidate.
+//! Why a verification ends early, and what a missing report of a device worker means for the candidate.
 
 use lightbench_worker::end::WorkerEnd;
 
@@ -10,11 +10,11 @@ use crate::verdict::{Failure, Refused, Step};
 /// Why verification ended early.
 #[derive(Debug)]
 pub enum Stop {
-    /// The candidate is not right.
+    /// The candidate failed a check.
     Failure(Failure),
-    /// Nothing can be found out about the candidate.
+    /// The candidate cannot be judged.
     NotJudged(NotJudged),
-    /// A worker ended by no act of the evaluation.
+    /// A worker ended although the evaluation did not end it.
     WorkerEnded(Box<WorkerLoss>),
     /// The request is wrong, in words.
     Request(String),
@@ -55,7 +55,7 @@ pub struct WorkerLoss {
 }
 
 impl WorkerLoss {
-    /// What to tell a user after it happened in two processes in a row.
+    /// The message for a user after it happened in two processes in a row.
     #[must_use]
     pub fn in_two_processes(&self) -> String {
         let Self { end, step, workload } = self;
@@ -88,7 +88,7 @@ pub(super) fn stop_from_reference_error(
     Stop::Broken(format!("the reference, workload `{workload}`: {reason}"))
 }
 
-/// What a station's silence says about the candidate.
+/// What a missing report of the candidate's worker means for the candidate.
 pub(super) fn stop_from_worker_error(
     error: DeviceWorkerError,
     step: Step,
