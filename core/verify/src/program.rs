@@ -119,12 +119,12 @@ pub enum ArgumentCase {
 pub enum Unsupported {
     /// A tensor map.
     #[error(
-        "tensor maps are not carried out yet: their descriptors need a driver's encoder, and the virtual GPU has no bulk copies"
+        "tensor maps are not supported yet: their descriptors need a driver's encoder, and the virtual GPU has no bulk copies"
     )]
     TensorMaps,
     /// A texture object.
     #[error(
-        "texture objects are not carried out yet: they need arrays of the driver's, and the virtual GPU has no texture fetches"
+        "texture objects are not supported yet: they need arrays of the driver's, and the virtual GPU has no texture fetches"
     )]
     Textures,
 }
@@ -139,7 +139,7 @@ pub enum ProgramError {
     #[error("no kernel was compiled for the launch of `{0}`")]
     NotCompiled(String),
     /// A step of an argument or a buffer that the file does not have.
-    #[error("a step names what its kernel file does not have")]
+    #[error("a step refers to a buffer or an argument that its kernel file does not declare")]
     NoSuchBuffer,
 }
 

@@ -21,7 +21,7 @@ pub enum Unreadable {
     #[error("the report of compute-sanitizer has no summary")]
     NoSummary,
     /// Something was found, and none of it is understood.
-    #[error("compute-sanitizer counts {0} errors, and none of its records is known")]
+    #[error("compute-sanitizer reports {0} errors, but none of its records has a known kind")]
     Unknown(u64),
 }
 

@@ -79,7 +79,9 @@ fn describe_screening_timing(timing: &ScreenedTiming) -> String {
             format!("`{workload}` {clock} {}", timing.summary.median)
         }
         ScreeningTiming::Abandoned { after } => {
-            format!("`{workload}` was abandoned after {after}, which is slow enough to know")
+            format!(
+                "`{workload}` was abandoned after {after}: slower than the limit of the screening"
+            )
         }
         ScreeningTiming::Withheld { reason, .. } => format!("`{workload}` has no time: {reason}"),
     }
@@ -90,10 +92,11 @@ fn describe_passed(kernel: &str, passed: &Passed) -> String {
     let runs: usize = checks.workloads.iter().map(|run| run.runs).sum();
     let workloads = counted(checks.workloads.len(), "workload");
     let held_out = match checks.held_out {
-        0 => "no held-out one".to_owned(),
+        0 => "no held-out workload".to_owned(),
         count => format!("{count} held out"),
     };
-    let order = if checks.deterministic { "" } else { ", not the same bits in every order" };
+    let order =
+        if checks.deterministic { "" } else { ", outputs differ bitwise between thread orders" };
     let sampled = listed("; checked in sampled blocks", passed.sampled_sizes());
     let unchecked = listed("; not checked", passed.not_checked_sizes().map(|(name, _)| name));
     format!(

@@ -95,13 +95,13 @@ pub enum SizeCheck {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Uncounted {
     /// There is no virtual device beside the GPU.
-    #[error("no virtual device ran beside the GPU, so that nothing was counted")]
+    #[error("no counters: no virtual device ran beside the GPU")]
     NoVirtualDevice,
     /// The virtual device does not take the candidate.
-    #[error("nothing was counted, as the virtual device does not take the kernel: {0}")]
+    #[error("no counters: the virtual device cannot load the kernel: {0}")]
     Refused(String),
     /// It ran no workload.
-    #[error("nothing was counted, as no workload small enough for the virtual device ran")]
+    #[error("no counters: no workload is small enough for the virtual device")]
     NothingSmall,
 }
 

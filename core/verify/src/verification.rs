@@ -305,7 +305,7 @@ impl Verification<'_> {
         match report {
             // The GPU runs the candidate; the checks that need the virtual device are reported as not done.
             Some(Err(DeviceWorkerError::Failed(SessionFailure::NotSupported(reason)))) => {
-                let unchecked = format!("what a virtual device sees: {reason}");
+                let unchecked = format!("the checks of a virtual device: {reason}");
                 if !self.checks.not_checked.contains(&unchecked) {
                     self.checks.not_checked.push(unchecked);
                 }

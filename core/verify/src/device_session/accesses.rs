@@ -80,7 +80,9 @@ pub fn accesses(order: &AccessRequest<'_>) -> Result<Vec<LaunchAccesses>, Sessio
                 }
             }
             Operation::Library(_) => {
-                return Err(SessionFailure::Order("a library has no warps to look at".to_owned()));
+                return Err(SessionFailure::Order(
+                    "a library call has no warps to record".to_owned(),
+                ));
             }
             Operation::Fill { buffer, element } => {
                 let bytes = sizes.get(&buffer).copied().unwrap_or(0);

@@ -88,7 +88,7 @@ impl Bound {
                 Ok(bound)
             }
             (BufferPlacement::Same | BufferPlacement::AsLeft, _) => {
-                Err(SessionFailure::Order("there is no run of this case before".to_owned()))
+                Err(SessionFailure::Order("no previous run of this case".to_owned()))
             }
             (BufferPlacement::Fresh(placement), before) => {
                 let made = Self::make(device, &case.workload, wanted, placement, trusted);

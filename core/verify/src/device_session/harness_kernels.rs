@@ -153,7 +153,9 @@ impl HarnessKernels {
     fn answered(self, device: &mut dyn Device) -> Result<[u64; 2], SessionFailure> {
         let bytes =
             device.read(self.answer).map_err(|error| failure_from_device_error(&error))?.bytes;
-        pair(&bytes).ok_or_else(|| SessionFailure::Device("an answer of another size".to_owned()))
+        pair(&bytes).ok_or_else(|| {
+            SessionFailure::Device("the result of a harness kernel has the wrong size".to_owned())
+        })
     }
 
     fn judged(self, device: &mut dyn Device) -> Result<ComparisonResult, SessionFailure> {

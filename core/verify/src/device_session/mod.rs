@@ -253,7 +253,7 @@ pub enum SessionFailure {
     #[error("the reference: {0}")]
     Reference(String),
     /// The outputs could not be passed to the other session.
-    #[error("the outputs cannot be handed over: {0}")]
+    #[error("the outputs cannot be passed to the reference: {0}")]
     Outputs(String),
     /// A request that is not valid after the requests before it.
     #[error("{0}")]

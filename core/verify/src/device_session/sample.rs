@@ -228,7 +228,7 @@ fn unsuitable(
     recipe: InputSpec,
 ) -> Result<Option<String>, SessionFailure> {
     let [Step::Launch(launch)] = &program.steps[..] else {
-        let reason = "it runs several steps, and a part of one says nothing about the next";
+        let reason = "it has several steps, and sampled blocks of one step do not show the next";
         return Ok(Some(reason.to_owned()));
     };
     if launch.cooperative || launch.cluster.is_some() {
@@ -250,7 +250,7 @@ fn unsuitable(
                 }
                 let layout = Layout::new(tensor).map_err(failure)?;
                 if tensor.dtype.is_packed() || !layout.is_contiguous() {
-                    return Ok(Some(format!("the elements of `{name}` do not lie one by one")));
+                    return Ok(Some(format!("the elements of `{name}` are not contiguous")));
                 }
             }
             Role::Input { .. } => {
@@ -261,7 +261,7 @@ fn unsuitable(
         }
     }
     Ok((made > MOST_MADE_BYTES)
-        .then(|| format!("making {} MB of inputs takes longer than a sample", made >> 20)))
+        .then(|| format!("making {} MB of inputs takes longer than running a sample", made >> 20)))
 }
 
 /// Sampled elements of one output with what the reference computed for them.

@@ -208,7 +208,11 @@ impl DeviceSession {
 
     pub(super) fn require_side(&self, side: Side) -> Result<(), SessionFailure> {
         let (ours, theirs) = (self.side, side);
-        let wrong = || SessionFailure::Order(format!("an order for {theirs:?} to {ours:?}"));
+        let wrong = || {
+            SessionFailure::Order(format!(
+                "a session of side {ours:?} got a request for side {theirs:?}"
+            ))
+        };
         (ours == theirs).then_some(()).ok_or_else(wrong)
     }
 

@@ -120,7 +120,7 @@ impl fmt::Display for GlobalUse<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.how {
             How::Writes => "writes",
-            How::Loses => "hands on the address of",
+            How::Loses => "passes on the address of",
         })?;
         let [first, others @ ..] = self.variables.as_slice() else { return Ok(()) };
         write!(formatter, " `{first}`")?;

@@ -84,7 +84,7 @@ impl Verification<'_> {
 
 /// A reason without the texts that could describe a held-out workload.
 fn anonymous(reason: NotJudged) -> NotJudged {
-    let nothing_more = || "in a held-out workload, of which nothing more is told".to_owned();
+    let nothing_more = || "in a held-out workload (no details are reported)".to_owned();
     match reason {
         NotJudged::DeviceLost { step, reason: _ } => {
             NotJudged::DeviceLost { step, reason: nothing_more() }

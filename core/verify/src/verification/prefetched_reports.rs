@@ -74,6 +74,6 @@ impl Verification<'_> {
             meanwhile(self, &ahead).inspect_err(|_| token.cancel())
         });
         self.workers.return_checkers(checkers);
-        done.map_err(|error| Stop::Broken(format!("the system has no more threads: {error}")))?
+        done.map_err(|error| Stop::Broken(format!("cannot start a thread: {error}")))?
     }
 }
