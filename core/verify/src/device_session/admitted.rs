@@ -9,7 +9,7 @@ use super::{Admission, Inadmissibility, JudgeRequest};
 /// Decisions that are kept; a project of the usual size has about a hundred.
 const MOST_KEPT: usize = 1024;
 
-/// The decisions of a station, the oldest first.
+/// The decisions of a session, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Admitted {
     decisions: Vec<Decision>,
@@ -24,7 +24,7 @@ struct Decision {
 }
 
 impl Admitted {
-    /// The decision about the inputs of an order, where it was made before.
+    /// The decision about the inputs of a request, if it was made before.
     pub(super) fn find(
         &self,
         order: &JudgeRequest,

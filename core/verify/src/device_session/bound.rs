@@ -67,7 +67,7 @@ impl Begins {
 }
 
 impl Bound {
-    /// Makes the buffers of a run, or fills those of the run before.
+    /// Allocates the buffers of a run, or refills those of the previous run.
     pub(super) fn prepare(
         device: &mut dyn Device,
         before: Option<Self>,

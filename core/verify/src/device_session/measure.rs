@@ -38,7 +38,7 @@ const PLACEMENT: Placement = Placement::Left;
 pub struct MeasureRequest {
     /// The sizes.
     pub case: Case,
-    /// What is timed; where there are several, every round has all of them, in an order that is shuffled.
+    /// The programs to time; if there are several, every round runs all of them in a shuffled order.
     pub programs: Vec<Program>,
     /// The inputs.
     pub recipe: InputSpec,
@@ -48,7 +48,7 @@ pub struct MeasureRequest {
     pub mode: Mode,
     /// How many samples.
     pub protocol: Protocol,
-    /// What orders and extra rounds come from.
+    /// The seed of the shuffled orders and of the number of extra rounds.
     pub seed: u64,
     /// A first execution slower than this ends the timing.
     pub abandon_above: Option<Seconds>,

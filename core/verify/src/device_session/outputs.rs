@@ -37,7 +37,7 @@ pub(super) enum Place {
     Nowhere,
 }
 
-/// Whether outputs go directly from one station to the other on this machine.
+/// Whether outputs pass directly from one worker to the other on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Way {
     Untried,
@@ -92,7 +92,7 @@ pub(super) fn write_from(
             head.push(Entry { tensor, bytes, unwritten, offered, place });
             continue;
         }
-        // What the run before left is written over: pages that are there already cost nothing.
+        // The files of the previous run are overwritten, because their pages are already allocated.
         let options = File::options().write(true).create(true).truncate(false).to_owned();
         let mut file = options.open(folder.join(tensor.to_string())).map_err(failure)?;
         let unwritten = device

@@ -1,4 +1,4 @@
-//! Sampled blocks of a launch at a size that is too large to be run whole, and whether what they wrote is right.
+//! Sampled blocks of a launch at a size that is too large to run whole, and the comparison of what they wrote.
 //!
 //! The candidate's device runs a few blocks with every check, follows them to the last element and to random ones, and
 //! writes the elements around those to the folder. The reference's device runs only the blocks that compute the same

@@ -191,7 +191,7 @@ impl<'a> Sampler<'a> {
             let chosen =
                 (1..TARGETS).map(|index| whole(0, i128::from(elements) - 1, random.bits(index)));
             for (index, element) in std::iter::once(elements - 1).chain(chosen).enumerate() {
-                // The last element is always looked for.
+                // The last element is always searched for.
                 if index > 0 && self.is_over() {
                     break;
                 }
@@ -204,7 +204,7 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Whether the sample stands for the whole: every element that was looked for is written, or the whole grid ran.
+    /// Whether the sample represents the whole grid: every searched element is written, or the whole grid ran.
     pub(super) fn settle(&mut self, case: &Case) -> Result<Sampled, SessionFailure> {
         let ran = Sampled::Ran { blocks: self.ran.len() as u64, of: self.blocks };
         let each = self.steps / (self.ran.len() as u64).max(1);
@@ -269,8 +269,8 @@ impl<'a> Sampler<'a> {
         fs::write(folder.join(FILE), text).map_err(failure)
     }
 
-    /// What the reference computes for elements that were handed over, as far as blocks of it are found in time. None where
-    /// no block is.
+    /// The reference's values of the elements in the folder, as far as the blocks that compute them are found in time;
+    /// none where no block is found.
     pub(super) fn expect<'h>(
         &mut self,
         handed: &'h Handed,

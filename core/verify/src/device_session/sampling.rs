@@ -1,4 +1,4 @@
-//! Rounds of samples, until there are enough: of all programs in an order that is shuffled, each as its mode asks.
+//! Rounds of samples, until there are enough: each round runs all programs in a shuffled order, each in its mode.
 
 use std::time::{Duration, Instant};
 

@@ -153,7 +153,7 @@ impl DeviceSession {
         judging::judge(self.device.as_mut(), self.harness_kernels, order, &known.results)
     }
 
-    /// Whether the inputs of an order are fair to a correct kernel. The answer is the same for every candidate.
+    /// Whether the inputs of a request are admissible. The answer is the same for every candidate.
     fn admits(
         &mut self,
         order: &JudgeRequest,
@@ -170,7 +170,7 @@ impl DeviceSession {
         Ok(JudgeReport { comparisons: Vec::new(), exact: false, sampled: None, inadmissible })
     }
 
-    /// Why the inputs of an order are not fair; none where they are.
+    /// Why the inputs of a request are not admissible; none where they are.
     fn inadmissible(
         &mut self,
         order: &JudgeRequest,
@@ -342,7 +342,7 @@ impl DeviceSession {
         self.harness_kernels
     }
 
-    /// The buffers of the run before.
+    /// The buffers of the previous run.
     pub(super) fn take_bound(&mut self) -> Option<Bound> {
         self.bound.take()
     }
@@ -443,7 +443,7 @@ impl From<StartOrder> for BlockOrder {
     }
 }
 
-/// Threads of a launch whose blocks cannot see each other: each takes some of the address space that a station has.
+/// Threads of a launch whose blocks cannot see each other: each takes some of the address space of the process.
 const MOST_THREADS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
 
 /// Blocks on several processors where that changes nothing.

@@ -1,4 +1,4 @@
-//! What a station's process can do to its parent, played by a scripted device.
+//! How the process of a device worker can end or fail, simulated by a scripted device.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -166,7 +166,7 @@ fn what_was_not_written_is_wrong() {
     assert_eq!((wrong.count, wrong.kind), (2, WrongKind::Unwritten));
 }
 
-/// What ends a station, in the words of the error; afterwards both are there again.
+/// Checks the error of a device worker that ends; afterwards both workers run again.
 fn check_end(act: &ScriptedLaunch, limit: Duration, expected: &str) {
     let mut workers = workers(std::slice::from_ref(act), &[]);
     let error = ran(&mut workers, limit).unwrap_err();
@@ -250,7 +250,7 @@ fn a_process_that_died_while_nobody_needed_it_is_replaced() {
     ran(&mut workers, LIMIT).unwrap();
 }
 
-/// Sends a signal to a process in the middle of an order that would take for ever.
+/// Sends a signal to a process during a request that would never end.
 fn ran_while_signalled(
     workers: &mut DeviceWorkers,
     signal: rustix::process::Signal,

@@ -3,7 +3,7 @@
 //! ```text
 //!  PTX ──► reach: functions, by any mention of their names ──► per function: uses (one instruction at a time)
 //!                                                                  globals (where addresses go)
-//!                     places: source lines through inlining ──►    Found ◄── provenance: whose code it is
+//!           source_locations: lines through inlining ──►    Found ◄── provenance: whose code it is
 //! ```
 //!
 //! Everything is read from the PTX that is assembled, so that macros, templates and inline assembly hide nothing: an

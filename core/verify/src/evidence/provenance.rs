@@ -23,7 +23,7 @@ use lightbench_worker::SCRATCH_PREFIX;
 
 use super::Origin;
 
-/// Toolkit functions that wait for other threads, and look at a clock or sleep meanwhile: the end of their header's path
+/// Toolkit functions that wait for other threads, and read a clock or sleep meanwhile: the end of their header's path
 /// and a part of their mangled name (none: whatever the header has). What these call, such as a poll with a time limit,
 /// is not listed: called by the candidate it is a timer. (CUDA 13.5; from `sm_90` on, a block's barrier has no clock.)
 const WAITING: [(&str, &str); 7] = [

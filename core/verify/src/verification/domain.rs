@@ -2,7 +2,7 @@
 //!
 //! Every input tensor has every class of values once. Where a combination is not fair to a correct kernel, each tensor
 //! has its class alone. The reference decides before the candidate runs, because a candidate may fault on inputs for
-//! which the task has no result. Races are not looked for again.
+//! which the task has no result. Races are not checked again.
 
 use std::collections::BTreeSet;
 
@@ -225,8 +225,8 @@ fn dealt<'a>(trials: &[&'a CompiledWorkload], seed: u64) -> Vec<Round<'a>> {
     dealt
 }
 
-/// The two workloads of least work in which an input has lines, or enough elements to be more than a remainder; `trials`
-/// are in the order of their work.
+/// The two workloads of least work in which an input has lines, or enough elements to be more than a remainder;
+/// `trials` is sorted by work.
 fn cheapest<'a>(trials: &[&'a CompiledWorkload]) -> (&'a CompiledWorkload, &'a CompiledWorkload) {
     let has_structure = |trial: &&CompiledWorkload| {
         let mut inputs = trial.case.tensors.iter().filter(|tensor| varies(tensor));

@@ -106,7 +106,7 @@ impl Verification<'_> {
         }
     }
 
-    /// Runs and judges on a virtual device; beside a GPU, only faults are looked for.
+    /// Runs and judges on a virtual device; beside a GPU, it checks for faults only.
     pub(super) fn virtually(
         &mut self,
         attempt: &Attempt<'_>,
