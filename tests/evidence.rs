@@ -100,7 +100,7 @@ fn no_kernel_of_a_sample_project_is_refused() {
             let launched = facts.launches.iter().map(|launch| launch.kernel.symbol.as_str());
             let entries: Vec<&str> = launched.collect();
             assert!(!entries.is_empty(), "{} launches something", kernel.name);
-            let provenance = Provenance::of(&facts.candidate);
+            let provenance = Provenance::from_candidate(&facts.candidate);
             let found = find(&facts.artifact.ptx, &entries, &provenance).unwrap();
             let refused: Vec<_> = refusals(&found, &project.definition.policy).collect();
             assert!(refused.is_empty(), "{}: {refused:?}", kernel.file.display());
@@ -125,7 +125,7 @@ fn found_in(compiler: &mut Compiler, file: &Path, capability: ComputeCapability)
     let launched = words(&kernel.source, "launch");
     let all = || artifact.kernels.iter().map(|kernel| kernel.symbol.as_str()).collect();
     let entries: Vec<&str> = launched.unwrap_or_else(all);
-    find(&artifact.ptx, &entries, &Provenance::of(&candidate))
+    find(&artifact.ptx, &entries, &Provenance::from_candidate(&candidate))
         .unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
 }
 

@@ -15,8 +15,8 @@ use lightbench_core::nsight::metric::set;
 use lightbench_core::nsight::{ProfiledLaunchRequest, Profiler, hardware};
 use lightbench_core::project::Project;
 use lightbench_core::toolchain::{HostEnvironment, Libraries, NsightProgram, nsight};
+use lightbench_core::verify::device_workers::DeviceWorkers;
 use lightbench_core::verify::not_judged::NotPassed;
-use lightbench_core::verify::stations::Stations;
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -130,7 +130,7 @@ fn looked_at(bench: &Bench, kernel: &str) -> Option<Profilable> {
     let command = WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]);
     let device = DeviceName::parse("virtual:h200").unwrap();
     let DeviceName::Virtual(sheet) = device else { panic!("it is virtual") };
-    let stations = Stations::new(&command, &device, None).unwrap();
+    let workers = DeviceWorkers::new(&command, &device, None).unwrap();
     let cache = Some(bench.cache().to_owned());
     let compiler = Compiler::new(found.toolchain.clone(), command, cache);
     let project = Project::load(&bench.project()).unwrap();
@@ -147,7 +147,7 @@ fn looked_at(bench: &Bench, kernel: &str) -> Option<Profilable> {
         timing: TimingUse::Skip,
     };
     let workload = project.workload("odd").unwrap();
-    let mut devices = Devices::new(compiler, stations, Libraries::default());
+    let mut devices = Devices::new(compiler, workers, Libraries::default());
     let cancellation = Cancellation::new();
     Some(profilable(&evaluation, workload, &mut devices, &cancellation, &mut |_, _| {}).unwrap())
 }

@@ -51,7 +51,7 @@ const WATCH: Watch = Watch {
 
 /// The PTX of our code; none where there is no compiler.
 fn trusted_ptx() -> Option<String> {
-    compiled(&lightbench_core::verify::trusted_code::job(CAPABILITY))
+    compiled(&lightbench_core::verify::harness_kernels::job(CAPABILITY))
 }
 
 /// The PTX of a kernel file with this text.

@@ -1,11 +1,11 @@
 //! The spine: from a candidate to a verdict, one call per stage. Read this first.
 //!
 //! ```text
-//!  Kernel ──► build ──► Subject ──► verify ──► Checks ──► Passed
-//!              │ compiler processes    │ stations: one process for the candidate, one for the reference
-//!              ▼                       ▼
-//!          Failure: compile,       Failure: fault, wrong, refused, timed out
-//!          refused, timed out      NotJudged: device lost, crashes the worker, not supported
+//!  Kernel ──► build ──► CompiledCandidate ──► verify ──► Checks ──► Passed
+//!              │ compiler processes            │ device workers: one process for the candidate, one for the reference
+//!              ▼                               ▼
+//!          Failure: compile,               Failure: fault, wrong, refused, timed out
+//!          refused, timed out              NotJudged: device lost, crashes the worker, not supported
 //! ```
 //!
 //! An error of the kernel is a `Failure`, and the reason why a kernel could not be judged is a [`NotJudged`]: both are
@@ -46,9 +46,9 @@ use crate::project::policy::Baseline;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
 use crate::toolchain::Libraries;
+use crate::verify::compiled_candidate::CompiledCandidate;
+use crate::verify::device_workers::DeviceWorkers;
 use crate::verify::not_judged::{NotJudged, NotPassed};
-use crate::verify::stations::Stations;
-use crate::verify::subject::Subject;
 use crate::verify::verdict::{Checks, Passed, Screened, Step, TimingUse, Verdict};
 use crate::verify::verification::{Stop, Verification};
 
@@ -110,7 +110,7 @@ pub struct EvaluationContext {
     /// The compiler, which runs in its own processes.
     pub compiler: Compiler,
     /// Run the candidate and the reference.
-    pub stations: Stations,
+    pub workers: DeviceWorkers,
     /// The paths of the libraries that run as baselines.
     pub libraries: Libraries,
     /// The cached times of these libraries.
@@ -120,10 +120,10 @@ pub struct EvaluationContext {
 impl EvaluationContext {
     /// A context with an empty cache of library times.
     #[must_use]
-    pub fn new(compiler: Compiler, mut stations: Stations, libraries: Libraries) -> Self {
+    pub fn new(compiler: Compiler, mut workers: DeviceWorkers, libraries: Libraries) -> Self {
         // Before anything is timed: a process looks for it once.
-        stations.look_for_cupti(&libraries.cupti);
-        Self { compiler, stations, libraries, library_times: LibraryTimeCache::default() }
+        workers.set_cupti_paths(&libraries.cupti);
+        Self { compiler, workers, libraries, library_times: LibraryTimeCache::default() }
     }
 }
 
@@ -246,12 +246,12 @@ fn stages(
 
 fn verification<'a>(
     evaluation: &Evaluation<'_>,
-    subject: &'a Subject,
+    subject: &'a CompiledCandidate,
     context: &'a mut EvaluationContext,
     cancellation: &'a Cancellation,
     watcher: Watcher<'a>,
     checks: Checks,
 ) -> Verification<'a> {
-    let (stations, seed) = (&mut context.stations, evaluation.seed);
-    Verification { subject, stations, seed, cancellation, watcher, checks }
+    let (workers, seed) = (&mut context.workers, evaluation.seed);
+    Verification { subject, workers, seed, cancellation, watcher, checks }
 }

@@ -70,7 +70,7 @@ impl Sample {
         let workload = self.project.workload(WORKLOAD).unwrap();
         let work = MinimalWork::new(&self.project.definition, workload);
         let own = self.project.kernel(kernel).unwrap();
-        let program = Program::of(0, &self.project.definition, own, &facts).unwrap();
+        let program = Program::from_facts(0, &self.project.definition, own, &facts).unwrap();
         let case = Case::new(&self.project.definition, workload).unwrap();
         let situation = PerformanceData::compiled(self.sheet, &work, &facts);
         let mut run = Run::new(self.sheet, &facts, &case, &program, situation);

@@ -121,7 +121,7 @@ pub(super) const PURE: &[&str] = &[
     "core/src/search/prompt/",
     "core/speed_of_light/src/",
     "core/suggest/src/rewrite/",
-    "core/verify/src/trusted_code/",
+    "core/verify/src/harness_kernels/",
     "core/verify/src/evidence/",
     "core/strategies/src/",
     "core/units/src/",

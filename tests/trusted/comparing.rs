@@ -9,7 +9,7 @@ use lightbench_core::tensors::encoding::comparison::{
     ChunkSquares, ComparisonResult, SQUARES_BYTES,
 };
 use lightbench_core::tensors::inputs;
-use lightbench_core::verify::trusted_code::launches::{self, Compared};
+use lightbench_core::verify::harness_kernels::launches::{self, Compared};
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! What is in memory: one byte throughout, or a digest of it.
 
 use lightbench_core::device::{Argument, Device as _, memory_check};
-use lightbench_core::verify::trusted_code::launches;
+use lightbench_core::verify::harness_kernels::launches;
 
 use super::*;
 

@@ -5,7 +5,7 @@ use lightbench_core::scalar_value::ScalarValue;
 use lightbench_core::tensors::encoding::input::InputEncoding;
 use lightbench_core::tensors::inputs;
 use lightbench_core::tensors::inputs::{FloatStorage, GeneratedInput, InputMode, InputSpec};
-use lightbench_core::verify::trusted_code::launches;
+use lightbench_core::verify::harness_kernels::launches;
 
 use super::*;
 

@@ -12,11 +12,11 @@ use lightbench_core::element::POISON;
 use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::launch::expectation::{FaultKind, WrongKind};
 use lightbench_core::tensors::inputs::{InputMode, InputSpec};
-use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, ScratchCase, Step};
-use lightbench_core::verify::station::{
-    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, RunOrder,
-    RunReport, Scrutiny, Side, Station,
+use lightbench_core::verify::device_session::{
+    BufferPlacement, CountsUse, DeviceSession, GridPart, JudgeReport, JudgeRequest, ModuleImage,
+    OpenRequest, RunReport, RunRequest, Scrutiny, Side,
 };
+use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, ScratchCase, Step};
 
 use super::*;
 
@@ -176,8 +176,8 @@ const COUNT: u64 = 1001;
 
 /// Both sides, on devices that make and compare, or whose hosts do.
 struct Sides {
-    candidate: Station,
-    reference: Station,
+    candidate: DeviceSession,
+    reference: DeviceSession,
     folder: tempfile::TempDir,
 }
 
@@ -188,12 +188,12 @@ impl Sides {
             let image = |ptx: String| ModuleImage { ptx, cubin: None };
             let way = trusted.map(|(_, way)| way);
             let trusted = trusted.map(|(ptx, _)| image(ptx.to_owned()));
-            let opening = Opening {
+            let opening = OpenRequest {
                 side,
                 device: "virtual:h200".to_owned(),
                 max_steps: 1 << 30,
                 modules: vec![image(ptx)],
-                trusted,
+                harness_kernels: trusted,
             };
             let sheet = DeviceSheet::named("h200").unwrap();
             let device = VirtualDevice::new(sheet, WATCH).unwrap();
@@ -201,7 +201,7 @@ impl Sides {
                 Some(way) => Box::new(Rehearsal { device, bytes: BTreeMap::new(), way }),
                 None => Box::new(device),
             };
-            Some(Station::on(device, &opening).unwrap())
+            Some(DeviceSession::with_device(device, &opening).unwrap())
         };
         Some(Self {
             candidate: open(Side::Candidate, CANDIDATES)?,
@@ -210,7 +210,7 @@ impl Sides {
         })
     }
 
-    fn run(&mut self, kernel: &str, recipe: InputSpec, memory: MemoryOrder) -> RunReport {
+    fn run(&mut self, kernel: &str, recipe: InputSpec, memory: BufferPlacement) -> RunReport {
         let tensors = [0, 1, 2].map(|tensor| ArgumentCase::Buffer(Buffer::Tensor(tensor)));
         let zero = ArgumentCase::Buffer(Buffer::Scratch(0));
         let program = Program {
@@ -220,7 +220,7 @@ impl Sides {
         let outputs = Some(self.folder.path().to_owned());
         let (scrutiny, counts, part) = (Scrutiny::Memory, CountsUse::Drop, GridPart::Whole);
         let case = three();
-        let order = RunOrder { case, program, recipe, memory, scrutiny, counts, outputs, part };
+        let order = RunRequest { case, program, recipe, memory, scrutiny, counts, outputs, part };
         self.candidate.run(&order).unwrap()
     }
 
@@ -236,7 +236,7 @@ impl Sides {
         let outputs = self.folder.path().to_owned();
         let (case, part) = (three(), GridPart::Whole);
         let admission = None;
-        let order = JudgeOrder { case, program, recipe, outputs, part, admission };
+        let order = JudgeRequest { case, program, recipe, outputs, part, admission };
         self.reference.judge(&order).unwrap()
     }
 }
@@ -283,7 +283,7 @@ fn both_judge_alike() {
     let Some([mut host, mut device]) = both() else { return };
     for recipe in recipes() {
         for kernel in ["honest", "wrong"] {
-            let memory = MemoryOrder::Fresh(Placement::Left);
+            let memory = BufferPlacement::Fresh(Placement::Left);
             let reports = [&mut host, &mut device].map(|sides| {
                 let ran = sides.run(kernel, recipe, memory);
                 assert!(ran.faults.is_empty(), "{:?}", ran.faults);
@@ -303,7 +303,7 @@ fn both_judge_alike() {
 fn both_see_an_input_that_a_kernel_writes_to() {
     let Some(both) = both() else { return };
     for mut sides in both {
-        let ran = sides.run("writes", recipes()[0], MemoryOrder::Fresh(Placement::Left));
+        let ran = sides.run("writes", recipes()[0], BufferPlacement::Fresh(Placement::Left));
         let kinds: Vec<FaultKind> = ran.faults.iter().map(|fault| fault.kind).collect();
         assert_eq!(kinds, [FaultKind::ReadOnlyWrite]);
     }
@@ -313,7 +313,7 @@ fn both_see_an_input_that_a_kernel_writes_to() {
 fn both_see_scratch_that_is_not_left_zero() {
     let Some(both) = both() else { return };
     for mut sides in both {
-        let ran = sides.run("dirty", recipes()[0], MemoryOrder::Fresh(Placement::Right));
+        let ran = sides.run("dirty", recipes()[0], BufferPlacement::Fresh(Placement::Right));
         assert_eq!(ran.left_dirty, ["zero"]);
     }
 }
@@ -322,7 +322,7 @@ fn both_see_scratch_that_is_not_left_zero() {
 fn both_see_elements_that_nothing_wrote() {
     let Some(both) = both() else { return };
     for mut sides in both {
-        sides.run("partial", recipes()[0], MemoryOrder::Fresh(Placement::Left));
+        sides.run("partial", recipes()[0], BufferPlacement::Fresh(Placement::Left));
         let judged = sides.judge(recipes()[0]);
         let y = judged.comparisons[0].wrong.as_ref().unwrap();
         assert_eq!((y.kind, y.count), (WrongKind::Unwritten, 9));
@@ -333,11 +333,11 @@ fn both_see_elements_that_nothing_wrote() {
 fn digests_tell_outputs_apart_and_not_places() {
     let Some([_, mut sides]) = both() else { return };
     let [a, b, ..] = recipes()[..] else { panic!("two recipes") };
-    let left = sides.run("honest", a, MemoryOrder::Fresh(Placement::Left)).digest;
-    let same = sides.run("honest", a, MemoryOrder::Same).digest;
-    let right = sides.run("honest", a, MemoryOrder::Fresh(Placement::Right)).digest;
-    let other = sides.run("honest", b, MemoryOrder::Same).digest;
-    let wrong = sides.run("wrong", a, MemoryOrder::Same).digest;
+    let left = sides.run("honest", a, BufferPlacement::Fresh(Placement::Left)).digest;
+    let same = sides.run("honest", a, BufferPlacement::Same).digest;
+    let right = sides.run("honest", a, BufferPlacement::Fresh(Placement::Right)).digest;
+    let other = sides.run("honest", b, BufferPlacement::Same).digest;
+    let wrong = sides.run("wrong", a, BufferPlacement::Same).digest;
     assert_eq!([&left, &left], [&same, &right]);
     assert!(left != other && left != wrong && other != wrong);
 }
@@ -353,7 +353,7 @@ fn outputs_go_the_way_that_works() {
             }
             let recipe = recipes()[round];
             for (kernel, wrong) in [("honest", 0), ("wrong", 1)] {
-                sides.run(kernel, recipe, MemoryOrder::Fresh(Placement::Left));
+                sides.run(kernel, recipe, BufferPlacement::Fresh(Placement::Left));
                 let judged = sides.judge(recipe).comparisons;
                 let found = judged.iter().filter(|comparison| comparison.wrong.is_some()).count();
                 assert_eq!(found, wrong, "{way:?}, round {round}, {kernel}");

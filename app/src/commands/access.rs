@@ -40,7 +40,7 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
     let recording = record(&mut compiler, &wanted, &session.cancellation);
     let recording = recording.map_err(|error| match error {
         AccessError::NoSuchWarp(_) | AccessError::Facts(_) => refuse(&error),
-        AccessError::Plan(_) | AccessError::Program(_) | AccessError::Station(_) => {
+        AccessError::Plan(_) | AccessError::Program(_) | AccessError::Session(_) => {
             report::environment(&error, as_json)
         }
     })?;

@@ -14,7 +14,7 @@ use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings, Quantity};
 use lightbench_core::speed_of_light::confirmation::PeakEvidence;
 use lightbench_core::toolchain::libraries;
-use lightbench_core::verify::stations::{StationError, Stations};
+use lightbench_core::verify::device_workers::{DeviceWorkerError, DeviceWorkers};
 use lightbench_core::worker::command::WorkerCommand;
 
 use super::engine_client::EngineClient;
@@ -128,10 +128,10 @@ fn bench(
     setting: &DeviceSetting,
     as_json: bool,
 ) -> Result<EvaluationContext, Outcome> {
-    let stations = Stations::new(command, &setting.device, setting.checker.as_ref());
-    let stations = stations.map_err(|error| report::environment(&error, as_json))?;
+    let workers = DeviceWorkers::new(command, &setting.device, setting.checker.as_ref());
+    let workers = workers.map_err(|error| report::environment(&error, as_json))?;
     let compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
-    Ok(EvaluationContext::new(compiler, stations, setting.libraries.clone()))
+    Ok(EvaluationContext::new(compiler, workers, setting.libraries.clone()))
 }
 
 /// An engine client for the device.
@@ -241,10 +241,10 @@ pub(crate) fn open_device(
             Ok((ChosenDevice { device, sheet, title, virtual_reason: None, gpu: None }, None))
         }
         DeviceName::Cuda(_) => {
-            let mut probe = Stations::new(command, &device, None).map_err(environment)?;
+            let mut probe = DeviceWorkers::new(command, &device, None).map_err(environment)?;
             let described = probe.description(&session.cancellation);
             let description = described
-                .map_err(|error: StationError| OpenError::Environment(error.to_string()))?;
+                .map_err(|error: DeviceWorkerError| OpenError::Environment(error.to_string()))?;
             let described = describe(&description)
                 .map_err(|error| OpenError::Environment(error.to_string()))?;
             let twin = described.virtual_twin();

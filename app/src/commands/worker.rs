@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use lightbench_core::compile;
-use lightbench_core::verify::device_worker;
+use lightbench_core::verify::device_protocol;
 use lightbench_core::worker::server;
 
 /// Serves the parent on standard input and output.
 #[must_use]
 pub fn run() -> ExitCode {
-    match server::serve(vec![compile::service::offer(), device_worker::offer()]) {
+    match server::serve(vec![compile::service::offer(), device_protocol::offer()]) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             anstream::eprintln!("{error}");

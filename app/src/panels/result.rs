@@ -144,7 +144,7 @@ fn failed(
     failure: &Failure,
     commands: &mut Vec<Command>,
 ) {
-    let text = sentence::of_failure(&evaluated.kernel.name, failure);
+    let text = sentence::describe_failure(&evaluated.kernel.name, failure);
     headline(ui, (Icon::Cross, tokens.status.bad.0), &text);
     if let Failure::Wrong(wrong) = failure {
         wrongness(ui, tokens, wrong);
@@ -176,7 +176,7 @@ fn wrongness(ui: &mut Ui, tokens: &Tokens, wrong: &Wrong) {
         return;
     };
     for (name, wrong) in outputs {
-        ui.label(sentence::of_output(name, wrong));
+        ui.label(sentence::describe_output(name, wrong));
         mismatches(ui, tokens, name, wrong);
         map(ui, tokens, name, &wrong.map);
         ui.add_space(2.0 * GAP);

@@ -162,7 +162,11 @@ pub fn from_failure(failure: &Failure, kernel: &Kernel, project: &Project) -> Ve
         }
         Failure::TimedOut { at: Some(at), .. } => vec![from_fault(at, project)],
         Failure::Refused(_) | Failure::Wrong(_) | Failure::TimedOut { at: None, .. } => {
-            vec![error(ProblemSource::Device, None, sentence::of_failure(&kernel.name, failure))]
+            vec![error(
+                ProblemSource::Device,
+                None,
+                sentence::describe_failure(&kernel.name, failure),
+            )]
         }
     }
 }

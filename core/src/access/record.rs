@@ -12,11 +12,11 @@ use crate::compile::{Build, Compiler};
 use crate::device::DeviceSheet;
 use crate::project::manifest::Distribution;
 use crate::project::{Kernel, PlanError, Project, Purpose, Workload};
+use crate::verify::compiled_candidate::Origins;
+use crate::verify::device_session::accesses::{AccessRequest, LaunchAccesses, accesses};
+use crate::verify::device_session::{ModuleImage, SessionFailure};
 use crate::verify::fault_report::CodePlace;
 use crate::verify::program::{Program, ProgramError};
-use crate::verify::station::accesses::{AccessOrder, LaunchAccesses, accesses};
-use crate::verify::station::{ModuleImage, StationFailure};
-use crate::verify::subject::Origins;
 use crate::virtual_gpu::machine::{AccessedMemory, WarpAccess, WarpId};
 
 /// The largest number of accesses kept for one launch.
@@ -84,7 +84,7 @@ pub enum AccessError {
     Program(#[from] ProgramError),
     /// The device.
     #[error(transparent)]
-    Station(#[from] StationFailure),
+    Session(#[from] SessionFailure),
     /// No launch has such a warp.
     #[error("no launch has a warp {} in block {:?}", .0.warp, .0.block)]
     NoSuchWarp(WarpId),
@@ -106,10 +106,10 @@ pub fn record(
     let facts = &facts.map_err(|error| AccessError::Facts(Box::new(error)))?;
     let case = Case::new(&project.definition, workload);
     let case = case.map_err(|error| AccessError::Plan(Box::new(error)))?;
-    let program = Program::of(0, &project.definition, kernel, facts)?;
+    let program = Program::from_facts(0, &project.definition, kernel, facts)?;
     let image = ModuleImage { ptx: facts.artifact.ptx.clone(), cubin: None };
     let draw = InputMode::Distribution(Distribution::AsDeclared);
-    let order = AccessOrder {
+    let order = AccessRequest {
         sheet,
         image: &image,
         case: &case,
@@ -124,7 +124,7 @@ pub fn record(
         return Err(AccessError::NoSuchWarp(warp));
     }
     let left_out = launches.iter().map(|launch| launch.accesses.left_out).sum();
-    let sites = sites(&Origins::of(facts), launches);
+    let sites = sites(&Origins::from_facts(facts), launches);
     Ok(Recording { workload: workload.name.clone(), warp, sites, left_out })
 }
 

@@ -18,8 +18,8 @@ use crate::evaluate::{
 };
 use crate::measure::Protocol;
 use crate::nsight::Profiler;
+use crate::verify::device_workers::DeviceWorkers;
 use crate::verify::not_judged::{NotJudged, NotPassed};
-use crate::verify::stations::Stations;
 use crate::verify::verdict::{Failure, Step, TimingUse};
 
 /// The part of a request that an executor carries out.
@@ -73,10 +73,10 @@ impl DeviceExecutor {
             Some(bench) => bench,
             None => {
                 let DeviceSetting { device, checker, libraries } = &self.setting;
-                let stations = Stations::new(&self.settings.command, device, checker.as_ref());
-                let stations =
-                    stations.map_err(|error| EvaluateError::Environment(error.to_string()))?;
-                EvaluationContext::new(self.settings.compiler(), stations, libraries.clone())
+                let workers = DeviceWorkers::new(&self.settings.command, device, checker.as_ref());
+                let workers =
+                    workers.map_err(|error| EvaluateError::Environment(error.to_string()))?;
+                EvaluationContext::new(self.settings.compiler(), workers, libraries.clone())
             }
         };
         Ok(self.bench.insert(bench))
@@ -224,8 +224,8 @@ impl Executor for DeviceExecutor {
 
     fn notices(&mut self) -> Vec<Notice> {
         let mut notices = std::mem::take(&mut self.notices);
-        if let Some(EvaluationContext { compiler, stations, .. }) = &mut self.bench {
-            let replaced = stations.take_replaced().into_iter();
+        if let Some(EvaluationContext { compiler, workers, .. }) = &mut self.bench {
+            let replaced = workers.take_replaced().into_iter();
             let role = ProcessRole::DeviceWorker;
             notices.extend(replaced.map(|death| Notice::Replaced { role, death }));
             notices.extend(of_compiler(compiler));

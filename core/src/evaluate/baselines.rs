@@ -11,10 +11,10 @@ use crate::project::policy::Baseline;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Seconds;
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming, MeasuredBaseline};
+use crate::verify::compiled_candidate::{CompiledCandidate, CompiledWorkload};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::sentence;
-use crate::verify::subject::{Subject, Trial};
 use crate::verify::verdict::{Checks, Failure, Passed, Refused, TimingUse};
 use crate::verify::verification::library::LibraryTimes;
 use crate::verify::verification::{Stop, Verification};
@@ -52,7 +52,7 @@ pub enum LibraryUnusable {
 /// Cancelled by the user. A library that is missing or wrong is reported with the times and is not an error.
 pub(super) fn add(
     evaluation: &Evaluation<'_>,
-    subject: &Subject,
+    subject: &CompiledCandidate,
     context: &mut EvaluationContext,
     (cancellation, watcher): (&Cancellation, Watcher<'_>),
     passed: &mut Passed,
@@ -101,7 +101,7 @@ pub(super) fn add(
 /// Cancelled by the user.
 pub(super) fn checked(
     evaluation: &Evaluation<'_>,
-    subject: &Subject,
+    subject: &CompiledCandidate,
     gemm: &Gemm,
     context: &mut EvaluationContext,
     (cancellation, watcher): (&Cancellation, Watcher<'_>),
@@ -136,7 +136,7 @@ fn told(answer: &LibraryTimeResult, workload: &str) -> BaselineTiming {
 /// The timing of one library for one candidate.
 struct LibraryTiming<'a, 'b> {
     evaluation: &'b Evaluation<'a>,
-    subject: &'b Subject,
+    subject: &'b CompiledCandidate,
     gemm: &'b Gemm,
     timing: TimingUse,
 }
@@ -148,7 +148,7 @@ impl LibraryTiming<'_, '_> {
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<LibraryTimeResult, Stop> {
-        let trials = self.subject.trials.iter().chain(&self.subject.measured);
+        let trials = self.subject.workloads.iter().chain(&self.subject.measured);
         let question = LibraryTimeKey {
             gemm: self.gemm.clone(),
             cases: trials.map(|trial| trial.case.clone()).collect(),
@@ -183,24 +183,25 @@ impl LibraryTiming<'_, '_> {
         watcher: Watcher<'_>,
     ) -> Result<LibraryTimes, Stop> {
         let files = &context.libraries.cublas;
-        let trial = |trial: &Trial| {
-            let candidate = Program::of_library(self.gemm, &trial.case, files);
+        let trial = |trial: &CompiledWorkload| {
+            let candidate = Program::from_library_call(self.gemm, &trial.case, files);
             let candidate = candidate.map_err(Stop::Request)?;
             let (launches, code) = (Vec::new(), CodeMix::default());
-            Ok::<_, Stop>(Trial { candidate, launches, code, ..trial.clone() })
+            Ok::<_, Stop>(CompiledWorkload { candidate, launches, code, ..trial.clone() })
         };
-        let all = |trials: &[Trial]| trials.iter().map(trial).collect::<Result<Vec<_>, _>>();
+        let all =
+            |trials: &[CompiledWorkload]| trials.iter().map(trial).collect::<Result<Vec<_>, _>>();
         let of = self.subject;
-        let subject = Subject {
+        let subject = CompiledCandidate {
             candidate: Vec::new(),
-            behind: 0,
+            preceding_modules: 0,
             origins: Vec::new(),
             reference: of.reference.clone(),
-            trusted: of.trusted.clone(),
-            trials: all(&of.trials)?,
+            harness_kernels: of.harness_kernels.clone(),
+            workloads: all(&of.workloads)?,
             varied: Vec::new(),
             not_varied: Vec::new(),
-            far: None,
+            large_indices: None,
             measured: all(&of.measured)?,
             held_out: Vec::new(),
             not_run: Vec::new(),
@@ -210,7 +211,7 @@ impl LibraryTiming<'_, '_> {
         };
         let verification = Verification {
             subject: &subject,
-            stations: &mut context.stations,
+            workers: &mut context.workers,
             seed: self.evaluation.seed,
             cancellation,
             watcher,
@@ -226,5 +227,5 @@ fn unfit(failure: &Failure) -> LibraryUnusable {
     if let Failure::Refused(Refused::Launch { problems, .. }) = failure {
         return LibraryUnusable::Unusable(problems.join("; "));
     }
-    LibraryUnusable::Wrong(sentence::of_failure("it", failure))
+    LibraryUnusable::Wrong(sentence::describe_failure("it", failure))
 }

@@ -24,11 +24,11 @@ use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Bytes;
+use crate::verify::compiled_candidate::{CompiledCandidate, CompiledWorkload, Extent, Origins};
+use crate::verify::device_session::{ModuleImage, Side};
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::{Program, ProgramError};
-use crate::verify::station::{ModuleImage, Side};
-use crate::verify::subject::{Extent, Origins, Subject, Trial};
 use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 use whole_domain::{small_workloads, varied_workloads};
@@ -49,7 +49,7 @@ pub(super) fn build(
     compiler: &mut Compiler,
     cancellation: &Cancellation,
     candidate: &mut Option<CandidateHash>,
-) -> Result<Subject, Stop> {
+) -> Result<CompiledCandidate, Stop> {
     let alone = std::slice::from_ref(evaluation);
     let built = build_all(alone, scope, compiler, cancellation)?.into_iter().next();
     let nothing = || Stop::Request("no workload is selected for building".to_owned());
@@ -59,7 +59,7 @@ pub(super) fn build(
 }
 
 /// A compiled candidate with its hash.
-pub(super) type Built = (Option<CandidateHash>, Result<Subject, Stop>);
+pub(super) type Built = (Option<CandidateHash>, Result<CompiledCandidate, Stop>);
 
 /// Builds several candidates of one project and device; all are compiled before the first is checked.
 pub(super) fn build_all(
@@ -104,16 +104,16 @@ pub(super) fn build_all(
             reference: Modules::default(),
             evidence: Vec::new(),
         };
-        let empty = Subject {
+        let empty = CompiledCandidate {
             candidate: Vec::new(),
-            behind: 0,
+            preceding_modules: 0,
             origins: Vec::new(),
             reference: Vec::new(),
-            trusted: trusted.clone(),
-            trials: Vec::new(),
+            harness_kernels: trusted.clone(),
+            workloads: Vec::new(),
             varied: Vec::new(),
             not_varied: Vec::new(),
-            far: None,
+            large_indices: None,
             measured: Vec::new(),
             held_out: Vec::new(),
             not_run: not_run.clone(),
@@ -133,7 +133,7 @@ fn trusted(
     compiler: &mut Compiler,
     cancellation: &Cancellation,
 ) -> Result<ModuleImage, Stop> {
-    let job = crate::verify::trusted_code::job(evaluation.sheet.capability.compute_capability);
+    let job = crate::verify::harness_kernels::job(evaluation.sheet.capability.compute_capability);
     let artifact = match compiler.compile(&job, TRUSTED_LIMIT, cancellation) {
         Ok(compiled) => compiled.artifact,
         Err(CompileError::Cancelled) => return Err(NotJudged::Cancelled.into()),
@@ -260,7 +260,7 @@ impl Modules {
         self.hashes.push(hash);
         let (ptx, cubin) = (facts.artifact.ptx.clone(), facts.artifact.cubin.clone());
         self.images.push(ModuleImage { ptx, cubin });
-        self.origins.push(Origins::of(facts));
+        self.origins.push(Origins::from_facts(facts));
         (self.hashes.len() - 1, true)
     }
 }
@@ -283,13 +283,13 @@ impl Builder<'_, '_> {
         &mut self,
         fit: &[&Workload],
         (varied, far): (&[VariedWorkload], &WideIndexWorkload),
-        mut subject: Subject,
-    ) -> Result<Subject, Stop> {
+        mut subject: CompiledCandidate,
+    ) -> Result<CompiledCandidate, Stop> {
         self.keeps_subnormals()?;
         for (index, workload) in fit.iter().enumerate() {
             let trial = self.trial(index, workload);
             match (workload.purpose, trial) {
-                (Purpose::Verify, trial) => subject.trials.push(trial?),
+                (Purpose::Verify, trial) => subject.workloads.push(trial?),
                 (Purpose::Measure, trial) => subject.measured.push(trial?),
                 (Purpose::HeldOut, Ok(trial)) => subject.held_out.push(Some(trial)),
                 (Purpose::HeldOut, Err(Stop::NotJudged(reason))) => return Err(reason.into()),
@@ -305,7 +305,7 @@ impl Builder<'_, '_> {
         }
         self.reach(fit.len() + varied.len(), far, &mut subject)?;
         let measured_in_earnest = matches!(self.evaluation.device, DeviceName::Cuda(_));
-        if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
+        if subject.workloads.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
             return Err(Stop::Request(self.nothing_to_verify()));
         }
         subject.candidate = std::mem::take(&mut self.candidate.images);
@@ -333,7 +333,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn trial(&mut self, index: usize, workload: &Workload) -> Result<Trial, Stop> {
+    fn trial(&mut self, index: usize, workload: &Workload) -> Result<CompiledWorkload, Stop> {
         let Evaluation { project, kernel, .. } = *self.evaluation;
         let definition = &project.definition;
         let candidate = self
@@ -346,7 +346,7 @@ impl Builder<'_, '_> {
         if is_new {
             self.look(&candidate)?;
         }
-        let program = Program::of(module, definition, kernel, &candidate)
+        let program = Program::from_facts(module, definition, kernel, &candidate)
             .map_err(|error| of_program(&error))?;
         let broken =
             |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
@@ -354,7 +354,7 @@ impl Builder<'_, '_> {
         let reference =
             reference.map_err(|missing| because(missing, |error| of_reference(&error)))?;
         let (module, _) = self.reference.index(&reference);
-        let exact = Program::of(module, definition, &project.reference, &reference)
+        let exact = Program::from_facts(module, definition, &project.reference, &reference)
             .map_err(|error| broken(&error))?;
         let case =
             Case::new(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
@@ -363,7 +363,7 @@ impl Builder<'_, '_> {
         let symbols: Vec<&str> =
             candidate.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
         let code = CodeMix::from_ptx(&candidate.artifact.ptx, &candidate.artifact.module, &symbols);
-        let trial = Trial {
+        let trial = CompiledWorkload {
             case,
             candidate: program,
             reference: exact,
@@ -393,7 +393,7 @@ impl Builder<'_, '_> {
     fn look(&mut self, facts: &Facts) -> Result<(), Stop> {
         let entries: Vec<&str> =
             facts.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
-        let provenance = Provenance::of(&facts.candidate);
+        let provenance = Provenance::from_candidate(&facts.candidate);
         let found = evidence::find(&facts.artifact.ptx, &entries, &provenance)
             .map_err(|error| Failure::Refused(Refused::Load(error.to_string())))?;
         let policy = &self.evaluation.project.definition.policy;

@@ -20,14 +20,14 @@ use crate::speed_of_light::bound_comparison::{
     BoundComparison, Bounds, NoBoundComparison, compare_with_bounds,
 };
 use crate::units::Fraction;
+use crate::verify::compiled_candidate::{CompiledCandidate, CompiledWorkload};
+use crate::verify::device_session::{
+    MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
+};
+use crate::verify::device_workers::DeviceWorkerError;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::sentence;
-use crate::verify::station::{
-    MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
-};
-use crate::verify::stations::StationError;
-use crate::verify::subject::{Subject, Trial};
 use crate::verify::verdict::{Step, TimingUse};
 use crate::verify::verification::library::LibraryTimes;
 use crate::verify::verification::{Stop, WorkerLoss};
@@ -178,7 +178,7 @@ impl LoadedPair {
         let (kernel, gemm) = match pair {
             Pair::Kernels([a, b]) => {
                 let (a, mut b) = (build(a, context)?, build(b, context)?);
-                b.stand_behind(a.candidate.len());
+                b.set_preceding_modules(a.candidate.len());
                 open([&a, &b], context, cancellation)?;
                 return Ok(Self { library: None, workloads: of_kernels(&a, &b) });
             }
@@ -197,7 +197,7 @@ impl LoadedPair {
 
     /// A kernel as A, and a library as B once it was found to be right.
     pub(super) fn with_library(
-        (kernel, subject): (&Evaluation<'_>, &Subject),
+        (kernel, subject): (&Evaluation<'_>, &CompiledCandidate),
         gemm: &Gemm,
         context: &mut EvaluationContext,
         (cancellation, watcher): (&Cancellation, Watcher<'_>),
@@ -236,34 +236,38 @@ impl LoadedPair {
 
 /// All candidates in one device, and the reference of the first.
 fn open<const COUNT: usize>(
-    subjects: [&Subject; COUNT],
+    subjects: [&CompiledCandidate; COUNT],
     context: &mut EvaluationContext,
     cancellation: &Cancellation,
 ) -> Result<(), Stop> {
     let modules: Vec<_> = subjects.iter().flat_map(|each| &each.candidate).cloned().collect();
-    let Some(Subject { reference, trusted, limits, .. }) = subjects.first() else { return Ok(()) };
+    let Some(CompiledCandidate { reference, harness_kernels: trusted, limits, .. }) =
+        subjects.first()
+    else {
+        return Ok(());
+    };
     let (trusted, steps) = (trusted.as_ref(), limits.virtual_steps);
-    let opened = context.stations.open(&modules, reference, trusted, steps, cancellation);
+    let opened = context.workers.open(&modules, reference, trusted, steps, cancellation);
     opened.map_err(|error| stop(error, Step::Load, None))
 }
 
 /// Why a comparison ends early: a worker that ended is replaced once, and all else is the machine's, because both kernels
 /// passed before.
-fn stop(error: StationError, step: Step, workload: Option<String>) -> Stop {
+fn stop(error: DeviceWorkerError, step: Step, workload: Option<String>) -> Stop {
     match error {
-        StationError::Ended(end) => {
+        DeviceWorkerError::Ended(end) => {
             Stop::WorkerEnded(Box::new(WorkerLoss { end: *end, step, workload }))
         }
-        StationError::Cancelled => NotJudged::Cancelled.into(),
-        error @ (StationError::TimedOut(_)
-        | StationError::Lost(_)
-        | StationError::Failed(_)
-        | StationError::Environment(_)) => Stop::Broken(error.to_string()),
+        DeviceWorkerError::Cancelled => NotJudged::Cancelled.into(),
+        error @ (DeviceWorkerError::TimedOut(_)
+        | DeviceWorkerError::Lost(_)
+        | DeviceWorkerError::Failed(_)
+        | DeviceWorkerError::Environment(_)) => Stop::Broken(error.to_string()),
     }
 }
 
-fn of_kernels(a: &Subject, b: &Subject) -> Vec<WorkloadPrograms> {
-    let contest = |a: &Trial| {
+fn of_kernels(a: &CompiledCandidate, b: &CompiledCandidate) -> Vec<WorkloadPrograms> {
+    let contest = |a: &CompiledWorkload| {
         let b = b.measured.iter().find(|b| b.case.workload == a.case.workload)?;
         let programs = [a.candidate.clone(), b.candidate.clone()];
         Some(WorkloadPrograms { case: a.case.clone(), programs })
@@ -273,12 +277,12 @@ fn of_kernels(a: &Subject, b: &Subject) -> Vec<WorkloadPrograms> {
 
 /// The kernel is A.
 fn with_library(
-    kernel: &Subject,
+    kernel: &CompiledCandidate,
     gemm: &Gemm,
     context: &EvaluationContext,
 ) -> Result<Vec<WorkloadPrograms>, Stop> {
-    let contest = |trial: &Trial| {
-        let library = Program::of_library(gemm, &trial.case, &context.libraries.cublas);
+    let contest = |trial: &CompiledWorkload| {
+        let library = Program::from_library_call(gemm, &trial.case, &context.libraries.cublas);
         let programs = [trial.candidate.clone(), library.map_err(Stop::Request)?];
         Ok(WorkloadPrograms { case: trial.case.clone(), programs })
     };
@@ -298,8 +302,8 @@ impl WorkloadPrograms {
         }
         let protocol = protocol.under(mode);
         let workload = self.case.workload.clone();
-        let draw = context.stations.timed_draw();
-        let order = MeasureOrder {
+        let draw = context.workers.timed_input_mode();
+        let order = MeasureRequest {
             case: self.case,
             programs: self.programs.into(),
             recipe: InputSpec { seed, draw },
@@ -313,7 +317,7 @@ impl WorkloadPrograms {
             quantity: Quantity::Time,
         };
         let limit = BESIDE.saturating_add(protocol.longest * 4);
-        let report = context.stations.measure(order, limit, cancellation);
+        let report = context.workers.measure(order, limit, cancellation);
         let report = report.map_err(|error| stop(error, Step::Measure, Some(workload)))?;
         Ok(of_report(report, mode))
     }

@@ -12,7 +12,7 @@ use crate::compile::job::Build;
 use crate::compile::{Compiled, Compiler};
 use crate::project::workload::Workload;
 use crate::project::{Kernel, Purpose};
-use crate::verify::station::Side;
+use crate::verify::device_session::Side;
 use crate::worker::pool::FollowingWork;
 
 static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();

@@ -18,7 +18,7 @@ use crate::speed_of_light::performance_data::{
 use crate::speed_of_light::score::score;
 use crate::units::Bytes;
 use crate::verify::baseline::BaselineOutcome;
-use crate::verify::subject::Subject;
+use crate::verify::compiled_candidate::CompiledCandidate;
 use crate::verify::verdict::{Passed, WorkloadStanding, WorkloadTiming};
 
 /// The least bytes that a task moves in a workload for its distinct bytes to be extrapolated.
@@ -27,7 +27,7 @@ const ENOUGH: Bytes = Bytes(1 << 14);
 /// Analyses the performance of each timed workload.
 pub(super) fn analyse_performance(
     evaluation: &Evaluation<'_>,
-    subject: &Subject,
+    subject: &CompiledCandidate,
     passed: &mut Passed,
 ) {
     for timing in &mut passed.timings {
@@ -39,7 +39,7 @@ pub(super) fn analyse_performance(
 
 fn analyse_workload(
     evaluation: &Evaluation<'_>,
-    subject: &Subject,
+    subject: &CompiledCandidate,
     timed: &WorkloadTiming,
 ) -> Option<WorkloadStanding> {
     let project = evaluation.project;

@@ -12,9 +12,11 @@ use crate::nsight::{Hardware, ProfileError, ProfiledLaunchRequest, Profiler, har
 use crate::project::manifest::Distribution;
 use crate::project::{Project, Purpose, Workload};
 use crate::toolchain::ProgramError;
+use crate::verify::compiled_candidate::CompiledCandidate;
+use crate::verify::device_session::{
+    BufferPlacement, CountsUse, GridPart, OpenRequest, RunRequest, Scrutiny, Side,
+};
 use crate::verify::not_judged::NotJudged;
-use crate::verify::station::{CountsUse, GridPart, MemoryOrder, Opening, RunOrder, Scrutiny, Side};
-use crate::verify::subject::Subject;
 use crate::verify::verdict::{Step, TimingUse};
 
 /// The result of verification, and the run that may be profiled.
@@ -112,26 +114,26 @@ pub fn profilable(
 fn order(
     evaluation: &Evaluation<'_>,
     workload: &Workload,
-    subject: Subject,
+    subject: CompiledCandidate,
 ) -> Result<ProfiledLaunchRequest, EvaluateError> {
-    let mut trials = subject.measured.into_iter().chain(subject.trials);
+    let mut trials = subject.measured.into_iter().chain(subject.workloads);
     let trial = trials.find(|trial| trial.case.workload == workload.name).ok_or_else(|| {
         let message = format!("`{}` does not run on {}", workload.name, evaluation.device);
         EvaluateError::Request(message)
     })?;
-    let opening = Opening {
+    let opening = OpenRequest {
         side: Side::Candidate,
         device: evaluation.device.to_string(),
         max_steps: subject.limits.virtual_steps,
         modules: subject.candidate,
-        trusted: subject.trusted,
+        harness_kernels: subject.harness_kernels,
     };
     let draw = InputMode::Distribution(Distribution::AsDeclared);
-    let run = RunOrder {
+    let run = RunRequest {
         case: trial.case,
         program: trial.candidate,
         recipe: InputSpec { seed: evaluation.seed, draw },
-        memory: MemoryOrder::Fresh(Placement::Left),
+        memory: BufferPlacement::Fresh(Placement::Left),
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,

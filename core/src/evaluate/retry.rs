@@ -16,10 +16,10 @@ pub(super) fn with_fresh_workers<T>(
         Err(Stop::WorkerEnded(first)) => first,
         done => return done,
     };
-    context.stations.replace_all(first.end.death);
+    context.workers.replace_all(first.end.death);
     match attempt(context) {
         Err(Stop::WorkerEnded(second)) => {
-            context.stations.replace_all(second.end.death);
+            context.workers.replace_all(second.end.death);
             Err(classify_losses(&first, *second))
         }
         done => done,

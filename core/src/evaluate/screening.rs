@@ -11,9 +11,9 @@ use lightbench_primitives::cancellation::Cancellation;
 use super::build::{self, Built, Scope};
 use super::{EvaluateError, Evaluation, EvaluationContext, Screening, Watcher, retry, settled};
 use crate::units::Seconds;
+use crate::verify::compiled_candidate::CompiledCandidate;
+use crate::verify::device_session::ModuleImage;
 use crate::verify::not_judged::{NotJudged, NotPassed};
-use crate::verify::station::ModuleImage;
-use crate::verify::subject::Subject;
 use crate::verify::verdict::{Screened, Step};
 use crate::verify::verification::{Stop, Verification, open};
 
@@ -103,7 +103,7 @@ impl Batch {
         let mut all = Vec::new();
         for (name, mut subject) in built {
             if let Ok(subject) = &mut subject {
-                subject.stand_behind(modules.len());
+                subject.set_preceding_modules(modules.len());
                 modules.extend(subject.candidate.iter().cloned());
             }
             all.push(Some((name, subject)));
@@ -137,7 +137,7 @@ impl Batch {
 
     fn look_at(
         &mut self,
-        subject: &mut Subject,
+        subject: &mut CompiledCandidate,
         index: usize,
         glances: ScreeningRequest<'_>,
         (bench, cancellation, watcher): (&mut EvaluationContext, &Cancellation, Watcher<'_>),
@@ -147,7 +147,7 @@ impl Batch {
         let evaluation = &glances.evaluations[index];
         let verification = Verification {
             subject,
-            stations: &mut bench.stations,
+            workers: &mut bench.workers,
             seed: evaluation.seed,
             cancellation,
             watcher,
@@ -164,14 +164,14 @@ impl Batch {
     /// Loads the modules of all candidates or, if the device refuses them, of this one.
     fn load(
         &mut self,
-        subject: &mut Subject,
+        subject: &mut CompiledCandidate,
         context: &mut EvaluationContext,
         cancellation: &Cancellation,
     ) -> Result<(), Stop> {
-        let stations = &mut context.stations;
+        let workers = &mut context.workers;
         match self.sharing {
             Sharing::Open => return Ok(()),
-            Sharing::Closed => match open(stations, subject, &self.modules, cancellation) {
+            Sharing::Closed => match open(workers, subject, &self.modules, cancellation) {
                 Ok(()) => {
                     self.sharing = Sharing::Open;
                     return Ok(());
@@ -188,12 +188,12 @@ impl Batch {
             Sharing::Apart => {}
         }
         self.sharing = Sharing::Apart;
-        subject.stand_behind(0);
-        open(stations, subject, &subject.candidate, cancellation)
+        subject.set_preceding_modules(0);
+        open(workers, subject, &subject.candidate, cancellation)
     }
 
     /// Whether the device may have refused another candidate's module.
-    fn shares(&self, subject: &Subject) -> bool {
+    fn shares(&self, subject: &CompiledCandidate) -> bool {
         self.modules.len() > subject.candidate.len()
     }
 }

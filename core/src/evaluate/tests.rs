@@ -29,10 +29,10 @@ use crate::project::launch::Buffer;
 use crate::project::launch::plan::PlannedLaunch;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::{Hertz, Seconds};
-use crate::verify::device_worker;
+use crate::verify::compiled_candidate::{CompiledWorkload, Extent, Origins};
+use crate::verify::device_protocol;
+use crate::verify::device_session::{DeviceSession, ModuleImage, OpenRequest, SessionFailure};
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step as ProgramStep};
-use crate::verify::station::{ModuleImage, Opening, Station, StationFailure};
-use crate::verify::subject::{Extent, Origins, Trial};
 use crate::verify::verdict::{SizeCheck, WorkloadTiming};
 use crate::worker::command::WorkerCommand;
 use crate::worker::server;
@@ -41,13 +41,13 @@ use specimens::{SPECIMENS, Specimen};
 const READINGS: &str = "LIGHTBENCH_TEST_READINGS";
 
 /// Opens the device that is asked for: what is called a GPU passes for one.
-fn open(opening: &Opening) -> Result<Station, StationFailure> {
+fn open(opening: &OpenRequest) -> Result<DeviceSession, SessionFailure> {
     if opening.device != "cuda:0" {
-        return Station::open(opening);
+        return DeviceSession::open(opening);
     }
     let readings = std::env::var(READINGS).unwrap();
     let readings: Readings = serde_json::from_str(&readings).unwrap();
-    Station::on(Box::new(FakeGpu::new(sheet(), readings)), opening)
+    DeviceSession::with_device(Box::new(FakeGpu::new(sheet(), readings)), opening)
 }
 
 fn sheet() -> &'static DeviceSheet {
@@ -74,7 +74,7 @@ fn pretended_worker() {
     }
     let to_parent = File::options().write(true).open("/dev/fd/3").unwrap();
     rustix::stdio::dup2_stdout(&to_parent).unwrap();
-    server::serve(vec![device_worker::offer_with(open)]).unwrap();
+    server::serve(vec![device_protocol::offer_with(open)]).unwrap();
 }
 
 const MANIFEST: &str = r#"(
@@ -172,11 +172,11 @@ fn launch(specimen: &Specimen, n: u32) -> LaunchFacts {
     }
 }
 
-fn trial(project: &Project, specimen: &Specimen, name: &str) -> Trial {
+fn trial(project: &Project, specimen: &Specimen, name: &str) -> CompiledWorkload {
     let workload = project.workload(name).unwrap();
     let case = Case::new(&project.definition, workload).unwrap();
     let n = u32::try_from(case.tensors[0].elements).unwrap();
-    Trial {
+    CompiledWorkload {
         work: f64::from(2 * n),
         adds_and_multiplies: false,
         extent: Extent::Small,
@@ -190,11 +190,11 @@ fn trial(project: &Project, specimen: &Specimen, name: &str) -> Trial {
     }
 }
 
-fn subject(project: &Project, specimen: &Specimen) -> Subject {
+fn subject(project: &Project, specimen: &Specimen) -> CompiledCandidate {
     let trials = |names: &[&str]| names.iter().map(|name| trial(project, specimen, name)).collect();
-    Subject {
+    CompiledCandidate {
         candidate: vec![image(specimen.ptx())],
-        behind: 0,
+        preceding_modules: 0,
         origins: vec![Origins {
             file: "k.ptx".to_owned(),
             language: Language::Ptx,
@@ -202,11 +202,11 @@ fn subject(project: &Project, specimen: &Specimen) -> Subject {
             lines: Default::default(),
         }],
         reference: vec![image(SPECIMENS[0].ptx())],
-        trusted: None,
-        trials: trials(&["small", "middle"]),
+        harness_kernels: None,
+        workloads: trials(&["small", "middle"]),
         varied: Vec::new(),
         not_varied: Vec::new(),
-        far: None,
+        large_indices: None,
         measured: trials(&["large"]),
         held_out: Vec::new(),
         not_run: Vec::new(),
@@ -251,16 +251,16 @@ fn timed_by(
 
 /// What verification says of a subject on the device that passes for a GPU.
 fn verified(
-    subject: &Subject,
+    subject: &CompiledCandidate,
     readings: Readings,
     checker: Option<&DeviceName>,
     protocol: Protocol,
 ) -> Result<Passed, Stop> {
     let device = DeviceName::parse("cuda:0").unwrap();
-    let mut stations = Stations::new(&command(readings), &device, checker).unwrap();
+    let mut workers = DeviceWorkers::new(&command(readings), &device, checker).unwrap();
     let verification = Verification {
         subject,
-        stations: &mut stations,
+        workers: &mut workers,
         seed: 1,
         cancellation: &Cancellation::new(),
         watcher: &mut |_, _| {},
@@ -366,7 +366,7 @@ fn what_the_virtual_device_does_not_take_is_not_known_for_that_reason() {
         "own-instruction",
         1000.0,
         "unknown",
-        &["the virtual device does not take the kernel", "wgmma"],
+        &["the virtual device cannot load the kernel", "wgmma"],
     );
 }
 

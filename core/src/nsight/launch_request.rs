@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::verify::device_session::{DeviceSession, OpenRequest, RunRequest, SessionFailure};
 use crate::verify::program::Step;
-use crate::verify::station::{Opening, RunOrder, Station, StationFailure};
 use crate::worker::frame::{Frame, FrameError};
 
 /// Modules, and one run of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfiledLaunchRequest {
     /// The device and what it loads.
-    pub opening: Opening,
+    pub opening: OpenRequest,
     /// The run, which is executed once.
-    pub run: RunOrder,
+    pub run: RunRequest,
 }
 
 /// The reason why a launch request was not executed.
@@ -27,7 +27,7 @@ pub enum LaunchOnceError {
     Unreadable(#[from] FrameError),
     /// The device.
     #[error(transparent)]
-    Station(#[from] StationFailure),
+    Session(#[from] SessionFailure),
     /// The kernel.
     #[error("the kernel faulted: {0}")]
     Fault(String),
@@ -103,7 +103,7 @@ pub(super) fn done(order: &Path) -> PathBuf {
 /// The file contains no launch request, the device cannot execute it, or the kernel faults.
 pub fn launch_once(file: &Path) -> Result<(), LaunchOnceError> {
     let ProfiledLaunchRequest { opening, run } = ProfiledLaunchRequest::read(file)?;
-    let report = Station::open(&opening)?.run(&run)?;
+    let report = DeviceSession::open(&opening)?.run(&run)?;
     match report.faults.into_iter().next() {
         Some(fault) => Err(LaunchOnceError::Fault(fault.details)),
         None => File::create(done(file)).map(drop).map_err(LaunchOnceError::Done),

@@ -17,10 +17,10 @@ use crate::project::Purpose;
 use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::toolchain::ProgramError;
-use crate::verify::program::{LaunchStep, Program, Step};
-use crate::verify::station::{
-    CountsUse, GridPart, MemoryOrder, ModuleImage, Opening, RunOrder, Scrutiny, Side,
+use crate::verify::device_session::{
+    BufferPlacement, CountsUse, GridPart, ModuleImage, OpenRequest, RunRequest, Scrutiny, Side,
 };
+use crate::verify::program::{LaunchStep, Program, Step};
 use crate::worker::command::WorkerCommand;
 
 /// Reads the options as the profiler does: the first word that is none is the program.
@@ -86,7 +86,7 @@ fn order(ptx: &str, launches: u64) -> ProfiledLaunchRequest {
     let (scratch, constants) = (Vec::new(), Vec::new());
     let (workload, tensors) = ("test".to_owned(), Vec::new());
     let draw = InputMode::Distribution(Distribution::AsDeclared);
-    let run = RunOrder {
+    let run = RunRequest {
         case: Case {
             workload,
             purpose: Purpose::Verify,
@@ -96,14 +96,14 @@ fn order(ptx: &str, launches: u64) -> ProfiledLaunchRequest {
         },
         program: Program { module: 0, scratch, constants, steps },
         recipe: InputSpec { seed: 1, draw },
-        memory: MemoryOrder::Fresh(Placement::Left),
+        memory: BufferPlacement::Fresh(Placement::Left),
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,
         part: GridPart::Whole,
     };
     ProfiledLaunchRequest {
-        opening: Opening { side, device, max_steps: 1000, modules, trusted: None },
+        opening: OpenRequest { side, device, max_steps: 1000, modules, harness_kernels: None },
         run,
     }
 }
@@ -281,5 +281,5 @@ fn an_order_survives_the_file_and_is_carried_out() {
     let mut absent = fine;
     absent.opening.device = "virtual:abacus".to_owned();
     absent.write(&file).unwrap();
-    assert!(matches!(launch_once(&file), Err(LaunchOnceError::Station(_))));
+    assert!(matches!(launch_once(&file), Err(LaunchOnceError::Session(_))));
 }

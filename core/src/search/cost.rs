@@ -5,7 +5,7 @@ use crate::measure::timing::Clock;
 use crate::units::Seconds;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::sentence;
-use crate::verify::verdict::{Glance, Passed, Screened};
+use crate::verify::verdict::{Passed, Screened, ScreeningTiming};
 
 /// Geometric mean of the times of these workloads, in seconds; none if one of them has no time, so that a candidate cannot
 /// gain by running fewer workloads.
@@ -52,16 +52,16 @@ impl ScreeningResult {
         let mut slow = false;
         let mut times = Vec::new();
         for timing in &screened.timings {
-            let (seconds, basis) = match &timing.glance {
-                Glance::Taken(time) => (time.summary.median, basis(&time.clock)),
-                Glance::Abandoned { after } => {
+            let (seconds, basis) = match &timing.timing {
+                ScreeningTiming::Taken(time) => (time.summary.median, basis(&time.clock)),
+                ScreeningTiming::Abandoned { after } => {
                     slow = true;
                     (*after, Basis::Measured)
                 }
-                Glance::Withheld { between: Some(between), .. } => {
+                ScreeningTiming::Withheld { between: Some(between), .. } => {
                     (geometric_mean(*between), Basis::Modelled)
                 }
-                Glance::Withheld { between: None, .. } => continue,
+                ScreeningTiming::Withheld { between: None, .. } => continue,
             };
             times.push(WorkloadTime { workload: timing.workload.clone(), seconds, basis });
         }

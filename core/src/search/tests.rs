@@ -26,8 +26,8 @@ use crate::suggest::knowledge::Knowledge;
 use crate::units::Seconds;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Step, Uncounted,
-    WorkloadTiming,
+    Checks, Failure, Passed, Refused, Screened, ScreenedTiming, ScreeningTiming, SizeCheck, Step,
+    Uncounted, WorkloadTiming,
 };
 
 /// How long a kernel takes on a workload, or that something is wrong with it.
@@ -113,8 +113,8 @@ impl CandidateRunner for Scripted {
         self.seen.lock().unwrap().extend(kernels.iter().map(|kernel| kernel.name.clone()));
         let look = |kernel: &Arc<Kernel>| {
             let timings = self.workloads().into_iter().map(|workload| {
-                let glance = Glance::Taken(self.time(kernel, &workload)?);
-                Some(ScreenedTiming { workload, glance })
+                let glance = ScreeningTiming::Taken(self.time(kernel, &workload)?);
+                Some(ScreenedTiming { workload, timing: glance })
             });
             let timings: Option<Vec<_>> = timings.collect();
             let screened = timings.map(|timings| Screened {

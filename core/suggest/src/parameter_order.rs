@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     fn check(parameters: &[(&str, i64)], expected: Option<&str>) {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample-projects/softmax");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample-projects/softmax");
         let project = Project::load(folder.as_ref()).unwrap();
         let kernel = project.kernel("naive").unwrap();
         let parameters =

@@ -1,4 +1,4 @@
-//! What others take for the same work: libraries that ran here under the same protocol, and numbers from elsewhere.
+//! Times of baselines for the same work: libraries measured here under the same protocol, and times recorded elsewhere.
 
 use lightbench_device::LibraryUsed;
 use lightbench_measure::timing::{Mode, Timing};
@@ -8,22 +8,22 @@ use lightbench_units::Seconds;
 /// A baseline of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BaselineTiming {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What is known of its time.
+    /// Its time, if known.
     pub outcome: BaselineOutcome,
 }
 
-/// What is known of a baseline's time.
+/// The time of a baseline, if known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BaselineOutcome {
     /// It ran here, on the same buffers, with the same flush and clock, and its results were right.
     Measured(Box<MeasuredBaseline>),
-    /// Somebody else's number.
+    /// A time recorded elsewhere.
     Recorded {
         /// The time.
         seconds: Seconds,
-        /// Who says so.
+        /// Where the time was published.
         source: String,
     },
     /// There is no time, for this reason.
@@ -33,7 +33,7 @@ pub enum BaselineOutcome {
 /// A library that ran here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredBaseline {
-    /// Which one, and how it was asked.
+    /// The library, its version and the call.
     pub used: LibraryUsed,
     /// One for each state of the caches that was tried.
     pub timings: Vec<Timing>,
@@ -50,7 +50,7 @@ impl MeasuredBaseline {
         self.timings.iter().find(|timing| timing.mode == Mode::Cold)
     }
 
-    /// What it is called, with its version.
+    /// Its name and version.
     #[must_use]
     pub fn title(&self) -> String {
         format!("{} {}", self.used.name, self.used.version)

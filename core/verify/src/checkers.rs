@@ -1,5 +1,5 @@
-//! Virtual devices beside a GPU: several processes that have the same candidate, and run it on several workloads at a time
-//! while the GPU goes on.
+//! Virtual devices beside a GPU: several processes that load the same candidate and run it on several workloads at a
+//! time while the GPU runs.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -11,9 +11,9 @@ use std::time::Duration;
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_worker::error::Death;
 
-use super::device_worker::DeviceWorker;
-use super::station::{Opening, RunOrder, RunReport, StationFailure};
-use super::stations::{OPEN_LIMIT, StationError, replied};
+use super::device_protocol::DeviceWorker;
+use super::device_session::{OpenRequest, RunReport, RunRequest, SessionFailure};
+use super::device_workers::{DeviceWorkerError, OPEN_LIMIT, replied};
 
 /// Each holds a copy of a workload.
 const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -21,15 +21,15 @@ const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 /// Processes that start when they are needed.
 #[derive(Debug, Default)]
 pub(super) struct Checkers {
-    seats: Vec<Seat>,
+    seats: Vec<CheckerProcess>,
     /// What each process opens before its first run.
-    opening: Option<Opening>,
+    opening: Option<OpenRequest>,
 }
 
 /// A process, and whether it has opened the candidate and run nothing of it yet: what a run leaves in variables of the
 /// module must not reach another one, because which process runs what is chance.
 #[derive(Debug)]
-struct Seat {
+struct CheckerProcess {
     handle: DeviceWorker,
     is_fresh: bool,
 }
@@ -38,60 +38,61 @@ impl Checkers {
     /// As many as the machine has processors.
     pub(super) fn new(handle: impl Fn() -> DeviceWorker) -> Self {
         let most = available_parallelism().unwrap_or(NonZeroUsize::MIN).min(MOST).get();
-        let seats = (0..most).map(|_| Seat { handle: handle(), is_fresh: false }).collect();
+        let seats =
+            (0..most).map(|_| CheckerProcess { handle: handle(), is_fresh: false }).collect();
         Self { seats, opening: None }
     }
 
-    /// Gives them a candidate; the reason where a virtual device does not take it.
+    /// Loads a candidate; `Ok(Err(reason))` where a virtual device cannot load it.
     pub(super) fn open(
         &mut self,
-        opening: Opening,
+        opening: OpenRequest,
         cancellation: &Cancellation,
-    ) -> Result<Result<(), String>, StationError> {
+    ) -> Result<Result<(), String>, DeviceWorkerError> {
         self.seats.iter_mut().for_each(|seat| seat.is_fresh = false);
         let opening = self.opening.insert(opening);
         let Some(first) = self.seats.first_mut() else { return Ok(Ok(())) };
         match first.open(opening, cancellation) {
             Ok(()) => Ok(Ok(())),
-            Err(StationError::Failed(
-                StationFailure::Load(reason) | StationFailure::NotSupported(reason),
+            Err(DeviceWorkerError::Failed(
+                SessionFailure::Load(reason) | SessionFailure::NotSupported(reason),
             )) => Ok(Err(reason)),
             Err(error) => Err(error),
         }
     }
 
-    /// Carries out orders on threads of their own while something else goes on, which may wait for their reports.
+    /// Carries out requests on separate threads while `meanwhile` runs, which may wait for the reports.
     ///
     /// # Errors
-    /// The system has no more threads; nothing went on.
-    pub(super) fn carry_out_beside<T>(
+    /// The system has no more threads; `meanwhile` did not run.
+    pub(super) fn run_concurrently<T>(
         &mut self,
-        (orders, cancellation, reports): (&[(RunOrder, Duration)], &Cancellation, &Reports),
+        (orders, cancellation, reports): (&[(RunRequest, Duration)], &Cancellation, &Reports),
         meanwhile: impl FnOnce() -> T,
     ) -> io::Result<T> {
         std::thread::scope(|scope| {
             let thread = Builder::new().name("checkers".to_owned());
-            thread.spawn_scoped(scope, || self.carry_out(orders, cancellation, reports))?;
+            thread.spawn_scoped(scope, || self.run_all(orders, cancellation, reports))?;
             Ok(meanwhile())
         })
     }
 
-    /// Begun in their order; each report is told as soon as it is there.
-    fn carry_out(
+    /// Starts the requests in their order; publishes each report as soon as it arrives.
+    fn run_all(
         &mut self,
-        orders: &[(RunOrder, Duration)],
+        orders: &[(RunRequest, Duration)],
         cancellation: &Cancellation,
         reports: &Reports,
     ) {
         let _ended = Ended(reports);
         let Some(opening) = &self.opening else { return };
         let next = AtomicUsize::new(0);
-        let serve = |seat: &mut Seat| {
+        let serve = |seat: &mut CheckerProcess| {
             while !cancellation.is_cancelled() {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some((order, limit)) = orders.get(index) else { break };
                 let report = seat.run(opening, order.clone(), *limit, cancellation);
-                reports.tell(index, report);
+                reports.publish(index, report);
             }
         };
         std::thread::scope(|scope| {
@@ -99,7 +100,7 @@ impl Checkers {
             let own = seats.next();
             for seat in seats {
                 let thread = Builder::new().name("checker".to_owned());
-                // Without another thread the others do its part.
+                // If no thread starts, the other threads carry out its requests.
                 let _fewer = thread.spawn_scoped(scope, || serve(seat));
             }
             if let Some(seat) = own {
@@ -119,8 +120,12 @@ impl Checkers {
     }
 }
 
-impl Seat {
-    fn open(&mut self, opening: &Opening, cancellation: &Cancellation) -> Result<(), StationError> {
+impl CheckerProcess {
+    fn open(
+        &mut self,
+        opening: &OpenRequest,
+        cancellation: &Cancellation,
+    ) -> Result<(), DeviceWorkerError> {
         replied(self.handle.call(opening.clone(), OPEN_LIMIT, cancellation))?;
         self.is_fresh = true;
         Ok(())
@@ -128,11 +133,11 @@ impl Seat {
 
     fn run(
         &mut self,
-        opening: &Opening,
-        order: RunOrder,
+        opening: &OpenRequest,
+        order: RunRequest,
         limit: Duration,
         cancellation: &Cancellation,
-    ) -> Result<RunReport, StationError> {
+    ) -> Result<RunReport, DeviceWorkerError> {
         if !(self.is_fresh && self.handle.is_running()) {
             self.open(opening, cancellation)?;
         }
@@ -141,54 +146,57 @@ impl Seat {
     }
 }
 
-/// Reports that somebody waits for.
+/// Reports of requests, for a thread that waits for them.
 #[derive(Debug)]
 pub(super) struct Reports {
-    known: Mutex<Known>,
+    known: Mutex<ReportState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct Known {
-    reports: Vec<Option<Result<RunReport, StationError>>>,
+struct ReportState {
+    reports: Vec<Option<Result<RunReport, DeviceWorkerError>>>,
     has_ended: bool,
 }
 
 impl Reports {
-    /// Of so many orders.
+    /// For `count` requests.
     pub(super) fn new(count: usize) -> Self {
         let reports = (0..count).map(|_| None).collect();
-        Self { known: Mutex::new(Known { reports, has_ended: false }), changed: Condvar::new() }
+        Self {
+            known: Mutex::new(ReportState { reports, has_ended: false }),
+            changed: Condvar::new(),
+        }
     }
 
-    /// Waits for the report of an order; it is given once.
-    pub(super) fn take(&self, index: usize) -> Result<RunReport, StationError> {
+    /// Waits for the report of a request and takes it.
+    pub(super) fn take(&self, index: usize) -> Result<RunReport, DeviceWorkerError> {
         let mut known = self.lock();
         loop {
             if let Some(report) = known.reports.get_mut(index).and_then(Option::take) {
                 return report;
             }
             if known.has_ended {
-                // Only a cancellation, or a defect of ours, ends before all are told.
-                return Err(StationError::Cancelled);
+                // Only a cancellation, or a defect of Lightbench, ends before all reports are published.
+                return Err(DeviceWorkerError::Cancelled);
             }
             known = self.changed.wait(known).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn tell(&self, index: usize, report: Result<RunReport, StationError>) {
+    fn publish(&self, index: usize, report: Result<RunReport, DeviceWorkerError>) {
         if let Some(place) = self.lock().reports.get_mut(index) {
             *place = Some(report);
         }
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, ReportState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Says that no more reports come, whatever happened.
+/// Marks on drop that no more reports arrive, even after a panic.
 struct Ended<'a>(&'a Reports);
 
 impl Drop for Ended<'_> {

@@ -1,4 +1,4 @@
-//! A fault as it crosses processes and is shown: every text owned, every place by name.
+//! A fault as it passes between processes and is shown: every text owned, every place by name.
 
 use lightbench_device::LaunchFault;
 use lightbench_project::launch::expectation;
@@ -7,7 +7,7 @@ use lightbench_virtual_gpu::module::SourceLine;
 use lightbench_virtual_gpu::{ConflictingAccess, FaultKind};
 use serde::{Deserialize, Serialize};
 
-use super::subject::Origins;
+use super::compiled_candidate::Origins;
 
 /// What a kernel did wrong while it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct FaultReport {
     pub kind: expectation::FaultKind,
     /// The kernel's symbol.
     pub kernel: String,
-    /// Who and where, if the device saw it happen.
+    /// The thread and the place, if the device observed the fault.
     pub seen: Option<Seen>,
     /// The buffer that was meant or hit.
     pub buffer: Option<String>,
@@ -44,11 +44,11 @@ pub struct Seen {
 pub struct CodePlace {
     /// Line and column of the PTX; 0 where only machine code is known.
     pub ptx: (u32, u32),
-    /// File, line and column of the source, if the PTX says so; 0 for a whole line.
+    /// File, line and column of the source, if the PTX has line information; column 0 stands for a whole line.
     pub source: Option<(String, u32, u32)>,
 }
 
-/// The thread whose access met the one of the fault.
+/// The thread whose access conflicts with that of the fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherReport {
     /// Its block.
@@ -62,13 +62,13 @@ pub struct OtherReport {
 }
 
 impl FaultReport {
-    /// Names and places as people gave them.
+    /// Replaces compiler names and PTX places by those of the source.
     pub fn settle(&mut self, origins: &Origins) {
         self.details = origins.names.with_display_names(&self.details);
         self.places_mut().for_each(|place| origins.settle(place));
     }
 
-    /// A write to one of the task's inputs is told from one to constants.
+    /// Distinguishes a write to one of the task's inputs from a write to constants.
     pub(super) fn name_inputs(&mut self, case: &Case) {
         let is_input = |name: &String| case.tensors.iter().any(|tensor| tensor.name == *name);
         if self.kind == expectation::FaultKind::ReadOnlyWrite

@@ -1,4 +1,4 @@
-//! A vendor's library as a program: the steps of verification take it in the candidate's place.
+//! A vendor's library as a program, which verification runs in the candidate's place.
 
 use std::path::PathBuf;
 
@@ -12,11 +12,11 @@ use lightbench_tensors::case::{Case, TensorCase};
 use super::program::{LibraryStep, Program, Step};
 
 impl Program {
-    /// What a library does in one workload. `files` are where it may lie.
+    /// The call of a library for one workload. `files` are the paths to try.
     ///
     /// # Errors
-    /// A sentence: the library cannot read a matrix as it lies, or it is too large.
-    pub fn of_library(gemm: &Gemm, case: &Case, files: &[PathBuf]) -> Result<Self, String> {
+    /// A sentence: the layout of a matrix is not supported by the library, or the matrix is too large.
+    pub fn from_library_call(gemm: &Gemm, case: &Case, files: &[PathBuf]) -> Result<Self, String> {
         let product = product(gemm, case)?;
         let buffers = [gemm.a.tensor, gemm.b.tensor, gemm.c].map(Buffer::Tensor);
         let step = LibraryStep { product, files: files.to_vec(), buffers };
@@ -37,7 +37,7 @@ fn product(gemm: &Gemm, case: &Case) -> Result<Product, String> {
     let b = seen(case, gemm.b.tensor, gemm.b.taken)?;
     let c = seen(case, gemm.c, Orientation::Untransposed)?;
     if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows) {
-        return Err("its matrices have sizes that make no product here".to_owned());
+        return Err("the sizes of its matrices do not form a product".to_owned());
     }
     Ok(Product {
         m: c.rows,
@@ -49,7 +49,7 @@ fn product(gemm: &Gemm, case: &Case) -> Result<Product, String> {
 }
 
 fn seen(case: &Case, index: usize, taken: Orientation) -> Result<Seen, String> {
-    let tensor = case.tensors.get(index).ok_or("it names a tensor that is not there")?;
+    let tensor = case.tensors.get(index).ok_or("it names a tensor that the case does not have")?;
     let (rows, columns, order, leading) = laid(tensor)?;
     let number = |number: u64| {
         let fits = u32::try_from(number).ok().filter(|number| i32::try_from(*number).is_ok());
@@ -70,14 +70,14 @@ fn laid(tensor: &TensorCase) -> Result<(u64, u64, Order, u64), String> {
     else {
         return Err(format!("`{}` is no matrix", tensor.name));
     };
-    // Of a single row, or a single column, nobody uses the step to the next.
+    // The stride of a single row or a single column is not used.
     if (across == 1 || columns == 1) && (down >= columns || rows == 1) {
         return Ok((rows, columns, Order::Rows, down.max(columns)));
     }
     if (down == 1 || rows == 1) && (across >= rows || columns == 1) {
         return Ok((rows, columns, Order::Columns, across.max(rows)));
     }
-    Err(format!("in `{}` neither rows nor columns lie side by side", tensor.name))
+    Err(format!("in `{}` neither rows nor columns are contiguous", tensor.name))
 }
 
 /// The precision that the task permits: the narrowest that it names is what a user would take.
@@ -163,8 +163,8 @@ mod tests {
             let case = case(&[tensor("a", [3, 4], [4, 1]), b, tensor("c", [3, 5], [5, 1])]);
             assert_eq!(product(&gemm(Orientation::Untransposed), &case).unwrap_err(), expected);
         };
-        check(tensor("b", [4, 5], [10, 2]), "in `b` neither rows nor columns lie side by side");
-        check(tensor("b", [5, 4], [4, 1]), "its matrices have sizes that make no product here");
+        check(tensor("b", [4, 5], [10, 2]), "in `b` neither rows nor columns are contiguous");
+        check(tensor("b", [5, 4], [4, 1]), "the sizes of its matrices do not form a product");
         check(tensor("b", [4, 1 << 31], [1 << 31, 1]), "`b` is larger than it takes");
         let one = case(&[
             tensor("a", [1, 8], [8, 1]),

@@ -1,7 +1,8 @@
-//! Why an evaluation says nothing about a candidate: the device, the machine or the user ended it.
+//! Why an evaluation has no finding about a candidate: the device, the machine or the user ended it.
 //!
-//! None of these counts for or against a kernel. A kernel's code never runs on the host, so a process of ours that crashes
-//! while it carries out an order shows a defect of Lightbench or of the driver, however reliably the kernel provokes it.
+//! None of these counts for or against a kernel. A kernel's code never runs on the host, so a process of ours that
+//! crashes while it carries out a request shows a defect of Lightbench or of the driver, however reliably the kernel
+//! provokes it.
 
 use lightbench_worker::error::Death;
 

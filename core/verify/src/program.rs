@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// The steps of one kernel file for one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
-    /// The module, by its index among those that a station has loaded.
+    /// The module, by its index among those that a session has loaded.
     pub module: usize,
     /// Device memory beside the tensors.
     pub scratch: Vec<ScratchCase>,
@@ -97,9 +97,9 @@ pub struct LaunchStep {
     pub dynamic_shared: u32,
     /// Whether all blocks are on the device at once.
     pub cooperative: bool,
-    /// Blocks of a cluster, unless the kernel says so itself.
+    /// Blocks of a cluster, unless the kernel declares them.
     pub cluster: Option<[u32; 3]>,
-    /// What a multiprocessor holds at once, where the compiler knows.
+    /// Blocks that are resident on a multiprocessor, where the compiler reports resources.
     pub residence: Option<Residence>,
     /// One for each parameter.
     pub arguments: Vec<ArgumentCase>,
@@ -114,41 +114,41 @@ pub enum ArgumentCase {
     Bytes(Vec<u8>),
 }
 
-/// Something of a launch block that no device here carries out yet.
+/// A part of a launch block that no device supports yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Unsupported {
     /// A tensor map.
     #[error(
-        "tensor maps are not carried out yet: their descriptors need a driver's encoder, and the virtual GPU has no bulk copies"
+        "tensor maps are not supported yet: their descriptors need a driver's encoder, and the virtual GPU has no bulk copies"
     )]
     TensorMaps,
     /// A texture object.
     #[error(
-        "texture objects are not carried out yet: they need arrays of the driver's, and the virtual GPU has no texture fetches"
+        "texture objects are not supported yet: they need arrays of the driver's, and the virtual GPU has no texture fetches"
     )]
     Textures,
 }
 
-/// Why a compiled kernel file is no program.
+/// Why a compiled kernel file cannot be converted to a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
-    /// It asks for something that is not carried out yet.
+    /// The launch block uses something that is not supported yet.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// A launch that is not among those that were compiled.
     #[error("no kernel was compiled for the launch of `{0}`")]
     NotCompiled(String),
     /// A step of an argument or a buffer that the file does not have.
-    #[error("a step names what its kernel file does not have")]
+    #[error("a step refers to a buffer or an argument that its kernel file does not declare")]
     NoSuchBuffer,
 }
 
 impl Program {
-    /// What a compiled kernel file does in the workload that its facts are for.
+    /// The steps of a compiled kernel file for the workload of `facts`.
     ///
     /// # Errors
-    /// The launch block asks for something that is not carried out yet, or its facts are those of another kernel.
-    pub fn of(
+    /// The launch block uses something that is not supported yet, or its facts are those of another kernel.
+    pub fn from_facts(
         module: usize,
         definition: &Definition,
         kernel: &Kernel,

@@ -1,4 +1,4 @@
-//! What compute-sanitizer says, as faults. Pure; nobody starts the tool from here.
+//! Parses reports of compute-sanitizer into faults. Pure: this module does not start the tool.
 //!
 //! Source: Compute Sanitizer, user manual (2024 and later), the chapters on memcheck, racecheck, initcheck and synccheck.
 //! Each line of a report begins with `=========`; a record is a line at the margin with indented lines below it. A report
@@ -14,21 +14,21 @@ mod tests;
 /// What every line of a report begins with.
 const MARGIN: &str = "=========";
 
-/// Why a report says nothing.
+/// Why a report cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The tool did not reach its end.
     #[error("the report of compute-sanitizer has no summary")]
     NoSummary,
     /// Something was found, and none of it is understood.
-    #[error("compute-sanitizer counts {0} errors, and none of its records is known")]
+    #[error("compute-sanitizer reports {0} errors, but none of its records has a known kind")]
     Unknown(u64),
 }
 
 /// The faults of one report, in its order.
 ///
 /// # Errors
-/// The report is not a whole one, or says something that is not known here.
+/// The report is incomplete, or has records of an unknown kind.
 pub fn faults(report: &str) -> Result<Vec<FaultReport>, Unreadable> {
     let mut faults: Vec<FaultReport> = Vec::new();
     let (mut errors, mut is_open) = (None, false);
@@ -64,7 +64,7 @@ fn summary(text: &str) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// The kind of the record that begins with this line, and what it says.
+/// The kind of the record that begins with this line, and its message.
 fn beginning(text: &str) -> Option<(FaultKind, &str)> {
     // What may be a hazard on another device is a warning, and no fault.
     if let Some(race) = text.strip_prefix("Error: Race reported between ") {

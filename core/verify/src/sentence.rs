@@ -6,16 +6,16 @@ use lightbench_tensors::compare::{Mismatch, OutputError};
 
 use super::fault_report::FaultReport;
 use super::not_judged::{NotJudged, NotPassed};
-use super::verdict::{Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Wrong};
+use super::verdict::{Failure, Passed, Refused, Screened, ScreenedTiming, ScreeningTiming, Wrong};
 
-/// What a candidate is that only a quick look was taken at.
+/// The state of a candidate that was only screened.
 pub const SCREENED: &str = "screened, not verified";
 
 /// The verdict of a kernel of that name.
 #[must_use]
 pub fn verdict(kernel: &str, verdict: &Result<Passed, NotPassed>) -> String {
     match verdict {
-        Ok(passed) => of_passed(kernel, passed),
+        Ok(passed) => describe_passed(kernel, passed),
         Err(reason) => not_passed(kernel, reason),
     }
 }
@@ -24,7 +24,7 @@ pub fn verdict(kernel: &str, verdict: &Result<Passed, NotPassed>) -> String {
 #[must_use]
 pub fn not_passed(kernel: &str, reason: &NotPassed) -> String {
     match reason {
-        NotPassed::Failed(failure) => of_failure(kernel, failure),
+        NotPassed::Failed(failure) => describe_failure(kernel, failure),
         NotPassed::NotJudged(reason) => not_judged(kernel, reason),
     }
 }
@@ -50,7 +50,7 @@ pub fn not_judged(kernel: &str, reason: &NotJudged) -> String {
     }
 }
 
-/// What a quick look at a kernel of that name showed. That nothing was wrong is never said to be right.
+/// The result of screening a kernel of that name. A screened kernel is never called correct.
 #[must_use]
 pub fn screening(kernel: &str, verdict: &Result<Screened, NotPassed>) -> String {
     match verdict {
@@ -59,39 +59,44 @@ pub fn screening(kernel: &str, verdict: &Result<Screened, NotPassed>) -> String 
             let names: Vec<String> = names.collect();
             let seen =
                 format!("{kernel} is {SCREENED}: nothing wrong was seen in {}", names.join(", "));
-            timings.iter().fold(seen, |told, each| format!("{told}; {}", of_glance(each)))
+            timings
+                .iter()
+                .fold(seen, |told, each| format!("{told}; {}", describe_screening_timing(each)))
         }
         Err(reason) => not_passed(kernel, reason),
     }
 }
 
-/// A time that was only glanced at, told so that nobody takes it for a result.
-fn of_glance(timing: &ScreenedTiming) -> String {
-    let ScreenedTiming { workload, glance } = timing;
+/// A screening time, worded so that it is not taken for a result.
+fn describe_screening_timing(timing: &ScreenedTiming) -> String {
+    let ScreenedTiming { workload, timing: glance } = timing;
     match glance {
-        Glance::Taken(timing) => {
+        ScreeningTiming::Taken(timing) => {
             let clock = match timing.clock {
                 Clock::Modelled => "modelled at",
                 Clock::Events { .. } | Clock::Cupti { .. } => "took about",
             };
             format!("`{workload}` {clock} {}", timing.summary.median)
         }
-        Glance::Abandoned { after } => {
-            format!("`{workload}` was abandoned after {after}, which is slow enough to know")
+        ScreeningTiming::Abandoned { after } => {
+            format!(
+                "`{workload}` was abandoned after {after}: slower than the limit of the screening"
+            )
         }
-        Glance::Withheld { reason, .. } => format!("`{workload}` has no time: {reason}"),
+        ScreeningTiming::Withheld { reason, .. } => format!("`{workload}` has no time: {reason}"),
     }
 }
 
-fn of_passed(kernel: &str, passed: &Passed) -> String {
+fn describe_passed(kernel: &str, passed: &Passed) -> String {
     let checks = &passed.checks;
     let runs: usize = checks.workloads.iter().map(|run| run.runs).sum();
     let workloads = counted(checks.workloads.len(), "workload");
     let held_out = match checks.held_out {
-        0 => "no held-out one".to_owned(),
+        0 => "no held-out workload".to_owned(),
         count => format!("{count} held out"),
     };
-    let order = if checks.deterministic { "" } else { ", not the same bits in every order" };
+    let order =
+        if checks.deterministic { "" } else { ", outputs differ bitwise between thread orders" };
     let sampled = listed("; checked in sampled blocks", passed.sampled_sizes());
     let unchecked = listed("; not checked", passed.not_checked_sizes().map(|(name, _)| name));
     format!(
@@ -99,7 +104,7 @@ fn of_passed(kernel: &str, passed: &Passed) -> String {
     )
 }
 
-/// Names of workloads behind what is said of them; nothing where there are none.
+/// Names of workloads after `what`; empty where there are no names.
 fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     if names.is_empty() { String::new() } else { format!("{what}: {}", names.join(", ")) }
@@ -107,10 +112,10 @@ fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {
 
 /// A failure of a kernel of that name.
 #[must_use]
-pub fn of_failure(kernel: &str, failure: &Failure) -> String {
+pub fn describe_failure(kernel: &str, failure: &Failure) -> String {
     match failure {
         Failure::Compile(_) => format!("{kernel} does not compile"),
-        Failure::Refused(refused) => format!("{kernel} is refused: {}", of_refusal(refused)),
+        Failure::Refused(refused) => format!("{kernel} is refused: {}", describe_refusal(refused)),
         Failure::Fault(fault) => {
             let first = fault.faults.first();
             let kind = first.map_or_else(String::new, |fault| word(fault.kind));
@@ -120,7 +125,7 @@ pub fn of_failure(kernel: &str, failure: &Failure) -> String {
             };
             format!("{kernel} is faulty: {kind}{others} in workload `{}`", fault.workload)
         }
-        Failure::Wrong(wrong) => of_wrong(kernel, wrong),
+        Failure::Wrong(wrong) => describe_wrong_results(kernel, wrong),
         Failure::TimedOut { step, workload, limit, at } => {
             let place = workload.as_ref().map(|name| format!(" in workload `{name}`"));
             let (place, seconds) = (place.unwrap_or_default(), limit.as_secs_f64());
@@ -130,14 +135,14 @@ pub fn of_failure(kernel: &str, failure: &Failure) -> String {
     }
 }
 
-/// Where a kernel was that did not end.
+/// Where a kernel was when its time limit ended it.
 fn still_running(at: &FaultReport) -> String {
     let source = at.seen.as_ref().and_then(|seen| seen.place.source.as_ref());
     let place = source.map(|(file, line, _)| format!(" at {file}:{line}")).unwrap_or_default();
     format!(": {}{place}", at.details)
 }
 
-fn of_refusal(refused: &Refused) -> String {
+fn describe_refusal(refused: &Refused) -> String {
     match refused {
         Refused::Build(error) => error.to_string().replace('\n', "; "),
         Refused::Evidence(found) => {
@@ -152,20 +157,20 @@ fn of_refusal(refused: &Refused) -> String {
         }
         Refused::Load(reason) => reason.lines().next().unwrap_or_default().to_owned(),
         Refused::Memory(reason) => reason.clone(),
-        Refused::Subnormals(flag) => of_flushing(flag),
+        Refused::Subnormals(flag) => describe_flushing_flag(flag),
     }
 }
 
 /// Why a flag is refused, and what to do.
 #[must_use]
-pub fn of_flushing(flag: &str) -> String {
+pub fn describe_flushing_flag(flag: &str) -> String {
     format!(
         "the flag `{flag}` replaces subnormal numbers by zeros, and the definition says `subnormals: keep`; remove the flag, \
          or write `ftz(false)` after it"
     )
 }
 
-fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
+fn describe_wrong_results(kernel: &str, wrong: &Wrong) -> String {
     let Wrong::Seen { kind, workload, outputs, details, .. } = wrong else {
         return format!("{kernel} is wrong in a held-out workload");
     };
@@ -178,9 +183,9 @@ fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
         WrongKind::Nan => "wrong: it computes NaN or infinity where the reference does not",
     };
     let what = match (outputs.first(), details) {
-        (Some((name, wrongness)), None) => format!("; {}", of_output(name, wrongness)),
+        (Some((name, wrongness)), None) => format!("; {}", describe_output(name, wrongness)),
         (Some((name, wrongness)), Some(details)) => {
-            format!(" {details}; {}", of_output(name, wrongness))
+            format!(" {details}; {}", describe_output(name, wrongness))
         }
         (None, Some(details)) => format!("; {details}"),
         (None, None) => String::new(),
@@ -190,7 +195,7 @@ fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
 
 /// One wrong output: how much of it, and how far off.
 #[must_use]
-pub fn of_output(name: &str, wrong: &OutputError) -> String {
+pub fn describe_output(name: &str, wrong: &OutputError) -> String {
     if let (0, Some((found, accepted))) = (wrong.count, wrong.root_mean_square) {
         return format!(
             "the root mean square of the errors of `{name}` is {found:.2e}, {:.0} % of the \
@@ -209,13 +214,13 @@ pub fn of_output(name: &str, wrong: &OutputError) -> String {
     }
     let elements = if all == 1 { "element" } else { "elements" };
     let worst = wrong.worst.as_ref().or(wrong.first.as_ref());
-    let worst = worst.map(|worst| format!(", worst at {}", of_mismatch(worst)));
+    let worst = worst.map(|worst| format!(", worst at {}", describe_mismatch(worst)));
     format!("{} of {all} {elements} of `{name}`{}", wrong.count, worst.unwrap_or_default())
 }
 
 /// `[3, 17]: 0.5, expected 0.25`
 #[must_use]
-pub fn of_mismatch(mismatch: &Mismatch) -> String {
+pub fn describe_mismatch(mismatch: &Mismatch) -> String {
     let Mismatch { index, found, expected, .. } = mismatch;
     format!("{index:?}: {found}, expected {expected}")
 }

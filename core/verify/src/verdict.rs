@@ -1,4 +1,4 @@
-//! What came of verifying a candidate: a number may exist only for one that passed.
+//! The verdict on a candidate. Only a candidate that passed has times.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,20 +24,20 @@ use super::evidence::Found;
 use super::fault_report::FaultReport;
 use super::not_judged::NotPassed;
 
-/// What came of verifying a candidate: it passed, it failed, or it was not judged.
+/// The verdict on a candidate: it passed, it failed, or it was not judged.
 pub type Verdict = Result<Passed, NotPassed>;
 
-/// A candidate that passed everything that its device can look at. Only verification makes one.
+/// A candidate that passed every check that its device can run. Only verification constructs it.
 #[derive(Clone, Debug)]
 pub struct Passed {
-    /// What was done, and what was not.
+    /// The checks that were done, and those that were not.
     pub checks: Checks,
     /// How long it takes.
     pub timings: Vec<WorkloadTiming>,
 }
 
 impl Passed {
-    /// Timed workloads of which no result was judged, with the reasons: their times are modelled only.
+    /// Timed workloads whose results were not judged, with the reasons: their times are modelled.
     pub fn not_checked_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.timings.iter().filter_map(|timing| match &timing.check {
             SizeCheck::NotChecked(reason) => Some((timing.workload.as_str(), reason.as_str())),
@@ -59,17 +59,17 @@ pub struct WorkloadTiming {
     pub workload: String,
     /// One for each state of the caches that was tried.
     pub timings: Vec<Timing>,
-    /// Why there is none.
+    /// Why no time is reported.
     pub withheld: Option<String>,
     /// How the results were checked at this size.
     pub check: SizeCheck,
     /// What a virtual device counted, or why none did.
     pub profile: Result<Profile, Uncounted>,
-    /// What an execution costs in energy, where somebody asked; or why nobody can say.
+    /// The energy of one execution, or why it cannot be measured; none where it was not requested.
     pub energy: Option<Result<Energy, EnergyError>>,
-    /// Where it stands; none before that was found out.
+    /// Comparison with the bound; none before it is computed.
     pub standing: Option<WorkloadStanding>,
-    /// What others take for the same work.
+    /// Times of baselines for the same work.
     pub baselines: Vec<BaselineTiming>,
 }
 
@@ -95,24 +95,24 @@ pub enum SizeCheck {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Uncounted {
     /// There is no virtual device beside the GPU.
-    #[error("no virtual device ran beside the GPU, so that nothing was counted")]
+    #[error("no counters: no virtual device ran beside the GPU")]
     NoVirtualDevice,
     /// The virtual device does not take the candidate.
-    #[error("nothing was counted, as the virtual device does not take the kernel: {0}")]
+    #[error("no counters: the virtual device cannot load the kernel: {0}")]
     Refused(String),
     /// It ran no workload.
-    #[error("nothing was counted, as no workload small enough for the virtual device ran")]
+    #[error("no counters: no workload is small enough for the virtual device")]
     NothingSmall,
 }
 
-/// Where a candidate stands on one workload.
+/// Comparison of a candidate's time with the bound, for one workload.
 #[derive(Clone, Debug)]
 pub struct WorkloadStanding {
     /// The time that no correct kernel beats, where there is one.
     pub bound: Option<Bound>,
     /// The time against it, where there is a time.
     pub standing: Option<Result<BoundComparison, NoBoundComparison>>,
-    /// What holds the candidate back.
+    /// What limits the candidate.
     pub limiter: Limiter,
     /// What to try next.
     pub advice: Advice,
@@ -127,41 +127,41 @@ pub struct WorkloadStanding {
 /// Whether times are taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TimingUse {
-    /// Like this, on every workload that is for measuring.
+    /// With this protocol, on every measured workload.
     Measure(Protocol),
-    /// Only what is right matters.
+    /// Only results are checked.
     Skip,
 }
 
-/// A candidate that a search may look at further: nothing wrong was found in a part of the checks.
+/// A candidate that a search may evaluate further: a part of the checks found no failure.
 ///
 /// It is another type than [`Passed`], so that what was only screened is never a best, a record or an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Screened {
-    /// What was done, and what was not.
+    /// The checks that were done, and those that were not.
     pub checks: Checks,
-    /// A quick look at its times; they never leave a search but under this name.
+    /// Screening times. A search reports them only as screening times.
     pub timings: Vec<ScreenedTiming>,
     /// What its code consists of.
     pub code: CodeMix,
 }
 
-/// A quick look at the time of one workload.
+/// The screening time of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScreenedTiming {
     /// Its name.
     pub workload: String,
-    /// What was seen.
-    pub glance: Glance,
+    /// The result.
+    pub timing: ScreeningTiming,
 }
 
-/// What a quick look at a time saw.
+/// The result of a screening timing.
 #[expect(clippy::large_enum_variant, reason = "almost every look sees a time")]
 #[derive(Clone, Debug, PartialEq)]
-pub enum Glance {
+pub enum ScreeningTiming {
     /// A few samples, or a model.
     Taken(Timing),
-    /// One execution, which was slow enough to know.
+    /// One execution, which was slower than the limit of the screening.
     Abandoned {
         /// How long it took.
         after: Seconds,
@@ -170,12 +170,12 @@ pub enum Glance {
     Withheld {
         /// Why not.
         reason: String,
-        /// What a model can imagine at least and at most, where it can say anything.
+        /// Lower and upper limit of the modelled time, where the model has them.
         between: Option<(Seconds, Seconds)>,
     },
 }
 
-/// What was done, and what was not.
+/// The checks that were done, and those that were not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checks {
     /// The workloads that ran, with what they cost.
@@ -184,7 +184,7 @@ pub struct Checks {
     pub held_out: usize,
     /// Workloads that did not run, with the reason; held-out ones are not named.
     pub not_run: Vec<NotRun>,
-    /// What nobody looked for.
+    /// Checks that were not done.
     pub not_checked: Vec<String>,
     /// Behaviour that is accepted and that CUDA does not promise.
     pub notes: Vec<String>,
@@ -198,9 +198,9 @@ pub struct Checks {
     pub precision_probed: usize,
     /// Inputs from the whole domain of tensors and scalars.
     pub domain_inputs: DomainInputs,
-    /// The largest error of any output, as a fraction of what is accepted.
+    /// The largest error of any output, as a fraction of the tolerance.
     pub worst_error: f64,
-    /// A hash of the outputs of each run, in order: two candidates that agree in all of them are the same to anybody.
+    /// A hash of the outputs of each run, in order: candidates with equal hashes computed the same outputs.
     pub digests: Vec<String>,
     /// How long each step took.
     pub costs: Vec<(Step, Duration)>,
@@ -239,9 +239,9 @@ impl Checks {
 /// How many inputs from the whole domain of tensors and scalars were used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainInputs {
-    /// Those that the candidate was right on.
+    /// Inputs on which the candidate's results are correct.
     pub passed: usize,
-    /// Those that were not used, because the reference and its f32 twin differ by more than half of the tolerance, or
+    /// Inputs that were not used, because the reference and its f32 twin differ by more than half of the tolerance, or
     /// because a result is not finite.
     pub inadmissible: usize,
 }
@@ -268,31 +268,31 @@ pub struct NotRun {
     pub reason: String,
 }
 
-/// The steps of verification, as people are told about them.
+/// The steps of verification, as they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Texts to machine code.
+    /// Compilation of the source to machine code.
     Compile,
-    /// What the code shows without running it.
+    /// Static evidence found in the code.
     StaticEvidence,
-    /// Modules onto devices.
+    /// Loading of modules on devices.
     Load,
-    /// Right results, with every check.
+    /// Results of the declared inputs, with every check.
     Results,
     /// The other distributions of inputs.
     Distributions,
     /// Exact arithmetic where a lower precision shows.
     PrecisionProbe,
-    /// What is left from one launch to the next.
+    /// State that a kernel keeps from one launch to the next.
     StateProbe,
     /// The same bits in every order of threads.
     Determinism,
-    /// How long it takes, and whether a launch that was timed was right.
+    /// Timing, with the outputs of a timed launch judged.
     Measure,
-    /// Workloads that nobody sees.
+    /// Held-out workloads.
     HeldOut,
-    /// What hardware counts, by a profiler.
+    /// Hardware counters, by a profiler.
     Profile,
 }
 
@@ -314,7 +314,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Why a candidate did not pass: what was seen, never what was meant.
+/// Why a candidate did not pass: what was observed.
 #[derive(Debug)]
 pub enum Failure {
     /// It does not compile.
@@ -333,7 +333,7 @@ pub enum Failure {
         workload: Option<String>,
         /// After how long.
         limit: Duration,
-        /// Where it still was after many steps, if a virtual device says so.
+        /// Where it still was after many steps, if a virtual device found the place.
         at: Option<Box<FaultReport>>,
     },
 }
@@ -341,7 +341,7 @@ pub enum Failure {
 /// Why a candidate is not run at all.
 #[derive(Debug)]
 pub enum Refused {
-    /// It includes what must not be compiled, or declares other parameters than it is given.
+    /// It includes a file that is not permitted, or its parameters do not match the arguments.
     Build(Box<FactsError>),
     /// Its code does what the policy refuses.
     Evidence(Vec<Found>),
@@ -352,7 +352,7 @@ pub enum Refused {
         /// Everything that is not permitted.
         problems: Vec<String>,
     },
-    /// The device does not take its code.
+    /// The device cannot load its code.
     Load(String),
     /// It needs more memory than the device has, or than the project allows.
     Memory(String),
@@ -378,7 +378,7 @@ pub struct Fault {
 /// Wrong results, with what led to them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wrong {
-    /// A workload that everybody sees.
+    /// A visible workload.
     Seen {
         /// In which way.
         kind: WrongKind,
@@ -393,7 +393,7 @@ pub enum Wrong {
         /// What is wrong, where the outputs alone do not say.
         details: Option<String>,
     },
-    /// One of the held-out workloads: that is all that anybody is told.
+    /// One of the held-out workloads; nothing else is reported.
     HeldOut,
 }
 
@@ -421,13 +421,13 @@ impl Failure {
             | (Expectation::Refused(None), Self::Refused(_))
             | (Expectation::Fault(None), Self::Fault(_))
             | (Expectation::Wrong(None), Self::Wrong(_)) => true,
-            (Expectation::Refused(Some(kind)), Self::Refused(refused)) => refused.is(kind),
+            (Expectation::Refused(Some(kind)), Self::Refused(refused)) => refused.is_of_kind(kind),
             (Expectation::Fault(Some(kind)), Self::Fault(fault)) => {
                 fault.faults.iter().any(|fault| fault.kind == kind)
             }
             (Expectation::Wrong(Some(expected)), Self::Wrong(wrong)) => match wrong.as_ref() {
                 Wrong::Seen { kind, .. } => *kind == expected,
-                // Nobody is told how.
+                // The kind of failure is not reported.
                 Wrong::HeldOut => true,
             },
             (
@@ -443,7 +443,7 @@ impl Failure {
 }
 
 impl Refused {
-    fn is(&self, kind: RefusalKind) -> bool {
+    fn is_of_kind(&self, kind: RefusalKind) -> bool {
         match (kind, self) {
             (RefusalKind::Arguments, Self::Build(error)) => {
                 matches!(**error, FactsError::Arguments { .. })

@@ -1,24 +1,24 @@
-//! The steps of verification in their order; each one can only find the candidate wrong.
+//! The steps of verification in their order. The first failed check ends the verification.
 
-mod ahead;
-pub mod counting;
+mod checks_at_timed_size;
 mod domain;
-mod far;
+pub mod extrapolated_profile;
+mod hang_location;
 mod held_out;
+mod large_indices;
 pub mod library;
 mod measuring;
+mod prefetched_reports;
 mod replay;
+mod sampled_blocks;
 mod start_order;
-mod still_running;
 mod stop;
-mod there;
-mod timed_size;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use self::held_out::Cost;
-use self::measuring::Hurry;
+use self::measuring::ScreeningLimits;
 pub use self::stop::{Stop, WorkerLoss};
 use lightbench_device::Placement;
 use lightbench_primitives::cancellation::Cancellation;
@@ -29,30 +29,31 @@ use lightbench_tensors::inputs;
 use lightbench_tensors::inputs::{InputMode, InputSpec, PerturbedInput};
 use lightbench_units::Seconds;
 
-use self::stop::{of_judge, stop};
+use self::stop::{stop_from_reference_error, stop_from_worker_error};
+use super::compiled_candidate::{CompiledCandidate, CompiledWorkload};
+use super::device_session::{
+    BufferPlacement, CountsUse, GridPart, JudgeReport, JudgeRequest, ModuleImage, RunReport,
+    RunRequest, Scrutiny, SessionFailure,
+};
+use super::device_workers::{DeviceWorkerError, DeviceWorkers};
 use super::fault_report::FaultReport;
 use super::not_judged::NotJudged;
-use super::station::{
-    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport,
-    Scrutiny, StationFailure,
-};
-use super::stations::{StationError, Stations};
-use super::subject::{Subject, Trial};
 use super::verdict::{
     Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, Wrong,
 };
 
-/// What an order may take beside its launches, and for each of these bytes a second more: making inputs, copying.
+/// Time limit of a request besides its launches, plus one second for each of these bytes: generating inputs, copying.
 const BESIDE_LAUNCHES: Duration = Duration::from_secs(5);
 const BYTES_A_SECOND: u64 = 16 << 20;
 
-/// What the reference may take: it is trusted, naive, and counts in f64.
+/// Time limit of the reference: it is trusted, naive, and computes in f64.
 const REFERENCE_LIMIT: Duration = Duration::from_secs(600);
 
-/// The longest that one order may take.
+/// The longest time limit of one request.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// A workload of so few warp instructions is run with every check on other inputs too: a race may be one of some inputs only.
+/// A workload with at most this many warp instructions runs with every check on other inputs too: a race may occur on
+/// some inputs only.
 const MOST_WATCHED: u64 = 1 << 16;
 
 /// The distributions besides the declared one, in the order in which they are tried.
@@ -62,44 +63,45 @@ const OTHERS: [Distribution; 4] =
 /// One verification.
 pub struct Verification<'a> {
     /// What is verified.
-    pub subject: &'a Subject,
+    pub subject: &'a CompiledCandidate,
     /// Where it runs.
-    pub stations: &'a mut Stations,
-    /// What all inputs come from.
+    pub workers: &'a mut DeviceWorkers,
+    /// The seed from which all inputs are derived.
     pub seed: u64,
     /// Raised to stop.
     pub cancellation: &'a Cancellation,
-    /// Told what begins: the step, and the workload unless it is held out.
+    /// Called when a step begins, with the workload unless it is held out.
     pub watcher: &'a mut dyn FnMut(Step, Option<&str>),
-    /// What was done so far.
+    /// The checks done so far.
     pub checks: Checks,
 }
 
 impl Verification<'_> {
-    /// Every step; times are taken of what is right on all workloads that everybody sees.
+    /// Runs every step. Times are taken only after the results on all visible workloads are correct.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first failure, or why the candidate cannot be judged.
     pub fn run(mut self, timing: TimingUse) -> Result<Passed, Stop> {
         self.load()?;
-        let trials = &self.subject.trials;
-        let seen = self.all_results(CountsUse::Tell, |this, seen| {
+        let trials = &self.subject.workloads;
+        let seen = self.all_results(CountsUse::Report, |this, seen| {
             for (trial, first) in trials.iter().zip(seen) {
-                this.distributions(trial, watched(first))?;
+                this.distributions(trial, scrutiny_of_other_inputs(first))?;
             }
             for trial in trials {
                 this.precision(trial)?;
             }
             for ((index, trial), first) in trials.iter().enumerate().zip(seen) {
-                let echoes = this.echoes(index, &trial.case);
+                let echoes = this.perturbed_inputs(index, &trial.case);
                 this.state(trial, first, &echoes)?;
             }
             this.domain()
         })?;
-        // Not before: until then the virtual devices beside a GPU are lent to the looks ahead.
+        // Not earlier: until here the virtual devices beside a GPU are busy with the prefetched reports.
         self.replays(&seen)?;
         self.start_orders(&seen)?;
-        let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
+        let costs =
+            trials.iter().zip(&seen).map(|(trial, report)| Cost::from_report(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
         let mut timings = Vec::new();
         if let TimingUse::Measure(protocol) = timing {
@@ -107,16 +109,16 @@ impl Verification<'_> {
                 timings.push(self.measured(trial, protocol, &seen)?);
             }
         }
-        self.far()?;
+        self.check_large_indices()?;
         self.all_held_out(slowest)?;
         Ok(Passed { checks: self.checks, timings })
     }
 
-    /// One input set of each workload, and a quick look at times: enough to drop a candidate. Its modules are loaded; a
-    /// first execution beyond what `abandon` names for a workload ends the look at it.
+    /// Screens a candidate: one input set of each workload, and a short timing. Its modules must be loaded. A first
+    /// execution slower than the time in `abandon` ends the timing of that workload.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first failure, or why the candidate cannot be judged.
     pub fn screen(
         mut self,
         timing: TimingUse,
@@ -127,46 +129,48 @@ impl Verification<'_> {
         if let TimingUse::Measure(protocol) = timing {
             for trial in &self.subject.measured {
                 let abandon_above = abandon.get(&trial.case.workload).copied();
-                timings.push(self.glanced(trial, Hurry { protocol, abandon_above })?);
+                timings.push(
+                    self.screening_timing(trial, ScreeningLimits { protocol, abandon_above })?,
+                );
             }
         }
-        let trial = self.subject.measured.first().or(self.subject.trials.first());
+        let trial = self.subject.measured.first().or(self.subject.workloads.first());
         let code = trial.map(|trial| trial.code).unwrap_or_default();
         Ok(Screened { checks: self.checks, timings, code })
     }
 
     fn load(&mut self) -> Result<(), Stop> {
         self.timed(Step::Load, None, |this| {
-            open(this.stations, this.subject, &this.subject.candidate, this.cancellation)
+            open(this.workers, this.subject, &this.subject.candidate, this.cancellation)
         })
     }
 
-    /// The declared inputs of every workload, then whatever else uses what was seen of them, while virtual devices
-    /// beside a GPU may still look at some of them.
+    /// Checks the declared inputs of every workload, then calls `then` with the reports, while virtual devices beside a
+    /// GPU may still check some of the inputs.
     fn all_results(
         &mut self,
         counts: CountsUse,
         then: impl FnOnce(&mut Self, &[RunReport]) -> Result<(), Stop>,
     ) -> Result<Vec<RunReport>, Stop> {
-        let memory = MemoryOrder::Fresh(Placement::Left);
-        let attempts = self.subject.trials.iter().map(|trial| {
+        let memory = BufferPlacement::Fresh(Placement::Left);
+        let attempts = self.subject.workloads.iter().map(|trial| {
             let declared = InputMode::Distribution(Distribution::AsDeclared);
             let recipe = self.recipe(&trial.case, declared, "a");
             Some(Attempt { trial, recipe, step: Step::Results, memory })
         });
         let mut attempts: Vec<Option<Attempt<'_>>> = attempts.collect();
         let declared = attempts.len();
-        if counts == CountsUse::Tell {
-            attempts.push(self.another_look());
+        if counts == CountsUse::Report {
+            attempts.push(self.additional_attempt());
         }
-        self.ahead(&attempts, (Scrutiny::Full, counts), |this, ahead| {
+        self.with_prefetched_reports(&attempts, (Scrutiny::Full, counts), |this, ahead| {
             let mut seen = Vec::new();
             for (index, attempt) in attempts.iter().take(declared).flatten().enumerate() {
                 seen.push(this.results(attempt, || ahead.take(index))?);
             }
             then(this, &seen)?;
             if let Some(Some(another)) = attempts.get(declared) {
-                this.seen_beside(another, ahead.take(declared))?;
+                this.accept_checker_report(another, ahead.take(declared))?;
             }
             Ok(seen)
         })
@@ -176,12 +180,12 @@ impl Verification<'_> {
     fn results(
         &mut self,
         attempt: &Attempt<'_>,
-        beside: impl FnOnce() -> Option<Result<RunReport, StationError>>,
+        beside: impl FnOnce() -> Option<Result<RunReport, DeviceWorkerError>>,
     ) -> Result<RunReport, Stop> {
         let (name, recipe) = (attempt.trial.case.workload.as_str(), attempt.recipe);
         self.timed(Step::Results, Some(name), |this| {
-            let beside = this.seen_beside(attempt, beside())?;
-            let mut report = this.right(attempt, Scrutiny::Full)?;
+            let beside = this.accept_checker_report(attempt, beside())?;
+            let mut report = this.run_and_judge(attempt, Scrutiny::Full)?;
             if let Some(beside) = beside {
                 report.warp_instructions = report.warp_instructions.or(beside.warp_instructions);
                 report.counted = beside.counted;
@@ -197,8 +201,8 @@ impl Verification<'_> {
         })
     }
 
-    /// Inputs of other sizes and shapes than those declared.
-    fn distributions(&mut self, trial: &Trial, scrutiny: Scrutiny) -> Result<(), Stop> {
+    /// Inputs drawn from distributions other than the declared one.
+    fn distributions(&mut self, trial: &CompiledWorkload, scrutiny: Scrutiny) -> Result<(), Stop> {
         for distribution in OTHERS {
             let allows = trial.case.tensors.iter();
             if !allows.clone().any(|tensor| tensor.distributions.contains(&distribution)) {
@@ -206,23 +210,23 @@ impl Verification<'_> {
             }
             self.timed(Step::Distributions, Some(&trial.case.workload), |this| {
                 let recipe = this.recipe(&trial.case, InputMode::Distribution(distribution), "d");
-                let memory = MemoryOrder::Fresh(Placement::Right);
+                let memory = BufferPlacement::Fresh(Placement::Right);
                 let attempt = Attempt { trial, recipe, step: Step::Distributions, memory };
-                this.right(&attempt, scrutiny).map(drop)
+                this.run_and_judge(&attempt, scrutiny).map(drop)
             })?;
             self.count_run(trial);
         }
         Ok(())
     }
 
-    /// Inputs on which every honest order of operations is exact, where there are such.
-    fn precision(&mut self, trial: &Trial) -> Result<(), Stop> {
+    /// Inputs on which every permitted order of operations is exact, where such inputs exist.
+    fn precision(&mut self, trial: &CompiledWorkload) -> Result<(), Stop> {
         if !trial.adds_and_multiplies {
             return Ok(());
         }
         self.timed(Step::PrecisionProbe, Some(&trial.case.workload), |this| {
             let recipe = this.recipe(&trial.case, InputMode::PrecisionProbe, "p");
-            let memory = MemoryOrder::Fresh(Placement::Left);
+            let memory = BufferPlacement::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::PrecisionProbe, memory };
             this.launch(&attempt, Scrutiny::Memory)?;
             let judged = this.judge(&attempt)?;
@@ -233,14 +237,14 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Inputs that are hardly other than those of one workload. Each way to change a tensor comes twice, dealt to the
-    /// workloads from where the seed says, and each workload has at least one.
-    fn echoes(&self, workload: usize, case: &Case) -> Vec<PerturbedInput> {
+    /// Inputs that differ in few elements from those of one workload. Each way to change a tensor is used twice; the
+    /// seed chooses which workloads use it, and each workload has at least one.
+    fn perturbed_inputs(&self, workload: usize, case: &Case) -> Vec<PerturbedInput> {
         let ways = inputs::changes(case).len();
         if ways == 0 {
             return Vec::new();
         }
-        let workloads = self.subject.trials.len();
+        let workloads = self.subject.workloads.len();
         let links = workloads.max(2 * ways);
         let (start, end) = (links * workload / workloads, links * (workload + 1) / workloads);
         let first = start + (self.seed % (2 * ways as u64)) as usize;
@@ -248,11 +252,11 @@ impl Verification<'_> {
         (1..=end - start).map(|links| PerturbedInput { seed, first, links }).collect()
     }
 
-    /// Inputs A again elsewhere, then some that are hardly other and B where A lay, then A at addresses that are aligned to
-    /// nothing more than was promised, in an unusual order of threads.
+    /// Inputs A again at other addresses, then perturbed inputs and inputs B at the addresses of A, then A at addresses
+    /// with no more than the promised alignment and in an unusual thread order.
     fn state(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         first: &RunReport,
         echoes: &[PerturbedInput],
     ) -> Result<(), Stop> {
@@ -262,26 +266,27 @@ impl Verification<'_> {
             (self.recipe(&trial.case, declared, "a"), self.recipe(&trial.case, declared, "b"));
         self.timed(Step::StateProbe, Some(name), |this| {
             let step = Step::StateProbe;
-            let elsewhere = MemoryOrder::Fresh(Placement::Right);
+            let elsewhere = BufferPlacement::Fresh(Placement::Right);
             let again = Attempt { trial, recipe: a, step, memory: elsewhere };
-            let second = this.right_in_state(&again, Scrutiny::Memory, None)?;
+            let second = this.run_and_judge_again(&again, Scrutiny::Memory, None)?;
             this.checks.deterministic &= second.digest == first.digest;
             for echo in echoes {
                 let recipe = InputSpec { seed: a.seed, draw: InputMode::Perturbed(*echo) };
-                // A kernel may look at what the run before left, and so recognise its results.
-                let memory = MemoryOrder::AsLeft;
+                // A kernel could read the outputs of the previous run and return them.
+                let memory = BufferPlacement::AsLeft;
                 let nearly = Attempt { trial, recipe, step, memory };
-                this.right_in_state(&nearly, Scrutiny::Memory, Some(&second.digest))?;
+                this.run_and_judge_again(&nearly, Scrutiny::Memory, Some(&second.digest))?;
             }
-            let other = Attempt { trial, recipe: b, step, memory: MemoryOrder::Same };
-            this.right_in_state(&other, watched(first), Some(&second.digest)).map(drop)
+            let other = Attempt { trial, recipe: b, step, memory: BufferPlacement::Same };
+            this.run_and_judge_again(&other, scrutiny_of_other_inputs(first), Some(&second.digest))
+                .map(drop)
         })?;
         self.timed(Step::Determinism, Some(name), |this| {
             let step = Step::Determinism;
-            let memory = MemoryOrder::Fresh(Placement::OddMultiple);
+            let memory = BufferPlacement::Fresh(Placement::OddMultiple);
             let attempt = Attempt { trial, recipe: a, step, memory };
             let scrutiny = Scrutiny::Shuffled { seed: this.seed };
-            let third = this.right_in_state(&attempt, scrutiny, None)?;
+            let third = this.run_and_judge_again(&attempt, scrutiny, None)?;
             this.checks.deterministic &= third.digest == first.digest;
             Ok(())
         })?;
@@ -291,36 +296,42 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// What a virtual device beside a GPU saw, where one looked.
-    fn seen_beside(
+    /// Accepts the report of a virtual device beside a GPU, if there is one.
+    fn accept_checker_report(
         &mut self,
         attempt: &Attempt<'_>,
-        report: Option<Result<RunReport, StationError>>,
+        report: Option<Result<RunReport, DeviceWorkerError>>,
     ) -> Result<Option<RunReport>, Stop> {
         match report {
-            // The GPU runs the candidate; what only the virtual device beside it would see, nobody looks for.
-            Some(Err(StationError::Failed(StationFailure::NotSupported(reason)))) => {
-                let unchecked = format!("what a virtual device sees: {reason}");
+            // The GPU runs the candidate; the checks that need the virtual device are reported as not done.
+            Some(Err(DeviceWorkerError::Failed(SessionFailure::NotSupported(reason)))) => {
+                let unchecked = format!("the checks of a virtual device: {reason}");
                 if !self.checks.not_checked.contains(&unchecked) {
                     self.checks.not_checked.push(unchecked);
                 }
                 Ok(None)
             }
-            report => report.map(|report| self.looked(attempt, report, Seer::Beside)).transpose(),
+            report => report
+                .map(|report| self.accept_report(attempt, report, ObservedOn::Beside))
+                .transpose(),
         }
     }
 
     /// Runs and judges.
-    fn right(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
+    fn run_and_judge(
+        &mut self,
+        attempt: &Attempt<'_>,
+        scrutiny: Scrutiny,
+    ) -> Result<RunReport, Stop> {
         let report = self.launch(attempt, scrutiny)?;
         let judged = self.judge(attempt)?;
         self.accept(attempt, judged, None)?;
         Ok(report)
     }
 
-    /// Runs and judges in a module that ran before: what is wrong now was right then. `before` is what the run before left
-    /// where this one's outputs are.
-    fn right_in_state(
+    /// Runs and judges in a module that gave correct results before, so that a wrong result depends on state. `before`
+    /// is the digest of what the previous run left in the output buffers.
+    fn run_and_judge_again(
         &mut self,
         attempt: &Attempt<'_>,
         scrutiny: Scrutiny,
@@ -338,26 +349,26 @@ impl Verification<'_> {
 
     /// Runs on the device itself.
     fn launch(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
-        let order = attempt.order(scrutiny, CountsUse::Drop);
+        let order = attempt.run_request(scrutiny, CountsUse::Drop);
         let limit = self.limit(attempt.trial);
-        let report = self.stations.run(order.clone(), limit, self.cancellation);
-        let report = self.looked(attempt, report, Seer::Device);
-        let report = report.map_err(|stop| self.with_place(stop, attempt, order))?;
+        let report = self.workers.run(order.clone(), limit, self.cancellation);
+        let report = self.accept_report(attempt, report, ObservedOn::Device);
+        let report = report.map_err(|stop| self.with_hang_location(stop, attempt, order))?;
         self.checks.digests.push(report.digest.clone());
         Ok(report)
     }
 
-    /// What a run shows by itself, before anybody looks at results.
-    fn looked(
+    /// Accepts a report if it has no faults and all buffers that must be zero are; outputs are judged later.
+    fn accept_report(
         &mut self,
         attempt: &Attempt<'_>,
-        report: Result<RunReport, StationError>,
-        seer: Seer,
+        report: Result<RunReport, DeviceWorkerError>,
+        seer: ObservedOn,
     ) -> Result<RunReport, Stop> {
         let name = Some(attempt.trial.case.workload.as_str());
-        let report = report.map_err(|error| stop(error, attempt.step, name))?;
+        let report = report.map_err(|error| stop_from_worker_error(error, attempt.step, name))?;
         for unchecked in &report.not_checked {
-            let looked_at = seer == Seer::Device && self.stations.has_checker();
+            let looked_at = seer == ObservedOn::Device && self.workers.has_checker();
             if !looked_at && !self.checks.not_checked.contains(unchecked) {
                 self.checks.not_checked.push(unchecked.clone());
             }
@@ -366,7 +377,7 @@ impl Verification<'_> {
         if !report.faults.is_empty() {
             return Err(self.faulted(attempt, report.faults, report.printed));
         }
-        self.left_zero(attempt, &report.left_dirty)?;
+        self.require_left_zero(attempt, &report.left_dirty)?;
         Ok(report)
     }
 
@@ -389,7 +400,7 @@ impl Verification<'_> {
         Failure::Fault(Box::new(Fault { workload, recipe, step, faults, printed })).into()
     }
 
-    fn left_zero(&self, attempt: &Attempt<'_>, dirty: &[String]) -> Result<(), Stop> {
+    fn require_left_zero(&self, attempt: &Attempt<'_>, dirty: &[String]) -> Result<(), Stop> {
         if dirty.is_empty() {
             return Ok(());
         }
@@ -402,12 +413,15 @@ impl Verification<'_> {
     }
 
     fn judge_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<JudgeReport, Stop> {
-        let order = attempt.judge_order(part);
-        let judged = self.stations.judge(order, REFERENCE_LIMIT, self.cancellation);
-        judged.map_err(|error| of_judge(error, attempt.step, &attempt.trial.case.workload))
+        let order = attempt.judge_request(part);
+        let judged = self.workers.judge(order, REFERENCE_LIMIT, self.cancellation);
+        judged.map_err(|error| {
+            stop_from_reference_error(error, attempt.step, &attempt.trial.case.workload)
+        })
     }
 
-    /// What the outputs are found to be; `instead` is the kind of a wrong result whose cause is known.
+    /// Records the comparison of all outputs and fails if one is wrong; `instead` is the kind of failure if the cause
+    /// is known.
     fn accept(
         &mut self,
         attempt: &Attempt<'_>,
@@ -422,7 +436,7 @@ impl Verification<'_> {
         }
         let Some((_, first)) = outputs.first() else { return Ok(()) };
         let kind = match instead {
-            // What was never written is that, whatever ran before.
+            // Unwritten elements are reported as such, whatever ran before.
             Some(_) if first.kind == WrongKind::Unwritten => WrongKind::Unwritten,
             Some(kind) => kind,
             None => first.kind,
@@ -443,7 +457,7 @@ impl Verification<'_> {
         Failure::Wrong(Box::new(wrong)).into()
     }
 
-    /// The inputs of a workload: all seeds come from one, and none tells another.
+    /// The inputs of a workload: all seeds are derived from one, and none can be computed from another.
     fn recipe(&self, case: &Case, draw: InputMode, which: &str) -> InputSpec {
         InputSpec { seed: self.input_seed(case, which), draw }
     }
@@ -452,14 +466,14 @@ impl Verification<'_> {
         input_seed(self.seed, &case.workload, which)
     }
 
-    /// What one run may take. All of its launches share one limit, however many they are.
-    fn limit(&self, trial: &Trial) -> Duration {
+    /// The time limit of one run. All of its launches share it.
+    fn limit(&self, trial: &CompiledWorkload) -> Duration {
         let launches = Duration::from_secs(self.subject.limits.launch_secs);
         let beside = Duration::from_secs(trial.case.bytes() / BYTES_A_SECOND) + BESIDE_LAUNCHES;
         launches.saturating_add(beside)
     }
 
-    fn count_run(&mut self, trial: &Trial) {
+    fn count_run(&mut self, trial: &CompiledWorkload) {
         let runs = self.checks.workloads.iter_mut();
         for run in runs.filter(|run| run.workload == trial.case.workload) {
             run.runs += 1;
@@ -485,23 +499,23 @@ impl Verification<'_> {
     }
 }
 
-/// Opens the stations with the modules of one candidate or of several, beside the reference of this subject.
+/// Opens the device workers with the modules of one or several candidates and with the reference of `subject`.
 ///
 /// # Errors
-/// A device is not there, or does not take a module.
+/// A device is missing, or cannot load a module.
 pub fn open(
-    stations: &mut Stations,
-    subject: &Subject,
+    workers: &mut DeviceWorkers,
+    subject: &CompiledCandidate,
     modules: &[ModuleImage],
     cancellation: &Cancellation,
 ) -> Result<(), Stop> {
-    let (reference, trusted) = (&subject.reference, subject.trusted.as_ref());
+    let (reference, trusted) = (&subject.reference, subject.harness_kernels.as_ref());
     let steps = subject.limits.virtual_steps;
-    let opened = stations.open(modules, reference, trusted, steps, cancellation);
-    opened.map_err(|error| stop(error, Step::Load, None))
+    let opened = workers.open(modules, reference, trusted, steps, cancellation);
+    opened.map_err(|error| stop_from_worker_error(error, Step::Load, None))
 }
 
-/// What some inputs of a workload come from.
+/// The seed of some inputs of a workload.
 pub fn input_seed(seed: u64, workload: &str, which: &str) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes());
@@ -513,8 +527,8 @@ pub fn input_seed(seed: u64, workload: &str, which: &str) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// What is looked for on other inputs of a workload that was run with every check.
-fn watched(first: &RunReport) -> Scrutiny {
+/// The checks for further inputs of a workload that was run with every check.
+fn scrutiny_of_other_inputs(first: &RunReport) -> Scrutiny {
     match first.warp_instructions {
         Some(count) if count <= MOST_WATCHED => Scrutiny::Full,
         Some(_) | None => Scrutiny::Memory,
@@ -524,15 +538,15 @@ fn watched(first: &RunReport) -> Scrutiny {
 /// One run of a candidate.
 #[derive(Clone, Copy)]
 struct Attempt<'a> {
-    trial: &'a Trial,
+    trial: &'a CompiledWorkload,
     recipe: InputSpec,
     step: Step,
-    memory: MemoryOrder,
+    memory: BufferPlacement,
 }
 
 impl Attempt<'_> {
-    fn order(&self, scrutiny: Scrutiny, counts: CountsUse) -> RunOrder {
-        RunOrder {
+    fn run_request(&self, scrutiny: Scrutiny, counts: CountsUse) -> RunRequest {
+        RunRequest {
             case: self.trial.case.clone(),
             program: self.trial.candidate.clone(),
             recipe: self.recipe,
@@ -544,8 +558,8 @@ impl Attempt<'_> {
         }
     }
 
-    fn judge_order(&self, part: GridPart) -> JudgeOrder {
-        JudgeOrder {
+    fn judge_request(&self, part: GridPart) -> JudgeRequest {
+        JudgeRequest {
             case: self.trial.case.clone(),
             program: self.trial.reference.clone(),
             recipe: self.recipe,
@@ -556,11 +570,11 @@ impl Attempt<'_> {
     }
 }
 
-/// Who saw a run.
+/// The device on which something was observed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seer {
+enum ObservedOn {
     /// The device itself.
     Device,
-    /// A virtual one beside it.
+    /// A virtual device beside it.
     Beside,
 }

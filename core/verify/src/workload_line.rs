@@ -26,7 +26,7 @@ impl WorkloadTiming {
         let baseline = self.baseline_comparison();
         let baseline = baseline.as_ref().map(|(name, than)| (name.as_str(), *than));
         let performance = Performance {
-            time: told(self.cold(), self.withheld.as_deref()),
+            time: time_or_reason(self.cold(), self.withheld.as_deref()),
             previous,
             best,
             baseline,
@@ -46,7 +46,7 @@ impl WorkloadTiming {
     }
 }
 
-fn told<'a>(timing: Option<&'a Timing>, withheld: Option<&'a str>) -> Time<'a> {
+fn time_or_reason<'a>(timing: Option<&'a Timing>, withheld: Option<&'a str>) -> Time<'a> {
     match timing {
         Some(timing) => Time::Taken(timing),
         None => Time::None(withheld.unwrap_or("it was not measured")),

@@ -14,7 +14,7 @@ use lightbench_core::project::{
     Candidate, Kernel, Language, Project, Purpose, Selection, StandaloneKernel, Workload,
 };
 use lightbench_core::ptx::header;
-use lightbench_core::verify::subject::Origins;
+use lightbench_core::verify::compiled_candidate::Origins;
 
 use super::refused;
 use crate::args::Launch;

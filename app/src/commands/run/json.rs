@@ -172,7 +172,7 @@ fn refusal(refused: &Refused) -> Value {
         Refused::Load(reason) => json!({ "kind": "load", "message": reason }),
         Refused::Memory(reason) => json!({ "kind": "memory", "message": reason }),
         Refused::Subnormals(flag) => {
-            json!({ "kind": "subnormals", "flag": flag, "message": sentence::of_flushing(flag) })
+            json!({ "kind": "subnormals", "flag": flag, "message": sentence::describe_flushing_flag(flag) })
         }
     }
 }

@@ -7,7 +7,7 @@ use lightbench_core::measure::Protocol;
 use lightbench_core::project::{BrokenFile, Kernel};
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence::{self, SCREENED};
-use lightbench_core::verify::verdict::{Glance, ScreenedTiming, TimingUse};
+use lightbench_core::verify::verdict::{ScreenedTiming, ScreeningTiming, TimingUse};
 use serde_json::{Value, json};
 
 use super::super::engine_client::EngineClient;
@@ -146,10 +146,10 @@ fn value(report: &RunReport<'_>, kernel: &Kernel, screening: &Screening) -> Valu
 
 fn timing_json(timing: &ScreenedTiming) -> Value {
     let mut value = json!({ "workload": timing.workload });
-    match &timing.glance {
-        Glance::Taken(timing) => value["time"] = super::times::timing(timing),
-        Glance::Abandoned { after } => value["abandoned_after_seconds"] = json!(after),
-        Glance::Withheld { reason, .. } => value["withheld"] = json!(reason),
+    match &timing.timing {
+        ScreeningTiming::Taken(timing) => value["time"] = super::times::timing(timing),
+        ScreeningTiming::Abandoned { after } => value["abandoned_after_seconds"] = json!(after),
+        ScreeningTiming::Withheld { reason, .. } => value["withheld"] = json!(reason),
     }
     value
 }

@@ -250,13 +250,14 @@ fn wrongness(wrong: &Wrong) -> String {
 }
 
 fn output(name: &str, wrong: &OutputError) -> String {
-    let mut text = format!("{}\n", sentence::of_output(name, wrong));
+    let mut text = format!("{}\n", sentence::describe_output(name, wrong));
     if wrong.kind == WrongKind::Unwritten {
         return text + &map(&wrong.map);
     }
     for (which, mismatch) in [("first", &wrong.first), ("worst", &wrong.worst)] {
         let Some(mismatch) = mismatch else { continue };
-        let _infallible = write!(text, "  {which}  {name}{}", sentence::of_mismatch(mismatch));
+        let _infallible =
+            write!(text, "  {which}  {name}{}", sentence::describe_mismatch(mismatch));
         if let Some(ulps) = mismatch.ulps {
             let _infallible = write!(text, " ({ulps:.0} ulp)");
         }

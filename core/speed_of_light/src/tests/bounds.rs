@@ -160,7 +160,7 @@ fn what_is_no_number_is_no_bound() {
 
 #[test]
 fn every_measured_workload_of_a_sample_has_bounds() {
-    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample-projects");
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample-projects");
     let mut seen = 0;
     let entries = std::fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path());
     for folder in entries.filter(|path| path.join("project.ron").is_file()) {
@@ -181,7 +181,7 @@ fn every_measured_workload_of_a_sample_has_bounds() {
 #[test]
 fn a_row_that_others_use_again_is_no_second_pass() {
     let broadcast = |project: &str| {
-        let folder = format!("{}/../sample-projects/{project}", env!("CARGO_MANIFEST_DIR"));
+        let folder = format!("{}/../../sample-projects/{project}", env!("CARGO_MANIFEST_DIR"));
         let project = lightbench_project::Project::load(folder.as_ref()).unwrap();
         MinimalWork::new(&project.definition, &project.workloads[0]).broadcast
     };

@@ -12,11 +12,11 @@ use crate::project::Purpose;
 use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::project::workload::Workload;
+use crate::verify::compiled_candidate::{CompiledCandidate, CompiledVariation, Extent};
+use crate::verify::device_session::Admission;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::sentence;
-use crate::verify::station::Admission;
-use crate::verify::subject::{Extent, Subject, VariedTrial};
 use crate::verify::verdict::{Failure, Refused};
 use crate::verify::verification::Stop;
 
@@ -55,13 +55,17 @@ impl Builder<'_, '_> {
         &mut self,
         index: usize,
         varied: &VariedWorkload,
-        subject: &mut Subject,
+        subject: &mut CompiledCandidate,
     ) -> Result<(), Stop> {
         let VariedWorkload { workload, what, draw, launch } = varied;
         match self.trial(index, workload) {
             Ok(trial) => {
                 if trial.admission.is_some() {
-                    subject.varied.push(VariedTrial { trial, what: what.clone(), draw: *draw });
+                    subject.varied.push(CompiledVariation {
+                        trial,
+                        what: what.clone(),
+                        draw: *draw,
+                    });
                 }
                 Ok(())
             }
@@ -80,7 +84,7 @@ impl Builder<'_, '_> {
         &mut self,
         index: usize,
         far: &WideIndexWorkload,
-        subject: &mut Subject,
+        subject: &mut CompiledCandidate,
     ) -> Result<(), Stop> {
         let reason = match far {
             WideIndexWorkload::NotPermitted => return Ok(()),
@@ -88,7 +92,8 @@ impl Builder<'_, '_> {
             WideIndexWorkload::Fits(workload, what) => match self.trial(index, workload) {
                 Ok(trial) => {
                     let draw = InputMode::Distribution(Distribution::AsDeclared);
-                    subject.far = Some(VariedTrial { trial, what: what.clone(), draw });
+                    subject.large_indices =
+                        Some(CompiledVariation { trial, what: what.clone(), draw });
                     return Ok(());
                 }
                 Err(stop) => unlaunchable(&stop).ok_or(stop)?,
@@ -121,7 +126,7 @@ impl Builder<'_, '_> {
             Ok(facts) => {
                 let (module, _) = self.reference.index(&facts);
                 let reference = &self.evaluation.project.reference;
-                let program = Program::of(module, definition, reference, &facts);
+                let program = Program::from_facts(module, definition, reference, &facts);
                 Ok(program.ok().map(Admission::ByTwin))
             }
             Err(NoFacts::Because(FactsError::Compile(CompileError::Cancelled))) => {
@@ -140,7 +145,7 @@ fn unlaunchable(stop: &Stop) -> Option<String> {
     match stop {
         Stop::Request(reason) => Some(line(reason)),
         Stop::Failure(failure @ (Failure::Refused(_) | Failure::Compile(_))) => {
-            Some(line(&sentence::of_failure("the kernel", failure)))
+            Some(line(&sentence::describe_failure("the kernel", failure)))
         }
         Stop::Failure(Failure::Wrong(_) | Failure::Fault(_) | Failure::TimedOut { .. })
         | Stop::NotJudged(_)

@@ -99,7 +99,7 @@ fn product(folder: &Path) -> Box<Project> {
     Box::new(Project::load(folder).unwrap())
 }
 
-fn trial(project: &Project, name: &str) -> Trial {
+fn trial(project: &Project, name: &str) -> CompiledWorkload {
     let case = Case::new(&project.definition, project.workload(name).unwrap()).unwrap();
     let [m, n, k] = [case.tensors[2].dims[0], case.tensors[2].dims[1], case.tensors[0].dims[1]]
         .map(|size| u32::try_from(size).unwrap());
@@ -120,7 +120,7 @@ fn trial(project: &Project, name: &str) -> Trial {
     let (scratch, constants) = (Vec::new(), Vec::new());
     let reference =
         Program { module: 0, scratch, constants, steps: vec![ProgramStep::Launch(launch)] };
-    Trial {
+    CompiledWorkload {
         work: 1.0,
         adds_and_multiplies: true,
         extent: Extent::Small,
@@ -166,7 +166,7 @@ const IDLE: &str = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .ent
 struct Scene {
     project: Box<Project>,
     device: DeviceName,
-    subject: Subject,
+    subject: CompiledCandidate,
     bench: EvaluationContext,
     chosen: BTreeMap<String, i64>,
 }
@@ -177,16 +177,16 @@ impl Scene {
         let project = product(folder.path());
         let readings = Readings::new(Seconds(seconds), Seconds(1e-9));
         let (command, device) = (command(readings), DeviceName::parse("cuda:0").unwrap());
-        let subject = Subject {
+        let subject = CompiledCandidate {
             candidate: Vec::new(),
-            behind: 0,
+            preceding_modules: 0,
             origins: Vec::new(),
             reference: vec![image(REFERENCE.to_owned())],
-            trusted: None,
-            trials: vec![trial(&project, "small")],
+            harness_kernels: None,
+            workloads: vec![trial(&project, "small")],
             varied: Vec::new(),
             not_varied: Vec::new(),
-            far: None,
+            large_indices: None,
             measured: vec![trial(&project, "large")],
             held_out: Vec::new(),
             not_run: Vec::new(),
@@ -194,14 +194,14 @@ impl Scene {
             limits: project.definition.limits,
             block_order: project.definition.block_order,
         };
-        let stations = Stations::new(&command, &device, None).unwrap();
+        let workers = DeviceWorkers::new(&command, &device, None).unwrap();
         let libraries = Libraries { cublas: vec![PathBuf::from(library)], cupti: Vec::new() };
-        let bench = EvaluationContext::new(compiler(&command), stations, libraries);
+        let bench = EvaluationContext::new(compiler(&command), workers, libraries);
         Self { project, device, subject, bench, chosen: BTreeMap::new() }
     }
 
     /// The order, with the rest of the scene apart from it.
-    fn parts(&mut self) -> (Evaluation<'_>, &Subject, &mut EvaluationContext) {
+    fn parts(&mut self) -> (Evaluation<'_>, &CompiledCandidate, &mut EvaluationContext) {
         let longest = Duration::from_millis(1);
         let evaluation = Evaluation {
             project: &self.project,
@@ -252,7 +252,7 @@ fn beside(library: &str, seconds: f64) -> WorkloadTiming {
 fn side_by_side(library: &str, mode: Mode) -> Compared {
     let mut scene = Scene::new(library, 1e-5);
     scene.subject.candidate.push(image(IDLE.to_owned()));
-    for trial in scene.subject.trials.iter_mut().chain(&mut scene.subject.measured) {
+    for trial in scene.subject.workloads.iter_mut().chain(&mut scene.subject.measured) {
         trial.candidate.steps.truncate(1);
         for step in &mut trial.candidate.steps {
             if let ProgramStep::Launch(launch) = step {

@@ -12,7 +12,7 @@ use super::*;
 use crate::compile::Compiler;
 use crate::measure::timing::Mode;
 use crate::toolchain::{HostEnvironment, discover};
-use crate::verify::station::{MeasureOrder, MeasureReport, Quantity, Side};
+use crate::verify::device_session::{MeasureReport, MeasureRequest, Quantity, Side};
 
 /// A row, and what the model says of it.
 struct Judged {
@@ -78,15 +78,16 @@ fn modelled_and_measured() {
 
 /// The middle of the band, the band and the bound.
 fn modelled(
-    subject: &Subject,
-    trial: &Trial,
+    subject: &CompiledCandidate,
+    trial: &CompiledWorkload,
 ) -> Result<(Seconds, (Seconds, Seconds), Seconds), String> {
     let device = "virtual:h200".to_owned();
     let (side, modules) = (Side::Candidate, subject.candidate.clone());
-    let opening = Opening { side, device, max_steps: 1 << 30, modules, trusted: None };
-    let mut station = Station::open(&opening).map_err(|_error| "the station does not open")?;
+    let opening = OpenRequest { side, device, max_steps: 1 << 30, modules, harness_kernels: None };
+    let mut session =
+        DeviceSession::open(&opening).map_err(|_error| "the station does not open")?;
     let recipe = InputSpec { seed: 1, draw: InputMode::Repeating };
-    let order = MeasureOrder {
+    let order = MeasureRequest {
         case: trial.case.clone(),
         programs: vec![trial.candidate.clone()],
         recipe,
@@ -99,7 +100,7 @@ fn modelled(
         cupti: Vec::new(),
         quantity: Quantity::Time,
     };
-    let report = station.measure(&order).map_err(|failure| format!("{failure:?}"))?;
+    let report = session.measure(&order).map_err(|failure| format!("{failure:?}"))?;
     let MeasureReport::Modelled(programs) = report else { return Err("measured".to_owned()) };
     let time = programs.into_iter().next().ok_or("nothing was modelled")?.time?;
     let band = (time.bound * time.band.0, time.bound * time.band.1);

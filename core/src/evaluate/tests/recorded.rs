@@ -16,11 +16,11 @@ use crate::project::manifest::Distribution;
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::limiter::Bottleneck;
 use crate::toolchain::{HostEnvironment, discover};
-use crate::verify::station::{
-    CountsUse, GridPart, MemoryOrder, RunOrder, RunReport, Scrutiny, Side,
+use crate::verify::device_session::{
+    BufferPlacement, CountsUse, GridPart, RunReport, RunRequest, Scrutiny, Side,
 };
 use crate::verify::verdict::Uncounted;
-use crate::verify::verification::counting::carried;
+use crate::verify::verification::extrapolated_profile::extrapolated_profile;
 
 const TIMES: &str = include_str!("../../../../docs/times-on-h200.md");
 
@@ -47,32 +47,37 @@ fn time(text: &str) -> Option<Seconds> {
 }
 
 /// Runs the small workloads of a subject where they are counted.
-fn counted(subject: &Subject) -> Option<Vec<RunReport>> {
+fn counted(subject: &CompiledCandidate) -> Option<Vec<RunReport>> {
     let (side, device) = (Side::Candidate, "virtual:h200".to_owned());
     let modules = subject.candidate.clone();
-    let opening = Opening { side, device, max_steps: 1 << 30, modules, trusted: None };
-    let mut station = Station::open(&opening).ok()?;
-    let reports = subject.trials.iter().map(|trial| {
-        let order = RunOrder {
+    let opening = OpenRequest { side, device, max_steps: 1 << 30, modules, harness_kernels: None };
+    let mut session = DeviceSession::open(&opening).ok()?;
+    let reports = subject.workloads.iter().map(|trial| {
+        let order = RunRequest {
             case: trial.case.clone(),
             program: trial.candidate.clone(),
             recipe: InputSpec { seed: 1, draw: InputMode::Distribution(Distribution::AsDeclared) },
-            memory: MemoryOrder::Fresh(Placement::Left),
+            memory: BufferPlacement::Fresh(Placement::Left),
             scrutiny: Scrutiny::Memory,
-            counts: CountsUse::Tell,
+            counts: CountsUse::Report,
             outputs: None,
             part: GridPart::Whole,
         };
-        station.run(&order).unwrap()
+        session.run(&order).unwrap()
     });
     Some(reports.collect())
 }
 
-fn timed(trial: &Trial, small: Option<&[(&Trial, &RunReport)]>, time: Seconds) -> WorkloadTiming {
+fn timed(
+    trial: &CompiledWorkload,
+    small: Option<&[(&CompiledWorkload, &RunReport)]>,
+    time: Seconds,
+) -> WorkloadTiming {
     let clock = Clock::Events { offset: FLOOR, floor: FLOOR, without: None };
     let rounds = vec![vec![time; 5]; 20];
     let timing = Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Precise), &[]).unwrap();
-    let profile = small.and_then(|small| carried(("virtual:h200", sheet()), small, trial));
+    let profile =
+        small.and_then(|small| extrapolated_profile(("virtual:h200", sheet()), small, trial));
     WorkloadTiming {
         workload: trial.case.workload.clone(),
         timings: vec![timing],
@@ -120,7 +125,7 @@ fn what_is_said_of_recorded_times() {
             build::build(&evaluation, scope, &mut compiler, &cancellation, &mut None).unwrap();
         let reports = counted(&subject);
         let small: Option<Vec<_>> =
-            reports.as_ref().map(|reports| subject.trials.iter().zip(reports).collect());
+            reports.as_ref().map(|reports| subject.workloads.iter().zip(reports).collect());
         let of_kernel = rows.iter().filter(|row| (row.0, row.1) == (name, kernel));
         let timings = of_kernel.filter_map(|(.., workload, time)| {
             let trial = subject.measured.iter().find(|trial| trial.case.workload == **workload)?;

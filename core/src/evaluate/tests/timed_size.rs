@@ -23,11 +23,11 @@ fn check(grid: Grid, body: &'static str, expected: Said) {
     let project = project(folder.path());
     let device = DeviceName::parse("virtual:h200").unwrap();
     let readings = Readings::new(Seconds(1.0), Seconds(1e-6));
-    let mut stations = Stations::new(&command(readings), &device, None).unwrap();
+    let mut workers = DeviceWorkers::new(&command(readings), &device, None).unwrap();
     let subject = subject(&project, &specimen);
     let verification = Verification {
         subject: &subject,
-        stations: &mut stations,
+        workers: &mut workers,
         seed: 1,
         cancellation: &Cancellation::new(),
         watcher: &mut |_, _| {},

@@ -29,8 +29,8 @@ use crate::suggest::knowledge::Knowledge;
 use crate::units::Seconds;
 use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Uncounted,
-    WorkloadTiming,
+    Checks, Failure, Passed, Refused, Screened, ScreenedTiming, ScreeningTiming, SizeCheck,
+    Uncounted, WorkloadTiming,
 };
 
 const REPLIES: &str = include_str!("../../../../tests/data/replies/vector-add.jsonl");
@@ -67,7 +67,7 @@ impl CandidateRunner for Scripted {
             let verdict = self.seconds(kernel).map(|seconds| {
                 let timing = |workload: &String| ScreenedTiming {
                     workload: workload.clone(),
-                    glance: Glance::Withheld {
+                    timing: ScreeningTiming::Withheld {
                         reason: "scripted".to_owned(),
                         between: Some((seconds, seconds)),
                     },

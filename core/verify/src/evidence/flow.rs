@@ -12,13 +12,13 @@ pub(super) type VariableId = u32;
 
 type NodeId = usize;
 
-/// More addresses than one register of anybody's code may hold; beyond them nothing is followed.
+/// Most addresses that a register may hold; real code has fewer, and beyond this limit no address is followed.
 const MOST_ADDRESSES: usize = 256;
 
 /// More ways from one operand to another than any instruction has.
 const MOST_EDGES: usize = 4096;
 
-/// More steps than following them takes anybody's code.
+/// Most steps of following addresses; real code needs fewer.
 const MOST_STEPS: usize = 1 << 24;
 
 /// What an instruction reads: a declared name, or a variable of the module.

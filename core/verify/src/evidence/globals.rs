@@ -1,4 +1,4 @@
-//! Which device variables a function writes, or loses sight of.
+//! Which device variables a function writes, or whose addresses escape.
 //!
 //! A `.global` variable lives as long as its module: what one launch leaves in it the next one finds. Reading a table is
 //! fine. A store, an atomic, or an address that goes where it cannot be followed (memory, a call, arithmetic that is
@@ -31,8 +31,8 @@ struct Variable<'t> {
 }
 
 impl<'t> Variables<'t> {
-    /// Those of the module, and those that functions declare: they have the module's lifetime too.
-    pub(super) fn of(tree: &Tree<'t>) -> Self {
+    /// The variables of the module, and those that functions declare: they have the module's lifetime too.
+    pub(super) fn from_tree(tree: &Tree<'t>) -> Self {
         let bodies = tree.functions.iter().filter_map(|function| function.body.as_ref());
         let inner = bodies.flat_map(|body| &body.statements).filter_map(declaration);
         let declared: Vec<&Declaration<'t>> = tree
@@ -58,7 +58,7 @@ impl<'t> Variables<'t> {
         self.get(variable).map(|variable| variable.inside.as_slice()).unwrap_or_default()
     }
 
-    /// Whoever has the address of a table has the addresses in it. A table is opened once.
+    /// The address of a table gives access to the addresses in it. Each table is expanded once.
     fn with_insides(
         &self,
         mut lost: BTreeSet<VariableId>,
@@ -120,7 +120,7 @@ impl fmt::Display for GlobalUse<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.how {
             How::Writes => "writes",
-            How::Loses => "hands on the address of",
+            How::Loses => "passes on the address of",
         })?;
         let [first, others @ ..] = self.variables.as_slice() else { return Ok(()) };
         write!(formatter, " `{first}`")?;
@@ -135,7 +135,7 @@ impl fmt::Display for GlobalUse<'_> {
 /// Everything that a function does with `.global` variables beyond reading them, in the order of its statements.
 ///
 /// # Errors
-/// Braces too deep for anybody's code.
+/// Braces are nested too deep.
 pub(super) fn uses<'t>(
     function: &Function<'t>,
     body: &Body<'t>,
@@ -178,7 +178,7 @@ fn each_instruction<'t>(
     body: &Body<'t>,
     mut visit: impl FnMut(usize, &Instruction<'t>, &Scopes<'t>),
 ) -> Result<(), Unreadable> {
-    let mut scopes = Scopes::of(function);
+    let mut scopes = Scopes::from_function(function);
     for (index, statement) in body.statements.iter().enumerate() {
         if let Statement::Instruction(instruction) = statement {
             visit(index, instruction, &scopes);
@@ -236,9 +236,9 @@ impl<'t> Names<'_, 't> {
     }
 }
 
-/// What kind of thing an instruction does with addresses.
+/// The effect of an instruction on addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Does {
+enum Effect {
     /// The first operand gets something of the others: pointer arithmetic and moves.
     Moves,
     Loads,
@@ -248,36 +248,36 @@ enum Does {
     /// The first operand is where it writes.
     Copies,
     Calls,
-    /// Looks at addresses and gives none on.
-    Looks,
-    /// Nothing that is known of addresses.
-    Else,
+    /// Reads addresses and passes none on.
+    Inspects,
+    /// Unknown effect on addresses.
+    Other,
 }
 
-fn does(opcode: &str) -> Does {
+fn effect(opcode: &str) -> Effect {
     match opcode {
         "mov" | "cvta" | "cvt" | "add" | "sub" | "mad" | "selp" | "and" | "or" | "min" | "max" => {
-            Does::Moves
+            Effect::Moves
         }
-        "ld" | "ldu" => Does::Loads,
-        "st" => Does::Stores,
-        "atom" | "red" => Does::Updates,
-        "cp" => Does::Copies,
-        "call" => Does::Calls,
-        "setp" | "isspacep" | "prefetch" | "prefetchu" => Does::Looks,
-        _ => Does::Else,
+        "ld" | "ldu" => Effect::Loads,
+        "st" => Effect::Stores,
+        "atom" | "red" => Effect::Updates,
+        "cp" => Effect::Copies,
+        "call" => Effect::Calls,
+        "setp" | "isspacep" | "prefetch" | "prefetchu" => Effect::Inspects,
+        _ => Effect::Other,
     }
 }
 
 /// Adds to the flow what one instruction moves.
 fn spread<'t>(instruction: &Instruction<'t>, names: &Names<'_, 't>, flow: &mut Flow<'t>) {
     let Some(((first, _), others)) = instruction.operands.split_first() else { return };
-    match does(instruction.opcode) {
-        Does::Moves => {
+    match effect(instruction.opcode) {
+        Effect::Moves => {
             let from = others.iter().flat_map(|(operand, _)| names.values(operand)).collect();
             flow.copy_each(from, &names.locals(first));
         }
-        Does::Loads => {
+        Effect::Loads => {
             let Some((Operand::Address(address), _)) = others.first() else { return };
             let Some(from) = names.base(address) else { return };
             for to in names.locals(first) {
@@ -290,7 +290,7 @@ fn spread<'t>(instruction: &Instruction<'t>, names: &Names<'_, 't>, flow: &mut F
                 }
             }
         }
-        Does::Stores => {
+        Effect::Stores => {
             let Operand::Address(address) = first else { return };
             let Some(Value::Local(to)) = names.base(address).filter(|base| is_parameter(*base))
             else {
@@ -299,7 +299,7 @@ fn spread<'t>(instruction: &Instruction<'t>, names: &Names<'_, 't>, flow: &mut F
             let from = others.iter().flat_map(|(operand, _)| names.values(operand)).collect();
             flow.copy_each(from, &[to]);
         }
-        Does::Updates | Does::Copies | Does::Calls | Does::Looks | Does::Else => {}
+        Effect::Updates | Effect::Copies | Effect::Calls | Effect::Inspects | Effect::Other => {}
     }
 }
 
@@ -323,17 +323,17 @@ impl<'t> Judge<'_, 't> {
     fn instruction(&mut self, instruction: &Instruction<'t>) {
         let operands = &instruction.operands;
         self.lose_what_is_returned(instruction);
-        match does(instruction.opcode) {
-            Does::Moves | Does::Loads | Does::Looks => {}
-            Does::Calls => {
+        match effect(instruction.opcode) {
+            Effect::Moves | Effect::Loads | Effect::Inspects => {}
+            Effect::Calls => {
                 let reads = |name| READERS.contains(&name) && self.names.is_foreign(name);
                 if !callee(instruction).is_some_and(reads) {
                     operands.iter().for_each(|(operand, _)| self.lose(operand));
                 }
             }
             // What is stored into a parameter goes to a call, which decides.
-            Does::Stores if self.prepares_a_call(instruction) => {}
-            Does::Stores | Does::Updates => {
+            Effect::Stores if self.prepares_a_call(instruction) => {}
+            Effect::Stores | Effect::Updates => {
                 for (operand, _) in operands {
                     if let Operand::Address(address) = operand {
                         self.write(address);
@@ -342,13 +342,13 @@ impl<'t> Judge<'_, 't> {
                     }
                 }
             }
-            Does::Copies => {
+            Effect::Copies => {
                 if let Some((Operand::Address(address), _)) = operands.first() {
                     self.write(address);
                 }
                 operands.iter().for_each(|(operand, _)| self.lose(operand));
             }
-            Does::Else => {
+            Effect::Other => {
                 for (operand, _) in operands {
                     if let Operand::Address(address) = operand {
                         self.lose_base(address);

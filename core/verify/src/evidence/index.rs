@@ -15,7 +15,7 @@ pub(super) struct Index<'a, 't> {
 }
 
 impl<'a, 't> Index<'a, 't> {
-    pub(super) fn of(tree: &'a Tree<'t>) -> Self {
+    pub(super) fn from_tree(tree: &'a Tree<'t>) -> Self {
         let defined = tree.functions.iter().filter(|function| function.body.is_some());
         Self {
             defined: defined.map(|function| function.name).collect(),

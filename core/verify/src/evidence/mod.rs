@@ -3,7 +3,7 @@
 //! ```text
 //!  PTX ──► reach: functions, by any mention of their names ──► per function: uses (one instruction at a time)
 //!                                                                  globals (where addresses go)
-//!                     places: source lines through inlining ──►    Found ◄── provenance: whose code it is
+//!           source_locations: lines through inlining ──►    Found ◄── provenance: whose code it is
 //! ```
 //!
 //! Everything is read from the PTX that is assembled, so that macros, templates and inline assembly hide nothing: an
@@ -13,10 +13,10 @@
 mod flow;
 mod globals;
 mod index;
-mod places;
 mod provenance;
 mod reach;
 mod scopes;
+mod source_locations;
 mod uses;
 
 #[cfg(test)]
@@ -35,9 +35,9 @@ use lightbench_virtual_gpu::{LoadError, PtxLocation};
 
 use globals::Variables;
 use index::Index;
-use places::{Assembly, Places, Text};
 use reach::Reached;
 use scopes::Scopes;
+use source_locations::{Assembly, SourceLocations, Text};
 
 /// One use of something that a policy may refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub enum Origin {
     Toolkit(Option<String>),
 }
 
-/// Why nothing can be said about a PTX text.
+/// Why a PTX text cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The text is not PTX.
@@ -77,7 +77,7 @@ pub enum Unreadable {
     /// A launched kernel is not in it.
     #[error("the PTX has no kernel `{0}`")]
     NoEntry(String),
-    /// Braces too deep for anybody's code.
+    /// Braces are nested too deep.
     #[error("braces are nested more than {limit} deep at {place} of the PTX", limit = Scopes::DEEPEST)]
     TooDeep {
         /// The brace.
@@ -98,8 +98,11 @@ pub fn find(
     if let Some(error) = errors.into_iter().next() {
         return Err(Unreadable::Syntax(error));
     }
-    let module =
-        Module { text: Text::new(ptx), index: Index::of(&tree), variables: Variables::of(&tree) };
+    let module = Module {
+        text: Text::new(ptx),
+        index: Index::from_tree(&tree),
+        variables: Variables::from_tree(&tree),
+    };
     let mut found = Vec::new();
     for (reached, entry) in reach::from(&tree, entries)? {
         let entry = entries.get(entry).copied().unwrap_or_default();
@@ -144,8 +147,8 @@ impl<'t> Search<'_, 't> {
         let Module { text, index, .. } = self.module;
         let mut globals = globals::uses(function, body, self.module)?.into_iter().peekable();
         let mut assembly = text.assembly_between(function.place.line, index.end(function));
-        let mut places = Places::new(index, function.name);
-        let mut scopes = Scopes::of(function);
+        let mut places = SourceLocations::new(index, function.name);
+        let mut scopes = Scopes::from_function(function);
         if self.provenance.is_ptx() && function.kind == FunctionKind::Entry {
             let what = "is written in PTX".to_owned();
             found.push(self.found(Evidence::InlineAssembly, what, function.place, &places));
@@ -166,7 +169,7 @@ impl<'t> Search<'_, 't> {
             }
             let is_foreign = |name| !index.defines(name) && scopes.find(name).is_none();
             let modifiers = uses::modifiers(body, instruction);
-            for (evidence, what) in uses::of(instruction, modifiers, is_foreign) {
+            for (evidence, what) in uses::evidence_of(instruction, modifiers, is_foreign) {
                 found.push(self.found(evidence, what, place, &places));
             }
             while let Some(used) = globals.next_if(|used| used.statement == at) {
@@ -180,7 +183,7 @@ impl<'t> Search<'_, 't> {
 
     /// A table of functions may name those of the driver.
     fn table(&self, variable: &Declaration<'t>, found: &mut Vec<Found>) {
-        let places = Places::new(&self.module.index, variable.name);
+        let places = SourceLocations::new(&self.module.index, variable.name);
         for initial in &variable.initial {
             let InitialValue::Symbol { name, .. } = initial.value else { continue };
             let foreign = uses::by_function(name).filter(|_| !self.module.index.defines(name));
@@ -196,7 +199,7 @@ impl<'t> Search<'_, 't> {
         evidence: Evidence,
         what: String,
         place: PtxLocation,
-        places: &Places<'_, 't>,
+        places: &SourceLocations<'_, 't>,
     ) -> Found {
         let source = places.source();
         Found {
@@ -215,7 +218,7 @@ impl<'t> Search<'_, 't> {
         &self,
         block: Assembly,
         next: Option<PtxLocation>,
-        places: &Places<'_, 't>,
+        places: &SourceLocations<'_, 't>,
     ) -> Found {
         let what = "has inline assembly".to_owned();
         match next.filter(|next| next.line < block.end) {

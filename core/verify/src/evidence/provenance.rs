@@ -7,7 +7,8 @@
 //!   toolkit's uses them unless it is asked to (`cuda::access_property`, `cuda::ptx::createpolicy`), and no header
 //!   declares a device variable that it writes; a store into one, by whatever function, is the candidate's.
 //! * Clocks and sleeps are excused inside the functions that wait, and only there: `cuda::ptx::get_sreg_clock64` and
-//!   `cuda::std::chrono` hand the time to whoever calls them. So is a wait with a time limit, which tells the time too.
+//!   `cuda::std::chrono` return the time to the caller. A wait with a time limit reveals the time too and is not
+//!   excused.
 //! * Assertions and inline assembly are excused wherever a header has them.
 //!
 //! All of this rests on line tables, and a text that can write into those is believed nothing ([`Disbelief`]). A file
@@ -22,7 +23,7 @@ use lightbench_worker::SCRATCH_PREFIX;
 
 use super::Origin;
 
-/// Toolkit functions that wait for other threads, and look at a clock or sleep meanwhile: the end of their header's path
+/// Toolkit functions that wait for other threads, and read a clock or sleep meanwhile: the end of their header's path
 /// and a part of their mangled name (none: whatever the header has). What these call, such as a poll with a time limit,
 /// is not listed: called by the candidate it is a timer. (CUDA 13.5; from `sm_90` on, a block's barrier has no clock.)
 const WAITING: [(&str, &str); 7] = [
@@ -69,7 +70,7 @@ pub enum Disbelief {
 impl Provenance {
     /// The files of a candidate.
     #[must_use]
-    pub fn of(candidate: &Candidate) -> Self {
+    pub fn from_candidate(candidate: &Candidate) -> Self {
         let main = candidate.file.display().to_string();
         let behind = match candidate.system_headers.as_slice() {
             [] => HeaderPolicy::None,
@@ -156,7 +157,11 @@ impl Provenance {
 }
 
 #[cfg(test)]
-pub(super) fn of_files(main: &str, includes: &[&str], disbelief: Option<Disbelief>) -> Provenance {
+pub(super) fn from_files(
+    main: &str,
+    includes: &[&str],
+    disbelief: Option<Disbelief>,
+) -> Provenance {
     Provenance {
         main: source_names::compiler_name(main),
         includes: includes.iter().map(|name| format!("/{name}")).collect(),

@@ -49,7 +49,7 @@ impl<'t> Scopes<'t> {
     pub(super) const DEEPEST: usize = 32;
 
     /// At the beginning of a body: its parameters are declared.
-    pub(super) fn of(function: &Function<'t>) -> Self {
+    pub(super) fn from_function(function: &Function<'t>) -> Self {
         let mut scopes = Self { open: vec![Scope::default()], next: 1 };
         for parameter in &function.signature.parameters {
             // Old-ABI parameters are registers: what is stored behind them is no preparation of a call.
@@ -97,7 +97,7 @@ impl<'t> Scopes<'t> {
         let kind = match declaration.space {
             "reg" => Kind::Register,
             "param" => Kind::Parameter,
-            // These have the module's lifetime wherever they are declared: `globals` knows them.
+            // These have the module's lifetime wherever they are declared: `globals` handles them.
             "global" | "const" => return,
             _ => Kind::Variable,
         };

@@ -1,4 +1,4 @@
-//! What one instruction shows by itself, without where its values go.
+//! Evidence in one instruction by itself, without data flow.
 
 use lightbench_project::manifest::Evidence;
 use lightbench_virtual_gpu::ptx::tree::{Body, Instruction, Operand};
@@ -14,8 +14,8 @@ pub(super) fn modifiers<'a, 't>(
     body.modifiers.get(first as usize..last as usize).unwrap_or_default()
 }
 
-/// Everything that one instruction shows; `is_foreign` says of a name that nothing in the module defines it.
-pub(super) fn of<'t>(
+/// The evidence in one instruction; `is_foreign` is whether the module does not define a name.
+pub(super) fn evidence_of<'t>(
     instruction: &Instruction<'t>,
     modifiers: &[&str],
     is_foreign: impl Fn(&'t str) -> bool,

@@ -2,7 +2,7 @@
 //!
 //! Every input tensor has every class of values once. Where a combination is not fair to a correct kernel, each tensor
 //! has its class alone. The reference decides before the candidate runs, because a candidate may fault on inputs for
-//! which the task has no result. Races are not looked for again.
+//! which the task has no result. Races are not checked again.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use lightbench_project::tensor::Role;
 use lightbench_tensors::case::Case;
 use lightbench_tensors::inputs::{Along, Class, DomainInput, InputMode, InputSpec, varies};
 
-use super::stop::of_judge;
+use super::stop::stop_from_reference_error;
 use super::{Attempt, REFERENCE_LIMIT, Stop, Verification};
-use crate::station::{Admission, GridPart, JudgeOrder, MemoryOrder, Scrutiny};
-use crate::subject::{Trial, VariedTrial};
+use crate::compiled_candidate::{CompiledVariation, CompiledWorkload};
+use crate::device_session::{Admission, BufferPlacement, GridPart, JudgeRequest, Scrutiny};
 use crate::verdict::{Failure, Step, Wrong};
 
 /// Tensors with their classes: all that were drawn, and those on which a candidate was judged.
@@ -29,7 +29,7 @@ struct Coverage {
 /// One round: the inputs, and which kernels they must be fair to.
 #[derive(Clone, Copy)]
 struct Round<'a> {
-    trial: &'a Trial,
+    trial: &'a CompiledWorkload,
     draw: DomainInput,
     fair_to: FairTo,
 }
@@ -50,13 +50,13 @@ impl Verification<'_> {
     /// The candidate is wrong on some of them.
     pub(super) fn domain(&mut self) -> Result<(), Stop> {
         let subject = self.subject;
-        let mut trials: Vec<&Trial> = subject.trials.iter().collect();
+        let mut trials: Vec<&CompiledWorkload> = subject.workloads.iter().collect();
         trials.retain(|trial| trial.admission.is_some());
         trials.sort_by(|one, other| one.work.total_cmp(&other.work));
         if trials.is_empty() {
             let reason = "errors on inputs from the whole domain (the reference has no f32 twin, \
                           which decides what inputs are fair)";
-            if !subject.trials.is_empty() {
+            if !subject.workloads.is_empty() {
                 self.checks.not_checked.push(reason.to_owned());
             }
             return Ok(());
@@ -101,15 +101,15 @@ impl Verification<'_> {
         let Round { trial, draw, fair_to } = round;
         let which = format!("domain-{}-{:?}-{:?}", draw.round, draw.alone, draw.along);
         let recipe = self.recipe(&trial.case, InputMode::Domain(draw), &which);
-        self.right_where_fair(trial, recipe, fair_to)
+        self.judge_admissible_inputs(trial, recipe, fair_to)
     }
 
     /// A scalar for which the reference has no result that f32 arithmetic can compute is passed over: a definition need not
     /// exclude it. A long reduction is named.
-    fn on_varied(&mut self, varied: &VariedTrial) -> Result<(), Stop> {
-        let VariedTrial { trial, what, draw } = varied;
+    fn on_varied(&mut self, varied: &CompiledVariation) -> Result<(), Stop> {
+        let CompiledVariation { trial, what, draw } = varied;
         let recipe = self.recipe(&trial.case, *draw, what);
-        let judged = self.right_where_fair(trial, recipe, FairTo::Chains);
+        let judged = self.judge_admissible_inputs(trial, recipe, FairTo::Chains);
         if !judged.map_err(|stop| with_change(stop, what))? && matches!(draw, InputMode::Domain(_))
         {
             let line = format!("errors with {what} (beyond f32 arithmetic)");
@@ -119,9 +119,9 @@ impl Verification<'_> {
     }
 
     /// Runs and judges where the inputs are fair to a correct kernel.
-    fn right_where_fair(
+    fn judge_admissible_inputs(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         recipe: InputSpec,
         fair_to: FairTo,
     ) -> Result<bool, Stop> {
@@ -135,10 +135,10 @@ impl Verification<'_> {
             self.checks.domain_inputs.inadmissible += 1;
             return Ok(false);
         }
-        let judged = Trial { case: case(trial.summation), ..trial.clone() };
-        let memory = MemoryOrder::Fresh(Placement::Right);
+        let judged = CompiledWorkload { case: case(trial.summation), ..trial.clone() };
+        let memory = BufferPlacement::Fresh(Placement::Right);
         let attempt = Attempt { trial: &judged, recipe, step: Step::Distributions, memory };
-        self.right(&attempt, Scrutiny::Memory)?;
+        self.run_and_judge(&attempt, Scrutiny::Memory)?;
         self.checks.domain_inputs.passed += 1;
         self.count_run(trial);
         Ok(true)
@@ -146,12 +146,12 @@ impl Verification<'_> {
 
     fn is_fair(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         case: &Case,
         recipe: InputSpec,
         admission: &Admission,
     ) -> Result<bool, Stop> {
-        let order = JudgeOrder {
+        let order = JudgeRequest {
             case: case.clone(),
             program: trial.reference.clone(),
             recipe,
@@ -159,13 +159,14 @@ impl Verification<'_> {
             part: GridPart::Whole,
             admission: Some(admission.clone()),
         };
-        let report = self.stations.judge(order, REFERENCE_LIMIT, self.cancellation);
-        let report =
-            report.map_err(|error| of_judge(error, Step::Distributions, &trial.case.workload))?;
+        let report = self.workers.judge(order, REFERENCE_LIMIT, self.cancellation);
+        let report = report.map_err(|error| {
+            stop_from_reference_error(error, Step::Distributions, &trial.case.workload)
+        })?;
         Ok(report.inadmissible.is_none())
     }
 
-    /// Names the classes of which no inputs were fair.
+    /// Reports the classes for which no inputs were admissible.
     fn report(&mut self, case: &Case, coverage: &Coverage) {
         for (tensor, class) in coverage.drawn.difference(&coverage.judged) {
             let name = case.tensors.get(*tensor).map_or("", |tensor| tensor.name.as_str());
@@ -178,11 +179,12 @@ impl Verification<'_> {
 
 /// The rounds, each with the workload that it runs on: one maximum comes on the most terms, too, and equal integers on
 /// every workload; everything else on workloads of little work.
-fn dealt<'a>(trials: &[&'a Trial], seed: u64) -> Vec<Round<'a>> {
+fn dealt<'a>(trials: &[&'a CompiledWorkload], seed: u64) -> Vec<Round<'a>> {
     let (one, other) = cheapest(trials);
     let largest = trials[trials.len() - 1];
     let mut dealt = Vec::new();
-    let mut deal = |trial: &'a Trial, draw, fair_to| dealt.push(Round { trial, draw, fair_to });
+    let mut deal =
+        |trial: &'a CompiledWorkload, draw, fair_to| dealt.push(Round { trial, draw, fair_to });
     let first_is_other = (seed & 1) as usize;
     for (round, class) in Class::ALL.into_iter().enumerate() {
         let draw = |along| DomainInput { round: round as u8, alone: None, along };
@@ -223,10 +225,10 @@ fn dealt<'a>(trials: &[&'a Trial], seed: u64) -> Vec<Round<'a>> {
     dealt
 }
 
-/// The two workloads of least work in which an input has lines, or enough elements to be more than a remainder; `trials`
-/// are in the order of their work.
-fn cheapest<'a>(trials: &[&'a Trial]) -> (&'a Trial, &'a Trial) {
-    let has_structure = |trial: &&Trial| {
+/// The two workloads of least work in which an input has lines, or enough elements to be more than a remainder;
+/// `trials` is sorted by work.
+fn cheapest<'a>(trials: &[&'a CompiledWorkload]) -> (&'a CompiledWorkload, &'a CompiledWorkload) {
+    let has_structure = |trial: &&CompiledWorkload| {
         let mut inputs = trial.case.tensors.iter().filter(|tensor| varies(tensor));
         inputs.any(|tensor| match tensor.dims.as_slice() {
             [] => false,
@@ -245,7 +247,7 @@ fn cheapest<'a>(trials: &[&'a Trial]) -> (&'a Trial, &'a Trial) {
 const LINE: u64 = 33;
 
 /// The case with the tolerance of chains of additions, where these inputs give their rounding errors one sign.
-fn tolerant_case(trial: &Trial, recipe: InputSpec, summation: Summation) -> Case {
+fn tolerant_case(trial: &CompiledWorkload, recipe: InputSpec, summation: Summation) -> Case {
     let mut case = trial.case.clone();
     let InputMode::Domain(draw) = recipe.draw else { return case };
     if !draw.classes(&trial.case).any(|(_, class)| class.has_biased_rounding()) {

@@ -1,4 +1,4 @@
-//! Workloads that nobody sees: one bit of each, and what they may cost.
+//! Held-out workloads: one bit is reported of each, and their cost is limited.
 
 use std::time::Duration;
 
@@ -7,22 +7,24 @@ use lightbench_project::manifest::Distribution;
 use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, Stop, Verification};
+use crate::compiled_candidate::CompiledWorkload;
+use crate::device_session::{BufferPlacement, CountsUse, RunReport, Scrutiny};
+use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::NotJudged;
-use crate::station::{CountsUse, MemoryOrder, RunReport, Scrutiny};
-use crate::stations::StationError;
-use crate::subject::Trial;
 use crate::verdict::{Failure, Step, Wrong};
 
-/// How much slower against its own least work a held-out workload may be than the slowest that everybody sees.
+/// Factor by which the cost of a held-out workload, relative to its least work, may exceed that of the slowest visible
+/// workload.
 const HELD_OUT_FACTOR: f64 = 16.0;
 
-/// Below this, time by the host's clock says nothing.
+/// Shorter times by the host's clock are not compared.
 const SHORTEST: Duration = Duration::from_millis(2);
 
 impl Verification<'_> {
-    /// Held-out workloads, each one bit. None of them begins before all others are timed: how long they take is theirs.
+    /// Held-out workloads, each one bit. None starts before all other workloads are timed, because their run times must
+    /// not be reported.
     pub(super) fn all_held_out(&mut self, slowest: Cost) -> Result<(), Stop> {
-        let memory = MemoryOrder::Fresh(Placement::Right);
+        let memory = BufferPlacement::Fresh(Placement::Right);
         let attempts = self.subject.held_out.iter().map(|trial| {
             let trial = trial.as_ref()?;
             let declared = InputMode::Distribution(Distribution::AsDeclared);
@@ -30,19 +32,23 @@ impl Verification<'_> {
             Some(Attempt { trial, recipe, step: Step::HeldOut, memory })
         });
         let attempts: Vec<Option<Attempt<'_>>> = attempts.collect();
-        self.ahead(&attempts, (Scrutiny::Memory, CountsUse::Drop), |this, ahead| {
-            let mut each = attempts.iter().enumerate();
-            each.try_for_each(|(index, attempt)| {
-                this.held_out(attempt.as_ref(), || ahead.take(index), slowest)
-            })
-        })
+        self.with_prefetched_reports(
+            &attempts,
+            (Scrutiny::Memory, CountsUse::Drop),
+            |this, ahead| {
+                let mut each = attempts.iter().enumerate();
+                each.try_for_each(|(index, attempt)| {
+                    this.held_out(attempt.as_ref(), || ahead.take(index), slowest)
+                })
+            },
+        )
     }
 
-    /// One bit: whatever is wrong, nobody is told what; and of what is right, neither how nearly nor how long it took.
+    /// Reports one bit: neither the kind of failure, nor the error or the time of a correct run.
     fn held_out(
         &mut self,
         attempt: Option<&Attempt<'_>>,
-        beside: impl FnOnce() -> Option<Result<RunReport, StationError>>,
+        beside: impl FnOnce() -> Option<Result<RunReport, DeviceWorkerError>>,
         slowest: Cost,
     ) -> Result<(), Stop> {
         let told = (self.checks.worst_error, self.checks.accepted_races);
@@ -50,11 +56,11 @@ impl Verification<'_> {
             let Some(attempt) = attempt else {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
             };
-            let beside = this.seen_beside(attempt, beside())?;
-            let mut report = this.right(attempt, Scrutiny::Memory)?;
+            let beside = this.accept_checker_report(attempt, beside())?;
+            let mut report = this.run_and_judge(attempt, Scrutiny::Memory)?;
             let counted = beside.and_then(|beside| beside.warp_instructions);
             report.warp_instructions = report.warp_instructions.or(counted);
-            if Cost::of(attempt.trial, &report).is_beyond(slowest) {
+            if Cost::from_report(attempt.trial, &report).is_beyond(slowest) {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
             }
             Ok(())
@@ -68,7 +74,7 @@ impl Verification<'_> {
             Err(Stop::NotJudged(reason)) => Err(anonymous(reason).into()),
             Err(Stop::WorkerEnded(loss)) => Err(Stop::WorkerEnded(loss)),
             Err(Stop::Failure(_)) => Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into()),
-            // A broken reference says something about the workload too; that it is broken, not where.
+            // The message of a broken reference could describe the workload: it is withheld.
             Err(Stop::Broken(_) | Stop::Request(_)) => {
                 Err(Stop::Broken("a held-out workload could not be judged".to_owned()))
             }
@@ -76,9 +82,9 @@ impl Verification<'_> {
     }
 }
 
-/// A reason without the texts that could tell of a held-out workload.
+/// A reason without the texts that could describe a held-out workload.
 fn anonymous(reason: NotJudged) -> NotJudged {
-    let nothing_more = || "in a held-out workload, of which nothing more is told".to_owned();
+    let nothing_more = || "in a held-out workload (no details are reported)".to_owned();
     match reason {
         NotJudged::DeviceLost { step, reason: _ } => {
             NotJudged::DeviceLost { step, reason: nothing_more() }
@@ -88,8 +94,8 @@ fn anonymous(reason: NotJudged) -> NotJudged {
     }
 }
 
-/// What a run costs against the least that any correct kernel does: in warp instructions where a virtual device counts
-/// them, in seconds where the time is long enough to tell.
+/// The cost of a run relative to the least work of any correct kernel: in warp instructions where a virtual device
+/// counts them, otherwise in seconds if the time is long enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
     instructions: Option<f64>,
@@ -97,7 +103,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    pub(super) fn of(trial: &Trial, report: &RunReport) -> Self {
+    pub(super) fn from_report(trial: &CompiledWorkload, report: &RunReport) -> Self {
         let work = trial.work.max(1.0);
         let seconds = (report.elapsed >= SHORTEST).then(|| report.elapsed.as_secs_f64() / work);
         match report.warp_instructions {
@@ -119,7 +125,7 @@ impl Cost {
         }
     }
 
-    /// Like is compared with like; what was not measured on both sides says nothing.
+    /// Instructions are compared with instructions, and seconds with seconds, where both are known.
     fn is_beyond(self, slowest: Self) -> bool {
         let beyond = |own: Option<f64>, most: Option<f64>| {
             own.zip(most).is_some_and(|(own, most)| own > most * HELD_OUT_FACTOR)

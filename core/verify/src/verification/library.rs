@@ -1,5 +1,5 @@
-//! A vendor's library in the candidate's place: right on every workload and on the precision probe, then timed as
-//! candidates are.
+//! A vendor's library in the candidate's place: checked on every workload and on the precision probe, then timed like a
+//! candidate.
 
 use lightbench_device::LibraryUsed;
 use lightbench_measure::timing::Timing;
@@ -7,36 +7,36 @@ use lightbench_measure::timing::Timing;
 use super::{Stop, Verification};
 use crate::verdict::{Step, TimingUse};
 
-/// What came of a library.
+/// The result of verifying a library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LibraryTimes {
     /// Which one ran; none where nothing did.
     pub used: Option<LibraryUsed>,
-    /// The largest error of any output, as a fraction of what is accepted.
+    /// The largest error of any output, as a fraction of the tolerance.
     pub worst_error: f64,
-    /// The times of each workload that is for measuring, by its name; none where nobody wanted any.
+    /// The times of each measured workload, by its name; empty where timing was not requested.
     pub workloads: Vec<(String, Vec<Timing>)>,
 }
 
 impl Verification<'_> {
-    /// Verifies a library, and times it where that is wanted. The subject's programs are calls of it.
+    /// Verifies a library, and times it if requested. The subject's programs are calls of it.
     ///
     /// # Errors
-    /// It is not there, does something wrong, or nobody wants it any more.
+    /// The library is missing, its results are wrong, or the user cancelled.
     pub fn library(mut self, timing: TimingUse) -> Result<LibraryTimes, Stop> {
         let subject = self.subject;
-        let (reference, trusted) = (&subject.reference, subject.trusted.as_ref());
+        let (reference, trusted) = (&subject.reference, subject.harness_kernels.as_ref());
         let steps = subject.limits.virtual_steps;
-        let opened = self.stations.open_bare(reference, trusted, steps, self.cancellation);
-        opened.map_err(|error| super::stop(error, Step::Load, None))?;
+        let opened = self.workers.open_bare(reference, trusted, steps, self.cancellation);
+        opened.map_err(|error| super::stop_from_worker_error(error, Step::Load, None))?;
         let mut used = None;
-        for trial in &subject.trials {
-            used = self.right_once(trial)?.1.library.or(used);
+        for trial in &subject.workloads {
+            used = self.check_declared_inputs(trial)?.1.library.or(used);
             self.precision(trial)?;
         }
         let mut workloads = Vec::new();
         for trial in &subject.measured {
-            used = self.right_once(trial)?.1.library.or(used);
+            used = self.check_declared_inputs(trial)?.1.library.or(used);
             if let TimingUse::Measure(protocol) = timing {
                 workloads.push((trial.case.workload.clone(), self.timings(trial, protocol)?));
             }

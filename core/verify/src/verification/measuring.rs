@@ -1,5 +1,5 @@
-//! The time of what is right so far: each workload that is for measuring, cold and warm, and a look at what a timed launch
-//! left.
+//! Timing of a candidate that passed the checks so far: each measured workload, cold and warm; the outputs of a timed
+//! launch are judged.
 
 use std::time::Duration;
 
@@ -11,51 +11,52 @@ use lightbench_project::launch::expectation::WrongKind;
 use lightbench_tensors::inputs::InputSpec;
 use lightbench_units::{Hertz, Seconds};
 
-use super::there::Extras;
-use super::{Attempt, LONGEST, MemoryOrder, RunReport, Stop, Verification, stop};
-use crate::station::{
-    MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
+use super::checks_at_timed_size::Extras;
+use super::stop::stop_from_worker_error;
+use super::{Attempt, BufferPlacement, LONGEST, RunReport, Stop, Verification};
+use crate::compiled_candidate::CompiledWorkload;
+use crate::device_session::{
+    MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
 };
-use crate::subject::Trial;
-use crate::verdict::{Glance, ScreenedTiming, SizeCheck, Step, WorkloadTiming};
+use crate::verdict::{ScreenedTiming, ScreeningTiming, SizeCheck, Step, WorkloadTiming};
 
 /// How long measuring energy may take; it takes four seconds.
 const ENERGY_LIMIT: Duration = Duration::from_secs(30);
 
-/// How much time is spent on timing.
+/// Limits of a timing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hurry {
+pub(super) struct ScreeningLimits {
     pub(super) protocol: Protocol,
-    /// Beyond this a first execution is slow enough to know.
+    /// A first execution slower than this ends the timing.
     pub(super) abandon_above: Option<Seconds>,
 }
 
-impl Hurry {
+impl ScreeningLimits {
     fn none(protocol: Protocol) -> Self {
         Self { protocol, abandon_above: None }
     }
 }
 
 impl Verification<'_> {
-    /// The times of one workload. On a device that runs in real time it must be right there too.
+    /// The times of one workload. On a real device the outputs at this size are judged too.
     pub(super) fn measured(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         protocol: Protocol,
         seen: &[RunReport],
     ) -> Result<WorkloadTiming, Stop> {
-        if self.stations.models_time() {
-            let check = self.sampled_at_size(trial)?;
+        if self.workers.models_time() {
+            let check = self.check_sampled_blocks(trial)?;
             return self.modelled(trial, protocol, check);
         }
         let name = trial.case.workload.as_str();
-        self.right_there(trial, Extras::Probes)?;
+        self.check_timed_size(trial, Extras::Probes)?;
         let timings = self.timings(trial, protocol)?;
         let energy = match protocol.energy {
             EnergyUse::Skip => None,
             EnergyUse::Measure => Some(self.energy(trial, protocol)?),
         };
-        let (workload, profile) = (name.to_owned(), self.counted_beside(trial, seen));
+        let (workload, profile) = (name.to_owned(), self.profile_from_checker(trial, seen));
         Ok(WorkloadTiming {
             workload,
             timings,
@@ -68,10 +69,10 @@ impl Verification<'_> {
         })
     }
 
-    /// The times of one workload, each of a launch that was right.
+    /// The times of one workload; the outputs of each timed launch are judged.
     pub(super) fn timings(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         protocol: Protocol,
     ) -> Result<Vec<Timing>, Stop> {
         let mut timings = Vec::new();
@@ -80,7 +81,7 @@ impl Verification<'_> {
         modes.retain(|mode| *mode != Mode::Graph || !trial.candidate.is_cooperative());
         for mode in modes {
             timings.push(self.timed(Step::Measure, Some(&trial.case.workload), |this| {
-                let (report, last) = this.sampled(trial, mode, Hurry::none(protocol))?;
+                let (report, last) = this.sampled(trial, mode, ScreeningLimits::none(protocol))?;
                 this.revalidated(trial, last, report, mode)
             })?);
         }
@@ -90,17 +91,18 @@ impl Verification<'_> {
         Ok(timings)
     }
 
-    /// What an execution costs in energy, when all times are taken.
+    /// The energy of one execution, measured after all times.
     fn energy(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         protocol: Protocol,
     ) -> Result<Result<Energy, EnergyError>, Stop> {
         let name = trial.case.workload.as_str();
         self.timed(Step::Measure, Some(name), |this| {
-            let (mut order, _) = this.order(trial, Mode::Warm, Hurry::none(protocol));
+            let (mut order, _) =
+                this.measure_request(trial, Mode::Warm, ScreeningLimits::none(protocol));
             order.quantity = Quantity::Energy;
-            match this.ordered(trial, order)? {
+            match this.measure(trial, order)? {
                 MeasureReport::Energy(energy) => Ok(energy),
                 MeasureReport::Samples(_)
                 | MeasureReport::Modelled(_)
@@ -112,39 +114,45 @@ impl Verification<'_> {
         })
     }
 
-    /// A quick look at the time of one workload: cold alone, and not to the end where it is clearly slow.
-    pub(super) fn glanced(&mut self, trial: &Trial, hurry: Hurry) -> Result<ScreenedTiming, Stop> {
+    /// A screening timing of one workload: cold only, abandoned where the first execution is clearly too slow.
+    pub(super) fn screening_timing(
+        &mut self,
+        trial: &CompiledWorkload,
+        hurry: ScreeningLimits,
+    ) -> Result<ScreenedTiming, Stop> {
         let workload = trial.case.workload.clone();
-        if self.stations.models_time() {
+        if self.workers.models_time() {
             let check = SizeCheck::NotChecked("a screening models its time only".to_owned());
             let modelled = self.modelled(trial, hurry.protocol, check)?;
             let between = modelled.profile.ok().and_then(|profile| profile.between);
             let glance = match (modelled.timings.into_iter().next(), modelled.withheld) {
-                (Some(time), _) => Glance::Taken(time),
-                (None, reason) => Glance::Withheld { reason: reason.unwrap_or_default(), between },
+                (Some(time), _) => ScreeningTiming::Taken(time),
+                (None, reason) => {
+                    ScreeningTiming::Withheld { reason: reason.unwrap_or_default(), between }
+                }
             };
-            return Ok(ScreenedTiming { workload, glance });
+            return Ok(ScreenedTiming { workload, timing: glance });
         }
-        self.right_there(trial, Extras::None)?;
+        self.check_timed_size(trial, Extras::None)?;
         let glance = self.timed(Step::Measure, Some(&workload), |this| {
             let (report, last) = this.sampled(trial, Mode::Cold, hurry)?;
             if let MeasureReport::Abandoned(after) = report {
-                return Ok(Glance::Abandoned { after });
+                return Ok(ScreeningTiming::Abandoned { after });
             }
-            this.revalidated(trial, last, report, Mode::Cold).map(Glance::Taken)
+            this.revalidated(trial, last, report, Mode::Cold).map(ScreeningTiming::Taken)
         })?;
-        Ok(ScreenedTiming { workload, glance })
+        Ok(ScreenedTiming { workload, timing: glance })
     }
 
     fn modelled(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         protocol: Protocol,
         check: SizeCheck,
     ) -> Result<WorkloadTiming, Stop> {
         let name = trial.case.workload.as_str();
         self.timed(Step::Measure, Some(name), |this| {
-            let (report, _) = this.sampled(trial, Mode::Cold, Hurry::none(protocol))?;
+            let (report, _) = this.sampled(trial, Mode::Cold, ScreeningLimits::none(protocol))?;
             let workload = name.to_owned();
             match report {
                 MeasureReport::Modelled(programs) => {
@@ -183,24 +191,24 @@ impl Verification<'_> {
 
     fn sampled(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         mode: Mode,
-        hurry: Hurry,
+        hurry: ScreeningLimits,
     ) -> Result<(MeasureReport, InputSpec), Stop> {
-        let (order, last) = self.order(trial, mode, hurry);
-        Ok((self.ordered(trial, order)?, last))
+        let (order, last) = self.measure_request(trial, mode, hurry);
+        Ok((self.measure(trial, order)?, last))
     }
 
-    fn order(
+    fn measure_request(
         &self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         mode: Mode,
-        Hurry { protocol, abandon_above }: Hurry,
-    ) -> (MeasureOrder, InputSpec) {
-        let (declared, word) = (self.stations.timed_draw(), mode.word());
+        ScreeningLimits { protocol, abandon_above }: ScreeningLimits,
+    ) -> (MeasureRequest, InputSpec) {
+        let (declared, word) = (self.workers.timed_input_mode(), mode.word());
         let protocol = protocol.under(mode);
         let last = self.recipe(&trial.case, declared, &format!("{word} last"));
-        let order = MeasureOrder {
+        let order = MeasureRequest {
             case: trial.case.clone(),
             programs: vec![trial.candidate.clone()],
             recipe: self.recipe(&trial.case, declared, word),
@@ -216,26 +224,30 @@ impl Verification<'_> {
         (order, last)
     }
 
-    fn ordered(&mut self, trial: &Trial, order: MeasureOrder) -> Result<MeasureReport, Stop> {
+    fn measure(
+        &mut self,
+        trial: &CompiledWorkload,
+        order: MeasureRequest,
+    ) -> Result<MeasureReport, Stop> {
         let more = match order.quantity {
             Quantity::Time => order.protocol.longest * 4,
             Quantity::Energy => ENERGY_LIMIT,
         };
         let limit = self.limit(trial).saturating_mul(4).saturating_add(more);
-        let report = self.stations.measure(order, limit.min(LONGEST), self.cancellation);
+        let report = self.workers.measure(order, limit.min(LONGEST), self.cancellation);
         let name = Some(trial.case.workload.as_str());
-        report.map_err(|error| stop(error, Step::Measure, name))
+        report.map_err(|error| stop_from_worker_error(error, Step::Measure, name))
     }
 
-    /// The timing, if what the last timed launch left is right.
+    /// The timing, if the outputs of the last timed launch are correct.
     fn revalidated(
         &mut self,
-        trial: &Trial,
+        trial: &CompiledWorkload,
         last: InputSpec,
         report: MeasureReport,
         mode: Mode,
     ) -> Result<Timing, Stop> {
-        let memory = MemoryOrder::Fresh(Placement::Left);
+        let memory = BufferPlacement::Fresh(Placement::Left);
         let attempt = Attempt { trial, recipe: last, step: Step::Measure, memory };
         let samples = match report {
             MeasureReport::Samples(samples) => samples,
@@ -249,7 +261,7 @@ impl Verification<'_> {
         let Samples { clock, batches, rounds, stopped, readings, left_dirty, launch_floor } =
             samples;
         let batch = batches.first().copied().unwrap_or(1);
-        self.left_zero(&attempt, &left_dirty)?;
+        self.require_left_zero(&attempt, &left_dirty)?;
         let judged = self.judge(&attempt)?;
         self.accept(&attempt, judged, Some(WrongKind::StateDependent))?;
         let rounds = rounds.into_iter().next().unwrap_or_default();

@@ -5,8 +5,8 @@ use lightbench_device::Placement;
 use lightbench_project::manifest::Distribution;
 use lightbench_tensors::inputs::InputMode;
 
-use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification, open};
-use crate::subject::Trial;
+use super::{Attempt, BufferPlacement, RunReport, Scrutiny, Stop, Verification, open};
+use crate::compiled_candidate::CompiledWorkload;
 use crate::verdict::{Failure, Step, Wrong};
 
 /// Replays of one verification.
@@ -21,9 +21,9 @@ const DETAILS: &str = "strong reads returned older values that the memory model 
                        flag, or cuda::atomic with release and acquire";
 
 impl Verification<'_> {
-    /// Replays the smallest workload on which a strong read may return an older value; nothing where there is none.
+    /// Replays the smallest workload on which a strong read may return an older value, if any.
     pub(super) fn replays(&mut self, seen: &[RunReport]) -> Result<(), Stop> {
-        let trials = self.subject.trials.iter().zip(seen);
+        let trials = self.subject.workloads.iter().zip(seen);
         let stale = trials.filter(|(_, report)| report.stale_reads > 0);
         let sized = stale.filter_map(|(trial, report)| Some((trial, report.warp_instructions?)));
         let Some((trial, each)) = sized.min_by_key(|(_, count)| *count) else { return Ok(()) };
@@ -42,21 +42,21 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// A GPU cannot be told which values its reads return: beside one, a virtual device looks for faults alone.
-    fn replay(&mut self, trial: &Trial, seed: u64) -> Result<(), Stop> {
+    /// The values that reads return on a GPU cannot be chosen: a virtual device beside it checks for faults only.
+    fn replay(&mut self, trial: &CompiledWorkload, seed: u64) -> Result<(), Stop> {
         let recipe =
             self.recipe(&trial.case, InputMode::Distribution(Distribution::AsDeclared), "a");
-        let memory = MemoryOrder::Fresh(Placement::Left);
+        let memory = BufferPlacement::Fresh(Placement::Left);
         let attempt = Attempt { trial, recipe, step: Step::Determinism, memory };
         self.virtually(&attempt, Scrutiny::Replayed { seed })
     }
 
-    /// What the reads returned stands beside what came of it. A replay that takes too long shows nothing.
+    /// Adds to a failure which values the reads returned. A replay that exceeds its limit is no finding.
     fn explained(&mut self, done: Result<(), Stop>) -> Result<(), Stop> {
         match done {
             Err(Stop::Failure(Failure::TimedOut { .. })) => {
                 self.not_replayed();
-                open(self.stations, self.subject, &self.subject.candidate, self.cancellation)
+                open(self.workers, self.subject, &self.subject.candidate, self.cancellation)
             }
             Err(Stop::Failure(Failure::Wrong(mut wrong))) => {
                 if let Wrong::Seen { details, .. } = &mut *wrong {

@@ -8,11 +8,13 @@ use lightbench_project::launch::expectation::FaultKind;
 use lightbench_project::manifest::{BlockOrder, Distribution};
 use lightbench_tensors::inputs::InputMode;
 
-use super::{Attempt, CountsUse, MemoryOrder, RunReport, Scrutiny, Seer, Stop, Verification, open};
+use super::{
+    Attempt, BufferPlacement, CountsUse, ObservedOn, RunReport, Scrutiny, Stop, Verification, open,
+};
+use crate::compiled_candidate::CompiledWorkload;
+use crate::device_session::StartOrder;
 use crate::fault_report::FaultReport;
 use crate::program::{LaunchStep, Program};
-use crate::station::StartOrder;
-use crate::subject::Trial;
 use crate::verdict::{Failure, Fault, Step};
 
 /// A workload of more warp instructions does not run again for this.
@@ -24,7 +26,7 @@ const STANDING: &str = "warp positions";
 impl Verification<'_> {
     /// Runs the smallest workload of at least two blocks with one block at a time.
     pub(super) fn start_orders(&mut self, seen: &[RunReport]) -> Result<(), Stop> {
-        let trials = self.subject.trials.iter().zip(seen);
+        let trials = self.subject.workloads.iter().zip(seen);
         let trials = trials.filter(|(trial, _)| may_depend(&trial.candidate));
         let sized = trials.filter_map(|(trial, report)| Some((trial, report.warp_instructions?)));
         let Some((trial, count)) = sized.min_by_key(|(_, count)| *count) else { return Ok(()) };
@@ -43,27 +45,35 @@ impl Verification<'_> {
     }
 
     /// The fault of blocks that wait for others; none where all of them end.
-    fn waits(&mut self, trial: &Trial, order: StartOrder) -> Result<Option<Box<Fault>>, Stop> {
+    fn waits(
+        &mut self,
+        trial: &CompiledWorkload,
+        order: StartOrder,
+    ) -> Result<Option<Box<Fault>>, Stop> {
         match self.one_block_at_a_time(trial, order) {
             Ok(()) => Ok(None),
             Err(Stop::Failure(Failure::Fault(fault))) if fault.faults.iter().all(is_wait) => {
-                open(self.stations, self.subject, &self.subject.candidate, self.cancellation)?;
+                open(self.workers, self.subject, &self.subject.candidate, self.cancellation)?;
                 Ok(Some(fault))
             }
             Err(stop) => Err(stop),
         }
     }
 
-    fn one_block_at_a_time(&mut self, trial: &Trial, order: StartOrder) -> Result<(), Stop> {
+    fn one_block_at_a_time(
+        &mut self,
+        trial: &CompiledWorkload,
+        order: StartOrder,
+    ) -> Result<(), Stop> {
         let recipe =
             self.recipe(&trial.case, InputMode::Distribution(Distribution::AsDeclared), "a");
-        let memory = MemoryOrder::Fresh(Placement::Left);
+        let memory = BufferPlacement::Fresh(Placement::Left);
         let attempt = Attempt { trial, recipe, step: Step::Determinism, memory };
         self.virtually(&attempt, Scrutiny::OneBlock(order))
     }
 
     /// Notes or reports that blocks wait for others.
-    fn waiting(&mut self, trial: &Trial, mut fault: Box<Fault>) -> Result<(), Stop> {
+    fn waiting(&mut self, trial: &CompiledWorkload, mut fault: Box<Fault>) -> Result<(), Stop> {
         let in_ascending_order = self.waits(trial, StartOrder::Ascending)?.is_none();
         let place = fault.faults.first().map(place).unwrap_or_default();
         if !in_ascending_order {
@@ -96,19 +106,19 @@ impl Verification<'_> {
         }
     }
 
-    /// Runs and judges on a virtual device; beside a GPU, only faults are looked for.
+    /// Runs and judges on a virtual device; beside a GPU, it checks for faults only.
     pub(super) fn virtually(
         &mut self,
         attempt: &Attempt<'_>,
         scrutiny: Scrutiny,
     ) -> Result<(), Stop> {
-        if self.stations.models_time() {
-            return self.right(attempt, scrutiny).map(drop);
+        if self.workers.models_time() {
+            return self.run_and_judge(attempt, scrutiny).map(drop);
         }
         let order = (scrutiny, CountsUse::Drop);
-        self.ahead(&[Some(*attempt)], order, |this, ahead| {
+        self.with_prefetched_reports(&[Some(*attempt)], order, |this, ahead| {
             let Some(report) = ahead.take(0) else { return Ok(()) };
-            this.looked(attempt, report, Seer::Beside).map(drop)
+            this.accept_report(attempt, report, ObservedOn::Beside).map(drop)
         })
     }
 }

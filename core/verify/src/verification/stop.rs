@@ -1,20 +1,20 @@
-//! Why a verification ends early, and what the silence of a device worker says about the candidate.
+//! Why a verification ends early, and what a missing report of a device worker means for the candidate.
 
 use lightbench_worker::end::WorkerEnd;
 
+use crate::device_session::SessionFailure;
+use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::{NotJudged, NotPassed};
-use crate::station::StationFailure;
-use crate::stations::StationError;
 use crate::verdict::{Failure, Refused, Step};
 
 /// Why verification ended early.
 #[derive(Debug)]
 pub enum Stop {
-    /// The candidate is not right.
+    /// The candidate failed a check.
     Failure(Failure),
-    /// Nothing can be found out about the candidate.
+    /// The candidate cannot be judged.
     NotJudged(NotJudged),
-    /// A worker ended by no act of the evaluation.
+    /// A worker ended although the evaluation did not end it.
     WorkerEnded(Box<WorkerLoss>),
     /// The request is wrong, in words.
     Request(String),
@@ -55,7 +55,7 @@ pub struct WorkerLoss {
 }
 
 impl WorkerLoss {
-    /// What to tell a user after it happened in two processes in a row.
+    /// The message for a user after it happened in two processes in a row.
     #[must_use]
     pub fn in_two_processes(&self) -> String {
         let Self { end, step, workload } = self;
@@ -68,51 +68,59 @@ impl WorkerLoss {
 }
 
 /// Why the reference's worker gave no report.
-pub(super) fn of_judge(error: StationError, step: Step, workload: &str) -> Stop {
+pub(super) fn stop_from_reference_error(
+    error: DeviceWorkerError,
+    step: Step,
+    workload: &str,
+) -> Stop {
     let reason = match error {
-        StationError::Cancelled => return NotJudged::Cancelled.into(),
-        StationError::Ended(end) => {
+        DeviceWorkerError::Cancelled => return NotJudged::Cancelled.into(),
+        DeviceWorkerError::Ended(end) => {
             let workload = Some(workload.to_owned()).filter(|_| step != Step::HeldOut);
             return Stop::WorkerEnded(Box::new(WorkerLoss { end: *end, step, workload }));
         }
-        StationError::Failed(StationFailure::Reference(reason)) => reason,
-        error @ (StationError::Failed(_)
-        | StationError::TimedOut(_)
-        | StationError::Lost(_)
-        | StationError::Environment(_)) => error.to_string(),
+        DeviceWorkerError::Failed(SessionFailure::Reference(reason)) => reason,
+        error @ (DeviceWorkerError::Failed(_)
+        | DeviceWorkerError::TimedOut(_)
+        | DeviceWorkerError::Lost(_)
+        | DeviceWorkerError::Environment(_)) => error.to_string(),
     };
     Stop::Broken(format!("the reference, workload `{workload}`: {reason}"))
 }
 
-/// What a station's silence says about the candidate.
-pub(super) fn stop(error: StationError, step: Step, workload: Option<&str>) -> Stop {
+/// What a missing report of the candidate's worker means for the candidate.
+pub(super) fn stop_from_worker_error(
+    error: DeviceWorkerError,
+    step: Step,
+    workload: Option<&str>,
+) -> Stop {
     let workload = || workload.unwrap_or_default().to_owned();
     let failure = match error {
-        StationError::Cancelled => return NotJudged::Cancelled.into(),
-        StationError::TimedOut(limit) => {
+        DeviceWorkerError::Cancelled => return NotJudged::Cancelled.into(),
+        DeviceWorkerError::TimedOut(limit) => {
             let workload = Some(workload()).filter(|name| !name.is_empty());
             Failure::TimedOut { step, workload, limit, at: None }
         }
-        StationError::Lost(reason) => return NotJudged::DeviceLost { step, reason }.into(),
-        StationError::Ended(end) => {
+        DeviceWorkerError::Lost(reason) => return NotJudged::DeviceLost { step, reason }.into(),
+        DeviceWorkerError::Ended(end) => {
             let workload =
                 Some(workload()).filter(|name| !name.is_empty() && step != Step::HeldOut);
             return Stop::WorkerEnded(Box::new(WorkerLoss { end: *end, step, workload }));
         }
-        StationError::Failed(StationFailure::NotSupported(reason)) => {
+        DeviceWorkerError::Failed(SessionFailure::NotSupported(reason)) => {
             return NotJudged::NotSupported { reason }.into();
         }
-        StationError::Failed(StationFailure::Load(reason)) => {
+        DeviceWorkerError::Failed(SessionFailure::Load(reason)) => {
             Failure::Refused(Refused::Load(reason))
         }
-        StationError::Failed(StationFailure::Launch(reason)) => {
+        DeviceWorkerError::Failed(SessionFailure::Launch(reason)) => {
             Failure::Refused(Refused::Launch { workload: workload(), problems: vec![reason] })
         }
-        StationError::Failed(StationFailure::Memory(reason)) => {
+        DeviceWorkerError::Failed(SessionFailure::Memory(reason)) => {
             Failure::Refused(Refused::Memory(reason))
         }
-        StationError::Failed(failure) => return Stop::Broken(failure.to_string()),
-        StationError::Environment(reason) => return Stop::Broken(reason),
+        DeviceWorkerError::Failed(failure) => return Stop::Broken(failure.to_string()),
+        DeviceWorkerError::Environment(reason) => return Stop::Broken(reason),
     };
     Stop::Failure(failure)
 }

@@ -20,7 +20,7 @@ fn sample(name: &str) -> Project {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample-projects")
 }
 
 /// A kernel of a sample project that is in no file.

@@ -6,7 +6,7 @@ use lightbench_project::manifest::Evidence::{
 };
 
 use super::module;
-use crate::evidence::provenance::of_files;
+use crate::evidence::provenance::from_files;
 use crate::evidence::{Disbelief, Found, Origin, find};
 
 const TABLES: &str = r#"
@@ -33,7 +33,7 @@ const CLOCK: &str = "mov.u64 %rd1, %globaltimer;";
 
 fn found(body: &str, disbelief: Option<Disbelief>) -> Vec<Found> {
     let text = module(TABLES, body);
-    let provenance = of_files("kernels/k.cu", &["tools.cuh"], disbelief);
+    let provenance = from_files("kernels/k.cu", &["tools.cuh"], disbelief);
     find(&text, &["k"], &provenance).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -141,7 +141,7 @@ fn a_variable_is_the_candidates_whoever_writes_it() {
                 st.global.u32 [_ZN4cuda3std3__48swap_tagE], 1;\n\
                 createpolicy.fractional.L2::evict_last.b64 %rd1, 1.0;";
     let text = module(&items, body);
-    let found = find(&text, &["k"], &of_files("kernels/k.cu", &[], None)).unwrap();
+    let found = find(&text, &["k"], &from_files("kernels/k.cu", &[], None)).unwrap();
     let kinds: Vec<_> = found.iter().map(|each| each.evidence).collect();
     assert_eq!(kinds, [DeviceGlobals, CachePersistence]);
     assert!(found.iter().all(|each| each.origin == Origin::Candidate));

@@ -20,7 +20,7 @@ fn writes(body: &str, name: &str) {
 }
 
 fn loses(body: &str, name: &str) {
-    check(ITEMS, body, &[(DeviceGlobals, &format!("hands on the address of {name}"))]);
+    check(ITEMS, body, &[(DeviceGlobals, &format!("passes on the address of {name}"))]);
 }
 
 fn reads(body: &str) {
@@ -86,7 +86,7 @@ fn a_function_may_not_return_an_address() {
     let items = format!(
         "{ITEMS}\n.func (.param .b64 where) find () {{ .reg .b64 %rd<2>;\nmov.u64 %rd1, counter;\nst.param.b64 [where], %rd1;\nret; }}"
     );
-    let expected = [(DeviceGlobals, "hands on the address of `counter`")];
+    let expected = [(DeviceGlobals, "passes on the address of `counter`")];
     check(&items, "call (%rd1), find, ();", &expected);
     // The same where the old ABI returns it in a register, whole or as an element of a vector.
     for body in [
@@ -106,7 +106,7 @@ fn printing_a_literal_is_printing_only() {
     let own =
         ITEMS.replace("(.param .b64 a, .param .b64 b);", "(.param .b64 a, .param .b64 b) { ret; }");
     let own = own.replace(".extern", "");
-    check(&own, print, &[(DeviceGlobals, "hands on the address of `$str`")]);
+    check(&own, print, &[(DeviceGlobals, "passes on the address of `$str`")]);
 }
 
 #[test]
@@ -132,5 +132,5 @@ fn more_addresses_than_can_be_followed_are_all_lost() {
     let body: String = names.iter().map(|name| format!("mov.u64 %rd1, {name};\n")).collect();
     let found = super::found(&items, &body);
     assert_eq!(found.len(), 300);
-    assert_eq!(found[7].what, "hands on the address of `v7`");
+    assert_eq!(found[7].what, "passes on the address of `v7`");
 }

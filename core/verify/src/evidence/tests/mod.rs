@@ -7,7 +7,7 @@ mod reach;
 
 use lightbench_project::manifest::Evidence;
 
-use super::provenance::of_files;
+use super::provenance::from_files;
 use super::{Found, find};
 
 /// A module with what `items` declares and a kernel `k` whose body is `body`.
@@ -21,7 +21,7 @@ fn module(items: &str, body: &str) -> String {
 
 fn found(items: &str, body: &str) -> Vec<Found> {
     let text = module(items, body);
-    find(&text, &["k"], &of_files("k.cu", &[], None))
+    find(&text, &["k"], &from_files("k.cu", &[], None))
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 

@@ -3,7 +3,7 @@
 use lightbench_project::manifest::Evidence::{InlineAssembly, Sleeps};
 
 use super::{check, module};
-use crate::evidence::provenance::of_files;
+use crate::evidence::provenance::from_files;
 use crate::evidence::{Disbelief, Unreadable, find};
 
 const SLEEPER: &str = ".func sleeper () { nanosleep.u32 20;\nret; }\n";
@@ -44,7 +44,7 @@ fn an_address_that_is_taken_counts_as_called() {
 fn the_first_entry_that_reaches_something_is_told() {
     let items = format!("{SLEEPER}.entry second () {{ call sleeper, ();\nret; }}");
     let text = module(&items, "call sleeper, ();");
-    let provenance = of_files("k.cu", &[], None);
+    let provenance = from_files("k.cu", &[], None);
     for (entries, expected) in [(&["k", "second"], "k"), (&["second", "k"], "second")] {
         let found = find(&text, entries, &provenance).unwrap();
         assert_eq!(found.len(), 1, "{found:?}");
@@ -60,13 +60,13 @@ fn assembly_that_leaves_its_function_is_read_as_it_is_assembled() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].evidence, InlineAssembly);
     let text = module("", &format!("call hidden, ();\n{body}"));
-    let found = find(&text, &["k"], &of_files("k.cu", &[], None)).unwrap();
+    let found = find(&text, &["k"], &from_files("k.cu", &[], None)).unwrap();
     assert_eq!(found[1].evidence, Sleeps);
 }
 
 #[test]
 fn a_kernel_in_ptx_is_assembly() {
-    let provenance = of_files("k.ptx", &[], Some(Disbelief::Ptx));
+    let provenance = from_files("k.ptx", &[], Some(Disbelief::Ptx));
     let found = find(&module("", ""), &["k"], &provenance).unwrap();
     assert_eq!(found[0].what, "is written in PTX");
 }
@@ -74,7 +74,7 @@ fn a_kernel_in_ptx_is_assembly() {
 #[test]
 fn what_cannot_be_read_is_an_error() {
     let find =
-        |text: &str, entry: &str| find(text, &[entry], &of_files("k.cu", &[], None)).unwrap_err();
+        |text: &str, entry: &str| find(text, &[entry], &from_files("k.cu", &[], None)).unwrap_err();
     assert!(matches!(find("nonsense", "k"), Unreadable::Syntax(_)));
     assert!(matches!(find(&module("", "mov.u32 %r1"), "k"), Unreadable::Syntax(_)));
     assert_eq!(find(&module(SLEEPER, ""), "other"), Unreadable::NoEntry("other".to_owned()));
