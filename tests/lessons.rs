@@ -87,10 +87,7 @@ fn accesses_are_those_that_the_lessons_are_about() {
         assert!(told.iter().any(|told| told.as_str().unwrap().contains(expected)), "{told:?}");
     };
     check(&["coalescing", "--kernel", "start", "--line", "19"], "32 sectors, the minimum is 4");
-    check(
-        &["coalescing", "--kernel", "side-by-side", "--line", "19"],
-        "4 sectors, the minimum",
-    );
+    check(&["coalescing", "--kernel", "side-by-side", "--line", "19"], "4 sectors, the minimum");
     check(&["banks", "--kernel", "start", "--line", "31"], "a 32-way bank conflict");
     check(&["banks", "--kernel", "padded", "--line", "31", "--warp", "3"], "no bank conflict");
     let Some(said) = run(&["access", &folder("banks"), "--kernel", "start"]) else { return };
