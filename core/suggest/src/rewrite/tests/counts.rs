@@ -133,11 +133,11 @@ fn counters_that_somebody_else_needs_stay_where_they_are() {
     );
     check(
         "    for (int j = 0; j < 4; ++j) {\n        if (x[j] == 3) return;\n        atomicAdd(&counts[j], 1u);\n    }\n",
-        "threads that leave do not come to the barrier",
+        "threads that return do not reach the barrier",
     );
     check(
         "    if (x[threadIdx.x] == 3) return;\n    __syncwarp();\n    atomicAdd(&counts[0], 1u);\n",
-        "threads meet behind a guard",
+        "a barrier follows a guard at which some threads return",
     );
     let sums = "steps: [fill(buffer: \"total\", value: 0), launch(kernel: \"sum\", grid: [\"ceil_div(n, 256)\"], block: [256])],";
     let text = vectors(

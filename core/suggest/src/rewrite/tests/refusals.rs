@@ -89,7 +89,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "vector-access",
         "    if (threadIdx.x < 100) {\n        for (int i = threadIdx.x; i < n; i += 256) { c[i] = a[i]; }\n    }\n",
-        "some threads may not get to the loop",
+        "some threads may not reach the loop",
     ),
     (
         "warp-reduction",

@@ -226,7 +226,7 @@ fn lanes_of_a_warp_that_share_a_row_move_vectors() {
     assert_eq!(found[0].what, "`p` moves 16 bytes at a time in the loop of line 13");
     // Neighbouring lanes in different rows would leave elements out.
     let apart = text("threadIdx.x % 32", "blockIdx.x * 2 + threadIdx.x / 16");
-    refused("softmax", "vector-access", &apart, "some threads may not get to the loop");
+    refused("softmax", "vector-access", &apart, "some threads may not reach the loop");
     let whole = text("threadIdx.x % 16", "blockIdx.x * 2 + threadIdx.x / 32");
     refused("softmax", "vector-access", &whole, "from the thread by the warp, block or grid");
 }
