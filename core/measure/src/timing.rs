@@ -349,7 +349,7 @@ impl Timing {
         }
     }
 
-    /// The launch floor, if the time is at most [`NEAR_FLOOR`] times as long.
+    /// The launch floor, if the time is at most 3 times as long.
     #[must_use]
     pub fn near_floor(&self) -> Option<Seconds> {
         self.launch_floor.filter(|floor| self.summary.median.0 <= NEAR_FLOOR * floor.0)

@@ -150,7 +150,7 @@ impl MethodBound {
     /// The bound of the pipe that the task's precision names, without products made of narrower ones.
     ///
     /// # Errors
-    /// As for [`PhysicalBound::of`].
+    /// As for [`PhysicalBound::new`].
     pub fn new(
         work: &MinimalWork,
         ceilings: &Ceilings,

@@ -95,11 +95,11 @@ pub struct Bounds<'a> {
     pub method: Option<&'a MethodBound>,
 }
 
-/// The standing of a time.
+/// Compares a time with its bounds.
 ///
-/// Only a bound on stated peaks makes a finding of a time, and only if something confirms the peak on this device: the
-/// driver's attributes or a calibration. Measured ceilings are what our own kernels reached: a time below their bound says that
-/// more is possible, see [`Standing::beaten`].
+/// A time below a bound on stated peaks is an error only if the driver's attributes or a calibration confirm the peak on this
+/// device. Measured ceilings are the rates that our own kernels reached: a time below a bound on them shows that more is
+/// possible, see [`BoundComparison::exceeded_ceiling`].
 ///
 /// # Errors
 /// The time lies below a physical bound on stated peaks, is none, or there is no bound.

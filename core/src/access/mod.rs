@@ -1,5 +1,5 @@
-//! What the lanes of a warp touch: addresses of one source line, the sectors or banks that they fall into, and what that
-//! costs. [`record()`] has the virtual GPU run a kernel; [`Picture`] is one access of it, pure.
+//! The memory accesses of a warp at one source line: addresses, sectors or banks, and their cost. [`record()`] runs a kernel
+//! on the virtual GPU; [`AccessPicture`] describes one of its accesses.
 
 mod picture;
 mod record;
