@@ -139,7 +139,7 @@ fn check_cache(place: fn(&Bench) -> PathBuf) {
     let cache = place(&bench);
     let mut command = bench.command(NAIVE);
     command.env("LIGHTBENCH_CACHE", &cache);
-    check_one(&bench, command, 0, &["compiles", "note: ", cache.to_str().unwrap(), "each time"]);
+    check_one(&bench, command, 0, &["compiles", "note: ", cache.to_str().unwrap(), "not cached"]);
 }
 
 #[test]
