@@ -169,7 +169,7 @@ fn a_full_disk_keeps_nothing() {
     fs::write(cache.join("fill"), vec![0; 56 << 10]).ok();
     let mut command = bench.command(NAIVE);
     command.env("LIGHTBENCH_CACHE", &cache);
-    check_one(&bench, command, 0, &["compiles", "note: ", "each time"]);
+    check_one(&bench, command, 0, &["compiles", "note: ", "again in each process"]);
     // A second run finds nothing half-written that it trusts.
     let mut command = bench.command(NAIVE);
     command.env("LIGHTBENCH_CACHE", &cache);
