@@ -134,12 +134,17 @@ fn compiled(reply: &NvrtcOutput) -> (&[u8], &[u8], &[String]) {
     }
 }
 
+/// Whether a process has ended, even if its parent has not reaped it.
+pub(crate) fn is_gone_or_zombie(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
+}
+
 /// Neither running nor waiting to be reaped.
 fn is_gone(process: u32) -> bool {
     !Path::new(&format!("/proc/{process}")).exists()
 }
 
-fn wait_until(what: &str, limit: Duration, condition: impl Fn() -> bool) {
+pub(crate) fn wait_until(what: &str, limit: Duration, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + limit;
     while !condition() {
         assert!(Instant::now() < deadline, "{what} within {limit:?}");

@@ -12,6 +12,7 @@ fn main() -> std::io::Result<()> {
         "../project/src",
         "../speed_of_light/src",
         "../tensors/src",
+        "../units/src",
         "../virtual_gpu/src",
     ])
 }

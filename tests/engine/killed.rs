@@ -9,8 +9,9 @@ use lightbench_core::measure::{Mode, Protocol};
 use lightbench_core::verify::verdict::Step;
 use rustix::process::Signal;
 
-use super::meddler::{children, signal, wait_for_end};
+use super::meddler::{children, signal};
 use super::*;
+use crate::worker::{is_gone_or_zombie, wait_until};
 
 /// Points of each step at which a worker is harmed.
 const POINTS: u32 = 6;
@@ -143,7 +144,8 @@ impl Trial {
             if self.signal == Signal::KILL {
                 // On a loaded machine a process outlives the signal for a while: the next evaluation would find the idle
                 // worker alive and lose it in addition to its own.
-                wait_for_end(*process);
+                let process = process.unsigned_abs();
+                wait_until("a killed worker ends", PATIENCE, || is_gone_or_zombie(process));
             }
         }
     }

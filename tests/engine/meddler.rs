@@ -53,22 +53,6 @@ pub(super) fn signal(process: i32, signal: Signal) {
     }
 }
 
-/// Waits until a process has ended, whether or not its parent has reaped it. At most 60 s.
-pub(super) fn wait_for_end(process: i32) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while is_running(process) {
-        assert!(Instant::now() < deadline, "process {process} does not end");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Whether a process exists and is no zombie.
-fn is_running(process: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
-    // The state follows the name, which may contain anything.
-    stat.is_ok_and(|stat| !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" Z")))
-}
-
 /// What this process holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {

@@ -145,11 +145,6 @@ fn grandchildren_end_with_the_worker() {
     wait_until("the grandchild is gone", LIMIT, || is_gone_or_zombie(grandchild));
 }
 
-/// Orphans are reaped by the first process of the system, some time.
-fn is_gone_or_zombie(process: u32) -> bool {
-    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
-}
-
 #[test]
 fn a_worker_ends_with_its_parent_in_the_middle_of_a_compile() {
     if Toolchain::find().is_none() {

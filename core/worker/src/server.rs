@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::Builder;
 
 use crate::confine::{self, Streams};
@@ -65,10 +65,7 @@ impl Offer {
             };
             let sandbox = conversation.confine(setup);
             conversation.send(&Readiness::Ready(Ready { facts, sandbox }))?;
-            conversation.answer(&setup.scratch, |frame| {
-                let request = frame.parse().map_err(ServeError::Parent)?;
-                Ok(service.answer(request))
-            })
+            conversation.answer(&setup.scratch, |frame| service.answer(frame.parse()?))
         };
         Self { name: P::SERVICE, build: P::BUILD, serve: Box::new(serve) }
     }
@@ -133,7 +130,7 @@ impl Conversation {
     fn answer(
         self,
         scratch: &Path,
-        mut answer: impl FnMut(Frame) -> Result<Result<Frame, FrameError>, ServeError>,
+        mut answer: impl FnMut(Frame) -> Result<Frame, FrameError>,
     ) -> Result<(), ServeError> {
         let Streams { from_parent, to_parent } = self.streams;
         let (sender, receiver) = sync_channel(1);
@@ -148,24 +145,15 @@ impl Conversation {
                     confine::end_with_parent(scratch)
                 })
                 .map_err(ServeError::Process)?;
-            answer_all(receiver, &mut to_parent, &mut answer).inspect_err(|error| {
+            let answered =
+                receiver.into_iter().try_for_each(|frame| reply(&mut to_parent, answer(frame)));
+            answered.map_err(ServeError::Parent).inspect_err(|error| {
                 // The thread ends the process before the caller receives the error. If standard error is closed, nothing
                 // else can take the message.
                 let _closed = writeln!(std::io::stderr(), "{error}");
             })
         })
     }
-}
-
-fn answer_all(
-    requests: Receiver<Frame>,
-    to_parent: &mut File,
-    answer: &mut impl FnMut(Frame) -> Result<Result<Frame, FrameError>, ServeError>,
-) -> Result<(), ServeError> {
-    for frame in requests {
-        reply(to_parent, answer(frame)?).map_err(ServeError::Parent)?;
-    }
-    Ok(())
 }
 
 /// Forwards frames until the parent closes its stream or sends something else.
