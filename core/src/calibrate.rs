@@ -289,7 +289,7 @@ fn over_devices(found: &[Seconds], what: &str) -> Option<Measured<Seconds>> {
     (low.0 > 0.0).then_some(Measured { median, low, high, samples, method })
 }
 
-/// The times that count, with their workloads, or the reason why there are none.
+/// The times that count, with their workloads, or the reason for their absence.
 fn timed<'a>(
     benchmark: &Benchmark,
     project: &'a Project,

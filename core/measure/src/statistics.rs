@@ -56,7 +56,7 @@ impl Summary {
     }
 }
 
-/// All samples; `None` if there is none or if one is not a finite time.
+/// All samples; `None` without samples, or if a sample is not a finite time.
 fn flat<'a>(rounds: impl Iterator<Item = &'a Vec<Seconds>>) -> Option<Vec<f64>> {
     let all: Vec<f64> = rounds.flatten().map(|sample| sample.0).collect();
     let sound = all.iter().all(|sample| sample.is_finite() && *sample >= 0.0);

@@ -46,7 +46,7 @@ pub struct Performance<'a> {
     pub advice: Option<&'a Advice>,
 }
 
-/// A time, or the reason why there is none.
+/// A time, or the reason for its absence.
 #[derive(Clone, Copy, Debug)]
 pub enum Time<'a> {
     /// No time, for this reason.

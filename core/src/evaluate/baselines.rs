@@ -31,7 +31,7 @@ struct LibraryTimeKey {
     timing: TimingUse,
 }
 
-/// The times of a library, or the reason why there are none.
+/// The times of a library, or the reason for their absence.
 type LibraryTimeResult = Result<LibraryTimes, LibraryUnusable>;
 
 /// The reason why a library cannot serve as a baseline.

@@ -116,7 +116,7 @@ pub enum Outcome {
     },
     /// Both times come from the model.
     Modelled {
-        /// The times of A and B, or the reason why there is none.
+        /// The times of A and B, or the reason why the model gives no time.
         timings: Box<[Result<Timing, String>; 2]>,
         /// The time of B divided by that of A, if both are known.
         ratio: Option<Fraction>,

@@ -19,7 +19,7 @@ type Goal = (fn(&Workload) -> u64, u64);
 /// Additional bytes for each output element: the f64 result of the reference and its magnitude.
 const REFERENCE_BYTES: u64 = 16;
 
-/// A workload with wide indices, or the reason why there is none.
+/// A workload with wide indices, or the reason for its absence.
 #[derive(Clone, Debug)]
 pub(super) enum WideIndexWorkload {
     /// The definition does not permit one.

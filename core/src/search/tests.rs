@@ -327,12 +327,13 @@ impl Setting {
     fn run(&self) -> SearchState {
         let project = project(self.project);
         let laboratory = self.laboratory(&project, usize::MAX);
-        let explorer = Explorer::begin(self.order(&project), laboratory, None, nobody()).unwrap();
+        let explorer =
+            Explorer::begin(self.order(&project), laboratory, None, no_listeners()).unwrap();
         explorer.run().0
     }
 }
 
-fn nobody<'a>() -> SearchListeners<'a> {
+fn no_listeners<'a>() -> SearchListeners<'a> {
     SearchListeners { listener: Box::new(|_, _| {}), keeper: Box::new(|_| {}) }
 }
 
@@ -466,7 +467,7 @@ impl Kept {
         let journal = Journal::create(&self.path(), self.machine.clone()).unwrap();
         let laboratory = setting.laboratory(&project, patience);
         let order = setting.order(&project);
-        Explorer::begin(order, laboratory, Some(journal), nobody()).unwrap().run().0
+        Explorer::begin(order, laboratory, Some(journal), no_listeners()).unwrap().run().0
     }
 
     fn resume(&self, setting: &Setting) -> SearchState {
@@ -474,7 +475,7 @@ impl Kept {
         let (journal, read) = Journal::resume(&self.path(), self.machine.clone()).unwrap();
         let laboratory = setting.laboratory(&project, usize::MAX);
         let order = setting.order(&project);
-        Explorer::resume(order, laboratory, read.story, Some(journal), nobody()).run().0
+        Explorer::resume(order, laboratory, read.story, Some(journal), no_listeners()).run().0
     }
 }
 
@@ -522,14 +523,16 @@ fn what_a_person_turns_down_is_no_best_and_is_not_gone_on_from() {
     let mut laboratory = setting.laboratory(&project, usize::MAX);
     laboratory.unwanted =
         Unwanted { patience: usize::MAX - 8, variants: vec![(1, "too clever".to_owned())] };
-    let explorer = Explorer::begin(setting.order(&project), laboratory, None, nobody()).unwrap();
+    let explorer =
+        Explorer::begin(setting.order(&project), laboratory, None, no_listeners()).unwrap();
     let story = explorer.run().0;
     assert_eq!(story.variants[1].turned_down.as_deref(), Some("too clever"));
     assert!(matches!(story.ended, Some(End::Budget(_) | End::NothingLeft)), "{:?}", story.ended);
     // Also where the search was stopped before it heard.
     let mut laboratory = setting.laboratory(&project, 8);
     laboratory.unwanted = Unwanted { patience: 0, variants: vec![(1, "too clever".to_owned())] };
-    let explorer = Explorer::begin(setting.order(&project), laboratory, None, nobody()).unwrap();
+    let explorer =
+        Explorer::begin(setting.order(&project), laboratory, None, no_listeners()).unwrap();
     let story = explorer.run().0;
     assert_eq!(story.ended, Some(End::Stopped));
     assert_eq!(story.variants[1].turned_down.as_deref(), Some("too clever"));

@@ -41,7 +41,7 @@ fn what_is_skipped_is_not_looked_at_and_not_lost() {
     let laboratory = FORECASTING.laboratory(&project, usize::MAX);
     let seen = Arc::clone(&laboratory.seen);
     let order = FORECASTING.order(&project);
-    let story = Explorer::begin(order, laboratory, None, nobody()).unwrap().run().0;
+    let story = Explorer::begin(order, laboratory, None, no_listeners()).unwrap().run().0;
     let all = skipped(&story);
     assert!(all.len() >= 3, "{:#?}", gist(&story));
     for number in all {

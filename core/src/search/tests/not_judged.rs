@@ -45,7 +45,7 @@ fn what_is_never_judged_is_tried_twice_and_teaches_nothing() {
         let project = project(setting.project);
         let laboratory = setting.laboratory(&project, usize::MAX);
         let order = setting.order(&project);
-        let explorer = Explorer::begin(order, laboratory, None, nobody()).unwrap();
+        let explorer = Explorer::begin(order, laboratory, None, no_listeners()).unwrap();
         let (story, learnt) = explorer.run();
         let never: Vec<usize> = (0..story.variants.len())
             .filter(|variant| story.variants[*variant].not_judged > 0)

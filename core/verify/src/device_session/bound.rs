@@ -148,8 +148,11 @@ impl Bound {
         (name, access): (&str, Access),
         making: InputEncoding,
     ) -> Result<(), SessionFailure> {
-        let nobody = || SessionFailure::Order("the device makes nothing".to_owned());
-        self.trusted.ok_or_else(nobody)?.make(device, id, &making)?;
+        let missing = || {
+            let message = "the device has no harness kernels that generate inputs";
+            SessionFailure::Order(message.to_owned())
+        };
+        self.trusted.ok_or_else(missing)?.make(device, id, &making)?;
         if access == Access::ReadOnly {
             self.made.insert(id, (name.to_owned(), making));
         }
