@@ -114,15 +114,24 @@ impl ConflictCheck<'_> {
         let settled = !self.keeps_readers && !new.writes && self.readers_settle(&entries);
         let observed: Vec<bool> =
             entries.iter().map(|entry| self.was_observed(&entries, entry, me)).collect();
-        let mut index = 0;
         // A read that is not recorded replaces no other read.
         let needs = |entry: &Entry| settled || is_first_witness(&entries, entry);
         let needed: Vec<bool> = entries.iter().map(|entry| !new.writes && needs(entry)).collect();
-        entries.retain(|entry| {
+        let mut index = 0;
+        entries.retain_mut(|entry| {
             index += 1;
-            needed[index - 1]
-                || !self.covers(&new, entry)
-                || !observed[index - 1] && !self.follows(&new, entry)
+            if needed[index - 1] || !self.covers(&new, entry) {
+                return true;
+            }
+            if observed[index - 1] || self.follows(&new, entry) {
+                return false;
+            }
+            // Of a read by several lanes, a write replaces those that happen before it.
+            if new.writes && !entry.writes {
+                let read = entry.record;
+                entry.retain_lanes(|thread| !self.order.before(&read, thread, me));
+            }
+            entry.lanes != 0
         });
         if new.writes {
             entries.iter_mut().for_each(|entry| entry.sees = false);
@@ -293,19 +302,20 @@ fn same_bytes(a: &Entry, b: &Entry) -> bool {
     a.bytes() == b.bytes() && a.wide() == b.wide()
 }
 
-/// Whether a read is the first of its thread that observed the last strong write (rule 16): an access after it may
-/// happen before a later read.
+/// Whether a read is, for one of its lanes, the first that observed the last strong write (rule 16): an access after
+/// it may happen before a later read.
 fn is_first_witness(entries: &[Entry], read: &Entry) -> bool {
     let witness = |entry: &Entry| {
         !entry.writes && entry.sees && entry.record.access.strength().reach().is_some()
     };
-    let earlier = |entry: &Entry| {
+    let earlier = |entry: &&Entry| {
         witness(entry)
             && same_bytes(entry, read)
-            && entry.record.thread == read.record.thread
+            && entry.record.thread.same_warp(read.record.thread)
             && entry.record.time < read.record.time
     };
-    witness(read) && !entries.iter().any(earlier)
+    let seen = entries.iter().filter(earlier).fold(0, |lanes, entry| lanes | entry.lanes);
+    witness(read) && read.lanes & !seen != 0
 }
 
 /// Marks the thread's own plain reads as attempts, after its atomic.
@@ -318,10 +328,7 @@ fn follow_attempts(entries: &mut Vec<Entry>, atomic: &Entry, attempts: &mut Vec<
             continue;
         }
         attempts.push(entry.record.access.pc());
-        entry.lanes &= !bit;
-        if entry.lanes != 0 && entry.record.thread == me {
-            entry.record.thread = me.with_lane(entry.lanes.trailing_zeros());
-        }
+        entry.retain_lanes(|thread| thread != me);
     }
     entries.retain(|entry| entry.lanes != 0);
 }

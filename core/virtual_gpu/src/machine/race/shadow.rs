@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::clock::Thread;
 use super::conflict::MemoryKind;
-use super::happens_before::Reach;
+use super::happens_before::{Reach, lanes_of};
 use super::location::Location;
 use super::page::{PAGE, Page};
 
@@ -194,6 +194,19 @@ pub(super) struct Entry {
     pub(super) writes: bool,
     /// A read after the last write.
     pub(super) sees: bool,
+}
+
+impl Entry {
+    /// Removes the lanes for whose thread `keeps` is false; the record is then that of the first lane left.
+    pub(super) fn retain_lanes(&mut self, keeps: impl Fn(Thread) -> bool) {
+        let thread = self.record.thread;
+        self.lanes = lanes_of(self.lanes)
+            .filter(|lane| keeps(thread.with_lane(*lane)))
+            .fold(0, |lanes, lane| lanes | 1 << lane);
+        if self.lanes != 0 {
+            self.record.thread = thread.with_lane(self.lanes.trailing_zeros());
+        }
+    }
 }
 
 /// The limit of recorded accesses of a word.

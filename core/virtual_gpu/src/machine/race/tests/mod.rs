@@ -225,6 +225,20 @@ fn first_races(events: &[Event], racing: &[bool]) -> Vec<(usize, usize)> {
     first
 }
 
+/// Whether the machine and the graph find the same first races.
+fn check(kinds: &[(u8, u8, u8, u8)]) {
+    let events: Vec<Event> = kinds.iter().copied().map(event).collect();
+    let found = first_races(&events, &detected(&events));
+    let expected = first_races(&events, &oracle::racing(&events));
+    assert_eq!(found, expected, "{events:#?}");
+}
+
+/// Two lanes read a counter together and then add to it one after the other; the second may then store to it.
+#[test]
+fn a_write_replaces_the_lanes_of_a_read_that_happen_before_it() {
+    check(&[(6, 4, 1, 40), (6, 5, 1, 40), (6, 4, 1, 48), (6, 5, 1, 32), (0, 5, 1, 199)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
     #[test]
