@@ -49,7 +49,7 @@ pub const STAMPED: f64 = 0.5;
 pub(crate) const LIBRARY_SHARE: f64 = 0.25;
 
 /// An instruction that only this device accepts; it has no effect.
-pub(crate) const OWN_INSTRUCTION: &str = "wgmma.fence.sync.aligned;";
+pub(crate) const OWN_INSTRUCTION: &str = "tcgen05.wait::ld.sync.aligned;";
 
 /// A device that passes for a GPU.
 #[derive(Debug)]

@@ -366,7 +366,7 @@ fn what_the_virtual_device_does_not_take_is_not_known_for_that_reason() {
         "own-instruction",
         1000.0,
         "unknown",
-        &["the virtual device cannot load the kernel", "wgmma"],
+        &["the virtual device cannot load the kernel", "tcgen05"],
     );
 }
 

@@ -30,7 +30,7 @@ pub(super) const SPECIMENS: &[Specimen] = &[
         name: "own-instruction",
         block: 256,
         grid: Grid::Each,
-        body: "wgmma.fence.sync.aligned;",
+        body: "tcgen05.wait::ld.sync.aligned;",
     },
     Specimen { name: "leaves-its-results", block: 256, grid: Grid::Each, body: LEAVES_ITS_RESULTS },
     Specimen {

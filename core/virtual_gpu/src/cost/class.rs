@@ -75,7 +75,9 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         },
         Code::Atomic { .. } | Code::AtomicVector { .. } => InstructionClass::Atomic,
         Code::Matrix { matrix, .. } => match matrix {
-            Matrix::Multiply(_) | Matrix::WarpMultiply(_) => InstructionClass::Tensor,
+            Matrix::Multiply(_) | Matrix::WarpMultiply(_) | Matrix::Warpgroup(_) => {
+                InstructionClass::Tensor
+            }
             Matrix::Transpose => InstructionClass::Warp,
             Matrix::Load(..)
             | Matrix::Store(..)
@@ -98,7 +100,8 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::Arrive(_)
         | Code::Reduce(..)
         | Code::SynchroniseWarp
-        | Code::Fence(..) => InstructionClass::Barrier,
+        | Code::Fence(..)
+        | Code::ProxyFence(_) => InstructionClass::Barrier,
         Code::Warp(_) => InstructionClass::Warp,
         Code::Sleep | Code::Hint => InstructionClass::Other,
     }

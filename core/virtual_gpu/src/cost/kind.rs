@@ -153,7 +153,7 @@ pub(crate) fn kind(code: Code) -> Kind {
         Code::Atomic { .. } | Code::AtomicVector { .. } => Kind::Atomic,
         // Tensor products and asynchronous copies are not calibrated yet: each counts as one machine instruction.
         Code::Matrix { matrix, .. } => match matrix {
-            Matrix::Multiply(_) | Matrix::WarpMultiply(_) => Kind::Other,
+            Matrix::Multiply(_) | Matrix::WarpMultiply(_) | Matrix::Warpgroup(_) => Kind::Other,
             Matrix::Transpose => Kind::Warp,
             Matrix::Load(..)
             | Matrix::Store(..)
@@ -172,7 +172,8 @@ pub(crate) fn kind(code: Code) -> Kind {
         | Code::Arrive(_)
         | Code::Reduce(..)
         | Code::SynchroniseWarp
-        | Code::Fence(..) => Kind::Barrier,
+        | Code::Fence(..)
+        | Code::ProxyFence(_) => Kind::Barrier,
         Code::Warp(_) => Kind::Warp,
         Code::Sleep => Kind::Other,
         Code::Hint => Kind::Hint,

@@ -241,6 +241,7 @@ const fn stays_in_place(code: Code) -> bool {
             | Code::Arrive(_)
             | Code::Reduce(..)
             | Code::Fence(..)
+            | Code::ProxyFence(_)
             | Code::WaitCopies(_)
             | Code::WaitAllCopies
             | Code::Mbarrier { .. }
@@ -302,6 +303,7 @@ fn role(code: Code, counts: &Counts) -> Role {
         | Code::SynchroniseWarp
         | Code::Warp(_)
         | Code::Fence(..)
+        | Code::ProxyFence(_)
         | Code::Sleep
         | Code::Hint => Role::Plain,
     }

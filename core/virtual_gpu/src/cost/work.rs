@@ -51,6 +51,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::SynchroniseWarp
         | Code::Warp(_)
         | Code::Fence(..)
+        | Code::ProxyFence(_)
         | Code::Sleep
         | Code::Hint => {}
     }

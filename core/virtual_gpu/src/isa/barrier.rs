@@ -5,7 +5,7 @@ use super::keyword::keywords;
 use super::memory::Scope;
 use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
-use super::{Decoded, Modifiers, Operation, Row};
+use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
 keywords! {
     /// The reduction of a barrier.
@@ -31,6 +31,19 @@ pub enum Alignment {
     Aligned,
 }
 
+/// A way of accessing memory that a proxy fence orders with generic accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proxy {
+    /// Accesses by other virtual addresses.
+    Alias,
+    /// Asynchronous operations, on both kinds of memory.
+    Asynchronous,
+    /// Asynchronous operations on global memory.
+    AsynchronousGlobal,
+    /// Asynchronous operations on shared memory.
+    AsynchronousShared,
+}
+
 /// Barriers and fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
@@ -43,6 +56,10 @@ pub enum Barrier {
     /// Waits for the lanes of a mask.
     SynchroniseWarp,
     Fence(FenceOrder, Scope),
+    /// A fence between the generic proxy and another one (`fence.proxy`).
+    ProxyFence(Proxy),
+    /// Makes initialised barrier objects visible to the cluster (`fence.mbarrier_init`).
+    InitialisationFence,
 }
 
 pub(crate) const TABLE: &[Row] = &[
@@ -65,6 +82,16 @@ pub(crate) const TABLE: &[Row] = &[
         // "membar is a synonym for fence.sc", by the ISA.
         done(Barrier::Fence(FenceOrder::SequentiallyConsistent, scope), &[], 0)
     }),
+    Row::with("fence", "proxy", |m| {
+        m.flag("proxy");
+        done(Barrier::ProxyFence(proxy(m)?), &[], 0)
+    }),
+    Row::with("fence", "mbarrier_init", |m| {
+        m.flag("mbarrier_init");
+        m.require_flag("release", "`.release`")?;
+        m.require_flag("cluster", "`.cluster`")?;
+        done(Barrier::InitialisationFence, &[], 0)
+    }),
     Row::any("fence", |m| {
         let order = m.optional().unwrap_or(FenceOrder::AcquireRelease);
         let scope = m.required()?;
@@ -76,6 +103,18 @@ const NUMBER: Role = Role::Read(ScalarType::U32, Fit::Exact);
 
 fn done(operation: Barrier, roles: &[Role], optional: u8) -> Decoded {
     Ok((Operation::Barrier(operation), Signature::new(roles).optional(optional)))
+}
+
+fn proxy(m: &mut Modifiers<'_>) -> Result<Proxy, Refusal> {
+    if m.flag("alias") {
+        return Ok(Proxy::Alias);
+    }
+    m.require_flag("async", "`.alias` or `.async`")?;
+    if m.flag("global") {
+        return Ok(Proxy::AsynchronousGlobal);
+    }
+    let is_shared = m.flag("shared::cta") || m.flag("shared::cluster");
+    Ok(if is_shared { Proxy::AsynchronousShared } else { Proxy::Asynchronous })
 }
 
 fn block_barrier(m: &mut Modifiers<'_>, alignment: Alignment) -> Decoded {

@@ -13,6 +13,8 @@ pub(crate) struct OperandForms<'m> {
     pub(crate) selectors: [Option<&'m str>; SELECTED],
     /// Whether a register is written with a minus sign.
     pub(crate) negated: [bool; SELECTED],
+    /// Whether an operand is a vector in braces.
+    pub(crate) vectors: [bool; SELECTED],
 }
 
 /// The number of operands that may have a selector or a sign: a result and three sources.
@@ -63,6 +65,11 @@ impl<'m> Modifiers<'m> {
         self.operands.negated.get(operand).is_some_and(|negated| *negated)
     }
 
+    /// Whether an operand is a vector in braces; operands are counted from the result.
+    pub(crate) fn is_vector(&self, operand: usize) -> bool {
+        self.operands.vectors.get(operand).is_some_and(|vector| *vector)
+    }
+
     /// The first type among the modifiers: it distinguishes families with the same opcode.
     pub(crate) fn principal_type(&self) -> Option<ScalarType> {
         self.words.iter().find_map(|word| ScalarType::from_word(word))
@@ -101,6 +108,18 @@ impl<'m> Modifiers<'m> {
     /// Reads a required member of the set.
     pub(crate) fn required<K: Keyword>(&mut self) -> Result<K, Refusal> {
         self.optional().ok_or_else(|| self.missing(K::WHAT))
+    }
+
+    /// Reads the first modifier that `parse` accepts.
+    pub(crate) fn parsed<T>(
+        &mut self,
+        wanted: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, Refusal> {
+        let found = self.free().find_map(|(index, word)| parse(word).map(|value| (index, value)));
+        let (index, value) = found.ok_or_else(|| self.missing(wanted))?;
+        self.taken |= 1 << index;
+        Ok(value)
     }
 
     /// Checks that all modifiers have been read.

@@ -1,4 +1,4 @@
-//! `nanosleep` and `pmevent`. PTX ISA, section "Miscellaneous Instructions".
+//! `nanosleep`, `pmevent`, `setmaxnreg` and `griddepcontrol`. PTX ISA, section "Miscellaneous Instructions".
 
 use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
@@ -11,13 +11,37 @@ pub enum System {
     Sleep,
     /// Triggers performance events, by number or by mask.
     PerformanceEvent,
+    /// Changes the number of registers of the warps of a warpgroup.
+    RegisterCount,
+    /// Lets dependent launches begin, or waits for the launch that this one depends on. A launch here begins when
+    /// the previous one has ended.
+    DependentLaunch,
 }
+
+/// The largest operand of `setmaxnreg`; operands are multiples of 8 from 24 on.
+const MOST_REGISTERS: u64 = 256;
 
 pub(crate) const TABLE: &[Row] = &[
     Row::any("nanosleep", |m| {
         m.require_flag("u32", ".u32")?;
         let roles = [Role::Read(ScalarType::U32, Fit::Exact)];
         Ok((Operation::System(System::Sleep), Signature::new(&roles)))
+    }),
+    Row::any("setmaxnreg", |m| {
+        if !m.flag("inc") {
+            m.require_flag("dec", "`.inc` or `.dec`")?;
+        }
+        m.require_flag("sync", "`.sync`")?;
+        m.require_flag("aligned", "`.aligned`")?;
+        m.require_flag("u32", ".u32")?;
+        let roles = [Role::Constant { largest: MOST_REGISTERS }];
+        Ok((Operation::System(System::RegisterCount), Signature::new(&roles)))
+    }),
+    Row::any("griddepcontrol", |m| {
+        if !m.flag("wait") {
+            m.require_flag("launch_dependents", "`.wait` or `.launch_dependents`")?;
+        }
+        Ok((Operation::System(System::DependentLaunch), Signature::new(&[])))
     }),
     Row::any("pmevent", |m| {
         m.flag("mask");

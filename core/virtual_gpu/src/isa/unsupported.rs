@@ -37,10 +37,7 @@ impl fmt::Display for Reason {
 
 /// Not supported with any modifiers.
 const OPCODES: &[(Reason, &[&str])] = &[
-    (
-        Reason::HopperAsynchronous,
-        &["wgmma", "mapa", "elect", "setmaxnreg", "griddepcontrol", "getctarank"],
-    ),
+    (Reason::HopperAsynchronous, &["mapa", "getctarank"]),
     (Reason::BlackwellTensor, &["tcgen05", "clusterlaunchcontrol"]),
     (Reason::Texture, &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"]),
     (Reason::MultiGpu, &["multimem"]),
@@ -56,12 +53,13 @@ const MODIFIERS: &[(Reason, &str, &[&str])] = &[
     (
         Reason::HopperAsynchronous,
         "fence",
-        &["proxy", "mbarrier_init", "sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
+        &["tensormap::generic", "sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
     ),
     (Reason::HopperAsynchronous, "mbarrier", &["expect_tx", "complete_tx"]),
     (Reason::HopperAsynchronous, "prefetch", &["tensormap"]),
     (Reason::HopperAsynchronous, "tensormap", &["replace", "cp_fenceproxy"]),
     (Reason::Sparse, "mma", &["sp", "sp::ordered_metadata"]),
+    (Reason::Sparse, "wgmma", &["sp"]),
     (Reason::BlackwellTensor, "mma", &["block_scale", "kind::f8f6f4"]),
     (Reason::BlackwellTensor, "ldmatrix", &["m16n16", "m8n16"]),
     (Reason::BlackwellTensor, "stmatrix", &["m16n8"]),
@@ -84,7 +82,8 @@ pub(crate) fn reason(opcode: &str, modifiers: &[&str]) -> Option<Reason> {
         return Some(*reason);
     }
     // `isspacep` is supported: without clusters its result is known.
-    let reaches_cluster = opcode != "isspacep"
+    // A proxy fence names the memory only.
+    let reaches_cluster = !matches!(opcode, "isspacep" | "fence")
         && modifiers
             .iter()
             .any(|word| word.starts_with("shared::cluster") || word.starts_with("multicast::"));

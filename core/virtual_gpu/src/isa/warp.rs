@@ -68,6 +68,8 @@ pub enum Warp {
     ReduceFloat(FloatReduction, Magnitude, NanRule),
     /// The active lanes.
     ActiveMask,
+    /// One lane of the mask (`elect`).
+    Elect,
 }
 
 pub(crate) const TABLE: &[Row] = &[
@@ -99,6 +101,10 @@ pub(crate) const TABLE: &[Row] = &[
         done(Warp::Match(kind, ty), &[result, Role::Read(ty.into(), Fit::Exact), WORD])
     }),
     Row::any("redux", reduce),
+    Row::any("elect", |m| {
+        m.require_flag("sync", "`.sync`")?;
+        done(Warp::Elect, &[Role::WriteWithPredicate(B32), WORD])
+    }),
     Row::any("activemask", |m| {
         m.require_flag("b32", ".b32")?;
         done(Warp::ActiveMask, &[Role::Write(B32, Fit::Exact)])

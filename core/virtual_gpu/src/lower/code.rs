@@ -3,7 +3,7 @@
 use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
 use super::super::isa::atomic::Atomic;
-use super::super::isa::barrier::{Alignment, FenceOrder, Vote};
+use super::super::isa::barrier::{Alignment, FenceOrder, Proxy, Vote};
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
 use super::super::isa::extended::Extended;
@@ -193,6 +193,8 @@ pub(crate) enum Code {
     Warp(Warp),
     /// A fence: schedules execute accesses in a total order, the race check uses the fence.
     Fence(FenceOrder, Scope),
+    /// Orders generic accesses with those of asynchronous operations.
+    ProxyFence(Proxy),
     Sleep,
     /// A hint without an effect on values.
     Hint,

@@ -1,6 +1,7 @@
 //! Liveness analysis: the registers that are live at the boundaries of each basic block.
 
 use super::super::isa::Operation;
+use super::super::isa::matrix::{Matrix, Warpgroup};
 use super::super::module::{Base, Body, CallTarget, Instruction, Operand, RegisterId};
 use super::flow::Block;
 
@@ -18,11 +19,17 @@ pub(crate) fn reads(instruction: &Instruction, mut each: impl FnMut(RegisterId))
     for operand in instruction.sources() {
         operand_reads(operand, &mut each);
     }
+    let updates = updates(instruction.operation);
     for operand in instruction.destinations() {
-        if let Operand::Address(_) = operand {
+        if updates || matches!(operand, Operand::Address(_)) {
             operand_reads(operand, &mut each);
         }
     }
+}
+
+/// Whether an operation reads the registers of its result: the sums of `wgmma`.
+fn updates(operation: Operation) -> bool {
+    matches!(operation, Operation::Matrix(Matrix::Warpgroup(Warpgroup::Multiply(_))))
 }
 
 fn operand_reads(operand: &Operand, each: &mut impl FnMut(RegisterId)) {

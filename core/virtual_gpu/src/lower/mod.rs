@@ -26,7 +26,7 @@ pub(crate) use liveness::{reads, writes};
 pub(crate) use programs::program;
 
 use code::{CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
-use product::Product;
+use product::{Product, WarpgroupProduct};
 
 use super::error::PtxLocation;
 use super::isa::Operation;
@@ -59,6 +59,7 @@ pub(crate) struct Program {
     pub(crate) calls: Vec<CallSite>,
     pub(crate) copies: Vec<CopySite>,
     pub(crate) products: Vec<Product>,
+    pub(crate) warpgroup_products: Vec<WarpgroupProduct>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,
     pub(crate) kernel: FunctionId,
     /// Variables of the module that the launch must allocate.

@@ -1,8 +1,10 @@
 //! The positions of the elements of a tensor product in the registers of a warp, computed once for each shape and
 //! type.
 
+use super::super::isa::float::Rounding;
 use super::super::isa::matrix::{
     Accumulator, Layout as Order, Multiplicand, MultiplyAccumulate, Shape as IsaShape,
+    WarpgroupMultiply,
 };
 use super::super::isa::scalar::ScalarType;
 use super::super::semantics::matrix::{Fragment, Layout, MajorOrder, QuadFragment, Shape};
@@ -102,6 +104,64 @@ impl Product {
             c: plan(c_layout, c_bits, registers[3], Matrix::C),
             d: plan(d_layout, d_bits, registers[0], Matrix::C),
         }
+    }
+}
+
+/// A product of a warpgroup. Each warp computes 16 rows of it, in tiles of 8 columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WarpgroupProduct {
+    pub(crate) multiply: WarpgroupMultiply,
+    /// The product of one tile.
+    pub(crate) tile: Product,
+    pub(crate) a: Multiplier,
+    pub(crate) b: Multiplier,
+}
+
+/// The immediate operands that describe A or B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Multiplier {
+    pub(crate) major: Major,
+    pub(crate) sign: Sign,
+}
+
+/// The dimension along which a matrix in shared memory is contiguous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Major {
+    /// The inner dimension.
+    K,
+    /// Rows of A, or columns of B.
+    Outer,
+}
+
+/// The factor of all elements of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Plus,
+    Minus,
+}
+
+impl WarpgroupProduct {
+    pub(crate) fn new(multiply: WarpgroupMultiply, a: Multiplier, b: Multiplier) -> Self {
+        let shape = match multiply.length() {
+            8 => IsaShape::M16N8K8,
+            16 => IsaShape::M16N8K16,
+            32 => IsaShape::M16N8K32,
+            _ => IsaShape::M16N8K256,
+        };
+        let tile = MultiplyAccumulate {
+            shape,
+            a_layout: Order::Row,
+            b_layout: Order::Column,
+            a: multiply.a,
+            b: multiply.b,
+            c: multiply.d,
+            d: multiply.d,
+            overflow: multiply.overflow,
+            rounding: Rounding::NearestEven,
+            bits: multiply.bits,
+        };
+        let sums = if multiply.d == Accumulator::F16 { 2 } else { 4 };
+        Self { multiply, tile: Product::new(tile, [sums, 4, 2, sums]), a, b }
     }
 }
 

@@ -181,13 +181,23 @@ impl Translator<'_> {
             Operation::Barrier(what) => self.barrier(instruction, what),
             Operation::Warp(what) => self.compute(instruction, Code::Warp(what)),
             Operation::System(System::Sleep) => self.compute(instruction, Code::Sleep),
-            Operation::System(System::PerformanceEvent) => {
+            Operation::System(System::PerformanceEvent | System::DependentLaunch) => {
                 self.emit(op(Code::Hint));
                 Ok(())
             }
+            Operation::System(System::RegisterCount) => register_count(instruction).map(|()| {
+                self.emit(op(Code::Hint));
+            }),
             Operation::Matrix(what) => self.matrix(instruction, what),
             Operation::AsyncCopy(what) => self.copy_async(instruction, what),
             Operation::Mbarrier(what) => self.mbarrier(instruction, what),
         }
     }
+}
+
+/// Checks the operand of `setmaxnreg`. PTX ISA, section "setmaxnreg": 24 to 256, in steps of 8.
+fn register_count(instruction: &Instruction) -> Result<(), NoPlace> {
+    let [Operand::Immediate(count)] = &instruction.operands[..] else { return Err(NoPlace) };
+    let count = count.bits();
+    if (24..=256).contains(&count) && count.is_multiple_of(8) { Ok(()) } else { Err(NoPlace) }
 }

@@ -15,6 +15,7 @@ use super::run::{BlockState, Launch, Recorded, Worker};
 use super::shared::SharedMemory;
 use super::stall::{RepeatedState, Stall};
 use super::step::Turn;
+use super::tensor::{PendingProducts, WARPS_OF_GROUP};
 use super::turn_order::TurnOrder;
 use super::unfinished_warps::count_positions;
 use super::warp::{LANES, Registers, Split, SplitState, Warp};
@@ -133,6 +134,7 @@ impl Launch<'_> {
             exited: 0,
             copies: Copies::default(),
             mbarriers: BTreeSet::new(),
+            warpgroups: Vec::new(),
             races: self.races.as_ref().map(|races| races.block(linear, threads)),
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
@@ -170,6 +172,7 @@ impl Launch<'_> {
             last_poll: None,
             idle_polls: 0,
             stall: Stall::default(),
+            products: PendingProducts::default(),
         }
     }
 
@@ -197,7 +200,11 @@ impl Launch<'_> {
                 }
             }
             let released = self.release(block);
-            if self.stopped || block.warps.iter().all(|warp| warp.splits.is_empty()) {
+            if self.stopped {
+                return BlockStop::Ended;
+            }
+            if block.warps.iter().all(|warp| warp.splits.is_empty()) {
+                self.check_warpgroups(block);
                 return BlockStop::Ended;
             }
             if !ran && !released && !self.resolve(block) {
@@ -233,6 +240,18 @@ impl Launch<'_> {
             block.warps[index].observe(changes, polled);
         }
         polled
+    }
+
+    /// Reports products that only some warps of a warpgroup issued before the block ended.
+    fn check_warpgroups(&mut self, block: &mut Block) {
+        for group in 0..block.state.warpgroups.len() {
+            let Some((pc, warp)) = block.state.warpgroups[group].unfinished() else { continue };
+            let number = group * WARPS_OF_GROUP + warp;
+            let text = format!("warp {number} of the warpgroup never issues this product");
+            let index = number.min(block.warps.len() - 1);
+            let finding = Finding::new(FaultKind::WarpSync, 0, text);
+            self.worker(block, index, false).report(pc, finding);
+        }
     }
 
     /// The repeated state of the warps of a block that can run; none if one of them may still make progress.

@@ -117,6 +117,8 @@ pub(super) struct BlockState {
     pub(super) copies: super::copies::Copies,
     /// Offsets of the barrier objects in shared memory.
     pub(super) mbarriers: BTreeSet<usize>,
+    /// The products that the warps of each warpgroup have issued.
+    pub(super) warpgroups: Vec<super::tensor::IssuedProducts>,
     /// The happens-before order of its threads, if races are checked.
     pub(super) races: Option<Box<BlockRaces>>,
 }

@@ -290,6 +290,7 @@ impl Worker<'_, '_> {
                 self.launch.order_memory();
                 self.race_fence(mask, order, scope);
             }
+            Code::ProxyFence(proxy) => self.race_proxy_fence(mask, proxy),
             // Operations on registers are executed elsewhere.
             Code::Hint
             | Code::Integer(_)
@@ -444,6 +445,7 @@ fn is_invisible_to_others(code: Code) -> bool {
             | Code::SynchroniseWarp
             | Code::Warp(_)
             | Code::Fence(..)
+            | Code::ProxyFence(_)
             | Code::Sleep
     )
 }

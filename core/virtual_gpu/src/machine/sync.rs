@@ -23,7 +23,7 @@ impl Worker<'_, '_> {
         }
         let member_slot = if let Code::Warp(Operation::Shuffle(_)) = op.code {
             op.f
-        } else if op.code == Code::SynchroniseWarp {
+        } else if matches!(op.code, Code::SynchroniseWarp | Code::Warp(Operation::Elect)) {
             op.a
         } else {
             op.b
@@ -248,6 +248,15 @@ impl Worker<'_, '_> {
                 self.reduce(op, frame, (mask, members), |values| {
                     s::reduce_f32(values, members, choice)
                 });
+            }
+            // PTX does not specify the lane; a GPU elects the lowest one.
+            Operation::Elect => {
+                let leader = members.trailing_zeros();
+                let mut lanes = self.lanes(frame, mask);
+                lanes.set_word(op.d, &[leader; LANES], 0);
+                if !op.e.is_none() {
+                    lanes.set_predicate(op.e, 1 << leader, 0);
+                }
             }
             Operation::ActiveMask => {}
         }

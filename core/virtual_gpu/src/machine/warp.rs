@@ -8,6 +8,7 @@ use super::lane_offsets::LaneStrides;
 use super::local::LocalMemory;
 use super::register_init_mask::RegisterInitMask;
 use super::stall::Stall;
+use super::tensor::PendingProducts;
 
 pub(super) const LANES: usize = 32;
 
@@ -123,6 +124,8 @@ pub(super) struct Warp {
     pub(super) idle_polls: u32,
     /// The detection of a repeated state.
     pub(super) stall: Stall,
+    /// Products of its warpgroup that no wait has completed.
+    pub(super) products: PendingProducts,
 }
 
 impl Registers {

@@ -1,4 +1,5 @@
-//! Selectors and signs of the operands of video instructions. PTX ISA, section "Video Instructions".
+//! The syntax of operands as far as it selects the operation: vectors, and the selectors and signs of video
+//! instructions. PTX ISA, section "Video Instructions".
 //!
 //! The operands of `vadd.s32.u32.s32 %r1, %r2.b0, -%r3` are plain registers; the selectors and signs belong to the
 //! operation.
@@ -10,6 +11,9 @@ use super::super::ptx::tree::{Instruction, Operand};
 /// signs.
 pub(super) fn split<'a>(written: &Instruction<'a>) -> (OperandForms<'a>, Option<Instruction<'a>>) {
     let mut forms = OperandForms::from(written.operands.len());
+    for (is_vector, (operand, _)) in forms.vectors.iter_mut().zip(&written.operands) {
+        *is_vector = matches!(operand, Operand::Vector(_));
+    }
     if !video::has_selectors(written.opcode) {
         return (forms, None);
     }

@@ -164,12 +164,12 @@ fn instructions_know_their_source_line_and_the_calls_that_were_inlined() {
 #[test]
 fn errors_name_the_source_line() {
     let errors = crate::Module::load(&format!(
-        "{HEAD}.entry k() {{\n.loc 1 7 3\nwgmma.fence.sync.aligned;\nret;\n}}\n.file 1 \"kernel.cu\"\n"
+        "{HEAD}.entry k() {{\n.loc 1 7 3\ntcgen05.wait::ld.sync.aligned;\nret;\n}}\n.file 1 \"kernel.cu\"\n"
     ))
     .unwrap_err();
     let message = errors[0].to_string();
     assert!(message.contains("line 6, column 1"), "{message}");
-    assert!(message.contains("`wgmma.fence.sync.aligned` is not supported"), "{message}");
+    assert!(message.contains("`tcgen05.wait::ld.sync.aligned` is not supported"), "{message}");
     assert!(message.ends_with("(from kernel.cu:7:3)"), "{message}");
 }
 

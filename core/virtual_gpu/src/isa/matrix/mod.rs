@@ -1,14 +1,17 @@
-//! Tensor-core instructions: `mma`, `wmma`, and loads and stores of fragments. PTX ISA, section "Warp Level Matrix
-//! Multiply-Accumulate Instructions", except sparse matrices.
+//! Tensor-core instructions: `mma`, `wmma`, loads and stores of fragments, and `wgmma`. PTX ISA, sections "Warp
+//! Level Matrix Multiply-Accumulate Instructions" and "Asynchronous Warpgroup Level Matrix Instructions", except
+//! sparse matrices.
 
 mod fragment;
 mod mma;
 mod transfer;
+mod warpgroup;
 mod wmma;
 
 pub use fragment::{Accumulator, Fragment, Layout, Multiplicand, Shape};
 pub use mma::{BitProduct, MultiplyAccumulate};
 pub use transfer::{MatrixCount, Orientation};
+pub use warpgroup::{Source, Warpgroup, WarpgroupMultiply};
 
 use super::Row;
 use super::memory::Space;
@@ -30,6 +33,8 @@ pub enum Matrix {
     Store(MatrixCount, Orientation, Space),
     /// `movmatrix`: transposes an 8 × 8 matrix across registers.
     Transpose,
+    /// `wgmma`: asynchronous products of a warpgroup.
+    Warpgroup(Warpgroup),
 }
 
 pub(crate) const TABLE: &[Row] = &[
@@ -40,4 +45,5 @@ pub(crate) const TABLE: &[Row] = &[
     Row::any("ldmatrix", transfer::load),
     Row::any("stmatrix", transfer::store),
     Row::any("movmatrix", transfer::transpose),
+    Row::any("wgmma", warpgroup::decode),
 ];

@@ -1,6 +1,6 @@
 //! Barriers and fences.
 
-use super::super::super::isa::barrier::Barrier;
+use super::super::super::isa::barrier::{Barrier, Proxy};
 use super::super::super::module::Instruction;
 use super::super::code::{Bank, Code, Op, Slot};
 use super::super::operands::{NoPlace, Translator, op};
@@ -38,6 +38,21 @@ impl Translator<'_> {
             Barrier::SynchroniseWarp => self.compute(instruction, Code::SynchroniseWarp),
             Barrier::Fence(order, scope) => {
                 self.emit(op(Code::Fence(order, scope)));
+                Ok(())
+            }
+            Barrier::ProxyFence(proxy) => {
+                self.emit(op(match proxy {
+                    // Each byte here has one address.
+                    Proxy::Alias => Code::Hint,
+                    Proxy::Asynchronous | Proxy::AsynchronousGlobal | Proxy::AsynchronousShared => {
+                        Code::ProxyFence(proxy)
+                    }
+                }));
+                Ok(())
+            }
+            // A cluster is one block, whose barriers order the initialisation.
+            Barrier::InitialisationFence => {
+                self.emit(op(Code::Hint));
                 Ok(())
             }
         }

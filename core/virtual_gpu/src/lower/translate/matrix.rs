@@ -1,10 +1,12 @@
 //! Tensor-core instructions: the registers of fragments as a list, and the plan of each product.
 
-use super::super::super::isa::matrix::{Matrix, MultiplyAccumulate};
+use super::super::super::isa::matrix::{
+    Matrix, MultiplyAccumulate, Source, Warpgroup, WarpgroupMultiply,
+};
 use super::super::super::module::{Instruction, Operand};
 use super::super::code::{Bank, BaseKind, Code, Op, Slot};
 use super::super::operands::{NoPlace, Translator, op};
-use super::super::product::Product;
+use super::super::product::{Major, Multiplier, Product, Sign, WarpgroupProduct};
 
 impl Translator<'_> {
     pub(super) fn matrix(
@@ -16,6 +18,7 @@ impl Translator<'_> {
             Matrix::Multiply(multiply) | Matrix::WarpMultiply(multiply) => {
                 self.product(instruction, matrix, multiply)
             }
+            Matrix::Warpgroup(operation) => self.warpgroup(instruction, matrix, operation),
             Matrix::Transpose => {
                 let [to, from] = &instruction.operands[..] else { return Err(NoPlace) };
                 let (a, _) = self.source(from)?;
@@ -62,14 +65,71 @@ impl Translator<'_> {
             *count = self.values(operand, &mut slots)?;
         }
         let product = Product::new(multiply, registers);
-        let known = self.program.products.iter().position(|known| *known == product);
-        let index = known.unwrap_or_else(|| {
-            self.program.products.push(product);
-            self.program.products.len() - 1
-        });
+        let index = index_of(&mut self.program.products, product);
         let list = self.list(&slots);
         let code = Code::Matrix { matrix, base: BaseKind::Wide };
         self.emit(Op { immediate: index as i64, list, ..op(code) });
+        Ok(())
+    }
+
+    fn warpgroup(
+        &mut self,
+        instruction: &Instruction,
+        matrix: Matrix,
+        operation: Warpgroup,
+    ) -> Result<(), NoPlace> {
+        let code = Code::Matrix { matrix, base: BaseKind::Wide };
+        match operation {
+            Warpgroup::Multiply(multiply) => self.warpgroup_product(instruction, code, multiply),
+            Warpgroup::Fence | Warpgroup::CommitGroup => {
+                self.emit(op(code));
+                Ok(())
+            }
+            Warpgroup::WaitGroup => {
+                let [Operand::Immediate(groups)] = &instruction.operands[..] else {
+                    return Err(NoPlace);
+                };
+                self.emit(Op { immediate: groups.bits() as i64, ..op(code) });
+                Ok(())
+            }
+        }
+    }
+
+    /// The list holds the registers of D and, if A is in registers, of A; the descriptors are sources.
+    fn warpgroup_product(
+        &mut self,
+        instruction: &Instruction,
+        code: Code,
+        multiply: WarpgroupMultiply,
+    ) -> Result<(), NoPlace> {
+        let [d, a, b, scale, constants @ ..] = &instruction.operands[..] else {
+            return Err(NoPlace);
+        };
+        let mut slots = self.results(d)?;
+        let mut descriptor_of_a = Slot::NONE;
+        match multiply.source {
+            Source::Registers => {
+                self.values(a, &mut slots)?;
+            }
+            Source::Shared => descriptor_of_a = self.source(a)?.0,
+        }
+        let descriptor_of_b = self.source(b)?.0;
+        let keeps = self.source(scale)?.0;
+        let (signs, majors) = constants.split_at(constants.len().min(2));
+        let mut signs = signs.iter().map(sign);
+        // A in registers has no transposition: the only one is that of B.
+        let mut majors = majors.iter().rev().map(major);
+        let mut multiplier = |sign: Option<Result<Sign, NoPlace>>| {
+            let major = majors.next().transpose()?.unwrap_or(Major::K);
+            Ok(Multiplier { major, sign: sign.transpose()?.unwrap_or(Sign::Plus) })
+        };
+        let (sign_of_a, sign_of_b) = (signs.next(), signs.next());
+        let of_b = multiplier(sign_of_b)?;
+        let product = WarpgroupProduct::new(multiply, multiplier(sign_of_a)?, of_b);
+        let index = index_of(&mut self.program.warpgroup_products, product);
+        let list = self.list(&slots);
+        let (a, b) = (descriptor_of_a, descriptor_of_b);
+        self.emit(Op { a, b, f: keeps, immediate: index as i64, list, ..op(code) });
         Ok(())
     }
 
@@ -98,4 +158,28 @@ impl Translator<'_> {
             [stride, ..] => Ok(self.source(stride)?.0),
         }
     }
+}
+
+/// The index of a value in a list, to which it is added if it is new.
+fn index_of<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    list.iter().position(|known| *known == value).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
+}
+
+/// `imm-scale` of `wgmma`: 1 or -1.
+fn sign(operand: &Operand) -> Result<Sign, NoPlace> {
+    let Operand::Immediate(value) = operand else { return Err(NoPlace) };
+    match value.bits() as i64 {
+        1 => Ok(Sign::Plus),
+        -1 => Ok(Sign::Minus),
+        _ => Err(NoPlace),
+    }
+}
+
+/// `imm-trans` of `wgmma`: 0 or 1.
+fn major(operand: &Operand) -> Result<Major, NoPlace> {
+    let Operand::Immediate(value) = operand else { return Err(NoPlace) };
+    Ok(if value.bits() == 0 { Major::K } else { Major::Outer })
 }

@@ -103,6 +103,7 @@ pub(super) fn execute(
         | Code::SynchroniseWarp
         | Code::Warp(_)
         | Code::Fence(..)
+        | Code::ProxyFence(_)
         | Code::Sleep
         | Code::Hint => return false,
     }

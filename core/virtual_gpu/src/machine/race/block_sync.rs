@@ -67,7 +67,8 @@ fn orders_some(op: &Op) -> bool {
         InstructionClass::Barrier => {
             let synchronises = matches!(op.code, Code::Synchronise(_) | Code::Reduce(..));
             let whole_block = synchronises && op.b.is_none();
-            !whole_block && op.code != Code::SynchroniseWarp
+            // A proxy fence orders accesses that a barrier must order as well.
+            !whole_block && !matches!(op.code, Code::SynchroniseWarp | Code::ProxyFence(_))
         }
         InstructionClass::GlobalLoad
         | InstructionClass::GlobalStore

@@ -175,13 +175,13 @@ impl HappensBefore {
         warp.orders[lane].known.as_ref().is_some_and(|known| known.knows(thread, time))
     }
 
-    fn advance(&mut self, warp: u32) {
+    pub(super) fn advance(&mut self, warp: u32) {
         self.time = self.time.saturating_add(1);
         self.warps[warp as usize].now = self.time;
     }
 
     /// A clock of everything that happens before a thread's present access, including its own accesses.
-    fn snapshot(&self, me: Thread) -> Arc<Clock> {
+    pub(super) fn snapshot(&self, me: Thread) -> Arc<Clock> {
         let warp = &self.warps[me.warp() as usize];
         let lane = me.lane() as usize;
         let mut clock =
@@ -195,6 +195,20 @@ impl HappensBefore {
         }
         clock.raise(Key::thread(me), warp.now);
         Arc::new(clock)
+    }
+
+    /// A clock of everything that happens before an instruction of a whole warp, including the accesses of all of its
+    /// lanes; later accesses of the warp are not in it.
+    pub(super) fn snapshot_of_warp(&mut self, index: u32) -> Arc<Clock> {
+        let first = Thread::new(self.block, index * 32);
+        let mut all = Some(self.snapshot(first));
+        for order in &self.warps[index as usize].orders {
+            learn(&mut all, &order.known);
+        }
+        let mut all = all.unwrap_or_default();
+        Arc::make_mut(&mut all).raise(Key::warp(first), self.warps[index as usize].now);
+        self.advance(index);
+        all
     }
 
     fn lane(&mut self, me: Thread) -> &mut LaneOrder {

@@ -307,7 +307,7 @@ impl Worker<'_, '_> {
         element: &Element,
         is_same: &dyn Fn(&Self) -> bool,
     ) {
-        let BlockRaces { order, shared } = block;
+        let BlockRaces { order, shared, .. } = block;
         let rules = Rules {
             lenient: races.lenient,
             keeps_readers: races.keeps_readers,

@@ -13,6 +13,7 @@ mod happens_before;
 mod hooks;
 mod location;
 mod page;
+mod proxy;
 mod replay;
 mod report;
 mod shadow;
@@ -34,6 +35,7 @@ use super::run::Recorded;
 use block_sync::BlockSync;
 use conflict::MemoryKind;
 use happens_before::{HappensBefore, Reach};
+use proxy::ProxyFences;
 use replay::Replay;
 use shadow::Shadow;
 
@@ -88,11 +90,13 @@ struct PendingRace {
 pub(super) struct BlockRaces {
     order: HappensBefore,
     shared: Shadow,
+    proxy_fences: ProxyFences,
 }
 
 pub(super) use element::Role;
 pub(super) use happens_before::Waits;
 pub(super) use hooks::WriteOutcome;
+pub(super) use proxy::IssueClock;
 pub(super) use replay::{replace, stale_lanes};
 
 /// Rejects launches for which races cannot be checked.
@@ -148,7 +152,11 @@ impl LaunchRaces {
     /// Creates the state of a block.
     pub(super) fn block(&self, linear: u64, threads: u32) -> Box<BlockRaces> {
         let order = HappensBefore::new(linear as u32, threads, self.lenient);
-        Box::new(BlockRaces { order, shared: Shadow::default() })
+        Box::new(BlockRaces {
+            order,
+            shared: Shadow::default(),
+            proxy_fences: ProxyFences::default(),
+        })
     }
 }
 

@@ -3,9 +3,13 @@
 //! All of these instructions are `.aligned`: every lane of the warp executes the same one. PTX ISA 9.7.15 "Warp
 //! Level Matrix Multiply-Accumulate Instructions".
 
+mod descriptor;
 mod fragment;
 mod product;
 mod rows;
+mod warpgroup;
+
+pub(super) use warpgroup::{IssuedProducts, PendingProducts, WARPS_OF_GROUP};
 
 use super::super::isa::matrix::Matrix;
 use super::super::lower::code::{BaseKind, Op};
@@ -76,6 +80,7 @@ impl Worker<'_, '_> {
         let (pc, frame, mask) = (split.pc, split.frame, split.mask);
         match matrix {
             Matrix::Multiply(_) | Matrix::WarpMultiply(_) => self.multiply(pc, op, frame, mask),
+            Matrix::Warpgroup(operation) => self.warpgroup(pc, op, operation, (frame, mask)),
             Matrix::Transpose => self.transpose(op, frame, mask),
             Matrix::Load(count, orientation, space) => {
                 self.load_rows(pc, op, (count, orientation, space, base), (frame, mask));

@@ -21,17 +21,7 @@ impl Worker<'_, '_> {
         let (b, c) = rest.split_at(product.b.registers);
         let mut lanes = self.lanes(frame, mask);
         let result = match kind(&product.multiply) {
-            Kind::Float(types) => {
-                let word = |word: u32| word;
-                let (a, b) =
-                    (gather(&lanes, a, &product.a, word), gather(&lanes, b, &product.b, word));
-                let mut sums = gather(&lanes, c, &product.c, word);
-                each(product, &a, &b, &mut sums, |a, b, sums| {
-                    s::multiply_float(product.shape, types, a, b, sums, accumulation);
-                });
-                Sums::Words(sums)
-            }
-            Kind::Double => {
+            Kind::Doubles => {
                 let rounding = modes::rounding(product.multiply.rounding);
                 let (a, b) =
                     (gather_doubles(&lanes, a, &product.a), gather_doubles(&lanes, b, &product.b));
@@ -41,35 +31,51 @@ impl Worker<'_, '_> {
                 });
                 Sums::Doubles(sums)
             }
-            Kind::Integer(a_extension, b_extension) => {
-                let overflow = modes::overflow(product.multiply.overflow);
-                let a = gather(&lanes, a, &product.a, |bits| a_extension.extend(bits));
-                let b = gather(&lanes, b, &product.b, |bits| b_extension.extend(bits));
-                let mut sums = gather(&lanes, c, &product.c, |bits| bits as i32);
+            Kind::Words(kind) => {
+                let (a, b) = (gather(&lanes, a, &product.a), gather(&lanes, b, &product.b));
+                let mut sums = gather(&lanes, c, &product.c);
+                let model = (accumulation, s::Issuer::Warp);
                 each(product, &a, &b, &mut sums, |a, b, sums| {
-                    s::multiply_integer(product.shape, a, b, sums, overflow);
-                });
-                Sums::Words(sums.into_iter().map(|sum| sum as u32).collect())
-            }
-            Kind::Bits(bits) => {
-                let word = |word: u32| word;
-                let (a, b) =
-                    (gather(&lanes, a, &product.a, word), gather(&lanes, b, &product.b, word));
-                let mut sums = gather(&lanes, c, &product.c, word);
-                each(product, &a, &b, &mut sums, |a, b, sums| {
-                    s::multiply_bits(product.shape, a, b, sums, bits);
+                    multiply_words(product, kind, model, (a, b), sums);
                 });
                 Sums::Words(sums)
             }
         };
-        let undefined = undefined(&lanes, product, [a, b, c], mask);
-        scatter(&mut lanes, d, &product.d, &result, &undefined);
+        let unknown = [(a, &product.a), (b, &product.b), (c, &product.c)]
+            .map(|(slots, plan)| unknown(&lanes, slots, plan, mask));
+        scatter(&mut lanes, d, &product.d, &result, &undefined(product, &unknown));
         let (rows, columns, length) = product.multiply.shape.extents();
         let multiply_adds = product.products as u64 * u64::from(rows * columns * length);
-        let ty = product.multiply.a;
+        self.count_multiply_adds(pc, product.multiply.a, multiply_adds);
+    }
+
+    pub(super) fn count_multiply_adds(&mut self, pc: u32, ty: Multiplicand, multiply_adds: u64) {
         if let Some(counts) = self.launch.count(pc) {
             *counter(counts, ty) += multiply_adds;
         }
+    }
+}
+
+/// Adds the product of two matrices, whose elements are at most 32 bits, to a third one.
+pub(super) fn multiply_words(
+    product: &Product,
+    kind: WordKind,
+    model: (s::Accumulation, s::Issuer),
+    (a, b): (&[u32], &[u32]),
+    sums: &mut [u32],
+) {
+    let shape = product.shape;
+    match kind {
+        WordKind::Float(types) => s::multiply_float(shape, types, a, b, sums, model),
+        WordKind::Integer(of_a, of_b) => {
+            let extend = |elements: &[u32], extension: Extension| -> Vec<i32> {
+                elements.iter().map(|bits| extension.extend(*bits)).collect()
+            };
+            let overflow = modes::overflow(product.multiply.overflow);
+            let sums = bytemuck::cast_slice_mut(sums);
+            s::multiply_integer(shape, &extend(a, of_a), &extend(b, of_b), sums, overflow);
+        }
+        WordKind::Bits(bits) => s::multiply_bits(shape, a, b, sums, bits),
     }
 }
 
@@ -87,10 +93,16 @@ fn counter(counts: &mut Counts, ty: Multiplicand) -> &mut u64 {
     }
 }
 
-/// The kind of a product, with the parameters of `semantics`.
-enum Kind {
+/// The kind of a product.
+pub(super) enum Kind {
+    Doubles,
+    Words(WordKind),
+}
+
+/// The kind of a product of elements of at most 32 bits, with the parameters of `semantics`.
+#[derive(Clone, Copy)]
+pub(super) enum WordKind {
     Float(s::FloatTypes),
-    Double,
     /// The extension of elements of A and B to 32 bits.
     Integer(Extension, Extension),
     Bits(s::BitProduct),
@@ -98,7 +110,7 @@ enum Kind {
 
 /// The extension of a small integer to 32 bits.
 #[derive(Clone, Copy)]
-enum Extension {
+pub(super) enum Extension {
     Zero,
     /// Sign extension from this number of bits.
     Sign(u32),
@@ -113,26 +125,26 @@ impl Extension {
     }
 }
 
-fn kind(multiply: &MultiplyAccumulate) -> Kind {
+pub(super) fn kind(multiply: &MultiplyAccumulate) -> Kind {
     let float = |a, b| {
         let (c, d) = (sum(multiply.c), sum(multiply.d));
-        Kind::Float(s::FloatTypes { a, b, c, d })
+        WordKind::Float(s::FloatTypes { a, b, c, d })
     };
-    match multiply.a {
+    Kind::Words(match multiply.a {
         Multiplicand::F16 => float(s::Multiplicand::F16, s::Multiplicand::F16),
         Multiplicand::Bf16 => float(s::Multiplicand::Bf16, s::Multiplicand::Bf16),
         Multiplicand::Tf32 => float(s::Multiplicand::Tf32, s::Multiplicand::Tf32),
         Multiplicand::E4m3 => float(s::Multiplicand::E4m3, eight_bits(multiply.b)),
         Multiplicand::E5m2 => float(s::Multiplicand::E5m2, eight_bits(multiply.b)),
-        Multiplicand::F64 => Kind::Double,
+        Multiplicand::F64 => return Kind::Doubles,
         Multiplicand::U8 | Multiplicand::S8 | Multiplicand::U4 | Multiplicand::S4 => {
-            Kind::Integer(extension(multiply.a), extension(multiply.b))
+            WordKind::Integer(extension(multiply.a), extension(multiply.b))
         }
-        Multiplicand::B1 => Kind::Bits(match multiply.bits {
+        Multiplicand::B1 => WordKind::Bits(match multiply.bits {
             Some(BitProduct::And) => s::BitProduct::And,
             Some(BitProduct::Xor) | None => s::BitProduct::Xor,
         }),
-    }
+    })
 }
 
 /// The two eight-bit formats may be mixed, no others.
@@ -160,7 +172,7 @@ fn sum(ty: Accumulator) -> s::Accumulator {
     if ty == Accumulator::F16 { s::Accumulator::F16 } else { s::Accumulator::F32 }
 }
 
-enum Sums {
+pub(super) enum Sums {
     Words(Vec<u32>),
     Doubles(Vec<u64>),
 }
@@ -182,31 +194,25 @@ fn each<T>(
 }
 
 /// The elements of a matrix, from the registers of all lanes.
-fn gather<T: Copy + Default>(
-    lanes: &Lanes<'_>,
-    slots: &[Slot],
-    plan: &FragmentPlan,
-    element: impl Fn(u32) -> T,
-) -> Vec<T> {
-    let mut matrix = vec![T::default(); plan.elements];
+pub(super) fn gather(lanes: &Lanes<'_>, slots: &[Slot], plan: &FragmentPlan) -> Vec<u32> {
+    let mut matrix = vec![0; plan.elements];
     // The number of pieces of a register is constant in each loop.
     match plan.per_register() {
-        1 => gather_pieces::<T, 1>(lanes, slots, plan, element, &mut matrix),
-        2 => gather_pieces::<T, 2>(lanes, slots, plan, element, &mut matrix),
-        4 => gather_pieces::<T, 4>(lanes, slots, plan, element, &mut matrix),
+        1 => gather_pieces::<1>(lanes, slots, plan, &mut matrix),
+        2 => gather_pieces::<2>(lanes, slots, plan, &mut matrix),
+        4 => gather_pieces::<4>(lanes, slots, plan, &mut matrix),
         // No element is smaller than four bits.
-        _ => gather_pieces::<T, 8>(lanes, slots, plan, element, &mut matrix),
+        _ => gather_pieces::<8>(lanes, slots, plan, &mut matrix),
     }
     matrix
 }
 
 #[inline(always)]
-fn gather_pieces<T: Copy, const PIECES: usize>(
+fn gather_pieces<const PIECES: usize>(
     lanes: &Lanes<'_>,
     slots: &[Slot],
     plan: &FragmentPlan,
-    element: impl Fn(u32) -> T,
-    matrix: &mut [T],
+    matrix: &mut [u32],
 ) {
     let bits = 32 / PIECES as u32;
     let mask = u32::MAX >> (32 - bits);
@@ -214,7 +220,7 @@ fn gather_pieces<T: Copy, const PIECES: usize>(
     for (slot, places) in slots.iter().zip(places.chunks_exact(LANES)) {
         for (word, places) in lanes.word_ref(*slot).iter().zip(places) {
             for (piece, place) in places.iter().enumerate() {
-                matrix[usize::from(*place)] = element(word >> (piece as u32 * bits) & mask);
+                matrix[usize::from(*place)] = word >> (piece as u32 * bits) & mask;
             }
         }
     }
@@ -230,9 +236,14 @@ fn gather_doubles(lanes: &Lanes<'_>, slots: &[Slot], plan: &FragmentPlan) -> Vec
     matrix
 }
 
-/// For each register of the result, the lanes whose value depends on an uninitialised value.
-fn undefined(lanes: &Lanes<'_>, product: &Product, [a, b, c]: [&[Slot]; 3], mask: u32) -> Vec<u32> {
-    let bits = |slot: &Slot, plan: &FragmentPlan| {
+/// The elements of a matrix that are uninitialised; none if all are initialised.
+pub(super) fn unknown(
+    lanes: &Lanes<'_>,
+    slots: &[Slot],
+    plan: &FragmentPlan,
+    mask: u32,
+) -> Option<Vec<bool>> {
+    let bits = |slot: &Slot| {
         let bits = if plan.bits == 64 {
             lanes.double_undefined(*slot)
         } else {
@@ -241,30 +252,35 @@ fn undefined(lanes: &Lanes<'_>, product: &Product, [a, b, c]: [&[Slot]; 3], mask
         // A lane that does not take part contributes nothing.
         if slot.is_pool() { bits } else { bits | !mask }
     };
-    let fragments = [(a, &product.a), (b, &product.b), (c, &product.c)];
-    let known =
-        fragments.iter().all(|(slots, plan)| slots.iter().all(|slot| bits(slot, plan) == 0));
-    if known {
+    if slots.iter().all(|slot| bits(slot) == 0) {
+        return None;
+    }
+    let mut unknown = vec![false; plan.elements];
+    let per_register = plan.per_register();
+    for (slot, places) in slots.iter().zip(plan.places.chunks_exact(LANES * per_register)) {
+        let bits = bits(slot);
+        for (index, place) in places.iter().enumerate() {
+            unknown[usize::from(*place)] |= bits >> (index / per_register) & 1 == 1;
+        }
+    }
+    Some(unknown)
+}
+
+/// For each register of the result, the lanes whose value depends on an uninitialised element of A, B or C.
+pub(super) fn undefined(product: &Product, unknown: &[Option<Vec<bool>>; 3]) -> Vec<u32> {
+    let [rows, columns, sums] = unknown;
+    if unknown.iter().all(Option::is_none) {
         return vec![0; product.d.registers];
     }
-    let [rows, columns, sums] = fragments.map(|(slots, plan)| {
-        let mut unknown = vec![false; plan.elements];
-        let per_register = plan.per_register();
-        for (slot, places) in slots.iter().zip(plan.places.chunks_exact(LANES * per_register)) {
-            let bits = bits(slot, plan);
-            for (index, place) in places.iter().enumerate() {
-                unknown[usize::from(*place)] |= bits >> (index / per_register) & 1 == 1;
-            }
-        }
-        unknown
-    });
     let s::Shape { m, n, k } = product.shape;
-    let line = |unknown: &[bool], line: usize| unknown[line * k..(line + 1) * k].contains(&true);
+    let line = |unknown: &Option<Vec<bool>>, line: usize| {
+        unknown.as_ref().is_some_and(|unknown| unknown[line * k..(line + 1) * k].contains(&true))
+    };
     let depends = |place: usize| {
         let (which, place) = (place / (m * n), place % (m * n));
-        line(&rows, which * m + place / n)
-            || line(&columns, which * n + place % n)
-            || sums[which * m * n + place]
+        line(rows, which * m + place / n)
+            || line(columns, which * n + place % n)
+            || sums.as_ref().is_some_and(|unknown| unknown[which * m * n + place])
     };
     let per_register = product.d.per_register();
     let registers = product.d.places.chunks_exact(LANES * per_register);
@@ -279,7 +295,7 @@ fn undefined(lanes: &Lanes<'_>, product: &Product, [a, b, c]: [&[Slot]; 3], mask
         .collect()
 }
 
-fn scatter(
+pub(super) fn scatter(
     lanes: &mut Lanes<'_>,
     slots: &[Slot],
     plan: &FragmentPlan,

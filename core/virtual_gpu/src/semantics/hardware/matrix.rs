@@ -176,7 +176,14 @@ fn product(name: &str, [a, b, c]: [&Registers; 3]) -> Vec<u64> {
             let types = FloatTypes { a: x, b: y, c: sum, d: sum };
             let mut result = short(&sums);
             let model = Accumulation::Exact(Architecture::Hopper);
-            matrix::multiply_float(shape, types, &short(&a), &short(&b), &mut result, model);
+            matrix::multiply_float(
+                shape,
+                types,
+                &short(&a),
+                &short(&b),
+                &mut result,
+                (model, matrix::Issuer::Warp),
+            );
             result.into_iter().map(u64::from).collect()
         }
         (_, _) if words[4] == "f64" => {

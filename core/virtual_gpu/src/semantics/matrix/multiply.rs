@@ -3,7 +3,7 @@
 use super::super::float::{CANONICAL_NAN_F32, SingleMode, multiply_add_f32, multiply_add_f64};
 use super::super::half::{CANONICAL_NAN, HalfFormat};
 use super::super::{Overflow, Rounding};
-use super::accumulate::{Accumulation, Architecture, Columns, Summation, WIDTH, add_group};
+use super::accumulate::{Accumulation, Architecture, Columns, Issuer, Summation, WIDTH, add_group};
 use super::bounded;
 use super::element::{Accumulator, Multiplicand, Parts};
 use super::layout::Shape;
@@ -29,7 +29,7 @@ pub struct FloatTypes {
 }
 
 /// D = A × B + C of floating-point numbers; `sums` holds C and receives D. The number of columns is a multiple of
-/// eight, and sums have at most 64 products.
+/// eight, and sums have at most 64 products. `issuer` is the kind of instruction.
 ///
 /// With [`super::Architecture::Hopper`] the result is bitwise that of an H200, except `mma.m8n8k4` of f16, which that
 /// GPU computes without tensor cores: the last bit can differ.
@@ -39,13 +39,14 @@ pub fn multiply_float(
     a: &[u32],
     b: &[u32],
     sums: &mut [u32],
-    accumulation: Accumulation,
+    (accumulation, issuer): (Accumulation, Issuer),
 ) {
     match accumulation {
         Accumulation::Exact(architecture) => {
-            let summation = Summation::new(architecture, types.a, types.d);
+            let summation = Summation::new((architecture, issuer), types.a, types.d);
             let product = Product { shape, types, summation };
             let by_halves = architecture == Architecture::Hopper
+                && issuer == Issuer::Warp
                 && types.a.bits() == 8
                 && types.d == Accumulator::F32;
             if by_halves {
@@ -333,7 +334,7 @@ mod tests {
         #[test]
         fn bounded_sums_are_those_of_any_numbers((types, a, b, c) in matrices()) {
             for architecture in [Architecture::Ampere, Architecture::Ada, Architecture::Hopper] {
-                let summation = Summation::new(architecture, types.a, types.d);
+                let summation = Summation::new((architecture, Issuer::Warp), types.a, types.d);
                 let product = Product { shape: SHAPE, types, summation };
                 let (mut fast, mut slow) = (c.clone(), c.clone());
                 let bounded = product.sum_bounded(&a, &b, &mut fast);

@@ -15,7 +15,7 @@ fn first_sum(a: &[u32], b: &[u32], c: u32, accumulation: Accumulation) -> u32 {
         c: Accumulator::F32,
         d: Accumulator::F32,
     };
-    multiply_float(shape, types, &left, &right, &mut sums, accumulation);
+    multiply_float(shape, types, &left, &right, &mut sums, (accumulation, Issuer::Warp));
     sums[0]
 }
 
@@ -105,7 +105,7 @@ fn speed_of_products() {
             for _ in 0..times {
                 let mut sums = [0; 128];
                 let model = Accumulation::Exact(Architecture::Hopper);
-                multiply_float(shape, types, &a, &b, &mut sums, model);
+                multiply_float(shape, types, &a, &b, &mut sums, (model, Issuer::Warp));
                 std::hint::black_box(sums);
             }
             let seconds = start.elapsed().as_secs_f64() / f64::from(times);

@@ -1,0 +1,383 @@
+//! Products of a warpgroup. PTX ISA, section "Asynchronous Warpgroup Level Matrix Instructions".
+//!
+//! Each of the four warps computes the 16 rows of D that it holds, when it issues the product. The operands in shared
+//! memory count as read from then until a wait completes the group of the product.
+
+use super::super::super::isa::matrix::{Source, Warpgroup};
+use super::super::super::lower::code::{Op, Slot};
+use super::super::super::lower::product::{FragmentPlan, Major, Sign, WarpgroupProduct};
+use super::super::super::semantics::matrix::Issuer;
+use super::super::access::Part;
+use super::super::fault::{FaultKind, Finding};
+use super::super::lanes::Doubles;
+use super::super::race::IssueClock;
+use super::super::run::Worker;
+use super::super::warp::{Frame, LANES};
+use super::descriptor::{CHUNK, Descriptor};
+use super::product::{Kind, Sums, gather, kind, multiply_words, scatter, undefined, unknown};
+
+/// Warps of a warpgroup.
+pub(in super::super) const WARPS_OF_GROUP: usize = 4;
+const WARPS: u32 = WARPS_OF_GROUP as u32;
+/// Rows of A and D that a warp holds.
+const ROWS: u32 = 16;
+/// Columns of a tile.
+const COLUMNS: u32 = 8;
+/// Bytes of a row of A or a column of B.
+const LINE: u32 = 32;
+
+/// The products of one warp that no wait has completed.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct PendingProducts {
+    /// The number of committed groups.
+    groups: u64,
+    /// The number of products that the warp has issued.
+    issued: u64,
+    operands: Vec<PendingOperand>,
+}
+
+/// A matrix in shared memory that a pending product reads.
+#[derive(Clone, Debug)]
+struct PendingOperand {
+    group: u64,
+    pc: u32,
+    matrix: SharedMatrix,
+    issue: IssueClock,
+}
+
+/// A part of a matrix in shared memory.
+#[derive(Clone, Copy, Debug)]
+struct SharedMatrix {
+    descriptor: Descriptor,
+    major: Major,
+    /// The first row of A, or column of B, and their number.
+    first: u32,
+    count: u32,
+    /// The size of an element.
+    bits: u32,
+}
+
+/// The products that the warps of a warpgroup have issued: all of them issue the same ones.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct IssuedProducts {
+    /// For each warp, the number of products.
+    counts: [u64; WARPS_OF_GROUP],
+    /// Products that not all warps have issued yet; the first one has this index.
+    first: u64,
+    products: std::collections::VecDeque<IssuedProduct>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct IssuedProduct {
+    pc: u32,
+    descriptors: [u64; 2],
+}
+
+impl IssuedProducts {
+    /// The first product that not all warps have issued, and a warp that has not.
+    pub(in super::super) fn unfinished(&self) -> Option<(u32, usize)> {
+        let product = self.products.front()?;
+        let warp = self.counts.iter().position(|count| *count <= self.first)?;
+        Some((product.pc, warp))
+    }
+}
+
+/// Elements of a matrix, by rows of A or columns of B, and which of them are uninitialised, if any is.
+struct Elements {
+    values: Vec<u32>,
+    unknown: Option<Vec<bool>>,
+}
+
+impl SharedMatrix {
+    /// The chunks of 16 bytes, as their index and their line (see [`Descriptor::chunk`]).
+    fn chunks(self) -> Vec<(u32, u32)> {
+        let each = 8 * CHUNK / self.bits;
+        let (lines, indices) = match self.major {
+            Major::K => (self.first..self.first + self.count, 0..LINE / CHUNK),
+            Major::Outer => {
+                (0..8 * LINE / self.bits, self.first / each..(self.first + self.count) / each)
+            }
+        };
+        lines.flat_map(|line| indices.clone().map(move |index| (index, line))).collect()
+    }
+
+    /// The position of an element of a chunk, by rows of A or columns of B.
+    fn position(self, (index, line): (u32, u32), element: u32) -> usize {
+        let along = index * (8 * CHUNK / self.bits) + element;
+        let (outer, k) = match self.major {
+            Major::K => (line, along),
+            Major::Outer => (along, line),
+        };
+        ((outer - self.first) * (8 * LINE / self.bits) + k) as usize
+    }
+}
+
+impl Worker<'_, '_> {
+    pub(super) fn warpgroup(
+        &mut self,
+        pc: u32,
+        op: &Op,
+        operation: Warpgroup,
+        (frame, mask): (Frame, u32),
+    ) {
+        match operation {
+            Warpgroup::Multiply(_) => self.warpgroup_multiply(pc, op, frame, mask),
+            Warpgroup::Fence => {}
+            Warpgroup::CommitGroup => self.warp.products.groups += 1,
+            Warpgroup::WaitGroup => self.wait_for_products(op.immediate as u64),
+        }
+    }
+
+    fn warpgroup_multiply(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32) {
+        let program = self.launch.program;
+        let Some(product) = program.warpgroup_products.get(op.immediate as usize) else { return };
+        let tile = &product.tile;
+        let tiles = usize::from(product.multiply.columns) / COLUMNS as usize;
+        let slots = &program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
+        let (sums, registers_of_a) = slots.split_at(tiles * tile.d.registers);
+        let Some(operands) = self.operands(pc, op, product, registers_of_a, (frame, mask)) else {
+            return;
+        };
+        let [a, b] = operands;
+        let Some(keeps) = self.keeps_sums(pc, op.f, frame, mask) else { return };
+        let Kind::Words(kind) = kind(&tile.multiply) else { return };
+        let model = (self.launch.accumulation, Issuer::Warpgroup);
+        let length = tile.b.elements;
+        let mut lanes = self.lanes(frame, mask);
+        for (index, slots) in sums.chunks_exact(tile.d.registers).enumerate() {
+            let columns = index * length..(index + 1) * length;
+            let (mut words, missing) = if keeps {
+                (gather(&lanes, slots, &tile.c), unknown(&lanes, slots, &tile.c, mask))
+            } else {
+                (vec![0; tile.c.elements], None)
+            };
+            multiply_words(tile, kind, model, (&a.values, &b.values[columns.clone()]), &mut words);
+            let missing = [
+                a.unknown.clone(),
+                b.unknown.as_ref().map(|unknown| unknown[columns].to_vec()),
+                missing,
+            ];
+            let undefined = undefined(tile, &missing);
+            scatter(&mut lanes, slots, &tile.d, &Sums::Words(words), &undefined);
+        }
+        let multiply_adds = ROWS * u32::from(product.multiply.columns) * product.multiply.length();
+        self.count_multiply_adds(pc, product.multiply.a, u64::from(multiply_adds));
+    }
+
+    /// A and B; none if a fault was reported.
+    fn operands(
+        &mut self,
+        pc: u32,
+        op: &Op,
+        product: &WarpgroupProduct,
+        registers_of_a: &[Slot],
+        (frame, mask): (Frame, u32),
+    ) -> Option<[Elements; 2]> {
+        let tile = &product.tile;
+        let (mut descriptors, mut matrices) = ([0; 2], [None; 2]);
+        let first = self.warp.index % WARPS * ROWS;
+        let parts = [
+            (op.a, &product.a, first, ROWS),
+            (op.b, &product.b, 0, u32::from(product.multiply.columns)),
+        ];
+        for (which, (slot, multiplier, first, count)) in parts.into_iter().enumerate() {
+            if which == 0 && product.multiply.source == Source::Registers {
+                continue;
+            }
+            let (bits, descriptor) = self.descriptor(pc, slot, frame, mask)?;
+            let (major, bits_of_element) = (multiplier.major, tile.b.bits);
+            descriptors[which] = bits;
+            matrices[which] =
+                Some(SharedMatrix { descriptor, major, first, count, bits: bits_of_element });
+        }
+        self.issue_with_warpgroup(pc, descriptors);
+        let operand = |worker: &mut Self, which: usize, plan: &FragmentPlan, sign: Sign| {
+            let elements = match matrices[which] {
+                Some(matrix) => worker.shared_elements(pc, matrix)?,
+                None => {
+                    let lanes = worker.lanes(frame, mask);
+                    let values = gather(&lanes, registers_of_a, plan);
+                    Elements { values, unknown: unknown(&lanes, registers_of_a, plan, mask) }
+                }
+            };
+            Some(elements.with_sign(sign, plan.bits))
+        };
+        let a = operand(self, 0, &tile.a, product.a.sign)?;
+        let b = operand(self, 1, &tile.b, product.b.sign)?;
+        let group = self.warp.products.groups;
+        if let Some(issue) = self.race_issue() {
+            let pending = matrices.into_iter().flatten();
+            let pending =
+                pending.map(|matrix| PendingOperand { group, pc, matrix, issue: issue.clone() });
+            self.warp.products.operands.extend(pending);
+        }
+        Some([a, b])
+    }
+
+    /// A descriptor, which all lanes share; none if a fault was reported.
+    fn descriptor(
+        &mut self,
+        pc: u32,
+        slot: Slot,
+        frame: Frame,
+        mask: u32,
+    ) -> Option<(u64, Descriptor)> {
+        let lanes = self.lanes(frame, mask);
+        let (values, undefined) = (lanes.double(slot), lanes.double_undefined(slot) & mask);
+        if undefined != 0 {
+            self.report_undefined(pc, undefined, "a matrix descriptor");
+            return None;
+        }
+        let bits = values[mask.trailing_zeros() as usize % LANES];
+        let others = super::super::lanes::bits(|lane| values[lane] != bits) & mask;
+        if others != 0 {
+            let text = "the lanes of a warp have different matrix descriptors";
+            self.report(pc, Finding::new(FaultKind::WarpSync, others.trailing_zeros(), text));
+            return None;
+        }
+        let descriptor = Descriptor::from_bits(bits);
+        if !descriptor.is_aligned() {
+            let Descriptor { start, base_offset, swizzle, .. } = descriptor;
+            let text = format!(
+                "the matrix begins at shared memory address {start:#x}: with base offset {base_offset}, its \
+                 swizzle pattern must begin at a multiple of {} bytes",
+                swizzle.period()
+            );
+            self.report(pc, Finding::new(FaultKind::Misaligned, mask.trailing_zeros(), text));
+            return None;
+        }
+        Some((bits, descriptor))
+    }
+
+    /// `scale-d`: whether the product is added to D. None if a fault was reported.
+    fn keeps_sums(&mut self, pc: u32, slot: Slot, frame: Frame, mask: u32) -> Option<bool> {
+        let lanes = self.lanes(frame, mask);
+        let (keeps, undefined) = (lanes.predicate(slot), lanes.predicate_undefined(slot) & mask);
+        if undefined != 0 {
+            self.report_undefined(pc, undefined, "the scale of the accumulator");
+            return None;
+        }
+        match keeps & mask {
+            0 => Some(false),
+            all if all == mask => Some(true),
+            some => {
+                let text = "the lanes of a warp have different scales of the accumulator";
+                let lane = (mask & !some).trailing_zeros();
+                self.report(pc, Finding::new(FaultKind::WarpSync, lane, text));
+                None
+            }
+        }
+    }
+
+    /// Checks that the other warps of the warpgroup issue the same product.
+    fn issue_with_warpgroup(&mut self, pc: u32, descriptors: [u64; 2]) {
+        let number = self.warp.products.issued;
+        self.warp.products.issued += 1;
+        let (group, warp) = (self.warp.index / WARPS, self.warp.index % WARPS);
+        let groups = &mut self.block.warpgroups;
+        if groups.len() <= group as usize {
+            groups.resize_with(group as usize + 1, IssuedProducts::default);
+        }
+        let issued = &mut groups[group as usize];
+        issued.counts[warp as usize] += 1;
+        let product = IssuedProduct { pc, descriptors };
+        let index = (number - issued.first) as usize;
+        let other = issued.products.get(index).copied();
+        if other.is_none() {
+            issued.products.push_back(product);
+        }
+        let complete = issued.counts.iter().copied().min().unwrap_or(0);
+        while issued.first < complete {
+            issued.products.pop_front();
+            issued.first += 1;
+        }
+        if let Some(other) = other.filter(|other| *other != product) {
+            let text = if other.pc == pc {
+                "the warps of a warpgroup issue this product with different matrix descriptors"
+            } else {
+                "the warps of a warpgroup issue different products"
+            };
+            self.report(pc, Finding::new(FaultKind::WarpSync, 0, text));
+        }
+    }
+
+    /// The elements of a matrix in shared memory; none if a fault was reported.
+    fn shared_elements(&mut self, pc: u32, matrix: SharedMatrix) -> Option<Elements> {
+        let chunks = matrix.chunks();
+        let mut values = vec![0; chunks.len() * (8 * CHUNK / matrix.bits) as usize];
+        let mut missing = vec![false; values.len()];
+        let size = matrix.bits as usize / 8;
+        let is_valid = self.access_chunks(pc, matrix, &chunks);
+        if !is_valid {
+            return None;
+        }
+        for chunk in chunks {
+            let start = matrix.descriptor.chunk(matrix.major, chunk.0, chunk.1) as usize;
+            let known = self.block.shared.is_range_initialised(start, start + CHUNK as usize);
+            for element in 0..CHUNK as usize / size {
+                let offset = start + element * size;
+                let position = matrix.position(chunk, element as u32);
+                values[position] = self.block.shared.read(offset, size) as u32;
+                missing[position] = !known
+                    && (!self.block.shared.is_any_initialised(offset, size)
+                        || self.block.shared.uninitialised_bits(offset, size).is_some());
+            }
+        }
+        let unknown = missing.contains(&true).then_some(missing);
+        Some(Elements { values, unknown })
+    }
+
+    /// Checks bounds and races of the reads of a matrix; returns whether all of it is in shared memory.
+    fn access_chunks(&mut self, pc: u32, matrix: SharedMatrix, chunks: &[(u32, u32)]) -> bool {
+        let mut is_valid = true;
+        self.each_part(pc, matrix, chunks, |worker, part| {
+            is_valid &= part.lanes().all(|lane| worker.place_shared(part, lane).is_some());
+            if is_valid {
+                worker.race_asynchronous_read(part);
+            }
+        });
+        is_valid
+    }
+
+    /// Visits chunks as accesses of the lanes of the warp.
+    fn each_part(
+        &mut self,
+        pc: u32,
+        matrix: SharedMatrix,
+        chunks: &[(u32, u32)],
+        mut visit: impl FnMut(&mut Self, &Part<'_>),
+    ) {
+        for some in chunks.chunks(LANES) {
+            let mut addresses: Doubles = [0; LANES];
+            for (address, (index, line)) in addresses.iter_mut().zip(some) {
+                let offset = matrix.descriptor.chunk(matrix.major, *index, *line);
+                *address = self.launch.shared.address(offset as usize);
+            }
+            let mask = u32::MAX >> (LANES - some.len());
+            visit(self, &Part { pc, addresses: &addresses, mask, element: 4, count: 4 });
+        }
+    }
+
+    /// Completes all but the last groups: until now their operands count as read.
+    fn wait_for_products(&mut self, pending: u64) {
+        let complete = self.warp.products.groups.saturating_sub(pending);
+        let operands = std::mem::take(&mut self.warp.products.operands);
+        let (due, rest): (Vec<_>, Vec<_>) =
+            operands.into_iter().partition(|operand| operand.group < complete);
+        self.warp.products.operands = rest;
+        for PendingOperand { pc, matrix, issue, .. } in due {
+            self.each_part(pc, matrix, &matrix.chunks(), |worker, part| {
+                worker.race_completion(part, &issue);
+            });
+        }
+    }
+}
+
+impl Elements {
+    fn with_sign(mut self, sign: Sign, bits: u32) -> Self {
+        if sign == Sign::Minus {
+            self.values.iter_mut().for_each(|value| *value ^= 1 << (bits - 1));
+        }
+        self
+    }
+}
