@@ -89,6 +89,7 @@ pub(super) const PURE: &[&str] = &[
     "core/primitives/src/display_text.rs",
     "core/primitives/src/dtype.rs",
     "core/primitives/src/element",
+    "core/primitives/src/float_format",
     "core/primitives/src/half.rs",
     "core/primitives/src/random.rs",
     "core/primitives/src/scalar_value.rs",

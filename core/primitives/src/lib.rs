@@ -7,6 +7,7 @@ pub mod display_text;
 pub mod dtype;
 pub mod element;
 pub mod element_text;
+pub mod float_format;
 pub mod half;
 pub mod no_links;
 pub mod owned_folder;
