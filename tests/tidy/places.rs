@@ -86,6 +86,7 @@ pub(super) const PURE: &[&str] = &[
     "core/models/src/events.rs",
     "core/models/src/protocol/",
     "core/models/src/reply/",
+    "core/primitives/src/c_names",
     "core/primitives/src/display_text.rs",
     "core/primitives/src/dtype.rs",
     "core/primitives/src/element",

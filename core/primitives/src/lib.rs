@@ -1,6 +1,7 @@
 //! Foundations of all other crates: element types and their conversions, random numbers, cancellation, text that is
 //! safe to display, and folders that are safe to write.
 
+pub mod c_names;
 pub mod cancellation;
 pub mod compute_capability;
 pub mod display_text;
