@@ -97,6 +97,7 @@ pub(super) const PURE: &[&str] = &[
     "core/src/access/",
     "core/src/arguments/",
     "core/compile/src/cubin",
+    "core/cuda_source/src/",
     "core/compile/src/diagnostics",
     "core/project/src/includes",
     "core/compile/src/name_errors.rs",
