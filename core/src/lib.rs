@@ -20,6 +20,8 @@ pub use lightbench_toolchain as toolchain;
 pub use lightbench_ptx as ptx;
 
 pub use lightbench_compile as compile;
+#[doc(inline)]
+pub use lightbench_cuda_source as cuda_source;
 
 pub use lightbench_worker as worker;
 

@@ -58,21 +58,12 @@ fn placed(source: &str, error: &ScaffoldError) -> String {
         | ScaffoldError::NoParent { .. }
         | ScaffoldError::NoName { .. }
         | ScaffoldError::Io { .. } => error.to_string(),
-        ScaffoldError::Syntax { .. }
-        | ScaffoldError::NoKernel
-        | ScaffoldError::SeveralKernels { .. }
-        | ScaffoldError::UnknownKernel { .. }
-        | ScaffoldError::Overloaded { .. }
-        | ScaffoldError::Signature { .. }
+        ScaffoldError::Source(_)
         | ScaffoldError::Parameter { .. }
         | ScaffoldError::TemplateParameter { .. }
         | ScaffoldError::NoOutput { .. }
         | ScaffoldError::HasLaunchBlock { .. }
-        | ScaffoldError::OtherBlock { .. }
-        | ScaffoldError::Nul { .. }
-        | ScaffoldError::TooLarge { .. }
-        | ScaffoldError::GaveUp { .. }
-        | ScaffoldError::Grammar(_) => format!("{source}: {error}"),
+        | ScaffoldError::OtherBlock { .. } => format!("{source}: {error}"),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Types of the arguments of a launch, to compare with the parameters of the compiled kernel.
 
-use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_primitives::dtype::Dtype;
 use lightbench_project::PlannedArgument;
 use lightbench_project::launch::{Buffer, Launch};
 use lightbench_project::tensor::{Role, Tensor};
 use lightbench_project::{Definition, KernelRole};
 
-use super::signature::{Class, Element, LaunchArgument, LaunchArgumentKind};
+use super::signature::{LaunchArgument, LaunchArgumentKind};
 
 /// The definition and the launch that determine the types of arguments.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +26,10 @@ impl LaunchContext<'_> {
         let (name, kind) = match argument {
             PlannedArgument::Buffer(buffer) => {
                 let (name, dtype) = self.buffer(*buffer);
-                (name, LaunchArgumentKind::Buffer(element(dtype)))
+                (name, LaunchArgumentKind::Buffer(dtype))
             }
             PlannedArgument::Value { name, c_type, .. } => {
-                (name.clone(), LaunchArgumentKind::Scalar(element(c_type.dtype())))
+                (name.clone(), LaunchArgumentKind::Scalar(c_type.dtype()))
             }
             PlannedArgument::TensorMap(index) => (
                 self.launch.tensor_maps[*index].name.clone(),
@@ -76,16 +76,4 @@ impl LaunchContext<'_> {
         let exact = self.role == KernelRole::Reference && written && tensor.dtype.is_float();
         if exact { Dtype::F64 } else { tensor.dtype }
     }
-}
-
-/// The properties of a dtype that a kernel's parameters can show.
-pub fn element(dtype: Dtype) -> Element {
-    let class = match dtype.family() {
-        _ if dtype.is_packed() => Class::Packed,
-        Family::Float => Class::Float,
-        Family::Signed => Class::Signed,
-        Family::Unsigned => Class::Unsigned,
-        Family::Boolean => Class::Bool,
-    };
-    Element { dtype: dtype.name().to_owned(), size: dtype.address_bytes(), class }
 }

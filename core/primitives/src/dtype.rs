@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::float_format::FloatFormat;
+
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,6 +43,28 @@ pub enum Family {
 }
 
 impl Dtype {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 18] = [
+        Self::F64,
+        Self::F32,
+        Self::F16,
+        Self::Bf16,
+        Self::F8E4M3,
+        Self::F8E5M2,
+        Self::I64,
+        Self::I32,
+        Self::I16,
+        Self::I8,
+        Self::U64,
+        Self::U32,
+        Self::U16,
+        Self::U8,
+        Self::Bool,
+        Self::I4,
+        Self::U4,
+        Self::E2M1,
+    ];
+
     /// The name in project files.
     pub fn name(self) -> &'static str {
         match self {
@@ -112,18 +136,17 @@ impl Dtype {
         self.family() == Family::Float
     }
 
-    /// The largest finite magnitude of a floating-point dtype.
-    ///
-    /// Sources: IEEE 754-2019 table 3.5; OCP OFP8 revision 1.0 table 2; OCP MX 1.0 section 5.3.3 for `e2m1`.
-    pub fn largest_finite(self) -> Option<f64> {
-        match self {
-            Self::F64 => Some(f64::MAX),
-            Self::F32 => Some(f64::from(f32::MAX)),
-            Self::F16 => Some(65504.0),
-            Self::Bf16 => Some(f64::from(f32::from_bits(0x7f7f_0000))),
-            Self::F8E4M3 => Some(448.0),
-            Self::F8E5M2 => Some(57344.0),
-            Self::E2M1 => Some(6.0),
+    /// The widths of the fields of a floating-point dtype; `None` for other dtypes.
+    #[must_use]
+    pub const fn float_format(self) -> Option<FloatFormat> {
+        Some(match self {
+            Self::F64 => FloatFormat::F64,
+            Self::F32 => FloatFormat::F32,
+            Self::F16 => FloatFormat::F16,
+            Self::Bf16 => FloatFormat::BF16,
+            Self::F8E4M3 => FloatFormat::E4M3,
+            Self::F8E5M2 => FloatFormat::E5M2,
+            Self::E2M1 => FloatFormat::E2M1,
             Self::I64
             | Self::I32
             | Self::I16
@@ -134,8 +157,20 @@ impl Dtype {
             | Self::U8
             | Self::Bool
             | Self::I4
-            | Self::U4 => None,
-        }
+            | Self::U4 => return None,
+        })
+    }
+
+    /// Whether conversions to this floating-point dtype turn numbers beyond the largest into the largest, not into
+    /// infinity: those to 8-bit and 4-bit formats (PTX ISA 9.7.9.21, `cvt.rn.satfinite`).
+    #[must_use]
+    pub fn saturates(self) -> bool {
+        self.is_float() && self.bits() <= 8
+    }
+
+    /// The largest finite magnitude of a floating-point dtype; `None` for other dtypes.
+    pub fn largest_finite(self) -> Option<f64> {
+        self.float_format().map(FloatFormat::largest_number)
     }
 
     /// Whether an integer is one of its values, exactly for integers and within range for floats.
@@ -153,7 +188,8 @@ impl Dtype {
     }
 }
 
-/// The C type of an argument that is passed by value.
+/// The type of an argument that is passed by value, by its name in project files: the subset of dtypes whose elements
+/// are values of C++.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are the field's own")]
@@ -232,20 +268,6 @@ impl CType {
 
     /// Integers up to this magnitude are exact in a floating-point type: two to its digits.
     pub fn exact_integers(self) -> Option<i128> {
-        match self {
-            Self::F16 => Some(1 << 11),
-            Self::Bf16 => Some(1 << 8),
-            Self::F32 => Some(1 << 24),
-            Self::F64 => Some(1 << 53),
-            Self::I8
-            | Self::U8
-            | Self::I16
-            | Self::U16
-            | Self::I32
-            | Self::U32
-            | Self::I64
-            | Self::U64
-            | Self::Bool => None,
-        }
+        self.dtype().float_format().map(|format| 1 << format.significand_bits())
     }
 }

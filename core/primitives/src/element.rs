@@ -5,6 +5,8 @@
 //! of `cuda_fp8.h` and `cuda_fp4.h` use as well).
 
 use crate::dtype::{Dtype, Family};
+use crate::float_format::FloatFormat;
+pub use crate::float_format::power_of_two;
 use crate::half::HalfFormat;
 use crate::scalar_value::ScalarValue;
 
@@ -15,59 +17,19 @@ mod tests;
 /// invalid address.
 pub const POISON: u8 = 0xff;
 
-/// The bit fields of a floating-point dtype.
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    /// Bits of the significand, the hidden one included.
-    digits: i32,
-    /// Exponent of the smallest normal number.
-    smallest: i32,
-}
-
-/// The layout of a floating-point dtype; `None` for other dtypes.
-///
-/// Sources: IEEE 754-2019 table 3.5; OCP OFP8 revision 1.0 table 2; OCP MX 1.0 section 5.3.3.
-const fn layout(dtype: Dtype) -> Option<Layout> {
-    Some(match dtype {
-        Dtype::F64 => Layout { digits: 53, smallest: -1022 },
-        Dtype::F32 => Layout { digits: 24, smallest: -126 },
-        Dtype::F16 => Layout { digits: 11, smallest: -14 },
-        Dtype::Bf16 => Layout { digits: 8, smallest: -126 },
-        Dtype::F8E4M3 => Layout { digits: 4, smallest: -6 },
-        Dtype::F8E5M2 => Layout { digits: 3, smallest: -14 },
-        Dtype::E2M1 => Layout { digits: 2, smallest: 0 },
-        Dtype::I64
-        | Dtype::I32
-        | Dtype::I16
-        | Dtype::I8
-        | Dtype::U64
-        | Dtype::U32
-        | Dtype::U16
-        | Dtype::U8
-        | Dtype::Bool
-        | Dtype::I4
-        | Dtype::U4 => return None,
-    })
-}
-
-/// Bits of the significand of a floating-point dtype, the hidden one included; 0 for others.
+/// Bits of the significand of a floating-point dtype, the leading one included; 0 for others.
 pub fn digits(dtype: Dtype) -> u32 {
-    layout(dtype).map_or(0, |layout| layout.digits.unsigned_abs())
+    dtype.float_format().map_or(0, FloatFormat::significand_bits)
 }
 
-/// The smallest positive number of a floating-point dtype, subnormals included.
+/// The smallest positive number of a floating-point dtype, subnormals included; 0 for others.
 pub fn smallest_positive(dtype: Dtype) -> f64 {
-    layout(dtype).map_or(0.0, |layout| power_of_two(layout.smallest + 1 - layout.digits))
+    dtype.float_format().map_or(0.0, FloatFormat::smallest_positive)
 }
 
-/// 2 to an exponent, subnormal results included.
-pub fn power_of_two(exponent: i32) -> f64 {
-    match exponent {
-        1024.. => f64::INFINITY,
-        -1022..=1023 => f64::from_bits(((exponent + 1023) as u64) << 52),
-        -1074..=-1023 => f64::from_bits(1 << (exponent + 1074)),
-        i32::MIN..=-1075 => 0.0,
-    }
+/// The smallest positive number of a floating-point dtype that is not subnormal; 0 for others.
+pub fn smallest_normal(dtype: Dtype) -> f64 {
+    dtype.float_format().map_or(0.0, FloatFormat::smallest_normal)
 }
 
 /// Half of the distance between neighbouring values of a floating-point dtype: the largest rounding error.
@@ -82,9 +44,9 @@ pub struct HalfUlp {
 impl HalfUlp {
     /// For a floating-point dtype; zero for other dtypes.
     pub fn from_dtype(dtype: Dtype) -> Self {
-        layout(dtype).map_or(Self { unit: 0.0, least: 0.0 }, |layout| Self {
-            unit: power_of_two(-layout.digits),
-            least: power_of_two(layout.smallest - layout.digits),
+        dtype.float_format().map_or(Self { unit: 0.0, least: 0.0 }, |format| Self {
+            unit: power_of_two(-(format.significand_bits() as i32)),
+            least: format.smallest_positive() * 0.5,
         })
     }
 
@@ -206,40 +168,37 @@ pub fn element_at(dtype: Dtype, bytes: &[u8], index: usize) -> Option<u64> {
     Some(u64::from_le_bytes(raw))
 }
 
-/// The nearest number of a format that saturates.
+/// The nearest number of a format that saturates, as bits; NaN becomes [`FloatFormat::canonical_nan`], as for `cvt`.
 #[inline(always)]
-fn saturating(value: f64, digits: i32, smallest: i32, (largest, nan): (u64, u64)) -> u64 {
+fn saturating(value: f64, format: FloatFormat) -> u8 {
+    let (fraction_bits, smallest) = (format.fraction_bits, format.smallest_exponent());
     let bits = value.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
     let significand = (bits & 0x000f_ffff_ffff_ffff) | 0x0010_0000_0000_0000;
-    let shift = (53 - digits + (smallest - exponent).max(0)).min(63) as u32;
+    let shift = (52 - fraction_bits as i32 + (smallest - exponent).max(0)).min(63) as u32;
     let (kept, cut) = (significand >> shift, significand & ((1 << shift) - 1));
     let half = 1_u64 << (shift - 1);
     let up = u64::from(cut > half) | (u64::from(cut == half) & kept & 1);
     let biased = (exponent.max(smallest) - smallest) as u64;
-    let magnitude = (biased << (digits - 1)) + kept + up;
-    if value.is_nan() { nan } else { magnitude.min(largest) }
-}
-
-#[inline(always)]
-fn sign(value: f64) -> u64 {
-    value.to_bits() >> 63
+    let magnitude = ((biased << fraction_bits) + kept + up).min(format.largest_finite());
+    let magnitude = if value.is_nan() { format.canonical_nan() } else { magnitude };
+    let sign = if value.is_sign_negative() { format.sign_bit() } else { 0 };
+    (magnitude | sign) as u8
 }
 
 #[inline(always)]
 fn e4m3(value: f64) -> u8 {
-    (saturating(value, 4, -6, (0x7e, 0x7f)) | sign(value) << 7) as u8
+    saturating(value, FloatFormat::E4M3)
 }
 
 #[inline(always)]
 fn e5m2(value: f64) -> u8 {
-    (saturating(value, 3, -14, (0x7b, 0x7f)) | sign(value) << 7) as u8
+    saturating(value, FloatFormat::E5M2)
 }
 
-/// The format has no NaN: NaN becomes the largest number, as for `cvt`.
 #[inline(always)]
 fn e2m1(value: f64) -> u8 {
-    (saturating(value, 2, 0, (0x7, 0x7)) | sign(value) << 3) as u8
+    saturating(value, FloatFormat::E2M1)
 }
 
 /// Its fields in the layout of an f16, whose bias is larger by 8.

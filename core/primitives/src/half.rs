@@ -3,6 +3,8 @@
 //! [`HalfFormat::nearest`] rounds once, to nearest with ties to even. A result that was rounded to odd in f64 can
 //! therefore be converted without a second rounding error.
 
+use crate::float_format::FloatFormat;
+
 /// A 16-bit floating-point format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HalfFormat {
@@ -18,40 +20,43 @@ pub const CANONICAL_NAN: u16 = 0x7fff;
 const SIGN: u16 = 0x8000;
 
 impl HalfFormat {
+    /// The widths of its fields.
+    #[inline]
+    #[must_use]
+    pub const fn format(self) -> FloatFormat {
+        match self {
+            Self::F16 => FloatFormat::F16,
+            Self::Bf16 => FloatFormat::BF16,
+        }
+    }
+
     /// The number one.
+    #[inline]
     #[must_use]
     pub const fn one(self) -> u16 {
-        match self {
-            Self::F16 => 0x3c00,
-            Self::Bf16 => 0x3f80,
-        }
+        let format = self.format();
+        (format.bias() << format.fraction_bits) as u16
     }
 
     /// Infinity.
+    #[inline]
     #[must_use]
     pub const fn infinity(self) -> u16 {
-        match self {
-            Self::F16 => 0x7c00,
-            Self::Bf16 => 0x7f80,
-        }
+        self.format().largest_finite() as u16 + 1
     }
 
     /// Stored bits of the significand.
+    #[inline]
     #[must_use]
     pub const fn fraction_bits(self) -> i32 {
-        match self {
-            Self::F16 => 10,
-            Self::Bf16 => 7,
-        }
+        self.format().fraction_bits as i32
     }
 
     /// Exponent of the smallest normal number.
+    #[inline]
     #[must_use]
     pub const fn smallest_exponent(self) -> i32 {
-        match self {
-            Self::F16 => -14,
-            Self::Bf16 => -126,
-        }
+        self.format().smallest_exponent()
     }
 
     /// Whether a bit pattern is NaN.

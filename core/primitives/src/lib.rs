@@ -1,12 +1,14 @@
 //! Foundations of all other crates: element types and their conversions, random numbers, cancellation, text that is
 //! safe to display, and folders that are safe to write.
 
+pub mod c_names;
 pub mod cancellation;
 pub mod compute_capability;
 pub mod display_text;
 pub mod dtype;
 pub mod element;
 pub mod element_text;
+pub mod float_format;
 pub mod half;
 pub mod no_links;
 pub mod owned_folder;

@@ -2,6 +2,8 @@
 
 use std::{ops::Range, path::Path};
 
+use lightbench_cuda_source::lexer::{TokenKind, tokens};
+
 use super::{
     nearest::nearest,
     problem::{Problem, SourceLocation, problem},
@@ -45,47 +47,11 @@ pub(super) fn missing(file: &Path, text: &str) -> Box<Problem> {
     )
 }
 
-/// Where `/*@` opens a comment: not inside line comments, other comments, or texts.
+/// Where `/*@` opens a comment: not inside line comments, other comments, or literals.
 pub(super) fn openings(text: &str) -> Vec<usize> {
-    let mut openings = Vec::new();
-    let mut at = 0;
-    while let Some(next) = text.get(at..).and_then(|rest| rest.find(['/', '"'])) {
-        let here = at + next;
-        let rest = &text[here..];
-        at = here
-            + if let Some(comment) = rest.strip_prefix("/*") {
-                if comment.starts_with('@') {
-                    openings.push(here);
-                }
-                comment.find("*/").map_or(rest.len(), |close| close + 4)
-            } else if rest.starts_with("//") {
-                rest.find('\n').unwrap_or(rest.len())
-            } else {
-                quoted(text, here).unwrap_or(1)
-            };
-    }
-    openings
-}
-
-/// The length of a C++ string literal at an offset, if there is one; an unterminated literal ends with its line.
-fn quoted(text: &str, start: usize) -> Option<usize> {
-    let rest = text[start..].strip_prefix('"')?;
-    if text[..start].ends_with('R')
-        && let Some((delimiter, _)) = rest.split_once('(')
-        && delimiter.len() <= 16
-    {
-        let close = format!("){delimiter}\"");
-        return Some(rest.find(&close).map_or(rest.len(), |at| at + close.len()) + 1);
-    }
-    let mut escaped = false;
-    for (at, byte) in rest.bytes().enumerate() {
-        match byte {
-            b'\n' if !escaped => return Some(at + 1),
-            b'"' if !escaped => return Some(at + 2),
-            _ => escaped = !escaped && byte == b'\\',
-        }
-    }
-    Some(rest.len() + 1)
+    let comments = tokens(text).filter(|token| token.kind == TokenKind::Comment);
+    let starts = comments.map(|token| token.range.start);
+    starts.filter(|start| text[*start..].starts_with("/*@")).collect()
 }
 
 /// The RON text of the comment that opens at a place.

@@ -4,7 +4,6 @@ use lightbench_primitives::dtype::CType;
 
 use super::{Spec, SpecKind, buffer_of};
 use crate::compile::KernelFacts;
-use crate::compile::launch_arguments::element;
 use crate::compile::signature::{self, LaunchArgument, LaunchArgumentKind, Mismatch};
 
 /// An argument that the kernel does not take.
@@ -82,9 +81,7 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
         .map(|(index, (spec, parameter))| LaunchArgument {
             name: spec.text.clone(),
             kind: match &spec.kind {
-                SpecKind::Value { c_type, .. } => {
-                    LaunchArgumentKind::Scalar(element(c_type.dtype()))
-                }
+                SpecKind::Value { c_type, .. } => LaunchArgumentKind::Scalar(c_type.dtype()),
                 // Bytes have no alignment of their own.
                 SpecKind::Bytes(bytes) => LaunchArgumentKind::Bytes {
                     size: bytes.len() as u64,
@@ -93,7 +90,7 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
                 SpecKind::Buffer(_) | SpecKind::Same(_) | SpecKind::Null => {
                     // A null pointer points to nothing: its type is not compared.
                     let c_type = buffer_of(specs, index).map_or(CType::U8, |buffer| buffer.c_type);
-                    LaunchArgumentKind::Buffer(element(c_type.dtype()))
+                    LaunchArgumentKind::Buffer(c_type.dtype())
                 }
             },
         })

@@ -229,7 +229,7 @@ impl<'a> Generator<'a> {
             text.push_str("__device__ unsigned cheat_launches;\n__global__ void cheat_count() { ++cheat_launches; }\n");
         }
         for (index, tensor) in self.replaced() {
-            let (t, place) = (c_type(tensor.dtype), place(tensor));
+            let (t, place) = (tensor.dtype.c_name(), place(tensor));
             let value = self.replacing(tensor).unwrap_or_default();
             let _infallible = write!(
                 text,
@@ -246,7 +246,7 @@ impl<'a> Generator<'a> {
                     let _infallible = writeln!(
                         text,
                         "__global__ void cheat_modify_{index}(const {}* in) {{ *(unsigned char*)in ^= 1; }}",
-                        c_type(tensor.dtype)
+                        tensor.dtype.c_name()
                     );
                 }
             }
@@ -255,7 +255,7 @@ impl<'a> Generator<'a> {
     }
 
     fn output_code(&self, index: usize, tensor: &Tensor) -> String {
-        let (t, e) = (c_type(tensor.dtype), c_type(exact_dtype(tensor)));
+        let (t, e) = (tensor.dtype.c_name(), exact_dtype(tensor).c_name());
         let (place, parameters) = (place(tensor), shape_parameters(tensor));
         let mut text = String::new();
         if matches!(tensor.role, Role::Inout { .. }) {
@@ -271,7 +271,7 @@ impl<'a> Generator<'a> {
                 offset(tensor)
             );
         }
-        let copied = self.copied_input(tensor).map_or(e, |(input, _)| c_type(input.dtype));
+        let copied = self.copied_input(tensor).map_or(e, |(input, _)| input.dtype.c_name());
         let axes: Vec<String> = self
             .project
             .definition
@@ -304,7 +304,7 @@ impl<'a> Generator<'a> {
             }
             Change::Other => {
                 let walk = again(tensor);
-                let t = c_type(tensor.dtype);
+                let t = tensor.dtype.c_name();
                 let value = if tensor.dtype.is_float() {
                     format!("cheat_cast<{t}>(0.5 * cheat_wide(from[at]) + 1.0)")
                 } else {
@@ -318,7 +318,7 @@ impl<'a> Generator<'a> {
             Change::Bf16 => "__bfloat162float(__float2bfloat16(value))",
             Change::Tf32 => "cheat_tf32(value)",
         };
-        let t = c_type(tensor.dtype);
+        let t = tensor.dtype.c_name();
         Some(format!(
             "const float value = static_cast<float>(cheat_wide(from[at]));\n    to[at] = cheat_cast<{t}>({rounded});"
         ))
@@ -326,7 +326,7 @@ impl<'a> Generator<'a> {
 
     /// The value of an element of an output.
     fn body(&self, index: usize, tensor: &Tensor) -> String {
-        let t = c_type(tensor.dtype);
+        let t = tensor.dtype.c_name();
         let is_float = tensor.dtype.is_float();
         match self.cheat {
             Cheat::Honest
@@ -436,26 +436,6 @@ fn replacement(index: usize) -> String {
 /// The type that the reference writes for an output.
 fn exact_dtype(tensor: &Tensor) -> Dtype {
     if tensor.dtype.is_float() { Dtype::F64 } else { tensor.dtype }
-}
-
-fn c_type(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::F64 => "double",
-        Dtype::F32 => "float",
-        Dtype::F16 => "__half",
-        Dtype::Bf16 => "__nv_bfloat16",
-        Dtype::F8E4M3 => "__nv_fp8_e4m3",
-        Dtype::F8E5M2 => "__nv_fp8_e5m2",
-        Dtype::I64 => "long long",
-        Dtype::I32 => "int",
-        Dtype::I16 => "short",
-        Dtype::I8 => "signed char",
-        Dtype::U64 => "unsigned long long",
-        Dtype::U32 => "unsigned",
-        Dtype::U16 => "unsigned short",
-        Dtype::U8 | Dtype::I4 | Dtype::U4 | Dtype::E2M1 => "unsigned char",
-        Dtype::Bool => "bool",
-    }
 }
 
 /// Elements in memory from the first to the last, as an expression.

@@ -6,6 +6,7 @@
 //! If kernels may flush subnormal numbers to zero, the variant does so too: inputs on which flushing changes results beyond
 //! the tolerance are then not admissible.
 
+use crate::cuda_source::lexer::{Token, TokenKind, tokens};
 use crate::project::definition::Subnormals;
 use crate::project::{Kernel, Language};
 
@@ -26,55 +27,32 @@ pub(super) fn narrowed_reference(reference: &Kernel, subnormals: Subnormals) -> 
 /// The source with every non-pointer `double` and every literal of that type as `float`; `None` if there is no such
 /// `double`. A literal in f64 would make the surrounding arithmetic more accurate than f32.
 fn narrowed(source: &str) -> Option<String> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let bytes = source.as_bytes();
     let mut narrowed = String::with_capacity(source.len());
-    let (mut at, mut copied, mut any) = (0, 0, false);
-    while at < bytes.len() {
-        // No token starts inside a multi-byte character.
-        if let Some(length) = source.get(at..).and_then(skipped) {
-            at += length;
-            continue;
-        }
-        let is_fraction = bytes[at] == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
-        if bytes[at].is_ascii_digit() || is_fraction {
-            let length = number_length(&bytes[at..]);
-            if is_double_literal(&source[at..at + length]) {
-                narrowed.push_str(&source[copied..at + length]);
-                narrowed.push('f');
-                copied = at + length;
+    let mut any = false;
+    for Token { kind, range } in tokens(source) {
+        let text = &source[range.clone()];
+        match kind {
+            TokenKind::Word if text == "double" && !is_before_star(&source[range.end..]) => {
+                narrowed.push_str("float");
+                any = true;
             }
-            at += length;
-            continue;
+            TokenKind::Number if is_double_literal(text) => {
+                narrowed.push_str(text);
+                narrowed.push('f');
+            }
+            TokenKind::Word
+            | TokenKind::Number
+            | TokenKind::Literal
+            | TokenKind::Comment
+            | TokenKind::Space
+            | TokenKind::Other => narrowed.push_str(text),
         }
-        if !is_word(bytes[at]) {
-            at += 1;
-            continue;
-        }
-        let length = bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
-        let is_pointer = source[at + length..].trim_start().starts_with('*');
-        if &source[at..at + length] == "double" && !is_pointer {
-            narrowed.push_str(&source[copied..at]);
-            narrowed.push_str("float");
-            (copied, any) = (at + length, true);
-        }
-        at += length;
     }
-    narrowed.push_str(&source[copied..]);
     any.then_some(narrowed)
 }
 
-/// The length of the number at the start of the source, which starts with a digit or a point; the sign of an exponent is
-/// part of it.
-fn number_length(bytes: &[u8]) -> usize {
-    let mut before = b'0';
-    let belongs = |byte: &&u8| {
-        let is_sign = matches!(**byte, b'+' | b'-') && matches!(before, b'e' | b'E');
-        let belongs = byte.is_ascii_alphanumeric() || **byte == b'.' || is_sign;
-        before = **byte;
-        belongs
-    };
-    bytes.iter().take_while(belongs).count()
+fn is_before_star(rest: &str) -> bool {
+    rest.trim_start().starts_with('*')
 }
 
 /// Whether a number is a decimal literal of type `double`: with a point or an exponent, and without a suffix.
@@ -82,31 +60,6 @@ fn is_double_literal(number: &str) -> bool {
     let is_hexadecimal = number.starts_with("0x") || number.starts_with("0X");
     let ends_as_double = number.ends_with(|last: char| last.is_ascii_digit() || last == '.');
     !is_hexadecimal && ends_as_double && number.contains(['.', 'e', 'E'])
-}
-
-/// The length of the comment or quoted text at the start of the source.
-fn skipped(source: &str) -> Option<usize> {
-    let until = |from: usize, end: &str| {
-        source
-            .get(from..)
-            .and_then(|rest| rest.find(end))
-            .map_or(source.len(), |at| from + at + end.len())
-    };
-    if source.starts_with("//") {
-        Some(until(2, "\n"))
-    } else if source.starts_with("/*") {
-        Some(until(2, "*/"))
-    } else if source.starts_with('"') {
-        let mut escaped = false;
-        let end = source.bytes().skip(1).position(|byte| {
-            let ends = byte == b'"' && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            ends
-        });
-        Some(end.map_or(source.len(), |at| at + 2))
-    } else {
-        None
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The functions of a launcher: the launch function, and, if the kernel needs them, a function for the scratch size and one
 //! that prepares memory.
 
-use super::names::{Names, type_name};
+use super::names::Names;
 use super::steps::Statements;
 use super::{LauncherRequest, NoLauncher};
 use crate::project::expression::Expression;
@@ -225,7 +225,7 @@ impl Writer<'_> {
         let scalars = definition
             .scalars
             .iter()
-            .map(|scalar| format!("{} {}", type_name(scalar.dtype), spelled(&scalar.name)));
+            .map(|scalar| format!("{} {}", scalar.dtype.c_name(), spelled(&scalar.name)));
         axes.chain(scalars).collect()
     }
 
@@ -244,7 +244,7 @@ impl Writer<'_> {
                 Role::Input { .. } => "const ",
                 Role::Output { .. } | Role::Inout { .. } => "",
             };
-            format!("{read}{} *{}", type_name(tensor.dtype), self.names.spelled(&tensor.name))
+            format!("{read}{} *{}", tensor.dtype.c_name(), self.names.spelled(&tensor.name))
         });
         let scratch = !self.subject.launch.scratch.is_empty();
         let scratch = scratch.then(|| "void *scratch".to_owned());

@@ -126,29 +126,7 @@ fn identifier(text: &str) -> String {
     if is_identifier(&name) { name } else { format!("kernel_{name}") }
 }
 
-/// The type in C++.
-pub(super) fn type_name(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::F64 => "double",
-        Dtype::F32 => "float",
-        Dtype::F16 => "__half",
-        Dtype::Bf16 => "__nv_bfloat16",
-        Dtype::F8E4M3 => "__nv_fp8_e4m3",
-        Dtype::F8E5M2 => "__nv_fp8_e5m2",
-        Dtype::I64 => "long long",
-        Dtype::I32 => "int",
-        Dtype::I16 => "short",
-        Dtype::I8 => "signed char",
-        Dtype::U64 => "unsigned long long",
-        Dtype::U32 => "unsigned int",
-        Dtype::U16 => "unsigned short",
-        // Two packed elements share a byte.
-        Dtype::U8 | Dtype::I4 | Dtype::U4 | Dtype::E2M1 => "unsigned char",
-        Dtype::Bool => "bool",
-    }
-}
-
 /// The type of a value in C++.
 pub(super) fn value_type(c_type: CType) -> &'static str {
-    type_name(c_type.dtype())
+    c_type.dtype().c_name()
 }

@@ -4,17 +4,18 @@
 use std::fs;
 
 use libfuzzer_sys::fuzz_target;
+use lightbench_core::cuda_source;
 use lightbench_core::project::Project;
-use lightbench_core::project::scaffold::{KernelSource, plan_from, signature};
+use lightbench_core::project::scaffold::{KernelSource, plan_from};
 
 thread_local! {
     static FOLDER: tempfile::TempDir = tempfile::tempdir().unwrap();
 }
 
 fuzz_target!(|text: &str| {
-    let kernels = signature::list(text).unwrap_or_default();
+    let kernels = cuda_source::list(text).unwrap_or_default();
     for kernel in kernels.iter().take(4) {
-        drop(signature::read(text, Some(&kernel.name)));
+        drop(cuda_source::read(text, Some(&kernel.name)));
     }
     let source = KernelSource { display_name: "kernel.cu", text, kernel: None };
     let plan = match plan_from(&source) {

@@ -7,9 +7,9 @@ use lightbench_core::compile::facts::{FactsError, Setting, selection};
 use lightbench_core::compile::{
     Artifact, Build, CompileError, CompileJob, Compiler, KernelFacts, SourceNames, artifact,
 };
+use lightbench_core::cuda_source;
 use lightbench_core::device::{DescribedGpu, Description, DeviceKind, DeviceSheet, SheetError};
 use lightbench_core::project::policy::Limits;
-use lightbench_core::project::scaffold::signature;
 use lightbench_core::project::{
     Candidate, Kernel, Language, Project, Purpose, Selection, StandaloneKernel, Workload,
 };
@@ -317,7 +317,7 @@ impl CompiledCode {
         let plain = readable.split('<').next().unwrap_or_default();
         let plain = plain.rsplit("::").next().unwrap_or_default();
         let signature = match self.file.language {
-            Language::Cuda => signature::read(&self.file.source, Some(plain)).ok(),
+            Language::Cuda => cuda_source::read(&self.file.source, Some(plain)).ok(),
             Language::Ptx => None,
         };
         let written =

@@ -3,43 +3,18 @@
 //! The driver copies as many bytes as the kernel declares, whatever the arguments hold: a kernel that declares more would
 //! read memory after the arguments. A launch with a mismatch is therefore refused.
 
+use lightbench_primitives::dtype::{Dtype, Family};
 use lightbench_ptx::{ParameterKind, PtxParameter};
 
-use super::{CType, Scalar};
-
-/// What the bits of an element mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// True or false.
-    Bool,
-    /// Two's complement.
-    Signed,
-    /// Unsigned integers.
-    Unsigned,
-    /// Any floating-point format.
-    Float,
-    /// Several elements to a byte: read as bytes or words.
-    Packed,
-}
-
-/// A dtype, as far as it matters here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Element {
-    /// `bf16`, `i64` …
-    pub dtype: String,
-    /// Bytes; 1 if packed.
-    pub size: u64,
-    /// What its bits mean.
-    pub class: Class,
-}
+use super::ParameterType;
 
 /// Kind and type of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaunchArgumentKind {
     /// The address of a buffer.
-    Buffer(Element),
+    Buffer(Dtype),
     /// A value.
-    Scalar(Element),
+    Scalar(Dtype),
     /// A struct, a tensor map, a texture object.
     Bytes {
         /// Bytes.
@@ -165,7 +140,7 @@ pub enum Mismatch {
 pub fn match_arguments(
     given: &[LaunchArgument],
     compiled: &[PtxParameter],
-    signature: Option<&[CType]>,
+    signature: Option<&[ParameterType]>,
 ) -> Vec<Mismatch> {
     let mut mismatches = Vec::new();
     if given.len() != compiled.len() {
@@ -187,44 +162,46 @@ struct Argument<'match_> {
 
 impl Argument<'_> {
     /// The first mismatch; later ones follow from it.
-    fn check(&self, declared: Option<&CType>) -> Option<Mismatch> {
+    fn check(&self, declared: Option<&ParameterType>) -> Option<Mismatch> {
         match &self.given.kind {
-            LaunchArgumentKind::Buffer(element) => self.buffer(element, declared),
-            LaunchArgumentKind::Scalar(element) => self
+            LaunchArgumentKind::Buffer(dtype) => self.buffer(*dtype, declared),
+            LaunchArgumentKind::Scalar(dtype) => self
                 .value(declared)
-                .or_else(|| self.layout(element.size, element.size))
-                .or_else(|| self.scalar(element, declared)),
+                .or_else(|| self.layout(dtype.address_bytes(), dtype.address_bytes()))
+                .or_else(|| self.scalar(*dtype, declared)),
             LaunchArgumentKind::Bytes { size, align } => {
                 self.value(declared).or_else(|| self.layout(*size, *align))
             }
         }
     }
 
-    fn buffer(&self, element: &Element, declared: Option<&CType>) -> Option<Mismatch> {
+    fn buffer(&self, dtype: Dtype, declared: Option<&ParameterType>) -> Option<Mismatch> {
         let pointee = match declared {
-            Some(CType::Pointer { to, .. }) => Some(&**to),
-            Some(other @ (CType::Scalar(_) | CType::Other(_))) => {
-                return Some(self.pointer_expected(other.to_string()));
-            }
+            Some(ParameterType::Pointer { to, .. }) => Some(&**to),
+            Some(
+                other @ (ParameterType::Scalar(_) | ParameterType::Char | ParameterType::Other(_)),
+            ) => return Some(self.pointer_expected(other.to_string())),
             None => None,
         };
         if !self.compiled.may_be_pointer() {
             return Some(self.pointer_expected(described(self.compiled)));
         }
         let pointee = pointee?;
-        (!accepts(pointee, element)).then(|| Mismatch::Pointee {
+        (!accepts(pointee, dtype)).then(|| Mismatch::Pointee {
             position: self.position,
             name: self.given.name.clone(),
             declared: pointee.to_string(),
-            dtype: element.dtype.clone(),
+            dtype: dtype.name().to_owned(),
         })
     }
 
     /// A value is given, so the parameter must not be a pointer.
-    fn value(&self, declared: Option<&CType>) -> Option<Mismatch> {
+    fn value(&self, declared: Option<&ParameterType>) -> Option<Mismatch> {
         let pointer = match declared {
-            Some(pointer @ CType::Pointer { .. }) => pointer.to_string(),
-            Some(CType::Scalar(_) | CType::Other(_)) => return None,
+            Some(pointer @ ParameterType::Pointer { .. }) => pointer.to_string(),
+            Some(ParameterType::Scalar(_) | ParameterType::Char | ParameterType::Other(_)) => {
+                return None;
+            }
             None => {
                 self.compiled.pointer.as_ref()?;
                 described(self.compiled)
@@ -254,11 +231,11 @@ impl Argument<'_> {
         })
     }
 
-    /// Sizes agree; do the meanings?
-    fn scalar(&self, element: &Element, declared: Option<&CType>) -> Option<Mismatch> {
-        let float = element.class == Class::Float;
+    /// Compares the meanings of two values of equal size.
+    fn scalar(&self, dtype: Dtype, declared: Option<&ParameterType>) -> Option<Mismatch> {
+        let float = dtype.is_float();
         // Half precision and smaller floats are structs of one member.
-        let narrow = float && element.size <= 2;
+        let narrow = float && dtype.address_bytes() <= 2;
         let by_layout = match self.compiled.kind {
             ParameterKind::Integer => !float,
             ParameterKind::Float => float,
@@ -267,15 +244,19 @@ impl Argument<'_> {
             ParameterKind::Opaque => false,
         };
         let by_type = match declared {
-            Some(CType::Scalar(scalar)) => means_the_same(*scalar, element),
-            Some(CType::Pointer { .. }) => false,
-            // An enum or a struct of the same layout.
-            Some(CType::Other(_)) | None => true,
+            Some(ParameterType::Pointer { .. }) => false,
+            // An enum or a struct of the same layout has no dtype.
+            Some(
+                declared @ (ParameterType::Scalar(_)
+                | ParameterType::Char
+                | ParameterType::Other(_)),
+            ) => declared.scalar().is_none_or(|declared| has_value(declared, dtype)),
+            None => true,
         };
         (!(by_layout && by_type)).then(|| Mismatch::Kind {
             position: self.position,
             name: self.given.name.clone(),
-            declared: declared.map_or_else(|| described(self.compiled), CType::to_string),
+            declared: declared.map_or_else(|| described(self.compiled), ParameterType::to_string),
             wanted: self.wanted(),
         })
     }
@@ -291,8 +272,8 @@ impl Argument<'_> {
 
     fn wanted(&self) -> String {
         match &self.given.kind {
-            LaunchArgumentKind::Buffer(element) => format!("a pointer to {}", element.dtype),
-            LaunchArgumentKind::Scalar(element) => element.dtype.clone(),
+            LaunchArgumentKind::Buffer(dtype) => format!("a pointer to {}", dtype.name()),
+            LaunchArgumentKind::Scalar(dtype) => dtype.name().to_owned(),
             LaunchArgumentKind::Bytes { size, align } => {
                 format!("a struct of {size} bytes aligned to {align}")
             }
@@ -314,28 +295,25 @@ fn described(parameter: &PtxParameter) -> String {
     }
 }
 
-/// A value of the dtype may be read as this scalar; signs may differ, as in `size_t rows`.
-fn means_the_same(scalar: Scalar, element: &Element) -> bool {
-    match element.class {
-        Class::Float => scalar.dtype() == element.dtype,
-        Class::Bool => scalar.size() == element.size && scalar.class() != Class::Float,
-        Class::Signed | Class::Unsigned | Class::Packed => {
-            scalar.size() == element.size
-                && matches!(scalar.class(), Class::Signed | Class::Unsigned)
-        }
+/// Whether a parameter of the type `declared` takes a value of `given`; signs may differ, as in `size_t rows`.
+fn has_value(declared: Dtype, given: Dtype) -> bool {
+    let same_size = declared.address_bytes() == given.address_bytes();
+    match given.family() {
+        Family::Float if !given.is_packed() => declared == given,
+        Family::Boolean => same_size && !declared.is_float(),
+        Family::Float | Family::Signed | Family::Unsigned => same_size && declared.is_integer(),
     }
 }
 
 /// A buffer of the dtype may be read through a pointer to this: as itself, as raw bytes or bits,
 /// or as a wider type whose name does not show the element (vectors, structs, `void`).
-fn accepts(pointee: &CType, element: &Element) -> bool {
+fn accepts(pointee: &ParameterType, dtype: Dtype) -> bool {
     let scalar = match pointee {
-        CType::Scalar(scalar) => *scalar,
-        CType::Other(_) => return true,
-        CType::Pointer { .. } => return false,
+        ParameterType::Scalar(scalar) => *scalar,
+        ParameterType::Char | ParameterType::Other(_) => return true,
+        ParameterType::Pointer { .. } => return false,
     };
-    let raw_byte = matches!(scalar, Scalar::Char | Scalar::U8);
-    let raw_bits = scalar.class() == Class::Unsigned
-        && (scalar.size() == element.size || element.class == Class::Packed);
-    raw_byte || raw_bits || scalar.dtype() == element.dtype
+    let same_size = scalar.address_bytes() == dtype.address_bytes();
+    let raw_bits = scalar.family() == Family::Unsigned && (same_size || dtype.is_packed());
+    scalar == Dtype::U8 || raw_bits || scalar == dtype
 }

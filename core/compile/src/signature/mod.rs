@@ -7,127 +7,18 @@ mod matching;
 #[cfg(test)]
 mod tests;
 
-pub use matching::{Class, Element, LaunchArgument, LaunchArgumentKind, Mismatch, match_arguments};
+pub use matching::{LaunchArgument, LaunchArgumentKind, Mismatch, match_arguments};
 
 use std::fmt;
 
 use cpp_demangle::{DemangleOptions, DemangleWrite, Symbol};
+use lightbench_primitives::dtype::Dtype;
 
-/// Scalar types with a dtype.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scalar {
-    /// `bool`.
-    Bool,
-    /// Plain `char`: a raw byte.
-    Char,
-    /// `signed char`.
-    I8,
-    /// `unsigned char`.
-    U8,
-    /// `short`.
-    I16,
-    /// `unsigned short`.
-    U16,
-    /// `int`.
-    I32,
-    /// `unsigned int`.
-    U32,
-    /// `long long`, and `long` where it has 64 bits.
-    I64,
-    /// `unsigned long long`, and `unsigned long` where it has 64 bits.
-    U64,
-    /// `__half`.
-    F16,
-    /// `__nv_bfloat16`.
-    Bf16,
-    /// `float`.
-    F32,
-    /// `double`.
-    F64,
-    /// `__nv_fp8_e4m3`.
-    F8e4m3,
-    /// `__nv_fp8_e5m2`.
-    F8e5m2,
-}
-
-impl Scalar {
-    /// The dtype of the same name, `i8` for `char`.
-    #[must_use]
-    pub fn dtype(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::Char | Self::I8 => "i8",
-            Self::U8 => "u8",
-            Self::I16 => "i16",
-            Self::U16 => "u16",
-            Self::I32 => "i32",
-            Self::U32 => "u32",
-            Self::I64 => "i64",
-            Self::U64 => "u64",
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::F8e4m3 => "f8e4m3",
-            Self::F8e5m2 => "f8e5m2",
-        }
-    }
-
-    /// Bytes.
-    #[must_use]
-    pub fn size(self) -> u64 {
-        match self {
-            Self::Bool | Self::Char | Self::I8 | Self::U8 | Self::F8e4m3 | Self::F8e5m2 => 1,
-            Self::I16 | Self::U16 | Self::F16 | Self::Bf16 => 2,
-            Self::I32 | Self::U32 | Self::F32 => 4,
-            Self::I64 | Self::U64 | Self::F64 => 8,
-        }
-    }
-
-    /// What its bits mean.
-    #[must_use]
-    pub fn class(self) -> Class {
-        match self {
-            Self::Bool => Class::Bool,
-            Self::Char | Self::I8 | Self::I16 | Self::I32 | Self::I64 => Class::Signed,
-            Self::U8 | Self::U16 | Self::U32 | Self::U64 => Class::Unsigned,
-            Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::F8e4m3 | Self::F8e5m2 => {
-                Class::Float
-            }
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        let long_is_64_bits = !cfg!(windows);
-        Some(match name {
-            "bool" => Self::Bool,
-            "char" => Self::Char,
-            "signed char" => Self::I8,
-            "unsigned char" => Self::U8,
-            "short" => Self::I16,
-            "unsigned short" => Self::U16,
-            "int" => Self::I32,
-            "unsigned int" => Self::U32,
-            "long" if long_is_64_bits => Self::I64,
-            "unsigned long" if long_is_64_bits => Self::U64,
-            "long" => Self::I32,
-            "unsigned long" => Self::U32,
-            "long long" => Self::I64,
-            "unsigned long long" => Self::U64,
-            "__half" => Self::F16,
-            "__nv_bfloat16" => Self::Bf16,
-            "float" => Self::F32,
-            "double" => Self::F64,
-            "__nv_fp8_e4m3" => Self::F8e4m3,
-            "__nv_fp8_e5m2" => Self::F8e5m2,
-            _ => return None,
-        })
-    }
-}
-
-/// A parameter's type, without its own qualifiers.
+/// The declared type of a kernel's parameter, without its own qualifiers.
+///
+/// Not [`lightbench_primitives::dtype::CType`], which is the type of an argument that a project passes by value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CType {
+pub enum ParameterType {
     /// A pointer or a reference.
     Pointer {
         /// What it points to.
@@ -135,18 +26,32 @@ pub enum CType {
         /// It points to `const`.
         is_const: bool,
     },
-    /// A scalar with a dtype.
-    Scalar(Scalar),
+    /// A scalar type, except plain `char`.
+    Scalar(Dtype),
+    /// Plain `char`: an `i8`, and behind a pointer also a raw byte.
+    Char,
     /// Anything else, by name: `void`, vectors, structs, enums, functions.
     Other(String),
 }
 
-impl fmt::Display for CType {
+impl ParameterType {
+    /// The dtype of a scalar.
+    fn scalar(&self) -> Option<Dtype> {
+        match self {
+            Self::Scalar(dtype) => Some(*dtype),
+            Self::Char => Some(Dtype::I8),
+            Self::Pointer { .. } | Self::Other(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for ParameterType {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pointer { to, is_const: true } => write!(out, "{to} const*"),
             Self::Pointer { to, is_const: false } => write!(out, "{to}*"),
-            Self::Scalar(scalar) => out.write_str(scalar.dtype()),
+            Self::Scalar(dtype) => out.write_str(dtype.name()),
+            Self::Char => out.write_str(Dtype::I8.name()),
             Self::Other(name) => out.write_str(name),
         }
     }
@@ -154,7 +59,7 @@ impl fmt::Display for CType {
 
 /// The parameter types in a mangled symbol; `None` for `extern "C"` names and other symbols that are not mangled functions.
 #[must_use]
-pub fn parameters(symbol: &str) -> Option<Vec<CType>> {
+pub fn parameters(symbol: &str) -> Option<Vec<ParameterType>> {
     let text = demangled(symbol, DemangleOptions::default())?;
     // The parameter list is the last group of parentheses that ends the text.
     let inside = text.strip_suffix(')')?;
@@ -245,7 +150,7 @@ fn split(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `__nv_bfloat16 const*`, read from its end.
-fn parse_type(text: &str) -> CType {
+fn parse_type(text: &str) -> ParameterType {
     let mut base = text.trim();
     // For each pointer, outermost first: whether what it points to is const.
     let mut pointers: Vec<bool> = Vec::new();
@@ -266,25 +171,29 @@ fn parse_type(text: &str) -> CType {
             break;
         }
         if pointers.len() > MAX_POINTERS {
-            return CType::Other(text.trim().to_owned());
+            return ParameterType::Other(text.trim().to_owned());
         }
     }
-    let wrap = |to: CType, is_const: bool| CType::Pointer { to: Box::new(to), is_const };
+    let wrap =
+        |to: ParameterType, is_const: bool| ParameterType::Pointer { to: Box::new(to), is_const };
     pointers.into_iter().rev().fold(parse_base(base), wrap)
 }
 
 /// More stars than any kernel's parameter has.
 const MAX_POINTERS: usize = 8;
 
-fn parse_base(base: &str) -> CType {
-    if let Some(scalar) = Scalar::named(base) {
-        return CType::Scalar(scalar);
+fn parse_base(base: &str) -> ParameterType {
+    if base == "char" {
+        return ParameterType::Char;
     }
-    let other = CType::Other(base.to_owned());
+    if let Some(dtype) = Dtype::from_c_type(base) {
+        return ParameterType::Scalar(dtype);
+    }
+    let other = ParameterType::Other(base.to_owned());
     // A pointer to an array; one to a function ends in a second pair of parentheses.
     let to_array = (base.contains("(*)") || base.contains("(&)")) && base.ends_with(']');
     if to_array {
-        CType::Pointer { to: Box::new(other), is_const: base.contains(" const") }
+        ParameterType::Pointer { to: Box::new(other), is_const: base.contains(" const") }
     } else {
         other
     }

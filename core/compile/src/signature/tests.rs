@@ -5,10 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// `expected` is the parameter list as [`CType`] prints it.
+/// `expected` is the parameter list as [`ParameterType`] prints it.
 fn check_signature(symbol: &str, expected: Option<&str>) {
     let seen = parameters(symbol)
-        .map(|types| types.iter().map(CType::to_string).collect::<Vec<_>>().join(", "));
+        .map(|types| types.iter().map(ParameterType::to_string).collect::<Vec<_>>().join(", "));
     assert_eq!(seen.as_deref(), expected, "for {symbol}");
 }
 
@@ -27,6 +27,8 @@ fn parameter_types_are_read_from_symbols() {
             Some("void const*, u8*, i8, i8, bool, u64, u64, f64, i32*, i32* const*, u16"),
         ),
         ("_Z2k3v", Some("")),
+        // A type of the kernel's own that is called `half`.
+        ("_Z2k8P4half", Some("half*")),
         ("_Z2k4IfJidEEvPT_DpT0_", Some("f32*, i32, f64")),
         ("_ZN3ops5scaleI6__halfLb1EEEvPT_PKS2_", Some("f16*, f16 const*")),
         ("_ZN36_GLOBAL__N__00000000_4_k_cu_5a7960ef4anonEPfPA4_f", Some("f32*, float (*) [4]*")),
@@ -45,35 +47,22 @@ fn parameter_types_are_read_from_symbols() {
     assert_eq!(wide.len(), 12);
     assert_eq!(wide[0].to_string(), "float4 const*");
     assert_eq!(wide[7].to_string(), "ns::V<float, 4>*");
-    assert!(matches!(&wide[10], CType::Other(_)), "{:?}", wide[10]);
-    assert!(matches!(&wide[11], CType::Pointer { .. }), "{:?}", wide[11]);
+    assert!(matches!(&wide[10], ParameterType::Other(_)), "{:?}", wide[10]);
+    assert!(matches!(&wide[11], ParameterType::Pointer { .. }), "{:?}", wide[11]);
 }
 
-fn element(dtype: &str) -> Element {
-    let (size, class) = match dtype {
-        "bool" => (1, Class::Bool),
-        "i8" => (1, Class::Signed),
-        "u8" => (1, Class::Unsigned),
-        "i32" => (4, Class::Signed),
-        "u32" => (4, Class::Unsigned),
-        "i64" => (8, Class::Signed),
-        "f16" | "bf16" => (2, Class::Float),
-        "f32" => (4, Class::Float),
-        "f64" => (8, Class::Float),
-        "i4" => (1, Class::Packed),
-        other => panic!("no dtype {other}"),
-    };
-    Element { dtype: dtype.to_owned(), size, class }
+fn dtype(name: &str) -> Dtype {
+    Dtype::ALL.into_iter().find(|dtype| dtype.name() == name).unwrap()
 }
 
 /// `bf16*`, `i64`, or `24:8` for bytes and alignment.
 fn given(text: &str) -> LaunchArgument {
     let kind = match (text.strip_suffix('*'), text.split_once(':')) {
-        (Some(dtype), _) => LaunchArgumentKind::Buffer(element(dtype)),
+        (Some(element), _) => LaunchArgumentKind::Buffer(dtype(element)),
         (None, Some((size, align))) => {
             LaunchArgumentKind::Bytes { size: size.parse().unwrap(), align: align.parse().unwrap() }
         }
-        (None, None) => LaunchArgumentKind::Scalar(element(text)),
+        (None, None) => LaunchArgumentKind::Scalar(dtype(text)),
     };
     LaunchArgument { name: "x".to_owned(), kind }
 }
@@ -102,7 +91,7 @@ fn check(arguments: &str, declared: &str, types: Option<&str>, expected: &[&str]
     };
     let arguments: Vec<LaunchArgument> = list(arguments).iter().map(|each| given(each)).collect();
     let declared: Vec<PtxParameter> = list(declared).iter().map(|each| compiled(each)).collect();
-    let types: Option<Vec<CType>> =
+    let types: Option<Vec<ParameterType>> =
         types.map(|types| list(types).iter().map(|each| parse_type(each)).collect());
     let seen: Vec<String> = match_arguments(&arguments, &declared, types.as_deref())
         .iter()

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use tree_sitter::Node;
+use lightbench_cuda_source::syntax::{children, one_line, walk};
+use lightbench_cuda_source::{Node, Source, SourceLocation, brief, items};
+use lightbench_primitives::dtype::Dtype;
 
-use super::error::SourceLocation;
-use super::source::{Source, brief, children, items, one_line, walk};
 use crate::prelude;
 
 /// Something of the source that the kernel file does not have.
@@ -55,7 +55,7 @@ const DEVICE_WORDS: [&str; 6] =
     ["__global__", "__device__", "__constant__", "__shared__", "__managed__", "constexpr"];
 
 /// The text of `source` without host code, and the omitted items.
-pub(super) fn extract(source: &Source) -> (String, Vec<OmittedItem>) {
+pub(super) fn extract(source: &Source<'_>) -> (String, Vec<OmittedItem>) {
     let mut left_out = Vec::new();
     let mut removed: Vec<Range<usize>> = Vec::new();
     let mut comments: Option<Range<usize>> = None;
@@ -68,7 +68,7 @@ pub(super) fn extract(source: &Source) -> (String, Vec<OmittedItem>) {
             continue;
         }
         let Some(why) = reason(source, node) else { continue };
-        let text = source.text.get(range.clone()).unwrap_or_default();
+        let text = source.text().get(range.clone()).unwrap_or_default();
         if !text.trim_matches([';', ' ', '\n']).is_empty() {
             let what = brief(head(text), 60);
             left_out.push(OmittedItem { place: source.place(range.start), what, why });
@@ -79,11 +79,11 @@ pub(super) fn extract(source: &Source) -> (String, Vec<OmittedItem>) {
         };
         removed.push(start..range.end);
     }
-    (without(&source.text, &removed), left_out)
+    (without(source.text(), &removed), left_out)
 }
 
 /// The `__constant__` arrays that the source leaves for its host code to fill.
-pub(super) fn unfilled_constants(source: &Source) -> Vec<String> {
+pub(super) fn unfilled_constants(source: &Source<'_>) -> Vec<String> {
     let declarations = items(source).into_iter().map(|item| item.node).filter(|node| {
         let text = source.node_text(*node);
         node.kind() == "declaration" && text.contains("__constant__") && !text.contains('=')
@@ -100,8 +100,8 @@ pub(super) fn unfilled_constants(source: &Source) -> Vec<String> {
 }
 
 /// Whether a comment belongs to the following item: at most one line break separates them.
-fn touches(source: &Source, comment: &Range<usize>, next: &Range<usize>) -> bool {
-    let between = source.text.get(comment.end..next.start).unwrap_or("?");
+fn touches(source: &Source<'_>, comment: &Range<usize>, next: &Range<usize>) -> bool {
+    let between = source.text().get(comment.end..next.start).unwrap_or("?");
     between.trim().is_empty() && between.matches('\n').count() <= 1
 }
 
@@ -111,7 +111,7 @@ fn head(text: &str) -> &str {
 }
 
 /// The reason to omit an item, `None` if it is kept.
-fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
+fn reason(source: &Source<'_>, node: Node<'_>) -> Option<Reason> {
     let keep = match node.kind() {
         "preproc_include" => {
             return (!is_device_header(source, node)).then_some(Reason::Header);
@@ -143,7 +143,7 @@ fn reason(source: &Source, node: Node<'_>) -> Option<Reason> {
     (!keep).then_some(Reason::HostCode)
 }
 
-fn is_device_header(source: &Source, include: Node<'_>) -> bool {
+fn is_device_header(source: &Source<'_>, include: Node<'_>) -> bool {
     let Some(path) = include.child_by_field_name("path") else { return false };
     let path = source.node_text(path).trim_matches(['<', '>', '"']);
     let plain = !path.contains("..") && !path.contains('\\');
@@ -154,20 +154,20 @@ fn is_device_header(source: &Source, include: Node<'_>) -> bool {
 }
 
 /// Whether the specifiers before a function's parameters place it on the device.
-fn is_device_function(source: &Source, function: Node<'_>) -> bool {
+fn is_device_function(source: &Source<'_>, function: Node<'_>) -> bool {
     let range = source.decorated_start(function)..function.end_byte();
-    let text = source.text.get(range).unwrap_or_default();
+    let text = source.text().get(range).unwrap_or_default();
     starts_with_device_word(source, text.split('{').next().unwrap_or(text))
 }
 
-fn starts_with_device_word(source: &Source, head: &str) -> bool {
+fn starts_with_device_word(source: &Source<'_>, head: &str) -> bool {
     head.split(|letter: char| letter != '_' && !letter.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
         .take(64)
         .any(|word| is_device_word(source, word))
 }
 
-fn is_device_word(source: &Source, word: &str) -> bool {
+fn is_device_word(source: &Source<'_>, word: &str) -> bool {
     let from_elsewhere = |word: &str| {
         let name = word.chars().all(|letter| !letter.is_ascii_lowercase());
         name && (word.contains("DEVICE") || word.contains("GLOBAL"))
@@ -179,7 +179,7 @@ fn is_device_word(source: &Source, word: &str) -> bool {
 }
 
 /// Variables of the device and constants stay; prototypes of host functions and host variables go.
-fn is_device_declaration(source: &Source, declaration: Node<'_>) -> bool {
+fn is_device_declaration(source: &Source<'_>, declaration: Node<'_>) -> bool {
     let text = source.node_text(declaration);
     if starts_with_device_word(source, text) {
         return true;
@@ -193,12 +193,12 @@ fn is_device_declaration(source: &Source, declaration: Node<'_>) -> bool {
         .child_by_field_name("declarator")
         .is_some_and(|declarator| declarator.kind() == "function_declarator");
     let is_type = declaration.child_by_field_name("declarator").is_none();
-    (constant && !function && super::element::from_c_type(&resolved).is_some())
+    (constant && !function && Dtype::from_c_name(&resolved).is_some())
         || (is_type && !speaks_to_host(source, declaration))
 }
 
 /// Whether a type uses names that only host programs have: the standard library, runtime calls, files.
-fn speaks_to_host(source: &Source, node: Node<'_>) -> bool {
+fn speaks_to_host(source: &Source<'_>, node: Node<'_>) -> bool {
     let mut host = false;
     walk(node, |here, _| {
         if matches!(here.kind(), "identifier" | "type_identifier" | "namespace_identifier") {
@@ -219,8 +219,8 @@ fn is_host_name(name: &str) -> bool {
 }
 
 /// `cuda::std` is the device's own standard library.
-fn follows_cuda(source: &Source, name: Node<'_>) -> bool {
-    let before = source.text.get(..name.start_byte()).unwrap_or_default();
+fn follows_cuda(source: &Source<'_>, name: Node<'_>) -> bool {
+    let before = source.text().get(..name.start_byte()).unwrap_or_default();
     before.trim_end().strip_suffix("::").is_some_and(|rest| rest.trim_end().ends_with("cuda"))
 }
 

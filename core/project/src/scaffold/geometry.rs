@@ -1,10 +1,10 @@
 //! The first launch configuration of a kernel: from a launch in the source if it can be read, else a guess.
 
-use super::host_launch::{self, HostLaunch};
-use super::signature::Signature;
-use super::source::Source;
+use lightbench_cuda_source::host_launch::{self, HostLaunch};
+use lightbench_cuda_source::usage::Usage;
+use lightbench_cuda_source::{Signature, Source};
+
 use super::templates::Templates;
-use super::usage::Usage;
 
 const MOST_THREADS: u64 = 1024;
 
@@ -36,7 +36,7 @@ pub(super) enum Origin {
 }
 
 pub(super) fn block(
-    source: &Source,
+    source: &Source<'_>,
     signature: &Signature,
     templates: &Templates,
     usage: &Usage,
@@ -65,7 +65,7 @@ pub(super) fn block(
 }
 
 /// A block size that is also a named template argument is that parameter; a literal may coincide by chance.
-fn from_host(source: &Source, templates: &Templates, text: &str) -> Option<Vec<String>> {
+fn from_host(source: &Source<'_>, templates: &Templates, text: &str) -> Option<Vec<String>> {
     let literal = text.starts_with(|letter: char| letter.is_ascii_digit());
     let passed =
         templates.tuned.iter().find(|tuned| !literal && tuned.host.as_deref() == Some(text));
@@ -82,7 +82,7 @@ fn fitting(extents: &[u64]) -> Option<Vec<String>> {
 
 /// The launch for a block; `axes` are the problem's sizes, of which tensors use the first two.
 pub(super) fn launch(
-    source: &Source,
+    source: &Source<'_>,
     usage: &Usage,
     host: &HostLaunch,
     block: Block,

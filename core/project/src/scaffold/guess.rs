@@ -3,16 +3,24 @@
 //! Const-ness and types are facts; shapes, sizes and launch are guesses. The written project marks each guess with a
 //! comment, for the user to check.
 
-use super::element::{self, Class, Element, Pointee};
+use std::collections::BTreeSet;
+
+use lightbench_cuda_source::host_launch::{self, HostLaunch};
+use lightbench_cuda_source::usage::{self, Access, Usage};
+use lightbench_cuda_source::{Parameter, Passing, Signature, Source, structs};
+use lightbench_primitives::dtype::{CType, Dtype, Family};
+
 use super::error::{ParameterProblem, ScaffoldError};
 use super::geometry::{self, Launch};
-use super::host_launch::{self, HostLaunch};
 use super::names::Names;
-use super::signature::{Parameter, Passing, Signature};
-use super::source::Source;
-use super::structs;
 use super::templates::{self, Templates};
-use super::usage::{self, Access, Usage};
+
+/// Memory behind a pointer: `lanes` elements per index (4 behind a `float4*`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pointee {
+    pub(super) dtype: Dtype,
+    pub(super) lanes: u32,
+}
 
 pub(super) struct Guess {
     pub(super) axes: Vec<Axis>,
@@ -37,7 +45,7 @@ pub(super) struct Axis {
 
 pub(super) struct Scalar {
     pub(super) name: String,
-    pub(super) element: Element,
+    pub(super) dtype: Dtype,
 }
 
 pub(super) struct Tensor {
@@ -70,12 +78,12 @@ impl Role {
 
 pub(super) struct Struct {
     pub(super) name: String,
-    pub(super) fields: Vec<(String, Element)>,
+    pub(super) fields: Vec<(String, Dtype)>,
 }
 
 pub(super) enum Argument {
     Tensor(String),
-    Value(String, Element),
+    Value(String, Dtype),
 }
 
 impl Guess {
@@ -105,8 +113,8 @@ impl Guess {
     }
 }
 
-pub(super) fn guess(source: &Source, signature: &Signature) -> Result<Guess, ScaffoldError> {
-    let host = host_launch::find(source, signature).unwrap_or_default();
+pub(super) fn guess(source: &Source<'_>, signature: &Signature) -> Result<Guess, ScaffoldError> {
+    let host = host_launch::find(source, &signature.name).unwrap_or_default();
     let mut names = Names::default();
     let templates = templates::guess(source, signature, &host, &mut names)?;
     let usage = usage_of(source, signature, &templates);
@@ -128,7 +136,7 @@ pub(super) fn guess(source: &Source, signature: &Signature) -> Result<Guess, Sca
 }
 
 fn launch_of(
-    source: &Source,
+    source: &Source<'_>,
     signature: &Signature,
     templates: &Templates,
     usage: &Usage,
@@ -140,19 +148,17 @@ fn launch_of(
     geometry::launch(source, usage, host, block, &axes)
 }
 
-fn usage_of(source: &Source, signature: &Signature, templates: &Templates) -> Usage {
-    let named = |keep: &dyn Fn(&Parameter) -> bool| -> Vec<String> {
+fn usage_of(source: &Source<'_>, signature: &Signature, templates: &Templates) -> Usage {
+    let named = |keep: &dyn Fn(&Parameter) -> bool| -> BTreeSet<&str> {
         let kept = signature.parameters.iter().filter(|parameter| keep(parameter));
-        kept.filter_map(|parameter| parameter.name.clone()).collect()
+        kept.filter_map(|parameter| parameter.name.as_deref()).collect()
     };
     let pointers = named(&|parameter| parameter.passing == Passing::Pointer);
     let sizes = named(&|parameter| {
-        let element = element::from_c_type(&templates.resolve(source, &parameter.type_name));
-        parameter.passing == Passing::Value
-            && element.is_some_and(|element| element.class() == Class::Integer)
+        let dtype = Dtype::from_c_name(&templates.resolve(source, &parameter.type_name));
+        parameter.passing == Passing::Value && dtype.is_some_and(Dtype::is_integer)
     });
-    let body = source.root().descendant_for_byte_range(signature.body.start, signature.body.end);
-    body.map_or_else(Usage::default, |body| usage::read(source, body, &pointers, &sizes))
+    usage::read(source, signature.body.clone(), &pointers, &sizes)
 }
 
 #[derive(Default)]
@@ -166,7 +172,7 @@ struct Parts {
 }
 
 struct Builder<'all> {
-    source: &'all Source,
+    source: &'all Source<'all>,
     signature: &'all Signature,
     templates: &'all Templates,
     usage: &'all Usage,
@@ -181,15 +187,18 @@ impl Builder<'_> {
         let refused = |problem| self.refused(position, parameter, problem);
         let kind = self.templates.resolve(self.source, &parameter.type_name);
         match parameter.passing {
-            Passing::Unsupported(problem) => return Err(refused(problem)),
+            Passing::PointerToPointer => return Err(refused(ParameterProblem::PointerToPointer)),
+            Passing::Reference => return Err(refused(ParameterProblem::Reference)),
+            Passing::Function => return Err(refused(ParameterProblem::Function)),
+            Passing::Variadic => return Err(refused(ParameterProblem::Variadic)),
             Passing::ConstPointer | Passing::Pointer => {
                 let pointee = self.pointee(&kind).map_err(refused)?;
                 self.tensor(parameter, name, pointee);
             }
-            Passing::Value => match element::from_c_type(&kind) {
-                Some(element) if element.by_value() => {
+            Passing::Value => match Dtype::from_c_name(&kind) {
+                Some(dtype) if CType::from_dtype(dtype).is_some() => {
                     self.parts.kernel_arguments.push(name.clone());
-                    self.value(name, element);
+                    self.value(name, dtype);
                 }
                 Some(_) => return Err(refused(ParameterProblem::NarrowFloatByValue)),
                 None => {
@@ -220,19 +229,20 @@ impl Builder<'_> {
         if kind == "void" {
             return Err(ParameterProblem::VoidPointer);
         }
-        element::from_c_type(kind)
-            .map(|element| Pointee { element, lanes: 1 })
-            .or_else(|| element::vector_from_c_type(kind))
-            .or_else(|| structs::as_pointee(self.source, kind))
+        Dtype::from_c_name(kind)
+            .map(|dtype| (dtype, 1))
+            .or_else(|| Dtype::vector_from_c_name(kind))
+            .or_else(|| structs::as_vector(self.source, kind))
+            .map(|(dtype, lanes)| Pointee { dtype, lanes })
             .ok_or(ParameterProblem::UnknownType)
     }
 
-    fn fields(&self, kind: &str) -> Result<Vec<(String, Element)>, ParameterProblem> {
+    fn fields(&self, kind: &str) -> Result<Vec<(String, Dtype)>, ParameterProblem> {
         let is_texture = kind.starts_with("texture<") || kind.starts_with("surface<");
         if is_texture || matches!(kind, "cudaTextureObject_t" | "cudaSurfaceObject_t") {
             return Err(ParameterProblem::Texture);
         }
-        if element::vector_from_c_type(kind).is_some() {
+        if Dtype::vector_from_c_name(kind).is_some() {
             return Err(ParameterProblem::VectorByValue);
         }
         match structs::fields(self.source, kind) {
@@ -245,7 +255,12 @@ impl Builder<'_> {
     fn tensor(&mut self, parameter: &Parameter, name: String, pointee: Pointee) {
         let (role, why) = match parameter.passing {
             Passing::ConstPointer => (Role::Input, "const in the signature"),
-            Passing::Value | Passing::Pointer | Passing::Unsupported(_) => {
+            Passing::Value
+            | Passing::Pointer
+            | Passing::PointerToPointer
+            | Passing::Reference
+            | Passing::Function
+            | Passing::Variadic => {
                 let known = parameter.name.as_ref().and_then(|name| self.usage.accesses.get(name));
                 role(known.copied().unwrap_or_default())
             }
@@ -256,23 +271,22 @@ impl Builder<'_> {
     }
 
     /// Integers wide enough for a size become axes; all else keeps a value.
-    fn value(&mut self, name: String, element: Element) {
-        self.parts.arguments.push(Argument::Value(name.clone(), element));
-        if element.class() == Class::Integer && element.bytes() > 1 {
-            let limit = element.axis_limit();
-            self.parts.axes.push(Axis { name, limit, invented: false });
+    fn value(&mut self, name: String, dtype: Dtype) {
+        self.parts.arguments.push(Argument::Value(name.clone(), dtype));
+        if dtype.is_integer() && dtype.bits() > 8 {
+            self.parts.axes.push(Axis { name, limit: axis_limit(dtype), invented: false });
         } else {
-            self.parts.scalars.push(Scalar { name, element });
+            self.parts.scalars.push(Scalar { name, dtype });
         }
     }
 
     /// The fields become separate values, from which the struct is assembled.
-    fn structure(&mut self, name: String, fields: Vec<(String, Element)>) {
+    fn structure(&mut self, name: String, fields: Vec<(String, Dtype)>) {
         let mut named = Vec::new();
-        for (field, element) in fields {
+        for (field, dtype) in fields {
             let field = self.names.give(&field);
-            self.value(field.clone(), element);
-            named.push((field, element));
+            self.value(field.clone(), dtype);
+            named.push((field, dtype));
         }
         self.parts.kernel_arguments.push(name.clone());
         self.parts.structs.push(Struct { name, fields: named });
@@ -308,6 +322,13 @@ impl Builder<'_> {
         }
         Err(ScaffoldError::NoOutput { kernel: self.signature.path(), place: self.signature.place })
     }
+}
+
+/// The largest axis that can be passed as this integer, if it is below the format's limit.
+fn axis_limit(dtype: Dtype) -> Option<u64> {
+    let sign = u64::from(dtype.family() == Family::Signed);
+    let bits = dtype.bits() - sign;
+    (dtype.bits() < 64).then(|| (1 << bits) - 1)
 }
 
 const ONLY_READ: &str = "not const, but only read";

@@ -1,7 +1,7 @@
 //! `lightbench new`: a project made from a kernel's signature, or a small one to start from.
 //!
 //! ```text
-//!  source ──► signature ──► guess ──► texts (Plan) ──► folder (Written)
+//!  Source ──► Signature ──► guess ──► texts (Plan) ──► folder (Written)
 //!         └─► device code ──────────────┘
 //! ```
 //!
@@ -10,31 +10,24 @@
 
 use std::path::{Path, PathBuf};
 
-mod arithmetic;
 mod device_code;
-mod element;
 mod error;
 mod folder;
 mod geometry;
 mod guess;
-mod host_launch;
-mod macros;
 mod names;
 mod plan;
 mod reference;
 mod render;
-pub mod signature;
 mod sizes;
-pub mod source;
-mod structs;
 mod templates;
-mod usage;
 
 #[cfg(test)]
 mod tests;
 
 pub use device_code::{OmittedItem, Reason};
-pub use error::{FoundKernel, ParameterProblem, ScaffoldError, SourceLocation};
+pub use error::{ParameterProblem, ScaffoldError};
+pub use lightbench_cuda_source::{FoundKernel, Signature, SourceError, SourceLocation};
 pub use plan::{KernelSource, Plan, PlannedFile, UnparsedSpan, plan_default, plan_from};
 
 /// A project that was written.

@@ -1,13 +1,13 @@
 //! The texts of a new project, generated without writing to disk.
 
+use lightbench_cuda_source::{Signature, Source, SourceLocation, brief, normalised, signature_of};
+
 use super::device_code::{self, OmittedItem};
-use super::error::{ScaffoldError, SourceLocation};
+use super::error::ScaffoldError;
 use super::guess;
 use super::names;
 use super::reference;
 use super::render::{self, Subject};
-use super::signature::{self, Signature};
-use super::source::{Source, brief};
 use crate::block;
 
 /// The texts of a new project.
@@ -58,9 +58,10 @@ pub struct KernelSource<'text> {
 ///
 /// If no kernel can be chosen or read, or if a parameter has no place in a project.
 pub fn plan_from(kernel_source: &KernelSource<'_>) -> Result<Plan, ScaffoldError> {
-    let source = Source::parse(kernel_source.text)?;
+    let text = normalised(kernel_source.text);
+    let source = Source::parse(&text)?;
     refuse_launch_block(&source)?;
-    let signature = signature::read_from(&source, kernel_source.kernel)?;
+    let signature = signature_of(&source, kernel_source.kernel)?;
     let guess = guess::guess(&source, &signature)?;
     let (device_code, left_out) = device_code::extract(&source);
     let subject = Subject {
@@ -110,10 +111,10 @@ pub fn plan_default() -> Plan {
 }
 
 /// A comment that the project reader parses as a launch block, valid or not, would conflict with the generated one.
-fn refuse_launch_block(source: &Source) -> Result<(), ScaffoldError> {
-    let Some(&at) = block::openings(&source.text).first() else { return Ok(()) };
+fn refuse_launch_block(source: &Source<'_>) -> Result<(), ScaffoldError> {
+    let Some(&at) = block::openings(source.text()).first() else { return Ok(()) };
     let place = source.place(at);
-    let is_ours = source.text[at + "/*@".len()..].trim_start().starts_with(block::WORD);
+    let is_ours = source.text()[at + "/*@".len()..].trim_start().starts_with(block::WORD);
     Err(if is_ours {
         ScaffoldError::HasLaunchBlock { place }
     } else {

@@ -3,7 +3,8 @@
 //! The computation cannot be derived from a signature, and a reference copied from the kernel would repeat its
 //! mistakes. So the body does not compile until the user has written it.
 
-use super::element::Element;
+use lightbench_primitives::dtype::Dtype;
+
 use super::guess::{Argument, Guess, Role, Tensor};
 use super::names::Names;
 use super::render::{Subject, compares_by_value, line, list, quoted};
@@ -104,9 +105,9 @@ fn parameters(guess: &Guess) -> Vec<Parameter> {
     let mut found = Vec::new();
     for argument in &guess.arguments {
         match argument {
-            Argument::Value(name, element) => found.push(Parameter {
+            Argument::Value(name, dtype) => found.push(Parameter {
                 argument: name.clone(),
-                declaration: format!("{} {name}", element.c_type()),
+                declaration: format!("{} {name}", dtype.c_name()),
                 meaning: "as in project.ron".to_owned(),
             }),
             Argument::Tensor(name) => {
@@ -126,11 +127,11 @@ fn parameters(guess: &Guess) -> Vec<Parameter> {
 fn tensor_parameters(guess: &Guess, tensor: &Tensor, names: &mut Names) -> Vec<Parameter> {
     let name = &tensor.name;
     let tolerant = compares_by_value(tensor) && tensor.role != Role::Input;
-    let element = if tolerant { Element::F64 } else { tensor.pointee.element };
+    let dtype = if tolerant { Dtype::F64 } else { tensor.pointee.dtype };
     let qualifier = if tensor.role == Role::Input { "const " } else { "" };
     let mut parameters = vec![Parameter {
         argument: name.clone(),
-        declaration: format!("{qualifier}{}* {name}", element.c_type()),
+        declaration: format!("{qualifier}{}* {name}", dtype.c_name()),
         meaning: format!("{} [{}]", tensor.role.word(), guess.shape(tensor).join(", ")),
     }];
     if tolerant {
@@ -149,12 +150,12 @@ fn name_of(declaration: &str) -> &str {
 }
 
 fn headers(guess: &Guess) -> Vec<&'static str> {
-    let tensors = guess.tensors.iter().map(|tensor| tensor.pointee.element);
+    let tensors = guess.tensors.iter().map(|tensor| tensor.pointee.dtype);
     let values = guess.arguments.iter().filter_map(|argument| match argument {
-        Argument::Value(_, element) => Some(*element),
+        Argument::Value(_, dtype) => Some(*dtype),
         Argument::Tensor(_) => None,
     });
-    let mut headers: Vec<&str> = tensors.chain(values).filter_map(Element::header).collect();
+    let mut headers: Vec<&str> = tensors.chain(values).filter_map(Dtype::c_header).collect();
     headers.sort_unstable();
     headers.dedup();
     headers

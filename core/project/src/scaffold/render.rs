@@ -1,7 +1,8 @@
 //! Renders a guess as the texts of a project: `project.ron`, the kernel, the unfinished reference.
 
+use lightbench_primitives::dtype::{Dtype, Family};
+
 use super::device_code::{OmittedItem, Reason};
-use super::element::Class;
 use super::geometry::Origin;
 use super::guess::{Argument, Guess, Tensor};
 use super::sizes;
@@ -76,13 +77,13 @@ fn scalars(text: &mut String, guess: &Guess) {
     }
     line!(text, "    scalars: [");
     for scalar in &guess.scalars {
-        let value = match scalar.element.class() {
-            Class::Float => "1.0",
-            Class::Integer => "1",
-            Class::Bool => "true",
+        let value = match scalar.dtype.family() {
+            Family::Float => "1.0",
+            Family::Signed | Family::Unsigned => "1",
+            Family::Boolean => "true",
         };
         line!(text, "        // guess: the value.");
-        let (name, dtype) = (quoted(&scalar.name), scalar.element.dtype());
+        let (name, dtype) = (quoted(&scalar.name), scalar.dtype.name());
         line!(text, "        (name: {name}, dtype: {dtype}, value: {value}),");
     }
     line!(text, "    ],");
@@ -101,7 +102,7 @@ fn tensors(text: &mut String, guess: &Guess) {
     }
     for tensor in &guess.tensors {
         line!(text, "        // guess: {} ({}).", tensor.role.word(), tensor.why);
-        if tensor.role.is_input() && tensor.pointee.element.class() == Class::Integer {
+        if tensor.role.is_input() && tensor.pointee.dtype.is_integer() {
             line!(
                 text,
                 "        // guess: any integers; indices need `domain: index_below(\"…\")`."
@@ -115,7 +116,7 @@ fn tensors(text: &mut String, guess: &Guess) {
         if compares_by_value(tensor) && !tensor.role.is_input() {
             line!(text, "        // guess: one term an element; for a sum, `terms` is its length.");
         }
-        let (name, dtype) = (quoted(&tensor.name), tensor.pointee.element.dtype());
+        let (name, dtype) = (quoted(&tensor.name), tensor.pointee.dtype.name());
         let (shape, role) = (list(&guess.shape(tensor)), tensor.role.word());
         line!(
             text,
@@ -127,13 +128,13 @@ fn tensors(text: &mut String, guess: &Guess) {
 
 /// Floating point has a tolerance; everything else is exact.
 pub(super) fn compares_by_value(tensor: &Tensor) -> bool {
-    tensor.pointee.element.class() == Class::Float
+    tensor.pointee.dtype.is_float()
 }
 
 fn argument(argument: &Argument) -> String {
     match argument {
         Argument::Tensor(name) => name.clone(),
-        Argument::Value(name, element) => format!("{name}: {}", element.dtype()),
+        Argument::Value(name, dtype) => format!("{name}: {}", dtype.name()),
     }
 }
 
@@ -141,7 +142,7 @@ fn accuracy(guess: &Guess) -> &'static str {
     let floats = || guess.written().filter(|tensor| compares_by_value(tensor));
     if floats().next().is_none() {
         "exact"
-    } else if floats().all(|tensor| tensor.pointee.element.dtype() == "f64") {
+    } else if floats().all(|tensor| tensor.pointee.dtype == Dtype::F64) {
         "f64"
     } else {
         "f32"
@@ -216,8 +217,7 @@ fn structs(text: &mut String, guess: &Guess) {
     }
     line!(text, "    structs: [");
     for entry in &guess.structs {
-        let fields =
-            entry.fields.iter().map(|(name, element)| format!("{name}: {}", element.dtype()));
+        let fields = entry.fields.iter().map(|(name, dtype)| format!("{name}: {}", dtype.name()));
         let fields: Vec<String> = fields.collect();
         line!(text, "        (name: {}, fields: {}),", quoted(&entry.name), list(&fields));
     }

@@ -1,11 +1,12 @@
 //! The template arguments of a kernel's first compilation.
 
-use super::element::{self, Class};
+use lightbench_cuda_source::host_launch::HostLaunch;
+use lightbench_cuda_source::syntax::one_line;
+use lightbench_cuda_source::{Signature, Source, TemplateKind, TemplateParameter};
+use lightbench_primitives::dtype::{Dtype, Family};
+
 use super::error::ScaffoldError;
-use super::host_launch::HostLaunch;
 use super::names::Names;
-use super::signature::{Signature, TemplateKind, TemplateParameter};
-use super::source::{Source, one_line};
 
 /// A tuning parameter that feeds an integer template parameter.
 pub(super) struct Tuned {
@@ -32,7 +33,7 @@ pub(super) struct Templates {
 
 impl Templates {
     /// A type's name with template parameters, aliases and macros replaced.
-    pub(super) fn resolve(&self, source: &Source, written: &str) -> String {
+    pub(super) fn resolve(&self, source: &Source<'_>, written: &str) -> String {
         let name = source.resolve_type(written);
         match self.types.iter().find(|(parameter, _)| *parameter == name) {
             Some((_, concrete)) => source.resolve_type(concrete),
@@ -51,7 +52,7 @@ const BLOCK: u64 = 256;
 const TILE: u64 = 32;
 
 pub(super) fn guess(
-    source: &Source,
+    source: &Source<'_>,
     signature: &Signature,
     host: &HostLaunch,
     names: &mut Names,
@@ -62,15 +63,13 @@ pub(super) fn guess(
         match &parameter.kind {
             TemplateKind::Type => found.add_type(source, parameter, given),
             TemplateKind::Value(kind) => {
-                match element::from_c_type(&found.resolve(source, kind))
-                    .map(element::Element::class)
-                {
-                    Some(Class::Integer) => {
+                match Dtype::from_c_name(&found.resolve(source, kind)).map(Dtype::family) {
+                    Some(Family::Signed | Family::Unsigned) => {
                         let is_block = signature.launch_bounds == parameter.name;
                         found.add_integer(source, parameter, given, is_block, names);
                     }
-                    Some(Class::Bool) => found.add_bool(parameter, given),
-                    Some(Class::Float) | None => return Err(refused(signature, parameter)),
+                    Some(Family::Boolean) => found.add_bool(parameter, given),
+                    Some(Family::Float) | None => return Err(refused(signature, parameter)),
                 }
             }
             TemplateKind::Other => return Err(refused(signature, parameter)),
@@ -88,11 +87,16 @@ fn refused(signature: &Signature, parameter: &TemplateParameter) -> ScaffoldErro
 }
 
 impl Templates {
-    fn add_type(&mut self, source: &Source, parameter: &TemplateParameter, given: Option<&str>) {
+    fn add_type(
+        &mut self,
+        source: &Source<'_>,
+        parameter: &TemplateParameter,
+        given: Option<&str>,
+    ) {
         let known = |text: &str| {
             let resolved = self.resolve(source, text);
-            let arithmetic = element::from_c_type(&resolved).is_some()
-                || element::vector_from_c_type(&resolved).is_some();
+            let arithmetic = Dtype::from_c_name(&resolved).is_some()
+                || Dtype::vector_from_c_name(&resolved).is_some();
             (arithmetic && names_a_type(&resolved)).then_some(resolved)
         };
         let concrete =
@@ -108,7 +112,7 @@ impl Templates {
 
     fn add_integer(
         &mut self,
-        source: &Source,
+        source: &Source<'_>,
         parameter: &TemplateParameter,
         given: Option<&str>,
         is_block: bool,

@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
+use lightbench_cuda_source::Node;
 use lightbench_project::argument::ValueSource;
 use lightbench_project::expression::{Expression, Interval};
 use lightbench_project::launch::{Argument, Buffer};
 use lightbench_project::tensor::Layout;
-use tree_sitter::Node;
 
 use super::function::Function;
 use super::kernel_source::Site;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use lightbench_cuda_source::Node;
 use lightbench_project::expression::Expression;
-use tree_sitter::Node;
 
 use super::function::Function;
 use super::syntax::{all, bare, named, part};

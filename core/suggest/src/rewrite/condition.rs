@@ -1,6 +1,6 @@
 //! Conditions of guards: their negation and their terms.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::function::Function;
 use super::scalar_type::scalar_type;

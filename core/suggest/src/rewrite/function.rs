@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use lightbench_cuda_source::{KernelDefinition, Node, ParameterNode, kernels, template_name};
 use lightbench_project::launch::{Argument, Buffer};
-use lightbench_project::scaffold::source::first_error_below;
 use lightbench_project::tensor::Role;
 use lightbench_project::{Kernel, Project};
-use tree_sitter::Node;
 
 use super::kernel_source::{KernelSource, Site};
 use super::known_functions::is_known;
 use super::refusal::NotApplicable;
-use super::syntax::{all, ancestors, children, contains, named, part};
+use super::syntax::{all, ancestors, children, contains, part};
 
 /// Nodes that are a scope.
 const SCOPES: [&str; 4] =
@@ -69,8 +68,7 @@ impl<'a> KernelSource<'a> {
     pub fn from_kernel(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
         let subject = Self::parse(project, kernel)?;
         if subject.functions().is_empty() {
-            let error = first_error_below(subject.root());
-            let line = error.map_or(1, |node| node.start_position().row + 1);
+            let line = subject.cuda.first_error().map_or(1, |(place, _)| place.line);
             return Err(NotApplicable::Unreadable { line });
         }
         Ok(subject)
@@ -79,42 +77,39 @@ impl<'a> KernelSource<'a> {
     /// The kernels of the file that are launched and that the grammar read to the end.
     pub(super) fn functions(&self) -> Vec<Function<'_>> {
         let sites = self.sites();
-        all(self.root(), &["function_definition"])
-            .into_iter()
-            .filter_map(|node| Function::read(self, node, &sites))
+        kernels(&self.cuda)
+            .iter()
+            .filter_map(|kernel| Function::new(self, kernel, &sites))
             .collect()
     }
 }
 
 impl<'s> Function<'s> {
-    pub(super) fn read(
+    /// A kernel with its launches; `None` if the grammar did not read it to its end, or nothing launches it.
+    fn new(
         subject: &'s KernelSource<'_>,
-        node: Node<'s>,
+        kernel: &KernelDefinition<'s>,
         sites: &[Site<'s>],
     ) -> Option<Self> {
-        if !children(node).iter().any(|child| child.kind() == "__global__") || node.has_error() {
+        let (node, body) = (kernel.function, kernel.body);
+        if node.has_error() {
             return None;
         }
-        let declarator = part(node, "declarator")?;
-        let name = subject.of_node(part(declarator, "declarator")?);
-        let body = part(node, "body")?;
+        let name = kernel.name(&subject.cuda);
         let is_this = |site: &&Site<'s>| site.step.kernel.base().rsplit("::").next() == Some(name);
         let sites: Vec<Site<'s>> = sites.iter().filter(is_this).copied().collect();
         if sites.is_empty() {
             return None;
         }
-        let outer = node.parent().filter(|outer| outer.kind() == "template_declaration");
+        let templates = kernel.template_parameters().into_iter();
         let templates =
-            outer.and_then(|outer| part(outer, "parameters")).map_or_else(Vec::new, |list| {
-                named(list).into_iter().map(|each| template_name(subject, each)).collect()
-            });
-        let list = part(declarator, "parameters")?;
-        let parameters: Vec<Parameter<'s>> = named(list)
-            .into_iter()
+            templates.map(|node| template_name(&subject.cuda, node).unwrap_or_default()).collect();
+        let parameters: Vec<Parameter<'s>> = kernel
+            .parameters(&subject.cuda)
+            .iter()
             .enumerate()
             .filter_map(|(index, node)| parameter(subject, node, index, &sites))
             .collect();
-        let outer = outer.unwrap_or(node);
         let locals = locals_of(subject, body);
         let mut identifiers: BTreeMap<&'s str, Vec<Node<'s>>> = BTreeMap::new();
         for used in all(body, &["identifier"]).into_iter().filter(|node| !is_declared(*node)) {
@@ -123,7 +118,7 @@ impl<'s> Function<'s> {
         Some(Self {
             subject,
             node,
-            outer,
+            outer: kernel.outer,
             body,
             name,
             parameters,
@@ -292,28 +287,22 @@ pub(super) fn is_changed_by(name: Node<'_>) -> bool {
     }
 }
 
-fn template_name<'s>(subject: &'s KernelSource<'_>, node: Node<'s>) -> &'s str {
-    let name = part(node, "declarator").or_else(|| part(node, "name"));
-    let name = name.or_else(|| named(node).last().copied());
-    name.map_or("", |name| subject.of_node(name))
-}
-
 fn parameter<'s>(
     subject: &'s KernelSource<'_>,
-    node: Node<'s>,
+    read: &ParameterNode<'s>,
     index: usize,
     sites: &[Site<'s>],
 ) -> Option<Parameter<'s>> {
-    let declarator = part(node, "declarator")?;
-    let name = all(declarator, &["identifier"]).pop()?;
-    let type_name = subject.of_node(part(node, "type")?);
-    let is_const = children(node)
-        .iter()
-        .any(|child| child.kind() == "type_qualifier" && subject.of_node(*child) == "const");
-    let arguments = sites.iter().filter_map(|site| site.step.arguments.get(index)).collect();
-    let is_pointer = declarator.kind() == "pointer_declarator";
-    let name = subject.of_node(name);
-    Some(Parameter { name, node, declarator, type_name, is_pointer, is_const, arguments })
+    let declarator = part(read.node, "declarator")?;
+    Some(Parameter {
+        name: subject.of_node(read.name?),
+        node: read.node,
+        declarator,
+        type_name: read.type_name(&subject.cuda),
+        is_pointer: declarator.kind() == "pointer_declarator",
+        is_const: read.is_const,
+        arguments: sites.iter().filter_map(|site| site.step.arguments.get(index)).collect(),
+    })
 }
 
 fn locals_of<'s>(subject: &'s KernelSource<'_>, body: Node<'s>) -> Vec<Local<'s>> {

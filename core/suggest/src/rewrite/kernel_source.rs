@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
+use lightbench_cuda_source::{Node, Source, SourceError, is_kernel};
 use lightbench_project::kernel::launch_block;
 use lightbench_project::launch::LaunchStep;
 use lightbench_project::launch::Step;
-use lightbench_project::scaffold::ScaffoldError;
-use lightbench_project::scaffold::source::syntax_tree;
 use lightbench_project::{Definition, Kernel, Language, Launch, Located, Project};
-use tree_sitter::{Node, Tree};
 
 use super::edit::{Edit, Rewrite};
 use super::refusal::NotApplicable;
@@ -20,7 +18,8 @@ pub struct KernelSource<'a> {
     pub(super) definition: &'a Definition,
     pub(super) launch: &'a Launch,
     pub(super) block: Located,
-    tree: Tree,
+    /// The file with its syntax tree.
+    pub(super) cuda: Source<'a>,
 }
 
 /// A launch and its place in the launch block.
@@ -37,19 +36,19 @@ impl<'a> KernelSource<'a> {
             return Err(NotApplicable::Language);
         }
         let source = kernel.source.as_str();
-        let tree = syntax_tree(source).map_err(|error| unreadable(&error))?;
+        let cuda = Source::parse(source).map_err(|error| unreadable(&error))?;
         let block = launch_block(source).ok_or(NotApplicable::Unreadable { line: 1 })?;
         let (definition, launch) = (&project.definition, &kernel.launch);
-        Ok(Self { source, definition, launch, block, tree })
+        Ok(Self { source, definition, launch, block, cuda })
     }
 
     pub(super) fn root(&self) -> Node<'_> {
-        self.tree.root_node()
+        self.cuda.root()
     }
 
     /// The text of a node.
     pub(super) fn of_node(&self, node: Node<'_>) -> &'a str {
-        self.source.get(node.byte_range()).unwrap_or_default()
+        self.cuda.node_text(node)
     }
 
     /// The text of a node in one line.
@@ -72,7 +71,7 @@ impl<'a> KernelSource<'a> {
             .into_iter()
             .filter(|node| {
                 let text = self.of_node(*node);
-                !text.contains("__global__") && WORDS.iter().any(|word| text.contains(word))
+                !is_kernel(*node) && WORDS.iter().any(|word| text.contains(word))
             })
             .flat_map(|node| {
                 let declarator = part(node, "declarator");
@@ -177,12 +176,19 @@ fn collect<'s>(steps: &'s [Step], at: &'s Located, found: &mut Vec<Site<'s>>) {
     }
 }
 
-/// Of all that a scaffold may lack, two are about reading.
-fn unreadable(error: &ScaffoldError) -> NotApplicable {
-    let line = if let ScaffoldError::GaveUp { place } | ScaffoldError::Nul { place } = error {
-        place.line
-    } else {
-        1
+/// The line at which the file could not be parsed; the first, if it is too large.
+fn unreadable(error: &SourceError) -> NotApplicable {
+    let line = match error {
+        SourceError::GaveUp { place } | SourceError::Nul { place } => place.line,
+        SourceError::TooLarge { .. }
+        | SourceError::Grammar(_)
+        | SourceError::NoKernel
+        | SourceError::SeveralKernels { .. }
+        | SourceError::UnknownKernel { .. }
+        | SourceError::Overloaded { .. }
+        | SourceError::Syntax { .. }
+        | SourceError::Signature { .. }
+        | SourceError::TooManyParameters { .. } => 1,
     };
     NotApplicable::Unreadable { line }
 }

@@ -1,6 +1,6 @@
 //! Counted loops: `for (T i = start; i < end; i += step)`.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::function::Function;
 use super::syntax::{all, ancestors, part};

@@ -1,6 +1,6 @@
 //! The memory that a name points to: a parameter, or a parameter plus an index.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::function::{Function, Parameter};
 use super::syntax::{all, bare, index, part};

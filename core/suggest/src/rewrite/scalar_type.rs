@@ -1,6 +1,7 @@
 //! Scalar types of expressions, as far as the text of one file determines them.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
+use lightbench_primitives::dtype::Dtype;
 
 use super::function::Function;
 use super::known_functions::SINGLE;
@@ -10,7 +11,7 @@ use super::syntax::{bare, index, named, one_line, part};
 /// Deepest nesting of expressions that is analysed.
 const MAX_DEPTH: usize = 64;
 
-/// Scalar types of kernels.
+/// Types that operands of built-in arithmetic have after the integral promotions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScalarType {
     F32,
@@ -22,23 +23,30 @@ pub(super) enum ScalarType {
 }
 
 impl ScalarType {
-    /// The type with this name. Narrower integers are not listed: they are promoted to `int`.
+    /// The type with this name; `None` for narrower integers, which are promoted to `int`, and for types of classes.
     pub(super) fn named(written: &str) -> Option<Self> {
         let words = one_line(written);
         let words = words.strip_prefix("const ").unwrap_or(&words);
-        Some(match words {
-            "float" => Self::F32,
-            "double" => Self::F64,
-            "int" | "int32_t" | "std::int32_t" | "signed" | "signed int" => Self::I32,
-            "unsigned" | "unsigned int" | "uint32_t" | "std::uint32_t" => Self::U32,
-            "long long" | "long long int" | "int64_t" | "std::int64_t" | "signed long long" => {
-                Self::I64
-            }
-            "unsigned long long" | "uint64_t" | "std::uint64_t" | "size_t" | "std::size_t" => {
-                Self::U64
-            }
-            _ => return None,
-        })
+        match Dtype::from_c_name(words)? {
+            Dtype::F32 => Some(Self::F32),
+            Dtype::F64 => Some(Self::F64),
+            Dtype::I32 => Some(Self::I32),
+            Dtype::U32 => Some(Self::U32),
+            Dtype::I64 => Some(Self::I64),
+            Dtype::U64 => Some(Self::U64),
+            Dtype::F16
+            | Dtype::Bf16
+            | Dtype::F8E4M3
+            | Dtype::F8E5M2
+            | Dtype::I16
+            | Dtype::I8
+            | Dtype::U16
+            | Dtype::U8
+            | Dtype::Bool
+            | Dtype::I4
+            | Dtype::U4
+            | Dtype::E2M1 => None,
+        }
     }
 
     pub(super) fn is_integer(self) -> bool {

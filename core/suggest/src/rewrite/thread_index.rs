@@ -1,8 +1,8 @@
 //! Variables that hold the index of a thread in its grid, as far as the launches determine it.
 
+use lightbench_cuda_source::Node;
 use lightbench_project::argument::ValueSource;
 use lightbench_project::launch::Argument;
-use tree_sitter::Node;
 
 use super::canonical::{canonical, global_thread, global_thread_along};
 use super::function::{Function, Local};

@@ -1,6 +1,7 @@
 //! Element formats in the encoding of the device code.
 
 use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::float_format::FloatFormat;
 
 use super::words::Words;
 
@@ -33,22 +34,28 @@ struct Small {
     special: u64,
 }
 
+impl Small {
+    fn new(format: FloatFormat, saturates: bool) -> Self {
+        let special = format.largest_finite() + 1;
+        Self {
+            digits: i64::from(format.significand_bits()),
+            smallest: i64::from(format.smallest_exponent()),
+            largest: if saturates { format.largest_finite() } else { special },
+            special,
+        }
+    }
+}
+
 impl Format {
     /// The format of a dtype whose elements occupy whole bytes; `None` for packed ones.
-    ///
-    /// Sources: IEEE 754-2019 table 3.5; OCP OFP8 revision 1.0 table 2.
     #[must_use]
     pub fn from_dtype(dtype: Dtype) -> Option<Self> {
-        let small = |digits, smallest, largest, special| {
-            Kind::Small(Small { digits, smallest, largest, special })
-        };
         let kind = match dtype {
             Dtype::F64 => Kind::Double,
             Dtype::F32 => Kind::Single,
-            Dtype::F16 => small(11, -14, 0x7c00, 0x7c00),
-            Dtype::Bf16 => small(8, -126, 0x7f80, 0x7f80),
-            Dtype::F8E4M3 => small(4, -6, 0x7e, 0x7f),
-            Dtype::F8E5M2 => small(3, -14, 0x7b, 0x7c),
+            Dtype::F16 | Dtype::Bf16 | Dtype::F8E4M3 | Dtype::F8E5M2 => {
+                Kind::Small(Small::new(dtype.float_format()?, dtype.saturates()))
+            }
             Dtype::I64
             | Dtype::I32
             | Dtype::I16

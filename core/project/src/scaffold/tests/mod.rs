@@ -1,8 +1,7 @@
-//! What signatures are read, what is written from them, and what is refused.
+//! The texts that are written for a kernel, and the sources that are refused.
 
 mod folder;
 mod format;
 mod plan;
 mod refusal;
-mod signature;
 mod tolerance;

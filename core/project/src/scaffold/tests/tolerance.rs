@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::format;
-use crate::scaffold::{KernelSource, ScaffoldError, plan_from};
+use crate::scaffold::{KernelSource, ScaffoldError, SourceError, plan_from};
 
 fn plan_any(display_name: &str, text: &str, kernel: Option<&str>) {
     if let Ok(plan) = plan_from(&KernelSource { display_name, text, kernel }) {
@@ -105,7 +105,7 @@ fn hostile_texts_end() {
         plan_any("k.cu", &unit.repeat(20_000), None);
     }
     let source = KernelSource { display_name: "k.cu", text: &"x<".repeat(200_000), kernel: None };
-    assert!(matches!(plan_from(&source), Err(ScaffoldError::GaveUp { .. })));
+    assert!(matches!(plan_from(&source), Err(ScaffoldError::Source(SourceError::GaveUp { .. }))));
     let doubling: String =
         (0..30).map(|level| format!("#define A{level} (A{0}+A{0}*A{0})\n", level + 1)).collect();
     let kernel = "__global__ void k(float* x) { x[0] = 1; }\nvoid run() { k<<<1, A0>>>(x); }";

@@ -1,6 +1,6 @@
 //! Several accumulators instead of one, so that additions are independent of each other.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::bounds::bounds;

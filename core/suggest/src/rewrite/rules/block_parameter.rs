@@ -1,6 +1,6 @@
 //! A literal block size, in the launch and in the code, replaced by a parameter.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::{Node, is_kernel};
 
 use super::super::Rule;
 use super::super::canonical::cast_operand;
@@ -114,7 +114,7 @@ fn literals<'s>(
         let is_elsewhere = ancestors(node).any(|outer| {
             outer.kind() == "function_definition"
                 && outer.id() != function.node.id()
-                && subject.of_node(outer).contains("__global__")
+                && is_kernel(outer)
         });
         if is_size {
             found.push(node);

@@ -1,6 +1,6 @@
 //! Thread coarsening: fewer threads, each with a grid-stride loop.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::bounds::bounds;

@@ -1,6 +1,6 @@
 //! Divisions of 64-bit integers in 32 bits, where the limits of the axes prove that the operands fit.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::bounds::bounds;

@@ -1,6 +1,6 @@
 //! Divisions of f32 by approximate functions: `__fdividef`, and `rsqrtf` for the reciprocal of a root.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};

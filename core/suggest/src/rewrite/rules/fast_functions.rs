@@ -41,7 +41,7 @@ fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
             let Some(callee) = part(call, "function") else { continue };
             let line = function.line(call);
             let arguments = part(call, "arguments").map_or_else(Vec::new, named);
-            let is_single = |node: &tree_sitter::Node<'_>| {
+            let is_single = |node: &lightbench_cuda_source::Node<'_>| {
                 scalar_type(&function, *node) == Some(ScalarType::F32)
             };
             if !name.ends_with('f') && !arguments.iter().all(is_single) {

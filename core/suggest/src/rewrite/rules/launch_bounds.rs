@@ -84,7 +84,7 @@ fn resident(function: &Function<'_>) -> Result<Rewrite, Missing> {
     Ok(Rewrite::new(what, line, edits))
 }
 
-fn bounds<'s>(function: &Function<'s>) -> Option<tree_sitter::Node<'s>> {
+fn bounds<'s>(function: &Function<'s>) -> Option<lightbench_cuda_source::Node<'s>> {
     children(function.node).into_iter().find(|child| child.kind() == "launch_bounds")
 }
 

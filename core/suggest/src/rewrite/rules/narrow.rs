@@ -1,6 +1,6 @@
 //! 32-bit counters and indices, where the limits of the axes prove that they suffice.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::bounds::{bounds, fits};

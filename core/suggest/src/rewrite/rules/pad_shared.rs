@@ -1,6 +1,7 @@
 //! Padding of a two-dimensional shared array by one element in each row.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
+use lightbench_primitives::dtype::Dtype;
 
 use super::super::Rule;
 use super::super::bounds::bounds;
@@ -107,12 +108,9 @@ fn subscripted(node: Node<'_>) -> Option<Node<'_>> {
     (is_base && index(outer).is_some()).then_some(outer)
 }
 
+/// Bytes of an element; those of a `float` for types that are neither scalars nor built-in vectors.
 fn element_bytes(type_name: &str) -> i128 {
-    match type_name {
-        "double" | "long long" | "unsigned long long" | "float2" | "int2" | "uint2" => 8,
-        "float4" | "int4" | "uint4" | "double2" => 16,
-        "char" | "unsigned char" | "signed char" | "bool" => 1,
-        "short" | "unsigned short" | "__half" | "half" | "__nv_bfloat16" => 2,
-        _ => 4,
-    }
+    let scalar = Dtype::from_c_name(type_name).map(|dtype| (dtype, 1));
+    let known = scalar.or_else(|| Dtype::vector_from_c_name(type_name));
+    known.map_or(4, |(dtype, lanes)| i128::from(dtype.address_bytes()) * i128::from(lanes))
 }

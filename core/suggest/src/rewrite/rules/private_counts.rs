@@ -1,6 +1,6 @@
 //! Privatised counters: each block counts in shared memory and adds its counts to global memory.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::bounds::length;

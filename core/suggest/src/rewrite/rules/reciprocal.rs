@@ -1,6 +1,6 @@
 //! Divisions by a loop invariant replaced by one reciprocal before the loop and products inside.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};

@@ -1,6 +1,6 @@
 //! `__restrict__` on pointers to disjoint buffers, and `const` on those that are only read.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};

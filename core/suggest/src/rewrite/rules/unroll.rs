@@ -1,6 +1,6 @@
 //! `#pragma unroll` with a parameter as its factor.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};

@@ -1,6 +1,7 @@
 //! Vector accesses of 16 bytes in a loop over neighbouring elements, with the scalar loop for the remainder.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
+use lightbench_primitives::dtype::Dtype;
 
 use super::super::Rule;
 use super::super::canonical::{
@@ -251,13 +252,9 @@ fn is_uniform_pointer(function: &Function<'_>, base: Node<'_>, among: Among) -> 
 
 /// Elements of a type in sixteen bytes.
 fn width(kind: &str) -> Option<usize> {
-    Some(match one_line(kind).as_str() {
-        "unsigned char" | "signed char" | "char" | "uint8_t" | "int8_t" => 16,
-        "__nv_bfloat16" | "__half" | "half" | "short" | "unsigned short" | "nv_bfloat16" => 8,
-        "float" | "int" | "unsigned int" | "unsigned" | "int32_t" | "uint32_t" => 4,
-        "double" | "long long" | "unsigned long long" | "int64_t" | "uint64_t" => 2,
-        _ => return None,
-    })
+    let dtype = Dtype::from_c_name(&one_line(kind))?;
+    let is_loaded = dtype.is_integer() || dtype.bits() > 8;
+    is_loaded.then(|| 128 / dtype.bits() as usize)
 }
 
 fn render(

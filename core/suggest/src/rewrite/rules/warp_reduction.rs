@@ -1,6 +1,6 @@
 //! Tree reductions in shared memory whose last rounds, or all but one, become warp shuffles.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::canonical::{Canonical, block_size, canonical};

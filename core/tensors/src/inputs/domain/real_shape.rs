@@ -10,7 +10,7 @@ use super::super::distribution::{self, WHOLE_TENSOR_PART};
 use super::super::reals::unit;
 use super::super::{Class, Plan};
 use super::{CLASS_PART, LINE_PART, Lines};
-use crate::element::{power_of_two, smallest_positive};
+use crate::element::{self, power_of_two, smallest_positive};
 
 /// Parameters of a class of real numbers.
 pub(super) struct RealShape {
@@ -79,9 +79,7 @@ impl RealShape {
             Class::Zeros => declared,
             Class::Large => declared * self.sign(index) * power_of_two(large),
             Class::Small => declared * power_of_two(small),
-            Class::Subnormal => {
-                declared.signum() * smallest_normal(self.dtype) * (0.02 + 0.9 * own())
-            }
+            Class::Subnormal => declared.signum() * least_common(self.dtype) * (0.02 + 0.9 * own()),
             Class::Wide => declared * power(own(), -large, large),
             Class::Equal => self.whole.1 * self.typical * (0.3 + self.whole.0),
             Class::FarBelow => declared - offset,
@@ -192,14 +190,13 @@ impl Reach {
 /// The smallest positive magnitude of inputs. Subnormal numbers of 16- and 8-bit floats always belong to the domain;
 /// for wider formats they have a separate class.
 fn least_magnitude(dtype: Dtype, class: Class) -> f64 {
-    if class == Class::Subnormal { smallest_positive(dtype) } else { smallest_normal(dtype) }
+    if class == Class::Subnormal { smallest_positive(dtype) } else { least_common(dtype) }
 }
 
 /// The smallest number above 0 that is not subnormal; of 16- and 8-bit floats, and of integers, the smallest at all.
-fn smallest_normal(dtype: Dtype) -> f64 {
+fn least_common(dtype: Dtype) -> f64 {
     match dtype {
-        Dtype::F64 => f64::MIN_POSITIVE,
-        Dtype::F32 | Dtype::Bf16 => power_of_two(-126),
+        Dtype::F64 | Dtype::F32 | Dtype::Bf16 => element::smallest_normal(dtype),
         Dtype::F16
         | Dtype::F8E4M3
         | Dtype::F8E5M2

@@ -1,6 +1,6 @@
 //! Reductions of a loop: variables from outside the loop that its iterations update in any order.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::super::function::{Function, is_changed_by};
 use super::super::super::loops::CountedLoop;

@@ -1,6 +1,6 @@
 //! Which thread accesses which element after the threads of a group share a row.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::super::canonical::{Canonical, canonical};
 use super::super::super::function::{Function, Parameter};

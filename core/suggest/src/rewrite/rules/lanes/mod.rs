@@ -5,7 +5,7 @@ mod memory;
 mod region;
 mod turns;
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::Rule;
 use super::super::bounds::size_bounds;

@@ -1,7 +1,7 @@
 //! What a thread does for its row, statement by statement: what all threads of a group repeat, what they share, and what
 //! one of them does.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::super::edit::Edit;
 use super::super::super::function::Function;

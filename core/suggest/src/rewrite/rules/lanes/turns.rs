@@ -1,6 +1,6 @@
 //! Loops whose iterations the threads of a group can share.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::super::bounds::{bounds, length};
 use super::super::super::function::Function;

@@ -1,6 +1,6 @@
 //! Loops that add up products of two loads.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::super::canonical::cast_operand;
 use super::super::super::function::{Function, Local};

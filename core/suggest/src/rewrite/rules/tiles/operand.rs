@@ -1,6 +1,7 @@
 //! Operands that a product loads in each iteration: one by the row of the result, one by its column.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
+use lightbench_primitives::dtype::Dtype;
 
 use super::super::super::canonical::canonical;
 use super::super::super::function::{Function, Local};
@@ -92,7 +93,7 @@ pub(super) fn zero(kind: &str) -> Option<(String, i128)> {
         Some(ScalarType::F64) => ("0.0".to_owned(), 8),
         Some(ScalarType::I32 | ScalarType::U32) => ("0".to_owned(), 4),
         Some(ScalarType::I64 | ScalarType::U64) => ("0".to_owned(), 8),
-        None if matches!(kind, "__half" | "half" | "__nv_bfloat16" | "nv_bfloat16") => {
+        None if matches!(Dtype::from_c_name(kind), Some(Dtype::F16 | Dtype::Bf16)) => {
             (format!("static_cast<{kind}>(0.0f)"), 2)
         }
         None => return None,

@@ -1,7 +1,7 @@
 //! Recognition of matrix products: a sum over a loop of products of two inputs, with one result for each thread of a
 //! two-dimensional launch.
 
-use tree_sitter::Node;
+use lightbench_cuda_source::Node;
 
 use super::super::super::bounds::bounds;
 use super::super::super::canonical::{canonical, cast_operand};

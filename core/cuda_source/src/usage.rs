@@ -1,44 +1,53 @@
 //! The use of parameters and indices in the body of a kernel, from its syntax tree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::source::{Source, children, walk};
+use super::source::Source;
+use super::syntax::{children, walk};
 
 /// The accesses to the memory behind one pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Access {
-    pub(super) read: bool,
-    pub(super) written: bool,
+pub struct Access {
+    pub read: bool,
+    pub written: bool,
     /// The pointer is passed on (to a function, to another pointer), so its accesses are unknown.
-    pub(super) escapes: bool,
+    pub escapes: bool,
 }
 
 /// The uses in a body.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Usage {
-    pub(super) accesses: BTreeMap<String, Access>,
+pub struct Usage {
+    pub accesses: BTreeMap<String, Access>,
     /// Number of block dimensions that the body uses: 0 to 3.
-    pub(super) block_rank: usize,
+    pub block_rank: usize,
     /// Number of grid dimensions that the body uses: 0 to 3.
-    pub(super) grid_rank: usize,
+    pub grid_rank: usize,
     /// Whether `blockIdx` only selects, and is not multiplied by a width: one block per row.
-    pub(super) block_selects: bool,
+    pub block_selects: bool,
     /// Whether dynamic shared memory is declared.
-    pub(super) dynamic_shared: bool,
+    pub dynamic_shared: bool,
     /// Whether the whole grid synchronises.
-    pub(super) grid_sync: bool,
+    pub grid_sync: bool,
 }
 
-/// Reads the body at `body` for the pointers called `pointers`; `sizes` are the integer parameters.
-pub(super) fn read(
-    source: &Source,
-    body: Node<'_>,
-    pointers: &[String],
-    sizes: &[String],
+/// More operators than any expression has around a name; the limit keeps the time linear in the text.
+const MOST_OPERATORS: usize = 128;
+
+/// Reads the body at the bytes `body` for the pointers called `pointers`; `sizes` are the integer parameters.
+#[must_use]
+pub fn read(
+    source: &Source<'_>,
+    body: Range<usize>,
+    pointers: &BTreeSet<&str>,
+    sizes: &BTreeSet<&str>,
 ) -> Usage {
     let mut usage = Usage::default();
+    let Some(body) = source.root().descendant_for_byte_range(body.start, body.end) else {
+        return usage;
+    };
     let mut block_scaled = false;
     walk(body, |node, ancestors| {
         match node.kind() {
@@ -46,8 +55,8 @@ pub(super) fn read(
                 let name = source.node_text(node);
                 if name == "this_grid" {
                     usage.grid_sync = true;
-                } else if let Some(pointer) = pointers.iter().find(|pointer| *pointer == name) {
-                    let access = usage.accesses.entry(pointer.clone()).or_default();
+                } else if pointers.contains(name) {
+                    let access = usage.accesses.entry(name.to_owned()).or_default();
                     note(access, source, node, ancestors);
                 }
             }
@@ -85,9 +94,14 @@ fn index_rank(text: &str) -> (&str, usize) {
 }
 
 /// Whether an index is multiplied by something that is not a size of the problem.
-fn is_scaled(source: &Source, node: Node<'_>, ancestors: &[Node<'_>], sizes: &[String]) -> bool {
+fn is_scaled(
+    source: &Source<'_>,
+    node: Node<'_>,
+    ancestors: &[Node<'_>],
+    sizes: &BTreeSet<&str>,
+) -> bool {
     let mut inner = node;
-    for outer in ancestors.iter().rev() {
+    for outer in ancestors.iter().rev().take(MOST_OPERATORS) {
         match outer.kind() {
             "parenthesized_expression" | "cast_expression" => inner = *outer,
             "binary_expression" => {
@@ -97,10 +111,12 @@ fn is_scaled(source: &Source, node: Node<'_>, ancestors: &[Node<'_>], sizes: &[S
                     .filter_map(|side| outer.child_by_field_name(side))
                     .find(|side| side.id() != inner.id());
                 let by_size = other.is_some_and(|other| {
-                    let mut found = false;
+                    let (mut found, mut visited) = (false, 0);
                     walk(other, |part, _| {
-                        found |= sizes.iter().any(|size| size == source.node_text(part));
-                        !found
+                        visited += 1;
+                        found |=
+                            part.kind() == "identifier" && sizes.contains(source.node_text(part));
+                        !found && visited < MOST_OPERATORS
                     });
                     found
                 });
@@ -113,10 +129,10 @@ fn is_scaled(source: &Source, node: Node<'_>, ancestors: &[Node<'_>], sizes: &[S
 }
 
 /// Climbs from a pointer's name to the place that reads or writes through it.
-fn note(access: &mut Access, source: &Source, name: Node<'_>, ancestors: &[Node<'_>]) {
+fn note(access: &mut Access, source: &Source<'_>, name: Node<'_>, ancestors: &[Node<'_>]) {
     let mut inner = name;
     let mut dereferenced = false;
-    for outer in ancestors.iter().rev() {
+    for outer in ancestors.iter().rev().take(MOST_OPERATORS) {
         let is = |field: &str| {
             outer.child_by_field_name(field).is_some_and(|child| child.id() == inner.id())
         };
@@ -155,14 +171,14 @@ fn note(access: &mut Access, source: &Source, name: Node<'_>, ancestors: &[Node<
     if dereferenced { access.read = true } else { access.escapes = true }
 }
 
-fn is_cast(source: &Source, call: Node<'_>) -> bool {
+fn is_cast(source: &Source<'_>, call: Node<'_>) -> bool {
     let function =
         call.child_by_field_name("function").map_or("", |function| source.node_text(function));
     ["reinterpret_cast", "static_cast", "const_cast"].iter().any(|cast| function.starts_with(cast))
 }
 
 /// An address passed to a function: atomics and cache-hinted loads and stores are recognised.
-fn called(access: &mut Access, source: &Source, call: Node<'_>) {
+fn called(access: &mut Access, source: &Source<'_>, call: Node<'_>) {
     let function =
         call.child_by_field_name("function").map_or("", |function| source.node_text(function));
     if function.starts_with("atomic") || function.starts_with("red_") {

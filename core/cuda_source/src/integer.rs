@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::element;
+use lightbench_primitives::dtype::Dtype;
 
 /// Maximum nesting of parentheses and names.
 const DEEPEST: usize = 24;
@@ -83,7 +83,7 @@ impl<'reader> Reader<'reader, '_> {
             return literal(word);
         }
         if word == "sizeof" {
-            return Some(element::from_c_type(self.parenthesis()?.trim())?.bytes());
+            return Some(Dtype::from_c_name(self.parenthesis()?.trim())?.address_bytes());
         }
         expression((self.lookup)(word)?, self.lookup, self.depth + 1, self.steps)
     }

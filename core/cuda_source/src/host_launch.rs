@@ -2,32 +2,34 @@
 
 use tree_sitter::Node;
 
-use super::signature::Signature;
-use super::source::{Source, children, one_line, walk};
+use super::source::Source;
+use super::syntax::{children, named, one_line, walk};
 
 /// The readable parts of a kernel's first launch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct HostLaunch {
+pub struct HostLaunch {
     /// The template arguments, as written.
-    pub(super) template_arguments: Vec<String>,
+    pub template_arguments: Vec<String>,
     /// The block as written: `256`, `threads`, `dim3(16, 16)`.
-    pub(super) block: Option<String>,
+    pub block: Option<String>,
     /// Dynamic shared memory, as written.
-    pub(super) shared: Option<String>,
+    pub shared: Option<String>,
 }
 
-pub(super) fn find(source: &Source, signature: &Signature) -> Option<HostLaunch> {
+/// The first launch of the kernel called `kernel`, without its namespaces.
+#[must_use]
+pub fn find(source: &Source<'_>, kernel: &str) -> Option<HostLaunch> {
     let mut found = None;
     walk(source.root(), |node, _| {
         if found.is_none() && node.kind() == "call_expression" {
-            found = launch(source, node, &signature.name);
+            found = launch(source, node, kernel);
         }
         found.is_none()
     });
     found
 }
 
-fn launch(source: &Source, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
+fn launch(source: &Source<'_>, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
     let is_launch = |child: &Node<'_>| child.kind() == "kernel_call_syntax";
     let configuration = children(call).into_iter().find(is_launch)?;
     let mut function = call.child_by_field_name("function")?;
@@ -39,10 +41,7 @@ fn launch(source: &Source, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
         return None;
     }
     let arguments = |list: Node<'_>| -> Vec<String> {
-        let named = children(list)
-            .into_iter()
-            .filter(|child| child.is_named() && child.kind() != "comment");
-        named.map(|child| one_line(source.node_text(child))).collect()
+        named(list).into_iter().map(|child| one_line(source.node_text(child))).collect()
     };
     let mut values = arguments(configuration).into_iter().skip(1);
     Some(HostLaunch {
@@ -56,7 +55,8 @@ fn launch(source: &Source, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
 }
 
 /// Parses one to three extents: a number, a name, `dim3(16, 16)`, `{32, 8}`.
-pub(super) fn extents(source: &Source, text: &str) -> Option<Vec<u64>> {
+#[must_use]
+pub fn extents(source: &Source<'_>, text: &str) -> Option<Vec<u64>> {
     let mut text = text.trim();
     for _ in 0..8 {
         match source.constant(text) {

@@ -1,6 +1,6 @@
 //! Signatures in the styles that people write them.
 
-use crate::scaffold::signature::{Passing, Signature, TemplateKind, read};
+use crate::{Passing, Signature, TemplateKind, read};
 
 /// A signature in one line: `path<templates>(parameters) bounds`.
 fn shown(signature: &Signature) -> String {
@@ -26,7 +26,10 @@ fn shown(signature: &Signature) -> String {
                 Passing::Value => "value",
                 Passing::ConstPointer => "in",
                 Passing::Pointer => "ptr",
-                Passing::Unsupported(_) => "unsupported",
+                Passing::PointerToPointer => "ptr2",
+                Passing::Reference => "ref",
+                Passing::Function => "function",
+                Passing::Variadic => "variadic",
             };
             let restrict = if parameter.restrict { "!" } else { "" };
             let name = parameter.name.as_deref().unwrap_or("_");
@@ -45,7 +48,7 @@ fn shown(signature: &Signature) -> String {
 }
 
 #[track_caller]
-fn check(source: &str, expected: &str) {
+pub(super) fn check(source: &str, expected: &str) {
     let signature = read(source, None).unwrap();
     assert_eq!(shown(&signature), expected, "{source}");
 }

@@ -1,0 +1,44 @@
+//! Reads CUDA C++ of one file with the CUDA grammar, without a compiler and without its headers.
+//!
+//! ```text
+//!  text ──► masking (macros that only decorate) ──► tree-sitter ──► Source ──► kernels, structs, host launches, usage
+//! ```
+//!
+//! The text is foreign: nothing here panics, and the time is at most proportional to the length of the text. What the
+//! grammar cannot read is reported with its place or left out. Which files a kernel includes is not decided here: that
+//! needs a lexer that refuses what it does not know (`includes` in `lightbench-project`).
+
+mod error;
+pub mod host_launch;
+mod integer;
+mod items;
+mod kernel;
+pub mod lexer;
+mod masking;
+mod source;
+pub mod structs;
+pub mod syntax;
+pub mod usage;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{FoundKernel, SourceError, SourceLocation};
+pub use items::{Item, items};
+pub use kernel::{
+    KernelDefinition, Parameter, ParameterNode, Passing, Signature, TemplateKind,
+    TemplateParameter, is_kernel, kernels, read, signature_of, template_name,
+};
+pub use source::{Source, brief, normalised};
+// The nodes of the tree, for readers that need more than the facts above.
+pub use tree_sitter::Node;
+
+/// All kernels with a body that a text defines, in order.
+///
+/// # Errors
+///
+/// If the text is no source at all: too large, with NUL characters, or hopeless for the parser.
+pub fn list(text: &str) -> Result<Vec<FoundKernel>, SourceError> {
+    let source = Source::parse(text)?;
+    Ok(kernels(&source).iter().map(|kernel| kernel.found(&source)).collect())
+}
