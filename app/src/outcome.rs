@@ -72,12 +72,25 @@ impl Outcome {
     }
 }
 
+/// A report as text, with its keys in alphabetical order.
+pub fn report_document(report: &impl serde::Serialize) -> String {
+    match serde_json::to_value(report) {
+        // A JSON value keeps its keys sorted.
+        Ok(value) => document(&value),
+        Err(error) => no_document(&error),
+    }
+}
+
 /// A JSON document as text; every document states its schema.
 pub fn document(value: &impl serde::Serialize) -> String {
     match serde_json::to_string_pretty(value) {
         Ok(text) => text + "\n",
-        Err(error) => format!("{{\"error\": \"this result has no JSON form: {error}\"}}\n"),
+        Err(error) => no_document(&error),
     }
+}
+
+fn no_document(error: &serde_json::Error) -> String {
+    format!("{{\"error\": \"this result has no JSON form: {error}\"}}\n")
 }
 
 fn write_all(stream: &mut impl io::Write, text: &str) -> io::Result<()> {

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use lightbench_core::display_text::visible_lines;
 use lightbench_core::project::{BrokenFile, Part, Problem, Project, ProjectError};
-use serde_json::{Value, json};
+use lightbench_core::report::document::ErrorReport;
+use lightbench_core::report::document::error::{ErrorDetails, ErrorKind};
 
 use crate::diagnostics;
-use crate::outcome::{Outcome, Status, document};
+use crate::outcome::{Outcome, Status, report_document};
 use crate::style::{ERROR, NOTE};
 
 /// The texts that diagnostics quote.
@@ -79,12 +80,14 @@ pub fn other_messages(text: &str) -> String {
 
 /// A wrong request.
 pub fn request(error: &impl Display, as_json: bool) -> Outcome {
-    failed(Status::BadRequest, &error.to_string(), json!({ "kind": "request" }), as_json)
+    let details = ErrorDetails::new(ErrorKind::Request, error.to_string());
+    failed(Status::BadRequest, details, as_json)
 }
 
 /// A machine that lacks something.
 pub fn environment(message: &impl Display, as_json: bool) -> Outcome {
-    failed(Status::Environment, &message.to_string(), json!({ "kind": "environment" }), as_json)
+    let details = ErrorDetails::new(ErrorKind::Environment, message.to_string());
+    failed(Status::Environment, details, as_json)
 }
 
 /// A project that cannot be used: every problem below the line it refers to.
@@ -92,8 +95,8 @@ pub fn project_error(error: &ProjectError, target: &Path, as_json: bool) -> Outc
     let ProjectError::Problems { problems } = error else {
         return request(error, as_json);
     };
-    let details = json!({ "kind": "project", "problems": problems });
-    let outcome = failed(Status::BadRequest, &error.to_string(), details, as_json);
+    let details = ErrorDetails::from_problems(error.to_string(), problems);
+    let outcome = failed(Status::BadRequest, details, as_json);
     Outcome { errors: problems_text(problems, target), ..outcome }
 }
 
@@ -101,26 +104,15 @@ pub fn project_error(error: &ProjectError, target: &Path, as_json: bool) -> Outc
 pub fn broken_kernel(broken: &BrokenFile, project: &Project, as_json: bool) -> Outcome {
     let file = project.root.join(&broken.file);
     let message = format!("{} cannot be read", file.display());
-    let details = json!({ "kind": "project", "problems": broken.problems });
-    let outcome = failed(Status::KernelFailed, &message, details, as_json);
-    Outcome { errors: broken_text(broken, project) + "\n" + &error(&message), ..outcome }
+    let errors = broken_text(broken, project) + "\n" + &error(&message);
+    let details = ErrorDetails::from_problems(message, &broken.problems);
+    Outcome { errors, ..failed(Status::KernelFailed, details, as_json) }
 }
 
 /// The problems of a broken file, below the lines they refer to.
 pub fn broken_text(broken: &BrokenFile, project: &Project) -> String {
     let text = below_lines(&broken.problems, &project.root);
     text.trim_end().to_owned() + "\n"
-}
-
-/// The broken files of a project, for JSON.
-pub fn broken_json<'a>(files: impl IntoIterator<Item = &'a BrokenFile>) -> Value {
-    let value = |broken: &BrokenFile| {
-        json!({
-            "name": broken.name(), "file": broken.file, "part": broken.part,
-            "problems": broken.problems,
-        })
-    };
-    files.into_iter().map(value).collect()
 }
 
 /// Notices about kernels that a command skips because their files are broken.
@@ -143,11 +135,8 @@ fn problems_text(problems: &[Problem], target: &Path) -> String {
 }
 
 /// A failure with any status, as text and optionally as JSON.
-pub fn failed(status: Status, message: &str, mut details: Value, as_json: bool) -> Outcome {
-    let mut outcome = Outcome { output: String::new(), errors: error(message), status };
-    if as_json {
-        details["message"] = json!(message);
-        outcome.output = document(&json!({ "schema": "lightbench.error/1", "error": details }));
-    }
-    outcome
+pub fn failed(status: Status, details: ErrorDetails, as_json: bool) -> Outcome {
+    let errors = error(&details.message);
+    let output = if as_json { report_document(&ErrorReport::new(details)) } else { String::new() };
+    Outcome { output, errors, status }
 }

@@ -4,12 +4,14 @@ use lightbench_core::access::{
     AccessError, AccessPicture, Recording, RecordingRequest, Site, Units, record, usual_workload,
 };
 use lightbench_core::device::DeviceSheet;
+use lightbench_core::report::document::access::{
+    AccessReport, AccessSchema, AccessesReport, AccessesSchema, WarpAccessReport,
+};
 use lightbench_core::virtual_gpu::machine::WarpId;
-use serde_json::{Value, json};
 
 use super::check::target;
 use crate::args;
-use crate::outcome::{Outcome, document};
+use crate::outcome::{Outcome, report_document};
 use crate::report;
 use crate::session::Session;
 use crate::table::Table;
@@ -46,12 +48,12 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
     })?;
     let Some(line) = arguments.line else {
         return Ok(Outcome::passed(match as_json {
-            true => document(&json!({
-                "schema": "lightbench.accesses/1",
-                "kernel": kernel.name,
-                "workload": recording.workload,
-                "sites": recording.sites.iter().map(site_json).collect::<Vec<_>>(),
-            })),
+            true => report_document(&AccessesReport {
+                schema: AccessesSchema::V1,
+                kernel: kernel.name.clone(),
+                workload: recording.workload.clone(),
+                sites: recording.sites.iter().map(Into::into).collect(),
+            }),
             false => list(&recording, &kernel.source),
         }));
     };
@@ -75,14 +77,17 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
         return Err(refuse(&format!("the warp executes line {line} {most} times")));
     }
     Ok(Outcome::passed(match as_json {
-        true => document(&json!({
-            "schema": "lightbench.access/1",
-            "kernel": kernel.name,
-            "workload": recording.workload,
-            "line": line,
-            "execution": arguments.execution,
-            "accesses": pictures.iter().map(|(site, picture)| picture_json(site, picture)).collect::<Vec<_>>(),
-        })),
+        true => report_document(&AccessReport {
+            schema: AccessSchema::V1,
+            kernel: kernel.name.clone(),
+            workload: recording.workload.clone(),
+            line,
+            execution: arguments.execution,
+            accesses: pictures
+                .iter()
+                .map(|(site, picture)| WarpAccessReport::new(site, picture))
+                .collect(),
+        }),
         false => pictures.iter().map(|(site, picture)| picture_text(site, picture)).collect(),
     }))
 }
@@ -129,42 +134,4 @@ fn picture_text(site: &Site, picture: &AccessPicture) -> String {
     text.push_str(&table.to_string());
     text.push('\n');
     text
-}
-
-fn site_json(site: &Site) -> Value {
-    json!({
-        "line": site.line,
-        "column": site.column,
-        "ptx_line": site.ptx_line,
-        "access": site.title,
-        "executions": site.executions.len(),
-    })
-}
-
-fn picture_json(site: &Site, picture: &AccessPicture) -> Value {
-    let units = match &picture.units {
-        Units::Sectors(sectors) => json!({
-            "sectors": sectors.touched.iter().map(|sector| json!({
-                "number": sector.number,
-                "lanes": sector.lanes,
-                "bytes_used": sector.used.count_ones(),
-            })).collect::<Vec<_>>(),
-            "least_sectors": sectors.least,
-            "efficiency": sectors.efficiency.0,
-        }),
-        Units::Banks(banks) => json!({
-            "ways": banks.ways,
-            "passes": banks.passes,
-            "least_passes": banks.least,
-        }),
-    };
-    let mut value = json!({
-        "access": site.title,
-        "ptx_line": site.ptx_line,
-        "bytes": picture.bytes,
-        "lanes": picture.lanes,
-        "sentence": picture.sentence(),
-    });
-    value["units"] = units;
-    value
 }

@@ -10,6 +10,7 @@ use lightbench_core::device::{
 };
 use lightbench_core::engine::{DeviceSetting, Engine, Settings};
 use lightbench_core::evaluate::EvaluationContext;
+use lightbench_core::report::document::ReportedDevice;
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings, Quantity};
 use lightbench_core::speed_of_light::confirmation::PeakEvidence;
@@ -58,6 +59,15 @@ impl ChosenDevice {
     /// The calibration of this device, if there is one.
     pub(crate) fn calibration(&self) -> Option<&Arc<Calibration>> {
         self.gpu.as_ref()?.calibration.as_ref()
+    }
+
+    /// The device as documents describe it.
+    pub(crate) fn reported(&self) -> ReportedDevice {
+        ReportedDevice {
+            device: self.device.to_string(),
+            device_title: self.title.clone(),
+            instead_of_gpu: self.virtual_reason.clone(),
+        }
     }
 
     /// Notices about the device for the user.

@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 
 use lightbench_core::explain::{Card, UnknownNumber, card, cards};
-use serde_json::{Value, json};
+use lightbench_core::report::document::explanation::{
+    ExplanationReport, ExplanationSchema, ExplanationsReport, ExplanationsSchema,
+};
 
 use crate::args;
-use crate::outcome::{Outcome, document};
+use crate::outcome::{Outcome, report_document};
 use crate::report;
 use crate::style::{DIM, STRONG};
 use crate::table::Table;
@@ -24,9 +26,9 @@ pub fn run(arguments: &args::Explain) -> Outcome {
     };
     match card(name) {
         Ok(card) if arguments.json => {
-            let mut value = value(&card);
-            value["schema"] = json!("lightbench.explain/1");
-            Outcome::passed(document(&value))
+            let number = (&card).into();
+            let report = ExplanationReport { schema: ExplanationSchema::V1, number };
+            Outcome::passed(report_document(&report))
         }
         Ok(card) => Outcome::passed(text(&card)),
         Err(unknown) => report::request(&refusal(name, unknown), arguments.json),
@@ -101,23 +103,8 @@ fn list() -> String {
 }
 
 fn documents() -> String {
-    let all: Vec<Value> = cards().map(|card| value(&card)).collect();
-    document(&json!({ "schema": "lightbench.explanations/1", "numbers": all }))
-}
-
-fn value(card: &Card) -> Value {
-    let techniques = card.techniques().map(|each| json!({ "id": each.id, "title": each.title }));
-    json!({
-        "name": card.name,
-        "also": card.also,
-        "shown_by": card.shown,
-        "unit": card.unit,
-        "nsight": card.nsight,
-        "what": card.what,
-        "formula": card.formula,
-        "good": card.good,
-        "techniques": techniques.collect::<Vec<_>>(),
-    })
+    let numbers = cards().map(|card| (&card).into()).collect();
+    report_document(&ExplanationsReport { schema: ExplanationsSchema::V1, numbers })
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) fn text(fault: &FaultReport, quoted: &Quoted<'_>) -> String {
 }
 
 /// The name of the violated rule.
-pub(super) fn word(fault: &FaultReport) -> String {
+fn word(fault: &FaultReport) -> String {
     let kind = serde_json::to_value(fault.kind).unwrap_or_default();
     kind.as_str().unwrap_or_default().to_owned()
 }

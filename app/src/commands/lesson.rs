@@ -5,12 +5,12 @@ use lightbench_core::evaluate::Run;
 use lightbench_core::lesson::author::{Proof, kernels, prove};
 use lightbench_core::lesson::{GoalProgress, Lesson};
 use lightbench_core::project::{Project, ProjectError};
-use serde_json::{Value, json};
+use lightbench_core::report::document::lesson::LessonReport;
 
 use super::evaluation_setup;
 use super::run::{EvaluationInput, evaluated_run, failed};
 use crate::args;
-use crate::outcome::{Outcome, Status, document};
+use crate::outcome::{Outcome, Status, report_document};
 use crate::report;
 use crate::session::Session;
 
@@ -45,7 +45,7 @@ fn proven(session: &Session, arguments: &args::Lesson) -> Result<Outcome, Outcom
     let is_sound = proofs.iter().all(Proof::is_sound);
     let status = if is_sound { Status::Passed } else { Status::KernelFailed };
     let output = match as_json {
-        true => document(&to_json(&lesson, &chosen.title, &proofs)),
+        true => report_document(&LessonReport::new(&lesson, chosen.title.clone(), &proofs)),
         false => to_text(&lesson, &chosen.title, &proofs),
     };
     let mut notices = chosen.notices();
@@ -104,35 +104,4 @@ fn judgement_text(judged: &GoalProgress) -> String {
         Some(source) => format!("{} ({})", judged.current, source.word()),
         None => "not known".to_owned(),
     }
-}
-
-fn to_json(lesson: &Lesson, device: &str, proofs: &[Proof]) -> Value {
-    let judged = |judged: &GoalProgress| {
-        json!({
-            "met": judged.is_met(),
-            "now": judged.current,
-            "source": judged.source.map(|source| source.word()),
-        })
-    };
-    let proof = |proof: &Proof| {
-        let goals = proof.goals.iter().map(|(goal, start, solution)| {
-            json!({ "goal": goal.words(), "start": judged(start), "solution": judged(solution) })
-        });
-        json!({
-            "step": proof.step,
-            "title": proof.title,
-            "solution": proof.solution,
-            "sound": proof.is_sound(),
-            "goals": goals.collect::<Vec<_>>(),
-        })
-    };
-    json!({
-        "schema": "lightbench.lesson/1",
-        "title": lesson.title,
-        "order": lesson.order,
-        "device_title": device,
-        "steps": lesson.steps.len(),
-        "recorded": lesson.recorded.len(),
-        "proofs": proofs.iter().map(proof).collect::<Vec<_>>(),
-    })
 }

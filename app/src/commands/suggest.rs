@@ -9,16 +9,19 @@ use std::path::Path;
 use lightbench_core::display_text::{visible, visible_lines};
 use lightbench_core::project::names::is_file_name;
 use lightbench_core::project::{Kernel, Project};
+use lightbench_core::report::document::suggest::{
+    RewriteEdit, RewritePlace, SuggestReport, SuggestResult, SuggestSchema, TriedRule,
+    TriedRuleResult,
+};
 use lightbench_core::speed_of_light::playbook::{Gain, Technique, Tier};
 use lightbench_core::suggest::rewrite::{
-    KernelSource, NotApplicable, Rewrite, Rule, rewritten, rule, rules,
+    Edit, KernelSource, NotApplicable, Rewrite, Rule, rewritten, rule, rules,
 };
-use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::check::target;
 use crate::args;
-use crate::outcome::{Outcome, document};
+use crate::outcome::{Outcome, report_document};
 use crate::report;
 use crate::session::Session;
 use crate::style::{DIM, GOOD, STRONG};
@@ -72,8 +75,11 @@ fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Ou
     if let Some(name) = &arguments.write {
         return write(&project, &tried, name, arguments);
     }
-    let output =
-        if as_json { json_of(&tried, arguments.diff) } else { text(&tried, arguments.diff) };
+    let output = if as_json {
+        report_document(&report_of(&tried, arguments.diff))
+    } else {
+        text(&tried, arguments.diff)
+    };
     let notices = if name.is_none() { report::left_out(&project) } else { Vec::new() };
     Ok(Outcome { errors: report::notices(&notices), ..Outcome::passed(output) })
 }
@@ -160,43 +166,44 @@ fn changes(kernel: &Kernel, after: &str) -> String {
     diff.unified_diff().context_radius(CONTEXT).header(&name, &name).to_string()
 }
 
-fn json_of(tried: &[RuleResult<'_>], diff: bool) -> String {
-    let all: Vec<Value> = tried.iter().map(|each| value(each, diff)).collect();
-    document(&json!({ "schema": "lightbench.suggest/1", "rules": all }))
+fn report_of(tried: &[RuleResult<'_>], diff: bool) -> SuggestReport {
+    let rules = tried.iter().map(|each| tried_rule(each, diff)).collect();
+    SuggestReport { schema: SuggestSchema::V1, result: SuggestResult::Rules { rules } }
 }
 
-fn value(tried: &RuleResult<'_>, diff: bool) -> Value {
+fn tried_rule(tried: &RuleResult<'_>, diff: bool) -> TriedRule {
     let technique = tried.rule.playbook();
-    let mut value = json!({
-        "kernel": tried.kernel.name,
-        "rule": tried.rule.id,
-        "title": tried.rule.title,
-        "reason": tried.rule.reason,
-        "needs": tried.rule.needs,
-        "technique": tried.rule.technique,
-        "tier": technique.map(|technique| tier(technique.tier)),
-        "gain": technique.map(|technique| gain(&technique.gain)),
-        "applies": tried.found.is_ok(),
-    });
-    match &tried.found {
-        Err(why) => value["missing"] = json!(why.to_string()),
-        Ok(rewrites) => {
-            let places = rewrites.iter().map(|rewrite| {
-                let edits: Vec<Value> = rewrite
-                    .edits
-                    .iter()
-                    .map(|edit| json!({ "start": edit.range.start, "end": edit.range.end, "replacement": edit.replacement }))
-                    .collect();
-                let mut place = json!({ "what": rewrite.what, "line": rewrite.line, "edits": edits });
-                if diff {
-                    place["diff"] = json!(unified(tried.kernel, rewrite));
-                }
-                place
-            });
-            value["places"] = json!(places.collect::<Vec<_>>());
-        }
+    TriedRule {
+        kernel: tried.kernel.name.clone(),
+        rule: tried.rule.id.to_owned(),
+        title: tried.rule.title.to_owned(),
+        reason: tried.rule.reason.to_owned(),
+        needs: tried.rule.needs.to_owned(),
+        technique: tried.rule.technique.to_owned(),
+        tier: technique.map(|technique| tier(technique.tier).to_owned()),
+        gain: technique.map(|technique| gain(&technique.gain)),
+        applies: tried.found.is_ok(),
+        result: match &tried.found {
+            Err(why) => TriedRuleResult::Missing { missing: why.to_string() },
+            Ok(rewrites) => TriedRuleResult::Places {
+                places: rewrites.iter().map(|each| place(tried.kernel, each, diff)).collect(),
+            },
+        },
     }
-    value
+}
+
+fn place(kernel: &Kernel, rewrite: &Rewrite, diff: bool) -> RewritePlace {
+    let edit = |edit: &Edit| RewriteEdit {
+        start: edit.range.start,
+        end: edit.range.end,
+        replacement: edit.replacement.clone(),
+    };
+    RewritePlace {
+        what: rewrite.what.clone(),
+        line: rewrite.line,
+        edits: rewrite.edits.iter().map(edit).collect(),
+        diff: diff.then(|| unified(kernel, rewrite)),
+    }
 }
 
 fn write(
@@ -233,9 +240,8 @@ fn write(
         .map_err(|error| refuse(format!("cannot write {}: {error}", path.display())))?;
     let shown = visible(&path.display().to_string()).into_owned();
     let output = if arguments.json {
-        document(
-            &json!({ "schema": "lightbench.suggest/1", "written": shown, "what": rewrite.what }),
-        )
+        let result = SuggestResult::Written { written: shown, what: rewrite.what.clone() };
+        report_document(&SuggestReport { schema: SuggestSchema::V1, result })
     } else {
         format!(
             "wrote {shown}: {}\n\nnext: lightbench run {} --kernel {}\n",

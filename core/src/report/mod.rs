@@ -1,7 +1,9 @@
-//! A project's runs as a one-page report for readers who did not run them.
+//! Results for readers outside the program: documents for scripts, and a one-page report of a project's runs.
 //!
-//! [`Page`] is the content; [`html()`] and [`markdown()`] are its formats. This module reads no file and no clock.
+//! [`document`] has the types behind `--json`. [`Page`] is the content of a report; [`html()`] and [`markdown()`] are
+//! its formats. This module reads no file and no clock.
 
+pub mod document;
 mod figures;
 mod html;
 mod markdown;

@@ -1,9 +1,8 @@
-//! A kernel without facts: exit status, kind for scripts, and text.
+//! A kernel without facts: exit status and text.
 
 use lightbench_core::compile::CompileError;
 use lightbench_core::compile::facts::FactsError;
 use lightbench_core::worker::error::{Stage, WorkerError};
-use serde_json::{Value, json};
 
 use crate::diagnostics;
 use crate::outcome::Status;
@@ -36,55 +35,6 @@ pub(in crate::commands) fn compile_status(error: &CompileError) -> Status {
         | CompileError::Tool { .. }
         | CompileError::Headers(_) => Status::Environment,
     }
-}
-
-/// The kind that scripts branch on.
-fn kind(error: &FactsError) -> &'static str {
-    match error {
-        FactsError::Plan(_) => "request",
-        FactsError::Include(_) | FactsError::Arguments { .. } => "refused",
-        FactsError::NoSuchKernel { .. } => "compile",
-        FactsError::Compile(error) => match error {
-            CompileError::Rejected(_) => "compile",
-            CompileError::TimedOut { .. } => "timed_out",
-            CompileError::Cancelled => "cancelled",
-            CompileError::UnknownTarget { .. } => "request",
-            CompileError::ToolMissing { .. }
-            | CompileError::Worker { .. }
-            | CompileError::Tool { .. }
-            | CompileError::Headers(_) => "environment",
-        },
-    }
-}
-
-/// The kind as words.
-pub(in crate::commands) fn kind_words(error: &FactsError) -> String {
-    kind(error).replace('_', " ")
-}
-
-pub(in crate::commands) fn to_json(error: &FactsError) -> Value {
-    let mut value = json!({ "kind": kind(error), "message": error.to_string() });
-    match error {
-        FactsError::Compile(CompileError::Rejected(rejection)) => {
-            value["diagnostics"] = json!(rejection.diagnostics);
-            value["other"] = json!(rejection.other);
-        }
-        FactsError::Include(refusals) => {
-            let places = refusals.iter().map(|refusal| {
-                let place = &refusal.place;
-                json!({
-                    "file": place.file, "line": place.line, "column": place.column,
-                    "reason": refusal.reason.to_string(),
-                })
-            });
-            value["refusals"] = places.collect();
-        }
-        FactsError::Arguments { mismatches, .. } => {
-            value["mismatches"] = mismatches.iter().map(ToString::to_string).collect();
-        }
-        FactsError::Plan(_) | FactsError::NoSuchKernel { .. } | FactsError::Compile(_) => {}
-    }
-    value
 }
 
 /// The text form: diagnostics below the source lines they refer to.

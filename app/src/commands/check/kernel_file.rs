@@ -10,11 +10,11 @@ use lightbench_core::display_text::visible;
 use lightbench_core::project::launch::Architecture;
 use lightbench_core::project::policy::Limits;
 use lightbench_core::project::{Candidate, Selection, StandaloneKernel};
-use serde_json::{Value, json};
+use lightbench_core::report::document::check::{CheckSubject, StandaloneKernelFacts};
 
 use super::listing::{self, Listings};
 use super::{Checker, failure, json, text};
-use crate::outcome::{Outcome, Status, document};
+use crate::outcome::{Outcome, Status, report_document};
 use crate::report::{self, Sources};
 use crate::style::{DIM, STRONG};
 use crate::table::Table;
@@ -39,15 +39,19 @@ pub(super) fn check(
     }
     let mut sources = Sources::default();
     sources.add_main(shown_name(kernel), &kernel.file, &kernel.source);
-    let head = json::head(checker, compiler);
-    let failed = |error: &FactsError| Outcome {
-        output: if as_json { document(&failure_json(&head, kernel, error)) } else { String::new() },
-        errors: failure::to_text(&kernel.name, error, &sources) + &host_hint(error, kernel),
-        status: failure::status(error),
+    let failed = |compiler: &Compiler, error: &FactsError| {
+        let file = kernel.file.clone();
+        let subject = CheckSubject::FailedFile { file, failure: error.into() };
+        let report = || report_document(&json::report(checker, compiler, subject));
+        Outcome {
+            output: if as_json { report() } else { String::new() },
+            errors: failure::to_text(&kernel.name, error, &sources) + &host_hint(error, kernel),
+            status: failure::status(error),
+        }
     };
     let (candidate, compiled) = match compile(checker, compiler, kernel) {
         Ok(compiled) => compiled,
-        Err(error) => return failed(&error),
+        Err(error) => return failed(compiler, &error),
     };
     let kernels = match wanted(checker, &compiled.artifact.kernels) {
         Ok(kernels) => kernels,
@@ -55,7 +59,7 @@ pub(super) fn check(
     };
     let listings = match listing::new(checker, compiler, &candidate, &compiled.artifact) {
         Ok(listings) => listings,
-        Err(error) => return failed(&FactsError::Compile(error)),
+        Err(error) => return failed(compiler, &FactsError::Compile(error)),
     };
     let status = if kernels.is_empty() { Status::KernelFailed } else { Status::Passed };
     let mut errors = text::warnings(&compiled.artifact, &sources);
@@ -63,7 +67,8 @@ pub(super) fn check(
         errors.push_str(&report::error(&no_kernel(kernel)));
     }
     let output = if as_json {
-        document(&to_json(checker, compiler, (kernel, &compiled), &kernels, &listings))
+        let subject = subject(checker, (kernel, &compiled), &kernels, &listings);
+        report_document(&json::report(checker, compiler, subject))
     } else {
         to_text(checker, compiler, kernel, &kernels) + &listings.to_text(&kernel.name, &sources)
     };
@@ -220,36 +225,24 @@ fn at(checker: &Checker<'_>, kernel: &KernelFacts, block: u32) -> Option<Occupan
     Some(occupancy(&limits, &demand(kernel, [block, 1, 1], 0, None)?))
 }
 
-fn to_json(
+fn subject(
     checker: &Checker<'_>,
-    compiler: &Compiler,
     (kernel, compiled): (&StandaloneKernel, &Compiled),
     kernels: &[&KernelFacts],
     listings: &Listings,
-) -> Value {
-    let mut value = json::head(checker, compiler);
-    value["file"] = json!(kernel.file);
-    value["origin"] = json::origin_json(compiled.origin);
-    value["messages"] = json::artifact_json(&compiled.artifact);
-    value["kernels"] = kernels
-        .iter()
-        .map(|kernel| {
-            let mut value = json::kernel_json(kernel);
-            let fits = BLOCKS.iter().filter_map(|&block| {
-                let fit = at(checker, kernel, block)?;
-                Some((block.to_string(), json::occupancy_json(&fit)))
-            });
-            value["occupancy_by_block"] = fits.collect();
-            value
-        })
-        .collect();
-    listings.add_to(&mut value);
-    value
-}
-
-fn failure_json(head: &Value, kernel: &StandaloneKernel, error: &FactsError) -> Value {
-    let mut value = head.clone();
-    value["file"] = json!(kernel.file);
-    value["failure"] = failure::to_json(error);
-    value
+) -> CheckSubject {
+    let facts = |kernel: &&KernelFacts| StandaloneKernelFacts {
+        kernel: (*kernel).into(),
+        occupancy_by_block: BLOCKS
+            .iter()
+            .filter_map(|&block| Some((block.to_string(), (&at(checker, kernel, block)?).into())))
+            .collect(),
+    };
+    CheckSubject::File {
+        file: kernel.file.clone(),
+        origin: compiled.origin.into(),
+        messages: (&compiled.artifact).into(),
+        kernels: kernels.iter().map(facts).collect(),
+        listings: listings.report(),
+    }
 }

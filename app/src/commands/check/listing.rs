@@ -8,7 +8,7 @@ use lightbench_core::compile::sass::{SassFunction, SassInstruction};
 use lightbench_core::compile::{Artifact, CompileError, CompileJob, Compiler};
 use lightbench_core::display_text::visible;
 use lightbench_core::project::Candidate;
-use serde_json::{Value, json};
+use lightbench_core::report::document::listing::{ReportedListings, ReportedPtxLine, ReportedText};
 
 use super::Checker;
 use crate::report::Sources;
@@ -111,21 +111,20 @@ impl Listings {
         text
     }
 
-    /// Adds the listings to a kernel's document.
-    pub(super) fn add_to(&self, document: &mut Value) {
-        if let Some(prelude) = &self.prelude {
-            document["prelude"] =
-                prelude.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
-        }
-        if let Some(functions) = &self.sass {
-            document["sass"] = functions.iter().map(sass_json).collect();
-        }
-        if let Some(lines) = &self.ptx {
-            let lines = lines.iter().map(|line| {
-                let (file, number) = line.source.clone().unzip();
-                json!({ "text": line.text, "file": file, "line": number })
-            });
-            document["ptx"] = lines.collect();
+    /// The listings as a part of a document.
+    pub(super) fn report(&self) -> ReportedListings {
+        let text = |(name, text): &(String, String)| ReportedText {
+            name: name.clone(),
+            text: text.clone(),
+        };
+        let line = |line: &Line| {
+            let (file, number) = line.source.clone().unzip();
+            ReportedPtxLine { text: line.text.clone(), file, line: number }
+        };
+        ReportedListings {
+            prelude: self.prelude.as_ref().map(|all| all.iter().map(text).collect()),
+            sass: self.sass.as_ref().map(|all| all.iter().map(Into::into).collect()),
+            ptx: self.ptx.as_ref().map(|all| all.iter().map(line).collect()),
         }
     }
 }
@@ -175,17 +174,4 @@ fn ptx_text(lines: &[Line]) -> String {
         writeln!(text, "{DIM}{:<width$}{DIM:#}  {}", place(line), visible(code.trim_end())).ok();
     }
     text
-}
-
-fn sass_json(function: &SassFunction) -> Value {
-    let instructions = function.instructions.iter().map(|instruction| {
-        let SassInstruction { address, predicate, opcode, operands, targets, source } = instruction;
-        let source: Vec<_> =
-            source.iter().map(|line| json!({ "file": &*line.file, "line": line.line })).collect();
-        json!({
-            "address": address, "predicate": predicate, "opcode": opcode,
-            "operands": operands, "targets": targets, "source": source,
-        })
-    });
-    json!({ "function": function.name, "instructions": instructions.collect::<Vec<_>>() })
 }

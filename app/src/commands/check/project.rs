@@ -13,7 +13,7 @@ use lightbench_core::project::{BrokenFile, Kernel, KernelUnavailable, Project, P
 use super::super::engine_client::EngineClient;
 use super::super::{evaluation_setup, run};
 use super::{Checker, failure, json, listing, text, worst};
-use crate::outcome::{Outcome, Status, document};
+use crate::outcome::{Outcome, Status, report_document};
 use crate::report::{self, Sources};
 
 /// A kernel and its facts or error.
@@ -189,13 +189,12 @@ fn outcome(
             Ok(listings) => listed.push((row, listings)),
             Err(error) => {
                 let (status, error) = (failure::compile_status(&error), FactsError::Compile(error));
-                let details = failure::to_json(&error);
-                return report::failed(status, &error.to_string(), details, checker.arguments.json);
+                return report::failed(status, (&error).into(), checker.arguments.json);
             }
         }
     }
     let output = if checker.arguments.json {
-        document(&json::project_json(checker, compiler, checked, &listed))
+        report_document(&json::report(checker, compiler, json::project(checked, &listed)))
     } else {
         let mut text = text::project_text(checker, compiler, checked, detailed);
         for (row, listings) in &listed {

@@ -8,9 +8,10 @@ use lightbench_core::compile::{Artifact, Compiler, Origin, Resources};
 use lightbench_core::device::SmLimits;
 use lightbench_core::display_text::visible;
 use lightbench_core::project::{Part, Project, Workload};
+use lightbench_core::report::document::build_failure::BuildFailureKind;
 
+use super::Checker;
 use super::project::{Checked, Row, can_launch};
-use super::{Checker, failure};
 use crate::diagnostics;
 use crate::report::{self, Sources};
 use crate::style::{DIM, ERROR, STRONG};
@@ -73,7 +74,7 @@ fn table(checked: &Checked<'_>) -> String {
                 }
             }
             Err(error) => {
-                let failed = format!("failed: {}", failure::kind_words(error));
+                let failed = format!("failed: {}", BuildFailureKind::from(error).words());
                 table.row([row.kernel.name.clone(), failed]);
             }
         }

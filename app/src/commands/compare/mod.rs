@@ -21,7 +21,7 @@ use super::evaluation_setup::{self, ChosenDevice};
 use super::history::HistoryCommandError;
 use super::run::{self, EvaluationInput};
 use crate::args;
-use crate::outcome::{Outcome, Status, document};
+use crate::outcome::{Outcome, Status, report_document};
 use crate::report;
 use crate::session::Session;
 
@@ -65,7 +65,7 @@ fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Out
     let compiler = desk.compiler.clone();
     let told = ComparisonReport { project: &project, chosen: &chosen, compiler, mode, sides, done };
     let output =
-        if as_json { document(&json::report_json(&told)) } else { text::report_text(&told) };
+        if as_json { report_document(&json::report(&told)) } else { text::report_text(&told) };
     let mut notices = chosen.notices();
     notices.extend(desk.notices());
     Ok(Outcome { output, errors: report::notices(&notices), status: told.status() })

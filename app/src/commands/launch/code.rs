@@ -14,6 +14,7 @@ use lightbench_core::project::{
     Candidate, Kernel, Language, Project, Purpose, Selection, StandaloneKernel, Workload,
 };
 use lightbench_core::ptx::header;
+use lightbench_core::report::document::error::ErrorKind;
 use lightbench_core::verify::compiled_candidate::Origins;
 
 use super::refused;
@@ -181,8 +182,7 @@ impl LaunchedFile {
             Status::Passed | Status::KernelFailed | Status::BadRequest => Status::BadRequest,
             other @ (Status::Environment | Status::Interrupted) => other,
         };
-        let details = failure::to_json(error);
-        let outcome = report::failed(status, &error.to_string(), details, arguments.json);
+        let outcome = report::failed(status, error.into(), arguments.json);
         let sources = sources(&self.kernel, self.project.as_ref());
         let errors = failure::to_text(&self.kernel.name, error, &sources)
             + &kernel_file::host_hint(error, &self.kernel);
@@ -307,7 +307,7 @@ impl CompiledCode {
                 }
             }
         };
-        Err(refused("kernel", &message, arguments))
+        Err(refused(ErrorKind::Kernel, &message, arguments))
     }
 
     /// Parameter names from the source, where the signature can be parsed.

@@ -18,12 +18,12 @@ use lightbench_core::device::execution::{self, Argument};
 use lightbench_core::device::{
     BufferId, BufferRequest, Content, Description, Device, DeviceError, Image,
 };
+use lightbench_core::report::document::error::{ErrorDetails, ErrorKind};
 use lightbench_core::verify::fault_report::FaultReport;
 use lightbench_core::virtual_gpu::{LoadError, PtxLocation};
-use serde_json::json;
 
 use crate::args::Launch;
-use crate::outcome::{Outcome, Status, document};
+use crate::outcome::{Outcome, Status, report_document};
 use crate::report;
 use crate::session::{self, Session};
 use code::CompiledCode;
@@ -38,7 +38,7 @@ pub fn run(session: &Session, arguments: &Launch) -> Outcome {
 const POINTER_BYTES: usize = 8;
 
 /// The inputs of the report on a launch.
-struct LaunchReport<'a> {
+struct LaunchResult<'a> {
     arguments: &'a Launch,
     request: &'a LaunchRequest,
     description: &'a Description,
@@ -50,7 +50,7 @@ struct LaunchReport<'a> {
     printed: Vec<PrintedBuffer<'a>>,
 }
 
-impl LaunchReport<'_> {
+impl LaunchResult<'_> {
     /// The faults with source names and locations.
     fn faults(&self) -> Vec<FaultReport> {
         self.outcome.faults.iter().map(|fault| faults::resolve(fault, self.code)).collect()
@@ -74,7 +74,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
     let misfits = match_specs(&request.specs, kernel);
     if !misfits.is_empty() {
         let lines: Vec<String> = misfits.iter().map(ToString::to_string).collect();
-        return Err(refused("arguments", &lines.join("\n"), arguments));
+        return Err(refused(ErrorKind::Arguments, &lines.join("\n"), arguments));
     }
     let names = code.parameter_names(kernel);
     let image = Image { ptx: &code.artifact.ptx, cubin: code.artifact.cubin.as_deref() };
@@ -101,7 +101,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         buffer.map_or(Err(DeviceError::Unknown("buffer")), |buffer| device.read(buffer))
     });
     let description = device.description();
-    let done = LaunchReport {
+    let done = LaunchResult {
         arguments,
         request: &request,
         description,
@@ -129,7 +129,7 @@ fn make(
             request.buffer_bytes(),
             device.description().name
         );
-        return Err(refused("launch", &message, arguments));
+        return Err(refused(ErrorKind::Launch, &message, arguments));
     }
     for (index, (spec, name)) in request.specs.iter().zip(names).enumerate() {
         let (value, buffer) = match &spec.kind {
@@ -146,9 +146,10 @@ fn make(
             }
             SpecKind::Buffer(buffer) => {
                 let position = u32::try_from(index).unwrap_or(u32::MAX);
-                let initial = buffer
-                    .initial(arguments.seed, position, request::read_bytes)
-                    .map_err(|error| refused("arguments", &error.to_string(), arguments))?;
+                let initial =
+                    buffer.initial(arguments.seed, position, request::read_bytes).map_err(
+                        |error| refused(ErrorKind::Arguments, &error.to_string(), arguments),
+                    )?;
                 let id = device
                     .allocate(BufferRequest::new(name, buffer.size(), buffer.access, initial))
                     .map_err(|error| unlaunched(&error, arguments))?;
@@ -161,27 +162,28 @@ fn make(
     Ok((values, buffers))
 }
 
-fn report_on(done: &LaunchReport<'_>) -> Outcome {
+fn report_on(done: &LaunchResult<'_>) -> Outcome {
     let status = if done.outcome.faults.is_empty() { Status::Passed } else { Status::KernelFailed };
     let notes = done.code.notices.clone() + &done.code.warnings();
     if done.arguments.json {
-        return Outcome { output: document(&json::report_json(done)), errors: notes, status };
+        return Outcome { output: report_document(&json::report(done)), errors: notes, status };
     }
     Outcome { output: text::report_text(done), errors: notes, status }
 }
 
 /// The outcome of a refused launch.
-fn refused(kind: &str, message: &str, arguments: &Launch) -> Outcome {
-    report::failed(Status::BadRequest, message, json!({ "kind": kind }), arguments.json)
+fn refused(kind: ErrorKind, message: &str, arguments: &Launch) -> Outcome {
+    let details = ErrorDetails::new(kind, message.to_owned());
+    report::failed(Status::BadRequest, details, arguments.json)
 }
 
 fn unlaunched(error: &DeviceError, arguments: &Launch) -> Outcome {
-    refused("launch", &error.to_string(), arguments)
+    refused(ErrorKind::Launch, &error.to_string(), arguments)
 }
 
 /// The outcome of a module that the device cannot load: each problem below its line of PTX.
 fn unloaded(error: &DeviceError, code: &CompiledCode, arguments: &Launch) -> Outcome {
-    let mut outcome = refused("load", &error.to_string(), arguments);
+    let mut outcome = refused(ErrorKind::Load, &error.to_string(), arguments);
     if let DeviceError::Load(problems) = error {
         outcome.errors = problems.iter().map(|problem| load_problem(problem, code)).collect();
     }

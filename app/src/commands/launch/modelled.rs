@@ -8,8 +8,6 @@ use lightbench_core::compile::modelled_time::{
     CompiledLaunch, ModelledTime, NotModelled, modelled_time,
 };
 use lightbench_core::device::{DeviceName, Outcome};
-use lightbench_core::virtual_gpu::cost::time::Bound;
-use serde_json::{Value, json};
 
 use super::request::LaunchRequest;
 use crate::args::Launch;
@@ -72,31 +70,4 @@ pub(super) fn text(modelled: &Result<ModelledTime, NotModelled>, arguments: &Lau
         row("assumptions", format!("{count}, shown with `--assumptions`"));
     }
     text
-}
-
-pub(super) fn json(modelled: &Result<ModelledTime, NotModelled>) -> Value {
-    match modelled {
-        Ok(modelled) => bound_json(&modelled.bound, modelled),
-        Err(reason) => json!({ "measured": false, "withheld": reason.to_string() }),
-    }
-}
-
-fn bound_json(bound: &Bound, ModelledTime { resident, .. }: &ModelledTime) -> Value {
-    let (low, high) = bound.band;
-    let parts = bound.parts.iter();
-    let parts = parts.map(|(limit, time)| json!({ "limit": limit.to_string(), "seconds": time.0 }));
-    let assumptions: Vec<String> = bound.assumptions.iter().map(ToString::to_string).collect();
-    json!({
-        "measured": false,
-        "bound_seconds": bound.time.0,
-        "expected_seconds": [bound.time.0 * low, bound.time.0 * high],
-        "band": [low, high],
-        "limit": bound.limit.to_string(),
-        "waits_for": bound.waits.map(|wait| wait.to_string()),
-        "parts": parts.collect::<Vec<_>>(),
-        "waves": bound.waves,
-        "resident_blocks": resident.blocks,
-        "resident_warps": resident.warps,
-        "assumptions": assumptions,
-    })
 }

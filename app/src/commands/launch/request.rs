@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use lightbench_core::arguments::{Spec, SpecKind, buffer_of};
 use lightbench_core::device::{Content, Device, DeviceError, DeviceName, Watch};
+use lightbench_core::report::document::error::ErrorKind;
 use lightbench_core::virtual_gpu::machine::{Approximation, BlockOrder};
 use lightbench_core::virtual_gpu::{Checks, Races, Schedule};
 
@@ -49,13 +50,13 @@ impl LaunchRequest {
             }
         }
         if !wrong.is_empty() {
-            return Err(refused("arguments", &wrong.join("\n"), arguments));
+            return Err(refused(ErrorKind::Arguments, &wrong.join("\n"), arguments));
         }
         let request = Self { specs, variables, device, watch: watch(arguments) };
         for index in &arguments.prints {
             if request.buffer(*index).is_none() {
                 let message = request.no_buffer(*index);
-                return Err(refused("arguments", &message, arguments));
+                return Err(refused(ErrorKind::Arguments, &message, arguments));
             }
         }
         request.only_virtual(arguments)?;

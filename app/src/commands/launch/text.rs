@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use lightbench_core::device::DeviceKind;
 use lightbench_core::display_text::{visible, visible_lines};
 
-use super::{LaunchReport, buffer_text, counters, faults, modelled};
+use super::{LaunchResult, buffer_text, counters, faults, modelled};
 use crate::commands::check::kernel_file;
 use crate::commands::check::text::dimensions;
 use crate::commands::fault;
@@ -15,7 +15,7 @@ use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
 /// Maximum number of shown faults.
 const MOST_FAULTS: usize = 20;
 
-pub(super) fn report_text(done: &LaunchReport<'_>) -> String {
+pub(super) fn report_text(done: &LaunchResult<'_>) -> String {
     let mut text = head(done);
     let settled = done.faults();
     let groups = faults::grouped(&settled, done.code);
@@ -52,7 +52,7 @@ pub(super) fn report_text(done: &LaunchReport<'_>) -> String {
     text + &verdict(done)
 }
 
-fn head(done: &LaunchReport<'_>) -> String {
+fn head(done: &LaunchResult<'_>) -> String {
     let device = done.description;
     let mut text = format!(
         "{STRONG}{}{STRONG:#} · grid {} × block {}",
@@ -76,7 +76,7 @@ fn head(done: &LaunchReport<'_>) -> String {
 }
 
 /// The limits of a launch on a virtual device; a GPU has none.
-fn limits(done: &LaunchReport<'_>) -> String {
+fn limits(done: &LaunchResult<'_>) -> String {
     match done.description.kind {
         DeviceKind::Cuda { .. } => String::new(),
         DeviceKind::Virtual => {
@@ -87,7 +87,7 @@ fn limits(done: &LaunchReport<'_>) -> String {
     }
 }
 
-fn verdict(done: &LaunchReport<'_>) -> String {
+fn verdict(done: &LaunchResult<'_>) -> String {
     let skipped = &done.outcome.not_checked;
     let unseen = if skipped.is_empty() {
         String::new()
@@ -104,7 +104,7 @@ fn verdict(done: &LaunchReport<'_>) -> String {
 }
 
 /// A data race by the memory model that the race rules accept.
-fn accepted(done: &LaunchReport<'_>) -> String {
+fn accepted(done: &LaunchResult<'_>) -> String {
     let mut lines: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
     for accepted in &done.outcome.accepted {
         let own = done.code.source_line(accepted.place.line);

@@ -2,6 +2,7 @@
 
 use lightbench_core::arguments::{Spec, SpecKind};
 use lightbench_core::device::{Device, ModuleId};
+use lightbench_core::report::document::error::ErrorKind;
 use lightbench_core::virtual_gpu::InitialContent;
 
 use super::{POINTER_BYTES, refused, request, unlaunched};
@@ -69,7 +70,11 @@ pub(super) fn fill(
     let first = u32::try_from(arguments.arguments.len()).unwrap_or(u32::MAX);
     for (position, variable) in (first..).zip(variables) {
         let bytes = variable.bytes(arguments.seed, position).map_err(|reason| {
-            refused("arguments", &format!("`--var {}`: {reason}", variable.symbol), arguments)
+            refused(
+                ErrorKind::Arguments,
+                &format!("`--var {}`: {reason}", variable.symbol),
+                arguments,
+            )
         })?;
         device
             .fill_variable(module, &variable.symbol, &bytes)

@@ -15,6 +15,7 @@ use lightbench_core::evaluate::{EvaluateError, Evaluation, PolicyUse, Run};
 use lightbench_core::nsight::{
     Hardware, ProfileError, ProfiledLaunchRequest, Profiler, hardware, write_report,
 };
+use lightbench_core::report::document::error::{ErrorDetails, ErrorKind};
 use lightbench_core::toolchain::{NsightProgram, ProgramError, nsight};
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
@@ -143,8 +144,8 @@ fn wrong(request: &ProfileRequest, run: &Run, as_json: bool) -> Outcome {
     let message = format!(
         "{sentence}; it was not profiled. `lightbench run {root} --kernel {kernel} --seed {seed}` shows the evidence"
     );
-    let details = serde_json::json!({ "kind": "kernel" });
-    report::failed(run::status(&run.verdict), &message, details, as_json)
+    let details = ErrorDetails::new(ErrorKind::Kernel, message);
+    report::failed(run::status(&run.verdict), details, as_json)
 }
 
 fn failed(error: &ProfileError, as_json: bool) -> Outcome {

@@ -1,6 +1,5 @@
 //! `lightbench run`: evaluates a project's kernels.
 
-mod json;
 pub(crate) mod record;
 mod screening;
 mod skipped_conditions;
@@ -16,6 +15,8 @@ use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
 use lightbench_core::measure::{EnergyUse, Protocol};
 use lightbench_core::project::{BrokenFile, Kernel, KernelUnavailable, Part, Project};
+use lightbench_core::report::document::problem::ReportedBrokenFile;
+use lightbench_core::report::document::{RunReport, RunReports, RunsSchema};
 use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::verdict::TimingUse;
 
@@ -25,7 +26,7 @@ use super::check::{sources, unknown_parameter};
 use super::evaluation_setup::{self, ChosenDevice};
 use super::hold_clocks::ClockHolder;
 use crate::args;
-use crate::outcome::{Outcome, Status, document};
+use crate::outcome::{Outcome, Status, report_document};
 use crate::report;
 use crate::session::Session;
 
@@ -41,7 +42,7 @@ pub fn run(session: &Session, arguments: &args::Run) -> Outcome {
 }
 
 /// The results of all kernels.
-struct RunReport<'a> {
+struct RunResults<'a> {
     project: &'a Project,
     chosen: &'a ChosenDevice,
     runs: Vec<(&'a Kernel, Run)>,
@@ -128,8 +129,8 @@ fn evaluated(
             &runs,
         ));
     }
-    let report = RunReport { project, chosen: &chosen, runs, broken };
-    Ok(outcome(&report, &notices, OutputForm::from_flags(as_json, wanted)))
+    let results = RunResults { project, chosen: &chosen, runs, broken };
+    Ok(outcome(&results, &notices, OutputForm::from_flags(as_json, wanted)))
 }
 
 fn broken_kernels(project: &Project) -> impl Iterator<Item = &BrokenFile> {
@@ -262,15 +263,39 @@ impl OutputForm {
     }
 }
 
-fn outcome(report: &RunReport<'_>, notices: &[String], form: OutputForm) -> Outcome {
-    let statuses = report.runs.iter().map(|(_, run)| status(&run.verdict));
-    let broken = report.broken.iter().map(|_| Status::KernelFailed);
+impl RunResults<'_> {
+    /// The document of one kernel.
+    fn report(&self, kernel: &Kernel, run: &Run) -> RunReport {
+        let names = (self.project.definition.name.as_str(), kernel.name.as_str());
+        RunReport::new(names, self.chosen.reported(), self.chosen.ceilings(), run)
+    }
+
+    /// The document of all kernels.
+    fn reports(&self) -> RunReports {
+        RunReports {
+            schema: RunsSchema::V1,
+            project: self.project.definition.name.clone(),
+            runs: self.runs.iter().map(|(kernel, run)| self.report(kernel, run)).collect(),
+            broken: self.reported_broken(),
+        }
+    }
+
+    fn reported_broken(&self) -> Vec<ReportedBrokenFile> {
+        self.broken.iter().copied().map(Into::into).collect()
+    }
+}
+
+fn outcome(results: &RunResults<'_>, notices: &[String], form: OutputForm) -> Outcome {
+    let statuses = results.runs.iter().map(|(_, run)| status(&run.verdict));
+    let broken = results.broken.iter().map(|_| Status::KernelFailed);
     let status = statuses.chain(broken).max().unwrap_or(Status::Passed);
     let errors = report::notices(notices);
-    let output = match (form, report.runs.first()) {
-        (OutputForm::Text, _) => text::report_text(report),
-        (OutputForm::OneDocument, Some((kernel, run))) => document(&json::run(report, kernel, run)),
-        (OutputForm::OneDocument | OutputForm::Documents, _) => document(&json::runs(report)),
+    let output = match (form, results.runs.first()) {
+        (OutputForm::Text, _) => text::report_text(results),
+        (OutputForm::OneDocument, Some((kernel, run))) => {
+            report_document(&results.report(kernel, run))
+        }
+        (OutputForm::OneDocument | OutputForm::Documents, _) => report_document(&results.reports()),
     };
     Outcome { output, errors, status }
 }
@@ -290,6 +315,6 @@ pub(super) fn status<Tier>(verdict: &Result<Tier, NotPassed>) -> Status {
 }
 
 /// The texts that evidence quotes.
-fn quoted<'a>(report: &RunReport<'a>, kernel: &'a Kernel) -> report::Sources<'a> {
+fn quoted<'a>(report: &RunResults<'a>, kernel: &'a Kernel) -> report::Sources<'a> {
     sources(report.project, kernel)
 }

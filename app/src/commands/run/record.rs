@@ -17,11 +17,11 @@ use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::{Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, IntegrityCheck, Notice, RunNumber, Store};
 use lightbench_core::project::{Kernel, Project};
+use lightbench_core::report::document::failure::NotPassedReport;
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::Passed;
 
-use super::json;
 use crate::commands::evaluation_setup::ChosenDevice;
 use crate::commands::history;
 use crate::session::Session;
@@ -217,11 +217,13 @@ impl<'a> Recorder<'a> {
     ) -> Result<Option<Outcome>, HistoryError> {
         match &run.verdict {
             Ok(passed) => self.passed(passed, texts).map(Some),
-            Err(reason) => Ok(FailureKind::from_not_passed(reason).map(|word| Outcome::Failed {
-                word,
-                sentence: sentence::verdict(&kernel.name, &run.verdict),
-                evidence: json::payload(reason),
-            })),
+            Err(reason) => {
+                let Some(word) = FailureKind::from_not_passed(reason) else { return Ok(None) };
+                let sentence = sentence::verdict(&kernel.name, &run.verdict);
+                let evidence = NotPassedReport::from(reason).details();
+                let evidence = evidence.map_err(HistoryError::Unwritable)?;
+                Ok(Some(Outcome::Failed { word, sentence, evidence }))
+            }
         }
     }
 

@@ -5,16 +5,16 @@ use lightbench_core::engine::{Ending, Request, ScreeningBatch};
 use lightbench_core::evaluate::{EvaluateError, Screening};
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::{BrokenFile, Kernel};
+use lightbench_core::report::document::{ScreeningReport, ScreeningReports, ScreeningsSchema};
 use lightbench_core::verify::not_judged::NotPassed;
-use lightbench_core::verify::sentence::{self, SCREENED};
-use lightbench_core::verify::verdict::{ScreenedTiming, ScreeningTiming, TimingUse};
-use serde_json::{Value, json};
+use lightbench_core::verify::sentence;
+use lightbench_core::verify::verdict::TimingUse;
 
 use super::super::engine_client::EngineClient;
 use super::{
-    ChosenDevice, EvaluationInput, OutputForm, RunReport, failed, no_verdict, status, text,
+    ChosenDevice, EvaluationInput, OutputForm, RunResults, failed, no_verdict, status, text,
 };
-use crate::outcome::{Outcome, Status, document};
+use crate::outcome::{Outcome, Status, report_document};
 use crate::report;
 use crate::style::GOOD;
 
@@ -50,20 +50,21 @@ pub(super) fn screened(
         }
     }
     let broken = of.broken.to_vec();
-    let report = RunReport { project: &asked.project, chosen, runs: Vec::new(), broken };
+    let report = RunResults { project: &asked.project, chosen, runs: Vec::new(), broken };
+    let project = &asked.project.definition.name;
+    let value = |(kernel, screening): &(&Kernel, Screening)| {
+        ScreeningReport::new((project, &kernel.name), chosen.reported(), screening)
+    };
     let output = match (OutputForm::from_flags(as_json, wanted), screenings.first()) {
         (OutputForm::Text, _) => screening_text(&report, &screenings),
-        (OutputForm::OneDocument, Some((kernel, screening))) => {
-            document(&value(&report, kernel, screening))
-        }
+        (OutputForm::OneDocument, Some(screening)) => report_document(&value(screening)),
         (OutputForm::OneDocument | OutputForm::Documents, _) => {
-            let all = screenings.iter().map(|(kernel, each)| value(&report, kernel, each));
-            document(&json!({
-                "schema": "lightbench.screenings/1",
-                "project": report.project.definition.name,
-                "screenings": all.collect::<Vec<Value>>(),
-                "broken": report::broken_json(report.broken.iter().copied()),
-            }))
+            report_document(&ScreeningReports {
+                schema: ScreeningsSchema::V1,
+                project: project.clone(),
+                screenings: screenings.iter().map(value).collect(),
+                broken: report.reported_broken(),
+            })
         }
     };
     let statuses = screenings.iter().map(|(_, screening)| status(&screening.verdict));
@@ -90,7 +91,7 @@ fn from_ending(ending: Ending, seed: u64) -> Result<Screening, EvaluateError> {
     }
 }
 
-fn screening_text(report: &RunReport<'_>, screenings: &[(&Kernel, Screening)]) -> String {
+fn screening_text(report: &RunResults<'_>, screenings: &[(&Kernel, Screening)]) -> String {
     let mut text = text::heading(report);
     for (kernel, screening) in screenings {
         let sentence = sentence::screening(&kernel.name, &screening.verdict);
@@ -108,48 +109,4 @@ fn screening_text(report: &RunReport<'_>, screenings: &[(&Kernel, Screening)]) -
         text.push_str(&text::how_to_repeat(first.seed));
     }
     text
-}
-
-fn value(report: &RunReport<'_>, kernel: &Kernel, screening: &Screening) -> Value {
-    let mut value = json!({
-        // A separate schema: readers of verdicts must not accept a screening.
-        "schema": "lightbench.screening/1",
-        "project": report.project.definition.name,
-        "kernel": kernel.name,
-        "candidate": screening.candidate.map(|hash| format!("{hash:#}")),
-        "device": report.chosen.device.to_string(),
-        "device_title": report.chosen.title,
-        "instead_of_gpu": report.chosen.virtual_reason,
-        "seed": screening.seed,
-        "elapsed_seconds": screening.elapsed.as_secs_f64(),
-        "tier": SCREENED,
-        "sentence": sentence::screening(&kernel.name, &screening.verdict),
-        "verdict": match &screening.verdict {
-            Ok(_) => "screened",
-            Err(reason) => reason.word(),
-        },
-        "status": match &screening.verdict {
-            Ok(_) => "screened",
-            Err(reason) => reason.status(),
-        },
-    });
-    match &screening.verdict {
-        Ok(screened) => {
-            value["screened"] = super::json::checks(&screened.checks);
-            let times = screened.timings.iter().map(timing_json).collect::<Vec<_>>();
-            value["screened_times"] = json!(times);
-        }
-        Err(reason) => value[reason.word()] = super::json::payload(reason),
-    }
-    value
-}
-
-fn timing_json(timing: &ScreenedTiming) -> Value {
-    let mut value = json!({ "workload": timing.workload });
-    match &timing.timing {
-        ScreeningTiming::Taken(timing) => value["time"] = super::times::timing(timing),
-        ScreeningTiming::Abandoned { after } => value["abandoned_after_seconds"] = json!(after),
-        ScreeningTiming::Withheld { reason, .. } => value["withheld"] = json!(reason),
-    }
-    value
 }

@@ -16,7 +16,7 @@ use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, DomainInputs, Failure, Fault, Refused, Wrong};
 
-use super::{RunReport, quoted, times};
+use super::{RunResults, quoted, times};
 use crate::commands::check::failure;
 use crate::commands::fault::{self, Quoted};
 use crate::diagnostics;
@@ -27,7 +27,7 @@ use crate::style::{DIM, ERROR, GOOD, NOTE};
 const MOST_FAULTS: usize = 3;
 
 /// The whole report.
-pub(super) fn report_text(report: &RunReport<'_>) -> String {
+pub(super) fn report_text(report: &RunResults<'_>) -> String {
     let mut text = heading(report);
     let mut seeds = Vec::new();
     for (kernel, run) in &report.runs {
@@ -42,7 +42,7 @@ pub(super) fn report_text(report: &RunReport<'_>) -> String {
 }
 
 /// Kernels that were not run, with the problems of their files.
-pub(super) fn broken(report: &RunReport<'_>) -> String {
+pub(super) fn broken(report: &RunResults<'_>) -> String {
     let one = |broken: &&BrokenFile| {
         let name = visible(&broken.name()).into_owned();
         let problems = indented(&report::broken_text(broken, report.project));
@@ -52,7 +52,7 @@ pub(super) fn broken(report: &RunReport<'_>) -> String {
 }
 
 /// The device and the compiler.
-pub(super) fn heading(report: &RunReport<'_>) -> String {
+pub(super) fn heading(report: &RunResults<'_>) -> String {
     let mut text = format!("{} · {}", report.project.definition.title, report.chosen.title);
     if let Some(reason) = &report.chosen.virtual_reason {
         // The rest of the reason proposes what has already been done.
@@ -69,7 +69,7 @@ pub(super) fn how_to_repeat(seed: u64) -> String {
     format!("\nseed {seed}: `--seed {seed}` reproduces the inputs\n")
 }
 
-fn kernel_text(report: &RunReport<'_>, kernel: &Kernel, run: &Run) -> String {
+fn kernel_text(report: &RunResults<'_>, kernel: &Kernel, run: &Run) -> String {
     let sentence = sentence::verdict(&kernel.name, &run.verdict);
     let seconds = run.elapsed.as_secs_f64();
     let sentence = with_readable_names(&sentence);
@@ -90,7 +90,7 @@ fn kernel_text(report: &RunReport<'_>, kernel: &Kernel, run: &Run) -> String {
 
 /// The sentence of an outcome with its mark, and the evidence of a failure below.
 pub(super) fn not_passed(
-    report: &RunReport<'_>,
+    report: &RunResults<'_>,
     kernel: &Kernel,
     reason: &NotPassed,
     sentence: &str,
@@ -105,7 +105,7 @@ pub(super) fn not_passed(
 }
 
 /// The evidence of a failure.
-fn evidence_below(report: &RunReport<'_>, kernel: &Kernel, failure: &Failure) -> String {
+fn evidence_below(report: &RunResults<'_>, kernel: &Kernel, failure: &Failure) -> String {
     indented(&evidence_of(report, kernel, failure))
 }
 
@@ -184,7 +184,7 @@ fn shown_evidence(all: &[evidence::Found]) -> Vec<String> {
         .collect()
 }
 
-fn evidence_of(report: &RunReport<'_>, kernel: &Kernel, failure: &Failure) -> String {
+fn evidence_of(report: &RunResults<'_>, kernel: &Kernel, failure: &Failure) -> String {
     let sources = quoted(report, kernel);
     match failure {
         Failure::Compile(error) | Failure::Refused(Refused::Build(error)) => {
@@ -204,7 +204,7 @@ fn evidence_of(report: &RunReport<'_>, kernel: &Kernel, failure: &Failure) -> St
     }
 }
 
-fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &RunReport<'_>) -> String {
+fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &RunResults<'_>) -> String {
     let place = found.source.last().map(|place| SourcePlace {
         file: kernel.file.display().to_string(),
         line: place.line,
@@ -218,7 +218,7 @@ fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &RunReport<
     diagnostics::fault((&kind, &found.what), place.as_ref(), &notes, &quoted(report, kernel))
 }
 
-fn faults(faults: &Fault, kernel: &Kernel, report: &RunReport<'_>) -> String {
+fn faults(faults: &Fault, kernel: &Kernel, report: &RunResults<'_>) -> String {
     let shown = faults.faults.iter().take(MOST_FAULTS);
     let quoted = quoted_places(kernel, report);
     let mut text: String = shown.map(|each| fault::text(each, &quoted)).collect();
@@ -229,7 +229,7 @@ fn faults(faults: &Fault, kernel: &Kernel, report: &RunReport<'_>) -> String {
     text + &inputs(&faults.workload, faults.recipe)
 }
 
-fn quoted_places<'a>(kernel: &'a Kernel, report: &RunReport<'a>) -> Quoted<'a> {
+fn quoted_places<'a>(kernel: &'a Kernel, report: &RunResults<'a>) -> Quoted<'a> {
     let (sources, main) = (quoted(report, kernel), kernel.file.display().to_string());
     Quoted { sources, main, ptx: None }
 }
