@@ -1,4 +1,6 @@
-//! Rendering for tests: fonts and theme installed, drawn on the processor.
+//! The window in tests: fonts and theme installed, drawn on the processor, compared with stored snapshots and pictures.
+
+mod snapshot;
 
 use std::fs;
 use std::path::Path;
@@ -9,6 +11,8 @@ use image::RgbaImage;
 use lightbench_picture::Painter;
 
 use crate::theme::{self, ThemeName};
+
+pub(crate) use snapshot::snapshot;
 
 #[derive(Default)]
 struct OnProcessor(Painter);
@@ -43,16 +47,19 @@ pub(crate) fn harness<'a, State>(
     harness
 }
 
-/// Renders the interface, stores the picture under `target/pictures`, and checks that it is not blank.
-pub(crate) fn picture<State>(harness: &mut Harness<'_, State>, name: &str) -> RgbaImage {
+/// Renders the interface, and stores the picture under `target/pictures`.
+fn picture<State>(harness: &mut Harness<'_, State>, name: &str) -> RgbaImage {
     let image = harness.render().expect("the processor draws everything");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/pictures");
     fs::create_dir_all(&folder).expect("the folder of pictures");
     image.save(folder.join(format!("{name}.png"))).expect("a picture is written");
-    let first = image.get_pixel(0, 0);
-    let other = image.pixels().filter(|pixel| *pixel != first).count();
-    assert!(other * 200 > image.pixels().count(), "{name}: the picture is empty");
     image
+}
+
+/// Whether two pictures of one size differ where they are drawn, beyond the tolerance of a colour channel.
+pub(crate) fn differ(one: &RgbaImage, other: &RgbaImage) -> bool {
+    assert_eq!(one.dimensions(), other.dimensions());
+    far(one, other) > 0.0
 }
 
 /// Tolerance of a colour channel: systems differ in the antialiasing of curves and glyphs.
@@ -60,7 +67,9 @@ const NEAR: u8 = 48;
 /// Maximum fraction of pixels beyond the tolerance.
 const MOST_FAR: f64 = 0.003;
 
-/// Renders the interface and compares it with the stored picture in `tests/data/pictures`.
+/// Renders the interface and compares it with the stored picture in `tests/data/pictures`. There are few of them: a
+/// stored picture shows that something changed, not that it is wrong. Everything that has a name or a value is compared by
+/// [`snapshot`].
 pub(crate) fn as_stored<State>(harness: &mut Harness<'_, State>, name: &str) {
     let image = picture(harness, name);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/pictures");
@@ -94,4 +103,11 @@ fn a_picture_with_another_word_is_another_picture() {
     };
     assert!(far(&draw("131 microseconds"), &draw("131 microseconds")) <= MOST_FAR);
     assert!(far(&draw("131 microseconds"), &draw("620 milliseconds")) > MOST_FAR);
+}
+
+#[test]
+fn at_most_eight_pictures_are_stored() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/pictures");
+    let pictures = fs::read_dir(folder).expect("the folder of stored pictures").count();
+    assert!((1..=8).contains(&pictures), "{pictures} stored pictures");
 }

@@ -72,6 +72,7 @@ pub mod search;
 pub mod engine;
 
 pub use lightbench_primitives::{
-    cancellation, display_text, dtype, element, element_text, no_links, scalar_value,
+    cancellation, coalescing_queue, display_text, dtype, element, element_text, no_links,
+    scalar_value, wake_signal,
 };
 pub use lightbench_units as units;

@@ -179,6 +179,8 @@ fn a_restricted_name_is_found_however_it_is_imported() {
         "use std as s; use s::thread as t; fn f() { t::Builder::new(); }",
         1,
     );
+    check("std::sync::mpsc", "", "use std::sync::mpsc::sync_channel;", 1);
+    check("std::sync::Condvar", "", "use std::sync::{Arc, Condvar, Mutex};", 1);
 }
 
 #[test]

@@ -57,6 +57,11 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
         reason: "threads start where they are supervised",
     },
     Restriction {
+        names: &["std::sync::Condvar", "std::sync::mpsc", "crossbeam_channel::unbounded"],
+        places: &[],
+        reason: "threads wait for bounded crossbeam channels, several at once",
+    },
+    Restriction {
         names: &["ureq", "rustls"],
         places: &["core/models/src/"],
         reason: "one crate connects to servers",

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 use std::thread::Builder;
-use std::time::Duration;
 
 use lightbench_core::audit::{VerdictSource, audit};
 use lightbench_core::cancellation::Cancellation;
-use lightbench_core::engine::{AskedBy, Client, Conditions, Ending, Event, Request, Work};
+use lightbench_core::engine::{AskedBy, Client, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::verify::verdict::TimingUse;
@@ -15,9 +14,6 @@ use super::TaskRunner;
 use crate::commands::run::evaluated_run;
 use crate::workbench::audit::AuditRequest;
 use crate::workbench::background_task::TaskResult;
-
-/// Interval at which the audit looks for its cancellation.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl TaskRunner {
     pub(super) fn try_checker(&self, trial: AuditRequest) {
@@ -63,24 +59,9 @@ struct CandidateChecker {
 
 impl CandidateChecker {
     fn ending(&self, request: Request) -> Ending {
-        let asked = match self.client.ask(request) {
-            Ok(asked) => asked,
-            Err(refused) => {
-                return Ending::Impossible(EvaluateError::Environment(refused.to_string()));
-            }
-        };
-        let mut told = None;
-        loop {
-            if self.unwanted.is_cancelled() && told.is_none() {
-                // Refused only if the request has ended meanwhile; its end follows in any case.
-                told = Some(self.client.ask(Request::Cancel(asked)));
-            }
-            if let Some(Event::Finished { request, ending }) = self.client.next_event(POLL_INTERVAL)
-                && request == asked
-            {
-                return ending;
-            }
-        }
+        self.client.wait_for_ending(request, &self.unwanted).unwrap_or_else(|refused| {
+            Ending::Impossible(EvaluateError::Environment(refused.to_string()))
+        })
     }
 }
 

@@ -21,12 +21,13 @@ mod searches;
 mod tests;
 mod watch;
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
-use std::{io, mem};
 
+use crossbeam_channel::{Sender, TrySendError, bounded};
+use lightbench_core::coalescing_queue::CoalescingQueue;
 use lightbench_core::engine::Engine;
 use lightbench_core::history::Store;
 
@@ -35,7 +36,7 @@ use crate::session::Session;
 use crate::workbench::background_task::{BackgroundTask, BackgroundWorker, TaskResult};
 use crate::workbench::notices::NoticeLevel;
 
-/// Capacity of the task queue and of the result queue.
+/// Capacity of the task queue.
 const QUEUE_CAPACITY: usize = 4096;
 
 /// Wakes the window.
@@ -44,16 +45,16 @@ pub(crate) type Wake = Arc<dyn Fn() + Send + Sync>;
 /// The handle of the thread.
 #[derive(Debug)]
 pub(crate) struct WorkerHandle {
-    tasks: Option<SyncSender<BackgroundTask>>,
-    results: Receiver<TaskResult>,
-    sender: ResultSender,
+    tasks: Option<Sender<BackgroundTask>>,
+    results: ResultSender,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Sends results and wakes the window.
+/// Sends results and wakes the window. Sending never waits, whether or not the window reads. The tasks that the window
+/// submitted limit the number of unread results; repeated notices and reports of changed files coalesce.
 #[derive(Clone)]
 struct ResultSender {
-    results: SyncSender<TaskResult>,
+    results: Arc<CoalescingQueue<TaskResult>>,
     wake: Wake,
 }
 
@@ -65,8 +66,7 @@ impl std::fmt::Debug for ResultSender {
 
 impl ResultSender {
     fn send(&self, result: TaskResult) {
-        // Fails only while the window closes.
-        self.results.send(result).ok();
+        self.results.push(result);
         (self.wake)();
     }
 
@@ -81,12 +81,11 @@ impl WorkerHandle {
     /// # Errors
     /// The system cannot start another thread.
     pub(crate) fn start(session: Session, wake: Wake) -> io::Result<Self> {
-        let (tasks, inbox) = sync_channel(QUEUE_CAPACITY);
-        let (sender, results) = sync_channel(QUEUE_CAPACITY);
-        let sender = ResultSender { results: sender, wake };
+        let (tasks, inbox) = bounded(QUEUE_CAPACITY);
+        let results = ResultSender { results: Arc::default(), wake };
         let mut worker = TaskRunner {
             session,
-            results: sender.clone(),
+            results: results.clone(),
             watch: watch::Watch::default(),
             devices: Vec::new(),
             engine: None,
@@ -97,7 +96,7 @@ impl WorkerHandle {
                 worker.carry_out(task);
             }
         })?;
-        Ok(Self { tasks: Some(tasks), results, sender, thread: Some(thread) })
+        Ok(Self { tasks: Some(tasks), results, thread: Some(thread) })
     }
 }
 
@@ -113,13 +112,11 @@ impl BackgroundWorker for WorkerHandle {
                 "the background worker has ended, so nothing can be saved; restart Lightbench"
             }
         };
-        let result = TaskResult::Notice(NoticeLevel::Error, refused.to_owned());
-        // If this queue is full too, the user already has thousands of results to read.
-        self.sender.results.try_send(result).ok();
+        self.results.results.push(TaskResult::Notice(NoticeLevel::Error, refused.to_owned()));
     }
 
     fn next_result(&self) -> Option<TaskResult> {
-        self.results.try_recv().ok()
+        self.results.results.try_next()
     }
 }
 
@@ -127,9 +124,6 @@ impl Drop for WorkerHandle {
     fn drop(&mut self) {
         // Submitted tasks still run: a text that is being saved is saved.
         drop(self.tasks.take());
-        // Dropping the receiver unblocks a thread that waits for space in the result queue.
-        let (_, nothing) = sync_channel(0);
-        drop(mem::replace(&mut self.results, nothing));
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was reported when it happened.
             thread.join().ok();

@@ -54,11 +54,11 @@ fn pictures<View: Default + 'static, Action: 'static>(
     panel: impl Fn(&mut Ui, &mut View) -> Option<Action> + Clone + 'static,
 ) {
     for theme in ThemeName::ALL {
-        let mut harness = shown(theme, WIDE, panel.clone());
-        testing::picture(&mut harness, &format!("panel-{name}-{theme}"));
+        let harness = shown(theme, WIDE, panel.clone());
+        testing::snapshot(&harness, &format!("panel-{name}"));
     }
-    let mut harness = shown(ThemeName::Dark, NARROW, panel);
-    testing::picture(&mut harness, &format!("panel-{name}-narrow"));
+    let harness = shown(ThemeName::Dark, NARROW, panel);
+    testing::snapshot(&harness, &format!("panel-{name}-narrow"));
 }
 
 /// Selects the second mark of a figure by keyboard.
@@ -127,7 +127,7 @@ fn a_run_is_chosen_in_the_roofline() {
     choose_second(&mut harness, "Roofline of NVIDIA H200 SXM 141 GB");
     let said = &harness.state().said;
     assert!(matches!(said.as_slice(), [RooflineAction::Choose(_)]), "{said:?}");
-    testing::picture(&mut harness, "panel-roofline-card");
+    testing::snapshot(&harness, "panel-roofline-card");
     pictures("roofline", show_roofline);
 }
 
@@ -138,7 +138,7 @@ fn roofs_are_chosen_in_a_menu() {
     harness.run();
     harness.get_by_label(&Pipe::TensorBf16.to_string()).click();
     harness.run();
-    testing::picture(&mut harness, "panel-roofline-menu");
+    testing::snapshot(&harness, "panel-roofline-menu");
     harness.get_by_label("Table").click();
     harness.run();
     harness.get_by_label("BF16 tensor ceiling");
@@ -297,7 +297,7 @@ fn workloads_and_their_scaling_are_shown() {
         harness.run();
         harness.key_press(Key::Escape);
         harness.run();
-        testing::picture(&mut harness, &format!("panel-{figure}"));
+        testing::snapshot(&harness, &format!("panel-{figure}"));
     }
     choose_second(&mut harness, "Scaling over rows");
     assert_eq!(harness.state().said, [WorkloadsAction::Choose(1)]);

@@ -1,10 +1,10 @@
 //! The window without a display or a GPU: its frames are computed and not shown. Pictures and benchmarks use it.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use egui::{ClippedPrimitive, Context, Event, FullOutput, RawInput, Rect, Vec2, ViewportId, pos2};
+use lightbench_core::wake_signal::WakeSignal;
 
 use super::Window;
 use crate::background_worker::{Wake, WorkerHandle};
@@ -50,7 +50,7 @@ pub struct HeadlessWindow {
     pub(super) context: Context,
     input: RawInput,
     began: Instant,
-    woken: Receiver<()>,
+    woken: WakeSignal,
 }
 
 impl HeadlessWindow {
@@ -66,11 +66,9 @@ impl HeadlessWindow {
     ) -> Result<Self, HeadlessError> {
         let context = Context::default();
         theme::install(&context);
-        // One slot suffices: a woken window handles everything that is pending.
-        let (bell, woken) = sync_channel(1);
-        let wake: Wake = Arc::new(move || {
-            bell.try_send(()).ok();
-        });
+        let woken = WakeSignal::new();
+        let signal = woken.clone();
+        let wake: Wake = Arc::new(move || signal.raise());
         let worker = ForwardingWorker(WorkerHandle::start(session, wake)?);
         let window = Window::new(Workbench::new(settings, Box::new(worker)));
         let mut input = RawInput {
@@ -149,8 +147,7 @@ impl HeadlessWindow {
 
     /// Waits for a wake-up, at most `limit`.
     pub fn wait_for_wake(&self, limit: Duration) {
-        // A time-out means that nothing happened.
-        self.woken.recv_timeout(limit).ok();
+        let _is_woken = self.woken.wait_for(limit);
     }
 
     /// Draws a frame with these input events.

@@ -77,7 +77,7 @@ fn every_layout_can_be_seen_in_every_theme() {
             let (mut harness, _) = shown(theme, SIZE);
             harness.state_mut().window.carry_out(Command::Layout(layout), NOW);
             harness.run();
-            testing::picture(&mut harness, &format!("window-{layout}-{theme}"));
+            testing::snapshot(&harness, &format!("window-{layout}"));
         }
     }
 }
@@ -89,7 +89,10 @@ fn every_panel_can_be_seen_in_every_theme_and_when_nothing_is_open() {
             let (mut harness, _) = shown(theme, [900.0, 700.0]);
             harness.state_mut().window.carry_out(Command::Show(panel), NOW);
             harness.run();
-            testing::picture(&mut harness, &format!("shown-{}-{theme}", panel.title()));
+            // Its larger text leaves out other elements than the text of the other themes.
+            if theme == ThemeName::Projector {
+                testing::snapshot(&harness, &format!("shown-{}", panel.title()));
+            }
         }
         let (mut harness, _) = shown(ThemeName::Dark, [900.0, 700.0]);
         harness.state_mut().window.bench.runs = crate::workbench::runs::Runs::default();
@@ -132,7 +135,7 @@ fn a_person_types_saves_and_sees_the_verdict() {
     harness.run();
     harness.get_by_label(line);
     assert_eq!(harness.state().window.bench.shown_run().unwrap().number, RunNumber(5));
-    testing::picture(&mut harness, "flow-verdict");
+    testing::snapshot(&harness, "flow-verdict");
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn a_problem_is_one_key_away() {
     let place =
         harness.state().window.views.editor.cursor(&file, &harness.state().window.bench.documents);
     assert_eq!(place, Some((12, 5)));
-    testing::picture(&mut harness, "flow-problem");
+    testing::snapshot(&harness, "flow-problem");
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn commands_are_found_by_typing() {
     press(&mut harness, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::P);
     harness.event(egui::Event::Text("theme light".to_owned()));
     harness.run();
-    testing::picture(&mut harness, "flow-palette");
+    testing::snapshot(&harness, "flow-palette");
     press(&mut harness, Modifiers::NONE, Key::Enter);
     assert_eq!(harness.state().window.bench.settings.theme, ThemeName::Light);
     press(&mut harness, Modifiers::COMMAND, Key::P);
@@ -196,7 +199,7 @@ fn a_worker_that_hung_is_a_notice() {
     let bench = &harness.state().window.bench;
     let kernel = &bench.opened.as_ref().unwrap().kernel;
     assert_eq!(bench.evaluations.kernel(kernel).unwrap().running, None);
-    testing::picture(&mut harness, "flow-hung");
+    testing::snapshot(&harness, "flow-hung");
 }
 
 #[test]
@@ -213,16 +216,16 @@ fn nothing_is_lost_without_asking() {
     kernel.source.push_str("// theirs\n");
     script.find(TaskResult::Project(folder(), Box::new(Ok(read))));
     harness.run();
-    testing::picture(&mut harness, "flow-conflict");
+    testing::snapshot(&harness, "flow-conflict");
     harness.get_by_label("Compare both").click();
     harness.run();
     harness.get_by_label("On disk");
-    testing::picture(&mut harness, "flow-conflict-both");
+    testing::snapshot(&harness, "flow-conflict-both");
     harness.get_by_label("Compare both").click();
     harness.run();
     assert!(harness.query_by_label("On disk").is_none());
     press(&mut harness, Modifiers::COMMAND, Key::Q);
-    testing::picture(&mut harness, "flow-leaving");
+    testing::snapshot(&harness, "flow-leaving");
     harness.get_by_label("Stay").click();
     harness.run();
     harness.get_by_label("Take the file's").click();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use lightbench_core::access;
 use lightbench_core::audit::Matrix;
+use lightbench_core::coalescing_queue::QueuedEvent;
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::device::{DeviceName, DeviceSheet};
@@ -224,6 +225,47 @@ impl TaskResult {
             | Self::DoctorReport(_)
             | Self::SearchStarted(..)
             | Self::Notice(..) => None,
+        }
+    }
+}
+
+/// The state that a result reports, if a newer report makes it superfluous.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReportedState {
+    /// Files of this project have changed. The window reads the project again, so that the last report suffices.
+    FilesChanged(PathBuf),
+    /// The text of a notice.
+    Notice(String),
+}
+
+impl QueuedEvent for TaskResult {
+    type Key = ReportedState;
+
+    fn coalescing_key(&self) -> Option<ReportedState> {
+        match self {
+            Self::Changed(folder) => Some(ReportedState::FilesChanged(folder.clone())),
+            Self::Notice(_, text) => Some(ReportedState::Notice(text.clone())),
+            Self::Machine(_)
+            | Self::Project(..)
+            | Self::Lesson(..)
+            | Self::AccessesTraced(..)
+            | Self::CheckerAudited(..)
+            | Self::History(..)
+            | Self::Saved(..)
+            | Self::Recorded(..)
+            | Self::Labelled(..)
+            | Self::Run(..)
+            | Self::RunCode(..)
+            | Self::Sass(..)
+            | Self::Journal(..)
+            | Self::NoDialog
+            | Self::Folders(_)
+            | Self::PathRefused(_)
+            | Self::Folder(_)
+            | Self::DoctorReport(_)
+            | Self::SearchStarted(..)
+            | Self::SearchesListed(..)
+            | Self::Search(..) => None,
         }
     }
 }

@@ -9,10 +9,10 @@ use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, bounded, never, select};
 use tempfile::TempDir;
 
 use crate::budget::guessed;
@@ -96,18 +96,13 @@ impl Model for Agent {
     }
 }
 
-/// A message from a reading thread.
-enum Piece {
-    Bytes(Vec<u8>),
-    End,
-}
-
 /// A program that runs. Dropping it ends it, and everything that it started in its process group.
 struct Running {
     process: Child,
     status: Option<ExitStatus>,
-    output: Receiver<Piece>,
-    errors: Receiver<Piece>,
+    /// Pieces of its standard output and of its standard error; disconnected at the end of the stream.
+    output: Receiver<Vec<u8>>,
+    errors: Receiver<Vec<u8>>,
     /// Its working folder.
     _folder: TempDir,
 }
@@ -169,25 +164,29 @@ impl Drop for Running {
     }
 }
 
-/// Reads a stream to its end in a thread. A program that leaves its process group may keep the stream open; the thread
-/// then continues, and its messages are discarded.
-fn read_beside(name: &str, mut stream: impl Read + Send + 'static) -> io::Result<Receiver<Piece>> {
-    let (tell, told) = sync_channel(4);
+/// Reads a stream to its end in a thread, whose end disconnects the channel. A program that leaves its process group may
+/// keep the stream open; the thread then continues until its next piece has no receiver.
+fn read_beside(
+    name: &str,
+    mut stream: impl Read + Send + 'static,
+) -> io::Result<Receiver<Vec<u8>>> {
+    let (sender, pieces) = bounded(4);
     Builder::new().name(name.to_owned()).spawn(move || {
         let mut buffer = vec![0_u8; 16 << 10];
         loop {
-            let piece = match stream.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Ok(count @ 1..) => Piece::Bytes(buffer.iter().take(count).copied().collect()),
-                Ok(_) | Err(_) => Piece::End,
-            };
-            let is_end = matches!(piece, Piece::End);
-            if tell.send(piece).is_err() || is_end {
-                return;
+            match stream.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(count @ 1..) => {
+                    let piece = buffer.iter().take(count).copied().collect();
+                    if sender.send(piece).is_err() {
+                        return;
+                    }
+                }
+                Ok(_) | Err(_) => return,
             }
         }
     })?;
-    Ok(told)
+    Ok(pieces)
 }
 
 /// Cancellation and time limit of a conversation.
@@ -226,13 +225,12 @@ impl AgentSession<'_> {
     fn listen(&mut self, mut running: Running) -> Result<Stop, ModelErrorKind> {
         let mut tail = Vec::new();
         let mut bytes = 0_usize;
+        let mut errors = running.errors.clone();
         loop {
             self.deadline.check()?;
-            while let Ok(Piece::Bytes(piece)) = running.errors.try_recv() {
-                keep_tail(&mut tail, piece);
-            }
-            match running.output.recv_timeout(SLICE) {
-                Ok(Piece::Bytes(piece)) => {
+            select! {
+                recv(running.output) -> piece => {
+                    let Ok(piece) = piece else { break };
                     bytes += piece.len();
                     if bytes > self.agent.limits.reply_bytes {
                         return Err(ModelErrorKind::TooLong {
@@ -245,12 +243,16 @@ impl AgentSession<'_> {
                         return Ok(Stop::Listener);
                     }
                 }
-                Ok(Piece::End) | Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {}
+                recv(errors) -> piece => match piece {
+                    Ok(piece) => keep_tail(&mut tail, piece),
+                    // The stream has ended. A disconnected channel is always ready, so that the loop would not wait.
+                    Err(_) => errors = never(),
+                },
+                default(SLICE) => {}
             }
         }
         let status = self.status(&mut running)?;
-        while let Ok(Piece::Bytes(piece)) = running.errors.recv_timeout(GRACE) {
+        while let Ok(piece) = running.errors.recv_timeout(GRACE) {
             keep_tail(&mut tail, piece);
         }
         if !status.success() {

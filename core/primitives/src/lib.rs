@@ -1,8 +1,9 @@
-//! Foundations of all other crates: element types and their conversions, random numbers, cancellation, text that is
+//! Foundations of all other crates: element types and their conversions, random numbers, cancellation, queues between threads, text that is
 //! safe to display, and folders that are safe to write.
 
 pub mod c_names;
 pub mod cancellation;
+pub mod coalescing_queue;
 pub mod compute_capability;
 pub mod display_text;
 pub mod dtype;
@@ -14,3 +15,4 @@ pub mod no_links;
 pub mod owned_folder;
 pub mod random;
 pub mod scalar_value;
+pub mod wake_signal;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{
-    AbComparison, AskedBy, CancelReason, Client, Conditions, Ending, Event, Request,
-    RequestRefused, ScreeningBatch, Work, WorkBatch,
+    AbComparison, AskedBy, CancelReason, Client, Conditions, Ending, Request, RequestRefused,
+    ScreeningBatch, Work, WorkBatch,
 };
 use crate::evaluate::compare::{ComparedWorkload, Pair};
 use crate::evaluate::{EvaluateError, Examined, Run, Screening};
@@ -15,9 +15,6 @@ use crate::project::{Kernel, Project};
 use crate::search::{CandidateRunner, Control, Interrupted};
 use crate::units::Seconds;
 use crate::verify::verdict::TimingUse;
-
-/// Interval at which the wait for an event looks for a cancellation.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs the candidates of a search on an engine, with background priority.
 #[derive(Debug)]
@@ -68,33 +65,14 @@ impl EngineRunner {
     }
 
     fn asked(&mut self, request: Request) -> Result<Ending, Interrupted> {
-        let id = self.client.ask(request).map_err(|refused| match refused {
+        let ending = self.client.wait_for_ending(request, &self.control.cancellation);
+        settled(ending.map_err(|refused| match refused {
             RequestRefused::Stopping => Interrupted::Stopped,
             RequestRefused::Full(_)
             | RequestRefused::Unread(_)
             | RequestRefused::NoSuchDevice(_)
             | RequestRefused::UnknownRequest(_) => Interrupted::Impossible(refused.to_string()),
-        })?;
-        let mut told = false;
-        loop {
-            if self.control.cancellation.is_cancelled() && !told {
-                told = true;
-                // Refused only if the request has ended meanwhile; the loop then reads that end.
-                let _ended = self.client.ask(Request::Cancel(id));
-            }
-            match self.client.next_event(PATIENCE) {
-                Some(Event::Finished { request, ending }) if request == id => {
-                    return settled(ending);
-                }
-                Some(
-                    Event::Finished { .. }
-                    | Event::Queued { .. }
-                    | Event::Began { .. }
-                    | Event::Noticed(_),
-                )
-                | None => {}
-            }
-        }
+        })?)
     }
 }
 

@@ -12,7 +12,8 @@ use crate::units::Seconds;
 use crate::verify::verdict::Step;
 use crate::worker::error::Death;
 
-/// An event of the engine. Every accepted request has exactly one [`Event::Finished`], which is its last event.
+/// An event of the engine. Every accepted request has exactly one [`Event::Finished`], which is its last event. Of other
+/// events, only the newest of each request may arrive if the client does not read for a while.
 #[derive(Debug)]
 pub enum Event {
     /// A request waits in its queue. Sent again where a request of a person preempts it.

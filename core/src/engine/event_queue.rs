@@ -1,14 +1,14 @@
 //! Events that a client has not read.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use lightbench_primitives::cancellation::Cancellation;
+use lightbench_primitives::coalescing_queue::{CoalescingQueue, QueuedEvent};
 
 use super::event::Event;
 use super::request::RequestId;
-
-/// With this many unread events, progress is dropped: the last event of a request contains its whole result.
-const MAX_PROGRESS_EVENTS: usize = 4096;
 
 /// Unread ends of requests from which on new requests are refused.
 pub(super) const MAX_UNREAD_ENDS: usize = 1024;
@@ -23,45 +23,62 @@ impl std::fmt::Debug for Wake {
     }
 }
 
-/// Queue from the engine threads, which never wait, to one reader.
+/// Queue from the engine threads, which never wait, to one reader. The end of a request is never left out; progress and
+/// repeated notices coalesce while the reader does not read.
 #[derive(Debug)]
 pub(super) struct EventQueue {
-    queued: Mutex<QueuedEvents>,
-    more: Condvar,
+    unread: CoalescingQueue<Event>,
+    /// Queues of clients, by request, until the request ends.
+    redirected: Mutex<BTreeMap<RequestId, Arc<EventQueue>>>,
     wake: Option<Wake>,
 }
 
-#[derive(Debug, Default)]
-struct QueuedEvents {
-    events: VecDeque<Event>,
-    ends: usize,
-    /// Queues of clients, by request, until the request ends.
-    redirected: BTreeMap<RequestId, Arc<EventQueue>>,
+/// The state that an event of progress reports.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReportedState {
+    /// How far a request is.
+    Progress(RequestId),
+    /// That this incident occurred.
+    Incident(String),
+}
+
+impl QueuedEvent for Event {
+    type Key = ReportedState;
+
+    fn coalescing_key(&self) -> Option<ReportedState> {
+        match self {
+            Self::Queued { request, .. } | Self::Began { request, .. } => {
+                Some(ReportedState::Progress(*request))
+            }
+            Self::Noticed(notice) => Some(ReportedState::Incident(notice.to_string())),
+            Self::Finished { .. } => None,
+        }
+    }
 }
 
 impl EventQueue {
     pub(super) fn new(wake: Option<Wake>) -> Self {
-        Self { queued: Mutex::default(), more: Condvar::new(), wake }
+        Self { unread: CoalescingQueue::new(), redirected: Mutex::default(), wake }
     }
 
     /// Sends all events of this request to another queue.
     pub(super) fn redirect(&self, request: RequestId, reader: Arc<Self>) {
-        self.lock().redirected.insert(request, reader);
+        self.redirected().insert(request, reader);
     }
 
     /// Removes the redirection of a request that was refused.
     pub(super) fn cancel_redirect(&self, request: RequestId) {
-        self.lock().redirected.remove(&request);
+        self.redirected().remove(&request);
     }
 
     /// The queue of the client that made the request of this event.
     fn reader(&self, event: &Event) -> Option<Arc<Self>> {
         let request = event.request()?;
-        let mut said = self.lock();
+        let mut redirected = self.redirected();
         match event {
-            Event::Finished { .. } => said.redirected.remove(&request),
+            Event::Finished { .. } => redirected.remove(&request),
             Event::Queued { .. } | Event::Began { .. } | Event::Noticed(_) => {
-                said.redirected.get(&request).map(Arc::clone)
+                redirected.get(&request).map(Arc::clone)
             }
         }
     }
@@ -70,20 +87,7 @@ impl EventQueue {
         if let Some(reader) = self.reader(&event) {
             return reader.push(event);
         }
-        {
-            let mut said = self.lock();
-            match event {
-                Event::Finished { .. } => said.ends += 1,
-                Event::Queued { .. } | Event::Began { .. }
-                    if said.events.len() >= MAX_PROGRESS_EVENTS =>
-                {
-                    return;
-                }
-                Event::Queued { .. } | Event::Began { .. } | Event::Noticed(_) => {}
-            }
-            said.events.push_back(event);
-        }
-        self.more.notify_one();
+        self.unread.push(event);
         if let Some(Wake(wake)) = &self.wake {
             wake();
         }
@@ -91,28 +95,26 @@ impl EventQueue {
 
     /// The oldest unread event; waits for one at most `patience`.
     pub(super) fn next(&self, patience: Duration) -> Option<Event> {
-        let deadline = Instant::now().checked_add(patience);
-        let mut said = self.lock();
-        loop {
-            if let Some(event) = said.events.pop_front() {
-                said.ends -= usize::from(matches!(event, Event::Finished { .. }));
-                return Some(event);
-            }
-            let left = match deadline {
-                Some(deadline) => deadline.checked_duration_since(Instant::now())?,
-                None => Duration::MAX,
-            };
-            let waited = self.more.wait_timeout(said, left);
-            said = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
+        self.unread.next(patience)
+    }
+
+    /// The oldest unread event; waits for one until `cancellation` is raised, and then returns none.
+    pub(super) fn next_unless(&self, cancellation: &Cancellation) -> Option<Event> {
+        self.unread.next_unless(cancellation)
     }
 
     /// Number of unread [`Event::Finished`].
     pub(super) fn unread_ends(&self) -> usize {
-        self.lock().ends
+        self.unread.unread_results()
     }
 
-    fn lock(&self) -> MutexGuard<'_, QueuedEvents> {
-        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Number of unread events.
+    #[cfg(test)]
+    pub(super) fn unread(&self) -> usize {
+        self.unread.len()
+    }
+
+    fn redirected(&self) -> MutexGuard<'_, BTreeMap<RequestId, Arc<Self>>> {
+        self.redirected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

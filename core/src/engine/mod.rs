@@ -7,9 +7,9 @@
 //!    └─── next_event ◄──────────── EventQueue ◄── Event ◄─────┘
 //! ```
 //!
-//! No call waits for an evaluation: [`Engine::ask`] accepts a request or returns why it is refused, and no engine thread
-//! waits for a reader of events. Every accepted request ends with exactly one [`Event::Finished`], also where a worker
-//! process dies or an engine thread panics.
+//! [`Engine::ask`] does not wait for an evaluation: it accepts a request or returns why it is refused. No engine thread
+//! waits for a reader of events: while events are unread, progress coalesces and results are kept. Every accepted request
+//! ends with exactly one [`Event::Finished`], also where a worker process dies or an engine thread panics.
 
 mod candidate_runner;
 mod engine_thread;
@@ -29,6 +29,8 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use lightbench_primitives::cancellation::Cancellation;
 
 use engine_thread::{EngineThread, ExecutorFactory, cancelled};
 use event_queue::{EventQueue, MAX_UNREAD_ENDS};
@@ -183,6 +185,41 @@ impl Client {
     #[must_use]
     pub fn next_event(&self, patience: Duration) -> Option<Event> {
         self.outbox.next(patience)
+    }
+
+    /// Makes a request and waits for its end; discards all other events of this client. Once `cancellation` is raised, the
+    /// request is cancelled, and its end follows as soon as it has stopped.
+    ///
+    /// # Errors
+    /// The request is refused.
+    pub fn wait_for_ending(
+        &self,
+        request: Request,
+        cancellation: &Cancellation,
+    ) -> Result<Ending, RequestRefused> {
+        let asked = self.ask(request)?;
+        let mut is_wanted = true;
+        loop {
+            let event = if is_wanted {
+                self.outbox.next_unless(cancellation)
+            } else {
+                self.outbox.next(Duration::MAX)
+            };
+            match event {
+                Some(Event::Finished { request, ending }) if request == asked => return Ok(ending),
+                Some(
+                    Event::Finished { .. }
+                    | Event::Queued { .. }
+                    | Event::Began { .. }
+                    | Event::Noticed(_),
+                ) => {}
+                None => {
+                    is_wanted = false;
+                    // Refused only if the request has ended meanwhile; its end is then unread.
+                    let _ended = self.ask(Request::Cancel(asked));
+                }
+            }
+        }
     }
 }
 

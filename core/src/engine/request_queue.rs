@@ -1,22 +1,24 @@
 //! Request queue of one engine thread, shared with the callers of [`super::Engine::ask`].
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_primitives::wake_signal::WakeSignal;
 
 use super::queue::{Accepted, AfterRun, CancelOutcome, Ended, Job, Queue, QueueRefusal, RunEnd};
 use super::request::RequestId;
 
-/// Request queue of one engine thread. Its lock is held only while the queue is read or changed.
+/// Request queue of one engine thread, which is its only reader. The lock is held only while the queue is read or changed.
 #[derive(Debug)]
 pub(super) struct RequestQueue<Task> {
     queue: Mutex<Queue<Task>>,
-    changed: Condvar,
+    /// A request was added, or the thread is to end.
+    changed: WakeSignal,
 }
 
 impl<Task> RequestQueue<Task> {
     pub(super) fn new() -> Self {
-        Self { queue: Mutex::new(Queue::new()), changed: Condvar::new() }
+        Self { queue: Mutex::new(Queue::new()), changed: WakeSignal::new() }
     }
 
     /// Queues a request; `say` runs before the thread can begin the request, so that its events are in order.
@@ -28,7 +30,7 @@ impl<Task> RequestQueue<Task> {
         let mut queue = self.lock();
         say(queue.push(job)?);
         drop(queue);
-        self.changed.notify_one();
+        self.changed.raise();
         Ok(())
     }
 
@@ -38,21 +40,23 @@ impl<Task> RequestQueue<Task> {
 
     pub(super) fn stop(&self) -> Vec<Ended> {
         let ended = self.lock().stop();
-        self.changed.notify_one();
+        self.changed.raise();
         ended
     }
 
     /// Waits for the next request; none when the thread is to end.
     pub(super) fn next(&self) -> Option<(Job<Task>, Cancellation)> {
-        let mut queue = self.lock();
         loop {
-            if let Some(next) = queue.begin() {
-                return Some(next);
+            {
+                let mut queue = self.lock();
+                if let Some(next) = queue.begin() {
+                    return Some(next);
+                }
+                if queue.is_stopping() {
+                    return None;
+                }
             }
-            if queue.is_stopping() {
-                return None;
-            }
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait();
         }
     }
 

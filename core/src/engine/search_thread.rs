@@ -1,10 +1,11 @@
 //! The thread of a search that runs beside the window. Its requests have background priority.
 
-use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
+
+use lightbench_primitives::coalescing_queue::{CoalescingQueue, QueuedEvent};
 
 use super::event_queue::Wake;
 use crate::search::entry::End;
@@ -52,9 +53,21 @@ pub enum SearchOrigin {
     Resumed(Box<SearchState>),
 }
 
+impl QueuedEvent for SearchThreadEvent {
+    type Key = ();
+
+    /// A wait is replaced by a newer one. Everything else is a result; the budget of the search limits their number.
+    fn coalescing_key(&self) -> Option<()> {
+        match self {
+            Self::Waiting(_) => Some(()),
+            Self::Entry(_) | Self::Ran(_) | Self::Ended { .. } | Self::Panicked => None,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct UnreadEvents {
-    heard: Mutex<VecDeque<SearchThreadEvent>>,
+    queue: CoalescingQueue<SearchThreadEvent>,
     wake: Option<Wake>,
 }
 
@@ -70,7 +83,7 @@ impl SearchThread {
         control: Control,
         wake: Option<Wake>,
     ) -> io::Result<Self> {
-        let said = Arc::new(UnreadEvents { heard: Mutex::default(), wake });
+        let said = Arc::new(UnreadEvents { queue: CoalescingQueue::new(), wake });
         let own = Arc::clone(&said);
         let waits = Arc::clone(&said);
         order.attend(&WaitControl {
@@ -95,7 +108,7 @@ impl SearchThread {
     /// The oldest unread event. It does not wait.
     #[must_use]
     pub fn next_event(&self) -> Option<SearchThreadEvent> {
-        self.said.lock().pop_front()
+        self.said.queue.try_next()
     }
 }
 
@@ -111,14 +124,10 @@ impl Drop for SearchThread {
 
 impl UnreadEvents {
     fn push(&self, heard: SearchThreadEvent) {
-        self.lock().push_back(heard);
+        self.queue.push(heard);
         if let Some(Wake(wake)) = &self.wake {
             wake();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<SearchThreadEvent>> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

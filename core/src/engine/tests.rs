@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, Sender, bounded};
 use lightbench_primitives::cancellation::Cancellation;
 
 use super::executor::Executor;
@@ -16,6 +16,7 @@ use crate::evaluate::{EvaluateError, PolicyUse, Watcher};
 use crate::project::Project;
 use crate::verify::verdict::Step;
 
+mod unread;
 mod waiting;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,7 +31,12 @@ enum Act {
     /// Runs until the test lets it go, whatever anybody says.
     Hold,
     Panic,
+    /// Begins [`STEPS`] steps, and ends.
+    Steps,
 }
+
+/// Steps of a request that reports much progress.
+const STEPS: usize = 99;
 
 impl Act {
     fn of(kernel: &str) -> Self {
@@ -38,6 +44,7 @@ impl Act {
             Some("run") => Self::Run,
             Some("hold") => Self::Hold,
             Some("panic") => Self::Panic,
+            Some("steps") => Self::Steps,
             Some(_) | None => Self::End,
         }
     }
@@ -45,7 +52,7 @@ impl Act {
 
 struct Scripted {
     /// Hangs up when it is dropped.
-    go: Arc<Mutex<Receiver<()>>>,
+    go: Receiver<()>,
 }
 
 impl Executor for Scripted {
@@ -66,8 +73,11 @@ impl Executor for Scripted {
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }
-            Act::Hold => self.go.lock().unwrap().recv_timeout(PATIENCE).unwrap(),
+            Act::Hold => self.go.recv_timeout(PATIENCE).unwrap(),
             Act::Panic => panic!("as the test wants it"),
+            Act::Steps => {
+                (0..STEPS).for_each(|step| watcher(Step::Results, Some(&step.to_string())));
+            }
         }
         if cancellation.is_cancelled() && Act::of(kernel) == Act::Run {
             return Ending::Cancelled { because: CancelReason::Requested, so_far: None };
@@ -84,7 +94,7 @@ impl Executor for Scripted {
 /// An engine with two devices, and what it said.
 struct Bench {
     engine: Engine,
-    go: SyncSender<()>,
+    go: Sender<()>,
     said: Vec<Event>,
 }
 
@@ -92,14 +102,17 @@ const DEVICES: [&str; 2] = ["virtual:h200", "virtual:t4"];
 
 impl Bench {
     fn new() -> Self {
-        let (go, receiver) = sync_channel(64);
-        let receiver = Arc::new(Mutex::new(receiver));
+        Self::with_wake(None)
+    }
+
+    fn with_wake(wake: Option<Wake>) -> Self {
+        let (go, receiver) = bounded(64);
         let hire = || -> ExecutorFactory {
-            let go = Arc::clone(&receiver);
-            Box::new(move || Box::new(Scripted { go: Arc::clone(&go) }))
+            let go = receiver.clone();
+            Box::new(move || Box::new(Scripted { go: go.clone() }))
         };
         let devices = DEVICES.map(|name| (name.to_owned(), hire())).into();
-        let engine = Engine::with(devices, hire(), None).unwrap();
+        let engine = Engine::with(devices, hire(), wake).unwrap();
         Self { engine, go, said: Vec::new() }
     }
 
@@ -416,13 +429,7 @@ fn whoever_reads_is_woken_for_each_event() {
     let wake = Wake(Box::new(move || {
         counted.fetch_add(1, Ordering::SeqCst);
     }));
-    let (_go, receiver) = sync_channel(1);
-    let receiver = Arc::new(Mutex::new(receiver));
-    let hire = || -> ExecutorFactory {
-        let go = Arc::clone(&receiver);
-        Box::new(move || Box::new(Scripted { go: Arc::clone(&go) }))
-    };
-    let engine = Engine::with(vec![(DEVICES[0].to_owned(), hire())], hire(), Some(wake)).unwrap();
+    let Bench { engine, .. } = Bench::with_wake(Some(wake));
     engine.ask(evaluate(DEVICES[0], "a", AskedBy::Person)).unwrap();
     let mut said = 0;
     while let Some(event) = engine.next_event(PATIENCE) {

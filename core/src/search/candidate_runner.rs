@@ -1,19 +1,17 @@
 //! The interface through which a search runs candidates, and the controls with which a user pauses or stops it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lightbench_primitives::cancellation::Cancellation;
+use lightbench_primitives::cancellation::{Cancellation, WaitError};
+use lightbench_primitives::wake_signal::WakeSignal;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::compare::ComparedWorkload;
 use crate::evaluate::{Examined, Run, Screening};
 use crate::project::Kernel;
 use crate::units::Seconds;
-
-/// Interval at which a pause looks for a change of its controls.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Longest pause at a gentle pace.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -99,7 +97,8 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    changed: Condvar,
+    /// The state has changed. Only the search waits for it.
+    changed: WakeSignal,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -124,12 +123,13 @@ impl Control {
     /// Continues a paused search.
     pub fn resume(&self) {
         self.lock().paused = false;
-        self.shared.changed.notify_all();
+        self.shared.changed.raise();
     }
 
     /// Sets the share of the device time.
     pub fn set_pace(&self, pace: Pace) {
         self.lock().pace = pace;
+        self.shared.changed.raise();
     }
 
     /// Turns down a variant, except the first.
@@ -140,7 +140,6 @@ impl Control {
     /// Stops the search.
     pub fn stop(&self) {
         self.cancellation.cancel();
-        self.shared.changed.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -155,17 +154,21 @@ impl Control {
     /// Waits while the search is paused; at a gentle pace also for as long as `worked`.
     pub(crate) fn rest(&self, worked: Duration) -> Result<(), Interrupted> {
         let resting_until = Instant::now() + worked.min(LONGEST_PAUSE);
-        let mut state = self.lock();
         loop {
             if self.cancellation.is_cancelled() {
                 return Err(Interrupted::Stopped);
             }
-            let rests = state.pace == Pace::Gentle && Instant::now() < resting_until;
-            if !state.paused && !rests {
+            let State { paused, pace, .. } = *self.lock();
+            let rests = pace == Pace::Gentle && Instant::now() < resting_until;
+            if !paused && !rests {
                 return Ok(());
             }
-            let waited = self.shared.changed.wait_timeout(state, PATIENCE);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let deadline = (!paused).then_some(resting_until);
+            match self.cancellation.receive(self.shared.changed.receiver(), deadline) {
+                // Whatever ended the wait, the next round reads the present state.
+                Ok(())
+                | Err(WaitError::Cancelled | WaitError::TimedOut | WaitError::Disconnected) => {}
+            }
         }
     }
 }

@@ -4,10 +4,10 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, available_parallelism};
 use std::time::Duration;
 
+use crossbeam_channel::{Receiver, Sender, bounded};
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_worker::error::Death;
 
@@ -67,24 +67,24 @@ impl Checkers {
     /// The system has no more threads; `meanwhile` did not run.
     pub(super) fn run_concurrently<T>(
         &mut self,
-        (orders, cancellation, reports): (&[(RunRequest, Duration)], &Cancellation, &Reports),
+        (orders, cancellation, senders): (&[(RunRequest, Duration)], &Cancellation, ReportSenders),
         meanwhile: impl FnOnce() -> T,
     ) -> io::Result<T> {
         std::thread::scope(|scope| {
             let thread = Builder::new().name("checkers".to_owned());
-            thread.spawn_scoped(scope, || self.run_all(orders, cancellation, reports))?;
+            thread.spawn_scoped(scope, || self.run_all(orders, cancellation, senders))?;
             Ok(meanwhile())
         })
     }
 
-    /// Starts the requests in their order; publishes each report as soon as it arrives.
+    /// Starts the requests in their order; sends each report as soon as it arrives. At the end, even after a panic, the
+    /// senders are dropped, which ends the wait for reports that do not come.
     fn run_all(
         &mut self,
         orders: &[(RunRequest, Duration)],
         cancellation: &Cancellation,
-        reports: &Reports,
+        senders: ReportSenders,
     ) {
-        let _ended = Ended(reports);
         let Some(opening) = &self.opening else { return };
         let next = AtomicUsize::new(0);
         let serve = |seat: &mut CheckerProcess| {
@@ -92,7 +92,7 @@ impl Checkers {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some((order, limit)) = orders.get(index) else { break };
                 let report = seat.run(opening, order.clone(), *limit, cancellation);
-                reports.publish(index, report);
+                senders.send(index, report);
             }
         };
         std::thread::scope(|scope| {
@@ -146,62 +146,57 @@ impl CheckerProcess {
     }
 }
 
-/// Reports of requests, for a thread that waits for them.
-#[derive(Debug)]
-pub(super) struct Reports {
-    known: Mutex<ReportState>,
-    changed: Condvar,
-}
+type Report = Result<RunReport, DeviceWorkerError>;
 
+/// Reports of requests, for a thread that waits for them: a channel for each request.
 #[derive(Debug)]
-struct ReportState {
-    reports: Vec<Option<Result<RunReport, DeviceWorkerError>>>,
-    has_ended: bool,
+pub(super) struct Reports(Vec<Receiver<Report>>);
+
+/// The other ends of the channels of [`Reports`].
+#[derive(Debug)]
+pub(super) struct ReportSenders(Vec<Sender<Report>>);
+
+/// Channels for the reports of `count` requests.
+pub(super) fn report_channels(count: usize) -> (ReportSenders, Reports) {
+    let (senders, receivers) = (0..count).map(|_| bounded(1)).unzip();
+    (ReportSenders(senders), Reports(receivers))
 }
 
 impl Reports {
-    /// For `count` requests.
-    pub(super) fn new(count: usize) -> Self {
-        let reports = (0..count).map(|_| None).collect();
-        Self {
-            known: Mutex::new(ReportState { reports, has_ended: false }),
-            changed: Condvar::new(),
-        }
-    }
-
     /// Waits for the report of a request and takes it.
-    pub(super) fn take(&self, index: usize) -> Result<RunReport, DeviceWorkerError> {
-        let mut known = self.lock();
-        loop {
-            if let Some(report) = known.reports.get_mut(index).and_then(Option::take) {
-                return report;
-            }
-            if known.has_ended {
-                // Only a cancellation, or a defect of Lightbench, ends before all reports are published.
-                return Err(DeviceWorkerError::Cancelled);
-            }
-            known = self.changed.wait(known).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn publish(&self, index: usize, report: Result<RunReport, DeviceWorkerError>) {
-        if let Some(place) = self.lock().reports.get_mut(index) {
-            *place = Some(report);
-        }
-        self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ReportState> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn take(&self, index: usize) -> Report {
+        let report = self.0.get(index).and_then(|receiver| receiver.recv().ok());
+        // Only a cancellation, or a defect of Lightbench, ends before all reports are sent.
+        report.unwrap_or(Err(DeviceWorkerError::Cancelled))
     }
 }
 
-/// Marks on drop that no more reports arrive, even after a panic.
-struct Ended<'a>(&'a Reports);
+impl ReportSenders {
+    fn send(&self, index: usize, report: Report) {
+        if let Some(sender) = self.0.get(index) {
+            // Fails if nothing waits for reports any more. It never waits: each request has one report.
+            let _unread = sender.send(report);
+        }
+    }
+}
 
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        self.0.lock().has_ended = true;
-        self.0.changed.notify_all();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_that_does_not_come_ends_the_wait() {
+        let (senders, reports) = report_channels(2);
+        let late = || DeviceWorkerError::Failed(SessionFailure::Load("late".to_owned()));
+        let taken = std::thread::scope(|scope| {
+            let thread = Builder::new().spawn_scoped(scope, || [reports.take(1), reports.take(0)]);
+            senders.send(1, Err(late()));
+            // The thread waits for report 0, which never comes.
+            drop(senders);
+            thread.unwrap().join().unwrap()
+        });
+        assert!(matches!(taken[0], Err(DeviceWorkerError::Failed(_))), "{:?}", taken[0]);
+        assert!(matches!(taken[1], Err(DeviceWorkerError::Cancelled)), "{:?}", taken[1]);
+        assert!(matches!(reports.take(2), Err(DeviceWorkerError::Cancelled)));
     }
 }

@@ -1,10 +1,10 @@
 //! The parent's side of one worker: starts it, exchanges messages within a time limit, and removes it.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use lightbench_primitives::cancellation::Cancellation;
+use crossbeam_channel::{Receiver, bounded};
+use lightbench_primitives::cancellation::{Cancellation, WaitError};
 use serde::de::DeserializeOwned;
 
 use crate::child::{Child, Pipes};
@@ -18,8 +18,8 @@ use crate::protocol::{
 use crate::scheduling_delay::{remaining_time, run_queue_wait};
 use crate::stderr_tail::printable;
 
-/// Interval at which a waiting call checks for cancellation.
-const CANCELLATION_INTERVAL: Duration = Duration::from_millis(20);
+/// Interval at which a waiting call samples whether the worker is stopped.
+const SAMPLING_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A running worker. Dropping it kills it and every process that it started, reaps it and removes its scratch folder.
 #[derive(Debug)]
@@ -194,7 +194,7 @@ impl<'token> CallLimits<'token> {
         Self { during, limit, stopped_limit, began: Instant::now(), cancellation }
     }
 
-    /// Waits for the result of the exchange. Time in which the process waits for a processor or a disk extends the limit by
+    /// Waits for the result of the exchange; a cancellation ends the wait at once. Time in which the process waits for a processor or a disk extends the limit by
     /// a bounded amount; time in which it is stopped or held by a debugger does not count.
     fn wait<Value>(&self, process: u32, receiver: &Receiver<Value>) -> Result<Value, Stop> {
         let before = run_queue_wait(process);
@@ -205,22 +205,18 @@ impl<'token> CallLimits<'token> {
                 |pauses: &PauseTimes| self.began.elapsed().saturating_sub(pauses.not_counted());
             let extension = waited + pauses.uninterruptible();
             let mut remaining = remaining_time(self.limit, own(&pauses), extension);
-            if remaining <= CANCELLATION_INTERVAL {
+            if remaining <= SAMPLING_INTERVAL {
                 waited = run_queue_wait(process).saturating_sub(before);
                 remaining =
                     remaining_time(self.limit, own(&pauses), waited + pauses.uninterruptible());
             }
-            let slice = remaining.min(CANCELLATION_INTERVAL);
-            match receiver.recv_timeout(slice) {
+            let slice = remaining.min(SAMPLING_INTERVAL);
+            match self.cancellation.receive(receiver, Some(Instant::now() + slice)) {
                 Ok(value) => return Ok(value),
-                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Disconnected),
-                Err(RecvTimeoutError::Timeout) if self.cancellation.is_cancelled() => {
-                    return Err(Stop::Cancelled);
-                }
-                Err(RecvTimeoutError::Timeout) if remaining <= slice => {
-                    return Err(Stop::LimitReached);
-                }
-                Err(RecvTimeoutError::Timeout) => pauses.sample(process),
+                Err(WaitError::Disconnected) => return Err(Stop::Disconnected),
+                Err(WaitError::Cancelled) => return Err(Stop::Cancelled),
+                Err(WaitError::TimedOut) if remaining <= slice => return Err(Stop::LimitReached),
+                Err(WaitError::TimedOut) => pauses.sample(process),
             }
             if pauses.stopped() >= self.stopped_limit {
                 return Err(Stop::Stopped(self.stopped_limit));
@@ -252,7 +248,7 @@ fn converse<Value: Send>(
     exchange: impl FnOnce() -> Result<Value, FrameError> + Send,
 ) -> Result<Value, WorkerError> {
     let process = child.id();
-    let (sender, receiver) = sync_channel(1);
+    let (sender, receiver) = bounded(1);
     let result = std::thread::scope(|scope| {
         let thread = Builder::new().name("worker-exchange".to_owned());
         let spawned = thread.spawn_scoped(scope, move || {

@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::Builder;
+
+use crossbeam_channel::{Sender, bounded};
 
 use crate::confine::{self, Streams};
 use crate::frame::{Frame, FrameError};
@@ -133,7 +134,7 @@ impl Conversation {
         mut answer: impl FnMut(Frame) -> Result<Frame, FrameError>,
     ) -> Result<(), ServeError> {
         let Streams { from_parent, to_parent } = self.streams;
-        let (sender, receiver) = sync_channel(1);
+        let (sender, receiver) = bounded(1);
         // The closure owns the stream to the parent. When the closure returns, the stream is closed; then the parent closes
         // the other stream, and the thread removes the scratch folder and ends the process.
         std::thread::scope(move |scope| {
@@ -157,7 +158,7 @@ impl Conversation {
 }
 
 /// Forwards frames until the parent closes its stream or sends something else.
-fn read_requests(mut from_parent: impl Read, sender: &SyncSender<Frame>) {
+fn read_requests(mut from_parent: impl Read, sender: &Sender<Frame>) {
     while let Ok(frame) = Frame::read_from(&mut from_parent) {
         if sender.send(frame).is_err() {
             return;

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::io::Read as _;
 use std::process::ChildStderr;
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
+
+use crossbeam_channel::{Receiver, bounded};
 
 /// Time to wait for the end of the stream after the process has ended.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -28,7 +29,7 @@ impl StderrTail {
     pub(super) fn start(stream: ChildStderr) -> std::io::Result<Self> {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let sink = Arc::clone(&kept);
-        let (hang_up, ended) = sync_channel(0);
+        let (hang_up, ended) = bounded(0);
         Builder::new().name("worker-stderr".to_owned()).spawn(move || {
             drain(stream, &sink);
             drop(hang_up);

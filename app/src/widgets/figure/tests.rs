@@ -66,7 +66,7 @@ fn marks_are_chosen_with_keys_alone() {
     }
     assert_eq!(harness.state().chosen, [MarkId::only(1)]);
     harness.get_by_label("Registers");
-    testing::picture(&mut harness, "figure-card");
+    testing::snapshot(&harness, "figure-card");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_table_says_the_same() {
     for words in ["run 3", "recorded", "12.0 µs", "Time, from"] {
         harness.get_by_label(words);
     }
-    testing::picture(&mut harness, "figure-table");
+    testing::snapshot(&harness, "figure-table");
 }
 
 #[test]
@@ -126,10 +126,46 @@ fn dragging_moves_and_a_double_click_shows_everything() {
     assert!(harness.state().view.seen.unwrap().x.span() < fit.x.span());
 }
 
+/// A figure with one mark, which only its shape tells apart from those of other origins: it has no label, and its colour
+/// is always the same.
+fn alone(origin: Origin) -> Figure {
+    let x = Axis::logarithmic("Rows", Unit::Count);
+    let mut figure = Figure::new("Origin", x, Axis::logarithmic("Time", Unit::Seconds));
+    let mark = Mark {
+        id: MarkId::only(1),
+        name: "run 1".to_owned(),
+        x: 64.0.into(),
+        y: Reading::within(1.2e-5, (1.0e-5, 1.5e-5)),
+        origin,
+        hue: Hue::Origin(Origin::Measured),
+        emphasis: Emphasis::Normal,
+        label: None,
+        details: Vec::new(),
+    };
+    figure.add(Item::Mark(mark)).unwrap();
+    figure
+}
+
 #[test]
 fn origins_look_different_in_every_theme() {
     for theme in ThemeName::ALL {
-        let mut harness = shown(theme);
-        testing::picture(&mut harness, &format!("figure-origins-{theme}"));
+        let drawn = |origin: Origin| {
+            let view = FigureView::default();
+            let mut harness =
+                testing::harness(theme, [480.0, 330.0], view, move |ui, view: &mut FigureView| {
+                    show(ui, &alone(origin), view, 280.0, |_| {});
+                });
+            harness.render().unwrap()
+        };
+        let origins = Origin::ALL.map(|origin| (origin, drawn(origin)));
+        for (index, (origin, picture)) in origins.iter().enumerate() {
+            for (other, other_picture) in &origins[..index] {
+                assert!(
+                    testing::differ(picture, other_picture),
+                    "{origin:?} looks like {other:?} in the theme {theme}"
+                );
+            }
+        }
     }
+    testing::snapshot(&shown(ThemeName::Dark), "figure-origins");
 }

@@ -35,7 +35,7 @@ fn two_runs_are_two_clicks_apart() {
     harness.run();
     assert!(harness.query_by_label("Nothing to compare yet").is_none());
     harness.get_by_label("Swap sides");
-    testing::picture(&mut harness, "flow-compare");
+    testing::snapshot(&harness, "flow-compare");
 }
 
 /// A run with numbers of its kernel.
@@ -95,7 +95,7 @@ fn more_than_two_runs_are_a_matrix_with_the_best_marked() {
         harness.get_by_label(&format!("time, {WORKLOAD} of A: 131 µs"));
         let said = "Different clock: measured by events (A, B) and modelled (C)";
         harness.get_by_label(said);
-        testing::picture(&mut harness, &format!("compare-matrix-{theme}"));
+        testing::snapshot(&harness, "compare-matrix");
         harness.state_mut().window.carry_out(Command::CopyComparison, NOW);
         let wishes = harness.state_mut().window.bench.take_effects();
         let [UiEffect::Copy(text)] = wishes.as_slice() else { panic!("{wishes:?}") };
@@ -121,7 +121,7 @@ fn two_devices_are_compared_in_amber_and_neither_is_best() {
     harness.get_by_label("Different device: virtual:h200 and virtual:t4");
     harness.get_by_label(&format!("time, {WORKLOAD} of A: 131 µs"));
     harness.get_by_label(&format!("time, {WORKLOAD} of B: 161 µs"));
-    testing::picture(&mut harness, "flow-two-devices");
+    testing::snapshot(&harness, "flow-two-devices");
 }
 
 #[test]
@@ -165,5 +165,5 @@ fn machine_code_of_two_runs_is_asked_for_once_and_compared() {
     script.find(TaskResult::RunCode(folder(), RunNumber(2), Ok(code("32"))));
     harness.run();
     assert!(harness.query_by_label_contains(why).is_none());
-    testing::picture(&mut harness, "compare-machine-code");
+    testing::snapshot(&harness, "compare-machine-code");
 }

@@ -38,7 +38,7 @@ fn a_run_is_labelled_and_found_by_its_label_with_keys_alone() {
     script.handed();
     press(&mut harness, Modifiers::NONE, Key::F2);
     type_text(&mut harness, "four words at once");
-    testing::picture(&mut harness, "history-labelling");
+    testing::snapshot(&harness, "history-labelling");
     press(&mut harness, Modifiers::NONE, Key::Enter);
     let handed = script.handed();
     let [BackgroundTask::Label(_, RunNumber(5), Some(label))] = handed.as_slice() else {
@@ -78,7 +78,7 @@ fn families_are_folded_and_walked_through_with_keys() {
         harness.state_mut().window.bench.runs.label(RunNumber(3), label.as_ref());
         harness.state_mut().window.carry_out(Command::GroupRuns, NOW);
         harness.run();
-        testing::picture(&mut harness, &format!("history-families-{theme}"));
+        testing::snapshot(&harness, "history-families");
         let head = "Family naive, 3 runs, best #5";
         harness.get_by_label_contains(head).focus();
         harness.run();
@@ -94,7 +94,7 @@ fn families_are_folded_and_walked_through_with_keys() {
         press(&mut harness, Modifiers::NONE, Key::Enter);
         assert!(harness.query_by_label_contains("#3 naive").is_none());
         harness.get_by_label_contains("#6 vector16");
-        testing::picture(&mut harness, &format!("history-folded-{theme}"));
+        testing::snapshot(&harness, "history-folded");
     }
 }
 

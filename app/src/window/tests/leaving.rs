@@ -53,7 +53,7 @@ fn what_is_not_saved_is_kept_at_once_and_comes_back_without_a_question() {
             .sum::<u32>()
     };
     assert_eq!(said(&harness), 1);
-    testing::picture(&mut harness, "flow-left");
+    testing::snapshot(&harness, "flow-left");
     open(&mut harness, &script, &folder());
     for _ in 0..2 {
         script.find(TaskResult::Journal(folder(), file.clone(), text.clone()));

@@ -35,7 +35,7 @@ fn a_path_is_typed_completed_and_opened_with_keys_alone() {
         harness.run();
         harness.event(egui::Event::Text("r".to_owned()));
         harness.run();
-        testing::picture(&mut harness, &format!("path-{theme}"));
+        testing::snapshot(&harness, "path");
         press(&mut harness, Modifiers::NONE, Key::ArrowDown);
         press(&mut harness, Modifiers::NONE, Key::ArrowDown);
         press(&mut harness, Modifiers::NONE, Key::Tab);
@@ -69,7 +69,7 @@ fn a_bad_path_is_answered_with_a_sentence() {
     script.find(TaskResult::PathRefused(RefusedPath { typed, why: why.clone() }));
     harness.run();
     harness.get_by_label(&why);
-    testing::picture(&mut harness, "path-refused");
+    testing::snapshot(&harness, "path-refused");
     press(&mut harness, Modifiers::NONE, Key::Escape);
     assert!(harness.query_by_label(&why).is_none());
 }

@@ -64,7 +64,7 @@ fn counters_and_resources_stand_beside_those_of_the_pinned_run() {
         ] {
             let mut harness = pinned(theme, panel);
             harness.get_by_label(words);
-            testing::picture(&mut harness, &format!("pinned-{}-{theme}", panel.title()));
+            testing::snapshot(&harness, &format!("pinned-{}", panel.title()));
             harness.state_mut().window.carry_out(Command::Pin(RunNumber(4)), NOW);
             harness.run();
             assert!(harness.query_by_label(words).is_none(), "nothing is pinned: {text}");
@@ -115,7 +115,7 @@ fn panels_without_anything_say_why() {
                 assert!(found > 0, "{panel:?} does not say {words}");
             }
             let name = words[0].replace([' ', '#'], "-");
-            testing::picture(&mut harness, &format!("absent-{name}-{}", panel.title()));
+            testing::snapshot(&harness, &format!("absent-{name}-{}", panel.title()));
         }
     };
     let both = [&ABOUT_TIMES[..], &[Panel::Counters]].concat();

@@ -109,7 +109,7 @@ fn a_kernel_is_profiled_by_a_key_and_its_lines_say_where_warps_waited() {
         harness.get_by_label_contains("long scoreboard 97 %");
         let name = "Beside the lines: waiting";
         harness.get_by_label(name);
-        testing::picture(&mut harness, &format!("flow-profile-{theme}"));
+        testing::snapshot(&harness, "flow-profile");
         harness.get_by_label("line 12").click();
         harness.run();
         let file = harness.state().window.bench.documents.front().unwrap().file.clone();
@@ -238,7 +238,7 @@ fn energy_and_every_condition_are_shown_where_they_were_measured() {
                 harness.get_by_label("reduced the clock");
                 harness.get_by_label("at least 97 GiB of 140 GiB free");
             }
-            testing::picture(&mut harness, &format!("measured-{}-{theme}", panel.title()));
+            testing::snapshot(&harness, &format!("measured-{}", panel.title()));
         }
     }
 }
@@ -286,7 +286,7 @@ fn conditions_of_times_are_chosen_and_asked_for() {
     let (mut harness, _) = on_a_gpu(ThemeName::Dark, Ok(profiler()));
     harness.get_by_label("On save: compile, verify and time").click();
     harness.run();
-    testing::picture(&mut harness, "flow-measuring");
+    testing::snapshot(&harness, "flow-measuring");
     harness.get_by_label("energy too").click();
     harness.run();
     let measuring = harness.state().window.bench.settings.measuring;

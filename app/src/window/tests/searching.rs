@@ -42,19 +42,19 @@ fn selected(harness: &Harness<'static, State>) -> Option<usize> {
 #[test]
 fn a_search_can_be_seen_in_every_theme() {
     for theme in ThemeName::ALL {
-        let (mut harness, _, _) = searching(theme, [1440.0, 900.0], entries());
-        testing::picture(&mut harness, &format!("search-running-{theme}"));
+        let (harness, _, _) = searching(theme, [1440.0, 900.0], entries());
+        testing::snapshot(&harness, "search-running");
         for panel in [Panel::Search, Panel::Variant, Panel::BestSoFar, Panel::Archive] {
             let (mut bench, script) = crate::workbench::tests::opened();
             bench.settings.theme = theme;
             begun(&mut bench, &script).tell(entries());
             let state = State { window: super::Window::new(bench), now: NOW };
             let size = [640.0, 460.0];
-            let mut harness = testing::harness(theme, size, state, move |ui, state: &mut State| {
+            let harness = testing::harness(theme, size, state, move |ui, state: &mut State| {
                 state.window.logic(ui.ctx(), state.now);
                 state.window.only(panel, ui, state.now);
             });
-            testing::picture(&mut harness, &format!("search-{panel:?}-{theme}"));
+            testing::snapshot(&harness, &format!("search-{panel:?}"));
         }
     }
 }
@@ -76,7 +76,7 @@ fn a_variant_is_accepted_and_taken_back() {
     harness.get_by_label_contains("Variant 5, the tree in shared memory").click();
     harness.run();
     assert_eq!(selected(&harness), Some(5));
-    testing::picture(&mut harness, "flow-search-selected");
+    testing::snapshot(&harness, "flow-search-selected");
     harness.get_by_label("Accept").click();
     harness.run();
     harness.run();
@@ -85,7 +85,7 @@ fn a_variant_is_accepted_and_taken_back() {
     let source = story().variants[5].proposal.source.clone();
     assert_eq!(front.text, source);
     assert!(front.is_changed(), "nothing is saved before somebody saves");
-    testing::picture(&mut harness, "flow-search-accepted");
+    testing::snapshot(&harness, "flow-search-accepted");
     let role = egui::accesskit::Role::MultilineTextInput;
     harness.get_by_role_and_label(role, "kernels/naive-2.cu").focus();
     harness.run();
@@ -116,11 +116,11 @@ fn arrow_keys_go_from_variant_to_variant() {
 fn a_variant_is_rejected_with_a_reason() {
     let (mut harness, _, _) = searching(ThemeName::Dark, SIZE, entries());
     order(&mut harness, SearchCommand::Select(6));
-    testing::picture(&mut harness, "flow-search-failed");
+    testing::snapshot(&harness, "flow-search-failed");
     harness.get_by_label("Prompt to local").click();
     harness.run();
     harness.get_by_label_contains("It is limited by memory.");
-    testing::picture(&mut harness, "flow-search-talk");
+    testing::snapshot(&harness, "flow-search-talk");
     harness.get_by_label("Reject…").click();
     harness.run();
     harness.get_by_label("Reason for the rejection").focus();
@@ -146,7 +146,7 @@ fn what_a_forecast_skipped_is_predicted_and_nothing_else() {
     harness.get_by_label("predicted speedup 1.65, within a factor of 1.13, not evaluated");
     harness.get_by_label_contains("It is forecast to be 41 % slower");
     assert!(harness.query_by_label_contains("modelled 0").is_none());
-    testing::picture(&mut harness, "flow-search-predicted");
+    testing::snapshot(&harness, "flow-search-predicted");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn the_plan_has_models_and_a_forecast() {
         harness.run();
         assert!(plan(&harness).models.contains("editor"));
         harness.get_by_label("Roles: proposer");
-        testing::picture(&mut harness, &format!("search-plan-{theme}"));
+        testing::snapshot(&harness, "search-plan");
     }
 }
 
@@ -182,7 +182,7 @@ fn a_foreign_search_is_for_looking_only() {
     harness.state_mut().window.carry_out(Command::Layout(LayoutName::Search), NOW);
     script.find(TaskResult::SearchesListed(folder(), vec![story().header]));
     harness.run();
-    testing::picture(&mut harness, "flow-search-before");
+    testing::snapshot(&harness, "flow-search-before");
     harness.get_by_label("Earlier searches 1").click();
     harness.run();
     harness.get_by_label_contains("naive  plan on virtual H200").click();
@@ -192,7 +192,7 @@ fn a_foreign_search_is_for_looking_only() {
     harness.run();
     harness.get_by_label("Written by another machine; read-only");
     assert!(harness.query_by_label("Resume it").is_none());
-    testing::picture(&mut harness, "flow-search-foreign");
+    testing::snapshot(&harness, "flow-search-foreign");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_search_that_ends_impossible_is_a_notice() {
     assert!(notices.newest().any(|notice| notice.text.contains("the device is gone")));
     harness.get_by_label("It cannot continue: the device is gone");
     harness.get_by_label("Resume it");
-    testing::picture(&mut harness, "flow-search-impossible");
+    testing::snapshot(&harness, "flow-search-impossible");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn one_change_is_suggested_shown_and_accepted_by_keys() {
         let (mut harness, _) = shown(theme, SIZE);
         harness.state_mut().window.carry_out(Command::Layout(LayoutName::Search), NOW);
         press(&mut harness, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::G);
-        testing::picture(&mut harness, &format!("search-suggestion-{theme}"));
+        testing::snapshot(&harness, "search-suggestion");
         harness.get_by_label("Next suggestion").click();
         harness.run();
         harness.get_by_label("Accept suggestion").click();
@@ -257,6 +257,6 @@ fn models_of_the_settings_take_part_in_the_plan() {
         press(&mut harness, Modifiers::NONE, Key::Enter);
         harness.run();
         assert!(harness.state().window.bench.settings.search.models.contains("qwen-coder"));
-        testing::picture(&mut harness, &format!("search-models-{theme}"));
+        testing::snapshot(&harness, "search-models");
     }
 }

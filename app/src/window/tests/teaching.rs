@@ -189,11 +189,11 @@ fn a_student_guesses_measures_and_reaches_the_goals() {
     measure(&mut harness, &script, START);
     let here = harness.state().window.bench.open_lesson().unwrap().step_progress();
     assert_eq!(here.answer, Some((32.0, AnswerSource::Counted)));
-    testing::picture(&mut harness, "lesson-answered");
+    testing::snapshot(&harness, "lesson-answered");
     press(&mut harness, Modifiers::NONE, Key::F7);
     harness.get_by_label("Side by side");
     guess(&mut harness);
-    testing::picture(&mut harness, "lesson-guess");
+    testing::snapshot(&harness, "lesson-guess");
     measure(&mut harness, &script, START);
     assert!(!harness.state().window.bench.open_lesson().unwrap().step_progress().done);
     click(&mut harness, "Hint 1 of 3");
@@ -202,10 +202,10 @@ fn a_student_guesses_measures_and_reaches_the_goals() {
     assert!(harness.state().window.bench.open_lesson().unwrap().step_progress().done);
     let kept = script.handed();
     assert!(kept.iter().any(|task| matches!(task, BackgroundTask::SaveProgress(..))));
-    testing::picture(&mut harness, "lesson-reached");
+    testing::snapshot(&harness, "lesson-reached");
     click(&mut harness, "Compare with the solution");
     harness.get_by_label("Back to the lesson");
-    testing::picture(&mut harness, "lesson-solution");
+    testing::snapshot(&harness, "lesson-solution");
 }
 
 #[test]
@@ -214,14 +214,17 @@ fn a_lesson_and_its_accesses_can_be_seen_in_every_theme() {
         let (mut harness, script) = shown("coalescing", theme);
         look(&mut harness, &script, seen(128));
         harness.get_by_label("32 sectors, the minimum is 4: 12.5 % of the bytes moved are used");
-        testing::picture(&mut harness, &format!("lesson-{theme}"));
+        // Its larger text leaves out other elements than the text of the other themes.
+        if theme == ThemeName::Projector {
+            testing::snapshot(&harness, "lesson");
+        }
         look(&mut harness, &script, seen(4));
         harness.get_by_label("4 sectors, the minimum: 100 % of the bytes moved are used");
     }
     let (mut harness, script) = shown("banks", ThemeName::Light);
     look(&mut harness, &script, seen_in_banks());
     harness.get_by_label("A 32-way bank conflict: 32 passes over the banks, the minimum is 1");
-    testing::picture(&mut harness, "lesson-banks");
+    testing::snapshot(&harness, "lesson-banks");
 }
 
 #[test]
@@ -234,10 +237,10 @@ fn lanes_are_reached_by_keys_and_by_table() {
         press(&mut harness, Modifiers::NONE, key);
     }
     harness.get_by_label("Thread 2 accesses byte 256 of x, sector 8");
-    testing::picture(&mut harness, "lesson-lane");
+    testing::snapshot(&harness, "lesson-lane");
     click(&mut harness, "Table of threads");
     harness.get_by_label("3968");
-    testing::picture(&mut harness, "lesson-lanes-table");
+    testing::snapshot(&harness, "lesson-lanes-table");
 }
 
 #[test]
@@ -257,7 +260,7 @@ fn locked_lines_refuse_and_say_why() {
     let notices = &harness.state().window.bench.notices;
     let said = notices.newest().next().unwrap().text.clone();
     assert!(said.contains("how many threads there are"), "{said}");
-    testing::picture(&mut harness, "lesson-locked");
+    testing::snapshot(&harness, "lesson-locked");
 }
 
 #[test]
@@ -291,7 +294,7 @@ fn a_broken_lesson_is_problems() {
     harness.run();
     harness.get_by_label("This lesson cannot be used");
     harness.get_by_label_contains("lesson.ron:4");
-    testing::picture(&mut harness, "lesson-broken");
+    testing::snapshot(&harness, "lesson-broken");
 }
 
 #[test]
@@ -306,7 +309,7 @@ fn lessons_stand_on_the_page_to_begin_with() {
         state.window.logic(ui.ctx(), state.now);
         state.window.frame(ui, state.now);
     });
-    testing::picture(&mut harness, "lesson-start");
+    testing::snapshot(&harness, "lesson-start");
     let label = "3  Divergence";
     harness.get_by_label(label).click();
     harness.run();
@@ -324,5 +327,5 @@ fn what_was_recorded_and_guessed_is_drawn_and_is_no_run() {
     press(&mut harness, Modifiers::NONE, Key::End);
     press(&mut harness, Modifiers::NONE, Key::Enter);
     assert_eq!(harness.state().window.bench.selection.run, None::<RunNumber>);
-    testing::picture(&mut harness, "lesson-recorded");
+    testing::snapshot(&harness, "lesson-recorded");
 }

@@ -3,9 +3,9 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::Builder;
 
+use crossbeam_channel::{RecvTimeoutError, bounded};
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
@@ -23,7 +23,7 @@ fn beside<T: Send + 'static>(
     watch: &Watch,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    let (tell, told) = sync_channel(1);
+    let (tell, told) = bounded(1);
     Builder::new().name(name.to_owned()).spawn(move || {
         // Fails if the caller no longer waits.
         let _unheard = tell.send(work());

@@ -5,7 +5,7 @@ use lightbench_project::manifest::Distribution;
 use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, OTHERS, Stop, Verification};
-use crate::checkers::Reports;
+use crate::checkers::{Reports, report_channels};
 use crate::compiled_candidate::{CompiledWorkload, Extent};
 use crate::device_session::{BufferPlacement, CountsUse, RunReport, Scrutiny};
 use crate::device_workers::DeviceWorkerError;
@@ -65,11 +65,12 @@ impl Verification<'_> {
                 }),
             );
         }
-        let ahead = PrefetchedReports { reports: Reports::new(orders.len()), orders: places };
+        let (senders, reports) = report_channels(orders.len());
+        let ahead = PrefetchedReports { reports, orders: places };
         let lent = if orders.is_empty() { None } else { self.workers.take_checkers() };
         let Some(mut checkers) = lent else { return meanwhile(self, &ahead) };
         let token = self.cancellation.child();
-        let done = checkers.run_concurrently((&orders, &token, &ahead.reports), || {
+        let done = checkers.run_concurrently((&orders, &token, senders), || {
             // The candidate has failed: the remaining checks are cancelled.
             meanwhile(self, &ahead).inspect_err(|_| token.cancel())
         });

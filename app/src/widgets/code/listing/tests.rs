@@ -142,7 +142,7 @@ fn it_looks_like_this() {
         harness.state_mut().source = Some(16);
         harness.get_by_label("FMNMX R8, R8, R9, !PT ;").click();
         harness.run();
-        testing::picture(&mut harness, &format!("listing-{theme}"));
+        testing::snapshot(&harness, "listing");
     }
 }
 
@@ -168,7 +168,7 @@ fn what_compilers_write_is_read() {
         harness.state_mut().view.scroll_to_row(listing.rows.len() / 2);
         harness.state_mut().listing = listing;
         harness.run();
-        testing::picture(&mut harness, &format!("listing-{name}"));
+        testing::snapshot(&harness, &format!("listing-{name}"));
     }
 }
 
