@@ -1,17 +1,23 @@
-//! A light reader of PTX: the declarations of kernels, and the source line of each PTX line.
+//! PTX text: its tokens and syntax tree, the declarations of kernels, and the source line of each PTX line.
 //!
-//! It accepts the output of NVRTC and Triton and hand-written PTX, in one pass over the text; it checks nothing and
-//! executes nothing. Source: PTX ISA 9.0, chapters 4, 5 and 11.
+//! Source: PTX ISA 9.0, chapters 4, 5 and 11.
 
+mod error;
 pub mod header;
 mod line_map;
+mod parse;
 mod reader;
+mod token;
 mod tokens;
+pub mod tree;
 
 #[cfg(test)]
 mod tests;
 
+pub use error::SyntaxError;
 pub use line_map::{LineMap, SourceLine};
+pub use parse::{MAX_ERRORS, parse};
+pub use token::{PtxLocation, excerpt};
 
 /// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use lightbench_virtual_gpu::ptx::tree::{
+use lightbench_ptx::tree::{
     Address, Body, Declaration, Function, InitialValue, Instruction, Operand, Statement, Tree,
 };
 

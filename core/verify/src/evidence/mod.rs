@@ -26,12 +26,8 @@ pub use provenance::{Disbelief, Provenance};
 
 use lightbench_project::manifest::Evidence;
 use lightbench_project::policy::Policy;
-use lightbench_ptx::SourceLine;
-use lightbench_virtual_gpu::ptx::parse::parse;
-use lightbench_virtual_gpu::ptx::tree::{
-    Body, Declaration, Function, FunctionKind, InitialValue, Statement,
-};
-use lightbench_virtual_gpu::{LoadError, PtxLocation};
+use lightbench_ptx::tree::{Body, Declaration, Function, FunctionKind, InitialValue, Statement};
+use lightbench_ptx::{PtxLocation, SourceLine, SyntaxError, parse};
 
 use globals::Variables;
 use index::Index;
@@ -73,7 +69,7 @@ pub enum Origin {
 pub enum Unreadable {
     /// The text is not PTX.
     #[error("the PTX cannot be read: {0}")]
-    Syntax(LoadError),
+    Syntax(SyntaxError),
     /// A launched kernel is not in it.
     #[error("the PTX has no kernel `{0}`")]
     NoEntry(String),

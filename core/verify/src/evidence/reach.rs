@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use lightbench_virtual_gpu::ptx::tree::{
+use lightbench_ptx::tree::{
     Body, Declaration, Function, FunctionKind, InitialValue, Operand, Statement, Tree,
 };
 

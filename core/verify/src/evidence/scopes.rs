@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-use lightbench_virtual_gpu::PtxLocation;
-use lightbench_virtual_gpu::ptx::tree::{Declaration, Function, Statement};
+use lightbench_ptx::PtxLocation;
+use lightbench_ptx::tree::{Declaration, Function, Statement};
 
 use super::Unreadable;
 

@@ -1,7 +1,7 @@
 //! Evidence in one instruction by itself, without data flow.
 
 use lightbench_project::manifest::Evidence;
-use lightbench_virtual_gpu::ptx::tree::{Body, Instruction, Operand};
+use lightbench_ptx::tree::{Body, Instruction, Operand};
 
 use super::reach::each_name;
 

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use lightbench_ptx::tree::{self, Declaration, Statement};
+use lightbench_ptx::{MAX_ERRORS, excerpt};
+
 use super::super::error::{LoadError, Problem, PtxLocation};
 use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::Signature;
 use super::super::isa::{self, Operation};
-use super::super::ptx::parse::MAX_ERRORS;
-use super::super::ptx::token::excerpt;
-use super::super::ptx::tree::{self, Declaration, Statement};
 use super::layout::{self, ParameterOwner};
 use super::locations::{LocationId, Locations, SourceLine, source_line};
 use super::module_scope::{self, ModuleScope};

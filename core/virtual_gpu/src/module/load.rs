@@ -3,10 +3,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lightbench_ptx::tree::Tree;
+use lightbench_ptx::{MAX_ERRORS, parse};
+
 use super::super::error::{LoadError, Problem, PtxLocation};
 use super::super::lower::programs::Programs;
-use super::super::ptx::parse::{MAX_ERRORS, parse};
-use super::super::ptx::tree::Tree;
 use super::locations::Locations;
 use super::module_scope::ModuleScope;
 use super::{Module, body};
@@ -19,20 +20,23 @@ pub(super) fn load(text: &str) -> Result<Module, Vec<LoadError>> {
         let problem = Problem::TooLong { bytes: text.len(), limit: MAX_BYTES };
         return Err(vec![LoadError { place: PtxLocation::default(), source_line: None, problem }]);
     }
-    let (tree, mut errors) = parse(text);
+    let (tree, errors) = parse(text);
+    let mut errors: Vec<LoadError> = errors.into_iter().map(LoadError::from).collect();
     let too_many = errors.len() > MAX_ERRORS;
     let module = if too_many { Module::default() } else { resolve(&tree, &mut errors) };
-    if errors.is_empty() {
-        return Ok(module);
-    }
+    if errors.is_empty() { Ok(module) } else { Err(report(errors)) }
+}
+
+/// The errors in the order of the text; beyond the limit, the last one states that there are more.
+fn report(mut errors: Vec<LoadError>) -> Vec<LoadError> {
     errors.sort_by_key(|error| error.place);
-    if errors.len() > MAX_ERRORS + 1 {
+    if errors.len() > MAX_ERRORS {
+        let place = errors.get(MAX_ERRORS).map_or(PtxLocation::default(), |error| error.place);
         errors.truncate(MAX_ERRORS);
-        let place = errors.last().map_or(PtxLocation::default(), |error| error.place);
         let problem = Problem::MoreErrors(MAX_ERRORS);
         errors.push(LoadError { place, source_line: None, problem });
     }
-    Err(errors)
+    errors
 }
 
 /// The number of modules that this process has loaded.

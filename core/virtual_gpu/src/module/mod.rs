@@ -22,11 +22,12 @@ pub use layout::{Parameter, PointerHint};
 pub use locations::{Inlined, Location, LocationId, SourceLine};
 pub use operand::{Address, Base, Immediate, Operand, Symbol};
 
+pub use lightbench_ptx::tree::{FunctionKind, Linkage};
+
 use super::error::LoadError;
 use super::isa::memory::Space;
 use super::isa::scalar::ScalarType;
 use super::lower::programs::Programs;
-pub use super::ptx::tree::{FunctionKind, Linkage};
 
 /// The index of a function of a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -15,25 +15,21 @@ mod operands;
 mod sections;
 mod statements;
 
+use super::error::SyntaxError;
 use super::token::{PtxLocation, Token, Tokens};
 use super::tree::{Alias, File, Linkage, Literal, Tree};
-use crate::error::{LoadError, Problem};
 
 /// The limit of reported errors.
-pub(crate) const MAX_ERRORS: usize = 100;
+pub const MAX_ERRORS: usize = 100;
 
 /// The result of one step of parsing; the error has the location where it was found.
 type Parsed<T> = Result<T, SyntaxError>;
 
-/// An unexpected token.
-#[derive(Debug)]
-struct SyntaxError {
-    place: PtxLocation,
-    problem: Problem,
-}
-
 /// Parses a whole text; the tree contains the parts without errors.
-pub fn parse(text: &str) -> (Tree<'_>, Vec<LoadError>) {
+///
+/// Parsing ends after [`MAX_ERRORS`] + 1 errors: more errors than the limit show that the tree is not complete.
+#[must_use]
+pub fn parse(text: &str) -> (Tree<'_>, Vec<SyntaxError>) {
     let mut parser = Parser::new(text);
     parser.module();
     (parser.tree, parser.errors)
@@ -44,7 +40,7 @@ struct Parser<'a> {
     current: (Token<'a>, PtxLocation),
     ahead: (Token<'a>, PtxLocation),
     tree: Tree<'a>,
-    errors: Vec<LoadError>,
+    errors: Vec<SyntaxError>,
 }
 
 impl<'a> Parser<'a> {
@@ -58,7 +54,7 @@ impl<'a> Parser<'a> {
     fn module(&mut self) {
         while self.token() != Token::End && !self.exhausted() {
             if let Err(error) = self.item() {
-                self.report(error);
+                self.errors.push(error);
                 self.recover_at_module_level();
             }
         }
@@ -266,18 +262,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unexpected(&self, expected: &'static str) -> SyntaxError {
-        let problem = Problem::Syntax { found: self.token().to_string(), expected };
-        SyntaxError { place: self.place(), problem }
-    }
-
-    fn report(&mut self, error: SyntaxError) {
-        let SyntaxError { place, problem } = error;
-        if self.errors.len() == MAX_ERRORS {
-            let problem = Problem::MoreErrors(MAX_ERRORS);
-            self.errors.push(LoadError { place, source_line: None, problem });
-        } else {
-            self.errors.push(LoadError { place, source_line: None, problem });
-        }
+        SyntaxError { place: self.place(), found: self.token().to_string(), expected }
     }
 
     fn exhausted(&self) -> bool {

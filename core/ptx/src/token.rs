@@ -58,7 +58,8 @@ impl fmt::Display for Token<'_> {
 }
 
 /// The beginning of a name, so that messages about very long names stay short.
-pub(crate) fn excerpt(name: &str) -> &str {
+#[must_use]
+pub fn excerpt(name: &str) -> &str {
     const LONGEST: usize = 80;
     let mut end = name.len().min(LONGEST);
     while !name.is_char_boundary(end) {

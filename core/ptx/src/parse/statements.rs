@@ -25,12 +25,12 @@ impl<'a> Parser<'a> {
                 }
                 Token::End => {
                     let error = self.unexpected("`}` at the end of a function");
-                    self.report(error);
+                    self.errors.push(error);
                     return;
                 }
                 _ => {
                     if let Err(error) = self.statement(body) {
-                        self.report(error);
+                        self.errors.push(error);
                         self.recover_in_body();
                     }
                 }
