@@ -48,7 +48,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 self.word("a predicate").map(Operand::Not)
             }
-            Token::Mark('-') if matches!(self.ahead.0, Token::Word(_)) => {
+            Token::Mark('-') if matches!(self.ahead.token, Token::Word(_)) => {
                 self.advance();
                 let name = self.word("a register")?;
                 let mut component = None;

@@ -86,7 +86,8 @@ fn declaration<'a, 't>(statement: &'a Statement<'t>) -> Option<&'a Declaration<'
         | Statement::Close
         | Statement::Label(..)
         | Statement::Instruction(_)
-        | Statement::Location(_)
+        | Statement::Location(..)
+        | Statement::Unsupported(_)
         | Statement::Prototype { .. }
         | Statement::BranchTargets { .. }
         | Statement::CallTargets { .. } => None,

@@ -113,7 +113,8 @@ fn mentions<'t>(body: &Body<'t>, found: &mut impl FnMut(&'t str)) {
             Statement::Open(_)
             | Statement::Close
             | Statement::Label(..)
-            | Statement::Location(_)
+            | Statement::Location(..)
+            | Statement::Unsupported(_)
             | Statement::Prototype { .. }
             | Statement::BranchTargets { .. } => {}
         }

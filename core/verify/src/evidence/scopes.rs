@@ -70,7 +70,8 @@ impl<'t> Scopes<'t> {
             Statement::Declaration(declaration) => self.declare(declaration),
             Statement::Label(..)
             | Statement::Instruction(_)
-            | Statement::Location(_)
+            | Statement::Location(..)
+            | Statement::Unsupported(_)
             | Statement::Prototype { .. }
             | Statement::BranchTargets { .. }
             | Statement::CallTargets { .. } => {}

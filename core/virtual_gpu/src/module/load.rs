@@ -22,8 +22,13 @@ pub(super) fn load(text: &str) -> Result<Module, Vec<LoadError>> {
     }
     let (tree, errors) = parse(text);
     let mut errors: Vec<LoadError> = errors.into_iter().map(LoadError::from).collect();
-    let too_many = errors.len() > MAX_ERRORS;
-    let module = if too_many { Module::default() } else { resolve(&tree, &mut errors) };
+    let module = if errors.len() + tree.unsupported().count() > MAX_ERRORS {
+        // The tree is not complete.
+        errors.extend(tree.unsupported().map(|statement| statement.error.clone().into()));
+        Module::default()
+    } else {
+        resolve(&tree, &mut errors)
+    };
     if errors.is_empty() { Ok(module) } else { Err(report(errors)) }
 }
 

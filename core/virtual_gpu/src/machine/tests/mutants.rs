@@ -96,7 +96,8 @@ impl Sites {
                 Statement::Open(_)
                 | Statement::Close
                 | Statement::Declaration(_)
-                | Statement::Location(_)
+                | Statement::Location(..)
+                | Statement::Unsupported(_)
                 | Statement::Prototype { .. }
                 | Statement::BranchTargets { .. }
                 | Statement::CallTargets { .. } => continue,
