@@ -26,7 +26,7 @@ struct Cycle {
 /// Components that exist: the module that contains them, and their names. The list may only shrink.
 const KNOWN: &[(&str, &str)] = &[
     ("lightbench", "background_worker commands window"),
-    ("lightbench_virtual_gpu", "error isa lower module ptx"),
+    ("lightbench_virtual_gpu", "error lower module"),
     (
         "lightbench_virtual_gpu::machine",
         "access atomic barrier cluster cooperative copies grid launch layout limit load parallel race recording run schedule special step tensor trace traffic unfinished_warps watch",

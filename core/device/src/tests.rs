@@ -298,3 +298,19 @@ fn every_sheet_can_be_played() {
         assert_eq!(device.description().name, sheet.virtual_name());
     }
 }
+
+#[test]
+fn the_virtual_gpu_refuses_a_kernel_that_it_does_not_support_and_runs_its_neighbour() {
+    let sheet = DeviceSheet::named("h200").unwrap();
+    let mut device = VirtualDevice::new(sheet, Watch::ALL).unwrap();
+    let ptx = PTX.replace("trap;", "tcgen05.fence::before_thread_sync;");
+    let module = device.load(Image { ptx: &ptx, cubin: None }).unwrap();
+    assert_eq!(device.launch(&plain(module, "nothing", Vec::new())).unwrap().faults, []);
+    let error = device.launch(&plain(module, "stops", Vec::new())).unwrap_err();
+    assert!(error.is_unsupported(), "{error}");
+    let line = ptx.lines().position(|line| line.contains("tcgen05")).unwrap() + 1;
+    assert!(
+        error.to_string().contains(&format!("line {line}, column 5: `tcgen05.fence")),
+        "{error}"
+    );
+}

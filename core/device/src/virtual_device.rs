@@ -122,7 +122,7 @@ impl VirtualDevice {
         (of, most): (WarpId, usize),
     ) -> Result<Accesses, DeviceError> {
         let config = self.config(launch)?;
-        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        let module = launched_module(&self.modules, launch)?;
         Ok(self.machine.record(module, &launch.kernel, &config, (of, most))?)
     }
 
@@ -209,7 +209,7 @@ impl Device for VirtualDevice {
     }
 
     fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError> {
-        self.modules.push(Module::load(image.ptx).map_err(DeviceError::Load)?);
+        self.modules.push(Module::load_supported(image.ptx).map_err(DeviceError::Load)?);
         Ok(ModuleId(self.modules.len() - 1))
     }
 
@@ -254,7 +254,7 @@ impl Device for VirtualDevice {
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         let config = self.config(launch)?;
-        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        let module = launched_module(&self.modules, launch)?;
         run(&mut self.machine, module, &launch.kernel, config)
     }
 
@@ -272,8 +272,7 @@ impl Device for VirtualDevice {
             let launched = match operation {
                 Operation::Launch { launch, residence } => {
                     let config = self.config(launch)?;
-                    let module = self.modules.get(launch.module.0);
-                    let module = module.ok_or(DeviceError::Unknown("module"))?;
+                    let module = launched_module(&self.modules, launch)?;
                     let kernel = (module, launch.kernel.as_str());
                     let room = self.buffers.iter().map(|slot| slot.bytes).sum();
                     let grid =
@@ -313,12 +312,12 @@ impl PartialLaunch for VirtualDevice {
         blocks: BlockSelection,
     ) -> Result<Outcome, DeviceError> {
         let config = LaunchConfig { blocks, ..self.config(launch)? };
-        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        let module = launched_module(&self.modules, launch)?;
         run(&mut self.machine, module, &launch.kernel, config)
     }
 
     fn block_coupling(&self, launch: &Launch) -> Result<Option<&'static str>, DeviceError> {
-        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        let module = launched_module(&self.modules, launch)?;
         Ok(Machine::block_coupling(module, &launch.kernel)?)
     }
 
@@ -329,6 +328,15 @@ impl PartialLaunch for VirtualDevice {
     fn read_range(&self, buffer: BufferId, range: Range<usize>) -> Result<Vec<u8>, DeviceError> {
         let bytes = self.machine.read_range(self.buffer(buffer)?, range);
         bytes.ok_or(DeviceError::Unknown("range of a buffer"))
+    }
+}
+
+/// The module of a launch, if the virtual GPU supports the instructions of the kernel.
+fn launched_module<'m>(modules: &'m [Module], launch: &Launch) -> Result<&'m Module, DeviceError> {
+    let module = modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+    match module.refusal(&launch.kernel) {
+        [] => Ok(module),
+        refusal => Err(DeviceError::Load(refusal.to_vec())),
     }
 }
 

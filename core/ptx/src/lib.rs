@@ -1,17 +1,22 @@
-//! A light reader of PTX: the declarations of kernels, and the source line of each PTX line.
+//! PTX text: its tokens and syntax tree, the declarations of kernels, and the source line of each PTX line.
 //!
-//! It accepts the output of NVRTC and Triton and hand-written PTX, in one pass over the text; it checks nothing and
-//! executes nothing. Source: PTX ISA 9.0, chapters 4, 5 and 11.
+//! Source: PTX ISA 9.0, chapters 4, 5 and 11.
 
+mod error;
+mod facts;
 pub mod header;
 mod line_map;
-mod reader;
-mod tokens;
+mod parse;
+mod token;
+pub mod tree;
 
 #[cfg(test)]
 mod tests;
 
+pub use error::SyntaxError;
 pub use line_map::{LineMap, SourceLine};
+pub use parse::{MAX_ERRORS, outline, parse};
+pub use token::{PtxLocation, excerpt};
 
 /// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -91,7 +96,7 @@ pub struct PtxEntry {
     /// Shared variables that the kernel declares, and those of the module that its own text names. Variables used only
     /// by called functions are missing: the cubin has the total.
     pub shared: Vec<PtxVariable>,
-    /// First and last line of its text, from 1.
+    /// The line of its name and the line of its closing brace, from 1.
     pub lines: (u32, u32),
 }
 
@@ -132,8 +137,9 @@ impl PtxModule {
     }
 }
 
-/// Reads a PTX text. Text that is not PTX yields only the parts that resemble PTX.
+/// Reads the declarations and the line information of a PTX text. Instructions are not read, so that those of any
+/// architecture are accepted. Text that is not PTX yields only the parts that resemble PTX.
 #[must_use]
 pub fn read(text: &str) -> PtxModule {
-    reader::Reader::new(text).read()
+    PtxModule::from_outline(&outline(text))
 }

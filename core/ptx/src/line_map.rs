@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::tree::{self, Position, Statement, Tree};
+
 /// A line of source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceLine {
@@ -15,18 +17,15 @@ pub struct SourceLine {
     pub function: Option<String>,
 }
 
-/// File number, line and column of a `.loc`.
-pub(super) type Position = (u32, u32, u32);
+/// The index of an inlined function's name.
+type NameId = usize;
 
-/// Number of the label that represents a function's name.
-pub(super) type Label = u32;
-
+/// The content of one `.loc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Location {
-    pub(super) position: Position,
-    pub(super) function: Option<Label>,
-    /// Where that function was inlined.
-    pub(super) inlined_at: Option<Position>,
+struct Location {
+    position: Position,
+    /// The inlined function, and the position of the call.
+    inlined: Option<(NameId, Position)>,
 }
 
 /// The content of the `.file` and `.loc` directives of one text.
@@ -35,11 +34,10 @@ pub struct LineMap {
     files: HashMap<u32, String>,
     /// First line of PTX of each location, ascending; `None` between functions.
     changes: Vec<(u32, Option<Location>)>,
-    labels: HashMap<String, Label>,
-    /// Names of inlined functions; until the name is met, the label itself.
+    /// Names of inlined functions; the label of a name that the text does not define.
     names: Vec<String>,
-    /// The call that inlined each position.
-    callers: HashMap<Position, (Option<Label>, Position)>,
+    /// The inlined function of each position, and the position of the call.
+    callers: HashMap<Position, (NameId, Position)>,
 }
 
 impl LineMap {
@@ -50,64 +48,85 @@ impl LineMap {
         let after = self.changes.partition_point(|(from, _)| *from <= ptx_line);
         let found = after.checked_sub(1).and_then(|at| self.changes[at].1);
         let Some(location) = found else { return Vec::new() };
-        let mut lines = vec![self.line(location.position, location.function)];
-        let mut outer = location.inlined_at;
+        let mut lines = Vec::new();
+        let mut next = Some((location.position, location.inlined));
         // A chain is as long as inlining is deep; a cycle in a forged text is not.
-        while let Some(position) = outer.filter(|_| lines.len() < 64) {
-            let caller = self.callers.get(&position);
-            let function = caller.and_then(|(function, _)| *function);
-            lines.push(self.line(position, function));
-            outer = caller.map(|(_, next)| *next);
+        while let Some((position, inlined)) = next.filter(|_| lines.len() < 64) {
+            lines.push(self.line(position, inlined.map(|(name, _)| name)));
+            next = inlined.map(|(_, caller)| (caller, self.callers.get(&caller).copied()));
         }
         lines.retain(|each| each.line > 0);
         lines
     }
 
-    /// The files named, in no order.
+    /// The files named, sorted.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let mut files: Vec<&str> = self.files.values().map(String::as_str).collect();
         files.sort_unstable();
         files.into_iter()
     }
 
-    fn line(&self, (file, line, column): Position, label: Option<Label>) -> SourceLine {
-        let name = |label: Label| self.names.get(usize::try_from(label).ok()?).cloned();
+    /// The line information of a module.
+    pub(super) fn from_tree(tree: &Tree<'_>) -> Self {
+        let strings = tree.strings.iter().map(|(label, name)| (*label, name.as_str()));
+        let mut reader =
+            Reader { map: Self::default(), strings: strings.collect(), known: HashMap::new() };
+        for file in &tree.files {
+            reader.map.files.insert(file.index, file.path.to_owned());
+        }
+        for function in &tree.functions {
+            let Some(body) = &function.body else { continue };
+            for statement in &body.statements {
+                if let Statement::Location(location, place) = statement {
+                    reader.location(location, place.line);
+                }
+            }
+            reader.change(function.end.line.saturating_add(1), None);
+        }
+        reader.map
+    }
+
+    fn line(&self, position: Position, name: Option<NameId>) -> SourceLine {
         SourceLine {
-            file: self.files.get(&file).cloned().unwrap_or_default(),
-            line,
-            column,
-            function: label.and_then(name),
+            file: self.files.get(&position.file).cloned().unwrap_or_default(),
+            line: position.line,
+            column: position.column,
+            function: name.and_then(|name| self.names.get(name)).cloned(),
         }
     }
+}
 
-    pub(super) fn add_file(&mut self, number: u32, name: &str) {
-        self.files.insert(number, name.to_owned());
+/// A line map while the functions of a module are read.
+struct Reader<'a> {
+    map: LineMap,
+    /// Names of inlined functions by label.
+    strings: HashMap<&'a str, &'a str>,
+    /// The names that the map contains, by label.
+    known: HashMap<&'a str, NameId>,
+}
+
+impl<'a> Reader<'a> {
+    fn location(&mut self, written: &tree::Location<'a>, ptx_line: u32) {
+        let position = written.position;
+        let inlined = written.inlined.map(|(label, caller)| (self.name(label), caller));
+        if let Some(inlined) = inlined {
+            self.map.callers.insert(position, inlined);
+        }
+        self.change(ptx_line, Some(Location { position, inlined }));
     }
 
-    pub(super) fn add_name(&mut self, label: &str, name: String) {
-        let number = self.label(label);
-        if let Some(known) = usize::try_from(number).ok().and_then(|at| self.names.get_mut(at)) {
-            *known = name;
-        }
+    fn name(&mut self, label: &'a str) -> NameId {
+        let names = &mut self.map.names;
+        *self.known.entry(label).or_insert_with(|| {
+            names.push(self.strings.get(label).copied().unwrap_or(label).to_owned());
+            names.len() - 1
+        })
     }
 
-    pub(super) fn label(&mut self, label: &str) -> Label {
-        if let Some(known) = self.labels.get(label) {
-            return *known;
+    fn change(&mut self, ptx_line: u32, location: Option<Location>) {
+        let changes = &mut self.map.changes;
+        if changes.last().is_none_or(|(_, last)| *last != location) {
+            changes.push((ptx_line, location));
         }
-        let number = Label::try_from(self.names.len()).unwrap_or(Label::MAX);
-        self.labels.insert(label.to_owned(), number);
-        self.names.push(label.to_owned());
-        number
-    }
-
-    pub(super) fn change(&mut self, ptx_line: u32, location: Option<Location>) {
-        if self.changes.last().is_some_and(|(_, last)| *last == location) {
-            return;
-        }
-        if let Some(Location { position, function, inlined_at: Some(outer) }) = location {
-            self.callers.insert(position, (function, outer));
-        }
-        self.changes.push((ptx_line, location));
     }
 }

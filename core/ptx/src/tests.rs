@@ -1,6 +1,8 @@
 //! `inlined.ptx` was written by NVRTC 13.5 for a kernel that inlines through a header; the other
 //! texts are cut from what NVRTC and Triton write.
 
+mod specimens;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -152,8 +154,10 @@ fn lines_lead_to_their_source_through_inlining() {
 
 #[test]
 fn a_cycle_of_inlining_ends() {
-    let module = read(".file 1 \"a\"\n.loc 1 2 3, function_name f, inlined_at 1 2 3\nret;\n");
-    assert_eq!(module.line_map.at(3).len(), 64);
+    let module = read(
+        ".file 1 \"a\"\n.func f() {\n.loc 1 2 3, function_name f, inlined_at 1 2 3\nret;\n}\n",
+    );
+    assert_eq!(module.line_map.at(4).len(), 64);
 }
 
 #[test]
@@ -175,12 +179,23 @@ fn large_and_broken_texts_are_read_in_linear_time() {
         "= {",
         ".const .b32 a = {",
         "[",
+        "a{",
+        "a{b{}",
+        "a{{}",
+        "}",
+        "\u{1F600}",
+        "a;",
+        ".loc 1 1 1 ",
+        "@",
+        "x:",
     ];
     for piece in pieces {
-        let text = piece.repeat((4 << 20) / piece.len());
-        let begun = std::time::Instant::now();
-        drop(read(&text));
-        assert!(begun.elapsed().as_secs_f64() < 4.0, "{piece:?}: {:?}", begun.elapsed());
+        let repeated = piece.repeat((4 << 20) / piece.len());
+        for text in [repeated.clone(), format!(".entry k() {{ {repeated}")] {
+            let begun = std::time::Instant::now();
+            drop(read(&text));
+            assert!(begun.elapsed().as_secs_f64() < 4.0, "{piece:?}: {:?}", begun.elapsed());
+        }
     }
 }
 
@@ -188,6 +203,15 @@ proptest! {
     #[test]
     fn any_text_is_read_without_panic(text in any::<String>()) {
         drop(read(&text));
+    }
+
+    #[test]
+    fn an_outline_has_the_functions_of_the_whole_tree(from in 0..INLINED.len(), to in 0..INLINED.len()) {
+        let text = INLINED.get(from.min(to)..from.max(to)).unwrap_or_default();
+        let extents = |tree: &tree::Tree<'_>| -> Vec<_> {
+            tree.functions.iter().map(|function| (function.name.to_owned(), function.end)).collect()
+        };
+        prop_assert_eq!(extents(&outline(text)), extents(&parse(text).0));
     }
 
     #[test]

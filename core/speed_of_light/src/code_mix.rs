@@ -2,7 +2,8 @@
 //!
 //! The counts are per instruction in the code, not per execution. Source: PTX ISA, chapter "Instructions".
 
-use lightbench_ptx::PtxModule;
+use lightbench_ptx::parse;
+use lightbench_ptx::tree::FunctionKind;
 
 /// The instruction counts of a kernel's PTX.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,33 +54,24 @@ enum Since {
 impl CodeMix {
     /// The instruction mix of the kernels with these symbols; functions that are not inlined are left out.
     #[must_use]
-    pub fn from_ptx(ptx: &str, module: &PtxModule, symbols: &[&str]) -> Self {
+    pub fn from_ptx(ptx: &str, symbols: &[&str]) -> Self {
         let mut mix = Self::default();
-        for entry in module.entries.iter().filter(|entry| symbols.contains(&entry.name.as_str())) {
-            let (first, last) = entry.lines;
-            let before = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
-            let lines = usize::try_from(last.saturating_sub(first)).unwrap_or(0) + 1;
+        let (tree, _) = parse(ptx);
+        for function in tree.functions.iter().filter(|each| symbols.contains(&each.name)) {
+            let Some(body) =
+                function.body.as_ref().filter(|_| function.kind == FunctionKind::Entry)
+            else {
+                continue;
+            };
             let mut since = Since::Barrier;
-            for line in ptx.lines().skip(before).take(lines) {
-                since = mix.line(line, since);
+            for statement in &body.statements {
+                if let Some((opcode, modifiers)) = body.opcode(statement) {
+                    mix.instruction(opcode, modifiers);
+                    since = mix.order(opcode, modifiers, since);
+                }
             }
         }
         mix
-    }
-
-    fn line(&mut self, line: &str, since: Since) -> Since {
-        let statement = line.trim_start();
-        // A predicate precedes its instruction.
-        let statement = match statement.strip_prefix('@') {
-            Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
-            None => statement,
-        };
-        let opcode = statement.split([' ', '\t', ';']).next().unwrap_or("");
-        let mut parts = opcode.split('.');
-        let name = parts.next().unwrap_or("");
-        let modifiers: Vec<&str> = parts.collect();
-        self.instruction(name, &modifiers);
-        self.order(name, &modifiers, since)
     }
 
     /// Follows loads, products and stores of tiles in the order of the text.
@@ -171,9 +163,8 @@ mod tests {
     fn check(statement: &str, expected: CodeMix) {
         let text =
             format!(".visible .entry k()\n{{\n{statement}\n}}\n.func f() {{\nbar.sync 0;\n}}\n");
-        let module = lightbench_ptx::read(&text);
-        assert_eq!(CodeMix::from_ptx(&text, &module, &["k"]), expected, "{statement}");
-        assert_eq!(CodeMix::from_ptx(&text, &module, &["other"]), CodeMix::default());
+        assert_eq!(CodeMix::from_ptx(&text, &["k"]), expected, "{statement}");
+        assert_eq!(CodeMix::from_ptx(&text, &["other"]), CodeMix::default());
     }
 
     #[test]
@@ -225,5 +216,7 @@ mod tests {
         check("mul.lo.s32 %r1, %r2, %r3;", none);
         check("// ld.global.f32", none);
         check("$L_1:", none);
+        check("{ bar.sync 0; bar.sync 1; }", CodeMix { barriers: 2, ..none });
+        check("tcgen05.mma.future {{%r1}, %r2}, %r3;", CodeMix { tensor: 1, ..none });
     }
 }

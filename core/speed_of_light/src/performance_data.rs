@@ -248,7 +248,7 @@ impl<'a> PerformanceData<'a> {
             work,
             launches: &facts.launches,
             launches_run: Some(launches(&facts.plan.steps)),
-            code: Some(CodeMix::from_ptx(&artifact.ptx, &artifact.module, &symbols)),
+            code: Some(CodeMix::from_ptx(&artifact.ptx, &symbols)),
             counted: None,
             units: Vec::new(),
             waits: false,

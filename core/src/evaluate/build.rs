@@ -362,7 +362,7 @@ impl Builder<'_, '_> {
         let kinds = workload.work.operations.iter().map(|(kind, _)| *kind);
         let symbols: Vec<&str> =
             candidate.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
-        let code = CodeMix::from_ptx(&candidate.artifact.ptx, &candidate.artifact.module, &symbols);
+        let code = CodeMix::from_ptx(&candidate.artifact.ptx, &symbols);
         let trial = CompiledWorkload {
             case,
             candidate: program,

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+pub use lightbench_ptx::PtxLocation;
+use lightbench_ptx::SyntaxError;
+
 pub use super::isa::refusal::Refusal;
 use super::module::SourceLine;
-pub use super::ptx::token::PtxLocation;
 
 /// An error in a module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +16,12 @@ pub struct LoadError {
     /// Location in the source, if there is a `.loc` directive.
     pub source_line: Option<SourceLine>,
     pub problem: Problem,
+}
+
+impl From<SyntaxError> for LoadError {
+    fn from(SyntaxError { place, found, expected }: SyntaxError) -> Self {
+        Self { place, source_line: None, problem: Problem::Syntax { found, expected } }
+    }
 }
 
 impl fmt::Display for LoadError {

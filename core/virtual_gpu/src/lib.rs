@@ -1,9 +1,9 @@
 //! The virtual GPU: it executes PTX exactly, checks every access and counts the work.
 //!
 //! ```text
-//!  text ──► ptx (tokens, tree) ──► module (names, types, layout) ──► lower (passes) ──► machine ──► Report
-//!                                     │                                                  │   │
-//!              isa (every instruction, declared once)     semantics (results on bits)    ┘   └ cost (counters)
+//!  lightbench_ptx::Tree ──► module (names, types, layout) ──► lower (passes) ──► machine ──► Report
+//!                              │                                                  │   │
+//!       isa (every instruction, declared once)     semantics (results on bits)    ┘   └ cost (counters)
 //! ```
 //!
 //! The crate does not depend on `lightbench-core`, because it takes longest to compile.
@@ -18,7 +18,6 @@ pub mod isa;
 mod lower;
 pub mod machine;
 pub mod module;
-pub mod ptx;
 pub mod semantics;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The PTX reader: any text has entries and a line map, perhaps empty ones.
+//! The PTX parser: any text has declarations and a line map, perhaps empty ones, and a tree with bounded errors.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +13,16 @@ fuzz_target!(|text: &str| {
             let _ = parameter.may_be_pointer();
         }
     }
-    for line in 0..=text.lines().count() + 1 {
-        let _ = module.line_map.at(u32::try_from(line).unwrap());
+    let lines = u32::try_from(text.lines().count() + 1).unwrap();
+    for line in 0..=lines {
+        let _ = module.line_map.at(line);
     }
+    let (tree, errors) = ptx::parse(text);
+    let unsupported = tree.unsupported().map(|statement| &statement.error);
+    let errors: Vec<&ptx::SyntaxError> = errors.iter().chain(unsupported).collect();
+    assert!(errors.len() <= ptx::MAX_ERRORS + 1);
+    for error in &errors {
+        assert!(error.place.line <= lines && !error.to_string().is_empty());
+    }
+    assert!(tree.unsupported().all(|statement| text.contains(statement.text)));
 });

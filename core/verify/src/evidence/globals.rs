@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use lightbench_virtual_gpu::ptx::tree::{
+use lightbench_ptx::tree::{
     Address, Body, Declaration, Function, InitialValue, Instruction, Operand, Statement, Tree,
 };
 
@@ -86,7 +86,8 @@ fn declaration<'a, 't>(statement: &'a Statement<'t>) -> Option<&'a Declaration<'
         | Statement::Close
         | Statement::Label(..)
         | Statement::Instruction(_)
-        | Statement::Location(_)
+        | Statement::Location(..)
+        | Statement::Unsupported(_)
         | Statement::Prototype { .. }
         | Statement::BranchTargets { .. }
         | Statement::CallTargets { .. } => None,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lightbench_virtual_gpu::ptx::tree::{Function, Tree};
+use lightbench_ptx::tree::{Function, Tree};
 
 /// What is looked up while functions are searched.
 pub(super) struct Index<'a, 't> {

@@ -26,12 +26,8 @@ pub use provenance::{Disbelief, Provenance};
 
 use lightbench_project::manifest::Evidence;
 use lightbench_project::policy::Policy;
-use lightbench_ptx::SourceLine;
-use lightbench_virtual_gpu::ptx::parse::parse;
-use lightbench_virtual_gpu::ptx::tree::{
-    Body, Declaration, Function, FunctionKind, InitialValue, Statement,
-};
-use lightbench_virtual_gpu::{LoadError, PtxLocation};
+use lightbench_ptx::tree::{Body, Declaration, Function, FunctionKind, InitialValue, Statement};
+use lightbench_ptx::{PtxLocation, SourceLine, SyntaxError, parse};
 
 use globals::Variables;
 use index::Index;
@@ -73,7 +69,7 @@ pub enum Origin {
 pub enum Unreadable {
     /// The text is not PTX.
     #[error("the PTX cannot be read: {0}")]
-    Syntax(LoadError),
+    Syntax(SyntaxError),
     /// A launched kernel is not in it.
     #[error("the PTX has no kernel `{0}`")]
     NoEntry(String),
@@ -95,7 +91,8 @@ pub fn find(
     provenance: &Provenance,
 ) -> Result<Vec<Found>, Unreadable> {
     let (tree, errors) = parse(ptx);
-    if let Some(error) = errors.into_iter().next() {
+    let unsupported = tree.unsupported().map(|statement| statement.error.clone());
+    if let Some(error) = errors.into_iter().chain(unsupported).min_by_key(|error| error.place) {
         return Err(Unreadable::Syntax(error));
     }
     let module = Module {
@@ -156,7 +153,7 @@ impl<'t> Search<'_, 't> {
         for (at, statement) in body.statements.iter().enumerate() {
             let Statement::Instruction(instruction) = statement else {
                 scopes.enter(statement)?;
-                if let Statement::Location(location) = statement {
+                if let Statement::Location(location, _) = statement {
                     places.enter(location);
                 } else if let Statement::Declaration(declaration) = statement {
                     self.table(declaration, found);
@@ -168,7 +165,7 @@ impl<'t> Search<'_, 't> {
                 found.push(self.assembly(block, Some(place), &places));
             }
             let is_foreign = |name| !index.defines(name) && scopes.find(name).is_none();
-            let modifiers = uses::modifiers(body, instruction);
+            let modifiers = body.modifiers_in(instruction.modifiers);
             for (evidence, what) in uses::evidence_of(instruction, modifiers, is_foreign) {
                 found.push(self.found(evidence, what, place, &places));
             }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use lightbench_virtual_gpu::ptx::tree::{
+use lightbench_ptx::tree::{
     Body, Declaration, Function, FunctionKind, InitialValue, Operand, Statement, Tree,
 };
 
@@ -113,7 +113,8 @@ fn mentions<'t>(body: &Body<'t>, found: &mut impl FnMut(&'t str)) {
             Statement::Open(_)
             | Statement::Close
             | Statement::Label(..)
-            | Statement::Location(_)
+            | Statement::Location(..)
+            | Statement::Unsupported(_)
             | Statement::Prototype { .. }
             | Statement::BranchTargets { .. } => {}
         }

@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-use lightbench_virtual_gpu::PtxLocation;
-use lightbench_virtual_gpu::ptx::tree::{Declaration, Function, Statement};
+use lightbench_ptx::PtxLocation;
+use lightbench_ptx::tree::{Declaration, Function, Statement};
 
 use super::Unreadable;
 
@@ -70,7 +70,8 @@ impl<'t> Scopes<'t> {
             Statement::Declaration(declaration) => self.declare(declaration),
             Statement::Label(..)
             | Statement::Instruction(_)
-            | Statement::Location(_)
+            | Statement::Location(..)
+            | Statement::Unsupported(_)
             | Statement::Prototype { .. }
             | Statement::BranchTargets { .. }
             | Statement::CallTargets { .. } => {}

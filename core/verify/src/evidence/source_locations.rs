@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use lightbench_ptx::SourceLine;
-use lightbench_virtual_gpu::PtxLocation;
-use lightbench_virtual_gpu::ptx::tree::{Location, Position};
+use lightbench_ptx::tree::{Location, Position};
+use lightbench_ptx::{PtxLocation, SourceLine};
 
 use super::index::Index;
 

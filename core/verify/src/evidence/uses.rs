@@ -1,18 +1,9 @@
 //! Evidence in one instruction by itself, without data flow.
 
 use lightbench_project::manifest::Evidence;
-use lightbench_virtual_gpu::ptx::tree::{Body, Instruction, Operand};
+use lightbench_ptx::tree::{Instruction, Operand};
 
 use super::reach::each_name;
-
-/// The modifiers of an instruction.
-pub(super) fn modifiers<'a, 't>(
-    body: &'a Body<'t>,
-    instruction: &Instruction<'t>,
-) -> &'a [&'t str] {
-    let (first, last) = instruction.modifiers;
-    body.modifiers.get(first as usize..last as usize).unwrap_or_default()
-}
 
 /// The evidence in one instruction; `is_foreign` is whether the module does not define a name.
 pub(super) fn evidence_of<'t>(

@@ -156,7 +156,7 @@ impl<'m> Modifiers<'m> {
 
 /// `add.rn.f32`, truncated if it is very long.
 pub(crate) fn spelling(opcode: &str, words: &[&str]) -> String {
-    use crate::ptx::token::excerpt;
+    use lightbench_ptx::excerpt;
     let mut text = excerpt(opcode).to_owned();
     for word in words.iter().take(Modifiers::MOST) {
         text.push('.');

@@ -1,12 +1,13 @@
 //! Calls: the callee, its arguments and its results. PTX ISA, sections "call" and "Function Declarations and
 //! Definitions".
 
+use lightbench_ptx::excerpt;
+use lightbench_ptx::tree;
+
 use super::super::error::Problem;
 use super::super::isa::memory::Space;
 use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::Role;
-use super::super::ptx::token::excerpt;
-use super::super::ptx::tree;
 use super::layout::Parameter;
 use super::module_scope::ModuleScope;
 use super::names::Binding;

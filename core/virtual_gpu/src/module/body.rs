@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use lightbench_ptx::tree::{self, Declaration, Statement, Unsupported};
+use lightbench_ptx::{MAX_ERRORS, excerpt};
+
 use super::super::error::{LoadError, Problem, PtxLocation};
+use super::super::isa::refusal::Refusal;
 use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::Signature;
 use super::super::isa::{self, Operation};
-use super::super::ptx::parse::MAX_ERRORS;
-use super::super::ptx::token::excerpt;
-use super::super::ptx::tree::{self, Declaration, Statement};
 use super::layout::{self, ParameterOwner};
 use super::locations::{LocationId, Locations, SourceLine, source_line};
 use super::module_scope::{self, ModuleScope};
@@ -150,7 +151,8 @@ impl<'r, 'a> Reader<'r, 'a> {
                 }
                 Statement::Instruction(_) => position += 1,
                 Statement::Declaration(_)
-                | Statement::Location(_)
+                | Statement::Location(..)
+                | Statement::Unsupported(_)
                 | Statement::Prototype { .. }
                 | Statement::BranchTargets { .. }
                 | Statement::CallTargets { .. } => {}
@@ -176,7 +178,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             Statement::Close => self.names.close(),
             Statement::Label(..) => {}
-            Statement::Location(location) => self.location = Some(self.locations.add(location)),
+            Statement::Location(location, _) => self.location = Some(self.locations.add(location)),
             Statement::Declaration(declaration) => self.declaration(declaration),
             Statement::Prototype { name, place, signature } => {
                 self.prototype(name, *place, signature);
@@ -189,16 +191,35 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             Statement::Instruction(instruction) => {
                 words.clear();
-                let (first, last) = instruction.modifiers;
-                words.extend(&body.modifiers[first as usize..last as usize]);
+                words.extend(body.modifiers_in(instruction.modifiers));
                 self.starts.push(self.body.instructions.len() as u32);
                 match self.instruction(instruction, words) {
                     Ok(decoded) => self.emit(decoded),
                     Err((place, problem)) => self.report(place, problem),
                 }
             }
+            Statement::Unsupported(statement) => {
+                self.unsupported(statement, body.modifiers_in(statement.modifiers));
+            }
         }
         true
+    }
+
+    /// Reports an instruction whose operands the parser cannot read: the instruction if the virtual GPU does not have
+    /// it, otherwise the syntax error.
+    fn unsupported(&mut self, statement: &Unsupported<'a>, words: &[&'a str]) {
+        match isa::decode(statement.opcode, words, 0_usize) {
+            Err(refusal @ (Refusal::Unsupported { .. } | Refusal::Unknown { .. })) => {
+                self.report(statement.place, Problem::Instruction(refusal));
+            }
+            Ok(_)
+            | Err(
+                Refusal::Modifier { .. } | Refusal::Missing { .. } | Refusal::Combination { .. },
+            ) => {
+                let LoadError { place, problem, .. } = statement.error.clone().into();
+                self.report(place, problem);
+            }
+        }
     }
 
     fn declaration(&mut self, written: &Declaration<'a>) {
@@ -382,7 +403,8 @@ fn place_of(statement: &Statement<'_>) -> PtxLocation {
         | Statement::CallTargets { place, .. } => *place,
         Statement::Instruction(instruction) => instruction.place,
         Statement::Declaration(declaration) => declaration.place,
-        Statement::Close | Statement::Location(_) => PtxLocation::default(),
+        Statement::Unsupported(statement) => statement.place,
+        Statement::Close | Statement::Location(..) => PtxLocation::default(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Operands of branches and calls. PTX ISA, section "Control Flow Instructions".
 
+use lightbench_ptx::tree;
+
 use super::super::error::{Problem, PtxLocation};
 use super::super::isa;
 use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::{ControlOperands, Role};
-use super::super::ptx::tree;
 use super::body::{Guard, Reader, problem};
 use super::names::Binding;
 use super::operand::Operand;

@@ -1,7 +1,8 @@
 //! Constants as values of a type. PTX ISA, section "Constants": integers are truncated, floats are rounded.
 
+use lightbench_ptx::tree::Literal;
+
 use super::super::isa::scalar::{ScalarClass, ScalarType};
-use super::super::ptx::tree::Literal;
 use super::operand::Immediate;
 
 /// The constant as a value of a type; none if the type does not accept it.

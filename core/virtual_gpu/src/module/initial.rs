@@ -1,8 +1,9 @@
 //! Initial values of variables. PTX ISA, section "Initializers".
 
+use lightbench_ptx::tree::{self, Declaration, InitialValue, Literal};
+
 use super::super::error::{Problem, PtxLocation};
 use super::super::isa::scalar::{ScalarClass, ScalarType};
-use super::super::ptx::tree::{self, Declaration, InitialValue, Literal};
 use super::module_scope::{MAX_INITIAL_BYTES, ModuleScope};
 use super::{FunctionId, VariableId};
 

@@ -1,10 +1,11 @@
 //! Sizes and alignments of variables and parameters, as the ABI defines them.
 
+use lightbench_ptx::tree::Declaration;
+
 use super::super::error::Problem;
 use super::super::isa::Keyword as _;
 use super::super::isa::memory::{Space, SpaceWord};
 use super::super::isa::scalar::ScalarType;
-use super::super::ptx::tree::Declaration;
 
 /// A parameter: its offset and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,6 +171,6 @@ pub(super) fn problem(
     what: &'static str,
     reason: impl Into<String>,
 ) -> Problem {
-    let name = super::super::ptx::token::excerpt(declaration.name).to_owned();
+    let name = lightbench_ptx::excerpt(declaration.name).to_owned();
     Problem::Declaration { what, name, reason: reason.into() }
 }

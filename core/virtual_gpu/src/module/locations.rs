@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::super::ptx::tree::{self, Position, Tree};
+use lightbench_ptx::tree::{self, Position, Tree};
 
 /// The index of a location of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -15,6 +15,8 @@ mod operands;
 mod registers_passed;
 mod selectors;
 
+use std::collections::BTreeMap;
+
 pub use arguments::{Call, CallTarget};
 pub use body::{Guard, Instruction};
 pub use initial::{InitialBytes, Relocation, RelocationTarget};
@@ -22,11 +24,12 @@ pub use layout::{Parameter, PointerHint};
 pub use locations::{Inlined, Location, LocationId, SourceLine};
 pub use operand::{Address, Base, Immediate, Operand, Symbol};
 
+pub use lightbench_ptx::tree::{FunctionKind, Linkage};
+
 use super::error::LoadError;
 use super::isa::memory::Space;
 use super::isa::scalar::ScalarType;
 use super::lower::programs::Programs;
-pub use super::ptx::tree::{FunctionKind, Linkage};
 
 /// The index of a function of a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,6 +74,8 @@ pub struct Module {
     pub files: Vec<(u32, String)>,
     /// Source locations that instructions refer to.
     pub locations: Vec<Location>,
+    /// The errors of kernels with instructions that the virtual GPU does not support; these kernels have no body.
+    pub(super) refused: BTreeMap<FunctionId, Vec<LoadError>>,
     /// The lowered kernels. The fields above do not change after the first launch.
     pub(super) programs: Programs,
     /// A number that differs for each load: a module that is loaded again has variables of its own.
@@ -85,6 +90,26 @@ impl Module {
     /// The errors of the module, at most about a hundred, in the order of the text.
     pub fn load(ptx: &str) -> Result<Self, Vec<LoadError>> {
         load::load(ptx)
+    }
+
+    /// Loads a module of which some kernels may contain instructions that the virtual GPU does not support. Such a
+    /// kernel has no body, and [`Self::refusal`] gives its errors.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the module, if one of them is not an unsupported instruction of a kernel, or if no kernel is
+    /// supported.
+    pub fn load_supported(ptx: &str) -> Result<Self, Vec<LoadError>> {
+        load::load_supported(ptx)
+    }
+
+    /// Why the virtual GPU cannot run a kernel of a module that [`Self::load_supported`] loaded: its unsupported
+    /// instructions, in the order of the text. Empty for a kernel that it can run.
+    #[must_use]
+    pub fn refusal(&self, kernel: &str) -> &[LoadError] {
+        let function = self.functions.iter().position(|function| function.name == kernel);
+        let refused = function.and_then(|index| self.refused.get(&FunctionId(index as u32)));
+        refused.map_or(&[], Vec::as_slice)
     }
 
     /// The function with this name.

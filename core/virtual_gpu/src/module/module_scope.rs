@@ -3,9 +3,10 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
+use lightbench_ptx::MAX_ERRORS;
+use lightbench_ptx::tree::{self, Declaration, FunctionKind, Linkage, Tree};
+
 use super::super::error::{Problem, PtxLocation};
-use super::super::ptx::parse::MAX_ERRORS;
-use super::super::ptx::tree::{self, Declaration, FunctionKind, Linkage, Tree};
 use super::layout::{self, Parameter, ParameterOwner};
 use super::{Function, FunctionId, InitialBytes, LaunchBounds, Variable, VariableId};
 
@@ -78,7 +79,7 @@ impl<'a> ModuleScope<'a> {
             || !same_shape(&earlier.parameters, &function.parameters)
             || !same_shape(&earlier.returns, &function.returns)
         {
-            let name = super::super::ptx::token::excerpt(written.name).to_owned();
+            let name = lightbench_ptx::excerpt(written.name).to_owned();
             self.errors.push((written.place, Problem::Twice { name }));
         } else if body.is_some() {
             *earlier = function;
@@ -95,7 +96,7 @@ impl<'a> ModuleScope<'a> {
             Err(problem) => return self.errors.push((written.place, problem)),
         };
         if self.functions.contains_key(written.name) {
-            let name = super::super::ptx::token::excerpt(written.name).to_owned();
+            let name = lightbench_ptx::excerpt(written.name).to_owned();
             return self.errors.push((written.place, Problem::Twice { name }));
         }
         let Some(known) = self.variables.get(written.name) else {
@@ -109,7 +110,7 @@ impl<'a> ModuleScope<'a> {
             (_, Linkage::Extern) => {}
             (Linkage::Extern, _) => *earlier = variable,
             (_, _) => {
-                let name = super::super::ptx::token::excerpt(written.name).to_owned();
+                let name = lightbench_ptx::excerpt(written.name).to_owned();
                 self.errors.push((written.place, Problem::Twice { name }));
             }
         }
@@ -169,7 +170,7 @@ fn function(written: &tree::Function<'_>) -> Result<Function, (PtxLocation, Prob
     let parameters = layout::parameters(&written.signature.parameters, taker)?;
     let bytes = parameters.last().map_or(0, |last| last.offset + last.bytes);
     if written.kind == FunctionKind::Entry && bytes > MAX_PARAMETER_BYTES {
-        let name = super::super::ptx::token::excerpt(written.name).to_owned();
+        let name = lightbench_ptx::excerpt(written.name).to_owned();
         let reason =
             format!("takes {bytes} bytes of parameters; a kernel takes {MAX_PARAMETER_BYTES}");
         return Err((written.place, Problem::Declaration { what: "kernel", name, reason }));
@@ -205,8 +206,8 @@ fn bounds(written: &tree::Function<'_>) -> Result<LaunchBounds, Problem> {
             | "abi_preserve_control"
             | "local_maxnreg" => {}
             other => {
-                let name = super::super::ptx::token::excerpt(written.name).to_owned();
-                let other = super::super::ptx::token::excerpt(other);
+                let name = lightbench_ptx::excerpt(written.name).to_owned();
+                let other = lightbench_ptx::excerpt(other);
                 let reason = format!("has the unknown directive `.{other}`");
                 return Err(Problem::Declaration { what: "function", name, reason });
             }

@@ -5,13 +5,14 @@
     reason = "an operand of any shape but the wanted one is the same error"
 )]
 
+use lightbench_ptx::excerpt;
+use lightbench_ptx::tree::{self, Literal};
+
 use super::super::error::Problem;
 use super::super::isa::memory::Space;
 use super::super::isa::scalar::{Fit, ScalarClass, ScalarType};
 use super::super::isa::signature::Role;
 use super::super::isa::special_register::SpecialRegister;
-use super::super::ptx::token::excerpt;
-use super::super::ptx::tree::{self, Literal};
 use super::constants::immediate;
 use super::module_scope::ModuleScope;
 use super::names::{Binding, Names};

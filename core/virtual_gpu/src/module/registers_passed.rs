@@ -6,12 +6,13 @@
 //! arguments and loads its results. These instructions are added here, so that the rest of the crate handles one
 //! way of passing only.
 
+use lightbench_ptx::tree;
+
 use super::super::error::PtxLocation;
 use super::super::isa::Operation;
 use super::super::isa::control::Control;
 use super::super::isa::memory::{Access, CacheHints, ElementType, Memory, Ordering, Space};
 use super::super::isa::scalar::ScalarType;
-use super::super::ptx::tree;
 use super::arguments::{ParsedCall, PassedValue};
 use super::body::{Guard, Instruction, Reader};
 use super::names::Binding;

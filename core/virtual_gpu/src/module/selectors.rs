@@ -4,8 +4,9 @@
 //! The operands of `vadd.s32.u32.s32 %r1, %r2.b0, -%r3` are plain registers; the selectors and signs belong to the
 //! operation.
 
+use lightbench_ptx::tree::{Instruction, Operand};
+
 use super::super::isa::{OperandForms, SELECTED, video};
-use super::super::ptx::tree::{Instruction, Operand};
 
 /// The syntax of the operands of an instruction, and the instruction with plain operands if it has selectors or
 /// signs.

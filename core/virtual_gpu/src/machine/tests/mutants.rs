@@ -9,14 +9,15 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use lightbench_ptx::parse;
+use lightbench_ptx::tree::{Body, Declaration, Function, FunctionKind, Operand, Statement};
+
 use super::described::{Described, Given, Rights};
 use super::files::texts;
 use crate::machine::{
     Access, Argument, DeviceShape, InitialContent, LaunchConfig, Machine, Races, Report, Schedule,
 };
 use crate::module::Module;
-use crate::ptx::parse::parse;
-use crate::ptx::tree::{Body, Declaration, Function, FunctionKind, Operand, Statement};
 
 /// Warp instructions that a mutant may take. A warp that goes round a short loop is looked at every 16,384 of them.
 const STEPS: u64 = 1 << 15;
@@ -95,7 +96,8 @@ impl Sites {
                 Statement::Open(_)
                 | Statement::Close
                 | Statement::Declaration(_)
-                | Statement::Location(_)
+                | Statement::Location(..)
+                | Statement::Unsupported(_)
                 | Statement::Prototype { .. }
                 | Statement::BranchTargets { .. }
                 | Statement::CallTargets { .. } => continue,

@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
 
     fn initial_value(&mut self) -> Parsed<InitialValue<'a>> {
         match self.token() {
-            Token::Word("generic") if self.ahead.0 == Token::Mark('(') => {
+            Token::Word("generic") if self.ahead.token == Token::Mark('(') => {
                 self.advance();
                 self.parenthesised_symbol(true, None)
             }

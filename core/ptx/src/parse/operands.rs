@@ -1,5 +1,6 @@
 //! Operands of instructions. PTX ISA, section 6 "Instruction Operands".
 
+use super::super::error::SyntaxError;
 use super::super::token::Token;
 use super::super::tree::{Address, Literal, Operand};
 use super::{Parsed, Parser};
@@ -47,7 +48,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 self.word("a predicate").map(Operand::Not)
             }
-            Token::Mark('-') if matches!(self.ahead.0, Token::Word(_)) => {
+            Token::Mark('-') if matches!(self.ahead.token, Token::Word(_)) => {
                 self.advance();
                 let name = self.word("a register")?;
                 let mut component = None;
@@ -64,9 +65,9 @@ impl<'a> Parser<'a> {
                     Literal::Single(_) | Literal::Double(_) => Err(self.unexpected("an integer")),
                 }
             }
-            _ => self.literal().map(Operand::Literal).map_err(|mut error| {
-                error.problem = self.unexpected("an operand").problem;
-                error
+            _ => self.literal().map(Operand::Literal).map_err(|error| SyntaxError {
+                place: error.place,
+                ..self.unexpected("an operand")
             }),
         }
     }

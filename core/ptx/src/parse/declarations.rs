@@ -4,7 +4,7 @@
 
 use super::super::token::Token;
 use super::super::tree::{Declaration, Linkage, PointerHint};
-use super::{Parsed, Parser};
+use super::{Detail, Parsed, Parser};
 
 /// The part of a declaration before the names, shared by all names of a directive.
 #[derive(Clone, Copy)]
@@ -27,7 +27,10 @@ impl<'a> Parser<'a> {
         loop {
             let mut declaration = self.declared_name(prefix)?;
             if self.accept('=') {
-                self.initialiser(&mut declaration)?;
+                match self.detail {
+                    Detail::Full => self.initialiser(&mut declaration)?,
+                    Detail::Outline => self.skip_initialiser(),
+                }
             }
             declarations.push(declaration);
             if !self.accept(',') {

@@ -1,7 +1,10 @@
 //! The syntax tree of a module. It borrows every name from the text and has no semantic information.
 //!
+//! An outline is a tree without instructions, labels, scopes and initialisers: only declarations and line information.
+//!
 //! Bodies are flat: a scope is an `Open` and a `Close` among the statements, so that no input leads to recursion.
 
+use super::error::SyntaxError;
 use super::token::PtxLocation;
 
 /// The syntax tree of a text.
@@ -22,6 +25,25 @@ pub struct Tree<'a> {
     pub files: Vec<File<'a>>,
     /// Zero-terminated strings of `.debug_str`, by label: names of inlined functions.
     pub strings: Vec<(&'a str, String)>,
+}
+
+impl<'a> Tree<'a> {
+    /// The instructions of all functions whose operands the parser cannot read, in the order of the text.
+    pub fn unsupported(&self) -> impl Iterator<Item = &Unsupported<'a>> {
+        let bodies = self.functions.iter().filter_map(|function| function.body.as_ref());
+        bodies.flat_map(|body| &body.statements).filter_map(|statement| match statement {
+            Statement::Unsupported(unsupported) => Some(&**unsupported),
+            Statement::Open(_)
+            | Statement::Close
+            | Statement::Declaration(_)
+            | Statement::Label(..)
+            | Statement::Instruction(_)
+            | Statement::Location(..)
+            | Statement::Prototype { .. }
+            | Statement::BranchTargets { .. }
+            | Statement::CallTargets { .. } => None,
+        })
+    }
 }
 
 /// `.file 1 "kernel.cu"`.
@@ -147,6 +169,8 @@ pub struct Function<'a> {
     pub signature: Signature<'a>,
     /// `.maxntid 128, 1, 1` → ("maxntid", [128, 1, 1]).
     pub directives: Vec<(&'a str, Vec<u64>)>,
+    /// Location of the closing brace of the body, or of the `;` of a declaration.
+    pub end: PtxLocation,
     /// None for a declaration.
     pub body: Option<Body<'a>>,
 }
@@ -168,6 +192,35 @@ pub struct Body<'a> {
     pub statements: Vec<Statement<'a>>,
     /// The modifiers of all instructions, one after the other.
     pub modifiers: Vec<&'a str>,
+    /// In an outline, the names that the skipped statements mention, except registers: variables, labels, functions.
+    pub symbols: Vec<&'a str>,
+}
+
+impl<'a> Body<'a> {
+    /// The modifiers of an instruction, by its range.
+    #[must_use]
+    pub fn modifiers_in(&self, (first, last): (u32, u32)) -> &[&'a str] {
+        self.modifiers.get(first as usize..last as usize).unwrap_or_default()
+    }
+
+    /// The opcode of a statement without its modifiers, and the modifiers; none for other statements than
+    /// instructions.
+    #[must_use]
+    pub fn opcode(&self, statement: &Statement<'a>) -> Option<(&'a str, &[&'a str])> {
+        let (opcode, modifiers) = match statement {
+            Statement::Instruction(instruction) => (instruction.opcode, instruction.modifiers),
+            Statement::Unsupported(unsupported) => (unsupported.opcode, unsupported.modifiers),
+            Statement::Open(_)
+            | Statement::Close
+            | Statement::Declaration(_)
+            | Statement::Label(..)
+            | Statement::Location(..)
+            | Statement::Prototype { .. }
+            | Statement::BranchTargets { .. }
+            | Statement::CallTargets { .. } => return None,
+        };
+        Some((opcode, self.modifiers_in(modifiers)))
+    }
 }
 
 /// One statement.
@@ -182,8 +235,10 @@ pub enum Statement<'a> {
     /// `$L__BB0_1:`.
     Label(&'a str, PtxLocation),
     Instruction(Instruction<'a>),
-    /// `.loc`: the source location of the following code.
-    Location(Location<'a>),
+    /// An instruction whose operands the parser cannot read.
+    Unsupported(Box<Unsupported<'a>>),
+    /// `.loc`: the source location of the following code, and the location of the directive.
+    Location(Location<'a>, PtxLocation),
     /// `name: .callprototype (…) _ (…);`
     Prototype {
         name: &'a str,
@@ -236,6 +291,21 @@ pub struct Instruction<'a> {
     pub modifiers: (u32, u32),
     /// The operands, each with its location.
     pub operands: Vec<(Operand<'a>, PtxLocation)>,
+}
+
+/// An instruction with operands in a syntax that the parser does not support: the rest of the body is in the tree.
+#[derive(Debug)]
+pub struct Unsupported<'a> {
+    /// Location of the opcode.
+    pub place: PtxLocation,
+    /// The statement, from its guard to its `;`.
+    pub text: &'a str,
+    /// The part before the first dot.
+    pub opcode: &'a str,
+    /// Its modifiers: a range of `Body::modifiers`.
+    pub modifiers: (u32, u32),
+    /// The first token that the parser does not accept.
+    pub error: SyntaxError,
 }
 
 /// `@%p1` or `@!%p1`.

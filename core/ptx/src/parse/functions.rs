@@ -2,7 +2,7 @@
 
 use super::super::token::Token;
 use super::super::tree::{Body, Function, FunctionKind, Linkage, Signature};
-use super::{Parsed, Parser};
+use super::{Detail, Parsed, Parser};
 
 impl<'a> Parser<'a> {
     /// From `.entry` or `.func` to the end of the body, or to `;`.
@@ -26,12 +26,23 @@ impl<'a> Parser<'a> {
             signature.parameters = self.parameter_list()?;
         }
         let directives = self.performance_directives(&mut signature)?;
-        let mut function =
-            Function { place, linkage, kind, name, signature, directives, body: None };
+        let mut function = Function {
+            place,
+            linkage,
+            kind,
+            name,
+            signature,
+            directives,
+            end: self.place(),
+            body: None,
+        };
         if !self.accept(';') {
             self.expect('{')?;
             let mut body = Body::default();
-            self.statements(&mut body);
+            function.end = match self.detail {
+                Detail::Full => self.statements(&mut body),
+                Detail::Outline => self.outline_body(&mut body),
+            };
             function.body = Some(body);
         }
         self.tree.functions.push(function);

@@ -58,7 +58,8 @@ impl fmt::Display for Token<'_> {
 }
 
 /// The beginning of a name, so that messages about very long names stay short.
-pub(crate) fn excerpt(name: &str) -> &str {
+#[must_use]
+pub fn excerpt(name: &str) -> &str {
     const LONGEST: usize = 80;
     let mut end = name.len().min(LONGEST);
     while !name.is_char_boundary(end) {
@@ -67,7 +68,17 @@ pub(crate) fn excerpt(name: &str) -> &str {
     &name[..end]
 }
 
+/// A token and its location.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lexeme<'a> {
+    pub(crate) token: Token<'a>,
+    pub(crate) place: PtxLocation,
+    /// Offset of its first byte.
+    pub(crate) start: usize,
+}
+
 /// Reads tokens from a text.
+#[derive(Clone, Copy)]
 pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
@@ -81,15 +92,98 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next token; after the end, `End` for ever.
-    pub(crate) fn next_token(&mut self) -> (Token<'a>, PtxLocation) {
+    pub(crate) fn next_token(&mut self) -> Lexeme<'a> {
         let closed = self.skip_blanks();
-        let column = (self.at - self.line_start + 1) as u32;
+        let start = self.at;
+        let column = (start - self.line_start + 1) as u32;
         let place = PtxLocation { line: self.line, column };
-        if !closed {
-            return (Token::Invalid("an unterminated comment"), place);
+        let token = if closed { self.token() } else { Token::Invalid("an unterminated comment") };
+        Lexeme { token, place, start }
+    }
+
+    /// The digits and dots that begin at a lexeme.
+    pub(crate) fn dotted_number(&self, lexeme: &Lexeme<'a>) -> &'a str {
+        let rest = self.text.get(lexeme.start..).unwrap_or_default();
+        let end = rest.find(|character: char| !character.is_ascii_digit() && character != '.');
+        &rest[..end.unwrap_or(rest.len())]
+    }
+
+    /// The text from the first byte of a lexeme to the present position.
+    pub(crate) fn text_from(&self, first: &Lexeme<'a>) -> &'a str {
+        self.text.get(first.start..self.at).unwrap_or_default()
+    }
+
+    /// Continues at the first byte of a lexeme.
+    pub(crate) fn rewind(&mut self, lexeme: &Lexeme<'a>) {
+        self.at = lexeme.start;
+        self.line = lexeme.place.line;
+        self.line_start = (lexeme.start + 1).saturating_sub(lexeme.place.column as usize);
+    }
+
+    /// Skips to the `;` of a statement that begins here, or to the `}` or the end of the text before it. Gives the names
+    /// that are neither registers nor have modifiers to `symbol`.
+    ///
+    /// Braces in a statement enclose operands. A brace after a complete operand that is still open at the `;` opens a
+    /// scope, and the statement ends before it.
+    pub(crate) fn skip_statement(&mut self, mut symbol: impl FnMut(&'a str)) {
+        const DEEPEST: u32 = 4;
+        // The first operand follows the opcode, and the guard predicate if there is one.
+        let head = if self.peek(0) == Some(b'@') { 2 } else { 1 };
+        let mut words = 0_u32;
+        let mut depth = 0_u32;
+        let mut scope = None;
+        let mut previous = b',';
+        loop {
+            // An unterminated comment extends to the end of the text.
+            self.skip_blanks();
+            let Some(byte) = self.peek(0) else { break };
+            match byte {
+                b';' => break,
+                b'{' if depth == DEEPEST => break,
+                b'{' => {
+                    if depth == 0 {
+                        let begins_operand = words <= head || previous == b',';
+                        scope = (!begins_operand).then_some(*self);
+                    }
+                    depth += 1;
+                    self.at += 1;
+                }
+                b'}' if depth == 0 => return,
+                b'}' => {
+                    depth -= 1;
+                    self.at += 1;
+                }
+                b'"' => {
+                    self.string();
+                }
+                b'%' | b'.' | b'0'..=b'9' => {
+                    words = words.saturating_add(1);
+                    self.at += 1;
+                    self.skip_while(continues_path);
+                }
+                byte if starts_name(byte) => {
+                    words = words.saturating_add(1);
+                    let start = self.at;
+                    self.skip_while(continues_name);
+                    let name = &self.text[start..self.at];
+                    if self.peek(0) == Some(b'.') {
+                        self.skip_while(continues_path);
+                    } else {
+                        symbol(name);
+                    }
+                }
+                _ => self.at += 1,
+            }
+            previous = byte;
         }
-        let Some(first) = self.peek(0) else { return (Token::End, place) };
-        let token = match first {
+        if let Some(scope) = scope.filter(|_| depth > 0) {
+            *self = scope;
+        }
+    }
+
+    fn token(&mut self) -> Token<'a> {
+        let Some(first) = self.peek(0) else { return Token::End };
+        match first {
             b'%' if self.peek(1).is_some_and(starts_name) => self.word(),
             b'.' if self.peek(1).is_some_and(continues_name) => self.dotted(),
             b'0'..=b'9' => self.number(),
@@ -100,8 +194,7 @@ impl<'a> Tokens<'a> {
                 Token::Mark(byte as char)
             }
             _ => self.foreign(),
-        };
-        (token, place)
+        }
     }
 
     fn peek(&self, ahead: usize) -> Option<u8> {
@@ -271,6 +364,11 @@ impl<'a> Tokens<'a> {
 
 fn starts_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$'
+}
+
+/// The bytes of `add.s32`, `%tid.x` or `.shared::cta` after the first one.
+fn continues_path(byte: u8) -> bool {
+    continues_name(byte) || byte == b'.' || byte == b':'
 }
 
 fn continues_name(byte: u8) -> bool {

@@ -1,12 +1,14 @@
 //! Statements of a body: scopes, declarations, labels, line information, instructions.
 
-use super::super::token::Token;
-use super::super::tree::{Body, Guard, Instruction, Location, Position, Signature, Statement};
+use super::super::token::{PtxLocation, Token};
+use super::super::tree::{
+    Body, Guard, Instruction, Location, Operand, Position, Signature, Statement, Unsupported,
+};
 use super::{Parsed, Parser};
 
 impl<'a> Parser<'a> {
-    /// All statements up to the closing brace of the body.
-    pub(super) fn statements(&mut self, body: &mut Body<'a>) {
+    /// All statements up to the closing brace of the body; the location of that brace, or of the end of the text.
+    pub(super) fn statements(&mut self, body: &mut Body<'a>) -> PtxLocation {
         let mut depth = 0_u32;
         while !self.exhausted() {
             match self.token() {
@@ -16,9 +18,10 @@ impl<'a> Parser<'a> {
                     self.advance();
                 }
                 Token::Mark('}') => {
+                    let place = self.place();
                     self.advance();
                     if depth == 0 {
-                        return;
+                        return place;
                     }
                     depth -= 1;
                     body.statements.push(Statement::Close);
@@ -26,7 +29,7 @@ impl<'a> Parser<'a> {
                 Token::End => {
                     let error = self.unexpected("`}` at the end of a function");
                     self.report(error);
-                    return;
+                    break;
                 }
                 _ => {
                     if let Err(error) = self.statement(body) {
@@ -36,14 +39,16 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+        self.place()
     }
 
     fn statement(&mut self, body: &mut Body<'a>) -> Parsed<()> {
         match self.token() {
             Token::Mark(';') => self.advance(),
             Token::Dotted("loc") => {
+                let place = self.place();
                 let location = self.location()?;
-                body.statements.push(Statement::Location(location));
+                body.statements.push(Statement::Location(location, place));
             }
             Token::Dotted("pragma") => self.pragma()?,
             Token::Dotted("file") => self.file()?,
@@ -53,10 +58,11 @@ impl<'a> Parser<'a> {
                 let boxed = declarations.into_iter().map(Box::new);
                 body.statements.extend(boxed.map(Statement::Declaration));
             }
-            Token::Word(name) if self.ahead.0 == Token::Mark(':') => self.labelled(name, body)?,
+            Token::Word(name) if self.ahead.token == Token::Mark(':') => {
+                self.labelled(name, body)?;
+            }
             Token::Word(_) | Token::Mark('@') => {
-                let instruction = self.instruction(&mut body.modifiers)?;
-                body.statements.push(Statement::Instruction(instruction));
+                self.instruction(body)?;
             }
             _ => return Err(self.unexpected("an instruction, a directive or a label")),
         }
@@ -144,16 +150,34 @@ impl<'a> Parser<'a> {
         Ok(Position { file, line, column })
     }
 
-    fn instruction(&mut self, modifiers: &mut Vec<&'a str>) -> Parsed<Instruction<'a>> {
+    fn instruction(&mut self, body: &mut Body<'a>) -> Parsed<()> {
+        let start = self.current;
         let guard = self.guard()?;
         let place = self.place();
         let opcode = self.word("an instruction")?;
-        let first = modifiers.len() as u32;
+        let first = body.modifiers.len() as u32;
         while let Token::Dotted(modifier) = self.token() {
-            modifiers.push(modifier);
+            body.modifiers.push(modifier);
             self.advance();
         }
-        let last = modifiers.len() as u32;
+        let modifiers = (first, body.modifiers.len() as u32);
+        match self.operands() {
+            Ok(operands) => {
+                let instruction = Instruction { place, guard, opcode, modifiers, operands };
+                body.statements.push(Statement::Instruction(instruction));
+            }
+            Err(error) => {
+                self.unsupported += 1;
+                let text = self.skip_statement(&start, &mut Vec::new());
+                let unsupported = Unsupported { place, text, opcode, modifiers, error };
+                body.statements.push(Statement::Unsupported(Box::new(unsupported)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The operands of an instruction, with its `;`.
+    fn operands(&mut self) -> Parsed<Vec<(Operand<'a>, PtxLocation)>> {
         let mut operands = Vec::new();
         if self.token() != Token::Mark(';') {
             operands.reserve_exact(4);
@@ -166,7 +190,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.expect(';')?;
-        Ok(Instruction { place, guard, opcode, modifiers: (first, last), operands })
+        Ok(operands)
     }
 
     fn guard(&mut self) -> Parsed<Option<Guard<'a>>> {
@@ -180,7 +204,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Skips the rest of an invalid statement; the loop over statements handles braces.
-    fn recover_in_body(&mut self) {
+    pub(super) fn recover_in_body(&mut self) {
         loop {
             match self.token() {
                 Token::End | Token::Mark('{' | '}') => return,

@@ -12,47 +12,68 @@ mod declarations;
 mod functions;
 mod initialisers;
 mod operands;
+mod outline;
 mod sections;
 mod statements;
 
-use super::token::{PtxLocation, Token, Tokens};
+use super::error::SyntaxError;
+use super::token::{Lexeme, PtxLocation, Token, Tokens};
 use super::tree::{Alias, File, Linkage, Literal, Tree};
-use crate::error::{LoadError, Problem};
 
 /// The limit of reported errors.
-pub(crate) const MAX_ERRORS: usize = 100;
+pub const MAX_ERRORS: usize = 100;
 
 /// The result of one step of parsing; the error has the location where it was found.
 type Parsed<T> = Result<T, SyntaxError>;
 
-/// An unexpected token.
-#[derive(Debug)]
-struct SyntaxError {
-    place: PtxLocation,
-    problem: Problem,
-}
-
-/// Parses a whole text; the tree contains the parts without errors.
-pub fn parse(text: &str) -> (Tree<'_>, Vec<LoadError>) {
-    let mut parser = Parser::new(text);
+/// Parses a whole text; the tree contains the parts without errors. An instruction whose operands cannot be read is an
+/// [`Unsupported`](super::tree::Unsupported) statement with an error of its own.
+///
+/// Parsing ends after [`MAX_ERRORS`] + 1 errors of either kind: more errors than the limit show that the tree is not
+/// complete.
+#[must_use]
+pub fn parse(text: &str) -> (Tree<'_>, Vec<SyntaxError>) {
+    let mut parser = Parser::new(text, Detail::Full);
     parser.module();
     (parser.tree, parser.errors)
 }
 
+/// The declarations and the line information of a whole text, without instructions and initialisers. Text that is not
+/// PTX yields only the parts that resemble PTX.
+#[must_use]
+pub fn outline(text: &str) -> Tree<'_> {
+    let mut parser = Parser::new(text, Detail::Outline);
+    parser.module();
+    parser.tree
+}
+
+/// The parts of a text that become part of the tree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// All of them.
+    Full,
+    /// Declarations and line information; syntax errors are not kept.
+    Outline,
+}
+
 struct Parser<'a> {
     tokens: Tokens<'a>,
-    current: (Token<'a>, PtxLocation),
-    ahead: (Token<'a>, PtxLocation),
+    current: Lexeme<'a>,
+    ahead: Lexeme<'a>,
+    detail: Detail,
     tree: Tree<'a>,
-    errors: Vec<LoadError>,
+    errors: Vec<SyntaxError>,
+    /// The number of statements with an error of their own.
+    unsupported: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, detail: Detail) -> Self {
         let mut tokens = Tokens::new(text);
         let current = tokens.next_token();
         let ahead = tokens.next_token();
-        Self { tokens, current, ahead, tree: Tree::default(), errors: Vec::new() }
+        let (tree, errors) = (Tree::default(), Vec::new());
+        Self { tokens, current, ahead, detail, tree, errors, unsupported: 0 }
     }
 
     fn module(&mut self) {
@@ -116,13 +137,13 @@ impl<'a> Parser<'a> {
 
     fn version(&mut self) -> Parsed<()> {
         self.advance();
-        let Token::Double(bits) = self.token() else {
+        let numbers = self.tokens.dotted_number(&self.current).split_once('.');
+        let version = numbers.and_then(|(major, minor)| major.parse().ok().zip(minor.parse().ok()));
+        if version.is_none() {
             return Err(self.unexpected("a version such as 8.5"));
-        };
+        }
+        self.tree.version = version;
         self.advance();
-        let version = f64::from_bits(bits);
-        let minor = ((version - version.trunc()) * 10.0).round();
-        self.tree.version = Some((version.trunc() as u32, minor as u32));
         Ok(())
     }
 
@@ -179,16 +200,28 @@ impl<'a> Parser<'a> {
     // Basic steps of parsing.
 
     fn token(&self) -> Token<'a> {
-        self.current.0
+        self.current.token
     }
 
     fn place(&self) -> PtxLocation {
-        self.current.1
+        self.current.place
     }
 
     fn advance(&mut self) {
         self.current = self.ahead;
         self.ahead = self.tokens.next_token();
+    }
+
+    /// Skips the statement that begins with a lexeme, with its `;`; its text. The names in it that are not registers
+    /// are added to `symbols`.
+    fn skip_statement(&mut self, first: &Lexeme<'a>, symbols: &mut Vec<&'a str>) -> &'a str {
+        self.tokens.rewind(first);
+        self.tokens.skip_statement(|name| symbols.push(name));
+        let text = self.tokens.text_from(first);
+        self.current = self.tokens.next_token();
+        self.ahead = self.tokens.next_token();
+        self.accept(';');
+        text
     }
 
     fn accept(&mut self, mark: char) -> bool {
@@ -266,22 +299,18 @@ impl<'a> Parser<'a> {
     }
 
     fn unexpected(&self, expected: &'static str) -> SyntaxError {
-        let problem = Problem::Syntax { found: self.token().to_string(), expected };
-        SyntaxError { place: self.place(), problem }
+        SyntaxError { place: self.place(), found: self.token().to_string(), expected }
     }
 
     fn report(&mut self, error: SyntaxError) {
-        let SyntaxError { place, problem } = error;
-        if self.errors.len() == MAX_ERRORS {
-            let problem = Problem::MoreErrors(MAX_ERRORS);
-            self.errors.push(LoadError { place, source_line: None, problem });
-        } else {
-            self.errors.push(LoadError { place, source_line: None, problem });
+        match self.detail {
+            Detail::Full => self.errors.push(error),
+            Detail::Outline => {}
         }
     }
 
     fn exhausted(&self) -> bool {
-        self.errors.len() > MAX_ERRORS
+        self.errors.len() + self.unsupported > MAX_ERRORS
     }
 
     /// Skips the rest of an invalid item: up to `;` outside braces, or the `}` that closes it.
