@@ -116,7 +116,7 @@ impl Cancellation {
     ) -> Result<Message, WaitError> {
         loop {
             if self.is_cancelled() {
-                return messages.try_recv().map_err(|_| WaitError::Cancelled);
+                return messages.try_recv().or(Err(WaitError::Cancelled));
             }
             let poll = match self.shared.flag_source {
                 FlagSource::Cancel => None,
@@ -124,7 +124,7 @@ impl Cancellation {
             };
             let timer = deadline.into_iter().chain(poll).min().map_or_else(never, at);
             select_biased! {
-                recv(messages) -> message => return message.map_err(|_| WaitError::Disconnected),
+                recv(messages) -> message => return message.or(Err(WaitError::Disconnected)),
                 recv(self.shared.raised) -> _ => return Err(WaitError::Cancelled),
                 recv(timer) -> _ => {}
             }

@@ -29,7 +29,7 @@ impl std::fmt::Debug for Wake {
 pub(super) struct EventQueue {
     unread: CoalescingQueue<Event>,
     /// Queues of clients, by request, until the request ends.
-    redirected: Mutex<BTreeMap<RequestId, Arc<EventQueue>>>,
+    redirected: Mutex<BTreeMap<RequestId, Arc<Self>>>,
     wake: Option<Wake>,
 }
 

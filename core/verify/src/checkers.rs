@@ -72,18 +72,18 @@ impl Checkers {
     ) -> io::Result<T> {
         std::thread::scope(|scope| {
             let thread = Builder::new().name("checkers".to_owned());
-            thread.spawn_scoped(scope, || self.run_all(orders, cancellation, senders))?;
+            // The thread drops the senders at its end, even after a panic: that ends the wait for reports that do not come.
+            thread.spawn_scoped(scope, move || self.run_all(orders, cancellation, &senders))?;
             Ok(meanwhile())
         })
     }
 
-    /// Starts the requests in their order; sends each report as soon as it arrives. At the end, even after a panic, the
-    /// senders are dropped, which ends the wait for reports that do not come.
+    /// Starts the requests in their order; sends each report as soon as it arrives.
     fn run_all(
         &mut self,
         orders: &[(RunRequest, Duration)],
         cancellation: &Cancellation,
-        senders: ReportSenders,
+        senders: &ReportSenders,
     ) {
         let Some(opening) = &self.opening else { return };
         let next = AtomicUsize::new(0);
