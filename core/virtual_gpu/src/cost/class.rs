@@ -86,9 +86,13 @@ pub(crate) fn class(code: Code) -> InstructionClass {
             Matrix::WarpLoad(..) => InstructionClass::GlobalLoad,
             Matrix::WarpStore(..) => InstructionClass::GlobalStore,
         },
-        Code::CopyAsync(_) | Code::CommitCopies | Code::WaitCopies(_) | Code::WaitAllCopies => {
-            InstructionClass::AsyncCopy
-        }
+        Code::CopyAsync(_)
+        | Code::CopyBulk(_)
+        | Code::CommitCopies
+        | Code::CommitBulk
+        | Code::WaitCopies(_)
+        | Code::WaitBulk(..)
+        | Code::WaitAllCopies => InstructionClass::AsyncCopy,
         Code::ArriveAfterCopies { .. } | Code::Mbarrier { .. } => InstructionClass::Barrier,
         Code::Branch { .. }
         | Code::BranchIndexed

@@ -161,8 +161,12 @@ pub(crate) fn kind(code: Code) -> Kind {
             | Matrix::WarpStore(_, _, _, Space::Shared) => Kind::Shared,
             Matrix::WarpLoad(..) | Matrix::WarpStore(..) => Kind::Global,
         },
-        Code::CopyAsync(_) => Kind::Global,
-        Code::CommitCopies | Code::WaitCopies(_) | Code::WaitAllCopies => Kind::Other,
+        Code::CopyAsync(_) | Code::CopyBulk(_) => Kind::Global,
+        Code::CommitCopies
+        | Code::CommitBulk
+        | Code::WaitCopies(_)
+        | Code::WaitBulk(..)
+        | Code::WaitAllCopies => Kind::Other,
         Code::ArriveAfterCopies { .. } | Code::Mbarrier { .. } => Kind::Atomic,
         Code::Branch { .. } | Code::BranchIndexed | Code::Return | Code::Exit | Code::Trap => {
             Kind::Branch

@@ -243,6 +243,7 @@ const fn stays_in_place(code: Code) -> bool {
             | Code::Fence(..)
             | Code::ProxyFence(_)
             | Code::WaitCopies(_)
+            | Code::WaitBulk(..)
             | Code::WaitAllCopies
             | Code::Mbarrier { .. }
             | Code::Sleep
@@ -259,9 +260,9 @@ fn role(code: Code, counts: &Counts) -> Role {
             let place = if atomic.space == Space::Shared { Place::Shared } else { Place::Global };
             Role::Atomic { place, returns: true }
         }
-        Code::CopyAsync(_) => Role::Copy,
-        Code::CommitCopies => Role::CommitCopies,
-        Code::WaitCopies(pending) => Role::WaitCopies(pending),
+        Code::CopyAsync(_) | Code::CopyBulk(_) => Role::Copy,
+        Code::CommitCopies | Code::CommitBulk => Role::CommitCopies,
+        Code::WaitCopies(pending) | Code::WaitBulk(pending, _) => Role::WaitCopies(pending),
         Code::WaitAllCopies => Role::WaitCopies(0),
         // A wait for a phase ends when the thread's own copies are complete.
         Code::Mbarrier { mbarrier: Mbarrier::Wait(..), .. } => Role::WaitCopies(0),

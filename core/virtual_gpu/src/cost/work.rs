@@ -34,6 +34,9 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::AtomicVector { .. }
         | Code::Matrix { .. }
         | Code::CopyAsync(_)
+        | Code::CopyBulk(_)
+        | Code::CommitBulk
+        | Code::WaitBulk(..)
         | Code::CommitCopies
         | Code::WaitCopies(_)
         | Code::WaitAllCopies

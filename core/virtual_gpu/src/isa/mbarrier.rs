@@ -1,5 +1,5 @@
 //! Barrier objects in shared memory. PTX ISA, section "mbarrier" of "Parallel Synchronization and Communication
-//! Instructions". Transaction counts (`expect_tx`) belong to the bulk copies of Hopper and are not supported.
+//! Instructions".
 
 use super::keyword::keywords;
 use super::memory::{Scope, Space, space};
@@ -21,13 +21,24 @@ pub enum Phase {
     Parity,
 }
 
-/// Whether an arrival may complete a phase.
+/// The operand of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completion {
-    /// It may complete the phase.
-    Allowed,
-    /// The program guarantees that it does not (`.noComplete`).
-    Excluded,
+pub enum Arrival {
+    /// The number of arrivals; by default one.
+    Count,
+    /// The number of arrivals, which the program guarantees not to complete the phase (`.noComplete`).
+    CountWithoutCompletion,
+    /// The number of bytes that the phase expects in addition; the thread arrives once.
+    Expect,
+}
+
+/// A change of the transaction count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionChange {
+    /// The phase expects additional bytes (`expect_tx`).
+    Expect,
+    /// Bytes have arrived (`complete_tx`).
+    Complete,
 }
 
 /// Whether the thread participates in later phases.
@@ -63,8 +74,10 @@ pub enum Mbarrier {
     Initialise(Space),
     /// Invalidates an object, so that its memory can be reused.
     Invalidate(Space),
-    /// Arrives once or a number of times; returns the state of the phase.
-    Arrive(Space, Participation, Completion, Synchronisation),
+    /// Arrives; returns the state of the phase.
+    Arrive(Space, Participation, Arrival, Synchronisation),
+    /// Expects or completes transactions, in bytes, without an arrival.
+    Transactions(Space, TransactionChange),
     /// Tests whether a phase has completed.
     Wait(Space, Patience, Phase, Synchronisation),
     /// Returns the number of pending arrivals of a state.
@@ -89,6 +102,14 @@ pub(crate) const TABLE: &[Row] = &[
     Row::with("mbarrier", "arrive_drop", |m| {
         m.flag("arrive_drop");
         arrive(m, Participation::Leave)
+    }),
+    Row::with("mbarrier", "expect_tx", |m| {
+        m.flag("expect_tx");
+        transactions(m, TransactionChange::Expect)
+    }),
+    Row::with("mbarrier", "complete_tx", |m| {
+        m.flag("complete_tx");
+        transactions(m, TransactionChange::Complete)
     }),
     Row::with("mbarrier", "test_wait", |m| {
         m.flag("test_wait");
@@ -125,13 +146,27 @@ fn synchronisation(m: &mut Modifiers<'_>, order: MbarrierOrder) -> Synchronisati
 }
 
 fn arrive(m: &mut Modifiers<'_>, participation: Participation) -> Decoded {
-    let completion = if m.flag("noComplete") { Completion::Excluded } else { Completion::Allowed };
+    let arrival = if m.flag("expect_tx") {
+        Arrival::Expect
+    } else if m.flag("noComplete") {
+        Arrival::CountWithoutCompletion
+    } else {
+        Arrival::Count
+    };
     let synchronisation = synchronisation(m, MbarrierOrder::Release);
     let (space, address) = place(m)?;
     let state = Role::Write(ScalarType::B64, Fit::Exact);
-    let operation = Mbarrier::Arrive(space, participation, completion, synchronisation);
-    let optional = u8::from(completion == Completion::Allowed);
+    let operation = Mbarrier::Arrive(space, participation, arrival, synchronisation);
+    let optional = u8::from(arrival == Arrival::Count);
     done(operation, &[state, address, COUNT], optional)
+}
+
+/// Changes of the transaction count are relaxed.
+fn transactions(m: &mut Modifiers<'_>, change: TransactionChange) -> Decoded {
+    m.flag("relaxed");
+    let _: Option<Scope> = m.optional();
+    let (space, address) = place(m)?;
+    done(Mbarrier::Transactions(space, change), &[address, COUNT], 0)
 }
 
 fn wait(m: &mut Modifiers<'_>, patience: Patience) -> Decoded {

@@ -7,6 +7,7 @@ pub mod approximate;
 pub mod async_copy;
 pub mod atomic;
 pub mod barrier;
+pub mod bulk_copy;
 pub mod compare;
 pub mod control;
 pub mod convert;
@@ -78,6 +79,8 @@ pub enum Operation {
     Matrix(matrix::Matrix),
     /// Asynchronous copies.
     AsyncCopy(async_copy::AsyncCopy),
+    /// Bulk copies.
+    BulkCopy(bulk_copy::BulkCopy),
     /// Barrier objects in shared memory.
     Mbarrier(mbarrier::Mbarrier),
 }
@@ -153,6 +156,7 @@ const FAMILIES: &[&[Row]] = &[
     warp::TABLE,
     system::TABLE,
     matrix::TABLE,
+    bulk_copy::TABLE,
     async_copy::TABLE,
     mbarrier::TABLE,
 ];

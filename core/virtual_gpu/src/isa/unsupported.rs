@@ -46,7 +46,7 @@ const OPCODES: &[(Reason, &[&str])] = &[
 
 /// Not supported with one of these modifiers.
 const MODIFIERS: &[(Reason, &str, &[&str])] = &[
-    (Reason::HopperAsynchronous, "cp", &["bulk", "reduce"]),
+    (Reason::HopperAsynchronous, "cp", &["reduce"]),
     (Reason::HopperAsynchronous, "st", &["async", "bulk"]),
     (Reason::HopperAsynchronous, "red", &["async"]),
     (Reason::HopperAsynchronous, "barrier", &["cluster"]),
@@ -55,7 +55,6 @@ const MODIFIERS: &[(Reason, &str, &[&str])] = &[
         "fence",
         &["tensormap::generic", "sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
     ),
-    (Reason::HopperAsynchronous, "mbarrier", &["expect_tx", "complete_tx"]),
     (Reason::HopperAsynchronous, "prefetch", &["tensormap"]),
     (Reason::HopperAsynchronous, "tensormap", &["replace", "cp_fenceproxy"]),
     (Reason::Sparse, "mma", &["sp", "sp::ordered_metadata"]),
@@ -82,10 +81,11 @@ pub(crate) fn reason(opcode: &str, modifiers: &[&str]) -> Option<Reason> {
         return Some(*reason);
     }
     // `isspacep` is supported: without clusters its result is known.
-    // A proxy fence names the memory only.
-    let reaches_cluster = !matches!(opcode, "isspacep" | "fence")
-        && modifiers
-            .iter()
-            .any(|word| word.starts_with("shared::cluster") || word.starts_with("multicast::"));
-    reaches_cluster.then_some(Reason::HopperAsynchronous)
+    // A proxy fence names the memory only, and a bulk copy writes to its own block without `mapa`.
+    let is_own =
+        matches!(opcode, "isspacep" | "fence") || opcode == "cp" && modifiers.contains(&"bulk");
+    let names_cluster = modifiers
+        .iter()
+        .any(|word| word.starts_with("shared::cluster") || word.starts_with("multicast::"));
+    (names_cluster && !is_own).then_some(Reason::HopperAsynchronous)
 }

@@ -4,6 +4,7 @@ use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
 use super::super::isa::atomic::Atomic;
 use super::super::isa::barrier::{Alignment, FenceOrder, Proxy, Vote};
+use super::super::isa::bulk_copy::Completion;
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
 use super::super::isa::extended::Extended;
@@ -160,6 +161,12 @@ pub(crate) enum Code {
     },
     /// The index of an asynchronous copy of the program.
     CopyAsync(u32),
+    /// The index of a bulk copy of the program.
+    CopyBulk(u32),
+    /// Commits the bulk stores since the last group.
+    CommitBulk,
+    /// Waits until at most this number of groups of bulk stores is pending.
+    WaitBulk(u32, Completion),
     /// Commits the copies since the last group.
     CommitCopies,
     /// Waits until at most this number of groups is pending.
@@ -208,6 +215,17 @@ pub(crate) struct CopySite {
     /// The size in bytes: 4, 8 or 16.
     pub(crate) bytes: u8,
     pub(crate) length: CopyLength,
+}
+
+/// A bulk copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BulkSite {
+    pub(crate) to: AddressSlot,
+    pub(crate) from: AddressSlot,
+    /// The size in bytes: a word.
+    pub(crate) bytes: Slot,
+    /// The barrier object of a load; none for a store.
+    pub(crate) barrier: Option<AddressSlot>,
 }
 
 /// The parts of an address.

@@ -25,7 +25,9 @@ pub(crate) use frame::{FIRST_FRAME, LARGEST_FRAME};
 pub(crate) use liveness::{reads, writes};
 pub(crate) use programs::program;
 
-use code::{CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
+use code::{
+    BulkSite, CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot,
+};
 use product::{Product, WarpgroupProduct};
 
 use super::error::PtxLocation;
@@ -58,6 +60,7 @@ pub(crate) struct Program {
     pub(crate) targets: Vec<u32>,
     pub(crate) calls: Vec<CallSite>,
     pub(crate) copies: Vec<CopySite>,
+    pub(crate) bulk_copies: Vec<BulkSite>,
     pub(crate) products: Vec<Product>,
     pub(crate) warpgroup_products: Vec<WarpgroupProduct>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::block_order::BlockStarts;
-use super::copies::Copies;
+use super::copies::{Copies, PendingStores};
 use super::fault::{FaultKind, Finding};
 use super::launch::Races;
 use super::limit::LimitKind;
@@ -125,6 +125,7 @@ impl Launch<'_> {
         let [x, y, _] = self.grid.map(u64::from);
         let index = [linear % x, linear / x % y, linear / (x * y)].map(|i| i as u32);
         let threads: u32 = self.block.iter().product();
+        let warps = threads.div_ceil(LANES as u32) as usize;
         let state = BlockState {
             index,
             linear,
@@ -135,6 +136,8 @@ impl Launch<'_> {
             copies: Copies::default(),
             mbarriers: BTreeSet::new(),
             warpgroups: Vec::new(),
+            products: vec![PendingProducts::default(); warps],
+            bulk_stores: vec![PendingStores::default(); warps],
             races: self.races.as_ref().map(|races| races.block(linear, threads)),
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
@@ -172,7 +175,6 @@ impl Launch<'_> {
             last_poll: None,
             idle_polls: 0,
             stall: Stall::default(),
-            products: PendingProducts::default(),
         }
     }
 

@@ -1,25 +1,33 @@
 //! Barrier objects in shared memory. PTX ISA 9.7.13.15 "mbarrier".
 //!
 //! The format of the object is implementation-defined in PTX. Here it holds the pending arrivals of the phase, the
-//! expected arrivals of each phase, and the phase number. An arrival returns the object as it was before.
+//! expected arrivals of each phase, the transaction count in bytes, and the low bits of the phase number. An arrival
+//! returns the object as it was before.
 
-use super::super::isa::mbarrier::{Completion, Mbarrier, Participation, Patience, Phase};
+use super::super::isa::mbarrier::{
+    Arrival, Mbarrier, Participation, Patience, Phase, TransactionChange,
+};
 use super::super::lower::code::{BaseKind, Op};
 use super::access::Part;
 use super::fault::{FaultKind, Finding};
-use super::run::Worker;
+use super::run::{BlockState, Worker};
 use super::warp::{Frame, LANES};
 
 const COUNT_BITS: u32 = 20;
 /// The largest number of arrivals that a barrier object can expect. PTX ISA 9.7.13.15.9 "mbarrier.init".
 const MOST: u32 = (1 << COUNT_BITS) - 1;
-const PHASE_MASK: u32 = (1 << 23) - 1;
+/// The bits of the transaction count, which is signed.
+const TRANSACTION_BITS: u32 = 21;
+/// The largest transaction count. PTX ISA, "mbarrier", "Tracking asynchronous operations".
+const MOST_TRANSACTIONS: i32 = (1 << 20) - 1;
+const PHASE_MASK: u32 = (1 << 3) - 1;
 
 /// The content of a barrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State {
+pub(super) struct State {
     pending: u32,
     expected: u32,
+    transactions: i32,
     phase: u32,
 }
 
@@ -28,24 +36,64 @@ impl State {
         Self {
             pending: word as u32 & MOST,
             expected: (word >> COUNT_BITS) as u32 & MOST,
-            phase: (word >> (2 * COUNT_BITS)) as u32 & PHASE_MASK,
+            transactions: (((word >> (2 * COUNT_BITS)) as u32) << (32 - TRANSACTION_BITS)) as i32
+                >> (32 - TRANSACTION_BITS),
+            phase: (word >> (2 * COUNT_BITS + TRANSACTION_BITS)) as u32 & PHASE_MASK,
         }
     }
 
     fn word(self) -> u64 {
         u64::from(self.pending)
             | u64::from(self.expected) << COUNT_BITS
-            | u64::from(self.phase) << (2 * COUNT_BITS)
+            | u64::from(self.transactions as u32 & ((1 << TRANSACTION_BITS) - 1))
+                << (2 * COUNT_BITS)
+            | u64::from(self.phase) << (2 * COUNT_BITS + TRANSACTION_BITS)
     }
 
     /// The state after `count` arrivals; none if the phase expects fewer.
     fn arrived(self, count: u32) -> Option<Self> {
         let pending = self.pending.checked_sub(count)?;
-        if pending > 0 {
-            return Some(Self { pending, ..self });
+        Some(Self { pending, ..self }.settled())
+    }
+
+    /// The state after a change of the transaction count; none if the count is out of range.
+    fn transferred(self, bytes: i64) -> Option<Self> {
+        let transactions = i32::try_from(i64::from(self.transactions) + bytes).ok()?;
+        let is_valid = transactions.abs() <= MOST_TRANSACTIONS;
+        is_valid.then(|| Self { transactions, ..self }.settled())
+    }
+
+    /// The next phase, if neither arrivals nor transactions are pending.
+    fn settled(self) -> Self {
+        if self.pending > 0 || self.transactions != 0 {
+            return self;
         }
-        let phase = self.phase.wrapping_add(1) & PHASE_MASK;
-        Some(Self { pending: self.expected, phase, ..self })
+        Self { pending: self.expected, phase: self.phase.wrapping_add(1) & PHASE_MASK, ..self }
+    }
+}
+
+/// The barrier objects that a message names.
+const MOST_NAMED: usize = 8;
+
+impl BlockState {
+    /// What the phases of barrier objects wait for, as an addition to a message; empty if none has begun.
+    pub(super) fn outstanding_barriers(&self) -> String {
+        let states = self.mbarriers.iter().map(|offset| {
+            let word = self.shared.read(*offset, 8);
+            (*offset, State::from_word(word))
+        });
+        let begun = states.filter(|(_, state)| {
+            state.pending != state.expected || state.transactions != 0 || state.phase != 0
+        });
+        let texts = begun.take(MOST_NAMED).map(|(offset, state)| {
+            let State { pending, expected, transactions, phase } = state;
+            let parity = phase % 2;
+            format!(
+                "; the mbarrier object at offset {offset} of shared memory, in a phase of parity {parity}, waits for \
+                 {pending} of {expected} arrivals and {transactions} bytes"
+            )
+        });
+        texts.collect()
     }
 }
 
@@ -61,6 +109,7 @@ impl Worker<'_, '_> {
             Mbarrier::Initialise(space)
             | Mbarrier::Invalidate(space)
             | Mbarrier::Arrive(space, ..)
+            | Mbarrier::Transactions(space, _)
             | Mbarrier::Wait(space, ..) => space,
             Mbarrier::PendingCount => {
                 let mut lanes = self.lanes(frame, active);
@@ -91,8 +140,20 @@ impl Worker<'_, '_> {
                     }
                 }
             }
-            Mbarrier::Arrive(_, participation, completion, _) => {
-                self.arrive(op, &part, (participation, completion), frame);
+            Mbarrier::Arrive(_, participation, arrival, _) => {
+                self.arrive(op, &part, (participation, arrival), frame);
+            }
+            Mbarrier::Transactions(_, change) => {
+                let bytes = self.barrier_counts(pc, op, frame, mask);
+                for lane in part.lanes() {
+                    let Some(offset) = self.place_shared(&part, lane) else { continue };
+                    let bytes = i64::from(bytes[lane]);
+                    let bytes = match change {
+                        TransactionChange::Expect => bytes,
+                        TransactionChange::Complete => -bytes,
+                    };
+                    self.transfer(pc, lane as u32, offset, bytes);
+                }
             }
             Mbarrier::Wait(_, patience, phase, _) => {
                 self.wait(op, &part, (patience, phase), (frame, active));
@@ -124,7 +185,10 @@ impl Worker<'_, '_> {
         self.race_initialisation((self.warp.index, lane), pc, offset);
         self.block.mbarriers.insert(offset);
         self.block.shared.mark_initialised(offset, 8);
-        self.set_barrier(offset, State { pending: count, expected: count, phase: 0 });
+        self.set_barrier(
+            offset,
+            State { pending: count, expected: count, transactions: 0, phase: 0 },
+        );
     }
 
     fn set_barrier(&mut self, offset: usize, state: State) {
@@ -133,7 +197,7 @@ impl Worker<'_, '_> {
     }
 
     /// The barrier object at an offset; reports a fault where no barrier is initialised.
-    fn barrier_at(&mut self, pc: u32, lane: u32, offset: usize) -> Option<State> {
+    pub(super) fn barrier_at(&mut self, pc: u32, lane: u32, offset: usize) -> Option<State> {
         if self.block.mbarriers.contains(&offset) {
             return Some(State::from_word(self.block.shared.read(offset, 8)));
         }
@@ -146,20 +210,29 @@ impl Worker<'_, '_> {
         &mut self,
         op: &Op,
         part: &Part<'_>,
-        (participation, completion): (Participation, Completion),
+        (participation, arrival): (Participation, Arrival),
         frame: Frame,
     ) {
-        let counts = self.barrier_counts(part.pc, op, frame, part.mask);
+        let operands = self.barrier_counts(part.pc, op, frame, part.mask);
+        let (counts, bytes) = match arrival {
+            Arrival::Count | Arrival::CountWithoutCompletion => (operands, None),
+            Arrival::Expect => ([1; LANES], Some(operands)),
+        };
         let mut states = [0; LANES];
         for lane in part.lanes() {
             let Some(offset) = self.place_shared(part, lane) else { continue };
+            let Some(before) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
+            states[lane] = before.word();
+            if let Some(bytes) = bytes {
+                self.transfer(part.pc, lane as u32, offset, i64::from(bytes[lane]));
+            }
             let Some(state) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
-            states[lane] = state.word();
             if participation == Participation::Leave {
                 let expected = state.expected.saturating_sub(counts[lane]);
                 self.set_barrier(offset, State { expected, ..state });
             }
-            if completion == Completion::Excluded && state.pending <= counts[lane] {
+            let excludes = arrival == Arrival::CountWithoutCompletion;
+            if excludes && state.pending <= counts[lane] {
                 let text = "an arrival with `.noComplete` completes the phase";
                 let finding = Finding::new(FaultKind::BarrierDivergence, lane as u32, text);
                 self.report(part.pc, finding);
@@ -170,6 +243,26 @@ impl Worker<'_, '_> {
         if !op.d.is_none() {
             self.lanes(frame, part.mask).set_double(op.d, &states, 0);
         }
+    }
+
+    /// Adds to the transaction count of a barrier object.
+    fn transfer(&mut self, pc: u32, lane: u32, offset: usize, bytes: i64) {
+        let Some(state) = self.barrier_at(pc, lane, offset) else { return };
+        match state.transferred(bytes) {
+            Some(next) => self.set_barrier(offset, next),
+            None => {
+                let count = i64::from(state.transactions) + bytes;
+                let text = format!(
+                    "a transaction count of {count} bytes at an mbarrier object; it lies within ±{MOST_TRANSACTIONS}"
+                );
+                self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
+            }
+        }
+    }
+
+    /// Bytes of asynchronous operations have arrived.
+    pub(super) fn complete_transactions(&mut self, pc: u32, lane: u32, offset: usize, bytes: u32) {
+        self.transfer(pc, lane, offset, -i64::from(bytes));
     }
 
     /// Counts arrivals at a barrier object.

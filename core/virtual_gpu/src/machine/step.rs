@@ -248,16 +248,15 @@ impl Worker<'_, '_> {
                     return Some(Stop::Choose);
                 }
             }
-            Code::CopyAsync(site) => self.copy_async(op, site, pc, frame, mask),
-            Code::CommitCopies => self.commit_copies(mask),
-            Code::WaitCopies(pending) => self.wait_for_groups(mask, pending),
-            Code::WaitAllCopies => self.wait_for_all_copies(mask),
-            Code::ArriveAfterCopies { space, pending, base } => {
-                self.arrive_after(op, (space, pending, base), pc, (frame, mask));
-            }
-            Code::Mbarrier { mbarrier, base } => {
-                self.mbarrier(op, (mbarrier, base), pc, (frame, mask));
-            }
+            Code::CopyAsync(_)
+            | Code::CopyBulk(_)
+            | Code::CommitBulk
+            | Code::WaitBulk(..)
+            | Code::CommitCopies
+            | Code::WaitCopies(_)
+            | Code::WaitAllCopies
+            | Code::ArriveAfterCopies { .. }
+            | Code::Mbarrier { .. } => self.copy_or_wait(op, pc, frame, mask),
             Code::Special(register) => special::read(self, op, register, frame, mask),
             Code::IsInSpace(space) => special::is_in_space(self, op, space, frame, mask),
             Code::Branch { target } => return self.branch(split, mask, target),
@@ -312,6 +311,29 @@ impl Worker<'_, '_> {
         }
         split.pc += 1;
         None
+    }
+
+    /// Asynchronous copies, waits for them, and barrier objects.
+    fn copy_or_wait(&mut self, op: &Op, pc: u32, frame: Frame, mask: u32) {
+        if let Code::CopyAsync(site) = op.code {
+            self.copy_async(op, site, pc, frame, mask);
+        } else if let Code::CopyBulk(site) = op.code {
+            self.copy_bulk(op, site, pc, frame, mask);
+        } else if op.code == Code::CommitBulk {
+            self.commit_bulk(mask);
+        } else if let Code::WaitBulk(pending, _) = op.code {
+            self.wait_for_bulk(mask, pending);
+        } else if op.code == Code::CommitCopies {
+            self.commit_copies(mask);
+        } else if let Code::WaitCopies(pending) = op.code {
+            self.wait_for_groups(mask, pending);
+        } else if op.code == Code::WaitAllCopies {
+            self.wait_for_all_copies(mask);
+        } else if let Code::ArriveAfterCopies { space, pending, base } = op.code {
+            self.arrive_after(op, (space, pending, base), pc, (frame, mask));
+        } else if let Code::Mbarrier { mbarrier, base } = op.code {
+            self.mbarrier(op, (mbarrier, base), pc, (frame, mask));
+        }
     }
 
     /// Lanes whose guard disables an operation that waits continue as a split of their own.
@@ -390,6 +412,7 @@ impl Worker<'_, '_> {
     /// Lanes exit.
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
         self.end_copies(mask);
+        self.end_bulk_stores(mask);
         self.launch.changes += 1;
         split.mask &= !mask;
         self.warp.live &= !mask;

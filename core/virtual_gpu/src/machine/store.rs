@@ -61,7 +61,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn store_global(&mut self, part: &Part<'_>, moved: &Moved) {
+    pub(super) fn store_global(&mut self, part: &Part<'_>, moved: &Moved) {
         self.count_global(part, false);
         let element = part.element as usize;
         // A partly initialised value may be padding that is copied, also between bit-fields; the whole is not an

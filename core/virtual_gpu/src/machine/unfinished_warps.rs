@@ -140,7 +140,8 @@ impl Launch<'_> {
         if starts.left() == 0 {
             self.beyond_residency = None;
         }
-        let text = format!("threads {what}: no value in memory changes; {standing}");
+        let outstanding = block.state.outstanding_barriers();
+        let text = format!("threads {what}: no value in memory changes{outstanding}; {standing}");
         self.report_for(block, index, pc, Finding::new(kind, lane, text));
         self.stopped = true;
     }

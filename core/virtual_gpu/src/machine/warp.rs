@@ -8,7 +8,6 @@ use super::lane_offsets::LaneStrides;
 use super::local::LocalMemory;
 use super::register_init_mask::RegisterInitMask;
 use super::stall::Stall;
-use super::tensor::PendingProducts;
 
 pub(super) const LANES: usize = 32;
 
@@ -124,8 +123,6 @@ pub(super) struct Warp {
     pub(super) idle_polls: u32,
     /// The detection of a repeated state.
     pub(super) stall: Stall,
-    /// Products of its warpgroup that no wait has completed.
-    pub(super) products: PendingProducts,
 }
 
 impl Registers {

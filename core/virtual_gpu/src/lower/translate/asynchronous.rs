@@ -1,9 +1,12 @@
 //! Asynchronous copies, and barriers in shared memory.
 
 use super::super::super::isa::async_copy::{AsyncCopy, CopyCache};
+use super::super::super::isa::bulk_copy::BulkCopy;
 use super::super::super::isa::mbarrier::Mbarrier;
 use super::super::super::module::{Address, Instruction, Operand};
-use super::super::code::{AddressSlot, Bank, BaseKind, Code, CopyLength, CopySite, Op, Slot};
+use super::super::code::{
+    AddressSlot, Bank, BaseKind, BulkSite, Code, CopyLength, CopySite, Op, Slot,
+};
 use super::super::operands::{NoPlace, Translator, op};
 
 impl Translator<'_> {
@@ -40,6 +43,54 @@ impl Translator<'_> {
                 Ok(())
             }
         }
+    }
+
+    pub(super) fn bulk_copy(
+        &mut self,
+        instruction: &Instruction,
+        copy: BulkCopy,
+    ) -> Result<(), NoPlace> {
+        match (copy, &instruction.operands[..]) {
+            (BulkCopy::CommitGroup, _) => self.emit(op(Code::CommitBulk)),
+            (BulkCopy::WaitGroup(completion), [Operand::Immediate(pending)]) => {
+                let pending = u32::try_from(pending.bits()).unwrap_or(u32::MAX);
+                self.emit(op(Code::WaitBulk(pending, completion)));
+            }
+            (
+                BulkCopy::Load,
+                [
+                    Operand::Address(to),
+                    Operand::Address(from),
+                    bytes,
+                    Operand::Address(barrier),
+                    ..,
+                ],
+            ) => {
+                let barrier = Some(self.address_slot(*barrier)?);
+                self.bulk_site(*to, *from, bytes, barrier)?;
+            }
+            (BulkCopy::Store, [Operand::Address(to), Operand::Address(from), bytes, ..]) => {
+                self.bulk_site(*to, *from, bytes, None)?;
+            }
+            (BulkCopy::Prefetch, _) => self.emit(op(Code::Hint)),
+            (BulkCopy::Load | BulkCopy::Store | BulkCopy::WaitGroup(_), _) => return Err(NoPlace),
+        }
+        Ok(())
+    }
+
+    fn bulk_site(
+        &mut self,
+        to: Address,
+        from: Address,
+        bytes: &Operand,
+        barrier: Option<AddressSlot>,
+    ) -> Result<(), NoPlace> {
+        let (to, from) = (self.address_slot(to)?, self.address_slot(from)?);
+        let (bytes, _) = self.source(bytes)?;
+        let index = self.program.bulk_copies.len() as u32;
+        self.program.bulk_copies.push(BulkSite { to, from, bytes, barrier });
+        self.emit(op(Code::CopyBulk(index)));
+        Ok(())
     }
 
     fn copy_site(&mut self, instruction: &Instruction, cache: CopyCache) -> Result<(), NoPlace> {
@@ -84,9 +135,10 @@ impl Translator<'_> {
             let fallback = match mbarrier {
                 Mbarrier::Wait(..) => Bank::Predicates,
                 Mbarrier::PendingCount => Bank::Words,
-                Mbarrier::Initialise(_) | Mbarrier::Invalidate(_) | Mbarrier::Arrive(..) => {
-                    Bank::Doubles
-                }
+                Mbarrier::Initialise(_)
+                | Mbarrier::Invalidate(_)
+                | Mbarrier::Transactions(..)
+                | Mbarrier::Arrive(..) => Bank::Doubles,
             };
             made.d = self.destination(destination, fallback)?.0;
         }

@@ -86,6 +86,9 @@ pub(super) fn execute(
         | Code::AtomicVector { .. }
         | Code::Matrix { .. }
         | Code::CopyAsync(_)
+        | Code::CopyBulk(_)
+        | Code::CommitBulk
+        | Code::WaitBulk(..)
         | Code::CommitCopies
         | Code::WaitCopies(_)
         | Code::WaitAllCopies

@@ -257,7 +257,7 @@ impl ConflictCheck<'_> {
     fn same_relations(&self, old: &Entry, new: &Entry) -> bool {
         let (old, new) = (&old.record, &new.record);
         match (new.access.strength(), self.memory) {
-            (Strength::Weak | Strength::Copy, _) => true,
+            (Strength::Weak | Strength::Copy | Strength::Bulk, _) => true,
             (Strength::Collective, _) => {
                 old.access.strength() == Strength::Collective && old.thread.same_warp(new.thread)
             }

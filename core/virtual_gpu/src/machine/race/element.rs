@@ -15,19 +15,21 @@ pub(in super::super) enum Role {
     Write,
     /// A read-modify-write.
     Update,
+    /// A read-modify-write whose old value the thread does not see: an arrival at a barrier object.
+    Arrival,
 }
 
 impl Role {
     pub(super) const fn writes(self) -> bool {
         match self {
             Self::Read => false,
-            Self::Write | Self::Update => true,
+            Self::Write | Self::Update | Self::Arrival => true,
         }
     }
 
     const fn reads(self) -> bool {
         match self {
-            Self::Write => false,
+            Self::Write | Self::Arrival => false,
             Self::Read | Self::Update => true,
         }
     }

@@ -142,7 +142,7 @@ impl Worker<'_, '_> {
     /// A thread (warp and lane) arrives at a barrier object in shared memory, which releases (rule 18).
     pub(in super::super) fn race_arrival(&mut self, thread: (u32, u32), pc: u32, offset: usize) {
         let strength = Strength::Atomic(Reach::Block);
-        let (role, order) = (Role::Update, AtomicOrder::Release);
+        let (role, order) = (Role::Arrival, AtomicOrder::Release);
         let visit = InstructionAccess { pc, strength, role, order, count: 1 };
         self.race_one(thread, visit, (None, offset), 8);
     }
@@ -181,6 +181,22 @@ impl Worker<'_, '_> {
             if !self.is_fast_copy(thread, pc, offset / 4 + word) {
                 self.race_one(thread, visit, (None, offset + 4 * word), 4);
             }
+        }
+    }
+
+    /// A bulk copy writes for its thread, through the asynchronous proxy.
+    pub(in super::super) fn race_bulk_load(
+        &mut self,
+        thread: (u32, u32),
+        pc: u32,
+        (offset, bytes): (usize, usize),
+    ) {
+        let visit = InstructionAccess {
+            strength: Strength::Bulk,
+            ..InstructionAccess::new(pc, Ordering::Weak, Role::Write, 2)
+        };
+        for word in 0..bytes / 4 {
+            self.race_one(thread, visit, (None, offset + 4 * word), 4);
         }
     }
 

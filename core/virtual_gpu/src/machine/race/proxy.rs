@@ -98,7 +98,8 @@ impl Worker<'_, '_> {
         self.race_load(part, Ordering::Weak, &spaces);
         self.check_last_writes(part, |write, block, me| {
             let BlockRaces { order, proxy_fences, .. } = block;
-            let is_ordered = order.before(write, write.thread, me);
+            let is_generic = write.access.strength() != Strength::Bulk;
+            let is_ordered = is_generic && order.before(write, write.thread, me);
             (is_ordered && !proxy_fences.separate(order, write, me)).then_some(WITHOUT_FENCE)
         });
     }

@@ -24,7 +24,7 @@ pub(super) struct CheckedAccess {
 const fn word(entry: &Entry) -> &'static str {
     match (entry.record.access.strength(), entry.writes) {
         (Strength::Atomic(_), _) => "atomic",
-        (Strength::Copy, _) => "asynchronous copy",
+        (Strength::Copy | Strength::Bulk, _) => "asynchronous copy",
         (
             Strength::Weak
             | Strength::Volatile

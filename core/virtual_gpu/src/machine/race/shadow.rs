@@ -23,6 +23,8 @@ pub(super) enum Strength {
     Flag,
     /// A weak access of a warp as a whole: `wmma.load` and `wmma.store` (rule 10).
     Collective,
+    /// A weak access by a bulk copy, through the asynchronous proxy.
+    Bulk,
 }
 
 impl Strength {
@@ -37,6 +39,7 @@ impl Strength {
             Self::Atomic(Reach::Block) => 6,
             Self::Atomic(Reach::Device) => 7,
             Self::Flag => 8,
+            Self::Bulk => 9,
         }
     }
 
@@ -50,6 +53,7 @@ impl Strength {
             6 => Self::Atomic(Reach::Block),
             7 => Self::Atomic(Reach::Device),
             8 => Self::Flag,
+            9 => Self::Bulk,
             _ => Self::Weak,
         }
     }
@@ -57,7 +61,7 @@ impl Strength {
     /// The scope of a strong access.
     pub(super) const fn reach(self) -> Option<Reach> {
         match self {
-            Self::Weak | Self::Copy | Self::Collective => None,
+            Self::Weak | Self::Copy | Self::Collective | Self::Bulk => None,
             Self::Volatile | Self::Flag => Some(Reach::Device),
             Self::Relaxed(reach) | Self::Atomic(reach) => Some(reach),
         }
@@ -71,14 +75,15 @@ impl Strength {
             | Self::Relaxed(_)
             | Self::Copy
             | Self::Flag
-            | Self::Collective => false,
+            | Self::Collective
+            | Self::Bulk => false,
         }
     }
 
     /// The rank of a strength: an access of lower rank hides no race of an access that it replaces.
     pub(super) const fn rank(self, memory: MemoryKind) -> u32 {
         match (self, memory) {
-            (Self::Weak | Self::Copy | Self::Collective, _) => 0,
+            (Self::Weak | Self::Copy | Self::Collective | Self::Bulk, _) => 0,
             // Rule 5 makes it weak for some accesses.
             (Self::Volatile, MemoryKind::Shared) => 1,
             (Self::Flag, _)

@@ -113,6 +113,11 @@ impl SharedMatrix {
 }
 
 impl Worker<'_, '_> {
+    /// The products of the warp that no wait has completed.
+    fn products(&mut self) -> &mut PendingProducts {
+        &mut self.block.products[self.warp.index as usize]
+    }
+
     pub(super) fn warpgroup(
         &mut self,
         pc: u32,
@@ -123,7 +128,7 @@ impl Worker<'_, '_> {
         match operation {
             Warpgroup::Multiply(_) => self.warpgroup_multiply(pc, op, frame, mask),
             Warpgroup::Fence => {}
-            Warpgroup::CommitGroup => self.warp.products.groups += 1,
+            Warpgroup::CommitGroup => self.products().groups += 1,
             Warpgroup::WaitGroup => self.wait_for_products(op.immediate as u64),
         }
     }
@@ -204,12 +209,12 @@ impl Worker<'_, '_> {
         };
         let a = operand(self, 0, &tile.a, product.a.sign)?;
         let b = operand(self, 1, &tile.b, product.b.sign)?;
-        let group = self.warp.products.groups;
+        let group = self.products().groups;
         if let Some(issue) = self.race_issue() {
             let pending = matrices.into_iter().flatten();
             let pending =
                 pending.map(|matrix| PendingOperand { group, pc, matrix, issue: issue.clone() });
-            self.warp.products.operands.extend(pending);
+            self.products().operands.extend(pending);
         }
         Some([a, b])
     }
@@ -271,8 +276,8 @@ impl Worker<'_, '_> {
 
     /// Checks that the other warps of the warpgroup issue the same product.
     fn issue_with_warpgroup(&mut self, pc: u32, descriptors: [u64; 2]) {
-        let number = self.warp.products.issued;
-        self.warp.products.issued += 1;
+        let number = self.products().issued;
+        self.products().issued += 1;
         let (group, warp) = (self.warp.index / WARPS, self.warp.index % WARPS);
         let groups = &mut self.block.warpgroups;
         if groups.len() <= group as usize {
@@ -360,11 +365,11 @@ impl Worker<'_, '_> {
 
     /// Completes all but the last groups: until now their operands count as read.
     fn wait_for_products(&mut self, pending: u64) {
-        let complete = self.warp.products.groups.saturating_sub(pending);
-        let operands = std::mem::take(&mut self.warp.products.operands);
+        let complete = self.products().groups.saturating_sub(pending);
+        let operands = std::mem::take(&mut self.products().operands);
         let (due, rest): (Vec<_>, Vec<_>) =
             operands.into_iter().partition(|operand| operand.group < complete);
-        self.warp.products.operands = rest;
+        self.products().operands = rest;
         for PendingOperand { pc, matrix, issue, .. } in due {
             self.each_part(pc, matrix, &matrix.chunks(), |worker, part| {
                 worker.race_completion(part, &issue);

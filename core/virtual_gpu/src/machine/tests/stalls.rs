@@ -172,3 +172,13 @@ fn slow_progress_is_progress() {
     );
     goes_on(&late, (2, 1));
 }
+
+#[test]
+fn a_phase_that_never_completes_names_its_arrivals_and_bytes() {
+    let files = super::files::texts("fault");
+    let (_, text) = files.iter().find(|(name, _)| name == "bulk_copy_bytes.ptx").unwrap();
+    let report = super::harness::launch(text, crate::machine::Races::Strict).report;
+    let details = &report.faults[0].details;
+    let outstanding = "offset 2048 of shared memory, in a phase of parity 0, waits for 0 of 1 arrivals and 16 bytes";
+    assert!(details.contains(outstanding), "{details}");
+}

@@ -105,6 +105,7 @@ impl Thread<'_> {
             | Operation::System(_)
             | Operation::Matrix(_)
             | Operation::AsyncCopy(_)
+            | Operation::BulkCopy(_)
             | Operation::Mbarrier(_) => {
                 instruction.sources().iter().map(|o| self.read(o)).collect::<Result<_, _>>()?
             }
@@ -142,6 +143,7 @@ impl Thread<'_> {
             | Operation::System(_)
             | Operation::Matrix(_)
             | Operation::AsyncCopy(_)
+            | Operation::BulkCopy(_)
             | Operation::Mbarrier(_) => return Err(outside()),
         };
         let Some(Operand::Register(register)) = instruction.operands.first() else {

@@ -5,6 +5,10 @@
 //! The block records each pending copy: its bytes, the issuing thread and its group. Waits, arrivals and the exit
 //! of a thread complete it.
 
+mod bulk;
+
+pub(super) use bulk::PendingStores;
+
 use super::super::isa::async_copy::Pending;
 use super::super::isa::memory::{Ordering, Space};
 use super::super::lower::code::{BaseKind, CopyLength, CopySite, Op};
@@ -13,9 +17,10 @@ use super::fault::{ConflictingAccess, FaultKind, Finding};
 use super::lanes::Doubles;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
+use bulk::PendingLoad;
 
 /// A thread of a block: its warp and lane.
-type Thread = (u32, u32);
+pub(super) type Thread = (u32, u32);
 
 /// One lane's copy.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +57,8 @@ pub(super) struct Copies {
     sequence: u64,
     /// The group of the next copy of each thread.
     groups: Vec<u32>,
+    /// Bulk copies to shared memory.
+    loads: Vec<PendingLoad>,
     /// A bit for each word of shared memory that a pending copy will write; empty if none is pending.
     covered: Vec<u64>,
 }
@@ -81,10 +88,33 @@ impl Copies {
             && offsets.iter().any(|offset| self.covers(*offset as usize, bytes))
     }
 
-    fn touching(&self, offset: usize, bytes: usize) -> Option<&PendingCopy> {
-        self.pending.iter().find(|copy| {
-            copy.offset < offset + bytes && offset < copy.offset + usize::from(copy.size)
+    /// The thread and the instruction of a pending copy that will write to any of these bytes.
+    fn touching(&self, offset: usize, bytes: usize) -> Option<(Thread, u32)> {
+        let touches = |start: usize, size: usize| start < offset + bytes && offset < start + size;
+        let copy = self.pending.iter().find(|copy| touches(copy.offset, usize::from(copy.size)));
+        copy.map(|copy| (copy.thread, copy.pc)).or_else(|| {
+            let load = self.loads.iter().find(|load| touches(load.offset, load.bytes()));
+            load.map(|load| (load.thread, load.pc))
         })
+    }
+
+    fn begin_load(&mut self, load: PendingLoad) {
+        self.cover(load.offset, load.bytes());
+        self.loads.push(load);
+    }
+
+    /// Removes and returns the selected loads.
+    fn end_loads(&mut self, is_due: impl Fn(&PendingLoad) -> bool) -> Vec<PendingLoad> {
+        if self.loads.is_empty() {
+            return Vec::new();
+        }
+        let (due, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.loads).into_iter().partition(is_due);
+        self.loads = rest;
+        for load in &due {
+            self.uncover(load.offset, load.bytes());
+        }
+        due
     }
 
     fn group(&mut self, (warp, lane): Thread) -> &mut u32 {
@@ -110,7 +140,7 @@ impl Copies {
                 *bits &= !(1 << (word % 64));
             }
         }
-        if self.pending.is_empty() {
+        if self.pending.is_empty() && self.loads.is_empty() {
             self.covered.clear();
         }
     }
@@ -320,6 +350,7 @@ impl Worker<'_, '_> {
 
     /// Completes the copies that will arrive at a barrier object that a thread tests.
     pub(super) fn settle(&mut self, barrier: usize) {
+        self.settle_loads(barrier);
         let copies = &self.block.copies;
         if copies.arrivals.is_empty() {
             return;
@@ -378,10 +409,10 @@ impl Worker<'_, '_> {
         if !self.block.copies.covers(offset, bytes) {
             return;
         }
-        let Some(copy) = self.block.copies.touching(offset, bytes).copied() else { return };
-        let (place, source_line) = self.launch.program.place(self.launch.module, copy.pc);
+        let Some((copier, pc)) = self.block.copies.touching(offset, bytes) else { return };
+        let (place, source_line) = self.launch.program.place(self.launch.module, pc);
         let [x, y, _] = self.launch.block;
-        let linear = copy.thread.0 * LANES as u32 + copy.thread.1;
+        let linear = copier.0 * LANES as u32 + copier.1;
         let thread = [linear % x, linear / x % y, linear / (x * y)];
         let (buffer, _) = self.launch.shared.describe(part.addresses[lane], part.bytes());
         let name = buffer.as_deref().unwrap_or("shared memory");

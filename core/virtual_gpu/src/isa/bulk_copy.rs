@@ -1,0 +1,83 @@
+//! Bulk copies between global and shared memory. PTX ISA, section "Data Movement and Conversion Instructions: Bulk
+//! copy", without tensors and without destinations in other blocks.
+
+use super::memory::Space;
+use super::scalar::{Fit, ScalarType};
+use super::signature::{Role, Signature};
+use super::unsupported::Reason;
+use super::{Decoded, Modifiers, Operation, Refusal, Row};
+
+/// Bulk copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkCopy {
+    /// `[shared] = [global]`: completes transactions of a barrier object.
+    Load,
+    /// `[global] = [shared]`: completes with its group.
+    Store,
+    /// Commits the stores since the last group as a group.
+    CommitGroup,
+    /// Waits until at most a given number of groups is pending.
+    WaitGroup(Completion),
+    /// A prefetch to the L2 cache.
+    Prefetch,
+}
+
+/// The part of a store that a wait completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// All of it.
+    Whole,
+    /// The reads of shared memory (`.read`).
+    Reads,
+}
+
+const SIZE: Role = Role::Read(ScalarType::U32, Fit::Exact);
+const POLICY: Role = Role::Read(ScalarType::B64, Fit::Exact);
+const SHARED: Role = Role::Address(Space::Shared);
+const GLOBAL: Role = Role::Address(Space::Global);
+
+pub(crate) const TABLE: &[Row] = &[Row::with("cp", "bulk", decode)];
+
+fn decode(m: &mut Modifiers<'_>) -> Decoded {
+    m.flag("bulk");
+    m.require_flag("async", "`.async`")?;
+    if m.flag("commit_group") {
+        return done(BulkCopy::CommitGroup, &[], false);
+    }
+    if m.flag("wait_group") {
+        let completion = if m.flag("read") { Completion::Reads } else { Completion::Whole };
+        let groups = Role::Constant { largest: u64::MAX };
+        return done(BulkCopy::WaitGroup(completion), &[groups], false);
+    }
+    if m.has("tensor") || m.has("multicast::cluster") || m.has("cp_mask") {
+        return Err(unsupported(m));
+    }
+    let policy = m.flag("L2::cache_hint");
+    if m.flag("prefetch") {
+        m.require_flag("L2", "`.L2`")?;
+        m.require_flag("global", "`.global`")?;
+        return done(BulkCopy::Prefetch, &[GLOBAL, SIZE], policy);
+    }
+    let is_shared = m.flag("shared::cta") || m.flag("shared::cluster");
+    m.require_flag("global", "`.global`")?;
+    if m.flag("bulk_group") {
+        return done(BulkCopy::Store, &[GLOBAL, SHARED, SIZE], policy);
+    }
+    m.require_flag(
+        "mbarrier::complete_tx::bytes",
+        "`.bulk_group` or `.mbarrier::complete_tx::bytes`",
+    )?;
+    if !is_shared {
+        return Err(m.missing("`.shared::cluster`, the destination"));
+    }
+    done(BulkCopy::Load, &[SHARED, GLOBAL, SIZE, SHARED], policy)
+}
+
+fn done(operation: BulkCopy, roles: &[Role], policy: bool) -> Decoded {
+    let roles: Vec<Role> = roles.iter().copied().chain(policy.then_some(POLICY)).collect();
+    Ok((Operation::BulkCopy(operation), Signature::new(&roles)))
+}
+
+fn unsupported(m: &Modifiers<'_>) -> Refusal {
+    Refusal::Unsupported { instruction: m.spelling(), reason: Reason::HopperAsynchronous }
+}

@@ -1,0 +1,345 @@
+//! Bulk copies between global and shared memory. PTX ISA, section "Data Movement and Conversion Instructions: Bulk
+//! copy".
+//!
+//! A load reads its source when it is issued. It writes to shared memory, and completes transactions of its barrier
+//! object, when a thread tests that object. A store reads its source when it is issued, and writes to global memory
+//! at the first wait for its group or at the exit of its thread. Until then, its source counts as read.
+
+use super::super::super::isa::memory::Ordering;
+use super::super::super::lower::code::{AddressSlot, BulkSite, Op};
+use super::super::access::{Moved, Part, Spaces};
+use super::super::fault::{FaultKind, Finding};
+use super::super::race::IssueClock;
+use super::super::run::Worker;
+use super::super::warp::{Frame, LANES};
+use super::Thread;
+
+/// Sizes and addresses are multiples of this number of bytes.
+const UNIT: u32 = 16;
+/// Words of a unit.
+const WORDS: usize = 4;
+
+/// A word that a copy transfers, and whether it is uninitialised.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    value: u32,
+    is_undefined: bool,
+}
+
+/// A load that no test of its barrier object has completed.
+#[derive(Clone, Debug)]
+pub(super) struct PendingLoad {
+    pub(super) thread: Thread,
+    pub(super) pc: u32,
+    /// Offset in shared memory, in bytes.
+    pub(super) offset: usize,
+    words: Vec<Word>,
+    /// Offset of the barrier object in shared memory, in bytes.
+    barrier: usize,
+}
+
+impl PendingLoad {
+    pub(super) fn bytes(&self) -> usize {
+        4 * self.words.len()
+    }
+}
+
+/// A store whose source may still be read.
+#[derive(Clone, Debug)]
+struct PendingStore {
+    lane: u32,
+    pc: u32,
+    group: u32,
+    /// Addresses in global and shared memory.
+    to: u64,
+    from: u64,
+    words: Vec<Word>,
+    issue: Option<IssueClock>,
+}
+
+/// The bulk stores of a warp.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct PendingStores {
+    stores: Vec<PendingStore>,
+    /// The number of committed groups of each lane.
+    groups: [u32; LANES],
+}
+
+/// One lane's copy.
+#[derive(Clone, Copy)]
+struct BulkCopy {
+    pc: u32,
+    lane: usize,
+    global: u64,
+    shared: u64,
+    bytes: u32,
+}
+
+impl Worker<'_, '_> {
+    /// The bulk stores of the warp.
+    fn bulk_stores(&mut self) -> &mut PendingStores {
+        &mut self.block.bulk_stores[self.warp.index as usize]
+    }
+
+    pub(in super::super) fn copy_bulk(
+        &mut self,
+        op: &Op,
+        site: u32,
+        pc: u32,
+        frame: Frame,
+        active: u32,
+    ) {
+        let Some(site) = self.launch.program.bulk_copies.get(site as usize).copied() else {
+            return;
+        };
+        let BulkSite { to, from, bytes, barrier } = site;
+        let lanes = self.lanes(frame, active);
+        let (sizes, undefined) = (lanes.word(bytes), lanes.word_undefined(bytes) & active);
+        if undefined != 0 {
+            self.report_undefined(pc, undefined, "the size of a bulk copy");
+        }
+        let (to, mask) = self.bulk_addresses(op, &to, pc, frame, active & !undefined);
+        let (from, mask) = self.bulk_addresses(op, &from, pc, frame, mask);
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
+            let copy = |global, shared| BulkCopy { pc, lane, global, shared, bytes: sizes[lane] };
+            match barrier {
+                Some(barrier) => {
+                    let copy = copy(from[lane], to[lane]);
+                    self.load_bulk(op, copy, &barrier, frame);
+                }
+                None => self.store_bulk(copy(to[lane], from[lane])),
+            }
+        }
+    }
+
+    fn bulk_addresses(
+        &mut self,
+        op: &Op,
+        address: &AddressSlot,
+        pc: u32,
+        frame: Frame,
+        mask: u32,
+    ) -> ([u64; LANES], u32) {
+        let op = Op { a: address.slot, immediate: address.offset, ..*op };
+        self.addresses(pc, &op, address.base, frame, mask)
+    }
+
+    fn load_bulk(&mut self, op: &Op, copy: BulkCopy, barrier: &AddressSlot, frame: Frame) {
+        let BulkCopy { pc, lane, shared, bytes, .. } = copy;
+        let mask = 1 << lane;
+        let (barriers, valid) = self.bulk_addresses(op, barrier, pc, frame, mask);
+        let part = Part { pc, addresses: &barriers, mask: valid, element: 8, count: 1 };
+        let Some(barrier) = part.lanes().next().and_then(|lane| self.place_shared(&part, lane))
+        else {
+            return;
+        };
+        if self.barrier_at(pc, lane as u32, barrier).is_none() || !self.is_valid_bulk(copy) {
+            return;
+        }
+        let Some(offset) = self.launch.shared.place(shared, bytes) else { return };
+        let words = self.read_global_words(copy);
+        self.each_unit(copy, copy.global, |worker, part| {
+            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
+            worker.race_load(part, Ordering::Weak, &spaces);
+        });
+        let thread = (self.warp.index, lane as u32);
+        self.block.copies.begin_load(PendingLoad { thread, pc, offset, words, barrier });
+    }
+
+    fn store_bulk(&mut self, copy: BulkCopy) {
+        if !self.is_valid_bulk(copy) {
+            return;
+        }
+        let BulkCopy { pc, lane, global: to, shared: from, bytes } = copy;
+        self.each_unit(copy, from, |worker, part| {
+            part.lanes().for_each(|lane| {
+                worker.place_shared(part, lane);
+            });
+            worker.race_asynchronous_read(part);
+        });
+        let Some(offset) = self.launch.shared.place(from, bytes) else { return };
+        let shared = &self.block.shared;
+        let words = (offset..offset + bytes as usize).step_by(4).map(|offset| Word {
+            value: shared.read(offset, 4) as u32,
+            is_undefined: !shared.is_any_initialised(offset, 4),
+        });
+        let words = words.collect();
+        let issue = self.race_issue();
+        let group = self.bulk_stores().groups[lane];
+        let store = PendingStore { lane: lane as u32, pc, group, to, from, words, issue };
+        self.bulk_stores().stores.push(store);
+    }
+
+    /// Checks size, alignment and bounds.
+    fn is_valid_bulk(&mut self, copy: BulkCopy) -> bool {
+        let BulkCopy { pc, lane, global, shared, bytes } = copy;
+        let finding = |kind, address, buffer, details| Finding {
+            kind,
+            lane: lane as u32,
+            address,
+            buffer,
+            other: None,
+            details,
+        };
+        if !bytes.is_multiple_of(UNIT) {
+            let text = format!("a bulk copy of {bytes} bytes; the size must be a multiple of 16");
+            self.report(pc, finding(FaultKind::Misaligned, None, None, text));
+            return false;
+        }
+        for address in [global, shared] {
+            if !address.is_multiple_of(u64::from(UNIT)) {
+                let text = format!("{address:#x} is not a multiple of 16, as bulk copies require");
+                self.report(pc, finding(FaultKind::Misaligned, Some(address), None, text));
+                return false;
+            }
+        }
+        if bytes == 0 {
+            return false;
+        }
+        let outside = if self.launch.memory.place(global, u64::from(bytes)).is_none() {
+            Some((global, self.launch.memory.describe(global, u64::from(bytes))))
+        } else if self.launch.shared.place(shared, bytes).is_none() {
+            Some((shared, self.launch.shared.describe(shared, bytes)))
+        } else {
+            None
+        };
+        let Some((address, (buffer, text))) = outside else { return true };
+        self.report(pc, finding(FaultKind::OutOfBounds, Some(address), buffer, text));
+        false
+    }
+
+    /// The words of a source in global memory. The counters see accesses of a whole warp.
+    fn read_global_words(&mut self, copy: BulkCopy) -> Vec<Word> {
+        let mut words = Vec::with_capacity(copy.bytes as usize / 4);
+        self.each_row(copy, copy.global, |worker, part| {
+            let mut moved = Moved::nothing();
+            worker.load_global(part, &mut moved);
+            for lane in part.lanes() {
+                words.extend((0..WORDS).map(|word| Word {
+                    value: moved.values[word][lane] as u32,
+                    is_undefined: moved.undefined[word] >> lane & 1 == 1,
+                }));
+            }
+        });
+        words
+    }
+
+    /// Visits 16 bytes at a time, as accesses of the lane.
+    fn each_unit(
+        &mut self,
+        copy: BulkCopy,
+        start: u64,
+        mut visit: impl FnMut(&mut Self, &Part<'_>),
+    ) {
+        for offset in (0..u64::from(copy.bytes)).step_by(UNIT as usize) {
+            let addresses = [start + offset; LANES];
+            let mask = 1 << copy.lane;
+            let part = Part { pc: copy.pc, addresses: &addresses, mask, element: 4, count: WORDS };
+            visit(self, &part);
+        }
+    }
+
+    /// Visits up to 512 bytes at a time, as accesses of all lanes.
+    fn each_row(
+        &mut self,
+        copy: BulkCopy,
+        start: u64,
+        mut visit: impl FnMut(&mut Self, &Part<'_>),
+    ) {
+        let units: Vec<u64> = (0..u64::from(copy.bytes / UNIT)).collect();
+        for units in units.chunks(LANES) {
+            let mut addresses = [start; LANES];
+            for (address, unit) in addresses.iter_mut().zip(units) {
+                *address += unit * u64::from(UNIT);
+            }
+            let mask = u32::MAX >> (LANES - units.len());
+            let part = Part { pc: copy.pc, addresses: &addresses, mask, element: 4, count: WORDS };
+            visit(self, &part);
+        }
+    }
+
+    /// Completes the loads that will complete transactions of a barrier object that a thread tests.
+    pub(super) fn settle_loads(&mut self, barrier: usize) {
+        for load in self.block.copies.end_loads(|load| load.barrier == barrier) {
+            self.launch.changes += 1;
+            self.race_bulk_load(load.thread, load.pc, (load.offset, load.bytes()));
+            for (index, word) in load.words.iter().enumerate() {
+                let offset = load.offset + 4 * index;
+                let shared = &mut self.block.shared;
+                shared.write(offset, 4, u64::from(word.value));
+                if word.is_undefined {
+                    shared.mark_uninitialised(offset, 4);
+                } else {
+                    shared.mark_initialised(offset, 4);
+                }
+            }
+            self.race_arrival(load.thread, load.pc, barrier);
+            self.complete_transactions(load.pc, load.thread.1, barrier, load.bytes() as u32);
+        }
+    }
+
+    pub(in super::super) fn commit_bulk(&mut self, mask: u32) {
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
+            self.bulk_stores().groups[lane] += 1;
+        }
+    }
+
+    /// Completes all but the last groups of these lanes. A wait for the reads alone (`.read`) completes the writes too:
+    /// nothing orders other accesses with them until the kernel ends.
+    pub(in super::super) fn wait_for_bulk(&mut self, mask: u32, pending: u32) {
+        let groups = self.bulk_stores().groups;
+        let is_due = |store: &PendingStore| {
+            mask >> store.lane & 1 == 1
+                && store.group.saturating_add(pending) < groups[store.lane as usize]
+        };
+        let stores = std::mem::take(&mut self.bulk_stores().stores);
+        let (due, rest): (Vec<_>, Vec<_>) = stores.into_iter().partition(is_due);
+        self.bulk_stores().stores = rest;
+        due.into_iter().for_each(|store| self.complete_store(store));
+    }
+
+    /// Reports stores of lanes that exit before shared memory was read, and completes them.
+    pub(in super::super) fn end_bulk_stores(&mut self, mask: u32) {
+        let stores = std::mem::take(&mut self.bulk_stores().stores);
+        let (due, rest): (Vec<_>, Vec<_>) =
+            stores.into_iter().partition(|store| mask >> store.lane & 1 == 1);
+        self.bulk_stores().stores = rest;
+        for store in due {
+            let text = "the thread exits while a bulk store may read shared memory; commit its group and wait for it \
+                        with `cp.async.bulk.wait_group.read`";
+            self.report(store.pc, Finding::new(FaultKind::MissingWait, store.lane, text));
+            self.complete_store(store);
+        }
+    }
+
+    fn complete_store(&mut self, store: PendingStore) {
+        let PendingStore { lane, pc, to, from, words, issue, .. } = store;
+        let bytes = 4 * words.len() as u32;
+        let copy = BulkCopy { pc, lane: lane as usize, global: to, shared: from, bytes };
+        if let Some(issue) = issue {
+            self.each_unit(copy, from, |worker, part| worker.race_completion(part, &issue));
+        }
+        self.launch.changes += 1;
+        let mut units = words.chunks_exact(WORDS);
+        self.each_unit(copy, to, |worker, part| {
+            let mut moved = Moved::nothing();
+            for (index, word) in units.next().unwrap_or_default().iter().enumerate() {
+                moved.values[index] = [u64::from(word.value); LANES];
+                moved.undefined[index] = if word.is_undefined { part.mask } else { 0 };
+            }
+            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
+            worker.race_store(part, Ordering::Weak, &spaces, &moved);
+        });
+        let mut units = words.chunks_exact(WORDS);
+        self.each_row(copy, to, |worker, part| {
+            let mut moved = Moved::nothing();
+            for lane in part.lanes() {
+                for (index, word) in units.next().unwrap_or_default().iter().enumerate() {
+                    moved.values[index][lane] = u64::from(word.value);
+                    moved.undefined[index] |= u32::from(word.is_undefined) << lane;
+                }
+            }
+            worker.store_global(part, &moved);
+        });
+    }
+}
