@@ -9,6 +9,7 @@ mod matrix;
 mod other;
 mod recorded;
 mod spelling;
+mod warpgroup;
 
 use recorded::{CASES, DIGESTS, digest, operand};
 use spelling::Spelling;
