@@ -5,7 +5,7 @@ use std::fmt;
 /// Why an instruction is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Bulk copies, clusters and `wgmma` of Hopper.
+    /// Clusters, tensor maps and bulk reductions of Hopper.
     HopperAsynchronous,
     /// Textures and surfaces.
     Texture,
@@ -24,7 +24,9 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::HopperAsynchronous => "asynchronous instructions of Hopper are not modelled",
+            Self::HopperAsynchronous => {
+                "clusters, tensor maps and bulk reductions are not modelled"
+            }
             Self::Texture => "textures and surfaces are not modelled",
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
             Self::Sparse => "sparse matrices are not modelled",
