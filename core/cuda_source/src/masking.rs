@@ -35,7 +35,7 @@ const WITH_PARENTHESES: [&str; 5] =
 /// More than any alignment needs; the limit keeps the scan linear for unclosed parentheses.
 const LONGEST_PARENTHESIS: usize = 256;
 
-/// The longest replacement text that is looked at: longer ones are neither types nor constants nor decoration.
+/// The longest replacement text of a macro that is kept, in bytes. A type, a constant or a decoration is shorter.
 const LONGEST_VALUE: usize = 256;
 
 /// Reads the macros of `text` and blanks decorations.

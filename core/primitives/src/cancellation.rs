@@ -103,8 +103,8 @@ impl Cancellation {
         self.flag.load(Ordering::Relaxed) || parent()
     }
 
-    /// Waits for a message until the deadline, or without a limit if there is none. A raised token ends the wait at once. A
-    /// message that is already there is returned also if the token is raised or the deadline has passed.
+    /// Waits for a message until the deadline, or without a time limit if there is no deadline. Cancellation ends the wait
+    /// at once. A message that has already arrived is returned even after cancellation or the deadline.
     ///
     /// # Errors
     ///

@@ -62,7 +62,7 @@ fn cancellation_ends_a_wait_for_a_result() {
     assert!(matches!(wait("a"), Ok(Ending::Impossible(_))), "ends without a cancellation");
     let ending = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, || wait("run-a")).unwrap();
-        // The request runs until it is cancelled; nobody else cancels it.
+        // The request runs until this thread cancels it.
         token.cancel();
         thread.join().unwrap()
     });
