@@ -91,7 +91,7 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
-        | Code::WaitBulk(..)
+        | Code::WaitBulk(_)
         | Code::WaitAllCopies => InstructionClass::AsyncCopy,
         Code::ArriveAfterCopies { .. } | Code::Mbarrier { .. } => InstructionClass::Barrier,
         Code::Branch { .. }

@@ -243,7 +243,7 @@ const fn stays_in_place(code: Code) -> bool {
             | Code::Fence(..)
             | Code::ProxyFence(_)
             | Code::WaitCopies(_)
-            | Code::WaitBulk(..)
+            | Code::WaitBulk(_)
             | Code::WaitAllCopies
             | Code::Mbarrier { .. }
             | Code::Sleep
@@ -262,7 +262,7 @@ fn role(code: Code, counts: &Counts) -> Role {
         }
         Code::CopyAsync(_) | Code::CopyBulk(_) => Role::Copy,
         Code::CommitCopies | Code::CommitBulk => Role::CommitCopies,
-        Code::WaitCopies(pending) | Code::WaitBulk(pending, _) => Role::WaitCopies(pending),
+        Code::WaitCopies(pending) | Code::WaitBulk(pending) => Role::WaitCopies(pending),
         Code::WaitAllCopies => Role::WaitCopies(0),
         // A wait for a phase ends when the thread's own copies are complete.
         Code::Mbarrier { mbarrier: Mbarrier::Wait(..), .. } => Role::WaitCopies(0),

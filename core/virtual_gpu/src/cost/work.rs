@@ -36,7 +36,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::CopyAsync(_)
         | Code::CopyBulk(_)
         | Code::CommitBulk
-        | Code::WaitBulk(..)
+        | Code::WaitBulk(_)
         | Code::CommitCopies
         | Code::WaitCopies(_)
         | Code::WaitAllCopies

@@ -4,8 +4,7 @@
 use super::memory::Space;
 use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
-use super::unsupported::Reason;
-use super::{Decoded, Modifiers, Operation, Refusal, Row};
+use super::{Decoded, Modifiers, Operation, Row};
 
 /// Bulk copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,19 +15,10 @@ pub enum BulkCopy {
     Store,
     /// Commits the stores since the last group as a group.
     CommitGroup,
-    /// Waits until at most a given number of groups is pending.
-    WaitGroup(Completion),
+    /// Waits until at most a given number of groups is pending, or has reads pending (`.read`).
+    WaitGroup,
     /// A prefetch to the L2 cache.
     Prefetch,
-}
-
-/// The part of a store that a wait completes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completion {
-    /// All of it.
-    Whole,
-    /// The reads of shared memory (`.read`).
-    Reads,
 }
 
 const SIZE: Role = Role::Read(ScalarType::U32, Fit::Exact);
@@ -45,12 +35,9 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
         return done(BulkCopy::CommitGroup, &[], false);
     }
     if m.flag("wait_group") {
-        let completion = if m.flag("read") { Completion::Reads } else { Completion::Whole };
+        m.flag("read");
         let groups = Role::Constant { largest: u64::MAX };
-        return done(BulkCopy::WaitGroup(completion), &[groups], false);
-    }
-    if m.has("tensor") || m.has("multicast::cluster") || m.has("cp_mask") {
-        return Err(unsupported(m));
+        return done(BulkCopy::WaitGroup, &[groups], false);
     }
     let policy = m.flag("L2::cache_hint");
     if m.flag("prefetch") {
@@ -76,8 +63,4 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
 fn done(operation: BulkCopy, roles: &[Role], policy: bool) -> Decoded {
     let roles: Vec<Role> = roles.iter().copied().chain(policy.then_some(POLICY)).collect();
     Ok((Operation::BulkCopy(operation), Signature::new(&roles)))
-}
-
-fn unsupported(m: &Modifiers<'_>) -> Refusal {
-    Refusal::Unsupported { instruction: m.spelling(), reason: Reason::HopperAsynchronous }
 }

@@ -4,7 +4,6 @@ use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
 use super::super::isa::atomic::Atomic;
 use super::super::isa::barrier::{Alignment, FenceOrder, Proxy, Vote};
-use super::super::isa::bulk_copy::Completion;
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
 use super::super::isa::extended::Extended;
@@ -166,7 +165,7 @@ pub(crate) enum Code {
     /// Commits the bulk stores since the last group.
     CommitBulk,
     /// Waits until at most this number of groups of bulk stores is pending.
-    WaitBulk(u32, Completion),
+    WaitBulk(u32),
     /// Commits the copies since the last group.
     CommitCopies,
     /// Waits until at most this number of groups is pending.

@@ -53,11 +53,6 @@ pub(crate) fn shape(shape: IsaShape) -> Shape {
     Shape { m: m as usize, n: n as usize, k: k as usize }
 }
 
-/// The size of an element of a multiplicand in a register, in bits.
-pub(crate) fn multiplicand_bits(ty: Multiplicand) -> u32 {
-    if ty == Multiplicand::Tf32 { 32 } else { ScalarType::from(ty).bits() }
-}
-
 fn order(order: Order) -> MajorOrder {
     match order {
         Order::Row => MajorOrder::Row,
@@ -75,7 +70,7 @@ impl Product {
             let layout = Layout::Tiles(extents, Fragment::C);
             (if quads { Layout::QuadPairs(quad) } else { layout }, ScalarType::from(ty).bits())
         };
-        let (a_bits, b_bits) = (multiplicand_bits(multiply.a), multiplicand_bits(multiply.b));
+        let (a_bits, b_bits) = (multiply.a.register_bits(), multiply.b.register_bits());
         let (a, b) = if quads {
             (
                 Layout::QuadPairs(QuadFragment::A(order(multiply.a_layout))),

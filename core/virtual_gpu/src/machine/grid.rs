@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::block_order::BlockStarts;
-use super::copies::{Copies, PendingStores};
+use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
 use super::launch::Races;
 use super::limit::LimitKind;
@@ -15,7 +15,7 @@ use super::run::{BlockState, Launch, Recorded, Worker};
 use super::shared::SharedMemory;
 use super::stall::{RepeatedState, Stall};
 use super::step::Turn;
-use super::tensor::{PendingProducts, WARPS_OF_GROUP};
+use super::tensor::WARPS_OF_GROUP;
 use super::turn_order::TurnOrder;
 use super::unfinished_warps::count_positions;
 use super::warp::{LANES, Registers, Split, SplitState, Warp};
@@ -125,7 +125,6 @@ impl Launch<'_> {
         let [x, y, _] = self.grid.map(u64::from);
         let index = [linear % x, linear / x % y, linear / (x * y)].map(|i| i as u32);
         let threads: u32 = self.block.iter().product();
-        let warps = threads.div_ceil(LANES as u32) as usize;
         let state = BlockState {
             index,
             linear,
@@ -136,8 +135,8 @@ impl Launch<'_> {
             copies: Copies::default(),
             mbarriers: BTreeSet::new(),
             warpgroups: Vec::new(),
-            products: vec![PendingProducts::default(); warps],
-            bulk_stores: vec![PendingStores::default(); warps],
+            products: Vec::new(),
+            bulk_stores: Vec::new(),
             races: self.races.as_ref().map(|races| races.block(linear, threads)),
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));

@@ -119,9 +119,9 @@ pub(super) struct BlockState {
     pub(super) mbarriers: BTreeSet<usize>,
     /// The products that the warps of each warpgroup have issued.
     pub(super) warpgroups: Vec<super::tensor::IssuedProducts>,
-    /// For each warp, the products that no wait has completed.
+    /// For each warp, the products that no wait has completed; empty until a warp uses them.
     pub(super) products: Vec<super::tensor::PendingProducts>,
-    /// For each warp, the bulk stores that no wait has completed.
+    /// For each warp, the bulk stores that no wait has completed; empty until a warp uses them.
     pub(super) bulk_stores: Vec<super::copies::PendingStores>,
     /// The happens-before order of its threads, if races are checked.
     pub(super) races: Option<Box<BlockRaces>>,

@@ -184,6 +184,16 @@ impl SharedMemory {
         }
     }
 
+    /// Writes a word as initialised or uninitialised.
+    pub(super) fn write_word(&mut self, offset: usize, value: u32, is_undefined: bool) {
+        self.write(offset, 4, u64::from(value));
+        if is_undefined {
+            self.mark_uninitialised(offset, 4);
+        } else {
+            self.mark_initialised(offset, 4);
+        }
+    }
+
     /// The initialisation bits of up to sixteen bytes, the first byte in the lowest bit.
     #[inline]
     pub(super) fn init_bits(&self, offset: usize, bytes: usize) -> u32 {

@@ -251,7 +251,7 @@ impl Worker<'_, '_> {
             Code::CopyAsync(_)
             | Code::CopyBulk(_)
             | Code::CommitBulk
-            | Code::WaitBulk(..)
+            | Code::WaitBulk(_)
             | Code::CommitCopies
             | Code::WaitCopies(_)
             | Code::WaitAllCopies
@@ -321,7 +321,7 @@ impl Worker<'_, '_> {
             self.copy_bulk(op, site, pc, frame, mask);
         } else if op.code == Code::CommitBulk {
             self.commit_bulk(mask);
-        } else if let Code::WaitBulk(pending, _) = op.code {
+        } else if let Code::WaitBulk(pending) = op.code {
             self.wait_for_bulk(mask, pending);
         } else if op.code == Code::CommitCopies {
             self.commit_copies(mask);

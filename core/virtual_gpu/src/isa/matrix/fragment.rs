@@ -53,6 +53,13 @@ impl Shape {
     }
 }
 
+impl Multiplicand {
+    /// The size of an element in a register and in shared memory, in bits: tf32 has the size of f32.
+    pub(crate) fn register_bits(self) -> u32 {
+        if self == Self::Tf32 { 32 } else { ScalarType::from(self).bits() }
+    }
+}
+
 /// The matrix of a `wmma.load`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment {

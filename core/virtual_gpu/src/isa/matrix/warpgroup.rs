@@ -60,13 +60,8 @@ impl WarpgroupMultiply {
     /// The inner dimension k.
     #[must_use]
     pub fn length(&self) -> u32 {
-        length(self.a)
+        ROW_BITS / self.a.register_bits()
     }
-}
-
-fn length(ty: Multiplicand) -> u32 {
-    let bits = if ty == Multiplicand::Tf32 { 32 } else { ScalarType::from(ty).bits() };
-    ROW_BITS / bits
 }
 
 pub(super) fn decode(m: &mut Modifiers<'_>) -> Decoded {
@@ -133,7 +128,7 @@ fn check(m: &Modifiers<'_>, multiply: &WarpgroupMultiply, k: u32) -> Result<(), 
     if !accumulators.contains(&d) {
         return Err(m.combination("these types do not support this accumulator type"));
     }
-    if k != length(a) {
+    if k != multiply.length() {
         return Err(m.combination("k is 256 bits divided by the size of an element"));
     }
     if d == S32 && columns > 32 && !columns.is_multiple_of(16) {

@@ -52,9 +52,9 @@ impl Translator<'_> {
     ) -> Result<(), NoPlace> {
         match (copy, &instruction.operands[..]) {
             (BulkCopy::CommitGroup, _) => self.emit(op(Code::CommitBulk)),
-            (BulkCopy::WaitGroup(completion), [Operand::Immediate(pending)]) => {
+            (BulkCopy::WaitGroup, [Operand::Immediate(pending)]) => {
                 let pending = u32::try_from(pending.bits()).unwrap_or(u32::MAX);
-                self.emit(op(Code::WaitBulk(pending, completion)));
+                self.emit(op(Code::WaitBulk(pending)));
             }
             (
                 BulkCopy::Load,
@@ -73,7 +73,7 @@ impl Translator<'_> {
                 self.bulk_site(*to, *from, bytes, None)?;
             }
             (BulkCopy::Prefetch, _) => self.emit(op(Code::Hint)),
-            (BulkCopy::Load | BulkCopy::Store | BulkCopy::WaitGroup(_), _) => return Err(NoPlace),
+            (BulkCopy::Load | BulkCopy::Store | BulkCopy::WaitGroup, _) => return Err(NoPlace),
         }
         Ok(())
     }

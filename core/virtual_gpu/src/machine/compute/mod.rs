@@ -88,7 +88,7 @@ pub(super) fn execute(
         | Code::CopyAsync(_)
         | Code::CopyBulk(_)
         | Code::CommitBulk
-        | Code::WaitBulk(..)
+        | Code::WaitBulk(_)
         | Code::CommitCopies
         | Code::WaitCopies(_)
         | Code::WaitAllCopies

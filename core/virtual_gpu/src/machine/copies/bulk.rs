@@ -78,7 +78,11 @@ struct BulkCopy {
 impl Worker<'_, '_> {
     /// The bulk stores of the warp.
     fn bulk_stores(&mut self) -> &mut PendingStores {
-        &mut self.block.bulk_stores[self.warp.index as usize]
+        let (all, index) = (&mut self.block.bulk_stores, self.warp.index as usize);
+        if all.len() <= index {
+            all.resize_with(index + 1, PendingStores::default);
+        }
+        &mut all[index]
     }
 
     pub(in super::super) fn copy_bulk(
@@ -265,13 +269,7 @@ impl Worker<'_, '_> {
             self.race_bulk_load(load.thread, load.pc, (load.offset, load.bytes()));
             for (index, word) in load.words.iter().enumerate() {
                 let offset = load.offset + 4 * index;
-                let shared = &mut self.block.shared;
-                shared.write(offset, 4, u64::from(word.value));
-                if word.is_undefined {
-                    shared.mark_uninitialised(offset, 4);
-                } else {
-                    shared.mark_initialised(offset, 4);
-                }
+                self.block.shared.write_word(offset, word.value, word.is_undefined);
             }
             self.race_arrival(load.thread, load.pc, barrier);
             self.complete_transactions(load.pc, load.thread.1, barrier, load.bytes() as u32);
@@ -300,6 +298,9 @@ impl Worker<'_, '_> {
 
     /// Reports stores of lanes that exit before shared memory was read, and completes them.
     pub(in super::super) fn end_bulk_stores(&mut self, mask: u32) {
+        if self.block.bulk_stores.is_empty() {
+            return;
+        }
         let stores = std::mem::take(&mut self.bulk_stores().stores);
         let (due, rest): (Vec<_>, Vec<_>) =
             stores.into_iter().partition(|store| mask >> store.lane & 1 == 1);

@@ -391,13 +391,8 @@ impl Worker<'_, '_> {
             self.race_copy(copy.thread, copy.pc, (copy.offset, size));
             let shared = &mut self.block.shared;
             for (word, bytes) in copy.bytes[..size].as_chunks::<4>().0.iter().enumerate() {
-                let offset = copy.offset + 4 * word;
-                shared.write(offset, 4, u64::from(u32::from_le_bytes(*bytes)));
-                if copy.undefined >> word & 1 == 0 {
-                    shared.mark_initialised(offset, 4);
-                } else {
-                    shared.mark_uninitialised(offset, 4);
-                }
+                let is_undefined = copy.undefined >> word & 1 == 1;
+                shared.write_word(copy.offset + 4 * word, u32::from_le_bytes(*bytes), is_undefined);
             }
             self.block.copies.uncover(copy.offset, size);
         }

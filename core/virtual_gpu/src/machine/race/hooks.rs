@@ -171,17 +171,9 @@ impl Worker<'_, '_> {
         &mut self,
         thread: (u32, u32),
         pc: u32,
-        (offset, bytes): (usize, usize),
+        range: (usize, usize),
     ) {
-        let visit = InstructionAccess {
-            strength: Strength::Copy,
-            ..InstructionAccess::new(pc, Ordering::Weak, Role::Write, 2)
-        };
-        for word in 0..bytes / 4 {
-            if !self.is_fast_copy(thread, pc, offset / 4 + word) {
-                self.race_one(thread, visit, (None, offset + 4 * word), 4);
-            }
-        }
+        self.race_copied(thread, pc, range, Strength::Copy);
     }
 
     /// A bulk copy writes for its thread, through the asynchronous proxy.
@@ -189,14 +181,28 @@ impl Worker<'_, '_> {
         &mut self,
         thread: (u32, u32),
         pc: u32,
+        range: (usize, usize),
+    ) {
+        self.race_copied(thread, pc, range, Strength::Bulk);
+    }
+
+    fn race_copied(
+        &mut self,
+        thread: (u32, u32),
+        pc: u32,
         (offset, bytes): (usize, usize),
+        strength: Strength,
     ) {
         let visit = InstructionAccess {
-            strength: Strength::Bulk,
+            strength,
             ..InstructionAccess::new(pc, Ordering::Weak, Role::Write, 2)
         };
         for word in 0..bytes / 4 {
-            self.race_one(thread, visit, (None, offset + 4 * word), 4);
+            let is_recorded =
+                strength == Strength::Copy && self.is_fast_copy(thread, pc, offset / 4 + word);
+            if !is_recorded {
+                self.race_one(thread, visit, (None, offset + 4 * word), 4);
+            }
         }
     }
 

@@ -99,8 +99,9 @@ impl Worker<'_, '_> {
         self.check_last_writes(part, |write, block, me| {
             let BlockRaces { order, proxy_fences, .. } = block;
             let is_generic = write.access.strength() != Strength::Bulk;
-            let is_ordered = is_generic && order.before(write, write.thread, me);
-            (is_ordered && !proxy_fences.separate(order, write, me)).then_some(WITHOUT_FENCE)
+            let is_ordered = order.before(write, write.thread, me);
+            (is_generic && is_ordered && !proxy_fences.separate(order, write, me))
+                .then_some(WITHOUT_FENCE)
         });
     }
 

@@ -7,7 +7,7 @@ use super::super::super::isa::matrix::{
 use super::super::super::isa::memory::Space;
 use super::super::super::isa::scalar::ScalarType;
 use super::super::super::lower::code::{BaseKind, Op};
-use super::super::super::lower::product::{multiplicand_bits, shape};
+use super::super::super::lower::product::shape;
 use super::super::super::semantics::matrix::{Fragment, Layout, Position, Shape};
 use super::super::access::{Moved, Part};
 use super::super::fault::{FaultKind, Finding};
@@ -29,11 +29,11 @@ impl Form {
         let Shape { m, n, k } = shape(isa_shape);
         let (fragment, bits, extents) = match fragment {
             Loaded::A(ty) => {
-                let bits = multiplicand_bits(ty);
+                let bits = ty.register_bits();
                 (Fragment::A(bits), bits, (m, k))
             }
             Loaded::B(ty) => {
-                let bits = multiplicand_bits(ty);
+                let bits = ty.register_bits();
                 (Fragment::B(bits), bits, (k, n))
             }
             Loaded::C(ty) => (Fragment::C, ScalarType::from(ty).bits(), (m, n)),

@@ -115,7 +115,11 @@ impl SharedMatrix {
 impl Worker<'_, '_> {
     /// The products of the warp that no wait has completed.
     fn products(&mut self) -> &mut PendingProducts {
-        &mut self.block.products[self.warp.index as usize]
+        let (all, index) = (&mut self.block.products, self.warp.index as usize);
+        if all.len() <= index {
+            all.resize_with(index + 1, PendingProducts::default);
+        }
+        &mut all[index]
     }
 
     pub(super) fn warpgroup(

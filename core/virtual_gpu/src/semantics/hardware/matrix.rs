@@ -74,7 +74,8 @@ impl Registers {
     }
 }
 
-fn take<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
+/// The next bytes.
+pub(super) fn take<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
     let (taken, after) = rest.split_at(count);
     *rest = after;
     taken

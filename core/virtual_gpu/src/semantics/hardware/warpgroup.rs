@@ -1,6 +1,7 @@
 //! Products of `wgmma` on an H200, in eight strata of operands: close exponents, all exponents, one and three products
 //! other than zero, subnormal operands, sums that cancel, infinities and NaN, and tiny results.
 
+use super::matrix::take;
 use crate::semantics::matrix::{
     Accumulation, Accumulator, Architecture, FloatTypes, Issuer, Multiplicand, Shape,
     multiply_float,
@@ -32,12 +33,6 @@ fn types(name: &str) -> FloatTypes {
         other => panic!("{other}"),
     };
     FloatTypes { a, b, c: sum, d: sum }
-}
-
-fn take<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
-    let (taken, after) = rest.split_at(count);
-    *rest = after;
-    taken
 }
 
 fn elements(bytes: &[u8], size: usize) -> Vec<u32> {
