@@ -1,5 +1,5 @@
-//! Foundations of all other crates: element types and their conversions, random numbers, cancellation, queues between threads, text that is
-//! safe to display, and folders that are safe to write.
+//! Foundations of all other crates: element types and their conversions, tensor maps, random numbers, cancellation,
+//! queues between threads, text that is safe to display, and folders that are safe to write.
 
 pub mod c_names;
 pub mod cancellation;
@@ -15,4 +15,5 @@ pub mod no_links;
 pub mod owned_folder;
 pub mod random;
 pub mod scalar_value;
+pub mod tensor_map;
 pub mod wake_signal;

@@ -1,14 +1,12 @@
 //! Objects of a launch besides tensors: scratch, TMA descriptors, structs, textures, constant memory.
 
 use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_primitives::tensor_map::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle};
 
 use super::{
     Buffer,
     arguments::Names,
-    written::{
-        Interleave, L2Promotion, OutOfBoundsFill, ScratchWritten, Swizzle, TextureAddress,
-        TextureFilter,
-    },
+    written::{ScratchWritten, TextureAddress, TextureFilter},
 };
 use crate::argument::{ValueArgument, parse_value};
 use crate::definition::{Definition, Inputs};

@@ -1,6 +1,7 @@
 //! The launch block as parsed, before validation.
 
 use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::tensor_map::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle};
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
@@ -180,51 +181,6 @@ pub struct TensorMapWritten {
     pub l2_promotion: L2Promotion,
     #[serde(default)]
     pub fill: OutOfBoundsFill,
-}
-
-/// Permutation of a tile in shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are the driver's own")]
-pub enum Swizzle {
-    #[default]
-    None,
-    B32,
-    B64,
-    B128,
-}
-
-/// Interleaving of channels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are the driver's own")]
-pub enum Interleave {
-    #[default]
-    None,
-    B16,
-    B32,
-}
-
-/// Bytes that an access prefetches into L2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are the driver's own")]
-pub enum L2Promotion {
-    #[default]
-    None,
-    B64,
-    B128,
-    B256,
-}
-
-/// The value of elements outside the tensor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum OutOfBoundsFill {
-    #[default]
-    Zeros,
-    Nan,
 }
 
 /// A struct that is passed by value.
