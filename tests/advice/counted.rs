@@ -167,6 +167,9 @@ impl<'a> Run<'a> {
         let argument = |argument: &ArgumentCase| match argument {
             ArgumentCase::Bytes(bytes) => Argument::Bytes(bytes.clone()),
             ArgumentCase::Buffer(buffer) => Argument::Buffer(self.names[buffer]),
+            ArgumentCase::TensorMap { buffer, map } => {
+                Argument::TensorMap { buffer: self.names[buffer], map: map.clone() }
+            }
         };
         let launch = Launch {
             module: self.module,

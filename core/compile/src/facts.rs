@@ -10,7 +10,7 @@ use lightbench_project::includes::Refusal;
 use lightbench_project::launch::plan::{
     Footprint, Plan, PlanError, PlannedLaunch, PlannedStep, Selection,
 };
-use lightbench_project::{DeviceFacts, Environment, Kernel, Project, Workload};
+use lightbench_project::{DeviceFacts, Environment, Kernel, PlannedArgument, Project, Workload};
 use lightbench_units::Bytes;
 
 use super::compiler::{Compiled, Compiler};
@@ -105,6 +105,9 @@ pub enum LaunchProblem {
     /// A cluster on a device that has none.
     #[error("clusters need compute capability 9.0, the device has {0}")]
     NoClusters(ComputeCapability),
+    /// A tensor map on a device without the Tensor Memory Accelerator.
+    #[error("tensor maps need compute capability 9.0, the device has {0}")]
+    NoTensorMaps(ComputeCapability),
     /// A cluster of another size than the kernel was compiled for.
     #[error("a cluster of {cluster:?} blocks; the kernel was compiled for {required:?}")]
     RequiredCluster {
@@ -338,6 +341,11 @@ impl Planner<'_> {
             problems.push(LaunchProblem::RequiredBlock { block, required });
         }
         problems.extend(self.cluster_problems(planned, kernel.required_cluster));
+        let is_map = |argument: &PlannedArgument| matches!(argument, PlannedArgument::TensorMap(_));
+        let capability = self.setting.sheet.capability.compute_capability;
+        if capability < ComputeCapability(9, 0) && planned.arguments.iter().any(is_map) {
+            problems.push(LaunchProblem::NoTensorMaps(capability));
+        }
         let local = kernel.resources.and_then(|resources| resources.stack).map(|stack| stack.0);
         let too_much = local.filter(|bytes| *bytes > LOCAL_BYTES);
         problems.extend(too_much.map(|bytes| LaunchProblem::Local { bytes }));

@@ -31,10 +31,9 @@ impl LaunchContext<'_> {
             PlannedArgument::Value { name, c_type, .. } => {
                 (name.clone(), LaunchArgumentKind::Scalar(c_type.dtype()))
             }
-            PlannedArgument::TensorMap(index) => (
-                self.launch.tensor_maps[*index].name.clone(),
-                LaunchArgumentKind::Bytes { size: 128, align: 64 },
-            ),
+            PlannedArgument::TensorMap(index) => {
+                (self.launch.tensor_maps[*index].name.clone(), LaunchArgumentKind::TensorMap)
+            }
             PlannedArgument::Texture(index) => (
                 self.launch.textures[*index].name.clone(),
                 LaunchArgumentKind::Bytes { size: 8, align: 8 },

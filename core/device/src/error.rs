@@ -7,6 +7,7 @@ use lightbench_virtual_gpu::machine::{BufferError, VariableError};
 use lightbench_virtual_gpu::{LaunchError, LoadError};
 
 use super::library::LibraryError;
+use super::tensor_map::TensorMapError;
 
 /// An error of a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +47,13 @@ pub enum DeviceError {
     /// The CUDA driver refuses a call.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// An argument is a tensor map that the device cannot encode.
+    #[error("argument {position} is a tensor map: {error}")]
+    TensorMap {
+        /// Counted from one.
+        position: usize,
+        error: TensorMapError,
+    },
     /// A vendor's library does not run.
     #[error(transparent)]
     Library(#[from] LibraryError),
@@ -55,7 +63,7 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// Whether the only reason is an unsupported instruction or feature of the virtual GPU.
+    /// Whether the only reason is an instruction or a feature that the device does not support.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         let lacks = |error: &LoadError| {
@@ -63,7 +71,8 @@ impl DeviceError {
         };
         match self {
             Self::Load(errors) => !errors.is_empty() && errors.iter().all(lacks),
-            Self::Launch(LaunchError::Unsupported(_) | LaunchError::Unavailable(_)) => true,
+            Self::Launch(LaunchError::Unsupported(_) | LaunchError::Unavailable(_))
+            | Self::TensorMap { error: TensorMapError::NotSupported { .. }, .. } => true,
             Self::Launch(_)
             | Self::Buffer(_)
             | Self::Variable(_)
@@ -71,6 +80,7 @@ impl DeviceError {
             | Self::Demand(_)
             | Self::Driver(_)
             | Self::NewerPtx { .. }
+            | Self::TensorMap { .. }
             | Self::Library(_)
             | Self::Passing(_) => false,
         }

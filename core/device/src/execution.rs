@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use lightbench_measure::{Energy, EnergyError};
 use lightbench_primitives::compute_capability::ComputeCapability;
+use lightbench_primitives::tensor_map::TensorMap;
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::cost::Counters;
 use lightbench_virtual_gpu::machine::Accepted;
@@ -368,6 +369,9 @@ pub enum Argument {
     Buffer(BufferId),
     /// The bytes of a value, in the size of the parameter.
     Bytes(Vec<u8>),
+    /// A descriptor of a buffer for the Tensor Memory Accelerator, encoded with the buffer's address when the kernel is
+    /// launched.
+    TensorMap { buffer: BufferId, map: TensorMap },
 }
 
 /// The outcome of a launch.

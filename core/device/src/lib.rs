@@ -24,6 +24,7 @@ pub mod peaks;
 pub mod sheet;
 pub mod sm_limits;
 pub mod sourced;
+pub mod tensor_map;
 pub mod timing;
 
 #[cfg(any(test, feature = "testing"))]
@@ -58,5 +59,6 @@ pub use sheet::{DescribedBy, DeviceSheet, SheetError};
 pub use sheet_check::Problem;
 pub use sm_limits::SmLimits;
 pub use sourced::Sourced;
+pub use tensor_map::TensorMapError;
 pub use timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Timekeeping, Work};
 pub use virtual_device::{VirtualDevice, Watch};

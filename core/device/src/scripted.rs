@@ -16,6 +16,7 @@ use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
     LaunchFault, ModuleId, Outcome,
 };
+use super::tensor_map;
 use super::timing::{Sampling, Timed, Work};
 use super::virtual_device::Watch;
 
@@ -131,9 +132,20 @@ impl Device for ScriptedDevice {
             return Err(DeviceError::Unknown("module"));
         }
         for (position, argument) in launch.arguments.iter().enumerate() {
-            if let Argument::Buffer(buffer) = argument {
-                let unknown = |_| LaunchError::UnknownBuffer(position + 1);
-                self.buffer(*buffer).map_err(unknown)?;
+            let unknown = |_| LaunchError::UnknownBuffer(position + 1);
+            match argument {
+                Argument::Bytes(_) => {}
+                Argument::Buffer(buffer) => {
+                    self.buffer(*buffer).map_err(unknown)?;
+                }
+                Argument::TensorMap { buffer, map } => {
+                    // The device has no addresses: every buffer begins at 0.
+                    let bytes = self.buffer(*buffer).map_err(unknown)?.bytes.len() as u64;
+                    tensor_map::check(map, 0, bytes).map_err(|error| DeviceError::TensorMap {
+                        position: position + 1,
+                        error,
+                    })?;
+                }
             }
         }
         let act = self.script.pop_front().ok_or(DeviceError::Unknown("launch in its script"))?;

@@ -199,6 +199,9 @@ impl VirtualDevice {
                 let known = self.buffers.get(buffer.0);
                 machine::Argument::Buffer(known.ok_or(LaunchError::UnknownBuffer(position))?.buffer)
             }
+            Argument::TensorMap { .. } => {
+                return Err(LaunchError::Unavailable("a tensor map as an argument"));
+            }
         })
     }
 }
@@ -345,20 +348,25 @@ fn is_repeated(known: &Operation, operation: &Operation) -> bool {
     match (known, operation) {
         (Operation::Launch { launch: known, .. }, Operation::Launch { launch, .. }) => {
             let size = |launch: &Launch| (launch.grid, launch.block, launch.dynamic_shared);
-            let values = |launch: &Launch| -> Vec<Option<Vec<u8>>> {
-                let value = |argument: &Argument| match argument {
-                    Argument::Bytes(bytes) => Some(bytes.clone()),
-                    Argument::Buffer(_) => None,
-                };
-                launch.arguments.iter().map(value).collect()
-            };
+            let mut arguments = known.arguments.iter().zip(&launch.arguments);
             known.kernel == launch.kernel
                 && size(known) == size(launch)
-                && values(known) == values(launch)
+                && known.arguments.len() == launch.arguments.len()
+                && arguments.all(|(known, argument)| has_same_value(known, argument))
         }
         (Operation::Fill { buffer: known, .. }, Operation::Fill { buffer, .. }) => known == buffer,
         (Operation::Library(known), Operation::Library(run)) => known == run,
         (Operation::Launch { .. } | Operation::Fill { .. } | Operation::Library(_), _) => false,
+    }
+}
+
+/// Whether two arguments are equal, but for the buffers that they refer to.
+fn has_same_value(known: &Argument, argument: &Argument) -> bool {
+    match (known, argument) {
+        (Argument::Bytes(known), Argument::Bytes(bytes)) => known == bytes,
+        (Argument::Buffer(_), Argument::Buffer(_)) => true,
+        (Argument::TensorMap { map: known, .. }, Argument::TensorMap { map, .. }) => known == map,
+        (Argument::Bytes(_) | Argument::Buffer(_) | Argument::TensorMap { .. }, _) => false,
     }
 }
 

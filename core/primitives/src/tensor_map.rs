@@ -78,6 +78,57 @@ pub enum MapElement {
 }
 
 impl MapElement {
+    /// All types, in the driver's order: the driver's number of a type is its index.
+    pub const ALL: [Self; 13] = [
+        Self::U8,
+        Self::U16,
+        Self::U32,
+        Self::I32,
+        Self::U64,
+        Self::I64,
+        Self::F16,
+        Self::F32,
+        Self::F64,
+        Self::Bf16,
+        Self::F32Ftz,
+        Self::Tf32,
+        Self::Tf32Ftz,
+    ];
+
+    /// The name in a declaration.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::U64 => "u64",
+            Self::I64 => "i64",
+            Self::F16 => "f16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::Bf16 => "bf16",
+            Self::F32Ftz => "f32_ftz",
+            Self::Tf32 => "tf32",
+            Self::Tf32Ftz => "tf32_ftz",
+        }
+    }
+
+    /// Whether elements of a dtype can be copied as this type: their own type, integers of the same width, and for f32
+    /// the roundings of f32.
+    #[must_use]
+    pub fn is_view_of(self, dtype: Dtype) -> bool {
+        let Some(own) = Self::of(dtype) else { return false };
+        match self {
+            Self::U8 | Self::U16 | Self::U32 | Self::I32 | Self::U64 | Self::I64 => {
+                self.bytes() == own.bytes()
+            }
+            Self::F16 | Self::F32 | Self::F64 | Self::Bf16 => self == own,
+            Self::F32Ftz | Self::Tf32 | Self::Tf32Ftz => own == Self::F32,
+        }
+    }
+
     /// The element type of a tensor; `None` for packed elements, and for booleans of no fixed type.
     #[must_use]
     pub const fn of(dtype: Dtype) -> Option<Self> {
@@ -160,6 +211,17 @@ pub enum Interleave {
     B32,
 }
 
+impl Interleave {
+    /// The alignment in bytes that the tensor's first byte and its strides need.
+    #[must_use]
+    pub const fn alignment(self) -> u64 {
+        match self {
+            Self::None | Self::B16 => 16,
+            Self::B32 => 32,
+        }
+    }
+}
+
 /// The granularity of fetches to the L2 cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -209,7 +271,8 @@ pub enum MapField {
     Swizzle,
     Interleave,
     Fill,
-    Corners,
+    LowerCorner,
+    UpperCorner,
     Channels,
     Pixels,
 }
@@ -227,9 +290,29 @@ impl MapField {
             Self::Swizzle => "swizzle",
             Self::Interleave => "interleave",
             Self::Fill => "fill",
-            Self::Corners => "corners",
+            Self::LowerCorner => "lower_corner",
+            Self::UpperCorner => "upper_corner",
             Self::Channels => "channels",
             Self::Pixels => "pixels",
+        }
+    }
+
+    /// Whether the field has a value for each of several dimensions.
+    #[must_use]
+    pub const fn is_list(self) -> bool {
+        match self {
+            Self::Shape
+            | Self::Strides
+            | Self::Box
+            | Self::ElementStrides
+            | Self::LowerCorner
+            | Self::UpperCorner => true,
+            Self::Offset
+            | Self::Swizzle
+            | Self::Interleave
+            | Self::Fill
+            | Self::Channels
+            | Self::Pixels => false,
         }
     }
 }
@@ -287,10 +370,7 @@ impl TensorMap {
     /// The alignment in bytes that the tensor's first byte needs.
     #[must_use]
     pub const fn alignment(&self) -> u64 {
-        match self.interleave {
-            Interleave::None | Interleave::B16 => 16,
-            Interleave::B32 => 32,
-        }
+        self.interleave.alignment()
     }
 
     /// The bytes from the tensor's first to the end of its last element; `None` beyond 2^64.
@@ -393,14 +473,14 @@ impl TensorMap {
             4 => (-128, 127),
             _ => (-16, 15),
         };
-        for corner in [lower, upper] {
+        for (field, corner) in [(MapField::LowerCorner, lower), (MapField::UpperCorner, upper)] {
             let (expected, found) = (self.rank() - 2, corner.len());
             let expected = format!("{expected}, one for each dimension but the first and last");
-            ensure(found == self.rank() - 2, MapField::Corners, None, found, expected)?;
+            ensure(found == self.rank() - 2, field, None, found, expected)?;
             for (index, value) in corner.iter().enumerate() {
                 let expected = format!("{least} to {most} for {} dimensions", self.rank());
                 let holds = (least..=most).contains(value);
-                ensure(holds, MapField::Corners, index + 1, value, expected)?;
+                ensure(holds, field, index + 1, value, expected)?;
             }
         }
         ensure((1..=MAX_BOX).contains(&channels), MapField::Channels, None, channels, "1 to 256")?;
@@ -434,7 +514,7 @@ impl TensorMap {
             self.fill == OutOfBoundsFill::Zeros || self.element.is_float(),
             MapField::Fill,
             None,
-            format!("nan for {:?}", self.element).to_lowercase(),
+            format!("nan for {}", self.element.name()),
             "zeros, unless the elements are floats",
         )
     }
@@ -534,7 +614,7 @@ mod tests {
                 expected,
             );
         };
-        column(region(&[0], 64, 1), "corners: found 1, expected 2");
+        column(region(&[0], 64, 1), "lower_corner: found 1, expected 2");
         column(region(&[-129, 0], 64, 1), "expected -128 to 127 for 4 dimensions");
         column(region(&[0, 0], 257, 1), "channels: found 257");
         column(region(&[0, 0], 65, 1), "a multiple of 16 bytes");

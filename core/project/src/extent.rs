@@ -108,11 +108,7 @@ fn strides(
 ) -> Option<Vec<u64>> {
     let mut strides = vec![1_u64; dims.len()];
     match &tensor.layout {
-        Layout::RowMajor => {
-            for index in (1..dims.len()).rev() {
-                strides[index - 1] = strides[index].checked_mul(dims[index])?;
-            }
-        }
+        Layout::RowMajor => strides = nested_strides(dims, dims.last().copied().unwrap_or(1)),
         Layout::LeadingDimension(leading) => {
             let place = at.item(0);
             let leading = size(findings, place, leading, environment, (1, workload))?;
@@ -126,10 +122,7 @@ fn strides(
                 );
                 return None;
             }
-            strides[last] = leading;
-            for index in (1..=last).rev() {
-                strides[index - 1] = strides[index].saturating_mul(dims[index]);
-            }
+            strides = nested_strides(dims, leading);
         }
         Layout::Strides(written) => {
             for (index, expression) in written.iter().enumerate().take(dims.len()) {
@@ -144,6 +137,18 @@ fn strides(
         }
     }
     Some(strides)
+}
+
+/// Elements between neighbours where each dimension encloses the following ones without gaps, and rows of the last one
+/// are `row` elements apart; saturating.
+pub(super) fn nested_strides(dims: &[u64], row: u64) -> Vec<u64> {
+    let mut strides = vec![1; dims.len()];
+    let mut stride = row;
+    for index in (0..dims.len().saturating_sub(1)).rev() {
+        strides[index] = stride;
+        stride = stride.saturating_mul(dims[index]);
+    }
+    strides
 }
 
 /// Whether nested strides let two elements meet: each stride must step over everything inside it.

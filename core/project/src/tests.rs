@@ -6,3 +6,4 @@ mod held_out;
 mod kernels;
 mod manifests;
 mod nonsense;
+mod tensor_maps;

@@ -6,9 +6,11 @@ use lightbench_compile::facts::{Facts, LaunchFacts};
 use lightbench_compile::occupancy::Occupancy;
 use lightbench_device::Residence;
 use lightbench_device::library::Product;
-use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::dtype::{CType, Dtype};
 use lightbench_primitives::element::pattern;
 use lightbench_primitives::element_text::element_bytes;
+use lightbench_primitives::scalar_value::ScalarValue;
+use lightbench_primitives::tensor_map::TensorMap;
 use lightbench_project::launch::plan::{PlannedArgument, PlannedLaunch, PlannedStep};
 use lightbench_project::launch::{Buffer, KernelRole};
 use lightbench_project::manifest::Init;
@@ -112,16 +114,13 @@ pub enum ArgumentCase {
     Buffer(Buffer),
     /// The bytes of a value.
     Bytes(Vec<u8>),
+    /// A descriptor of a buffer for the Tensor Memory Accelerator.
+    TensorMap { buffer: Buffer, map: TensorMap },
 }
 
 /// A part of a launch block that no device supports yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Unsupported {
-    /// A tensor map.
-    #[error(
-        "tensor maps are not supported yet: their descriptors need a driver's encoder, and the virtual GPU has no bulk copies"
-    )]
-    TensorMaps,
     /// A texture object.
     #[error(
         "texture objects are not supported yet: they need arrays of the driver's, and the virtual GPU has no texture fetches"
@@ -155,13 +154,8 @@ impl Program {
         facts: &Facts,
     ) -> Result<Self, ProgramError> {
         let launch = &kernel.launch;
-        for (absent, unsupported) in [
-            (launch.tensor_maps.is_empty(), Unsupported::TensorMaps),
-            (launch.textures.is_empty(), Unsupported::Textures),
-        ] {
-            if !absent {
-                return Err(unsupported.into());
-            }
+        if !launch.textures.is_empty() {
+            return Err(Unsupported::Textures.into());
         }
         let Plan { scratch, steps, .. } = &facts.plan;
         let scratch = launch.scratch.iter().zip(scratch).map(|(written, planned)| ScratchCase {
@@ -253,7 +247,8 @@ impl Converter<'_> {
         let compiled = self.facts.launches.iter().find(|known| known.planned == *launch);
         let not_compiled = || ProgramError::NotCompiled(launch.name_expression.clone());
         let compiled = compiled.ok_or_else(not_compiled)?;
-        let arguments = launch.arguments.iter().map(argument).collect::<Result<_, _>>()?;
+        let arguments = launch.arguments.iter().map(|argument| self.argument(argument));
+        let arguments = arguments.collect::<Result<_, _>>()?;
         Ok(LaunchStep {
             kernel: compiled.kernel.symbol.clone(),
             grid: launch.grid,
@@ -265,36 +260,46 @@ impl Converter<'_> {
             arguments,
         })
     }
+
+    fn argument(&self, argument: &PlannedArgument) -> Result<ArgumentCase, ProgramError> {
+        Ok(match argument {
+            PlannedArgument::Buffer(buffer) => ArgumentCase::Buffer(*buffer),
+            PlannedArgument::Value { c_type, value, .. } => {
+                ArgumentCase::Bytes(element_bytes(*c_type, *value))
+            }
+            PlannedArgument::Struct { bytes, fields, .. } => {
+                ArgumentCase::Bytes(packed(*bytes, fields))
+            }
+            PlannedArgument::TensorMap(index) => {
+                let declared = self.kernel.launch.tensor_maps.get(*index);
+                let map = self.facts.plan.tensor_maps.get(*index);
+                let (declared, map) = declared.zip(map).ok_or(ProgramError::NoSuchBuffer)?;
+                ArgumentCase::TensorMap { buffer: declared.buffer, map: map.clone() }
+            }
+            PlannedArgument::Texture(_) => return Err(Unsupported::Textures.into()),
+            // Only a file without a project has names from outside, and such a file is not verified.
+            PlannedArgument::Outside(_) => return Err(ProgramError::NoSuchBuffer),
+        })
+    }
+}
+
+/// The bytes of a struct.
+fn packed(bytes: u64, fields: &[(u64, CType, ScalarValue)]) -> Vec<u8> {
+    let mut packed = vec![0; usize::try_from(bytes).unwrap_or(0)];
+    for (offset, c_type, value) in fields {
+        let element = element_bytes(*c_type, *value);
+        let start = usize::try_from(*offset).unwrap_or(usize::MAX);
+        if let Some(place) = packed.get_mut(start..start.saturating_add(element.len())) {
+            place.copy_from_slice(&element);
+        }
+    }
+    packed
 }
 
 fn residence(launch: &LaunchFacts) -> Option<Residence> {
     let Some(Occupancy::Resident(resident)) = &launch.occupancy else { return None };
     let shared = launch.demand.as_ref()?.shared();
     Some(Residence { blocks: resident.blocks, shared: shared * u64::from(resident.blocks) })
-}
-
-fn argument(argument: &PlannedArgument) -> Result<ArgumentCase, ProgramError> {
-    Ok(match argument {
-        PlannedArgument::Buffer(buffer) => ArgumentCase::Buffer(*buffer),
-        PlannedArgument::Value { c_type, value, .. } => {
-            ArgumentCase::Bytes(element_bytes(*c_type, *value))
-        }
-        PlannedArgument::Struct { bytes, fields, .. } => {
-            let mut packed = vec![0; usize::try_from(*bytes).unwrap_or(0)];
-            for (offset, c_type, value) in fields {
-                let element = element_bytes(*c_type, *value);
-                let start = usize::try_from(*offset).unwrap_or(usize::MAX);
-                if let Some(place) = packed.get_mut(start..start.saturating_add(element.len())) {
-                    place.copy_from_slice(&element);
-                }
-            }
-            ArgumentCase::Bytes(packed)
-        }
-        PlannedArgument::TensorMap(_) => return Err(Unsupported::TensorMaps.into()),
-        PlannedArgument::Texture(_) => return Err(Unsupported::Textures.into()),
-        // Only a file without a project has names from outside, and such a file is not verified.
-        PlannedArgument::Outside(_) => return Err(ProgramError::NoSuchBuffer),
-    })
 }
 
 /// What the compiler calls a variable: plain names stay, those in namespaces are mangled (Itanium C++ ABI 5.1.2, "Name

@@ -15,7 +15,9 @@ pub enum LaunchArgumentKind {
     Buffer(Dtype),
     /// A value.
     Scalar(Dtype),
-    /// A struct, a tensor map, a texture object.
+    /// A tensor map.
+    TensorMap,
+    /// A struct, a texture object.
     Bytes {
         /// Bytes.
         size: u64,
@@ -154,6 +156,9 @@ pub fn match_arguments(
     mismatches
 }
 
+/// `CUtensorMap` of the driver's header.
+const TENSOR_MAP_BYTES: u64 = 128;
+
 struct Argument<'match_> {
     position: usize,
     given: &'match_ LaunchArgument,
@@ -169,6 +174,11 @@ impl Argument<'_> {
                 .value(declared)
                 .or_else(|| self.layout(dtype.address_bytes(), dtype.address_bytes()))
                 .or_else(|| self.scalar(*dtype, declared)),
+            LaunchArgumentKind::TensorMap => {
+                // Before CUDA 13 the driver's header aligned the type to 64 bytes.
+                let align = if self.compiled.alignment == 128 { 128 } else { 64 };
+                self.value(declared).or_else(|| self.layout(TENSOR_MAP_BYTES, align))
+            }
             LaunchArgumentKind::Bytes { size, align } => {
                 self.value(declared).or_else(|| self.layout(*size, *align))
             }
@@ -274,6 +284,9 @@ impl Argument<'_> {
         match &self.given.kind {
             LaunchArgumentKind::Buffer(dtype) => format!("a pointer to {}", dtype.name()),
             LaunchArgumentKind::Scalar(dtype) => dtype.name().to_owned(),
+            LaunchArgumentKind::TensorMap => {
+                format!("`const __grid_constant__ CUtensorMap {}`", self.given.name)
+            }
             LaunchArgumentKind::Bytes { size, align } => {
                 format!("a struct of {size} bytes aligned to {align}")
             }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use cudarc::driver::sys::{CUdeviceptr, CUresult};
+use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_primitives::element::POISON;
+use lightbench_primitives::tensor_map::TensorMap;
 use lightbench_ptx::header;
 use lightbench_virtual_gpu::machine::{BufferError, VariableError};
 use lightbench_virtual_gpu::{Access, FaultKind, InitialContent, LaunchError};
@@ -23,13 +25,14 @@ use super::staging::Staging;
 use super::stopwatch::{Stopwatch, StopwatchError};
 use super::stream::BorrowedMemory;
 use super::telemetry::Telemetry;
-use super::{attributes, fault, function};
+use super::{attributes, fault, function, tensor_map};
 use crate::error::{DeviceError, OpenError};
 use crate::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image,
     Instruments, Launch, LaunchFault, MemoryExchange, ModuleId, Outcome,
 };
 use crate::library::{LibraryOutcome, LibraryRun};
+use crate::tensor_map::TensorMapError;
 use crate::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use crate::virtual_device::Watch;
 
@@ -143,16 +146,31 @@ impl CudaDevice {
         })
     }
 
-    fn values(&self, arguments: &[Argument]) -> Result<Vec<Vec<u8>>, LaunchError> {
+    fn values(&self, arguments: &[Argument]) -> Result<Vec<Vec<u8>>, DeviceError> {
+        let memory = |position: usize, buffer: &BufferId| {
+            let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
+            buffer.map(|buffer| &buffer.memory).ok_or(LaunchError::UnknownBuffer(position))
+        };
         let value = |(index, argument): (usize, &Argument)| match argument {
             Argument::Bytes(bytes) => Ok(bytes.clone()),
             Argument::Buffer(buffer) => {
-                let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
-                let buffer = buffer.ok_or(LaunchError::UnknownBuffer(index + 1))?;
-                Ok(buffer.memory.address().to_le_bytes().to_vec())
+                Ok(memory(index + 1, buffer)?.address().to_le_bytes().to_vec())
+            }
+            Argument::TensorMap { buffer, map } => {
+                let memory = memory(index + 1, buffer)?;
+                self.check_tensor_map(map, memory)
+                    .map_err(|error| DeviceError::TensorMap { position: index + 1, error })?;
+                Ok(tensor_map::encode(map, memory.address())?)
             }
         };
         arguments.iter().enumerate().map(value).collect()
+    }
+
+    fn check_tensor_map(&self, map: &TensorMap, memory: &Memory) -> Result<(), TensorMapError> {
+        if self.description.capability < ComputeCapability(9, 0) {
+            return Err(TensorMapError::NotSupported { device: self.description.title.clone() });
+        }
+        crate::tensor_map::check(map, memory.address(), memory.length() as u64)
     }
 
     /// The kernel of a launch and the bytes of its parameters, after checking the driver's requirements.

@@ -3,7 +3,7 @@
 use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
-use super::{KernelRole, Scratch, written::LaunchBlockWritten};
+use super::{KernelRole, Scratch, tensor_maps::BufferLayout, written::LaunchBlockWritten};
 use crate::argument::{ValueArgument, parse_value};
 use crate::compare::Comparator;
 use crate::definition;
@@ -12,7 +12,10 @@ use crate::expression::Scope;
 use crate::locate::Located;
 use crate::names::is_identifier;
 use crate::problem::Findings;
-use crate::tensor::Role;
+use crate::tensor::{Layout, Role, Tensor};
+
+/// The alignment in bytes of buffers that a project does not declare.
+const OWN_ALIGN: u64 = 256;
 
 /// Device memory with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -156,6 +159,32 @@ impl<'a> Names<'a> {
                 let writable = !matches!(tensor.role, Role::Input { .. });
                 Some(BufferFacts { dtype, rank: tensor.shape.len(), writable })
             }
+        }
+    }
+
+    /// The sizes of a buffer; `None` outside a project.
+    pub(super) fn layout(&self, buffer: Buffer, scratch: &[Scratch]) -> Option<BufferLayout> {
+        Some(match buffer {
+            Buffer::Scratch(index) => {
+                let Scratch { dtype, shape, .. } = scratch.get(index)?;
+                BufferLayout { dtype: *dtype, shape: shape.clone(), layout: Layout::RowMajor }
+            }
+            Buffer::Tensor(index) | Buffer::Magnitude(index) => {
+                let Tensor { shape, layout, .. } = self.definition?.tensors.get(index)?;
+                let dtype = self.facts(buffer)?.dtype;
+                BufferLayout { dtype, shape: shape.clone(), layout: layout.clone() }
+            }
+        })
+    }
+
+    /// The alignment of a buffer's address, in bytes.
+    pub(super) fn align(&self, buffer: Buffer) -> u64 {
+        match buffer {
+            Buffer::Tensor(index) => {
+                let tensor = self.definition.and_then(|definition| definition.tensors.get(index));
+                tensor.map_or(OWN_ALIGN, |tensor| tensor.align)
+            }
+            Buffer::Scratch(_) | Buffer::Magnitude(_) => OWN_ALIGN,
         }
     }
 

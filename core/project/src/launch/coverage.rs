@@ -97,6 +97,7 @@ fn default_parameters<'a>(
                 | PlanError::UnknownValue { .. }
                 | PlanError::NotAllowed { .. }
                 | PlanError::OutOfRange { .. }
+                | PlanError::TensorMap(_)
                 | PlanError::TooManyOperations { .. },
             ) => return None,
         }
@@ -116,7 +117,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Scratch and tiles, and the fields of structs.
+    /// Scratch, tensor maps, and the fields of structs.
     fn objects(&self, findings: &mut Findings<'_>, at: &Located) {
         for (index, scratch) in self.launch.scratch.iter().enumerate() {
             let only = Launch { scratch: vec![scratch.clone()], ..self.empty() };
@@ -125,7 +126,7 @@ impl Checker<'_> {
         }
         for (index, map) in self.launch.tensor_maps.iter().enumerate() {
             let only = Launch { tensor_maps: vec![map.clone()], ..self.empty() };
-            let place = at.field("tensor_maps").item(index).field("box");
+            let place = at.field("tensor_maps").item(index);
             self.report(findings, place, only.plan_in(self.selection, self.environment).err());
         }
         for (index, layout) in self.launch.structs.iter().enumerate() {
@@ -252,9 +253,19 @@ impl Checker<'_> {
                 findings.expression_inside(at, &text, &error);
             }
             PlanError::OutOfRange { field, text, found, expected } => {
-                let place = if at.has_field(field) { at.field(field) } else { at };
+                let place = place_of(at, field).unwrap_or(at);
                 let found = format!("`{text}` is {found} in workload `{}`", self.workload.name);
                 findings.add(place, found, expected);
+            }
+            PlanError::TensorMap(limit) => {
+                let place = match (place_of(at, limit.field), limit.item) {
+                    (Some(list), Some(item)) => list.item(item),
+                    (Some(field), None) => field,
+                    // The value is the tensor's own.
+                    (None, _) => at.field("tensor"),
+                };
+                let found = format!("{} in workload `{}`", limit.subject(), self.workload.name);
+                findings.add(place, found, limit.expected);
             }
             PlanError::UnknownParameter { .. }
             | PlanError::UnknownValue { .. }
@@ -262,4 +273,9 @@ impl Checker<'_> {
             | PlanError::TooManyOperations { .. } => {}
         }
     }
+}
+
+/// A field of a step or of an object; the region of a tensor map has fields of its own.
+fn place_of<'a>(at: &'a Located, field: &str) -> Option<&'a Located> {
+    [at, at.field("im2col")].into_iter().find(|at| at.has_field(field)).map(|at| at.field(field))
 }

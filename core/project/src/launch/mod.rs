@@ -9,6 +9,7 @@ mod objects;
 pub mod plan;
 mod planned;
 mod steps;
+pub mod tensor_maps;
 pub mod written;
 
 use std::collections::BTreeSet;
@@ -18,8 +19,9 @@ pub use coverage::MAX_COMBINATIONS;
 pub use expectation::Expectation;
 pub use flags::Flags;
 pub use kernel_name::KernelName;
-pub use objects::{ConstantMemory, Scratch, StructArgument, TensorMap, Texture};
+pub use objects::{ConstantMemory, Scratch, StructArgument, Texture};
 pub use steps::{LaunchStep, Step};
+pub use tensor_maps::TensorMap;
 pub use written::Architecture;
 
 use self::written::{LaunchBlockWritten, StepWritten};
@@ -159,16 +161,16 @@ pub(super) fn check(
         parameters,
         require,
         constants: written.constants.clone(),
-        scratch,
         steps: steps::check(findings, at.field("steps"), &written.steps, names, &scopes.early),
         flags: flags::check(findings, at.field("flags"), &written.flags, &scopes.early),
         architecture: written.arch,
-        tensor_maps: objects::check_tensor_maps(
+        tensor_maps: tensor_maps::check(
             findings,
             at.field("tensor_maps"),
-            names,
+            (names, &scratch),
             &scopes.early,
         ),
+        scratch,
         structs: objects::check_structs(findings, at.field("structs"), names),
         textures: objects::check_textures(findings, at.field("textures"), names),
         constant_memory: objects::check_constant_memory(

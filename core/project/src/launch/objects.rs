@@ -1,7 +1,6 @@
-//! Objects of a launch besides tensors: scratch, TMA descriptors, structs, textures, constant memory.
+//! Objects of a launch besides tensors and tensor maps: scratch, structs, textures, constant memory.
 
 use lightbench_primitives::dtype::{Dtype, Family};
-use lightbench_primitives::tensor_map::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle};
 
 use super::{
     Buffer,
@@ -28,24 +27,6 @@ pub struct Scratch {
     pub shape: Vec<Expression>,
     /// Initial content.
     pub init: Init,
-}
-
-/// A TMA descriptor.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TensorMap {
-    /// Its name.
-    pub name: String,
-    pub buffer: Buffer,
-    /// The tile, in the order of the tensor's dimensions.
-    pub tile: Vec<Expression>,
-    /// Permutation of a tile in shared memory.
-    pub swizzle: Swizzle,
-    /// Interleaving of channels.
-    pub interleave: Interleave,
-    /// Bytes that an access prefetches into L2.
-    pub l2_promotion: L2Promotion,
-    /// The value of elements outside the tensor.
-    pub fill: OutOfBoundsFill,
 }
 
 /// A struct that is passed by value, laid out as C does.
@@ -124,55 +105,6 @@ pub(super) fn check_scratch(
         });
     }
     scratch
-}
-
-pub(super) fn check_tensor_maps(
-    findings: &mut Findings<'_>,
-    at: &Located,
-    names: Names<'_>,
-    early: &Scope,
-) -> Vec<TensorMap> {
-    let mut maps = Vec::new();
-    for (index, written) in names.block.tensor_maps.iter().enumerate() {
-        let place = at.item(index);
-        let tile =
-            formulas(findings, place.field("box"), written.tile.iter().map(|text| &text.0), early);
-        let Some(buffer) = names.buffer(findings, place.field("tensor"), &written.tensor) else {
-            continue;
-        };
-        if let Some(facts) = names.facts(buffer) {
-            if !(1..=5).contains(&facts.rank) {
-                let found = format!("`{}` has {} dimensions", written.tensor, facts.rank);
-                findings.add(place.field("tensor"), found, "one to five");
-            }
-            if written.tile.len() != facts.rank {
-                let found = format!(
-                    "a box of {} dimensions for a tensor of {}",
-                    written.tile.len(),
-                    facts.rank
-                );
-                findings.add(place.field("box"), found, "as many as the tensor has");
-            }
-            if facts.dtype.is_packed() {
-                let found = format!("`{}` is packed {}", written.tensor, facts.dtype.name());
-                findings.add(place.field("tensor"), found, "a dtype of at least 8 bits");
-            }
-            if written.fill == OutOfBoundsFill::Nan && !facts.dtype.is_float() {
-                let found = format!("`nan` for {}", facts.dtype.name());
-                findings.add(place.field("fill"), found, "`zeros`, unless the tensor holds floats");
-            }
-        }
-        maps.push(TensorMap {
-            name: written.name.clone(),
-            buffer,
-            tile,
-            swizzle: written.swizzle,
-            interleave: written.interleave,
-            l2_promotion: written.l2_promotion,
-            fill: written.fill,
-        });
-    }
-    maps
 }
 
 pub(super) fn check_structs(

@@ -7,6 +7,7 @@ use thiserror::Error;
 pub use super::planned::{Plan, PlannedArgument, PlannedLaunch, PlannedScratch, PlannedStep};
 use lightbench_primitives::scalar_value::ScalarValue;
 
+use super::tensor_maps::ViolatedLimit;
 use super::{Architecture, Argument, Launch, LaunchStep, Parameter, Step, StructArgument, steps};
 use crate::argument::ValueError;
 use crate::environment::{DeviceFacts, Environment};
@@ -110,6 +111,9 @@ pub enum PlanError {
         /// The limits.
         expected: String,
     },
+    /// A tensor map violates a limit of the driver.
+    #[error("{0}")]
+    TensorMap(Box<ViolatedLimit>),
     /// Repetitions multiply to more than a run may do.
     #[error("one run has {found} launches and fills; expected at most {MAX_OPERATIONS}")]
     TooManyOperations {
@@ -257,16 +261,13 @@ impl Launch {
             .iter()
             .map(|scratch| planned_scratch(&scratch.shape, scratch.dtype.bits(), environment))
             .collect();
-        let tiles = self
-            .tensor_maps
-            .iter()
-            .map(|map| tile(&map.tile, environment))
-            .collect::<Result<_, _>>()?;
+        let maps = self.tensor_maps.iter().map(|map| map.plan(environment));
+        let tensor_maps = maps.collect::<Result<_, _>>()?;
         let planner = Planner { structs: &self.structs, selection, environment };
         let scratch = scratch?;
         let steps = planner.steps(&self.steps)?;
         match operations(&steps) {
-            0..=MAX_OPERATIONS => Ok(Plan { scratch, tiles, steps }),
+            0..=MAX_OPERATIONS => Ok(Plan { scratch, tensor_maps, steps }),
             found => Err(PlanError::TooManyOperations { found }),
         }
     }
@@ -500,7 +501,7 @@ fn at_most_product(
     Err(PlanError::OutOfRange { field, text, found, expected: format!("at most {most} in all") })
 }
 
-fn within(
+pub(super) fn within(
     field: &'static str,
     expression: &Expression,
     environment: &Environment<'_>,
@@ -537,15 +538,6 @@ fn planned_scratch(
         expected: "at most 2^41 bytes".to_owned(),
     })?;
     Ok(PlannedScratch { dims, bytes })
-}
-
-/// Each side of a tile has at most 256 elements (driver API, `cuTensorMapEncodeTiled`).
-fn tile(written: &[Expression], environment: &Environment<'_>) -> Result<Vec<u32>, PlanError> {
-    let side = |expression| within("box", expression, environment, (1, 256));
-    written
-        .iter()
-        .map(|expression| side(expression).map(|side| u32::try_from(side).unwrap_or(256)))
-        .collect()
 }
 
 fn no_value(name: &str) -> PlanError {

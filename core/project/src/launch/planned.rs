@@ -2,6 +2,7 @@
 
 use lightbench_primitives::dtype::CType;
 use lightbench_primitives::scalar_value::ScalarValue;
+use lightbench_primitives::tensor_map::TensorMap;
 
 use super::Buffer;
 
@@ -10,8 +11,8 @@ use super::Buffer;
 pub struct Plan {
     /// Device memory, in the order of the launch's scratch.
     pub scratch: Vec<PlannedScratch>,
-    /// Tiles of the TMA descriptors, in their order.
-    pub tiles: Vec<Vec<u32>>,
+    /// In the order of the launch's tensor maps; dimensions innermost first.
+    pub tensor_maps: Vec<TensorMap>,
     pub steps: Vec<PlannedStep>,
 }
 

@@ -1,7 +1,9 @@
 //! The launch block as parsed, before validation.
 
 use lightbench_primitives::dtype::Dtype;
-use lightbench_primitives::tensor_map::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle};
+use lightbench_primitives::tensor_map::{
+    Interleave, L2Promotion, MapElement, OutOfBoundsFill, Swizzle,
+};
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
@@ -171,8 +173,14 @@ pub enum Architecture {
 pub struct TensorMapWritten {
     pub name: String,
     pub tensor: String,
+    pub data_type: Option<MapElement>,
+    pub shape: Option<Vec<ExpressionWritten>>,
+    pub strides: Option<Vec<ExpressionWritten>>,
+    pub offset: Option<ExpressionWritten>,
     #[serde(rename = "box")]
-    pub tile: Vec<ExpressionWritten>,
+    pub sides: Option<Vec<ExpressionWritten>>,
+    pub im2col: Option<Im2colWritten>,
+    pub element_strides: Option<Vec<ExpressionWritten>>,
     #[serde(default)]
     pub swizzle: Swizzle,
     #[serde(default)]
@@ -181,6 +189,17 @@ pub struct TensorMapWritten {
     pub l2_promotion: L2Promotion,
     #[serde(default)]
     pub fill: OutOfBoundsFill,
+}
+
+/// The region that a copy of a TMA descriptor for convolutions transfers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct Im2colWritten {
+    pub lower_corner: Vec<ExpressionWritten>,
+    pub upper_corner: Vec<ExpressionWritten>,
+    pub channels: ExpressionWritten,
+    pub pixels: ExpressionWritten,
 }
 
 /// A struct that is passed by value.

@@ -28,6 +28,10 @@ const FAILURES: &[(&str, &str)] = &[
         "\"4 * BLOCK / 32\"),",
         "\"4 * BLOCK / 32\"), repeat(count: \"1 + 2000000 * (rows // 104729)\", steps: [fill(buffer: \"y\", value: 0)]),",
     ),
+    (
+        "flags: [",
+        "tensor_maps: [(name: \"t\", tensor: \"x\", box: [8, \"64 + 1000 * (rows // 104729)\"])], flags: [",
+    ),
     // Every reason for an expression to have no value that depends on sizes.
     ("grid: [\"rows\"]", "grid: [\"max(1, rows // (rows - 104729))\"]"),
     ("grid: [\"rows\"]", "grid: [\"max(1, rows % (rows - 104729))\"]"),

@@ -86,7 +86,7 @@ const RULES: &[(&str, &str, &str, &str)] = &[
         "flags: [",
         "tensor_maps: [(name: \"t\", tensor: \"x\", box: [\"64\"])], flags: [",
         "[\"64\"]",
-        "a box of 1 dimensions",
+        "2, one for each dimension",
     ),
     (
         "flags: [",

@@ -451,6 +451,7 @@ pub(super) fn failure_from_device_error(error: &DeviceError) -> SessionFailure {
         DeviceError::Launch(_)
         | DeviceError::Variable(_)
         | DeviceError::Demand(_)
+        | DeviceError::TensorMap { .. }
         | DeviceError::Library(_) => SessionFailure::Launch(text),
         DeviceError::Buffer(_) => SessionFailure::Memory(text),
         DeviceError::Unknown(_) => SessionFailure::Order(text),

@@ -116,6 +116,9 @@ impl Walk {
         let argument = |argument: &ArgumentCase| match argument {
             ArgumentCase::Bytes(bytes) => Ok(Argument::Bytes(bytes.clone())),
             ArgumentCase::Buffer(buffer) => self.buffer(*buffer).map(Argument::Buffer),
+            ArgumentCase::TensorMap { buffer, map } => {
+                Ok(Argument::TensorMap { buffer: self.buffer(*buffer)?, map: map.clone() })
+            }
         };
         let module =
             self.module.ok_or_else(|| SessionFailure::Order("no such module".to_owned()))?;
