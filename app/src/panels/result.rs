@@ -2,6 +2,7 @@
 
 use egui::{Color32, Grid, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 use lightbench_core::tensors::compare::{ErrorMap, Mismatch, OutputError};
+use lightbench_core::verify::evidence;
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Wrong};
@@ -125,8 +126,8 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
     for note in &checks.notes {
         ui.colored_label(tokens.status.warning.0, format!("Note: {note}"));
     }
-    for found in &checks.evidence {
-        ui.colored_label(tokens.text.weak.0, format!("Found, not refused: {}", found.what));
+    for text in evidence::summarize(&checks.evidence) {
+        ui.colored_label(tokens.text.weak.0, format!("Not refused: {text}"));
     }
     ui.add_space(GAP);
     let costs: Vec<String> = checks

@@ -131,7 +131,8 @@ fn checks(checks: &Checks) -> Vec<String> {
             "{count} accesses allowed by CUDA practice but not by the PTX memory model"
         ));
     }
-    lines.extend(shown_evidence(&checks.evidence));
+    let permitted = evidence::summarize(&checks.evidence);
+    lines.extend(permitted.into_iter().map(|text| format!("{text} (not refused)")));
     let hidden = checks.not_run.iter().filter(|each| each.workload.is_none()).count();
     let not_run = checks.not_run.iter();
     let visible =
@@ -159,29 +160,6 @@ fn by_reason<'a>(
         }
     }
     reasons.into_iter().map(|(reason, names)| (names.join(", "), reason))
-}
-
-/// Code evidence that the policy does not refuse: one line per kind and origin of the code.
-fn shown_evidence(all: &[evidence::Found]) -> Vec<String> {
-    let mut groups: Vec<(String, usize)> = Vec::new();
-    for found in all {
-        let whose = match &found.origin {
-            evidence::Origin::Candidate => {
-                let line = found.source.last().map_or(0, |place| place.line);
-                format!("line {line} {}", found.what)
-            }
-            evidence::Origin::Toolkit(_) => format!("a toolkit header {}", found.what),
-        };
-        match groups.iter_mut().find(|(known, _)| *known == whose) {
-            Some((_, count)) => *count += 1,
-            None => groups.push((whose, 1)),
-        }
-    }
-    let times = |count| if count == 1 { String::new() } else { format!(", {count} times") };
-    groups
-        .into_iter()
-        .map(|(whose, count)| format!("{whose}{} (not refused)", times(count)))
-        .collect()
 }
 
 fn evidence_of(report: &RunResults<'_>, kernel: &Kernel, failure: &Failure) -> String {

@@ -17,12 +17,14 @@ mod provenance;
 mod reach;
 mod scopes;
 mod source_locations;
+mod summary;
 mod uses;
 
 #[cfg(test)]
 mod tests;
 
 pub use provenance::{Disbelief, Provenance};
+pub use summary::summarize;
 
 use lightbench_project::manifest::Evidence;
 use lightbench_project::policy::Policy;
