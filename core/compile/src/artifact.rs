@@ -10,15 +10,16 @@ use lightbench_ptx::{PtxEntry, PtxModule, PtxParameter};
 use lightbench_units::Bytes;
 use serde::Serialize;
 
+use super::architecture_advice;
 use super::cubin::{self, Cubin, CubinKernel};
-use super::diagnostics::{self, Diagnostic, Log, Place, Severity, SourcePlace};
+use super::diagnostics::{self, Diagnostic, Log, Note, Place, Severity, SourcePlace};
 use super::header_advice;
 use super::line_directives::PhysicalLine;
 use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::protocol::AssembleReply;
 use super::ptxas_log::{self, KernelUsage};
-use super::signature::function_name;
+use super::signature::{function_name, with_readable_names};
 use super::source_names::SourceNames;
 
 /// Static shared memory that a block may declare; more must be dynamic (CUDA programming guide, technical specifications).
@@ -155,8 +156,11 @@ struct Parts {
 }
 
 fn assemble(parts: Parts) -> Artifact {
-    let Parts { ptx, cubin, log, asked, names } = parts;
+    let Parts { ptx, cubin, mut log, asked, names } = parts;
     let module = lightbench_ptx::read(&ptx);
+    for diagnostic in &mut log.diagnostics {
+        use_source_line(diagnostic, &module, &names);
+    }
     // Machine code that cannot be read has no facts; a device would refuse it too.
     let machine = cubin.as_deref().and_then(|bytes| cubin::read(bytes).ok()).unwrap_or_default();
     let usage = ptxas_log::read(&log.resources);
@@ -224,6 +228,25 @@ fn into_text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
+/// Replaces a line of PTX by the line of the kernel's files that it was generated from.
+fn use_source_line(diagnostic: &mut Diagnostic, module: &PtxModule, names: &SourceNames) {
+    let Place::Ptx { line } = diagnostic.place else { return };
+    let lines = module.line_map.at(line);
+    let Some(source) = lines.iter().find(|source| names.is_given(&source.file)) else { return };
+    let mut place = SourcePlace {
+        file: source.file.clone(),
+        line: source.line,
+        column: Some(source.column).filter(|column| *column > 0),
+        excerpt: None,
+        foreign: false,
+    };
+    use_display_name(&mut place, names);
+    diagnostic.place = Place::Source(place);
+    diagnostic.message = with_readable_names(&diagnostic.message);
+    let message = format!("line {line} of the generated PTX");
+    diagnostic.notes.push(Note { place: None, message });
+}
+
 /// Replaces the compiler's file name by the name for the user, and a presumed line of the main file by its physical line.
 fn use_display_name(place: &mut SourcePlace, names: &SourceNames) {
     if names.is_main(&place.file)
@@ -242,6 +265,7 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
     log.diagnostics = name_errors::explain(log.diagnostics);
     header_advice::explain(&mut log.diagnostics);
+    architecture_advice::explain(&mut log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {
             use_display_name(place, names);

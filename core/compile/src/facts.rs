@@ -14,6 +14,7 @@ use lightbench_project::{DeviceFacts, Environment, Kernel, PlannedArgument, Proj
 use lightbench_units::Bytes;
 
 use super::compiler::{Compiled, Compiler};
+use super::copied_parameter::copies_descriptor;
 use super::diagnostics::{Diagnostic, bidirectional_text};
 use super::error::CompileError;
 use super::job::{Build, CompileJob};
@@ -84,7 +85,7 @@ pub struct LaunchFacts {
 }
 
 /// A property of a launch that the compiled kernel or the device does not permit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchProblem {
     /// More threads than `__launch_bounds__` promised the compiler.
     #[error("a block of {threads} threads exceeds the kernel's `__launch_bounds__` of {limit}")]
@@ -108,6 +109,15 @@ pub enum LaunchProblem {
     /// A tensor map on a device without the Tensor Memory Accelerator.
     #[error("tensor maps need compute capability 9.0, the device has {0}")]
     NoTensorMaps(ComputeCapability),
+    /// The kernel copies a tensor map to local memory, where the copy instructions cannot read it.
+    #[error(
+        "the kernel copies the tensor map `{name}` to local memory; declare its parameter as `const __grid_constant__ \
+         CUtensorMap {name}`"
+    )]
+    CopiedTensorMap {
+        /// The map.
+        name: String,
+    },
     /// A cluster of another size than the kernel was compiled for.
     #[error("a cluster of {cluster:?} blocks; the kernel was compiled for {required:?}")]
     RequiredCluster {
@@ -346,6 +356,7 @@ impl Planner<'_> {
         if capability < ComputeCapability(9, 0) && planned.arguments.iter().any(is_map) {
             problems.push(LaunchProblem::NoTensorMaps(capability));
         }
+        problems.extend(self.copied_maps(planned, kernel));
         let local = kernel.resources.and_then(|resources| resources.stack).map(|stack| stack.0);
         let too_much = local.filter(|bytes| *bytes > LOCAL_BYTES);
         problems.extend(too_much.map(|bytes| LaunchProblem::Local { bytes }));
@@ -380,6 +391,28 @@ impl Planner<'_> {
             problems.push(LaunchProblem::PartialCluster { grid, cluster });
         }
         problems
+    }
+
+    /// Tensor maps whose parameters lack `__grid_constant__`.
+    fn copied_maps(&self, planned: &PlannedLaunch, kernel: &KernelFacts) -> Vec<LaunchProblem> {
+        let Artifact { ptx, module, .. } = self.artifact;
+        let Some(entry) = module.entries.iter().find(|entry| entry.name == kernel.symbol) else {
+            return Vec::new();
+        };
+        let arguments = planned.arguments.iter().zip(&kernel.parameters);
+        let copied = arguments.filter_map(|(argument, parameter)| match argument {
+            PlannedArgument::TensorMap(index) => {
+                let name = &self.kernel.launch.tensor_maps.get(*index)?.name;
+                copies_descriptor(ptx, entry, &parameter.name)
+                    .then(|| LaunchProblem::CopiedTensorMap { name: name.clone() })
+            }
+            PlannedArgument::Buffer(_)
+            | PlannedArgument::Value { .. }
+            | PlannedArgument::Struct { .. }
+            | PlannedArgument::Texture(_)
+            | PlannedArgument::Outside(_) => None,
+        });
+        copied.collect()
     }
 
     fn occupancy(&self, demand: Option<BlockDemand>) -> Option<Occupancy> {

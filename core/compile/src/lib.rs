@@ -10,6 +10,7 @@ pub mod line_directives;
 pub mod source_names;
 pub mod target;
 
+mod architecture_advice;
 pub mod header_advice;
 
 pub mod cache;
@@ -18,6 +19,7 @@ pub mod protocol;
 pub mod service;
 mod tools;
 
+mod copied_parameter;
 pub mod cubin;
 pub mod diagnostics;
 pub mod launch_arguments;

@@ -48,6 +48,13 @@ impl SourceNames {
         self.display_name(path) == self.main
     }
 
+    /// Whether a path in a message or line table is a file of the kernel's author, not one of the toolkit.
+    #[must_use]
+    pub fn is_given(&self, path: &str) -> bool {
+        let name = self.display_name(path);
+        name == self.main || self.headers.iter().any(|header| header == name)
+    }
+
     /// The physical line in the main file for a line of a message or line table.
     #[must_use]
     pub fn physical_line(&self, path: &str, line: u32) -> PhysicalLine {

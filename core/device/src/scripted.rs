@@ -141,10 +141,7 @@ impl Device for ScriptedDevice {
                 Argument::TensorMap { buffer, map } => {
                     // The device has no addresses: every buffer begins at 0.
                     let bytes = self.buffer(*buffer).map_err(unknown)?.bytes.len() as u64;
-                    tensor_map::check(map, 0, bytes).map_err(|error| DeviceError::TensorMap {
-                        position: position + 1,
-                        error,
-                    })?;
+                    tensor_map::check(&self.description, (position + 1, map), (0, bytes))?;
                 }
             }
         }

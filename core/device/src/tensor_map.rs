@@ -1,6 +1,10 @@
 //! Checks of a tensor map against the buffer that it describes, on every device.
 
+use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_primitives::tensor_map::{MapError, TensorMap};
+
+use crate::error::DeviceError;
+use crate::execution::Description;
 
 /// Why a device cannot encode a tensor map.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,12 +28,28 @@ pub enum TensorMapError {
     },
 }
 
-/// Checks a map of a buffer with `bytes` bytes at `address`.
+/// Checks the map that is the argument at `position`, from one, of a buffer with `bytes` bytes at `address`.
 ///
 /// # Errors
 ///
-/// The first violated limit.
-pub(crate) fn check(map: &TensorMap, address: u64, bytes: u64) -> Result<(), TensorMapError> {
+/// The device has no tensor maps, or the map violates a limit.
+pub(crate) fn check(
+    device: &Description,
+    (position, map): (usize, &TensorMap),
+    (address, bytes): (u64, u64),
+) -> Result<(), DeviceError> {
+    checked(device, map, (address, bytes))
+        .map_err(|error| DeviceError::TensorMap { position, error })
+}
+
+fn checked(
+    device: &Description,
+    map: &TensorMap,
+    (address, bytes): (u64, u64),
+) -> Result<(), TensorMapError> {
+    if device.capability < ComputeCapability(9, 0) {
+        return Err(TensorMapError::NotSupported { device: device.title.clone() });
+    }
     map.check(bytes)?;
     let alignment = map.alignment();
     if address.is_multiple_of(alignment) {

@@ -3,6 +3,7 @@
 mod files;
 mod memory;
 mod spellings;
+mod tensor_maps;
 mod variables;
 
 use lightbench_primitives::element::POISON;

@@ -10,6 +10,7 @@ use lightbench_virtual_gpu::machine;
 use lightbench_virtual_gpu::machine::{
     Accesses, Approximation, BlockOrder, OnFault, TensorModel, WarpId,
 };
+use lightbench_virtual_gpu::tensor_map::encode;
 use lightbench_virtual_gpu::{
     BlockSelection, Checks, DeviceShape, InitialContent, LaunchConfig, LaunchError, Machine,
     Module, Races, Schedule, TraceUse,
@@ -23,6 +24,7 @@ use super::execution::{
 use super::library::LibraryError;
 use super::modelled_launch;
 use super::sheet::DeviceSheet;
+use super::tensor_map;
 use super::timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
 
 /// Buffers live in the host's memory, so a virtual device has at most this much, regardless of its sheet.
@@ -148,7 +150,7 @@ impl VirtualDevice {
         Ok(slot.buffer)
     }
 
-    fn config(&self, launch: &Launch) -> Result<LaunchConfig, LaunchError> {
+    fn config(&self, launch: &Launch) -> Result<LaunchConfig, DeviceError> {
         let arguments = launch.arguments.iter().enumerate();
         let arguments = arguments
             .map(|(index, argument)| self.argument(index + 1, argument))
@@ -192,15 +194,18 @@ impl VirtualDevice {
         &self,
         position: usize,
         argument: &Argument,
-    ) -> Result<machine::Argument, LaunchError> {
+    ) -> Result<machine::Argument, DeviceError> {
+        let slot = |buffer: &BufferId| {
+            self.buffers.get(buffer.0).ok_or(LaunchError::UnknownBuffer(position))
+        };
         Ok(match argument {
             Argument::Bytes(bytes) => machine::Argument::Bytes(bytes.clone()),
-            Argument::Buffer(buffer) => {
-                let known = self.buffers.get(buffer.0);
-                machine::Argument::Buffer(known.ok_or(LaunchError::UnknownBuffer(position))?.buffer)
-            }
-            Argument::TensorMap { .. } => {
-                return Err(LaunchError::Unavailable("a tensor map as an argument"));
+            Argument::Buffer(buffer) => machine::Argument::Buffer(slot(buffer)?.buffer),
+            Argument::TensorMap { buffer, map } => {
+                let Slot { buffer, bytes } = slot(buffer)?;
+                let address = self.machine.address(*buffer);
+                tensor_map::check(&self.description, (position, map), (address, bytes.0))?;
+                machine::Argument::Bytes(encode(map, address).to_vec())
             }
         })
     }

@@ -7,6 +7,7 @@ mod function;
 mod names;
 mod single_file;
 mod steps;
+mod tensor_maps;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use crate::project::{Candidate, Language, Launch};
 
 const ARITHMETIC: &str = include_str!("../../../assets/launcher/arithmetic.cuh");
 const DEVICE: &str = include_str!("../../../assets/launcher/device.cuh");
+const TENSOR_MAPS: &str = include_str!("../../../assets/launcher/tensor_map.cuh");
 
 /// The standard headers that replace the prelude, and those for the types of tensors and scalars.
 const HEADERS: [&str; 10] = [
@@ -56,9 +58,6 @@ pub enum NoLauncher {
     /// PTX is loaded by the driver's interface, not linked.
     #[error("the kernel is PTX; launchers are generated from CUDA C++ only")]
     Ptx,
-    /// Descriptors are encoded by the driver's interface.
-    #[error("the launch needs the tensor map `{0}`, which the CUDA runtime cannot make")]
-    TensorMap(String),
     /// Texture objects live longer than a call.
     #[error("the launch needs the texture `{0}`, which lives longer than a call")]
     Texture(String),
@@ -79,9 +78,6 @@ impl LauncherRequest<'_> {
         if self.candidate.language == Language::Ptx {
             return Err(NoLauncher::Ptx);
         }
-        if let Some(map) = self.launch.tensor_maps.first() {
-            return Err(NoLauncher::TensorMap(map.name.clone()));
-        }
         if let Some(texture) = self.launch.textures.first() {
             return Err(NoLauncher::Texture(texture.name.clone()));
         }
@@ -89,6 +85,10 @@ impl LauncherRequest<'_> {
         let kernel = SingleFile::new(self.candidate);
         let mut headers: Vec<&str> = HEADERS.to_vec();
         headers.extend(kernel.headers.iter().map(String::as_str));
+        let has_maps = !self.launch.tensor_maps.is_empty();
+        if has_maps {
+            headers.extend(["cuda.h", "initializer_list"]);
+        }
         headers.sort_unstable();
         headers.dedup();
         let mut text = self.head(&function);
@@ -108,7 +108,8 @@ impl LauncherRequest<'_> {
         } else {
             format!("\nnamespace {space} {{\n{code}\n}} // namespace {space}\n")
         });
-        text.push_str(&format!("\n{ARITHMETIC}\n{DEVICE}\n{}", function.text));
+        let maps = if has_maps { TENSOR_MAPS } else { "" };
+        text.push_str(&format!("\n{ARITHMETIC}\n{DEVICE}{maps}\n{}", function.text));
         Ok(text)
     }
 

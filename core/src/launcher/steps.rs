@@ -10,7 +10,7 @@ use crate::project::launch::{Argument, Buffer, LaunchStep, Step, StructArgument}
 
 /// Statements, each at its depth.
 pub(super) struct Statements<'a> {
-    names: &'a Names<'a>,
+    pub(super) names: &'a Names<'a>,
     pub(super) text: String,
     depth: usize,
 }
@@ -183,9 +183,7 @@ impl<'a> Statements<'a> {
                 let values = values?.join(", ");
                 self.line(&format!("struct {{{declared} }} {local} = {{{values}}}; // {name}"));
             }
-            Argument::TensorMap(place) => {
-                return Err(NoLauncher::TensorMap(place.to_string()));
-            }
+            Argument::TensorMap(place) => self.tensor_map(&local, *place)?,
             Argument::Texture(place) => return Err(NoLauncher::Texture(place.to_string())),
             Argument::Outside(name) => return Err(NoLauncher::Outside(name.clone())),
         }

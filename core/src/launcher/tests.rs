@@ -95,6 +95,83 @@ fn a_launch_block_becomes_a_function_of_tensors_and_axes() {
     );
 }
 
+const MAPS_PROJECT: &str = r#"(
+    schema: 1, name: "maps", title: "Copy",
+    axes: [(name: "rows", min: 1, max: 65536), (name: "cols", min: 64, max: 65536, multiple_of: 64)],
+    tensors: [
+        (name: "x", dtype: bf16, shape: ["rows", "cols"], role: input),
+        (name: "y", dtype: bf16, shape: ["rows", "cols"], role: output, compare: elementwise(terms: "1")),
+    ],
+    arguments: ["x", "y"], accuracy: bf16,
+    work: (operations: [(kind: arithmetic, count: "rows * cols")]),
+    workloads: [(name: "small", purpose: measure, axes: {"rows": 128, "cols": 256})],
+    baselines: [kernel("tma")],
+)"#;
+
+const MAPS_KERNEL: &str = r#"#include <cuda.h>
+/*@ lightbench(
+    title: "TMA",
+    params: {"TILE": [64]},
+    arch: specific,
+    tensor_maps: [
+        (name: "a", tensor: "x", box: ["TILE", 64], swizzle: b128, l2_promotion: b256),
+        (name: "b", tensor: "y", shape: ["rows", "cols / 64", 64], offset: "cols", strides: ["cols", 64, 1],
+         box: [1, 1, 64], data_type: u16),
+        (name: "c", tensor: "x", shape: ["rows // 2", 2, "cols"],
+         im2col: (lower_corner: [-1], upper_corner: [1], channels: 64, pixels: 32), fill: nan),
+    ],
+    require: ["rows > 1"],
+    steps: [launch(kernel: "tma", args: ["a", "y", "c"], grid: [1], block: [128])],
+) @*/
+__global__ void tma(const __grid_constant__ CUtensorMap a, __nv_bfloat16 *y, const __grid_constant__ CUtensorMap c) {}
+"#;
+
+#[test]
+fn tensor_maps_are_encoded_by_the_driver_innermost_dimension_first() {
+    let reference =
+        "/*@ lightbench(title: \"r\", steps: [launch(kernel: \"r\", grid: [1], block: [1])]) @*/";
+    let write = |maps: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("kernels")).unwrap();
+        for (name, text) in
+            [("project.ron", MAPS_PROJECT), ("reference.cu", reference), ("kernels/tma.cu", maps)]
+        {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        Project::load(folder.path()).unwrap()
+    };
+    // The view begins in the second row, so it has a row less.
+    let kernel = MAPS_KERNEL
+        .replace("shape: [\"rows\", \"cols / 64\"", "shape: [\"rows - 1\", \"cols / 64\"");
+    check(
+        &write(&kernel),
+        "tma",
+        &[
+            "#include <cuda.h>\n",
+            "#include <initializer_list>\n",
+            "value_0_modes = {CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_INTERLEAVE_NONE, \
+             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, \
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE};",
+            "CUtensorMap value_0 = lightbench::tiled(value_0_modes, (char *)memory[0] + 0 * 2, {cols, rows}, \
+             {cols * 2}, {64, PARAM_TILE}, {1, 1}, sound);",
+            "CUtensorMap value_2 = lightbench::columns(value_2_modes, (char *)memory[0] + 0 * 2, {cols, 2, ",
+            "{cols * 2, 2 * cols * 2}, {-1}, {1}, 64, 32, {1, 1, 1}, sound);",
+            "void *arguments[] = {&value_0, &memory[1], &value_2};",
+            "cuTensorMapEncodeTiled",
+        ],
+    );
+    let kernel = kernel.replace("args: [\"a\", \"y\", \"c\"]", "args: [\"b\", \"y\", \"c\"]");
+    check(
+        &write(&kernel),
+        "tma",
+        &[
+            "CU_TENSOR_MAP_DATA_TYPE_UINT16",
+            "(char *)memory[1] + cols * 2, {64, ",
+            "{64 * 2, cols * 2}, {64, 1, 1}, {1, 1, 1}, sound);",
+        ],
+    );
+}
+
 /// Names as C++ has them, and a number for each.
 struct Numbers([i64; 2]);
 

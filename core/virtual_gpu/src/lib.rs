@@ -19,6 +19,7 @@ mod lower;
 pub mod machine;
 pub mod module;
 pub mod semantics;
+pub mod tensor_map;
 #[cfg(test)]
 mod tests;
 

@@ -85,6 +85,9 @@ impl<'log> Header<'log> {
             None => (Place::Nowhere, rest),
         };
         let (word, message) = rest.split_once(':')?;
+        if word.trim_end() == "info" {
+            return Self::advisory(message.trim());
+        }
         let severity = match word.trim_end() {
             "error" => Severity::Error,
             "fatal" => Severity::Fatal,
@@ -93,6 +96,22 @@ impl<'log> Header<'log> {
             _ => return None,
         };
         Some(Self { place, severity, code: None, message: message.trim() })
+    }
+}
+
+impl<'log> Header<'log> {
+    /// `(C7511) Potential Performance Loss: … in line 92`: numbered information is a finding of the assembler, such as
+    /// serialised `wgmma` instructions; other information is a report.
+    fn advisory(text: &'log str) -> Option<Self> {
+        let (code, message) = text.strip_prefix('(')?.split_once(") ")?;
+        let digits = code.strip_prefix('C')?;
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let line = message.match_indices("line ").find_map(|(at, word)| {
+            let rest = &message[at + word.len()..];
+            rest[..rest.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
+        });
+        let place = line.map_or(Place::Nowhere, |line| Place::Ptx { line });
+        is_number.then_some(Self { place, severity: Severity::Warning, code: Some(code), message })
     }
 }
 

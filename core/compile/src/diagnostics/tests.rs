@@ -270,3 +270,22 @@ const LINES: [&str; 13] = [
     "ptxas application ptx input, line 28; error   : y",
     "1 error detected in the compilation of \"kernels/k.cu\".",
 ];
+
+#[test]
+fn numbered_information_of_the_assembler_is_a_warning() {
+    let read = check(
+        include_str!("logs/serialised.txt"),
+        "ptx:62 Warning #C7517 wgmma.wait_group is injected in around line 62 by compiler to allow use of registers \
+         defined by GMMA in function '_Z1kPfyy'\n\
+         ptx:92 Warning #C7511 Potential Performance Loss: wgmma.mma_async instructions are serialized due to \
+         insufficient register resources for the wgmma pipeline in the function '_Z1kPfyy' in line 92\n\
+         - Warning #C7508 Potential Performance Loss: 'setmaxnreg' ignored; unable to determine register count at \
+         entry.\n",
+    );
+    assert!(read.resources.contains("Used 30 registers") && !read.resources.contains("(C75"));
+    for plain in
+        ["ptxas info    : (Cx) a\n", "ptxas info    : (C) a\n", "ptxas info    : 0 bytes gmem\n"]
+    {
+        check(plain, "");
+    }
+}

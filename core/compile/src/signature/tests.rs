@@ -58,6 +58,7 @@ fn dtype(name: &str) -> Dtype {
 /// `bf16*`, `i64`, or `24:8` for bytes and alignment.
 fn given(text: &str) -> LaunchArgument {
     let kind = match (text.strip_suffix('*'), text.split_once(':')) {
+        (None, None) if text == "map" => LaunchArgumentKind::TensorMap,
         (Some(element), _) => LaunchArgumentKind::Buffer(dtype(element)),
         (None, Some((size, align))) => {
             LaunchArgumentKind::Bytes { size: size.parse().unwrap(), align: align.parse().unwrap() }
@@ -164,6 +165,25 @@ fn arguments_that_do_not_fit_are_named() {
     check("i64", "u64", Some("float*"), &["PointerUnexpected"]);
     check("8:8", "u64", Some("float*"), &["PointerUnexpected"]);
     check("i32, i32, f32*", "u64, f32, u64, u8", None, &["Count", "Size", "Kind"]);
+}
+
+#[test]
+fn a_tensor_map_is_passed_by_value() {
+    let of = |text: &str| match_arguments(&[given("map")], &[compiled(text)], None);
+    for fits in ["128:64", "128:128"] {
+        assert_eq!(of(fits), [], "{fits}");
+    }
+    check("map", "128:8", None, &["Alignment"]);
+    check("map", "64:64", None, &["Size"]);
+    check("map", "u64", None, &["Size"]);
+    check("map", "u64", Some("CUtensorMap_st const*"), &["PointerUnexpected"]);
+    let types = [parse_type("CUtensorMap_st const*")];
+    let mismatches = match_arguments(&[given("map")], &[compiled("u64")], Some(&types));
+    assert_eq!(
+        mismatches[0].to_string(),
+        "parameter 1 (`x`) is the pointer CUtensorMap_st const*, but a value is given: declare \
+         `const __grid_constant__ CUtensorMap x`"
+    );
 }
 
 #[test]

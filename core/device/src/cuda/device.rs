@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use cudarc::driver::sys::{CUdeviceptr, CUresult};
-use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_primitives::element::POISON;
-use lightbench_primitives::tensor_map::TensorMap;
 use lightbench_ptx::header;
 use lightbench_virtual_gpu::machine::{BufferError, VariableError};
 use lightbench_virtual_gpu::{Access, FaultKind, InitialContent, LaunchError};
@@ -32,7 +30,6 @@ use crate::execution::{
     Instruments, Launch, LaunchFault, MemoryExchange, ModuleId, Outcome,
 };
 use crate::library::{LibraryOutcome, LibraryRun};
-use crate::tensor_map::TensorMapError;
 use crate::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use crate::virtual_device::Watch;
 
@@ -158,19 +155,12 @@ impl CudaDevice {
             }
             Argument::TensorMap { buffer, map } => {
                 let memory = memory(index + 1, buffer)?;
-                self.check_tensor_map(map, memory)
-                    .map_err(|error| DeviceError::TensorMap { position: index + 1, error })?;
+                let place = (memory.address(), memory.length() as u64);
+                crate::tensor_map::check(&self.description, (index + 1, map), place)?;
                 Ok(tensor_map::encode(map, memory.address())?)
             }
         };
         arguments.iter().enumerate().map(value).collect()
-    }
-
-    fn check_tensor_map(&self, map: &TensorMap, memory: &Memory) -> Result<(), TensorMapError> {
-        if self.description.capability < ComputeCapability(9, 0) {
-            return Err(TensorMapError::NotSupported { device: self.description.title.clone() });
-        }
-        crate::tensor_map::check(map, memory.address(), memory.length() as u64)
     }
 
     /// The kernel of a launch and the bytes of its parameters, after checking the driver's requirements.

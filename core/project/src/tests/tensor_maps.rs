@@ -64,12 +64,12 @@ fn a_declaration_becomes_numbers_with_the_innermost_dimension_first() {
         (bf16, &[64, 3, 7], &[176, 528], 0, tiled(&[64, 3, 1]), &[1, 1, 1]),
     );
     let im2col = r#"tensor: "x", shape: [1, 7, 11, 24],
-        im2col: (lower_corner: [-1, -2], upper_corner: [1, 2], channels: 24, pixels: "rows * 11")"#;
+        im2col: (lower_corner: [-1, -2], upper_corner: [1, 2], channels: 24, pixels: "BLOCK // 2")"#;
     let region = MapRegion::Im2col {
         lower_corner: vec![-2, -1],
         upper_corner: vec![2, 1],
         channels: 24,
-        pixels: 77,
+        pixels: 64,
     };
     check(im2col, (bf16, &[24, 11, 7, 1], &[48, 528, 3696], 0, region, &[1; 4]));
 }
