@@ -162,6 +162,8 @@ pub(crate) enum Code {
     CopyAsync(u32),
     /// The index of a bulk copy of the program.
     CopyBulk(u32),
+    /// The index of a tensor copy of the program.
+    CopyTensor(u32),
     /// Commits the bulk stores since the last group.
     CommitBulk,
     /// Waits until at most this number of groups of bulk stores is pending.
@@ -225,6 +227,27 @@ pub(crate) struct BulkSite {
     pub(crate) bytes: Slot,
     /// The barrier object of a load; none for a store.
     pub(crate) barrier: Option<AddressSlot>,
+}
+
+/// A copy of a box of a tensor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TensorSite {
+    /// The generic address of the tensor map.
+    pub(crate) map: AddressSlot,
+    /// The coordinates, words: elements of the program's list, the innermost first.
+    pub(crate) coordinates: (u32, u8),
+    /// The box in shared memory.
+    pub(crate) shared: AddressSlot,
+    pub(crate) direction: TensorDirection,
+}
+
+/// The direction of a tensor copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TensorDirection {
+    /// To shared memory.
+    Load { barrier: AddressSlot },
+    /// To global memory.
+    Store,
 }
 
 /// The parts of an address.

@@ -3,9 +3,11 @@
 use super::super::super::isa::async_copy::{AsyncCopy, CopyCache};
 use super::super::super::isa::bulk_copy::BulkCopy;
 use super::super::super::isa::mbarrier::Mbarrier;
+use super::super::super::isa::tensor_copy::TensorCopy;
 use super::super::super::module::{Address, Instruction, Operand};
 use super::super::code::{
-    AddressSlot, Bank, BaseKind, BulkSite, Code, CopyLength, CopySite, Op, Slot,
+    AddressSlot, Bank, BaseKind, BulkSite, Code, CopyLength, CopySite, Op, Slot, TensorDirection,
+    TensorSite,
 };
 use super::super::operands::{NoPlace, Translator, op};
 
@@ -90,6 +92,69 @@ impl Translator<'_> {
         let index = self.program.bulk_copies.len() as u32;
         self.program.bulk_copies.push(BulkSite { to, from, bytes, barrier });
         self.emit(op(Code::CopyBulk(index)));
+        Ok(())
+    }
+
+    pub(super) fn tensor_copy(
+        &mut self,
+        instruction: &Instruction,
+        copy: TensorCopy,
+    ) -> Result<(), NoPlace> {
+        match (copy, &instruction.operands[..]) {
+            (
+                TensorCopy::Load { .. },
+                [
+                    Operand::Address(to),
+                    Operand::Address(map),
+                    coordinates,
+                    Operand::Address(barrier),
+                    ..,
+                ],
+            ) => {
+                let barrier = self.address_slot(*barrier)?;
+                let direction = TensorDirection::Load { barrier };
+                self.tensor_site(*map, coordinates, *to, direction)
+            }
+            (
+                TensorCopy::Store { .. },
+                [Operand::Address(map), coordinates, Operand::Address(from), ..],
+            ) => self.tensor_site(*map, coordinates, *from, TensorDirection::Store),
+            (TensorCopy::Prefetch { .. } | TensorCopy::PrefetchMap, _) => {
+                self.emit(op(Code::Hint));
+                Ok(())
+            }
+            (TensorCopy::Load { .. } | TensorCopy::Store { .. }, _) => Err(NoPlace),
+        }
+    }
+
+    fn tensor_site(
+        &mut self,
+        map: Address,
+        coordinates: &Operand,
+        shared: Address,
+        direction: TensorDirection,
+    ) -> Result<(), NoPlace> {
+        let elements = match coordinates {
+            Operand::Vector(elements) => &elements[..],
+            Operand::Register(_)
+            | Operand::Special(_)
+            | Operand::Immediate(_)
+            | Operand::Symbol(..)
+            | Operand::Address(_)
+            | Operand::Sink
+            | Operand::Pair(..)
+            | Operand::Not(_)
+            | Operand::Label(_)
+            | Operand::Targets(_)
+            | Operand::Call(_) => std::slice::from_ref(coordinates),
+        };
+        let slots: Result<Vec<Slot>, NoPlace> =
+            elements.iter().map(|element| Ok(self.source(element)?.0)).collect();
+        let coordinates = self.list(&slots?);
+        let (map, shared) = (self.address_slot(map)?, self.address_slot(shared)?);
+        let index = self.program.tensor_copies.len() as u32;
+        self.program.tensor_copies.push(TensorSite { map, coordinates, shared, direction });
+        self.emit(op(Code::CopyTensor(index)));
         Ok(())
     }
 
