@@ -247,6 +247,7 @@ fn every_passing_file_runs_on_a_gpu_or_says_why_not() {
     let expected = [
         "approximations_high.ptx",
         "approximations_low.ptx",
+        "bulk_reduce.ptx",
         "copy_async_exit.ptx",
         "tensor_copy.ptx",
         "tensor_copy_strides.ptx",

@@ -1,10 +1,19 @@
 //! Copies of boxes of tensors, which a tensor map describes. PTX ISA, sections "cp.async.bulk.tensor",
-//! "cp.async.bulk.prefetch.tensor" and "prefetch, prefetchu".
+//! "cp.reduce.async.bulk.tensor", "cp.async.bulk.prefetch.tensor" and "prefetch, prefetchu".
 
+use super::keyword::keywords;
 use super::memory::Space;
 use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
+
+keywords! {
+    /// The operation on each element of a tensor, whose type is that of the tensor map.
+    Reduction: "a reduction such as `.add`" {
+        And = "and", Or = "or", Xor = "xor", Add = "add", Increment = "inc", Decrement = "dec",
+        Minimum = "min", Maximum = "max",
+    }
+}
 
 /// Copies of boxes of tensors; `rank` is the number of coordinates, 1 to 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +22,8 @@ pub enum TensorCopy {
     Load { rank: u8 },
     /// `[map, {x, y}] = [shared]`: completes with its bulk group.
     Store { rank: u8 },
+    /// A store that combines each element with the one in global memory.
+    Reduce { rank: u8, reduction: Reduction },
     /// A prefetch of a box to the L2 cache.
     Prefetch { rank: u8 },
     /// A prefetch of a tensor map.
@@ -42,6 +53,11 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
     m.require_flag("global", "`.global`")?;
     if !is_shared {
         return Err(m.missing("`.shared::cta` or `.shared::cluster`"));
+    }
+    if m.flag("reduce") {
+        m.require_flag("bulk_group", "`.bulk_group`")?;
+        let reduction = m.required()?;
+        return done(TensorCopy::Reduce { rank, reduction }, &[map, SHARED], has_policy);
     }
     if m.flag("bulk_group") {
         return done(TensorCopy::Store { rank }, &[map, SHARED], has_policy);

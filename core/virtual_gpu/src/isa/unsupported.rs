@@ -26,11 +26,9 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::HopperAsynchronous => {
-                "clusters are not modelled"
-            }
+            Self::HopperAsynchronous => "clusters are not modelled",
             Self::BulkForm => {
-                "bulk reductions, byte masks, im2col copies and changes of tensor maps are not modelled"
+                "byte masks, im2col copies and changes of tensor maps are not modelled"
             }
             Self::Texture => "textures and surfaces are not modelled",
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
@@ -54,7 +52,7 @@ const OPCODES: &[(Reason, &[&str])] = &[
 /// Not supported with one of these modifiers.
 const MODIFIERS: &[(Reason, &str, &[&str])] = &[
     (Reason::HopperAsynchronous, "cp", &["multicast::cluster"]),
-    (Reason::BulkForm, "cp", &["reduce", "cp_mask", "im2col", "im2col_no_offs"]),
+    (Reason::BulkForm, "cp", &["cp_mask", "im2col", "im2col_no_offs"]),
     (Reason::HopperAsynchronous, "st", &["async", "bulk"]),
     (Reason::HopperAsynchronous, "red", &["async"]),
     (Reason::HopperAsynchronous, "barrier", &["cluster"]),

@@ -2,7 +2,7 @@
 
 use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
-use super::super::isa::atomic::Atomic;
+use super::super::isa::atomic::{Atomic, Update};
 use super::super::isa::barrier::{Alignment, FenceOrder, Proxy, Vote};
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
@@ -15,6 +15,7 @@ use super::super::isa::matrix::Matrix;
 use super::super::isa::mbarrier::Mbarrier;
 use super::super::isa::memory::{Access, Scope, Space};
 use super::super::isa::special_register::SpecialRegister;
+use super::super::isa::tensor_copy::Reduction;
 use super::super::isa::warp::Warp;
 use super::super::module::{FunctionId, VariableId};
 
@@ -227,6 +228,16 @@ pub(crate) struct BulkSite {
     pub(crate) bytes: Slot,
     /// The barrier object of a load; none for a store.
     pub(crate) barrier: Option<AddressSlot>,
+    pub(crate) effect: StoreEffect,
+}
+
+/// What a bulk store does with each element in global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreEffect {
+    /// Replaces it.
+    Write,
+    /// Combines it with the stored element.
+    Reduce(Update),
 }
 
 /// A copy of a box of a tensor.
@@ -248,6 +259,8 @@ pub(crate) enum TensorDirection {
     Load { barrier: AddressSlot },
     /// To global memory.
     Store,
+    /// To global memory, combined with the elements there.
+    Reduce(Reduction),
 }
 
 /// The parts of an address.

@@ -6,8 +6,8 @@ use super::super::super::isa::mbarrier::Mbarrier;
 use super::super::super::isa::tensor_copy::TensorCopy;
 use super::super::super::module::{Address, Instruction, Operand};
 use super::super::code::{
-    AddressSlot, Bank, BaseKind, BulkSite, Code, CopyLength, CopySite, Op, Slot, TensorDirection,
-    TensorSite,
+    AddressSlot, Bank, BaseKind, BulkSite, Code, CopyLength, CopySite, Op, Slot, StoreEffect,
+    TensorDirection, TensorSite,
 };
 use super::super::operands::{NoPlace, Translator, op};
 
@@ -69,28 +69,34 @@ impl Translator<'_> {
                 ],
             ) => {
                 let barrier = Some(self.address_slot(*barrier)?);
-                self.bulk_site(*to, *from, bytes, barrier)?;
+                self.bulk_site((*to, *from), bytes, barrier, StoreEffect::Write)?;
             }
             (BulkCopy::Store, [Operand::Address(to), Operand::Address(from), bytes, ..]) => {
-                self.bulk_site(*to, *from, bytes, None)?;
+                self.bulk_site((*to, *from), bytes, None, StoreEffect::Write)?;
             }
+            (
+                BulkCopy::Reduce(update),
+                [Operand::Address(to), Operand::Address(from), bytes, ..],
+            ) => self.bulk_site((*to, *from), bytes, None, StoreEffect::Reduce(update))?,
             (BulkCopy::Prefetch, _) => self.emit(op(Code::Hint)),
-            (BulkCopy::Load | BulkCopy::Store | BulkCopy::WaitGroup, _) => return Err(NoPlace),
+            (BulkCopy::Load | BulkCopy::Store | BulkCopy::Reduce(_) | BulkCopy::WaitGroup, _) => {
+                return Err(NoPlace);
+            }
         }
         Ok(())
     }
 
     fn bulk_site(
         &mut self,
-        to: Address,
-        from: Address,
+        (to, from): (Address, Address),
         bytes: &Operand,
         barrier: Option<AddressSlot>,
+        effect: StoreEffect,
     ) -> Result<(), NoPlace> {
         let (to, from) = (self.address_slot(to)?, self.address_slot(from)?);
         let (bytes, _) = self.source(bytes)?;
         let index = self.program.bulk_copies.len() as u32;
-        self.program.bulk_copies.push(BulkSite { to, from, bytes, barrier });
+        self.program.bulk_copies.push(BulkSite { to, from, bytes, barrier, effect });
         self.emit(op(Code::CopyBulk(index)));
         Ok(())
     }
@@ -119,11 +125,20 @@ impl Translator<'_> {
                 TensorCopy::Store { .. },
                 [Operand::Address(map), coordinates, Operand::Address(from), ..],
             ) => self.tensor_site(*map, coordinates, *from, TensorDirection::Store),
+            (
+                TensorCopy::Reduce { reduction, .. },
+                [Operand::Address(map), coordinates, Operand::Address(from), ..],
+            ) => {
+                let direction = TensorDirection::Reduce(reduction);
+                self.tensor_site(*map, coordinates, *from, direction)
+            }
             (TensorCopy::Prefetch { .. } | TensorCopy::PrefetchMap, _) => {
                 self.emit(op(Code::Hint));
                 Ok(())
             }
-            (TensorCopy::Load { .. } | TensorCopy::Store { .. }, _) => Err(NoPlace),
+            (TensorCopy::Load { .. } | TensorCopy::Store { .. } | TensorCopy::Reduce { .. }, _) => {
+                Err(NoPlace)
+            }
         }
     }
 

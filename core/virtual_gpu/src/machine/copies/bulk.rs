@@ -6,7 +6,7 @@
 //! at the first wait for its group or at the exit of its thread. Until then, its source counts as read.
 
 use super::super::super::isa::memory::Ordering;
-use super::super::super::lower::code::{AddressSlot, BulkSite, Op};
+use super::super::super::lower::code::{AddressSlot, BulkSite, Op, StoreEffect};
 use super::super::access::{Moved, Part, Spaces};
 use super::super::fault::{FaultKind, Finding};
 use super::super::race::IssueClock;
@@ -56,6 +56,7 @@ struct PendingStore {
     words: Vec<Word>,
     /// The bytes that are written: all, or those of a box that are inside its tensor.
     kept: u32,
+    effect: StoreEffect,
     issue: Option<IssueClock>,
 }
 
@@ -98,7 +99,7 @@ impl Worker<'_, '_> {
         let Some(site) = self.launch.program.bulk_copies.get(site as usize).copied() else {
             return;
         };
-        let BulkSite { to, from, bytes, barrier } = site;
+        let BulkSite { to, from, bytes, barrier, effect } = site;
         let lanes = self.lanes(frame, active);
         let (sizes, undefined) = (lanes.word(bytes), lanes.word_undefined(bytes) & active);
         if undefined != 0 {
@@ -113,7 +114,7 @@ impl Worker<'_, '_> {
                     let copy = copy(from[lane], to[lane]);
                     self.load_bulk(op, copy, &barrier, frame);
                 }
-                None => self.store_bulk(copy(to[lane], from[lane])),
+                None => self.store_bulk(copy(to[lane], from[lane]), effect),
             }
         }
     }
@@ -161,14 +162,14 @@ impl Worker<'_, '_> {
         self.barrier_at(pc, lane as u32, offset).map(|_| offset)
     }
 
-    fn store_bulk(&mut self, copy: BulkCopy) {
+    fn store_bulk(&mut self, copy: BulkCopy, effect: StoreEffect) {
         if self.is_valid_bulk(copy) {
-            self.begin_store(copy, copy.bytes);
+            self.begin_store(copy, copy.bytes, effect);
         }
     }
 
     /// Begins a store of the first `kept` of these bytes.
-    pub(super) fn begin_store(&mut self, copy: BulkCopy, kept: u32) {
+    pub(super) fn begin_store(&mut self, copy: BulkCopy, kept: u32, effect: StoreEffect) {
         let BulkCopy { pc, lane, global: to, shared: from, bytes } = copy;
         self.each_unit(copy, from, |worker, part| {
             part.lanes().for_each(|lane| {
@@ -185,7 +186,8 @@ impl Worker<'_, '_> {
         let words = words.collect();
         let issue = self.race_issue();
         let group = self.bulk_stores().groups[lane];
-        let store = PendingStore { lane: lane as u32, pc, group, to, from, words, kept, issue };
+        let store =
+            PendingStore { lane: lane as u32, pc, group, to, from, words, kept, effect, issue };
         self.bulk_stores().stores.push(store);
     }
 
@@ -329,13 +331,23 @@ impl Worker<'_, '_> {
     }
 
     fn complete_store(&mut self, store: PendingStore) {
-        let PendingStore { lane, pc, to, from, words, kept, issue, .. } = store;
+        let PendingStore { lane, pc, to, from, words, kept, effect, issue, .. } = store;
         let bytes = 4 * words.len() as u32;
         let copy = BulkCopy { pc, lane: lane as usize, global: to, shared: from, bytes };
         if let Some(issue) = issue {
             self.each_unit(copy, from, |worker, part| worker.race_completion(part, &issue));
         }
         self.launch.changes += 1;
+        match effect {
+            StoreEffect::Write => self.write_words(copy, to, &words, kept),
+            StoreEffect::Reduce(update) => {
+                self.reduce_words(BulkCopy { bytes: kept, ..copy }, to, &words, update);
+            }
+        }
+    }
+
+    /// Writes the first `kept` bytes of these words.
+    fn write_words(&mut self, copy: BulkCopy, to: u64, words: &[Word], kept: u32) {
         let copy = BulkCopy { bytes: kept / UNIT * UNIT, ..copy };
         let mut units = words.chunks_exact(WORDS);
         self.each_unit(copy, to, |worker, part| {

@@ -6,6 +6,7 @@
 //! of a thread complete it.
 
 mod bulk;
+mod reduction;
 mod tensor;
 mod tensor_box;
 

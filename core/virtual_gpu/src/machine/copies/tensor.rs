@@ -9,7 +9,10 @@ use lightbench_primitives::tensor_map::{
 };
 
 use super::super::super::isa::memory::{Ordering, Space};
-use super::super::super::lower::code::{AddressSlot, BaseKind, Op, TensorDirection, TensorSite};
+use super::super::super::isa::tensor_copy::Reduction;
+use super::super::super::lower::code::{
+    AddressSlot, BaseKind, Op, StoreEffect, TensorDirection, TensorSite,
+};
 use super::super::super::module::Function;
 use super::super::super::semantics::Negative;
 use super::super::super::semantics::convert::{Tf32Rounding, f32_to_tf32};
@@ -24,6 +27,7 @@ use super::super::shared::LARGEST;
 use super::super::swizzle::{CHUNK, swizzled};
 use super::super::warp::{Frame, LANES};
 use super::bulk::{BulkCopy, PendingLoad, Word};
+use super::reduction::tensor_update;
 use super::tensor_box::{BoxRow, TensorBox};
 
 /// The alignment of a box in shared memory, in bytes. PTX ISA, "cp.async.bulk.tensor".
@@ -94,7 +98,8 @@ impl Worker<'_, '_> {
                 TensorDirection::Load { barrier } => {
                     self.load_box(op, &copy, &tensor, barrier, frame);
                 }
-                TensorDirection::Store => self.store_box(&copy, &tensor),
+                TensorDirection::Store => self.store_box(&copy, &tensor, StoreEffect::Write),
+                TensorDirection::Reduce(reduction) => self.reduce_box(&copy, &tensor, *reduction),
             }
         }
     }
@@ -145,14 +150,19 @@ impl Worker<'_, '_> {
             MapRegion::Tiled(sides) => Ok(TensorBox::new(map.clone(), buffer, coordinates, sides)),
         };
         let tensor = tensor.map_err(|finding| self.report(copy.pc, finding)).ok()?;
+        (self.is_aligned(copy, &tensor, coordinates[0]) && self.is_in_shared(copy, &tensor))
+            .then_some(tensor)
+    }
+
+    /// Whether the innermost coordinate and the place in shared memory are aligned; reports a fault otherwise.
+    fn is_aligned(&mut self, copy: &TensorCopy, tensor: &TensorBox, innermost: i32) -> bool {
         if let Some(bytes) = tensor.misaligned_bytes() {
             let text = format!(
-                "the innermost coordinate is {}, {bytes} bytes from the tensor's beginning; expected a multiple of 16 \
-                 bytes",
-                coordinates[0]
+                "the innermost coordinate is {innermost}, {bytes} bytes from the tensor's beginning; expected a \
+                 multiple of 16 bytes"
             );
             self.report(copy.pc, copy.finding(FaultKind::Misaligned, text));
-            return None;
+            return false;
         }
         let shared = copy.shared;
         if !shared.is_multiple_of(SHARED_ALIGNMENT) {
@@ -161,9 +171,9 @@ impl Worker<'_, '_> {
             );
             let finding = copy.finding(FaultKind::Misaligned, text);
             self.report(copy.pc, Finding { address: Some(shared), ..finding });
-            return None;
+            return false;
         }
-        self.is_in_shared(copy, &tensor).then_some(tensor)
+        true
     }
 
     /// Whether the box lies inside a variable of shared memory; reports a fault otherwise.
@@ -349,8 +359,22 @@ impl Worker<'_, '_> {
         self.report(copy.pc, Finding { address: Some(start), buffer, ..finding });
     }
 
+    fn reduce_box(&mut self, copy: &TensorCopy, tensor: &TensorBox, reduction: Reduction) {
+        let element = tensor.map.element;
+        match tensor_update(reduction, element) {
+            Some(update) => self.store_box(copy, tensor, StoreEffect::Reduce(update)),
+            None => {
+                let text = format!(
+                    "the tensor map has elements of type {element:?}, for which the reduction {reduction:?} is not \
+                     defined"
+                );
+                self.report(copy.pc, copy.finding(FaultKind::TensorMap, text.to_lowercase()));
+            }
+        }
+    }
+
     /// Stores the elements inside the tensor.
-    fn store_box(&mut self, copy: &TensorCopy, tensor: &TensorBox) {
+    fn store_box(&mut self, copy: &TensorCopy, tensor: &TensorBox, effect: StoreEffect) {
         for row in tensor.rows() {
             let bytes = row.inside.len() as u32;
             if bytes == 0 {
@@ -370,7 +394,7 @@ impl Worker<'_, '_> {
             for run in chunks.chunk_by(|address, next| address + CHUNK == *next) {
                 let size = run.len() as u32 * CHUNK;
                 let store = copy.bulk(to + u64::from(done), u64::from(run[0]), size);
-                self.begin_store(store, size.min(bytes - done));
+                self.begin_store(store, size.min(bytes - done), effect);
                 done += size;
             }
         }
