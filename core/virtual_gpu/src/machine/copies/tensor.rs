@@ -224,7 +224,10 @@ impl Worker<'_, '_> {
                 *part = region.content.read(place.offset + 8 * index, 8).to_le_bytes();
             }
             match tensor_map::decode(&bytes) {
-                Ok(decoded) => return Some(decoded),
+                Ok(decoded) => {
+                    self.race_map_read(copy.pc, copy.lane, (address, place), BYTES);
+                    return Some(decoded);
+                }
                 Err(error) => {
                     let offset = place.offset - region.start;
                     let text = format!("offset {offset} of `{}` holds {error}", region.name);
