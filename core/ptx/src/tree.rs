@@ -354,12 +354,13 @@ pub enum Operand<'a> {
 }
 
 /// An address in brackets.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Address<'a> {
     /// A register or symbol; none for `[16]`.
     pub base: Option<&'a str>,
     /// Offset from the base in bytes.
     pub offset: i64,
-    /// `[tensor, {x, y}]`, for textures and tensor copies only.
-    pub coordinates: bool,
+    /// The operands after the base of `[tensor, {x, y}]` or `[texture, sampler, {x, y}]`, for textures and tensor
+    /// copies only: names and vectors.
+    pub coordinates: Vec<Operand<'a>>,
 }

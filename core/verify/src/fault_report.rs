@@ -138,6 +138,7 @@ fn kind(kind: FaultKind) -> expectation::FaultKind {
         FaultKind::Assertion => Named::Assertion,
         FaultKind::StepLimit => Named::StepLimit,
         FaultKind::TimeLimit => Named::TimeLimit,
+        FaultKind::TensorMap => Named::TensorMap,
         // A GPU that calls what is no function stops as at a trap.
         FaultKind::Trap | FaultKind::Call => Named::Trap,
     }

@@ -55,6 +55,7 @@ pub enum FaultKind {
     Assertion,
     StepLimit,
     TimeLimit,
+    TensorMap,
 }
 
 /// The kind of a wrong result.

@@ -91,7 +91,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `[base]`, `[base+offset]`, `[offset]`, `[tensor, {x, y}]`.
+    /// `[base]`, `[base+offset]`, `[offset]`, `[tensor, {x, y}]`. Vectors hold simple operands, so that addresses do not
+    /// nest.
     fn address(&mut self) -> Parsed<Operand<'a>> {
         self.advance();
         let mut base = None;
@@ -108,13 +109,13 @@ impl<'a> Parser<'a> {
                 }
             },
         };
-        let coordinates = self.token() == Token::Mark(',');
+        let mut coordinates = Vec::new();
         while self.accept(',') {
-            if self.accept('{') {
-                self.elements('}')?;
+            coordinates.push(if self.accept('{') {
+                self.elements('}').map(Operand::Vector)?
             } else {
-                self.simple_operand()?;
-            }
+                self.simple_operand()?
+            });
         }
         self.expect(']')?;
         Ok(Operand::Address(Address { base, offset, coordinates }))

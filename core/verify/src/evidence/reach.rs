@@ -121,7 +121,7 @@ fn mentions<'t>(body: &Body<'t>, found: &mut impl FnMut(&'t str)) {
     }
 }
 
-/// Every name in an operand. Vectors and groups hold plain operands only.
+/// Every name in an operand. Vectors, groups and coordinates hold plain operands only.
 pub(super) fn each_name<'t>(operand: &Operand<'t>, found: &mut impl FnMut(&'t str)) {
     match operand {
         Operand::Name { name, .. }
@@ -132,7 +132,10 @@ pub(super) fn each_name<'t>(operand: &Operand<'t>, found: &mut impl FnMut(&'t st
             found(first);
             found(second);
         }
-        Operand::Address(address) => address.base.into_iter().for_each(found),
+        Operand::Address(address) => {
+            address.base.into_iter().for_each(&mut *found);
+            address.coordinates.iter().for_each(|coordinate| each_name(coordinate, found));
+        }
         Operand::Vector(elements) | Operand::Group(elements) => {
             elements.iter().for_each(|element| each_name(element, found));
         }

@@ -152,6 +152,7 @@ fn is_wait(fault: &FaultReport) -> bool {
         | FaultKind::MissingWait
         | FaultKind::Deadlock
         | FaultKind::Trap
-        | FaultKind::Assertion => false,
+        | FaultKind::Assertion
+        | FaultKind::TensorMap => false,
     }
 }

@@ -88,6 +88,7 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         },
         Code::CopyAsync(_)
         | Code::CopyBulk(_)
+        | Code::CopyTensor(_)
         | Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)

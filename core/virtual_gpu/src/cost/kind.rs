@@ -161,7 +161,7 @@ pub(crate) fn kind(code: Code) -> Kind {
             | Matrix::WarpStore(_, _, _, Space::Shared) => Kind::Shared,
             Matrix::WarpLoad(..) | Matrix::WarpStore(..) => Kind::Global,
         },
-        Code::CopyAsync(_) | Code::CopyBulk(_) => Kind::Global,
+        Code::CopyAsync(_) | Code::CopyBulk(_) | Code::CopyTensor(_) => Kind::Global,
         Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)

@@ -35,6 +35,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::Matrix { .. }
         | Code::CopyAsync(_)
         | Code::CopyBulk(_)
+        | Code::CopyTensor(_)
         | Code::CommitBulk
         | Code::WaitBulk(_)
         | Code::CommitCopies

@@ -1,10 +1,11 @@
 //! Bulk copies between global and shared memory. PTX ISA, section "Data Movement and Conversion Instructions: Bulk
 //! copy", without tensors and without destinations in other blocks.
 
+use super::atomic::{self, AddType, ExtremeType, Update};
 use super::memory::Space;
 use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
-use super::{Decoded, Modifiers, Operation, Row};
+use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
 /// Bulk copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum BulkCopy {
     Load,
     /// `[global] = [shared]`: completes with its group.
     Store,
+    /// A store that combines each element with the one in global memory.
+    Reduce(Update),
     /// Commits the stores since the last group as a group.
     CommitGroup,
     /// Waits until at most a given number of groups is pending, or has reads pending (`.read`).
@@ -47,8 +50,10 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
     }
     let is_shared = m.flag("shared::cta") || m.flag("shared::cluster");
     m.require_flag("global", "`.global`")?;
+    let is_reduction = m.flag("reduce");
     if m.flag("bulk_group") {
-        return done(BulkCopy::Store, &[GLOBAL, SHARED, SIZE], policy);
+        let operation = if is_reduction { reduction(m)? } else { BulkCopy::Store };
+        return done(operation, &[GLOBAL, SHARED, SIZE], policy);
     }
     m.require_flag(
         "mbarrier::complete_tx::bytes",
@@ -58,6 +63,24 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
         return Err(m.missing("`.shared::cluster`, the destination"));
     }
     done(BulkCopy::Load, &[SHARED, GLOBAL, SIZE, SHARED], policy)
+}
+
+fn reduction(m: &mut Modifiers<'_>) -> Result<BulkCopy, Refusal> {
+    let (update, _) = atomic::update(m)?;
+    let is_supported = match update {
+        Update::And(_) | Update::Or(_) | Update::Xor(_) => true,
+        Update::Increment | Update::Decrement => true,
+        Update::Add(ty) => !matches!(ty, AddType::S64 | AddType::F16x2 | AddType::Bf16x2),
+        Update::Minimum(ty) | Update::Maximum(ty) => {
+            !matches!(ty, ExtremeType::F16x2 | ExtremeType::Bf16x2)
+        }
+        Update::Exchange(_) | Update::CompareAndSwap(_) => false,
+    };
+    if is_supported {
+        Ok(BulkCopy::Reduce(update))
+    } else {
+        Err(m.combination("bulk reductions do not have this operation for this type"))
+    }
 }
 
 fn done(operation: BulkCopy, roles: &[Role], policy: bool) -> Decoded {

@@ -27,6 +27,7 @@ pub mod scalar;
 pub(crate) mod signature;
 pub mod special_register;
 pub mod system;
+pub mod tensor_copy;
 #[cfg(test)]
 mod tests;
 pub mod unsupported;
@@ -81,6 +82,8 @@ pub enum Operation {
     AsyncCopy(async_copy::AsyncCopy),
     /// Bulk copies.
     BulkCopy(bulk_copy::BulkCopy),
+    /// Copies of boxes of tensors.
+    TensorCopy(tensor_copy::TensorCopy),
     /// Barrier objects in shared memory.
     Mbarrier(mbarrier::Mbarrier),
 }
@@ -149,6 +152,7 @@ const FAMILIES: &[&[Row]] = &[
     logic::TABLE,
     convert::TABLE,
     moves::TABLE,
+    tensor_copy::TABLE,
     memory::TABLE,
     atomic::TABLE,
     control::TABLE,

@@ -30,6 +30,8 @@ pub(crate) enum Role {
     MoveDestination(ScalarType),
     /// `[base+offset]`.
     Address(Space),
+    /// `[map, {x, y}]`: the generic address of a tensor map, and signed coordinates. It becomes two operands.
+    TensorMap { rank: u8 },
     /// An integer constant up to a limit.
     Constant { largest: u64 },
 }
@@ -49,6 +51,7 @@ impl Role {
             | Self::MoveSource(_)
             | Self::VectorSource { .. }
             | Self::Address(_)
+            | Self::TensorMap { .. }
             | Self::Constant { .. } => false,
         }
     }

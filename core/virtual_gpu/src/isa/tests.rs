@@ -95,6 +95,11 @@ fn combinations_that_do_not_exist_are_refused() {
     check_refused("atom.global.add.f16", "requires `.noftz`");
     check_refused("atom.param.add.u32", "atomics require");
     check_refused("red.global.cas.b32", "does not support `.cas`");
+    for reduction in ["add.s64", "exch.b32", "max.noftz.f16x2"] {
+        let spelling = format!("cp.reduce.async.bulk.global.shared::cta.bulk_group.{reduction}");
+        check_refused(&spelling, "do not have this operation for this type");
+    }
+    check_refused("cp.async.bulk.tensor.6d.global.shared::cta.bulk_group", "`.1d` to `.5d`");
     check_refused("mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "this shape");
     check_refused("mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", "cannot be combined");
     check_refused("mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32", "other than `.row.col`");

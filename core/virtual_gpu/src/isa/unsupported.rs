@@ -5,8 +5,10 @@ use std::fmt;
 /// Why an instruction is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Clusters, tensor maps and bulk reductions of Hopper.
+    /// Clusters of Hopper.
     HopperAsynchronous,
+    /// Bulk copies other than plain ones, and changes of tensor maps.
+    BulkForm,
     /// Textures and surfaces.
     Texture,
     /// Tensor memory and tensor cores of Blackwell.
@@ -24,8 +26,9 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::HopperAsynchronous => {
-                "clusters, tensor maps and bulk reductions are not modelled"
+            Self::HopperAsynchronous => "clusters are not modelled",
+            Self::BulkForm => {
+                "byte masks, im2col copies and changes of tensor maps are not modelled"
             }
             Self::Texture => "textures and surfaces are not modelled",
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
@@ -48,17 +51,18 @@ const OPCODES: &[(Reason, &[&str])] = &[
 
 /// Not supported with one of these modifiers.
 const MODIFIERS: &[(Reason, &str, &[&str])] = &[
-    (Reason::HopperAsynchronous, "cp", &["reduce", "tensor", "multicast::cluster", "cp_mask"]),
+    (Reason::HopperAsynchronous, "cp", &["multicast::cluster"]),
+    (Reason::BulkForm, "cp", &["cp_mask", "im2col", "im2col_no_offs"]),
     (Reason::HopperAsynchronous, "st", &["async", "bulk"]),
     (Reason::HopperAsynchronous, "red", &["async"]),
     (Reason::HopperAsynchronous, "barrier", &["cluster"]),
     (
         Reason::HopperAsynchronous,
         "fence",
-        &["tensormap::generic", "sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
+        &["sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
     ),
-    (Reason::HopperAsynchronous, "prefetch", &["tensormap"]),
-    (Reason::HopperAsynchronous, "tensormap", &["replace", "cp_fenceproxy"]),
+    (Reason::BulkForm, "fence", &["tensormap::generic"]),
+    (Reason::BulkForm, "tensormap", &["replace", "cp_fenceproxy"]),
     (Reason::Sparse, "mma", &["sp", "sp::ordered_metadata"]),
     (Reason::Sparse, "wgmma", &["sp"]),
     (Reason::BlackwellTensor, "mma", &["block_scale", "kind::f8f6f4"]),
@@ -83,7 +87,7 @@ pub(crate) fn reason(opcode: &str, modifiers: &[&str]) -> Option<Reason> {
         return Some(*reason);
     }
     // `isspacep` is supported: without clusters its result is known.
-    // A proxy fence names the memory only, and a bulk copy writes to its own block without `mapa`.
+    // A proxy fence names the memory only, and a bulk copy writes to its own block without `mapa` and multicast.
     let is_own =
         matches!(opcode, "isspacep" | "fence") || opcode == "cp" && modifiers.contains(&"bulk");
     let names_cluster = modifiers

@@ -2,7 +2,7 @@
 
 use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
-use super::super::isa::atomic::Atomic;
+use super::super::isa::atomic::{Atomic, Update};
 use super::super::isa::barrier::{Alignment, FenceOrder, Proxy, Vote};
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
@@ -15,6 +15,7 @@ use super::super::isa::matrix::Matrix;
 use super::super::isa::mbarrier::Mbarrier;
 use super::super::isa::memory::{Access, Scope, Space};
 use super::super::isa::special_register::SpecialRegister;
+use super::super::isa::tensor_copy::Reduction;
 use super::super::isa::warp::Warp;
 use super::super::module::{FunctionId, VariableId};
 
@@ -162,6 +163,8 @@ pub(crate) enum Code {
     CopyAsync(u32),
     /// The index of a bulk copy of the program.
     CopyBulk(u32),
+    /// The index of a tensor copy of the program.
+    CopyTensor(u32),
     /// Commits the bulk stores since the last group.
     CommitBulk,
     /// Waits until at most this number of groups of bulk stores is pending.
@@ -225,6 +228,39 @@ pub(crate) struct BulkSite {
     pub(crate) bytes: Slot,
     /// The barrier object of a load; none for a store.
     pub(crate) barrier: Option<AddressSlot>,
+    pub(crate) effect: StoreEffect,
+}
+
+/// What a bulk store does with each element in global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreEffect {
+    /// Replaces it.
+    Write,
+    /// Combines it with the stored element.
+    Reduce(Update),
+}
+
+/// A copy of a box of a tensor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TensorSite {
+    /// The generic address of the tensor map.
+    pub(crate) map: AddressSlot,
+    /// The coordinates, words: elements of the program's list, the innermost first.
+    pub(crate) coordinates: (u32, u8),
+    /// The box in shared memory.
+    pub(crate) shared: AddressSlot,
+    pub(crate) direction: TensorDirection,
+}
+
+/// The direction of a tensor copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TensorDirection {
+    /// To shared memory.
+    Load { barrier: AddressSlot },
+    /// To global memory.
+    Store,
+    /// To global memory, combined with the elements there.
+    Reduce(Reduction),
 }
 
 /// The parts of an address.

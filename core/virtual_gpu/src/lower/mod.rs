@@ -27,6 +27,7 @@ pub(crate) use programs::program;
 
 use code::{
     BulkSite, CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot,
+    TensorSite,
 };
 use product::{Product, WarpgroupProduct};
 
@@ -61,6 +62,7 @@ pub(crate) struct Program {
     pub(crate) calls: Vec<CallSite>,
     pub(crate) copies: Vec<CopySite>,
     pub(crate) bulk_copies: Vec<BulkSite>,
+    pub(crate) tensor_copies: Vec<TensorSite>,
     pub(crate) products: Vec<Product>,
     pub(crate) warpgroup_products: Vec<WarpgroupProduct>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,

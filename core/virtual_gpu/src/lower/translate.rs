@@ -191,6 +191,7 @@ impl Translator<'_> {
             Operation::Matrix(what) => self.matrix(instruction, what),
             Operation::AsyncCopy(what) => self.copy_async(instruction, what),
             Operation::BulkCopy(what) => self.bulk_copy(instruction, what),
+            Operation::TensorCopy(what) => self.tensor_copy(instruction, what),
             Operation::Mbarrier(what) => self.mbarrier(instruction, what),
         }
     }

@@ -39,6 +39,8 @@ pub enum FaultKind {
     TimeLimit,
     /// A call of an address that is no matching function, or a recursion that exhausts the memory of a thread.
     Call,
+    /// A tensor copy whose map is absent or does not fit to the instruction.
+    TensorMap,
 }
 
 impl FaultKind {
@@ -62,6 +64,7 @@ impl FaultKind {
             Self::StepLimit => "step_limit",
             Self::TimeLimit => "time_limit",
             Self::Call => "call",
+            Self::TensorMap => "tensor_map",
         }
     }
 
@@ -83,7 +86,8 @@ impl FaultKind {
             | Self::Assertion
             | Self::StepLimit
             | Self::TimeLimit
-            | Self::Call => true,
+            | Self::Call
+            | Self::TensorMap => true,
         }
     }
 }

@@ -16,6 +16,7 @@ use super::super::semantics::approximate::Approximation;
 use super::block_order::BlockOrder;
 use super::cluster::Clusters;
 use super::cooperative;
+use super::copies;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::layout::{place_objects, place_parameters, pool};
@@ -303,6 +304,9 @@ impl Machine {
         cooperative::check(self.shape, &program, shared.bytes, config)?;
         let clusters = Clusters::from_launch(function, config)?;
         let parameters = self.parameters(function, config)?;
+        if !program.tensor_copies.is_empty() {
+            copies::refuse_tensor_maps(function, &parameters)?;
+        }
         let mut addresses = place_objects(
             &mut self.memory,
             &mut self.variables,

@@ -44,6 +44,7 @@ mod special;
 mod stall;
 mod step;
 mod store;
+mod swizzle;
 mod sync;
 mod tensor;
 #[cfg(test)]

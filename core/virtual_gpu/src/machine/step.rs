@@ -250,6 +250,7 @@ impl Worker<'_, '_> {
             }
             Code::CopyAsync(_)
             | Code::CopyBulk(_)
+            | Code::CopyTensor(_)
             | Code::CommitBulk
             | Code::WaitBulk(_)
             | Code::CommitCopies
@@ -319,6 +320,8 @@ impl Worker<'_, '_> {
             self.copy_async(op, site, pc, frame, mask);
         } else if let Code::CopyBulk(site) = op.code {
             self.copy_bulk(op, site, pc, frame, mask);
+        } else if let Code::CopyTensor(site) = op.code {
+            self.copy_tensor(op, site, pc, frame, mask);
         } else if op.code == Code::CommitBulk {
             self.commit_bulk(mask);
         } else if let Code::WaitBulk(pending) = op.code {

@@ -8,7 +8,7 @@ use lightbench_ptx::{MAX_ERRORS, excerpt};
 use super::super::error::{LoadError, Problem, PtxLocation};
 use super::super::isa::refusal::Refusal;
 use super::super::isa::scalar::{Fit, ScalarType};
-use super::super::isa::signature::Signature;
+use super::super::isa::signature::{Role, Signature};
 use super::super::isa::{self, Operation};
 use super::layout::{self, ParameterOwner};
 use super::locations::{LocationId, Locations, SourceLine, source_line};
@@ -29,7 +29,7 @@ pub struct Instruction {
     /// The guard predicate.
     pub guard: Option<Guard>,
     pub operation: Operation,
-    /// The operands, in the order of the PTX ISA.
+    /// The operands, in the order of the PTX ISA; the coordinates of a tensor follow its map.
     pub operands: Box<[Operand]>,
     /// The number of result operands, which come first.
     pub results: u8,
@@ -359,11 +359,14 @@ impl<'r, 'a> Reader<'r, 'a> {
             return Err((written.place, Problem::OperandCount { instruction, found, expected }));
         }
         let mut operands = Vec::with_capacity(found);
-        for (role, (operand, place)) in signature.roles().iter().zip(&written.operands) {
-            let checked = self.operands().check(*role, operand);
-            operands.push(checked.map_err(|error| {
-                (*place, problem(error, operands.len() + 1, written.opcode, words))
-            })?);
+        let roles = signature.roles().iter().zip(&written.operands);
+        for (index, (role, (operand, place))) in roles.enumerate() {
+            let problem = |error| (*place, problem(error, index + 1, written.opcode, words));
+            if let Role::TensorMap { rank } = *role {
+                operands.extend(self.operands().tensor_map(operand, rank).map_err(problem)?);
+            } else {
+                operands.push(self.operands().check(*role, operand).map_err(problem)?);
+            }
         }
         Ok(operands.into_boxed_slice())
     }

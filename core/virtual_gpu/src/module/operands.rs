@@ -94,6 +94,9 @@ impl<'a> Operands<'_, 'a> {
                 None => self.write(written, ty, Fit::Exact),
             },
             Role::Address(space) => self.address(written, space),
+            Role::TensorMap { .. } => {
+                Err(mismatch(describe(written), "one operand; a tensor map has coordinates too"))
+            }
             Role::Constant { largest } => match written {
                 tree::Operand::Literal(Literal::Integer(value)) if *value as u64 <= largest => {
                     Ok(Operand::Immediate(Immediate::Integer(*value as u64)))
@@ -243,9 +246,35 @@ impl<'a> Operands<'_, 'a> {
         let tree::Operand::Address(address) = written else {
             return Err(mismatch(describe(written), "an address in brackets"));
         };
-        if address.coordinates {
+        if !address.coordinates.is_empty() {
             return Err(mismatch("an address with coordinates", "an address in brackets"));
         }
+        self.base_and_offset(address, space)
+    }
+
+    /// The address of a tensor map, and the coordinates as a vector.
+    pub(super) fn tensor_map(
+        &mut self,
+        written: &tree::Operand<'a>,
+        rank: u8,
+    ) -> Result<[Operand; 2], OperandError> {
+        let wanted =
+            || format!("a tensor map with {rank} coordinates, as in `[%rd1, {{%r1, %r2}}]`");
+        let tree::Operand::Address(address) = written else {
+            return Err(mismatch(describe(written), wanted()));
+        };
+        let [coordinates] = &address.coordinates[..] else {
+            return Err(mismatch(describe(written), wanted()));
+        };
+        let map = self.base_and_offset(address, Space::Generic)?;
+        let fit = (ScalarType::S32, Fit::Exact);
+        let coordinates =
+            self.vector(coordinates, rank, fit, |this, element| this.read(element, fit.0, fit.1))?;
+        Ok([map, coordinates])
+    }
+
+    /// An address without its coordinates.
+    fn base_and_offset(&mut self, address: &tree::Address<'a>, space: Space) -> Checked {
         let base = match address.base {
             None => Base::Absolute,
             Some(name) => match self.named(name)? {
@@ -258,7 +287,10 @@ impl<'a> Operands<'_, 'a> {
                 }
                 Named::Symbol(symbol) => self.named_base(symbol, space)?,
                 Named::Special(_) | Named::Registers(..) => {
-                    return Err(mismatch(describe(written), "an address in brackets"));
+                    return Err(mismatch(
+                        format!("`{}`", excerpt(name)),
+                        "a register or a variable",
+                    ));
                 }
             },
         };

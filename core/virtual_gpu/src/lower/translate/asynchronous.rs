@@ -3,9 +3,11 @@
 use super::super::super::isa::async_copy::{AsyncCopy, CopyCache};
 use super::super::super::isa::bulk_copy::BulkCopy;
 use super::super::super::isa::mbarrier::Mbarrier;
+use super::super::super::isa::tensor_copy::TensorCopy;
 use super::super::super::module::{Address, Instruction, Operand};
 use super::super::code::{
-    AddressSlot, Bank, BaseKind, BulkSite, Code, CopyLength, CopySite, Op, Slot,
+    AddressSlot, Bank, BaseKind, BulkSite, Code, CopyLength, CopySite, Op, Slot, StoreEffect,
+    TensorDirection, TensorSite,
 };
 use super::super::operands::{NoPlace, Translator, op};
 
@@ -67,29 +69,107 @@ impl Translator<'_> {
                 ],
             ) => {
                 let barrier = Some(self.address_slot(*barrier)?);
-                self.bulk_site(*to, *from, bytes, barrier)?;
+                self.bulk_site((*to, *from), bytes, barrier, StoreEffect::Write)?;
             }
             (BulkCopy::Store, [Operand::Address(to), Operand::Address(from), bytes, ..]) => {
-                self.bulk_site(*to, *from, bytes, None)?;
+                self.bulk_site((*to, *from), bytes, None, StoreEffect::Write)?;
             }
+            (
+                BulkCopy::Reduce(update),
+                [Operand::Address(to), Operand::Address(from), bytes, ..],
+            ) => self.bulk_site((*to, *from), bytes, None, StoreEffect::Reduce(update))?,
             (BulkCopy::Prefetch, _) => self.emit(op(Code::Hint)),
-            (BulkCopy::Load | BulkCopy::Store | BulkCopy::WaitGroup, _) => return Err(NoPlace),
+            (BulkCopy::Load | BulkCopy::Store | BulkCopy::Reduce(_) | BulkCopy::WaitGroup, _) => {
+                return Err(NoPlace);
+            }
         }
         Ok(())
     }
 
     fn bulk_site(
         &mut self,
-        to: Address,
-        from: Address,
+        (to, from): (Address, Address),
         bytes: &Operand,
         barrier: Option<AddressSlot>,
+        effect: StoreEffect,
     ) -> Result<(), NoPlace> {
         let (to, from) = (self.address_slot(to)?, self.address_slot(from)?);
         let (bytes, _) = self.source(bytes)?;
         let index = self.program.bulk_copies.len() as u32;
-        self.program.bulk_copies.push(BulkSite { to, from, bytes, barrier });
+        self.program.bulk_copies.push(BulkSite { to, from, bytes, barrier, effect });
         self.emit(op(Code::CopyBulk(index)));
+        Ok(())
+    }
+
+    pub(super) fn tensor_copy(
+        &mut self,
+        instruction: &Instruction,
+        copy: TensorCopy,
+    ) -> Result<(), NoPlace> {
+        match (copy, &instruction.operands[..]) {
+            (
+                TensorCopy::Load { .. },
+                [
+                    Operand::Address(to),
+                    Operand::Address(map),
+                    coordinates,
+                    Operand::Address(barrier),
+                    ..,
+                ],
+            ) => {
+                let barrier = self.address_slot(*barrier)?;
+                let direction = TensorDirection::Load { barrier };
+                self.tensor_site(*map, coordinates, *to, direction)
+            }
+            (
+                TensorCopy::Store { .. },
+                [Operand::Address(map), coordinates, Operand::Address(from), ..],
+            ) => self.tensor_site(*map, coordinates, *from, TensorDirection::Store),
+            (
+                TensorCopy::Reduce { reduction, .. },
+                [Operand::Address(map), coordinates, Operand::Address(from), ..],
+            ) => {
+                let direction = TensorDirection::Reduce(reduction);
+                self.tensor_site(*map, coordinates, *from, direction)
+            }
+            (TensorCopy::Prefetch { .. } | TensorCopy::PrefetchMap, _) => {
+                self.emit(op(Code::Hint));
+                Ok(())
+            }
+            (TensorCopy::Load { .. } | TensorCopy::Store { .. } | TensorCopy::Reduce { .. }, _) => {
+                Err(NoPlace)
+            }
+        }
+    }
+
+    fn tensor_site(
+        &mut self,
+        map: Address,
+        coordinates: &Operand,
+        shared: Address,
+        direction: TensorDirection,
+    ) -> Result<(), NoPlace> {
+        let elements = match coordinates {
+            Operand::Vector(elements) => &elements[..],
+            Operand::Register(_)
+            | Operand::Special(_)
+            | Operand::Immediate(_)
+            | Operand::Symbol(..)
+            | Operand::Address(_)
+            | Operand::Sink
+            | Operand::Pair(..)
+            | Operand::Not(_)
+            | Operand::Label(_)
+            | Operand::Targets(_)
+            | Operand::Call(_) => std::slice::from_ref(coordinates),
+        };
+        let slots: Result<Vec<Slot>, NoPlace> =
+            elements.iter().map(|element| Ok(self.source(element)?.0)).collect();
+        let coordinates = self.list(&slots?);
+        let (map, shared) = (self.address_slot(map)?, self.address_slot(shared)?);
+        let index = self.program.tensor_copies.len() as u32;
+        self.program.tensor_copies.push(TensorSite { map, coordinates, shared, direction });
+        self.emit(op(Code::CopyTensor(index)));
         Ok(())
     }
 

@@ -87,6 +87,7 @@ pub(super) fn execute(
         | Code::Matrix { .. }
         | Code::CopyAsync(_)
         | Code::CopyBulk(_)
+        | Code::CopyTensor(_)
         | Code::CommitBulk
         | Code::WaitBulk(_)
         | Code::CommitCopies

@@ -6,7 +6,7 @@
 //! at the first wait for its group or at the exit of its thread. Until then, its source counts as read.
 
 use super::super::super::isa::memory::Ordering;
-use super::super::super::lower::code::{AddressSlot, BulkSite, Op};
+use super::super::super::lower::code::{AddressSlot, BulkSite, Op, StoreEffect};
 use super::super::access::{Moved, Part, Spaces};
 use super::super::fault::{FaultKind, Finding};
 use super::super::race::IssueClock;
@@ -21,9 +21,9 @@ const WORDS: usize = 4;
 
 /// A word that a copy transfers, and whether it is uninitialised.
 #[derive(Clone, Copy, Debug)]
-struct Word {
-    value: u32,
-    is_undefined: bool,
+pub(super) struct Word {
+    pub(super) value: u32,
+    pub(super) is_undefined: bool,
 }
 
 /// A load that no test of its barrier object has completed.
@@ -33,9 +33,9 @@ pub(super) struct PendingLoad {
     pub(super) pc: u32,
     /// Offset in shared memory, in bytes.
     pub(super) offset: usize,
-    words: Vec<Word>,
+    pub(super) words: Vec<Word>,
     /// Offset of the barrier object in shared memory, in bytes.
-    barrier: usize,
+    pub(super) barrier: usize,
 }
 
 impl PendingLoad {
@@ -54,6 +54,9 @@ struct PendingStore {
     to: u64,
     from: u64,
     words: Vec<Word>,
+    /// The bytes that are written: all, or those of a box that are inside its tensor.
+    kept: u32,
+    effect: StoreEffect,
     issue: Option<IssueClock>,
 }
 
@@ -67,12 +70,12 @@ pub(in super::super) struct PendingStores {
 
 /// One lane's copy.
 #[derive(Clone, Copy)]
-struct BulkCopy {
-    pc: u32,
-    lane: usize,
-    global: u64,
-    shared: u64,
-    bytes: u32,
+pub(super) struct BulkCopy {
+    pub(super) pc: u32,
+    pub(super) lane: usize,
+    pub(super) global: u64,
+    pub(super) shared: u64,
+    pub(super) bytes: u32,
 }
 
 impl Worker<'_, '_> {
@@ -96,7 +99,7 @@ impl Worker<'_, '_> {
         let Some(site) = self.launch.program.bulk_copies.get(site as usize).copied() else {
             return;
         };
-        let BulkSite { to, from, bytes, barrier } = site;
+        let BulkSite { to, from, bytes, barrier, effect } = site;
         let lanes = self.lanes(frame, active);
         let (sizes, undefined) = (lanes.word(bytes), lanes.word_undefined(bytes) & active);
         if undefined != 0 {
@@ -111,12 +114,12 @@ impl Worker<'_, '_> {
                     let copy = copy(from[lane], to[lane]);
                     self.load_bulk(op, copy, &barrier, frame);
                 }
-                None => self.store_bulk(copy(to[lane], from[lane])),
+                None => self.store_bulk(copy(to[lane], from[lane]), effect),
             }
         }
     }
 
-    fn bulk_addresses(
+    pub(super) fn bulk_addresses(
         &mut self,
         op: &Op,
         address: &AddressSlot,
@@ -130,14 +133,8 @@ impl Worker<'_, '_> {
 
     fn load_bulk(&mut self, op: &Op, copy: BulkCopy, barrier: &AddressSlot, frame: Frame) {
         let BulkCopy { pc, lane, shared, bytes, .. } = copy;
-        let mask = 1 << lane;
-        let (barriers, valid) = self.bulk_addresses(op, barrier, pc, frame, mask);
-        let part = Part { pc, addresses: &barriers, mask: valid, element: 8, count: 1 };
-        let Some(barrier) = part.lanes().next().and_then(|lane| self.place_shared(&part, lane))
-        else {
-            return;
-        };
-        if self.barrier_at(pc, lane as u32, barrier).is_none() || !self.is_valid_bulk(copy) {
+        let Some(barrier) = self.bulk_barrier(op, barrier, (pc, lane), frame) else { return };
+        if !self.is_valid_bulk(copy) {
             return;
         }
         let Some(offset) = self.launch.shared.place(shared, bytes) else { return };
@@ -150,10 +147,29 @@ impl Worker<'_, '_> {
         self.block.copies.begin_load(PendingLoad { thread, pc, offset, words, barrier });
     }
 
-    fn store_bulk(&mut self, copy: BulkCopy) {
-        if !self.is_valid_bulk(copy) {
-            return;
+    /// The offset of a load's barrier object in shared memory; reports a fault if none is initialised there.
+    pub(super) fn bulk_barrier(
+        &mut self,
+        op: &Op,
+        barrier: &AddressSlot,
+        (pc, lane): (u32, usize),
+        frame: Frame,
+    ) -> Option<usize> {
+        let (barriers, valid) = self.bulk_addresses(op, barrier, pc, frame, 1 << lane);
+        let part = Part { pc, addresses: &barriers, mask: valid, element: 8, count: 1 };
+        let lane = part.lanes().next()?;
+        let offset = self.place_shared(&part, lane)?;
+        self.barrier_at(pc, lane as u32, offset).map(|_| offset)
+    }
+
+    fn store_bulk(&mut self, copy: BulkCopy, effect: StoreEffect) {
+        if self.is_valid_bulk(copy) {
+            self.begin_store(copy, copy.bytes, effect);
         }
+    }
+
+    /// Begins a store of the first `kept` of these bytes.
+    pub(super) fn begin_store(&mut self, copy: BulkCopy, kept: u32, effect: StoreEffect) {
         let BulkCopy { pc, lane, global: to, shared: from, bytes } = copy;
         self.each_unit(copy, from, |worker, part| {
             part.lanes().for_each(|lane| {
@@ -170,7 +186,8 @@ impl Worker<'_, '_> {
         let words = words.collect();
         let issue = self.race_issue();
         let group = self.bulk_stores().groups[lane];
-        let store = PendingStore { lane: lane as u32, pc, group, to, from, words, issue };
+        let store =
+            PendingStore { lane: lane as u32, pc, group, to, from, words, kept, effect, issue };
         self.bulk_stores().stores.push(store);
     }
 
@@ -213,7 +230,7 @@ impl Worker<'_, '_> {
     }
 
     /// The words of a source in global memory. The counters see accesses of a whole warp.
-    fn read_global_words(&mut self, copy: BulkCopy) -> Vec<Word> {
+    pub(super) fn read_global_words(&mut self, copy: BulkCopy) -> Vec<Word> {
         let mut words = Vec::with_capacity(copy.bytes as usize / 4);
         self.each_row(copy, copy.global, |worker, part| {
             let mut moved = Moved::nothing();
@@ -229,7 +246,7 @@ impl Worker<'_, '_> {
     }
 
     /// Visits 16 bytes at a time, as accesses of the lane.
-    fn each_unit(
+    pub(super) fn each_unit(
         &mut self,
         copy: BulkCopy,
         start: u64,
@@ -314,13 +331,24 @@ impl Worker<'_, '_> {
     }
 
     fn complete_store(&mut self, store: PendingStore) {
-        let PendingStore { lane, pc, to, from, words, issue, .. } = store;
+        let PendingStore { lane, pc, to, from, words, kept, effect, issue, .. } = store;
         let bytes = 4 * words.len() as u32;
         let copy = BulkCopy { pc, lane: lane as usize, global: to, shared: from, bytes };
         if let Some(issue) = issue {
             self.each_unit(copy, from, |worker, part| worker.race_completion(part, &issue));
         }
         self.launch.changes += 1;
+        match effect {
+            StoreEffect::Write => self.write_words(copy, to, &words, kept),
+            StoreEffect::Reduce(update) => {
+                self.reduce_words(BulkCopy { bytes: kept, ..copy }, to, &words, update);
+            }
+        }
+    }
+
+    /// Writes the first `kept` bytes of these words.
+    fn write_words(&mut self, copy: BulkCopy, to: u64, words: &[Word], kept: u32) {
+        let copy = BulkCopy { bytes: kept / UNIT * UNIT, ..copy };
         let mut units = words.chunks_exact(WORDS);
         self.each_unit(copy, to, |worker, part| {
             let mut moved = Moved::nothing();
@@ -342,5 +370,22 @@ impl Worker<'_, '_> {
             }
             worker.store_global(part, &moved);
         });
+        self.store_tail(copy, to, &words[copy.bytes as usize / 4..], kept - copy.bytes);
+    }
+
+    /// Stores the bytes after the last whole unit.
+    fn store_tail(&mut self, copy: BulkCopy, to: u64, words: &[Word], bytes: u32) {
+        for byte in 0..bytes {
+            let addresses = [to + u64::from(copy.bytes + byte); LANES];
+            let mask = 1 << copy.lane;
+            let part = Part { pc: copy.pc, addresses: &addresses, mask, element: 1, count: 1 };
+            let word = words[byte as usize / 4];
+            let mut moved = Moved::nothing();
+            moved.values[0] = [u64::from(word.value.to_le_bytes()[byte as usize % 4]); LANES];
+            moved.undefined[0] = if word.is_undefined { mask } else { 0 };
+            let spaces = Spaces { global: mask, shared: 0, local: 0 };
+            self.race_store(&part, Ordering::Weak, &spaces, &moved);
+            self.store_global(&part, &moved);
+        }
     }
 }

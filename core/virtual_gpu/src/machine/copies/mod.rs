@@ -6,8 +6,12 @@
 //! of a thread complete it.
 
 mod bulk;
+mod reduction;
+mod tensor;
+mod tensor_box;
 
 pub(super) use bulk::PendingStores;
+pub(super) use tensor::refuse_tensor_maps;
 
 use super::super::isa::async_copy::Pending;
 use super::super::isa::memory::{Ordering, Space};

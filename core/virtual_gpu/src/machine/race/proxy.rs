@@ -7,11 +7,13 @@ use super::super::super::isa::barrier::Proxy;
 use super::super::super::isa::memory::Ordering;
 use super::super::access::{Part, Spaces};
 use super::super::fault::FaultKind;
+use super::super::memory::RegionPlace;
 use super::super::run::Worker;
 use super::BlockRaces;
 use super::clock::{Clock, Thread};
 use super::element::Element;
 use super::happens_before::{HappensBefore, lanes_of};
+use super::hooks::shadow_of;
 use super::page::PAGE;
 use super::report::CheckedAccess;
 use super::shadow::{Entry, PackedAccess, Record, Strength, WORD};
@@ -71,6 +73,8 @@ pub(in super::super) struct IssueClock(Arc<Clock>);
 
 const WITHOUT_FENCE: &str = "without a proxy fence: execute `fence.proxy.async` after the write, before or after the \
                              barrier that orders the two";
+const CHANGED_MAP: &str = "in this launch: a tensor map is read through a proxy of its own, and no `fence.proxy.tensormap` \
+                          acquired the change";
 const OVERWRITTEN: &str = "before a wait completed the operation: wait for it first";
 
 impl Worker<'_, '_> {
@@ -140,20 +144,60 @@ impl Worker<'_, '_> {
                         continue;
                     }
                     let Some(text) = defect(&write, block, me) else { continue };
-                    if worker.launch.seen.contains_key(&(FaultKind::DataRace, part.pc)) {
-                        return;
-                    }
-                    let access = PackedAccess::new(part.pc, WORD, Strength::Weak, 0);
-                    let record = Record { thread: me, time: block.order.now(me.warp()), access };
-                    let entry = Entry { record, lanes: 1 << lane, writes: false, sees: true };
                     let offset = word * 4;
                     let element = Element { thread: me, address, bytes: 4, region: None, offset };
-                    let judged = CheckedAccess { pc: part.pc, element, entry };
-                    let lanes = 1 << write.thread.lane();
-                    let other = Entry { record: write, lanes, writes: true, sees: false };
-                    worker.report_asynchronous_read(&judged, &other, text);
+                    worker.report_written(block, part.pc, &element, write, text);
                 }
             }
         });
+    }
+
+    /// Checks the read of a tensor map in global memory: it must not observe a write of this launch (rule 32).
+    pub(in super::super) fn race_map_read(
+        &mut self,
+        pc: u32,
+        lane: usize,
+        (address, place): (u64, RegionPlace),
+        bytes: usize,
+    ) {
+        if !self.is_shared_by_writers(place.region) {
+            return;
+        }
+        self.with_races(|worker, races, block| {
+            let me = Thread::new(block.order.block, worker.warp.index * 32 + lane as u32);
+            let region = Some(place.region);
+            for word in place.offset / 4..(place.offset + bytes) / 4 {
+                let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+                let write = shadow.page(word).cell(word % PAGE).write;
+                if write.time != 0 {
+                    let offset = word * 4;
+                    let element = Element { thread: me, address, bytes: 4, region, offset };
+                    worker.report_written(block, pc, &element, write, CHANGED_MAP);
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Reports an asynchronous read of a word, with its last write, once for an instruction.
+    fn report_written(
+        &mut self,
+        block: &BlockRaces,
+        pc: u32,
+        element: &Element,
+        write: Record,
+        text: &str,
+    ) {
+        if self.launch.seen.contains_key(&(FaultKind::DataRace, pc)) {
+            return;
+        }
+        let me = element.thread;
+        let access = PackedAccess::new(pc, WORD, Strength::Weak, 0);
+        let record = Record { thread: me, time: block.order.now(me.warp()), access };
+        let entry = Entry { record, lanes: 1 << me.lane(), writes: false, sees: true };
+        let judged = CheckedAccess { pc, element: *element, entry };
+        let lanes = 1 << write.thread.lane();
+        let other = Entry { record: write, lanes, writes: true, sees: false };
+        self.report_asynchronous_read(&judged, &other, text);
     }
 }

@@ -4,43 +4,14 @@
 //! A matrix consists of chunks of 16 bytes that are contiguous along one dimension: k, or the outer one (rows of A,
 //! columns of B).
 
-use super::super::super::lower::product::Major;
+use lightbench_primitives::tensor_map::Swizzle;
 
-/// The bytes of a chunk.
-pub(super) const CHUNK: u32 = 16;
+use super::super::super::lower::product::Major;
+pub(super) use super::super::swizzle::CHUNK;
+use super::super::swizzle::{span, swizzled};
+
 /// Addresses in a descriptor have 18 bits.
 const ADDRESS_MASK: u32 = (1 << 18) - 1;
-
-/// The pattern by which chunks of a row are exchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Swizzle {
-    None,
-    Bytes128,
-    Bytes64,
-    Bytes32,
-}
-
-impl Swizzle {
-    /// The bytes of a row, within which chunks are exchanged.
-    const fn span(self) -> u32 {
-        match self {
-            Self::None => CHUNK,
-            Self::Bytes32 => 32,
-            Self::Bytes64 => 64,
-            Self::Bytes128 => 128,
-        }
-    }
-
-    /// The bytes after which the pattern repeats.
-    pub(super) const fn period(self) -> u32 {
-        8 * self.span()
-    }
-
-    /// The address at which a pattern places a chunk; the base offset shifts the pattern by units of 128 bytes.
-    const fn apply(self, address: u32, base_offset: u32) -> u32 {
-        address ^ ((address >> 7).wrapping_sub(base_offset) & (self.span() / CHUNK - 1)) << 4
-    }
-}
 
 /// A decoded descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,23 +37,23 @@ impl Descriptor {
             base_offset: (bits >> 49) as u32 % 8,
             swizzle: match bits >> 62 {
                 0 => Swizzle::None,
-                1 => Swizzle::Bytes128,
-                2 => Swizzle::Bytes64,
-                _ => Swizzle::Bytes32,
+                1 => Swizzle::B128,
+                2 => Swizzle::B64,
+                _ => Swizzle::B32,
             },
         }
     }
 
     /// Whether the pattern begins where the start address requires it.
     pub(super) const fn is_aligned(&self) -> bool {
-        let rows = self.start / 128 % (self.swizzle.span() / CHUNK);
+        let rows = self.start / 128 % (span(self.swizzle) / CHUNK);
         rows == self.base_offset
     }
 
     /// The offset in shared memory of a chunk: its index along the contiguous dimension, and its line along the other
     /// one.
     pub(super) const fn chunk(&self, major: Major, index: u32, line: u32) -> u32 {
-        let span = self.swizzle.span();
+        let span = span(self.swizzle);
         let chunks = span / CHUNK;
         let Self { leading, stride, .. } = *self;
         let offset = match (major, self.swizzle) {
@@ -94,6 +65,6 @@ impl Descriptor {
                 within + index / chunks * leading + line / 8 * stride
             }
         };
-        self.swizzle.apply((self.start + offset) & ADDRESS_MASK, self.base_offset)
+        swizzled(self.swizzle, (self.start + offset) & ADDRESS_MASK, self.base_offset)
     }
 }

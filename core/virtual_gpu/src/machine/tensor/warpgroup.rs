@@ -12,6 +12,7 @@ use super::super::fault::{FaultKind, Finding};
 use super::super::lanes::Doubles;
 use super::super::race::IssueClock;
 use super::super::run::Worker;
+use super::super::swizzle::period;
 use super::super::warp::{Frame, LANES};
 use super::descriptor::{CHUNK, Descriptor};
 use super::product::{Kind, Sums, gather, kind, multiply_words, scatter, undefined, unknown};
@@ -250,7 +251,7 @@ impl Worker<'_, '_> {
             let text = format!(
                 "the matrix begins at shared memory address {start:#x}: with base offset {base_offset}, its \
                  swizzle pattern must begin at a multiple of {} bytes",
-                swizzle.period()
+                period(swizzle)
             );
             self.report(pc, Finding::new(FaultKind::Misaligned, mask.trailing_zeros(), text));
             return None;

@@ -2,10 +2,18 @@
 //! parameter and `// expect: name type values…`. The file depends on no other file; lightbench-core includes it
 //! too, to run the same files on its devices.
 //!
-//! An argument is `u32 5`, or `in NAME u32 1,2,3`, or `out NAME u32 8` (uninitialised), or `zero NAME u32 8`.
+//! An argument is `u32 5`, or `in NAME u32 1,2,3`, or `out NAME u32 8` (uninitialised), or `zero NAME u32 8`, or a
+//! tensor map of an earlier buffer: `map NAME bf16 dims=60,40 strides=128 box=64,8`, the innermost dimension first,
+//! strides in bytes without that of dimension 0 (`-` for one dimension). Types of elements are `u8 u16 u32 s32 u64 s64
+//! f16 f32 f64 bf16 f32_ftz tf32 tf32_ftz`; optional fields are `element_strides=1,1 swizzle=none|b32|b64|b128
+//! fill=zeros|nan offset=0` (bytes from the buffer's beginning).
 //! Values may be `iota:N` or `5*N`; numbers may be hexadecimal bit patterns. `// gpu: NAME f32 1,0*5 ulp, where the
 //! ISA says so` permits a GPU an error of as many units in the last place for each value, because the ISA bounds
 //! the error of a result that the file expects correctly rounded.
+
+use lightbench_primitives::tensor_map::{
+    Interleave, L2Promotion, MapElement, MapRegion, OutOfBoundsFill, Swizzle, TensorMap,
+};
 
 /// A launch and its expected results.
 pub(super) struct Described {
@@ -27,6 +35,7 @@ pub(super) struct Described {
 pub(super) enum Given {
     Value(Vec<u8>),
     Buffer { name: String, length: u64, access: Rights, content: Option<Vec<u8>> },
+    TensorMap { buffer: String, map: TensorMap },
 }
 
 /// Who may write to a buffer.
@@ -113,8 +122,70 @@ fn argument(text: &str) -> Given {
             let content = (kind == "zero").then(|| vec![0; length as usize]);
             Given::Buffer { name: name.to_owned(), length, access: Rights::Write, content }
         }
+        ["map", buffer, element, ref fields @ ..] => {
+            Given::TensorMap { buffer: buffer.to_owned(), map: tensor_map(element, fields) }
+        }
         [ty, value] => Given::Value(bytes_of(ty, value)),
         _ => panic!("{text}"),
+    }
+}
+
+/// A tensor map from the type of its elements and its fields.
+pub(super) fn tensor_map(element: &str, fields: &[&str]) -> TensorMap {
+    let field = |name: &str| {
+        let found = fields.iter().find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+        found.filter(|value| *value != "-")
+    };
+    let numbers = |name: &str| -> Vec<u64> {
+        let list = field(name).into_iter().flat_map(|value| value.split(','));
+        list.map(|number| number.parse().unwrap_or_else(|_| panic!("{name}: {number}"))).collect()
+    };
+    let small = |name: &str| -> Vec<u32> { numbers(name).iter().map(|n| *n as u32).collect() };
+    let dims = numbers("dims");
+    let element_strides = match field("element_strides") {
+        Some(_) => small("element_strides"),
+        None => vec![1; dims.len()],
+    };
+    TensorMap {
+        element: map_element(element),
+        strides: numbers("strides"),
+        offset: numbers("offset").first().copied().unwrap_or(0),
+        region: MapRegion::Tiled(small("box")),
+        element_strides,
+        swizzle: match field("swizzle").unwrap_or("none") {
+            "none" => Swizzle::None,
+            "b32" => Swizzle::B32,
+            "b64" => Swizzle::B64,
+            "b128" => Swizzle::B128,
+            other => panic!("swizzle {other}"),
+        },
+        interleave: Interleave::None,
+        l2_promotion: L2Promotion::None,
+        fill: match field("fill").unwrap_or("zeros") {
+            "zeros" => OutOfBoundsFill::Zeros,
+            "nan" => OutOfBoundsFill::Nan,
+            other => panic!("fill {other}"),
+        },
+        dims,
+    }
+}
+
+fn map_element(name: &str) -> MapElement {
+    match name {
+        "u8" => MapElement::U8,
+        "u16" => MapElement::U16,
+        "u32" => MapElement::U32,
+        "s32" => MapElement::I32,
+        "u64" => MapElement::U64,
+        "s64" => MapElement::I64,
+        "f16" => MapElement::F16,
+        "f32" => MapElement::F32,
+        "f64" => MapElement::F64,
+        "bf16" => MapElement::Bf16,
+        "f32_ftz" => MapElement::F32Ftz,
+        "tf32" => MapElement::Tf32,
+        "tf32_ftz" => MapElement::Tf32Ftz,
+        other => panic!("element type {other}"),
     }
 }
 

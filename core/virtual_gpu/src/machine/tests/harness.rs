@@ -9,6 +9,7 @@ use crate::machine::{
     Races, Report, Schedule,
 };
 use crate::module::Module;
+use crate::tensor_map;
 
 pub(super) fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx").join(name)
@@ -72,6 +73,11 @@ pub(super) fn launch_by(text: &str, schedule: Schedule, races: Races) -> Done {
                 let id = machine.buffer(&name, length, access, initial).unwrap();
                 buffers.push((name, id));
                 Argument::Buffer(id)
+            }
+            Given::TensorMap { buffer, map } => {
+                let (_, id) = buffers.iter().find(|(name, _)| *name == buffer).unwrap();
+                map.check(machine.read(*id).len() as u64).unwrap();
+                Argument::Bytes(tensor_map::encode(&map, machine.address(*id)).to_vec())
             }
         });
     }

@@ -14,3 +14,4 @@ mod schedules;
 mod session;
 mod stalls;
 mod tensor;
+mod tensor_copies;

@@ -18,6 +18,7 @@ use crate::machine::{
     Access, Argument, DeviceShape, InitialContent, LaunchConfig, Machine, Races, Report, Schedule,
 };
 use crate::module::Module;
+use crate::tensor_map;
 
 /// Warp instructions that a mutant may take. A warp that goes round a short loop is looked at every 16,384 of them.
 const STEPS: u64 = 1 << 15;
@@ -315,6 +316,7 @@ fn launched(original: &Original, text: &str, schedule: Schedule) -> Option<Resul
     config.schedule = schedule;
     config.max_steps = STEPS;
     config.checks.races = Races::CudaIdiom;
+    let mut buffers = BTreeMap::new();
     for given in &described.arguments {
         config.arguments.push(match given {
             Given::Value(bytes) => Argument::Bytes(bytes.clone()),
@@ -325,7 +327,13 @@ fn launched(original: &Original, text: &str, schedule: Schedule) -> Option<Resul
                 };
                 let initial =
                     content.clone().map_or(InitialContent::Uninitialised, InitialContent::Bytes);
-                Argument::Buffer(machine.buffer(name, *length, access, initial).unwrap())
+                let id = machine.buffer(name, *length, access, initial).unwrap();
+                buffers.insert(name.as_str(), id);
+                Argument::Buffer(id)
+            }
+            Given::TensorMap { buffer, map } => {
+                let address = machine.address(buffers[buffer.as_str()]);
+                Argument::Bytes(tensor_map::encode(map, address).to_vec())
             }
         });
     }
@@ -349,7 +357,7 @@ fn wrong(original: &Original, text: &str, answer: &Result<Report, String>) -> Op
     let lines = text.lines().count();
     let given = original.described.arguments.iter().filter_map(|given| match given {
         Given::Buffer { name, .. } => Some(name.as_str()),
-        Given::Value(_) => None,
+        Given::Value(_) | Given::TensorMap { .. } => None,
     });
     let given: BTreeSet<&str> = given.collect();
     report.faults.iter().find_map(|fault| {

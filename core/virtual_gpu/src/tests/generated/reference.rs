@@ -106,6 +106,7 @@ impl Thread<'_> {
             | Operation::Matrix(_)
             | Operation::AsyncCopy(_)
             | Operation::BulkCopy(_)
+            | Operation::TensorCopy(_)
             | Operation::Mbarrier(_) => {
                 instruction.sources().iter().map(|o| self.read(o)).collect::<Result<_, _>>()?
             }
@@ -144,6 +145,7 @@ impl Thread<'_> {
             | Operation::Matrix(_)
             | Operation::AsyncCopy(_)
             | Operation::BulkCopy(_)
+            | Operation::TensorCopy(_)
             | Operation::Mbarrier(_) => return Err(outside()),
         };
         let Some(Operand::Register(register)) = instruction.operands.first() else {

@@ -1,0 +1,90 @@
+//! Copies of boxes of tensors, which a tensor map describes. PTX ISA, sections "cp.async.bulk.tensor",
+//! "cp.reduce.async.bulk.tensor", "cp.async.bulk.prefetch.tensor" and "prefetch, prefetchu".
+
+use super::keyword::keywords;
+use super::memory::Space;
+use super::scalar::{Fit, ScalarType};
+use super::signature::{Role, Signature};
+use super::{Decoded, Modifiers, Operation, Refusal, Row};
+
+keywords! {
+    /// The operation on each element of a tensor, whose type is that of the tensor map.
+    Reduction: "a reduction such as `.add`" {
+        And = "and", Or = "or", Xor = "xor", Add = "add", Increment = "inc", Decrement = "dec",
+        Minimum = "min", Maximum = "max",
+    }
+}
+
+/// Copies of boxes of tensors; `rank` is the number of coordinates, 1 to 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorCopy {
+    /// `[shared] = [map, {x, y}]`: completes transactions of a barrier object.
+    Load { rank: u8 },
+    /// `[map, {x, y}] = [shared]`: completes with its bulk group.
+    Store { rank: u8 },
+    /// A store that combines each element with the one in global memory.
+    Reduce { rank: u8, reduction: Reduction },
+    /// A prefetch of a box to the L2 cache.
+    Prefetch { rank: u8 },
+    /// A prefetch of a tensor map.
+    PrefetchMap,
+}
+
+const POLICY: Role = Role::Read(ScalarType::B64, Fit::Exact);
+const SHARED: Role = Role::Address(Space::Shared);
+
+pub(crate) const TABLE: &[Row] =
+    &[Row::with("cp", "tensor", decode), Row::with("prefetch", "tensormap", prefetch_map)];
+
+fn decode(m: &mut Modifiers<'_>) -> Decoded {
+    m.flag("tensor");
+    m.require_flag("bulk", "`.bulk`")?;
+    m.require_flag("async", "`.async`")?;
+    let rank = rank(m)?;
+    let map = Role::TensorMap { rank };
+    m.flag("tile");
+    let has_policy = m.flag("L2::cache_hint");
+    if m.flag("prefetch") {
+        m.require_flag("L2", "`.L2`")?;
+        m.require_flag("global", "`.global`")?;
+        return done(TensorCopy::Prefetch { rank }, &[map], has_policy);
+    }
+    let is_shared = m.flag("shared::cta") || m.flag("shared::cluster");
+    m.require_flag("global", "`.global`")?;
+    if !is_shared {
+        return Err(m.missing("`.shared::cta` or `.shared::cluster`"));
+    }
+    if m.flag("reduce") {
+        m.require_flag("bulk_group", "`.bulk_group`")?;
+        let reduction = m.required()?;
+        return done(TensorCopy::Reduce { rank, reduction }, &[map, SHARED], has_policy);
+    }
+    if m.flag("bulk_group") {
+        return done(TensorCopy::Store { rank }, &[map, SHARED], has_policy);
+    }
+    m.require_flag(
+        "mbarrier::complete_tx::bytes",
+        "`.bulk_group` or `.mbarrier::complete_tx::bytes`",
+    )?;
+    done(TensorCopy::Load { rank }, &[SHARED, map, SHARED], has_policy)
+}
+
+fn rank(m: &mut Modifiers<'_>) -> Result<u8, Refusal> {
+    m.parsed("a number of dimensions, `.1d` to `.5d`", |word| {
+        let ranks = ["1d", "2d", "3d", "4d", "5d"];
+        ranks.iter().position(|rank| *rank == word).map(|index| index as u8 + 1)
+    })
+}
+
+fn prefetch_map(m: &mut Modifiers<'_>) -> Decoded {
+    m.flag("tensormap");
+    let is_parameter = m.flag("param");
+    m.flag("const");
+    let space = if is_parameter { Space::Param } else { Space::Generic };
+    done(TensorCopy::PrefetchMap, &[Role::Address(space)], false)
+}
+
+fn done(operation: TensorCopy, roles: &[Role], has_policy: bool) -> Decoded {
+    let roles: Vec<Role> = roles.iter().copied().chain(has_policy.then_some(POLICY)).collect();
+    Ok((Operation::TensorCopy(operation), Signature::new(&roles)))
+}

@@ -1,0 +1,426 @@
+//! Copies of boxes of tensors. PTX ISA, "cp.async.bulk.tensor"; what it leaves open is as measured on an H100 and an
+//! H200 (see `tensor_box` and `tests/tensor_copies.rs`).
+//!
+//! A box is gathered in chunks of 16 bytes, the unit of the swizzle. From there on, a load is one bulk load for each
+//! contiguous range of shared memory, and a store is one bulk store for each range that is contiguous on both sides.
+
+use lightbench_primitives::tensor_map::{
+    Interleave, MapElement, MapRegion, OutOfBoundsFill, TensorMap,
+};
+
+use super::super::super::isa::memory::{Ordering, Space};
+use super::super::super::isa::tensor_copy::Reduction;
+use super::super::super::lower::code::{
+    AddressSlot, BaseKind, Op, StoreEffect, TensorDirection, TensorSite,
+};
+use super::super::super::module::Function;
+use super::super::super::semantics::Negative;
+use super::super::super::semantics::convert::{Tf32Rounding, f32_to_tf32};
+use super::super::super::semantics::exact::Beyond;
+use super::super::super::tensor_map::{self, BYTES};
+use super::super::access::{Moved, Part, Spaces};
+use super::super::fault::{FaultKind, Finding};
+use super::super::lanes::Doubles;
+use super::super::launch::LaunchError;
+use super::super::run::Worker;
+use super::super::shared::LARGEST;
+use super::super::swizzle::{CHUNK, swizzled};
+use super::super::warp::{Frame, LANES};
+use super::bulk::{BulkCopy, PendingLoad, Word};
+use super::reduction::tensor_update;
+use super::tensor_box::{BoxRow, TensorBox};
+
+/// The alignment of a box in shared memory, in bytes. PTX ISA, "cp.async.bulk.tensor".
+const SHARED_ALIGNMENT: u64 = 128;
+/// The alignment of a tensor map in bytes. CUDA Driver API, `cuTensorMapEncodeTiled`.
+const MAP_ALIGNMENT: u64 = 64;
+/// The word with which an H100 and an H200 fill elements outside of the tensor, of every type of floats.
+const NAN_FILL: u32 = 0x7ff7_7ff7;
+/// Words of a chunk.
+const WORDS: usize = 4;
+
+/// Refuses a launch with a parameter that is a tensor map of a kind that is not modelled.
+pub(in super::super) fn refuse_tensor_maps(
+    function: &Function,
+    parameters: &[u8],
+) -> Result<(), LaunchError> {
+    for parameter in &function.parameters {
+        let bytes = parameters.get(parameter.offset as usize..).and_then(<[u8]>::first_chunk);
+        let decoded = bytes.map(tensor_map::decode);
+        if let Some(Ok((map, _))) = decoded
+            && map.interleave != Interleave::None
+        {
+            return Err(LaunchError::Unavailable("a tensor map with an interleaved layout"));
+        }
+    }
+    Ok(())
+}
+
+/// One lane's copy.
+#[derive(Clone, Copy)]
+struct TensorCopy {
+    pc: u32,
+    lane: usize,
+    shared: u64,
+}
+
+impl TensorCopy {
+    fn finding(&self, kind: FaultKind, details: String) -> Finding {
+        Finding::new(kind, self.lane as u32, details)
+    }
+
+    fn bulk(&self, global: u64, shared: u64, bytes: u32) -> BulkCopy {
+        BulkCopy { pc: self.pc, lane: self.lane, global, shared, bytes }
+    }
+}
+
+impl Worker<'_, '_> {
+    pub(in super::super) fn copy_tensor(
+        &mut self,
+        op: &Op,
+        site: u32,
+        pc: u32,
+        frame: Frame,
+        active: u32,
+    ) {
+        let Some(site) = self.launch.program.tensor_copies.get(site as usize).copied() else {
+            return;
+        };
+        let (coordinates, mask) = self.tensor_coordinates(&site, pc, frame, active);
+        let (maps, mask) = self.bulk_addresses(op, &site.map, pc, frame, mask);
+        let (shared, mask) = self.bulk_addresses(op, &site.shared, pc, frame, mask);
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
+            let copy = TensorCopy { pc, lane, shared: shared[lane] };
+            let coordinates: Vec<i32> =
+                coordinates.iter().map(|coordinate| coordinate[lane] as i32).collect();
+            let Some(tensor) = self.tensor_box(&copy, maps[lane], &coordinates) else { continue };
+            match &site.direction {
+                TensorDirection::Load { barrier } => {
+                    self.load_box(op, &copy, &tensor, barrier, frame);
+                }
+                TensorDirection::Store => self.store_box(&copy, &tensor, StoreEffect::Write),
+                TensorDirection::Reduce(reduction) => self.reduce_box(&copy, &tensor, *reduction),
+            }
+        }
+    }
+
+    /// The coordinates of all lanes, the innermost first, and the lanes for which they are initialised.
+    fn tensor_coordinates(
+        &mut self,
+        site: &TensorSite,
+        pc: u32,
+        frame: Frame,
+        mask: u32,
+    ) -> (Vec<[u32; LANES]>, u32) {
+        let (start, count) = (site.coordinates.0 as usize, usize::from(site.coordinates.1));
+        let slots = &self.launch.program.lists[start..start + count];
+        let lanes = self.lanes(frame, mask);
+        let undefined = slots.iter().fold(0, |all, slot| all | lanes.word_undefined(*slot)) & mask;
+        let coordinates = slots.iter().map(|slot| lanes.word(*slot)).collect();
+        if undefined != 0 {
+            self.report_undefined(pc, undefined, "a coordinate of a tensor copy");
+        }
+        (coordinates, mask & !undefined)
+    }
+
+    /// The box of a copy. Reports a fault if the map or the coordinates are invalid.
+    fn tensor_box(
+        &mut self,
+        copy: &TensorCopy,
+        address: u64,
+        coordinates: &[i32],
+    ) -> Option<TensorBox> {
+        let (map, buffer) = self.tensor_map(copy, address)?;
+        let fault = |text: String| Err(copy.finding(FaultKind::TensorMap, text));
+        let tensor = match &map.region {
+            _ if map.rank() != coordinates.len() => fault(format!(
+                "the instruction gives {} coordinates, but the tensor map has {} dimensions",
+                coordinates.len(),
+                map.rank()
+            )),
+            MapRegion::Im2col { .. } => fault(
+                "the tensor map was encoded for im2col, but the instruction copies in tiled mode; \
+                 encode it with `cuTensorMapEncodeTiled`"
+                    .to_owned(),
+            ),
+            MapRegion::Tiled(_) if map.interleave != Interleave::None => fault(
+                "the tensor map has an interleaved layout, which the virtual GPU does not model"
+                    .to_owned(),
+            ),
+            MapRegion::Tiled(sides) => Ok(TensorBox::new(map.clone(), buffer, coordinates, sides)),
+        };
+        let tensor = tensor.map_err(|finding| self.report(copy.pc, finding)).ok()?;
+        (self.is_aligned(copy, &tensor, coordinates[0]) && self.is_in_shared(copy, &tensor))
+            .then_some(tensor)
+    }
+
+    /// Whether the innermost coordinate and the place in shared memory are aligned; reports a fault otherwise.
+    fn is_aligned(&mut self, copy: &TensorCopy, tensor: &TensorBox, innermost: i32) -> bool {
+        if let Some(bytes) = tensor.misaligned_bytes() {
+            let text = format!(
+                "the innermost coordinate is {innermost}, {bytes} bytes from the tensor's beginning; expected a \
+                 multiple of 16 bytes"
+            );
+            self.report(copy.pc, copy.finding(FaultKind::Misaligned, text));
+            return false;
+        }
+        let shared = copy.shared;
+        if !shared.is_multiple_of(SHARED_ALIGNMENT) {
+            let text = format!(
+                "the box lies at {shared:#x} of shared memory; expected a multiple of {SHARED_ALIGNMENT} bytes"
+            );
+            let finding = copy.finding(FaultKind::Misaligned, text);
+            self.report(copy.pc, Finding { address: Some(shared), ..finding });
+            return false;
+        }
+        true
+    }
+
+    /// Whether the box lies inside a variable of shared memory; reports a fault otherwise.
+    fn is_in_shared(&mut self, copy: &TensorCopy, tensor: &TensorBox) -> bool {
+        let shared = copy.shared;
+        let bytes = tensor.shared_bytes();
+        let is_inside =
+            bytes <= LARGEST && self.launch.shared.place(shared, bytes as u32).is_some();
+        if !is_inside {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            let (buffer, text) = self.launch.shared.describe(shared, bytes);
+            let finding = copy.finding(FaultKind::OutOfBounds, text);
+            self.report(copy.pc, Finding { address: Some(shared), buffer, ..finding });
+        }
+        is_inside
+    }
+
+    /// The tensor map at a generic address, and the address of its buffer. Reports a fault if none is there.
+    fn tensor_map(&mut self, copy: &TensorCopy, address: u64) -> Option<(TensorMap, u64)> {
+        let mut addresses = [address; LANES];
+        let lane = 1 << copy.lane;
+        let spaces = Self::spaces(Space::Generic, BaseKind::Wide, &mut addresses, lane);
+        let at = |kind, buffer, text: String| Finding {
+            address: Some(address),
+            buffer,
+            ..copy.finding(kind, text)
+        };
+        let fault = |text: &str| at(FaultKind::TensorMap, None, text.to_owned());
+        let place = self.launch.memory.place(address, BYTES as u64);
+        let finding = if spaces.local != 0 {
+            fault(
+                "the tensor map lies in local memory: the parameter is not `const __grid_constant__ CUtensorMap`, so \
+                 that the compiler copied it",
+            )
+        } else if spaces.shared != 0 {
+            fault(
+                "the tensor map lies in shared memory; expected parameters, constant or global memory",
+            )
+        } else if !address.is_multiple_of(MAP_ALIGNMENT) {
+            let text = format!(
+                "the tensor map lies at {address:#x}; expected a multiple of {MAP_ALIGNMENT} bytes"
+            );
+            at(FaultKind::Misaligned, None, text)
+        } else if let Some(place) = place {
+            let region = &self.launch.memory.regions[place.region];
+            let mut bytes = [0; BYTES];
+            for (index, part) in bytes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                *part = region.content.read(place.offset + 8 * index, 8).to_le_bytes();
+            }
+            match tensor_map::decode(&bytes) {
+                Ok(decoded) => {
+                    self.race_map_read(copy.pc, copy.lane, (address, place), BYTES);
+                    return Some(decoded);
+                }
+                Err(error) => {
+                    let offset = place.offset - region.start;
+                    let text = format!("offset {offset} of `{}` holds {error}", region.name);
+                    at(FaultKind::TensorMap, Some(region.name.clone()), text)
+                }
+            }
+        } else {
+            let (buffer, text) = self.launch.memory.describe(address, BYTES as u64);
+            at(FaultKind::OutOfBounds, buffer, text)
+        };
+        self.report(copy.pc, finding);
+        None
+    }
+
+    fn load_box(
+        &mut self,
+        op: &Op,
+        copy: &TensorCopy,
+        tensor: &TensorBox,
+        barrier: &AddressSlot,
+        frame: Frame,
+    ) {
+        let Some(barrier) = self.bulk_barrier(op, barrier, (copy.pc, copy.lane), frame) else {
+            return;
+        };
+        let mut chunks: Vec<(u32, [Word; WORDS])> = Vec::new();
+        for row in tensor.rows() {
+            let words = self.row_words(copy, tensor, &row);
+            let start = copy.shared as u32 + row.shared;
+            let addresses = (start..).step_by(CHUNK as usize);
+            for (address, words) in addresses.zip(words.as_chunks::<WORDS>().0) {
+                chunks.push((swizzled(tensor.map.swizzle, address, 0), *words));
+            }
+        }
+        chunks.sort_unstable_by_key(|(address, _)| *address);
+        let thread = (self.warp.index, copy.lane as u32);
+        for run in chunks.chunk_by(|(address, _), (next, _)| address + CHUNK == *next) {
+            let words: Vec<Word> = run.iter().flat_map(|(_, words)| *words).collect();
+            let place = self.launch.shared.place(u64::from(run[0].0), 4 * words.len() as u32);
+            let Some(offset) = place else { continue };
+            let load = PendingLoad { thread, pc: copy.pc, offset, words, barrier };
+            self.block.copies.begin_load(load);
+        }
+    }
+
+    /// The words of a row, of which those outside of the tensor have the fill value.
+    fn row_words(&mut self, copy: &TensorCopy, tensor: &TensorBox, row: &BoxRow) -> Vec<Word> {
+        let fill = match tensor.map.fill {
+            OutOfBoundsFill::Zeros => 0,
+            OutOfBoundsFill::Nan => NAN_FILL,
+        };
+        let filled = Word { value: fill, is_undefined: false };
+        let mut words = vec![filled; tensor.row_bytes() as usize / 4];
+        let bytes = row.inside.len() as u32;
+        if bytes == 0 {
+            return words;
+        }
+        let start = row.global + u64::from(row.inside.start);
+        if self.launch.memory.place(start, u64::from(bytes)).is_none() {
+            self.report_outside(copy, start, bytes);
+            return words;
+        }
+        let whole = bytes / CHUNK * CHUNK;
+        let read = copy.bulk(start, copy.shared, whole);
+        let first = row.inside.start as usize / 4;
+        for (word, found) in words[first..].iter_mut().zip(self.read_global_words(read)) {
+            *word = Word { value: loaded(tensor.map.element, found.value), ..found };
+        }
+        self.each_unit(read, start, |worker, part| {
+            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
+            worker.race_load(part, Ordering::Weak, &spaces);
+        });
+        let rest = &mut words[first + whole as usize / 4..];
+        self.read_tail(
+            copy,
+            tensor.map.element,
+            start + u64::from(whole)..start + u64::from(bytes),
+            rest,
+        );
+        words
+    }
+
+    /// Reads the elements of a row after its last whole chunk.
+    fn read_tail(
+        &mut self,
+        copy: &TensorCopy,
+        element: MapElement,
+        range: std::ops::Range<u64>,
+        words: &mut [Word],
+    ) {
+        let size = element.bytes();
+        let count = (range.end - range.start) as usize / size as usize;
+        if count == 0 {
+            return;
+        }
+        let addresses: Doubles = std::array::from_fn(|index| {
+            range.start + index.min(count - 1) as u64 * u64::from(size)
+        });
+        for address in &addresses[..count] {
+            let (addresses, mask) = ([*address; LANES], 1 << copy.lane);
+            let part = Part { pc: copy.pc, addresses: &addresses, mask, element: size, count: 1 };
+            let spaces = Spaces { global: mask, shared: 0, local: 0 };
+            self.race_load(&part, Ordering::Weak, &spaces);
+        }
+        let mask = u32::MAX >> (LANES - count);
+        let part = Part { pc: copy.pc, addresses: &addresses, mask, element: size, count: 1 };
+        let mut moved = Moved::nothing();
+        self.load_global(&part, &mut moved);
+        let size = size as usize;
+        for index in 0..count {
+            let value = moved.values[0][index].to_le_bytes();
+            let is_undefined = moved.undefined[0] >> index & 1 == 1;
+            for (byte, value) in (index * size..).zip(&value[..size]) {
+                let (word, shift) = (&mut words[byte / 4], 8 * (byte % 4));
+                word.value = word.value & !(0xff << shift) | u32::from(*value) << shift;
+                // As for other loads, a word is initialised if one of its elements is.
+                word.is_undefined = is_undefined && (byte % 4 < size || word.is_undefined);
+            }
+            if size == 4 {
+                words[index].value = loaded(element, words[index].value);
+            }
+        }
+        // The rest of a word that a row fills in part has the fill value.
+        if count * size % 4 != 0 {
+            words[count * size / 4].is_undefined = false;
+        }
+    }
+
+    fn report_outside(&mut self, copy: &TensorCopy, start: u64, bytes: u32) {
+        let (buffer, text) = self.launch.memory.describe(start, u64::from(bytes));
+        let finding = copy.finding(FaultKind::OutOfBounds, text);
+        self.report(copy.pc, Finding { address: Some(start), buffer, ..finding });
+    }
+
+    fn reduce_box(&mut self, copy: &TensorCopy, tensor: &TensorBox, reduction: Reduction) {
+        let element = tensor.map.element;
+        match tensor_update(reduction, element) {
+            Some(update) => self.store_box(copy, tensor, StoreEffect::Reduce(update)),
+            None => {
+                let text = format!(
+                    "the tensor map has elements of type {element:?}, for which the reduction {reduction:?} is not \
+                     defined"
+                );
+                self.report(copy.pc, copy.finding(FaultKind::TensorMap, text.to_lowercase()));
+            }
+        }
+    }
+
+    /// Stores the elements inside the tensor.
+    fn store_box(&mut self, copy: &TensorCopy, tensor: &TensorBox, effect: StoreEffect) {
+        for row in tensor.rows() {
+            let bytes = row.inside.len() as u32;
+            if bytes == 0 {
+                continue;
+            }
+            let to = row.global + u64::from(row.inside.start);
+            if self.launch.memory.place(to, u64::from(bytes)).is_none() {
+                self.report_outside(copy, to, bytes);
+                continue;
+            }
+            let from = copy.shared as u32 + row.shared + row.inside.start;
+            let chunks: Vec<u32> = (from..from + bytes)
+                .step_by(CHUNK as usize)
+                .map(|address| swizzled(tensor.map.swizzle, address, 0))
+                .collect();
+            let mut done = 0;
+            for run in chunks.chunk_by(|address, next| address + CHUNK == *next) {
+                let size = run.len() as u32 * CHUNK;
+                let store = copy.bulk(to + u64::from(done), u64::from(run[0]), size);
+                self.begin_store(store, size.min(bytes - done), effect);
+                done += size;
+            }
+        }
+    }
+}
+
+/// The bits that a load stores for an element of four bytes. An H100 and an H200 round to TF32, to nearest even, and
+/// keep subnormal numbers of every type.
+fn loaded(element: MapElement, bits: u32) -> u32 {
+    match element {
+        MapElement::Tf32 | MapElement::Tf32Ftz => {
+            f32_to_tf32(bits, Tf32Rounding::NearestEven, Negative::Keep, Beyond::Infinity)
+        }
+        MapElement::U8
+        | MapElement::U16
+        | MapElement::U32
+        | MapElement::I32
+        | MapElement::U64
+        | MapElement::I64
+        | MapElement::F16
+        | MapElement::F32
+        | MapElement::F64
+        | MapElement::Bf16
+        | MapElement::F32Ftz => bits,
+    }
+}
