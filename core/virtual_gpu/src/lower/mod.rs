@@ -2,12 +2,13 @@
 //! resolved.
 //!
 //! Each pass is a file: `flow` (basic blocks and their order), `liveness`, `slots`, `frame` (layout of local
-//! memory), `translate` (instructions to operations), `product` (positions of the elements of tensor products).
+//! memory), `in_flight` (accesses to registers of asynchronous products), `translate` (instructions to operations), `product` (positions of the elements of tensor products).
 
 pub(crate) mod code;
 mod flow;
 mod frame;
 pub(crate) mod hot_op;
+pub(crate) mod in_flight;
 mod limits;
 mod liveness;
 mod operands;
@@ -28,6 +29,7 @@ pub(crate) use programs::program;
 use code::{
     BulkSite, CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot,
 };
+use in_flight::TrackedInstruction;
 use product::{Product, WarpgroupProduct};
 
 use super::error::PtxLocation;
@@ -63,6 +65,8 @@ pub(crate) struct Program {
     pub(crate) bulk_copies: Vec<BulkSite>,
     pub(crate) products: Vec<Product>,
     pub(crate) warpgroup_products: Vec<WarpgroupProduct>,
+    /// Accesses to registers that a product may still use.
+    pub(crate) tracked: Vec<TrackedInstruction>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,
     pub(crate) kernel: FunctionId,
     /// Variables of the module that the launch must allocate.

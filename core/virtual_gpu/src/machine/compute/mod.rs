@@ -108,6 +108,7 @@ pub(super) fn execute(
         | Code::Fence(..)
         | Code::ProxyFence(_)
         | Code::Sleep
+        | Code::TrackRegisters
         | Code::Hint => return false,
     }
     true
