@@ -2,7 +2,8 @@
 //!
 //! A product reads the registers of A and writes those of D until a `wgmma.wait_group` completes it. Each register of
 //! each warp would need a state of its own if all accesses were checked while the kernel runs. Instead, a data-flow
-//! analysis finds the accesses that may meet a register in flight on any path, and only these are checked at run time.
+//! analysis finds the accesses that may meet a register in flight on any path, and the products of which a register may
+//! have been written since the last `wgmma.fence`. Only these are checked at run time.
 //! The analysis alone would report paths that no thread takes (a wait under a condition), the check alone would slow
 //! every instruction down. A kernel whose waits cover all paths has no such access and costs nothing.
 
@@ -35,18 +36,31 @@ pub(crate) enum TrackedAccess {
         to: Vec<RegisterId>,
         from: Vec<RegisterId>,
     },
-    /// Registers that the instruction reads and writes.
     Other {
+        /// Registers that it reads, and that may be in flight.
         reads: Vec<RegisterId>,
+        /// Registers that it writes, and that may be in flight.
         writes: Vec<RegisterId>,
+        /// Registers that it writes, and that a product may use before a fence.
+        unordered: Vec<RegisterId>,
     },
 }
 
 /// The registers of `wgmma.mma_async`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TrackedProduct {
+    pub(crate) shape: ProductShape,
     pub(crate) d: Vec<RegisterId>,
     pub(crate) a: Vec<RegisterId>,
+    /// Those that may have been written since the last fence.
+    pub(crate) unordered: Vec<RegisterId>,
+}
+
+/// n and k of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ProductShape {
+    pub(crate) columns: u32,
+    pub(crate) length: u32,
 }
 
 /// The tracked accesses of a body, by the index of their instruction.
@@ -71,9 +85,11 @@ pub(super) fn run(body: &Body, blocks: &[Block], order: &[u32]) -> BTreeMap<u32,
 /// The effect of an instruction on the states of registers; registers are indices of the analysis.
 enum Step {
     Multiply {
+        shape: ProductShape,
         d: Vec<usize>,
         a: Vec<usize>,
     },
+    Fence,
     Commit,
     /// Completes all but this number of groups.
     Wait(u8),
@@ -92,17 +108,24 @@ const IDLE: u8 = u8::MAX;
 /// Ages from this number on are not distinguished: `wgmma.wait_group` leaves at most seven groups pending.
 const OLDEST: u8 = 8;
 
-/// For each register, the least age of a product that may use it as D, and as A: the number of groups committed since
-/// the product was issued.
+/// What may be true on some path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
+    /// For each register, the least age of a product that may use it as D: the number of groups committed since the
+    /// product was issued.
     d: Vec<u8>,
+    /// The same for A.
     a: Vec<u8>,
+    /// Whether an instruction other than a copy has written the register since the last fence.
+    written: Vec<bool>,
+    /// Whether no fence has been executed.
+    is_unfenced: bool,
 }
 
 impl State {
     fn idle(registers: usize) -> Self {
-        Self { d: vec![IDLE; registers], a: vec![IDLE; registers] }
+        let ages = vec![IDLE; registers];
+        Self { d: ages.clone(), a: ages, written: vec![false; registers], is_unfenced: false }
     }
 
     fn ages(&mut self) -> impl Iterator<Item = &mut u8> {
@@ -111,7 +134,12 @@ impl State {
 
     /// The state if either this or another path was taken; returns whether that differs from this one.
     fn join(&mut self, other: &Self) -> bool {
-        let mut is_changed = false;
+        let mut is_changed = other.is_unfenced && !self.is_unfenced;
+        self.is_unfenced |= other.is_unfenced;
+        for (written, other) in self.written.iter_mut().zip(&other.written) {
+            is_changed |= *other && !*written;
+            *written |= other;
+        }
         for (age, other) in self.ages().zip(other.d.iter().chain(&other.a)) {
             is_changed |= other < age;
             *age = (*age).min(*other);
@@ -123,9 +151,16 @@ impl State {
         // Lanes that a guard disables keep their state.
         let replace = |age: &mut u8, new: u8| *age = if is_guarded { new.min(*age) } else { new };
         match step {
-            Step::Multiply { d, a } => {
+            Step::Multiply { d, a, .. } => {
                 d.iter().for_each(|register| self.d[*register] = 0);
                 a.iter().for_each(|register| self.a[*register] = 0);
+                // A missing fence is reported at the first product.
+                d.iter().chain(a).for_each(|register| self.written[*register] = false);
+            }
+            Step::Fence if is_guarded => {}
+            Step::Fence => {
+                self.written.fill(false);
+                self.is_unfenced = false;
             }
             Step::Commit if is_guarded => {}
             Step::Commit => {
@@ -139,13 +174,16 @@ impl State {
             }
             Step::Copy { to, from } => {
                 let age = from.iter().map(|register| self.d[*register]).min().unwrap_or(IDLE);
+                let is_written = from.iter().any(|register| self.written[*register]);
                 for register in to {
+                    self.written[*register] = is_written || is_guarded && self.written[*register];
                     replace(&mut self.d[*register], age);
                     replace(&mut self.a[*register], IDLE);
                 }
             }
             Step::Other { writes, .. } => {
                 for register in writes {
+                    self.written[*register] = true;
                     replace(&mut self.d[*register], IDLE);
                     replace(&mut self.a[*register], IDLE);
                 }
@@ -160,6 +198,8 @@ struct Analysis<'b> {
     registers: Vec<RegisterId>,
     /// The effect of each instruction, if it has one.
     steps: Vec<Option<Step>>,
+    /// Registers that are D of products of several shapes.
+    several_shapes: BTreeSet<usize>,
 }
 
 impl<'b> Analysis<'b> {
@@ -167,17 +207,28 @@ impl<'b> Analysis<'b> {
         let registers: Vec<RegisterId> = related_registers(body).into_iter().collect();
         let index: HashMap<RegisterId, usize> =
             registers.iter().enumerate().map(|(index, register)| (*register, index)).collect();
-        let steps = body.instructions.iter().map(|instruction| step(instruction, &index)).collect();
-        Self { body, registers, steps }
+        let steps: Vec<Option<Step>> =
+            body.instructions.iter().map(|instruction| step(instruction, &index)).collect();
+        let mut shapes: HashMap<usize, ProductShape> = HashMap::new();
+        let mut several_shapes = BTreeSet::new();
+        for step in steps.iter().flatten() {
+            let Step::Multiply { shape, d, .. } = step else { continue };
+            let differs = |register: &&usize| *shapes.entry(**register).or_insert(*shape) != *shape;
+            several_shapes.extend(d.iter().filter(differs));
+        }
+        Self { body, registers, steps, several_shapes }
     }
 
     fn state_bytes(&self) -> usize {
-        2 * self.registers.len()
+        3 * self.registers.len()
     }
 
     /// The state at the entry of each block, for the paths from the entry of the body.
     fn entry_states(&self, blocks: &[Block], order: &[u32]) -> Vec<State> {
         let mut entries = vec![State::idle(self.registers.len()); blocks.len()];
+        if let Some(first) = entries.first_mut() {
+            first.is_unfenced = true;
+        }
         loop {
             let mut is_changed = false;
             for block in order {
@@ -208,12 +259,13 @@ impl<'b> Analysis<'b> {
         order: &[u32],
         entries: &[State],
     ) -> BTreeMap<u32, TrackedAccess> {
+        let unordered = self.unordered_registers(blocks, order, entries);
         let mut tracked = BTreeMap::new();
         let mut has_checks = false;
         for block in order {
             let mut state = entries[*block as usize].clone();
             self.walk(&blocks[*block as usize], &mut state, |position, step, state| {
-                let Some((access, is_check)) = self.access(step, state) else { return };
+                let Some((access, is_check)) = self.access(step, state, &unordered) else { return };
                 has_checks |= is_check;
                 tracked.insert(position, access);
             });
@@ -221,36 +273,82 @@ impl<'b> Analysis<'b> {
         if has_checks { tracked } else { BTreeMap::new() }
     }
 
+    /// Registers of a product that may have been written since the last fence, and the sources of their copies.
+    fn unordered_registers(
+        &self,
+        blocks: &[Block],
+        order: &[u32],
+        entries: &[State],
+    ) -> BTreeSet<usize> {
+        let mut unordered = BTreeSet::new();
+        for block in order {
+            let mut state = entries[*block as usize].clone();
+            self.walk(&blocks[*block as usize], &mut state, |_, step, state| {
+                if let Step::Multiply { d, a, .. } = step {
+                    unordered
+                        .extend(d.iter().chain(a).filter(|register| state.written[**register]));
+                }
+            });
+        }
+        loop {
+            let before = unordered.len();
+            for step in self.steps.iter().flatten() {
+                if let Step::Copy { to, from } = step
+                    && to.iter().any(|register| unordered.contains(register))
+                {
+                    unordered.extend(from);
+                }
+            }
+            if unordered.len() == before {
+                return unordered;
+            }
+        }
+    }
+
     /// The access of an instruction if it must be tracked, and whether it may be a fault.
-    fn access(&self, step: &Step, state: &State) -> Option<(TrackedAccess, bool)> {
+    fn access(
+        &self,
+        step: &Step,
+        state: &State,
+        unordered: &BTreeSet<usize>,
+    ) -> Option<(TrackedAccess, bool)> {
+        let is_unordered = |register: &&usize| unordered.contains(*register);
         let may_be_d = |register: &&usize| state.d[**register] != IDLE;
         let may_be_any = |register: &&usize| may_be_d(register) || state.a[**register] != IDLE;
         let named = |registers: Vec<&usize>| -> Vec<RegisterId> {
             registers.into_iter().map(|register| self.registers[*register]).collect()
         };
         match step {
-            Step::Multiply { d, a } => {
+            Step::Multiply { shape, d, a } => {
                 let reads_sums = a.iter().any(|register| may_be_d(&register));
+                let changes_shape = d.iter().any(|register| self.several_shapes.contains(register));
+                let written = |register: &&usize| state.written[**register];
+                let unordered = named(d.iter().chain(a).filter(written).collect());
+                let lacks_fence = state.is_unfenced || !unordered.is_empty();
                 let (d, a) = (named(d.iter().collect()), named(a.iter().collect()));
-                Some((TrackedAccess::Product(TrackedProduct { d, a }), reads_sums))
+                let product = TrackedProduct { shape: *shape, d, a, unordered };
+                let is_check = reads_sums || changes_shape || lacks_fence;
+                Some((TrackedAccess::Product(product), is_check))
             }
-            Step::Commit | Step::Wait(_) => None,
+            Step::Fence | Step::Commit | Step::Wait(_) => None,
             Step::Copy { to, from } => {
                 let is_carried = from.iter().any(|register| may_be_d(&register));
                 let overwrites = to.iter().any(|register| may_be_d(&register));
                 let renames = to.iter().any(|register| may_be_any(&register));
-                let access = TrackedAccess::Copy {
-                    to: named(to.iter().collect()),
-                    from: named(from.iter().collect()),
-                };
-                (is_carried || renames).then_some((access, overwrites))
+                let is_unordered = to.iter().any(|register| is_unordered(&register));
+                let (to, from) = (named(to.iter().collect()), named(from.iter().collect()));
+                let is_tracked = is_carried || renames || is_unordered;
+                is_tracked.then_some((TrackedAccess::Copy { to, from }, overwrites))
             }
             Step::Other { reads, writes } => {
                 let reads: Vec<_> = reads.iter().filter(may_be_d).collect();
+                let unordered: Vec<_> = writes.iter().filter(is_unordered).collect();
                 let writes: Vec<_> = writes.iter().filter(may_be_any).collect();
                 let is_check = !reads.is_empty() || !writes.is_empty();
-                let access = TrackedAccess::Other { reads: named(reads), writes: named(writes) };
-                is_check.then_some((access, true))
+                let is_tracked = is_check || !unordered.is_empty();
+                let (reads, writes, unordered) = (named(reads), named(writes), named(unordered));
+                let access = TrackedAccess::Other { reads, writes, unordered };
+                is_tracked.then_some((access, is_check))
             }
         }
     }
@@ -310,11 +408,13 @@ fn step(instruction: &Instruction, index: &HashMap<RegisterId, usize>) -> Option
     };
     if let Operation::Matrix(Matrix::Warpgroup(operation)) = instruction.operation {
         return match operation {
-            Warpgroup::Multiply(_) => {
+            Warpgroup::Multiply(multiply) => {
                 let (d, a) = product_registers(instruction)?;
-                Some(Step::Multiply { d: known(d), a: known(a) })
+                let columns = multiply.columns.into();
+                let shape = ProductShape { columns, length: multiply.length() };
+                Some(Step::Multiply { shape, d: known(d), a: known(a) })
             }
-            Warpgroup::Fence => None,
+            Warpgroup::Fence => Some(Step::Fence),
             Warpgroup::CommitGroup => Some(Step::Commit),
             Warpgroup::WaitGroup => {
                 let Some(Operand::Immediate(pending)) = instruction.operands.first() else {

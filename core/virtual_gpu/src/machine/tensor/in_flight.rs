@@ -1,16 +1,20 @@
 //! Registers in flight: those of D and A of a product (`wgmma`) that no wait has completed (rule 37). PTX ISA,
-//! "wgmma.wait_group": until then, an access to them is undefined.
+//! "wgmma.wait_group": until then, an access to them is undefined. Also the fences before products (rule 38). PTX ISA,
+//! "wgmma.fence".
 //!
 //! Only accesses that may meet such a register are tracked; see `lower/in_flight.rs`.
 
 use std::collections::HashMap;
 
 use super::super::super::lower::code::Op;
-use super::super::super::lower::in_flight::{TrackedAccess, TrackedProduct};
+use super::super::super::lower::in_flight::{ProductShape, TrackedAccess, TrackedProduct};
 use super::super::super::module::{FunctionId, RegisterId};
 use super::super::fault::{ConflictingAccess, FaultKind, Finding};
 use super::super::run::Worker;
 use super::super::warp::Frame;
+
+/// The kind of access of a product.
+const PRODUCT: &str = "asynchronous product";
 
 /// A register of a frame: the function, the start of its words, the register.
 type Key = (FunctionId, u32, RegisterId);
@@ -19,6 +23,9 @@ type Key = (FunctionId, u32, RegisterId);
 #[derive(Clone, Debug, Default)]
 pub(super) struct RegistersInFlight {
     registers: HashMap<Key, InFlight>,
+    /// The last write of each register since the last fence, if a product may use the register before a fence.
+    written: HashMap<Key, u32>,
+    has_fence: bool,
 }
 
 /// How a product uses a register.
@@ -36,15 +43,25 @@ struct InFlight {
     pc: u32,
     group: u64,
     role: ProductRole,
+    shape: ProductShape,
     lanes: u32,
     /// Whether a copy holds the result too: the register may then be used for another value.
     is_copied: bool,
+    /// Whether a fence followed the product.
+    is_fenced: bool,
 }
 
 impl RegistersInFlight {
     /// Completes the products of the groups before this one.
     pub(super) fn complete(&mut self, group: u64) {
         self.registers.retain(|_, register| register.group >= group);
+    }
+
+    /// Orders the accesses before it with later products.
+    pub(super) fn fence(&mut self) {
+        self.has_fence = true;
+        self.written.clear();
+        self.registers.values_mut().for_each(|register| register.is_fenced = true);
     }
 }
 
@@ -68,7 +85,7 @@ impl Worker<'_, '_> {
         match &tracked.access {
             TrackedAccess::Product(product) => self.track_product(at, product),
             TrackedAccess::Copy { to, from } => self.track_copy(at, to, from),
-            TrackedAccess::Other { reads, writes } => {
+            TrackedAccess::Other { reads, writes, unordered } => {
                 for register in reads {
                     self.check_read(at, *register);
                 }
@@ -76,6 +93,8 @@ impl Worker<'_, '_> {
                     self.check_write(at, *register);
                     self.forget(at, *register);
                 }
+                let written = &mut self.products().registers.written;
+                written.extend(unordered.iter().map(|register| (at.key(*register), pc)));
             }
         }
     }
@@ -84,9 +103,17 @@ impl Worker<'_, '_> {
         for register in &product.a {
             self.check_read(at, *register);
         }
+        self.check_fence(at, product);
         let group = self.products().groups;
-        let in_flight =
-            |role| InFlight { pc: at.pc, group, role, lanes: at.mask, is_copied: false };
+        let in_flight = |role| InFlight {
+            pc: at.pc,
+            group,
+            role,
+            shape: product.shape,
+            lanes: at.mask,
+            is_copied: false,
+            is_fenced: false,
+        };
         let registers = &mut self.products().registers.registers;
         let of_d = product.d.iter().map(|register| (register, in_flight(ProductRole::D)));
         let of_a = product.a.iter().map(|register| (register, in_flight(ProductRole::A)));
@@ -99,7 +126,42 @@ impl Worker<'_, '_> {
         }
     }
 
+    /// Reports a product that no fence orders with earlier accesses to its registers.
+    fn check_fence(&mut self, at: TrackedAt, product: &TrackedProduct) {
+        if !std::mem::replace(&mut self.products().registers.has_fence, true) {
+            let text = "no `wgmma.fence` precedes the first product of the warp: execute `wgmma.fence` first";
+            let lane = at.mask.trailing_zeros();
+            self.report(at.pc, Finding::new(FaultKind::MissingWait, lane, text));
+            return;
+        }
+        for register in &product.unordered {
+            let Some(pc) = self.products().registers.written.remove(&at.key(*register)) else {
+                continue;
+            };
+            let name = self.register_name(at.frame, *register);
+            let text = format!(
+                "no `wgmma.fence` lies between a write of `{name}` and this product, which uses the register: execute \
+                 `wgmma.fence` after the write"
+            );
+            self.report_with(at, (pc, "write"), at.mask, text);
+        }
+        for register in &product.d {
+            let Some(other) = self.in_flight(at, *register).copied() else { continue };
+            let is_ordered = other.is_fenced || other.shape == product.shape;
+            if !is_ordered && other.role == ProductRole::D {
+                let name = self.register_name(at.frame, *register);
+                let text = format!(
+                    "no `wgmma.fence` lies between this product and one of another shape with the accumulator `{name}`: \
+                     execute `wgmma.fence` between them"
+                );
+                self.report_with(at, (other.pc, PRODUCT), at.mask, text);
+            }
+        }
+    }
+
     fn track_copy(&mut self, at: TrackedAt, to: &[RegisterId], from: &[RegisterId]) {
+        let written = &self.products().registers.written;
+        let written = from.iter().find_map(|register| written.get(&at.key(*register))).copied();
         let mut carried = None;
         for register in from {
             let Some(source) = self.in_flight(at, *register) else { continue };
@@ -109,11 +171,16 @@ impl Worker<'_, '_> {
             }
         }
         for register in to {
+            let key = at.key(*register);
+            let known = &mut self.products().registers.written;
+            match written {
+                Some(pc) => known.insert(key, pc),
+                None => known.remove(&key),
+            };
             match carried {
                 Some(carried) => {
                     let others = self.in_flight_of_any(at, *register).map_or(0, |old| old.lanes);
                     let lanes = others & !at.mask | carried.lanes & at.mask;
-                    let key = at.key(*register);
                     self.products().registers.registers.insert(key, InFlight { lanes, ..carried });
                 }
                 None => {
@@ -178,12 +245,22 @@ impl Worker<'_, '_> {
             "commit its group with `wgmma.commit_group` and execute `wgmma.wait_group 0` first"
                 .to_owned()
         };
-        let lane = (product.lanes & at.mask).trailing_zeros();
-        let (place, source_line) = self.launch.program.place(self.launch.module, product.pc);
-        let (block, thread) = (self.block.index, self.thread(lane));
-        let access = "asynchronous product";
-        let other = Some(ConflictingAccess { block, thread, place, source_line, access });
         let details = format!("{text} that no wait has completed: {advice}");
+        self.report_with(at, (product.pc, PRODUCT), product.lanes & at.mask, details);
+    }
+
+    /// Reports a fault with the other access: its instruction and kind.
+    fn report_with(
+        &mut self,
+        at: TrackedAt,
+        (pc, access): (u32, &'static str),
+        lanes: u32,
+        details: String,
+    ) {
+        let lane = lanes.trailing_zeros();
+        let (place, source_line) = self.launch.program.place(self.launch.module, pc);
+        let (block, thread) = (self.block.index, self.thread(lane));
+        let other = Some(ConflictingAccess { block, thread, place, source_line, access });
         let finding = Finding::new(FaultKind::MissingWait, lane, details);
         self.report(at.pc, Finding { other, ..finding });
     }

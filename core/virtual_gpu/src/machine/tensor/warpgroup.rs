@@ -134,7 +134,7 @@ impl Worker<'_, '_> {
     ) {
         match operation {
             Warpgroup::Multiply(_) => self.warpgroup_multiply(pc, op, frame, mask),
-            Warpgroup::Fence => {}
+            Warpgroup::Fence => self.products().registers.fence(),
             Warpgroup::CommitGroup => self.products().groups += 1,
             Warpgroup::WaitGroup => self.wait_for_products(op.immediate as u64),
         }
