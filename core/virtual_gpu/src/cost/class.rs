@@ -108,6 +108,6 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::Fence(..)
         | Code::ProxyFence(_) => InstructionClass::Barrier,
         Code::Warp(_) => InstructionClass::Warp,
-        Code::Sleep | Code::Hint => InstructionClass::Other,
+        Code::Sleep | Code::TrackRegisters | Code::Hint => InstructionClass::Other,
     }
 }

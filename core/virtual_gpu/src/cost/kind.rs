@@ -180,7 +180,7 @@ pub(crate) fn kind(code: Code) -> Kind {
         | Code::ProxyFence(_) => Kind::Barrier,
         Code::Warp(_) => Kind::Warp,
         Code::Sleep => Kind::Other,
-        Code::Hint => Kind::Hint,
+        Code::TrackRegisters | Code::Hint => Kind::Hint,
     }
 }
 

@@ -306,6 +306,7 @@ fn role(code: Code, counts: &Counts) -> Role {
         | Code::Fence(..)
         | Code::ProxyFence(_)
         | Code::Sleep
+        | Code::TrackRegisters
         | Code::Hint => Role::Plain,
     }
 }

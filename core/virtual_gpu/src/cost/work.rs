@@ -57,6 +57,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::Fence(..)
         | Code::ProxyFence(_)
         | Code::Sleep
+        | Code::TrackRegisters
         | Code::Hint => {}
     }
 }

@@ -205,6 +205,9 @@ pub(crate) enum Code {
     /// Orders generic accesses with those of asynchronous operations.
     ProxyFence(Proxy),
     Sleep,
+    /// No instruction of the kernel: the next one accesses registers of asynchronous products; `immediate` is its
+    /// index among the tracked accesses of the program.
+    TrackRegisters,
     /// A hint without an effect on values.
     Hint,
 }

@@ -32,7 +32,7 @@ fn updates(operation: Operation) -> bool {
     matches!(operation, Operation::Matrix(Matrix::Warpgroup(Warpgroup::Multiply(_))))
 }
 
-fn operand_reads(operand: &Operand, each: &mut impl FnMut(RegisterId)) {
+pub(super) fn operand_reads(operand: &Operand, each: &mut impl FnMut(RegisterId)) {
     match operand {
         Operand::Register(register) | Operand::Not(register) => each(*register),
         Operand::Address(address) => {

@@ -2,12 +2,13 @@
 //! resolved.
 //!
 //! Each pass is a file: `flow` (basic blocks and their order), `liveness`, `slots`, `frame` (layout of local
-//! memory), `translate` (instructions to operations), `product` (positions of the elements of tensor products).
+//! memory), `in_flight` (accesses to registers of asynchronous products), `translate` (instructions to operations), `product` (positions of the elements of tensor products).
 
 pub(crate) mod code;
 mod flow;
 mod frame;
 pub(crate) mod hot_op;
+pub(crate) mod in_flight;
 mod limits;
 mod liveness;
 mod operands;
@@ -29,6 +30,7 @@ use code::{
     BulkSite, CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot,
     TensorSite,
 };
+use in_flight::TrackedInstruction;
 use product::{Product, WarpgroupProduct};
 
 use super::error::PtxLocation;
@@ -65,6 +67,8 @@ pub(crate) struct Program {
     pub(crate) tensor_copies: Vec<TensorSite>,
     pub(crate) products: Vec<Product>,
     pub(crate) warpgroup_products: Vec<WarpgroupProduct>,
+    /// Accesses to registers that a product may still use.
+    pub(crate) tracked: Vec<TrackedInstruction>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,
     pub(crate) kernel: FunctionId,
     /// Variables of the module that the launch must allocate.

@@ -1,6 +1,6 @@
 //! Operands to slots.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::super::isa::scalar::ScalarType;
 use super::super::isa::special_register::SpecialRegister;
@@ -11,6 +11,7 @@ use super::super::module::{
 use super::Program;
 use super::code::{Bank, BaseKind, Code, Object, Op, Origin, PoolValue, Slot};
 use super::frame::FrameLayout;
+use super::in_flight::TrackedAccess;
 use super::slots::{Slots, bank};
 
 /// An operand without a slot.
@@ -29,6 +30,8 @@ pub(super) struct Translator<'t> {
     pub(super) temporaries: [u32; 3],
     pub(super) most_temporaries: [u32; 3],
     pub(super) position: u32,
+    /// The accesses that the machine tracks, by the index of their instruction.
+    pub(super) tracked: BTreeMap<u32, TrackedAccess>,
     pub(super) guard: Slot,
 }
 

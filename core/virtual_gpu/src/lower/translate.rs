@@ -14,6 +14,7 @@ use super::super::isa::Operation;
 use super::super::isa::system::System;
 use super::super::module::{CallTarget, FunctionId, Instruction, Module, Operand};
 use super::code::{Code, LoweredFunction, Op, PoolValue, Slot};
+use super::in_flight::{self, TrackedInstruction};
 use super::operands::{NoPlace, Translator, op};
 use super::{Program, Unsupported, flow, frame, limits, liveness, slots};
 
@@ -59,6 +60,7 @@ pub(super) fn run(
         temporaries: [0; 3],
         most_temporaries: [0; 3],
         position: 0,
+        tracked: in_flight::run(body, &blocks, &order),
         guard: Slot::NONE,
     };
     // Predicate slot 0 after the registers is the carry flag.
@@ -71,7 +73,9 @@ pub(super) fn run(
         let block = &blocks[block_index];
         for position in block.start..block.end {
             translator.position = position;
-            translator.instruction(&body.instructions[position as usize], carry, errors);
+            let instruction = &body.instructions[position as usize];
+            translator.track(instruction);
+            translator.instruction(instruction, carry, errors);
         }
         translator.guard = Slot::NONE;
         let is_last = block.end as usize >= body.instructions.len();
@@ -123,6 +127,17 @@ fn resolve_targets(program: &mut Program, entry: u32, blocks: &[flow::Block], pc
 }
 
 impl Translator<'_> {
+    /// Emits the check of an access to registers of asynchronous products.
+    fn track(&mut self, instruction: &Instruction) {
+        let Some(access) = self.tracked.remove(&self.position) else { return };
+        let guard = self.guard(instruction.guard);
+        let index = self.program.tracked.len() as i64;
+        self.program.tracked.push(TrackedInstruction { guard, access });
+        // The machine tests the guard, so that an uninitialised one is reported for the instruction only.
+        self.guard = Slot::NONE;
+        self.emit(Op { immediate: index, ..op(Code::TrackRegisters) });
+    }
+
     fn instruction(
         &mut self,
         instruction: &Instruction,

@@ -17,7 +17,8 @@ pub enum FaultKind {
     ReadOnlyWrite,
     /// Two unordered accesses of different threads to the same bytes, at least one of them a write.
     DataRace,
-    /// An access to bytes of an asynchronous copy that no wait has completed.
+    /// An access to bytes of an asynchronous copy, or to registers of an asynchronous product, that no wait has
+    /// completed.
     MissingWait,
     /// Not all threads of the block reach a barrier, or not by the same instruction.
     BarrierDivergence,

@@ -63,6 +63,11 @@ impl State {
         is_valid.then(|| Self { transactions, ..self }.settled())
     }
 
+    /// Whether nothing has happened in the phase.
+    const fn is_idle(self) -> bool {
+        self.pending == self.expected && self.transactions == 0
+    }
+
     /// The next phase, if neither arrivals nor transactions are pending.
     fn settled(self) -> Self {
         if self.pending > 0 || self.transactions != 0 {
@@ -75,25 +80,46 @@ impl State {
 /// The barrier objects that a message names.
 const MOST_NAMED: usize = 8;
 
+/// The last test of a barrier object by a warp, if it found the phase incomplete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FailedTest {
+    /// Offset of the barrier object in shared memory, in bytes.
+    offset: usize,
+}
+
 impl BlockState {
-    /// What the phases of barrier objects wait for, as an addition to a message; empty if none has begun.
+    /// The arrivals and bytes that phases of barrier objects wait for, and the warps that wait for the phases, as an
+    /// addition to a message; empty if no phase has begun and no warp waits.
     pub(super) fn outstanding_barriers(&self) -> String {
         let states = self.mbarriers.iter().map(|offset| {
             let word = self.shared.read(*offset, 8);
             (*offset, State::from_word(word))
         });
-        let begun = states.filter(|(_, state)| {
-            state.pending != state.expected || state.transactions != 0 || state.phase != 0
+        let named = states.filter(|(offset, state)| {
+            !state.is_idle() || state.phase != 0 || self.first_waiting_warp(*offset).is_some()
         });
-        let texts = begun.take(MOST_NAMED).map(|(offset, state)| {
+        let texts = named.take(MOST_NAMED).map(|(offset, state)| {
             let State { pending, expected, transactions, phase } = state;
             let parity = phase % 2;
+            let waiting = self.first_waiting_warp(offset).map_or_else(String::new, |warp| {
+                let cause = if state.is_idle() {
+                    ": no thread has arrived in this phase, so the arrival is missing or the parity of the wait is wrong"
+                } else {
+                    ""
+                };
+                format!(", and warp {warp} waits for the end of this phase{cause}")
+            });
             format!(
                 "; the mbarrier object at offset {offset} of shared memory, in a phase of parity {parity}, waits for \
-                 {pending} of {expected} arrivals and {transactions} bytes"
+                 {pending} of {expected} arrivals and {transactions} bytes{waiting}"
             )
         });
         texts.collect()
+    }
+
+    fn first_waiting_warp(&self, offset: usize) -> Option<u32> {
+        let mut tests = self.failed_tests.iter();
+        tests.find(|(_, test)| test.offset == offset).map(|(warp, _)| *warp)
     }
 }
 
@@ -183,6 +209,14 @@ impl Worker<'_, '_> {
             return;
         }
         self.race_initialisation((self.warp.index, lane), pc, offset);
+        if self.block.mbarriers.contains(&offset) {
+            let text = format!(
+                "the mbarrier object at offset {offset} of shared memory is initialised a second time; let one thread \
+                 initialise it, and execute `mbarrier.inval` before the memory holds another one"
+            );
+            self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
+            return;
+        }
         self.block.mbarriers.insert(offset);
         self.block.shared.mark_initialised(offset, 8);
         self.set_barrier(
@@ -310,6 +344,7 @@ impl Worker<'_, '_> {
         }
         // Without a barrier object no thread should wait for ever.
         let mut complete = u32::MAX;
+        let mut failed = None;
         for lane in part.lanes() {
             let Some(offset) = self.place_shared(part, lane) else { continue };
             self.settle(offset);
@@ -324,8 +359,13 @@ impl Worker<'_, '_> {
                 self.race_passing((self.warp.index, lane as u32), part.pc, offset);
             } else {
                 complete &= !(1 << lane);
+                failed = Some(FailedTest { offset });
             }
         }
+        match failed {
+            Some(test) => self.block.failed_tests.insert(self.warp.index, test),
+            None => self.block.failed_tests.remove(&self.warp.index),
+        };
         self.lanes(frame, active).set_predicate(op.d, complete, 0);
     }
 }

@@ -117,6 +117,8 @@ pub(super) struct BlockState {
     pub(super) copies: super::copies::Copies,
     /// Offsets of the barrier objects in shared memory.
     pub(super) mbarriers: BTreeSet<usize>,
+    /// For each warp whose last test of a barrier object found the phase incomplete, that test.
+    pub(super) failed_tests: BTreeMap<u32, super::mbarrier::FailedTest>,
     /// The products that the warps of each warpgroup have issued.
     pub(super) warpgroups: Vec<super::tensor::IssuedProducts>,
     /// For each warp, the products that no wait has completed; empty until a warp uses them.
@@ -146,7 +148,12 @@ impl Launch<'_> {
     /// Accepts a mask that names exited threads: PTX waits for the threads that have not exited (rule 26 of
     /// `docs/races.md`).
     pub(super) fn accept_exited(&mut self, pc: u32) {
-        self.accepted.insert((26, pc));
+        self.accept(26, pc);
+    }
+
+    /// Accepts an instruction by a rule of `docs/races.md`.
+    pub(super) fn accept(&mut self, rule: u8, pc: u32) {
+        self.accepted.insert((rule, pc));
     }
 
     /// The accepted behaviour other than races, with its locations.

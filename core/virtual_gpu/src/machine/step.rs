@@ -291,6 +291,7 @@ impl Worker<'_, '_> {
                 self.race_fence(mask, order, scope);
             }
             Code::ProxyFence(proxy) => self.race_proxy_fence(mask, proxy),
+            Code::TrackRegisters => self.track_registers(op, pc, frame, mask),
             // Operations on registers are executed elsewhere.
             Code::Hint
             | Code::Integer(_)
@@ -472,6 +473,7 @@ fn is_invisible_to_others(code: Code) -> bool {
             | Code::Warp(_)
             | Code::Fence(..)
             | Code::ProxyFence(_)
+            | Code::TrackRegisters
             | Code::Sleep
     )
 }

@@ -201,7 +201,8 @@ impl Launch<'_> {
                 (FaultKind::TimeLimit, format!("the launch reached its limit of {reached}"))
             }
         };
-        let finding = Finding::new(kind, lane, format!("{text}; {standing}"));
+        let outstanding = block.state.outstanding_barriers();
+        let finding = Finding::new(kind, lane, format!("{text}{outstanding}; {standing}"));
         self.report_for(block, index, poll.unwrap_or(pc), finding);
     }
 }

@@ -109,6 +109,7 @@ pub(super) fn execute(
         | Code::Fence(..)
         | Code::ProxyFence(_)
         | Code::Sleep
+        | Code::TrackRegisters
         | Code::Hint => return false,
     }
     true

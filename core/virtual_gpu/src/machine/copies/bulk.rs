@@ -144,6 +144,7 @@ impl Worker<'_, '_> {
             worker.race_load(part, Ordering::Weak, &spaces);
         });
         let thread = (self.warp.index, lane as u32);
+        self.race_asynchronous_write(thread, pc, (offset, bytes as usize));
         self.block.copies.begin_load(PendingLoad { thread, pc, offset, words, barrier });
     }
 

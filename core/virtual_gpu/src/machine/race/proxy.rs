@@ -1,10 +1,12 @@
-//! Asynchronous reads of shared memory: they observe a generic write only behind a proxy fence (rule 29), and last
-//! until a wait completes them (rule 30).
+//! Asynchronous accesses of shared memory: reads observe a generic write only behind a proxy fence (rule 29), and last
+//! until a wait completes them (rule 30); writes follow a generic access only behind a proxy fence (rule 39).
 
 use std::sync::Arc;
 
 use super::super::super::isa::barrier::Proxy;
+use super::super::super::isa::matrix::Matrix;
 use super::super::super::isa::memory::Ordering;
+use super::super::super::lower::code::Code;
 use super::super::access::{Part, Spaces};
 use super::super::fault::FaultKind;
 use super::super::memory::RegionPlace;
@@ -16,7 +18,10 @@ use super::happens_before::{HappensBefore, lanes_of};
 use super::hooks::shadow_of;
 use super::page::PAGE;
 use super::report::CheckedAccess;
-use super::shadow::{Entry, PackedAccess, Record, Strength, WORD};
+use super::shadow::{EARLIER, Entry, PackedAccess, Record, Strength, WORD};
+
+/// The rule of `docs/races.md` by which the idiom mode accepts an asynchronous write after a generic access.
+const OVERWRITE_RULE: u8 = 39;
 
 /// The fences of a thread that are recorded one by one.
 const MOST_OF_A_THREAD: usize = 8;
@@ -75,6 +80,8 @@ const WITHOUT_FENCE: &str = "without a proxy fence: execute `fence.proxy.async` 
                              barrier that orders the two";
 const CHANGED_MAP: &str = "in this launch: a tensor map is read through a proxy of its own, and no `fence.proxy.tensormap` \
                           acquired the change";
+const OVERWRITES: &str = "without a proxy fence: execute `fence.proxy.async` after the access, before or after the \
+                          barrier that orders the two";
 const OVERWRITTEN: &str = "before a wait completed the operation: wait for it first";
 
 impl Worker<'_, '_> {
@@ -107,6 +114,68 @@ impl Worker<'_, '_> {
             (is_generic && is_ordered && !proxy_fences.separate(order, write, me))
                 .then_some(WITHOUT_FENCE)
         });
+    }
+
+    /// Checks an asynchronous write that a thread issues, against the earlier generic accesses to the bytes (rule 39).
+    pub(in super::super) fn race_asynchronous_write(
+        &mut self,
+        (warp, lane): (u32, u32),
+        pc: u32,
+        (offset, bytes): (usize, usize),
+    ) {
+        self.with_races(|worker, races, block| {
+            let me = Thread::new(block.order.block, warp * 32 + lane);
+            for word in offset / 4..(offset + bytes).div_ceil(4) {
+                if races.accepted.contains(&(OVERWRITE_RULE, pc))
+                    || worker.launch.seen.contains_key(&(FaultKind::DataRace, pc))
+                {
+                    return;
+                }
+                let Some(other) = worker.access_before_overwrite(block, word, me) else { continue };
+                if races.lenient {
+                    races.accepted.insert((OVERWRITE_RULE, pc));
+                    return;
+                }
+                let access = PackedAccess::new(pc, WORD, Strength::Bulk, 0);
+                let record = Record { thread: me, time: block.order.now(warp), access };
+                let entry = Entry { record, lanes: 1 << lane, writes: true, sees: false };
+                let address = worker.launch.shared.address(word * 4);
+                let element =
+                    Element { thread: me, address, bytes: 4, region: None, offset: word * 4 };
+                let judged = CheckedAccess { pc, element, entry };
+                worker.report_asynchronous_write(&judged, &other, OVERWRITES);
+            }
+        });
+    }
+
+    /// A generic access to a word that happens before an asynchronous write of a thread, without a proxy fence between.
+    fn access_before_overwrite(
+        &self,
+        block: &mut BlockRaces,
+        word: usize,
+        me: Thread,
+    ) -> Option<Entry> {
+        let cell = block.shared.page(word).cell(word % PAGE);
+        let earlier = if cell.flags & EARLIER == 0 { Record::default() } else { cell.earlier };
+        let accesses = [(cell.read, false), (earlier, false), (cell.write, true)];
+        let BlockRaces { order, proxy_fences, .. } = block;
+        accesses.into_iter().find_map(|(record, writes)| {
+            let is_defect = record.time != 0
+                && self.is_generic(&record)
+                && order.before(&record, record.thread, me)
+                && !proxy_fences.separate(order, &record, me);
+            let lanes = 1 << record.thread.lane();
+            is_defect.then_some(Entry { record, lanes, writes, sees: false })
+        })
+    }
+
+    /// Whether an access is one of the generic proxy: not by a bulk copy or a product of a warpgroup.
+    fn is_generic(&self, record: &Record) -> bool {
+        let op = self.launch.program.ops.get(record.access.pc() as usize);
+        let is_product = |code: Code| {
+            matches!(code, Code::Matrix { matrix: Matrix::Warpgroup(_), .. } | Code::CopyBulk(_))
+        };
+        record.access.strength() != Strength::Bulk && !op.is_some_and(|op| is_product(op.code))
     }
 
     /// A clock of everything before an asynchronous operation that this warp issues.

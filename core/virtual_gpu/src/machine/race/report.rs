@@ -165,6 +165,27 @@ impl Worker<'_, '_> {
         self.report_of(judged.pc, thread, Finding { details, ..finding });
     }
 
+    /// Reports an asynchronous write after a generic access (rule 39).
+    pub(super) fn report_asynchronous_write(
+        &mut self,
+        judged: &CheckedAccess,
+        other: &Entry,
+        defect: &str,
+    ) {
+        let finding = self.finding(judged, other, other.record.thread);
+        let ([bx, by, bz], [x, y, z]) = self.launch.coordinates(other.record.thread);
+        let (name, offset) = self.name_of(judged);
+        let name = name.as_deref().unwrap_or("memory");
+        let verb = if other.writes { "wrote" } else { "read" };
+        let details = format!(
+            "an asynchronous write of {} bytes at offset {offset} of `{name}`, which block ({bx}, {by}, {bz}), thread \
+             ({x}, {y}, {z}) {verb} {defect}",
+            judged.element.bytes,
+        );
+        let (_, thread) = self.launch.coordinates(judged.element.thread);
+        self.report_of(judged.pc, thread, Finding { details, ..finding });
+    }
+
     /// A read through the read-only cache of data that the launch wrote (rule 25).
     fn behind_write(&self, judged: &CheckedAccess, writer: Thread) -> String {
         let ([bx, by, bz], [x, y, z]) = self.launch.coordinates(writer);

@@ -5,6 +5,7 @@
 
 mod descriptor;
 mod fragment;
+mod in_flight;
 mod product;
 mod rows;
 mod warpgroup;

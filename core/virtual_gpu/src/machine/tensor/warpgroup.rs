@@ -1,7 +1,8 @@
 //! Products of a warpgroup. PTX ISA, section "Asynchronous Warpgroup Level Matrix Instructions".
 //!
 //! Each of the four warps computes the 16 rows of D that it holds, when it issues the product. The operands in shared
-//! memory count as read from then until a wait completes the group of the product.
+//! memory count as read from then until a wait completes the group of the product; the registers are in flight until
+//! then (`in_flight`).
 
 use super::super::super::isa::matrix::{Source, Warpgroup};
 use super::super::super::lower::code::{Op, Slot};
@@ -15,6 +16,7 @@ use super::super::run::Worker;
 use super::super::swizzle::period;
 use super::super::warp::{Frame, LANES};
 use super::descriptor::{CHUNK, Descriptor};
+use super::in_flight::RegistersInFlight;
 use super::product::{Kind, Sums, gather, kind, multiply_words, scatter, undefined, unknown};
 
 /// Warps of a warpgroup.
@@ -31,10 +33,11 @@ const LINE: u32 = 32;
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct PendingProducts {
     /// The number of committed groups.
-    groups: u64,
+    pub(super) groups: u64,
     /// The number of products that the warp has issued.
     issued: u64,
     operands: Vec<PendingOperand>,
+    pub(super) registers: RegistersInFlight,
 }
 
 /// A matrix in shared memory that a pending product reads.
@@ -115,7 +118,7 @@ impl SharedMatrix {
 
 impl Worker<'_, '_> {
     /// The products of the warp that no wait has completed.
-    fn products(&mut self) -> &mut PendingProducts {
+    pub(super) fn products(&mut self) -> &mut PendingProducts {
         let (all, index) = (&mut self.block.products, self.warp.index as usize);
         if all.len() <= index {
             all.resize_with(index + 1, PendingProducts::default);
@@ -132,7 +135,7 @@ impl Worker<'_, '_> {
     ) {
         match operation {
             Warpgroup::Multiply(_) => self.warpgroup_multiply(pc, op, frame, mask),
-            Warpgroup::Fence => {}
+            Warpgroup::Fence => self.products().registers.fence(),
             Warpgroup::CommitGroup => self.products().groups += 1,
             Warpgroup::WaitGroup => self.wait_for_products(op.immediate as u64),
         }
@@ -371,6 +374,7 @@ impl Worker<'_, '_> {
     /// Completes all but the last groups: until now their operands count as read.
     fn wait_for_products(&mut self, pending: u64) {
         let complete = self.products().groups.saturating_sub(pending);
+        self.products().registers.complete(complete);
         let operands = std::mem::take(&mut self.products().operands);
         let (due, rest): (Vec<_>, Vec<_>) =
             operands.into_iter().partition(|operand| operand.group < complete);

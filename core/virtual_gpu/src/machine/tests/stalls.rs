@@ -77,6 +77,33 @@ fn who_waits_for_what_nobody_writes_waits_for_ever() {
 }
 
 #[test]
+fn a_wait_for_a_phase_names_the_barrier_object_and_its_missing_arrivals() {
+    let wait = |before: &str, parity: u32| {
+        format!(
+            ".shared .align 8 .b64 bar;\nmbarrier.init.shared.b64 [bar], 1;\n{before}\
+             W: mbarrier.try_wait.parity.shared.b64 %q0, [bar], {parity};\n@!%q0 bra W;\n"
+        )
+    };
+    let idle = "waits for 1 of 1 arrivals and 0 bytes, and warp 0 waits for the end of this phase: no thread has arrived";
+    ends(&wait("", 0), (1, 1), "livelock", idle);
+    // The phase of parity 0 is over; a wait for parity 1 waits for the next one.
+    let arrival = "mbarrier.arrive.shared.b64 %d1, [bar];\n";
+    ends(
+        &wait(arrival, 1),
+        (1, 1),
+        "livelock",
+        "in a phase of parity 1, waits for 1 of 1 arrivals",
+    );
+    let bytes = "mbarrier.arrive.expect_tx.shared.b64 %d1, [bar], 64;\n";
+    ends(
+        &wait(bytes, 0),
+        (1, 1),
+        "livelock",
+        "waits for 0 of 1 arrivals and 64 bytes, and warp 0 waits",
+    );
+}
+
+#[test]
 fn who_waits_at_a_barrier_for_such_a_thread_is_named_too() {
     let body = format!("setp.ge.u32 %q1, %r0, 32;\n@%q1 bra B;\n{SPIN}B: bar.sync 0;\n");
     ends(&body, (1, 64), "livelock", "waiting at barrier 0: warp 1 of block (0, 0, 0)");
