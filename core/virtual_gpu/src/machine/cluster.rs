@@ -1,7 +1,4 @@
-//! Clusters: the special registers that describe the position of a block in its cluster.
-//!
-//! Distributed shared memory and the cluster barrier are not supported; an instruction that uses them is rejected
-//! when the module is loaded.
+//! Clusters: their size, and the position of a block in its cluster.
 
 use super::super::module::Function;
 use super::launch::{LaunchConfig, LaunchError};
@@ -20,13 +17,16 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
+    /// Clusters of one block, which the launch does not specify.
+    pub(super) const SINGLE: Self = Self { size: [1; 3], is_explicit: false };
+
     /// The cluster size of the launch configuration, or else of the kernel.
     pub(super) fn from_launch(
         function: &Function,
         config: &LaunchConfig,
     ) -> Result<Self, LaunchError> {
         let Some(size) = config.cluster.or(function.bounds.cluster) else {
-            return Ok(Self { size: [1; 3], is_explicit: false });
+            return Ok(Self::SINGLE);
         };
         let refuse = |reason: String| Err(LaunchError::Size { what: "a cluster", size, reason });
         if let Some(required) = function.bounds.cluster
@@ -70,6 +70,20 @@ impl Clusters {
         (z * height + y) * width + x
     }
 
+    /// The index of a block in the grid: the block with this rank in a cluster, given by its linear index among the
+    /// clusters of the grid.
+    pub(super) fn block(self, grid: [u32; 3], cluster: u64, rank: u32) -> [u32; 3] {
+        let ([width, height, _], [across, down, _]) = (self.size, self.count(grid).map(u64::from));
+        let of = [cluster % across, cluster / across % down, cluster / (across * down)];
+        let within = [rank % width, rank / width % height, rank / (width * height)];
+        [0, 1, 2].map(|axis: usize| of[axis] as u32 * self.size[axis] + within[axis])
+    }
+
+    /// The number of clusters that are resident where this number of blocks is.
+    pub(super) fn resident_clusters(self, blocks: usize) -> usize {
+        (blocks / self.blocks().max(1) as usize).max(1)
+    }
+
     /// The number of blocks in a cluster.
     pub(super) fn blocks(self) -> u32 {
         self.size.iter().product()
@@ -93,5 +107,23 @@ mod tests {
         assert_eq!(clusters.place([3, 7, 4]), [1, 1, 0]);
         assert_eq!(clusters.rank([3, 7, 4]), 3);
         assert_eq!(clusters.blocks(), 6);
+    }
+
+    #[test]
+    fn every_block_has_one_cluster_and_one_rank() {
+        let (clusters, grid) = (Clusters { size: [2, 3, 1], is_explicit: true }, [4, 9, 2]);
+        let mut blocks = Vec::new();
+        for cluster in 0..12 {
+            for rank in 0..clusters.blocks() {
+                let block = clusters.block(grid, cluster, rank);
+                assert_eq!(clusters.rank(block), rank);
+                let [x, y, z] = clusters.index(block).map(u64::from);
+                assert_eq!((z * 3 + y) * 2 + x, cluster);
+                blocks.push(block);
+            }
+        }
+        blocks.sort_unstable();
+        blocks.dedup();
+        assert_eq!(blocks.len(), 72);
     }
 }

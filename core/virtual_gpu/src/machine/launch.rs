@@ -344,6 +344,7 @@ impl Machine {
         let blocks = config.blocks.select(product(config.grid));
         let (shape, Prepared { pool, shared, clusters, environment, watch }) =
             (self.shape, prepared);
+        let scheduled = if blocks.is_sample() { Clusters::SINGLE } else { clusters };
         let resident = shape.resident_blocks(program, config.block.iter().product(), shared.bytes);
         let new = |memory, common| Launch {
             module,
@@ -356,6 +357,7 @@ impl Machine {
             shape,
             grid: config.grid,
             clusters,
+            scheduled,
             block: config.block,
             dynamic_shared: config.dynamic_shared,
             checks: config.checks,
@@ -390,7 +392,8 @@ impl Machine {
         let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
         let (mut caches, mut watched, mut traced) = (None, None, Vec::new());
         let counts = if let Some(threads) = threads(config.schedule, program, &mut report) {
-            let common = ParallelLaunch::new(resident.div_ceil(threads.get()));
+            let common =
+                ParallelLaunch::new(scheduled.resident_clusters(resident).div_ceil(threads.get()));
             let mut memories: Vec<_> = (0..threads.get()).map(|_| self.memory.share()).collect();
             let outcome = parallel::run(new, &common, &mut memories);
             memories.iter().for_each(|memory| self.memory.add_touched(memory));

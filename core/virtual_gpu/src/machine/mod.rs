@@ -36,6 +36,7 @@ mod race;
 mod recording;
 mod region_bytes;
 mod register_init_mask;
+mod resident;
 mod run;
 mod schedule;
 mod session;

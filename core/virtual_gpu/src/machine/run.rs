@@ -38,6 +38,8 @@ pub(super) struct Launch<'m> {
     pub(super) shape: DeviceShape,
     pub(super) grid: [u32; 3],
     pub(super) clusters: Clusters,
+    /// The blocks that start and run together: clusters, or single blocks if only a sample of the grid runs.
+    pub(super) scheduled: Clusters,
     pub(super) block: [u32; 3],
     pub(super) dynamic_shared: u32,
     pub(super) checks: Checks,
@@ -95,8 +97,8 @@ pub(super) struct Launch<'m> {
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) fault: Fault,
-    /// The linear index of the block.
-    pub(super) block: u64,
+    /// The linear index of the cluster.
+    pub(super) cluster: u64,
     pub(super) pc: u32,
 }
 
@@ -108,6 +110,8 @@ pub(super) const MOST_FAULTS: usize = 256;
 pub(super) struct BlockState {
     pub(super) index: [u32; 3],
     pub(super) linear: u64,
+    /// The linear index of its cluster among the clusters of the grid.
+    pub(super) cluster: u64,
     pub(super) threads: u32,
     pub(super) shared: SharedMemory,
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
@@ -193,11 +197,13 @@ impl Worker<'_, '_> {
         if kind.is_fatal() || self.launch.on_fault == OnFault::Stop {
             self.launch.stopped = true;
         }
-        let block = self.block.linear;
+        let cluster = self.block.cluster;
         let known = self.launch.seen.get(&(kind, pc)).copied();
-        // Of blocks that run at once, the lowest one is reported, in any order of execution.
+        // Of clusters that run at once, the lowest one is reported, in any order of execution.
         let counts = match known {
-            Some(index) => self.launch.common.is_some() && block < self.launch.faults[index].block,
+            Some(index) => {
+                self.launch.common.is_some() && cluster < self.launch.faults[index].cluster
+            }
             None => self.launch.faults.len() < MOST_FAULTS,
         };
         if !counts {
@@ -228,7 +234,7 @@ impl Worker<'_, '_> {
             other: finding.other,
             details: finding.details,
         };
-        Recorded { fault, block: self.block.linear, pc }
+        Recorded { fault, cluster: self.block.cluster, pc }
     }
 
     /// Reports the use of an uninitialised value, with the load that returned it.
