@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::isa::approximate::Approximate;
+use super::super::isa::cluster::Cluster;
 use super::super::isa::convert::Convert;
 use super::super::isa::float::{Float, FloatFormat};
 use super::super::isa::integer::Integer;
@@ -142,12 +143,13 @@ pub(crate) fn kind(code: Code) -> Kind {
         | Code::FrameAddress
         | Code::ToGeneric(_)
         | Code::FromGeneric(_)
-        | Code::IsInSpace(_) => Kind::Move,
+        | Code::IsInSpace(_)
+        | Code::Cluster(Cluster::MapShared(..) | Cluster::RankOf(..)) => Kind::Move,
         Code::Special(_) => Kind::SpecialRegister,
         Code::Load { access, .. } | Code::Store { access, .. } => match access.space {
             Space::Generic | Space::Global => Kind::Global,
             Space::Const => Kind::Constant,
-            Space::Shared => Kind::Shared,
+            Space::Shared | Space::SharedCluster => Kind::Shared,
             Space::Local | Space::Param => Kind::Local,
         },
         Code::Atomic { .. } | Code::AtomicVector { .. } => Kind::Atomic,
@@ -177,7 +179,8 @@ pub(crate) fn kind(code: Code) -> Kind {
         | Code::Reduce(..)
         | Code::SynchroniseWarp
         | Code::Fence(..)
-        | Code::ProxyFence(_) => Kind::Barrier,
+        | Code::ProxyFence(_)
+        | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_)) => Kind::Barrier,
         Code::Warp(_) => Kind::Warp,
         Code::Sleep => Kind::Other,
         Code::Hint => Kind::Hint,

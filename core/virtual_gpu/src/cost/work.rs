@@ -55,6 +55,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::Warp(_)
         | Code::Fence(..)
         | Code::ProxyFence(_)
+        | Code::Cluster(_)
         | Code::Sleep
         | Code::Hint => {}
     }

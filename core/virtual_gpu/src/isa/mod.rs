@@ -8,6 +8,7 @@ pub mod async_copy;
 pub mod atomic;
 pub mod barrier;
 pub mod bulk_copy;
+pub mod cluster;
 pub mod compare;
 pub mod control;
 pub mod convert;
@@ -83,6 +84,8 @@ pub enum Operation {
     BulkCopy(bulk_copy::BulkCopy),
     /// Barrier objects in shared memory.
     Mbarrier(mbarrier::Mbarrier),
+    /// Operations between the blocks of a cluster.
+    Cluster(cluster::Cluster),
 }
 
 /// The result of decoding.
@@ -139,6 +142,7 @@ impl Row {
 
 /// All families; if two match an instruction, the earlier one is selected.
 const FAMILIES: &[&[Row]] = &[
+    cluster::TABLE,
     extended::TABLE,
     integer::TABLE,
     video::TABLE,

@@ -5,7 +5,7 @@ use std::fmt;
 /// Why an instruction is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Clusters, tensor maps and bulk reductions of Hopper.
+    /// Tensor maps and bulk reductions of Hopper.
     HopperAsynchronous,
     /// Textures and surfaces.
     Texture,
@@ -24,9 +24,7 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::HopperAsynchronous => {
-                "clusters, tensor maps and bulk reductions are not modelled"
-            }
+            Self::HopperAsynchronous => "tensor maps and bulk reductions are not modelled",
             Self::Texture => "textures and surfaces are not modelled",
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
             Self::Sparse => "sparse matrices are not modelled",
@@ -39,7 +37,6 @@ impl fmt::Display for Reason {
 
 /// Not supported with any modifiers.
 const OPCODES: &[(Reason, &[&str])] = &[
-    (Reason::HopperAsynchronous, &["mapa", "getctarank"]),
     (Reason::BlackwellTensor, &["tcgen05", "clusterlaunchcontrol"]),
     (Reason::Texture, &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"]),
     (Reason::MultiGpu, &["multimem"]),
@@ -51,7 +48,6 @@ const MODIFIERS: &[(Reason, &str, &[&str])] = &[
     (Reason::HopperAsynchronous, "cp", &["reduce", "tensor", "multicast::cluster", "cp_mask"]),
     (Reason::HopperAsynchronous, "st", &["async", "bulk"]),
     (Reason::HopperAsynchronous, "red", &["async"]),
-    (Reason::HopperAsynchronous, "barrier", &["cluster"]),
     (
         Reason::HopperAsynchronous,
         "fence",
@@ -79,15 +75,5 @@ pub(crate) fn reason(opcode: &str, modifiers: &[&str]) -> Option<Reason> {
     let by_modifier = MODIFIERS.iter().find(|(_, name, words)| {
         *name == opcode && words.iter().any(|word| modifiers.contains(word))
     });
-    if let Some((reason, _, _)) = by_modifier {
-        return Some(*reason);
-    }
-    // `isspacep` is supported: without clusters its result is known.
-    // A proxy fence names the memory only, and a bulk copy writes to its own block without `mapa`.
-    let is_own =
-        matches!(opcode, "isspacep" | "fence") || opcode == "cp" && modifiers.contains(&"bulk");
-    let names_cluster = modifiers
-        .iter()
-        .any(|word| word.starts_with("shared::cluster") || word.starts_with("multicast::"));
-    (names_cluster && !is_own).then_some(Reason::HopperAsynchronous)
+    by_modifier.map(|(reason, _, _)| *reason)
 }

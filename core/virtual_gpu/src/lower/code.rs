@@ -4,6 +4,7 @@ use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
 use super::super::isa::atomic::Atomic;
 use super::super::isa::barrier::{Alignment, FenceOrder, Proxy, Vote};
+use super::super::isa::cluster::Cluster;
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
 use super::super::isa::extended::Extended;
@@ -201,6 +202,8 @@ pub(crate) enum Code {
     Fence(FenceOrder, Scope),
     /// Orders generic accesses with those of asynchronous operations.
     ProxyFence(Proxy),
+    /// An operation between the blocks of a cluster.
+    Cluster(Cluster),
     Sleep,
     /// A hint without an effect on values.
     Hint,

@@ -227,7 +227,7 @@ fn object(module: &Module, function: FunctionId, symbol: Symbol) -> Option<Objec
             match body.locals.get(local.0 as usize)?.space {
                 Space::Shared => Some(Object::FunctionShared(function, local.0)),
                 Space::Global | Space::Const => Some(Object::FunctionStatic(function, local.0)),
-                Space::Local | Space::Param | Space::Generic => None,
+                Space::Local | Space::Param | Space::Generic | Space::SharedCluster => None,
             }
         }
     }

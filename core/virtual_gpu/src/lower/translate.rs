@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod barrier;
+mod cluster;
 mod compute;
 mod control;
 mod matrix;
@@ -192,6 +193,7 @@ impl Translator<'_> {
             Operation::AsyncCopy(what) => self.copy_async(instruction, what),
             Operation::BulkCopy(what) => self.bulk_copy(instruction, what),
             Operation::Mbarrier(what) => self.mbarrier(instruction, what),
+            Operation::Cluster(what) => self.cluster(instruction, what),
         }
     }
 }

@@ -2,10 +2,15 @@
 
 use super::super::module::Function;
 use super::launch::{LaunchConfig, LaunchError};
+use super::peers::VARIABLE_BITS;
+use super::shared::SPACING_BITS;
 
 /// The largest number of blocks in a cluster: every device since compute capability 9.0 accepts it for kernels that
 /// opt in to more than 8 (CUDA C++ Programming Guide, "Thread Block Clusters").
 const MOST_BLOCKS: u64 = 16;
+
+/// The largest number of shared variables of a kernel that runs in clusters of several blocks.
+const MOST_VARIABLES: usize = (1 << (VARIABLE_BITS - SPACING_BITS)) - 1;
 
 /// The clusters of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +52,16 @@ impl Clusters {
             return refuse(format!("the size does not divide the grid of {:?}", config.grid));
         }
         Ok(Self { size, is_explicit: true })
+    }
+
+    /// Checks that the addresses of shared variables leave room for the rank of a block.
+    pub(super) fn check_variables(self, variables: usize) -> Result<(), LaunchError> {
+        if self.blocks() > 1 && variables > MOST_VARIABLES {
+            let what =
+                "a cluster of several blocks for a kernel with more than 127 shared variables";
+            return Err(LaunchError::Unavailable(what));
+        }
+        Ok(())
     }
 
     /// The cluster index of a block.

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::block_order::BlockStarts;
+use super::cluster_barrier::ClusterArrivals;
 use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
 use super::launch::Races;
@@ -37,10 +38,19 @@ pub(super) struct Block {
     pub(super) has_ended: bool,
 }
 
+impl Block {
+    fn waits_at_cluster_barrier(&self) -> bool {
+        let mut splits = self.warps.iter().flat_map(|warp| &warp.splits);
+        splits.any(|split| split.state == SplitState::ClusterBarrier)
+    }
+}
+
 pub(super) enum BlockStop {
     Ended,
     /// Its turn is over.
     Suspended,
+    /// No thread can run; some wait at the barrier of the cluster.
+    AtClusterBarrier,
     /// The launch reached a limit, in a turn of the warp at this position.
     Limited(LimitKind, usize),
 }
@@ -138,6 +148,7 @@ impl Launch<'_> {
             threads,
             shared: SharedMemory::new(self.shared.bytes as usize),
             barriers: vec![BlockBarrier::default(); BARRIERS],
+            cluster_arrivals: ClusterArrivals::default(),
             exited: 0,
             copies: Copies::default(),
             mbarriers: BTreeSet::new(),
@@ -214,6 +225,9 @@ impl Launch<'_> {
             if block.warps.iter().all(|warp| warp.splits.is_empty()) {
                 self.check_warpgroups(block);
                 return BlockStop::Ended;
+            }
+            if !ran && !released && block.waits_at_cluster_barrier() {
+                return BlockStop::AtClusterBarrier;
             }
             if !ran && !released && !self.resolve(block) {
                 return BlockStop::Ended;
@@ -318,7 +332,7 @@ impl Launch<'_> {
     }
 
     /// No thread of the block can continue: reports why, and lets lanes continue where that is possible.
-    fn resolve(&mut self, block: &mut Block) -> bool {
+    pub(super) fn resolve(&mut self, block: &mut Block) -> bool {
         let at_warp_operation = block.warps.iter().position(|warp| {
             warp.splits.iter().any(|split| matches!(split.state, SplitState::WarpSync(_)))
         });

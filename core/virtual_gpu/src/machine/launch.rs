@@ -22,7 +22,8 @@ use super::layout::{place_objects, place_parameters, pool};
 use super::limit::Deadline;
 use super::memory::Addresses;
 use super::parallel::{self, ParallelLaunch};
-use super::race::{self, Accepted, LaunchRaces};
+use super::peers::Peers;
+use super::race::{self, Accepted, ClusterMap, LaunchRaces};
 use super::recording::Recording;
 use super::run::Launch;
 pub(super) use super::schedule::Schedule;
@@ -223,7 +224,7 @@ pub enum LaunchError {
     Unavailable(&'static str),
     /// A sample of the grid was requested, but blocks may wait for each other.
     #[error(
-        "the kernel cannot run on a sample of its blocks: the load at PTX {0} reads memory that other blocks write"
+        "the kernel cannot run on a sample of its blocks: the instruction at PTX {0} depends on other blocks"
     )]
     Sample(PtxLocation),
     /// The kernel has instructions that the machine does not support.
@@ -302,6 +303,7 @@ impl Machine {
         }
         cooperative::check(self.shape, &program, shared.bytes, config)?;
         let clusters = Clusters::from_launch(function, config)?;
+        clusters.check_variables(shared.variables.len())?;
         let parameters = self.parameters(function, config)?;
         let mut addresses = place_objects(
             &mut self.memory,
@@ -358,6 +360,7 @@ impl Machine {
             grid: config.grid,
             clusters,
             scheduled,
+            peers: Peers::default(),
             block: config.block,
             dynamic_shared: config.dynamic_shared,
             checks: config.checks,
@@ -382,7 +385,12 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
-            races: LaunchRaces::new(config.checks.races, program),
+            races: LaunchRaces::new(
+                config.checks.races,
+                program,
+                (scheduled.blocks() > 1)
+                    .then_some(ClusterMap { clusters: scheduled, grid: config.grid }),
+            ),
             order: order(config.schedule),
             common,
             counted_steps: 0,

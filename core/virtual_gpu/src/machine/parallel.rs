@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::cost::Counts;
+use super::super::isa::cluster::Cluster;
 use super::super::isa::memory::{Ordering, Scope, Space};
 use super::super::isa::special_register::{Single, SpecialRegister};
 use super::super::lower::Program;
@@ -174,9 +175,17 @@ pub(super) fn has_meeting_blocks(program: &Program) -> Option<&'static str> {
     program.ops.iter().find_map(|op| meeting(&op.code))
 }
 
+/// Whether an operation waits for other blocks of the cluster, or gives access to their shared memory.
+pub(super) const fn is_between_blocks(code: Code) -> bool {
+    matches!(code, Code::Cluster(Cluster::MapShared(..) | Cluster::Arrive(..) | Cluster::Wait(_)))
+}
+
 fn meeting(code: &Code) -> Option<&'static str> {
+    if is_between_blocks(*code) {
+        return Some("the blocks of a cluster synchronise or access each other's shared memory");
+    }
     if let Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } = code {
-        let is_own = atomic.space == Space::Shared;
+        let is_own = atomic.space.is_shared();
         return (!is_own).then_some("blocks execute atomics, in a deterministic order");
     }
     if let Code::Load { access, .. } | Code::Store { access, .. } = code {

@@ -2,7 +2,9 @@
 
 use super::grid::{Block, BlockStop};
 use super::limit::LimitKind;
+use super::peers::Peers;
 use super::run::Launch;
+use super::warp::SplitState;
 
 /// The blocks of a cluster that has started.
 pub(super) struct ResidentCluster {
@@ -32,32 +34,64 @@ impl Launch<'_> {
         ResidentCluster { blocks: blocks.collect() }
     }
 
-    /// One turn of each block of a cluster, or several if the blocks wait for each other only.
+    /// One turn of each block of a cluster, or several if its blocks wait only for each other.
     pub(super) fn run_cluster(&mut self, cluster: &mut ResidentCluster) -> ClusterStop {
-        if let [block] = &mut cluster.blocks[..] {
-            return match self.run_block(block) {
-                BlockStop::Ended => ClusterStop::Ended,
-                BlockStop::Suspended => ClusterStop::Suspended,
-                BlockStop::Limited(limit, warp) => ClusterStop::Limited { limit, rank: 0, warp },
-            };
-        }
-        let mut is_suspended = false;
-        for rank in self.order.permutation(cluster.blocks.len()) {
-            let block = &mut cluster.blocks[rank];
-            if block.has_ended {
-                continue;
-            }
-            match self.run_block(block) {
-                BlockStop::Ended => block.has_ended = true,
-                BlockStop::Suspended => is_suspended = true,
-                BlockStop::Limited(limit, warp) => {
-                    return ClusterStop::Limited { limit, rank, warp };
+        loop {
+            let mut is_suspended = false;
+            for rank in self.order.permutation(cluster.blocks.len()) {
+                if cluster.blocks[rank].has_ended {
+                    continue;
+                }
+                match self.with_peers(cluster, rank, Self::run_block) {
+                    BlockStop::Ended => cluster.blocks[rank].has_ended = true,
+                    BlockStop::Suspended => is_suspended = true,
+                    BlockStop::AtClusterBarrier => {}
+                    BlockStop::Limited(limit, warp) => {
+                        return ClusterStop::Limited { limit, rank, warp };
+                    }
+                }
+                if self.stopped {
+                    return ClusterStop::Ended;
                 }
             }
-            if self.stopped {
+            let is_released = self.release_cluster_barrier(cluster);
+            if is_suspended {
+                return ClusterStop::Suspended;
+            }
+            let has_ended = cluster.blocks.iter().all(|block| block.has_ended);
+            if has_ended || !is_released && !self.resolve_cluster(cluster) {
                 return ClusterStop::Ended;
             }
         }
-        if is_suspended { ClusterStop::Suspended } else { ClusterStop::Ended }
+    }
+
+    /// Gives a block access to the memory of the others for as long as it runs.
+    fn with_peers<T>(
+        &mut self,
+        cluster: &mut ResidentCluster,
+        rank: usize,
+        run: impl FnOnce(&mut Self, &mut Block) -> T,
+    ) -> T {
+        let mut block = cluster.blocks.remove(rank);
+        self.peers = Peers::new(rank as u32, std::mem::take(&mut cluster.blocks));
+        let result = run(self, &mut block);
+        cluster.blocks = std::mem::take(&mut self.peers.blocks);
+        cluster.blocks.insert(rank, block);
+        result
+    }
+
+    /// No thread of a cluster can continue: lets lanes continue that wait for others of their warp, or reports why.
+    fn resolve_cluster(&mut self, cluster: &mut ResidentCluster) -> bool {
+        let waits = |block: &Block| {
+            let mut splits = block.warps.iter().flat_map(|warp| &warp.splits);
+            splits.any(|split| matches!(split.state, SplitState::WarpSync(_)))
+        };
+        match cluster.blocks.iter().position(waits) {
+            Some(rank) => self.with_peers(cluster, rank, Self::resolve),
+            None => {
+                self.report_cluster_deadlock(cluster);
+                false
+            }
+        }
     }
 }

@@ -18,6 +18,7 @@ use super::lanes::{Lanes, Pool};
 use super::limit::Deadline;
 use super::memory::Memory;
 use super::parallel::ParallelLaunch;
+use super::peers::Peers;
 use super::race::{Accepted, BlockRaces, LaunchRaces};
 use super::shared::{SharedLayout, SharedMemory};
 use super::trace::Tracing;
@@ -40,6 +41,8 @@ pub(super) struct Launch<'m> {
     pub(super) clusters: Clusters,
     /// The blocks that start and run together: clusters, or single blocks if only a sample of the grid runs.
     pub(super) scheduled: Clusters,
+    /// The other blocks of the cluster whose block has its turn.
+    pub(super) peers: Peers,
     pub(super) block: [u32; 3],
     pub(super) dynamic_shared: u32,
     pub(super) checks: Checks,
@@ -115,6 +118,8 @@ pub(super) struct BlockState {
     pub(super) threads: u32,
     pub(super) shared: SharedMemory,
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
+    /// The arrivals of its threads at the barrier of the cluster.
+    pub(super) cluster_arrivals: super::cluster_barrier::ClusterArrivals,
     /// The number of threads that have exited.
     pub(super) exited: u32,
     /// Pending asynchronous copies.

@@ -46,6 +46,7 @@ struct WarpsAtPosition {
 enum WarpActivity {
     Running,
     AtBarrier(u8),
+    AtClusterBarrier,
     AtWarpOperation,
 }
 
@@ -86,6 +87,7 @@ impl Launch<'_> {
         let how = match how {
             WarpActivity::Running => "running".to_owned(),
             WarpActivity::AtBarrier(number) => format!("waiting at barrier {number}"),
+            WarpActivity::AtClusterBarrier => "waiting at the cluster barrier".to_owned(),
             WarpActivity::AtWarpOperation => "waiting at a warp-wide operation".to_owned(),
         };
         let WarpsAtPosition { warps, block: [x, y, z], warp, lanes } = standing;
@@ -224,6 +226,7 @@ fn place(split: &Split) -> (u32, WarpActivity) {
         SplitState::Barrier(number) => {
             (split.pc.saturating_sub(1), WarpActivity::AtBarrier(number))
         }
+        SplitState::ClusterBarrier => (split.pc.saturating_sub(1), WarpActivity::AtClusterBarrier),
         SplitState::WarpSync(_) => (split.pc, WarpActivity::AtWarpOperation),
         SplitState::Ready => (split.pc, WarpActivity::Running),
     }

@@ -107,6 +107,7 @@ pub(super) fn execute(
         | Code::Warp(_)
         | Code::Fence(..)
         | Code::ProxyFence(_)
+        | Code::Cluster(_)
         | Code::Sleep
         | Code::Hint => return false,
     }

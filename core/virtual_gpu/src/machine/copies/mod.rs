@@ -415,7 +415,7 @@ impl Worker<'_, '_> {
             "bytes of `{name}` that a pending asynchronous copy at PTX {place} will write; no wait completed it"
         );
         let access = "asynchronous copy";
-        let block = self.block.index;
+        let block = self.launch.peers.owner().unwrap_or(self.block.index);
         let finding = Finding {
             kind: FaultKind::MissingWait,
             lane: lane as u32,

@@ -50,6 +50,10 @@ impl ProxyFences {
 
     /// Whether a fence lies between a write and the present access of a thread.
     fn separate(&self, order: &HappensBefore, write: &Record, me: Thread) -> bool {
+        // The fences of other blocks are not recorded here.
+        if write.thread.block() != order.block {
+            return true;
+        }
         let between = |number: usize, fence: &ProxyFence| {
             let by = Thread::new(order.block, number as u32);
             let record = Record { thread: by, time: fence.time, ..*write };

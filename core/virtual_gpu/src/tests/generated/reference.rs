@@ -106,7 +106,8 @@ impl Thread<'_> {
             | Operation::Matrix(_)
             | Operation::AsyncCopy(_)
             | Operation::BulkCopy(_)
-            | Operation::Mbarrier(_) => {
+            | Operation::Mbarrier(_)
+            | Operation::Cluster(_) => {
                 instruction.sources().iter().map(|o| self.read(o)).collect::<Result<_, _>>()?
             }
         };
@@ -144,7 +145,8 @@ impl Thread<'_> {
             | Operation::Matrix(_)
             | Operation::AsyncCopy(_)
             | Operation::BulkCopy(_)
-            | Operation::Mbarrier(_) => return Err(outside()),
+            | Operation::Mbarrier(_)
+            | Operation::Cluster(_) => return Err(outside()),
         };
         let Some(Operand::Register(register)) = instruction.operands.first() else {
             return Err(outside());
