@@ -90,6 +90,7 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         },
         Code::CopyAsync(_)
         | Code::CopyBulk(_)
+        | Code::WriteToCluster(_)
         | Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
@@ -108,7 +109,9 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::SynchroniseWarp
         | Code::Fence(..)
         | Code::ProxyFence(_)
-        | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_)) => InstructionClass::Barrier,
+        | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_) | Cluster::InitialisationFence) => {
+            InstructionClass::Barrier
+        }
         Code::Warp(_) => InstructionClass::Warp,
         Code::Sleep | Code::Hint => InstructionClass::Other,
     }

@@ -164,6 +164,7 @@ pub(crate) fn kind(code: Code) -> Kind {
             Matrix::WarpLoad(..) | Matrix::WarpStore(..) => Kind::Global,
         },
         Code::CopyAsync(_) | Code::CopyBulk(_) => Kind::Global,
+        Code::WriteToCluster(_) => Kind::Shared,
         Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
@@ -180,7 +181,9 @@ pub(crate) fn kind(code: Code) -> Kind {
         | Code::SynchroniseWarp
         | Code::Fence(..)
         | Code::ProxyFence(_)
-        | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_)) => Kind::Barrier,
+        | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_) | Cluster::InitialisationFence) => {
+            Kind::Barrier
+        }
         Code::Warp(_) => Kind::Warp,
         Code::Sleep => Kind::Other,
         Code::Hint => Kind::Hint,

@@ -243,7 +243,7 @@ const fn stays_in_place(code: Code) -> bool {
             | Code::Reduce(..)
             | Code::Fence(..)
             | Code::ProxyFence(_)
-            | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_))
+            | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_) | Cluster::InitialisationFence,)
             | Code::WaitCopies(_)
             | Code::WaitBulk(_)
             | Code::WaitAllCopies
@@ -262,7 +262,7 @@ fn role(code: Code, counts: &Counts) -> Role {
             let place = if atomic.space.is_shared() { Place::Shared } else { Place::Global };
             Role::Atomic { place, returns: true }
         }
-        Code::CopyAsync(_) | Code::CopyBulk(_) => Role::Copy,
+        Code::CopyAsync(_) | Code::CopyBulk(_) | Code::WriteToCluster(_) => Role::Copy,
         Code::CommitCopies | Code::CommitBulk => Role::CommitCopies,
         Code::WaitCopies(pending) | Code::WaitBulk(pending) => Role::WaitCopies(pending),
         Code::WaitAllCopies => Role::WaitCopies(0),

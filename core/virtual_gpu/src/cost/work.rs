@@ -56,6 +56,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::Fence(..)
         | Code::ProxyFence(_)
         | Code::Cluster(_)
+        | Code::WriteToCluster(_)
         | Code::Sleep
         | Code::Hint => {}
     }

@@ -131,7 +131,8 @@ fn signature(atomic: Atomic, ty: ScalarType, policy: bool) -> Signature {
     Signature::new(&roles)
 }
 
-fn update(m: &mut Modifiers<'_>) -> Result<(Update, ScalarType), Refusal> {
+/// The operation and its type.
+pub(super) fn update(m: &mut Modifiers<'_>) -> Result<(Update, ScalarType), Refusal> {
     Ok(match m.required()? {
         AtomicWord::And => bitwise(Update::And, m.required()?),
         AtomicWord::Or => bitwise(Update::Or, m.required()?),

@@ -1,5 +1,5 @@
-//! Operations between the blocks of a cluster: addresses of shared memory of other blocks, and the barrier of the
-//! cluster. PTX ISA, sections "mapa", "getctarank" and "barrier.cluster".
+//! Operations between the blocks of a cluster: addresses of shared memory of other blocks, the barrier of the cluster
+//! and its fence. PTX ISA, sections "mapa", "getctarank", "barrier.cluster" and "membar, fence".
 
 use super::barrier::Alignment;
 use super::keyword::keywords;
@@ -33,6 +33,8 @@ pub enum Cluster {
     Arrive(ArrivalOrder, Alignment),
     /// Waits until all threads of the cluster that have not exited have arrived.
     Wait(Alignment),
+    /// Makes barrier objects that the thread has initialised visible to the cluster (`fence.mbarrier_init`).
+    InitialisationFence,
 }
 
 pub(crate) const TABLE: &[Row] = &[
@@ -60,6 +62,12 @@ pub(crate) const TABLE: &[Row] = &[
         // The default.
         m.flag("acquire");
         done(Cluster::Wait(alignment(m)), &[])
+    }),
+    Row::with("fence", "mbarrier_init", |m| {
+        m.flag("mbarrier_init");
+        m.require_flag("release", "`.release`")?;
+        m.require_flag("cluster", "`.cluster`")?;
+        done(Cluster::InitialisationFence, &[])
     }),
 ];
 

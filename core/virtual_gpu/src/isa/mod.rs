@@ -24,6 +24,7 @@ pub mod memory;
 mod modifiers;
 pub mod moves;
 pub mod refusal;
+pub mod remote_write;
 pub mod scalar;
 pub(crate) mod signature;
 pub mod special_register;
@@ -86,6 +87,8 @@ pub enum Operation {
     Mbarrier(mbarrier::Mbarrier),
     /// Operations between the blocks of a cluster.
     Cluster(cluster::Cluster),
+    /// Asynchronous writes to shared memory of the cluster.
+    RemoteWrite(remote_write::RemoteWrite),
 }
 
 /// The result of decoding.
@@ -143,6 +146,7 @@ impl Row {
 /// All families; if two match an instruction, the earlier one is selected.
 const FAMILIES: &[&[Row]] = &[
     cluster::TABLE,
+    remote_write::TABLE,
     extended::TABLE,
     integer::TABLE,
     video::TABLE,

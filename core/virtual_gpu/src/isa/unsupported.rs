@@ -45,9 +45,8 @@ const OPCODES: &[(Reason, &[&str])] = &[
 
 /// Not supported with one of these modifiers.
 const MODIFIERS: &[(Reason, &str, &[&str])] = &[
-    (Reason::HopperAsynchronous, "cp", &["reduce", "tensor", "multicast::cluster", "cp_mask"]),
-    (Reason::HopperAsynchronous, "st", &["async", "bulk"]),
-    (Reason::HopperAsynchronous, "red", &["async"]),
+    (Reason::HopperAsynchronous, "cp", &["reduce", "tensor", "cp_mask"]),
+    (Reason::HopperAsynchronous, "st", &["bulk"]),
     (
         Reason::HopperAsynchronous,
         "fence",

@@ -204,6 +204,8 @@ pub(crate) enum Code {
     ProxyFence(Proxy),
     /// An operation between the blocks of a cluster.
     Cluster(Cluster),
+    /// The index of an asynchronous write to shared memory of the cluster.
+    WriteToCluster(u32),
     Sleep,
     /// A hint without an effect on values.
     Hint,
@@ -228,6 +230,29 @@ pub(crate) struct BulkSite {
     pub(crate) bytes: Slot,
     /// The barrier object of a load; none for a store.
     pub(crate) barrier: Option<AddressSlot>,
+}
+
+/// An asynchronous write to shared memory of the cluster.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClusterWriteSite {
+    /// The destination, in the window `shared::cluster`.
+    pub(crate) to: AddressSlot,
+    /// The barrier object, in the same block.
+    pub(crate) barrier: AddressSlot,
+    pub(crate) source: ClusterSource,
+}
+
+/// What an asynchronous write writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ClusterSource {
+    /// The values of registers, of 64 bits each if `is_wide`, else of 32 bits; the list has their slots.
+    Registers { list: (u32, u8), is_wide: bool },
+    /// A read-modify-write with the value of a register.
+    Update { atomic: Atomic, value: Slot },
+    /// Bytes of global memory, to the blocks of a mask.
+    Global { from: AddressSlot, bytes: Slot, ranks: Slot },
+    /// Bytes of the shared memory of the block.
+    Shared { from: AddressSlot, bytes: Slot },
 }
 
 /// The parts of an address.

@@ -26,7 +26,8 @@ pub(crate) use liveness::{reads, writes};
 pub(crate) use programs::program;
 
 use code::{
-    BulkSite, CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot,
+    BulkSite, CallSite, ClusterWriteSite, Code, CopySite, LoweredFunction, Object, Op, Origin,
+    PoolValue, Slot,
 };
 use product::{Product, WarpgroupProduct};
 
@@ -61,6 +62,7 @@ pub(crate) struct Program {
     pub(crate) calls: Vec<CallSite>,
     pub(crate) copies: Vec<CopySite>,
     pub(crate) bulk_copies: Vec<BulkSite>,
+    pub(crate) cluster_writes: Vec<ClusterWriteSite>,
     pub(crate) products: Vec<Product>,
     pub(crate) warpgroup_products: Vec<WarpgroupProduct>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,

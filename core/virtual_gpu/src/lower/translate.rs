@@ -194,6 +194,7 @@ impl Translator<'_> {
             Operation::BulkCopy(what) => self.bulk_copy(instruction, what),
             Operation::Mbarrier(what) => self.mbarrier(instruction, what),
             Operation::Cluster(what) => self.cluster(instruction, what),
+            Operation::RemoteWrite(what) => self.remote_write(instruction, what),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Scheduling of the blocks of a grid. Each block runs until it ends or its turn is over; resident clusters, and the
 //! blocks of each, take turns, so that they can wait for each other.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::block_order::BlockStarts;
@@ -152,6 +152,7 @@ impl Launch<'_> {
             exited: 0,
             copies: Copies::default(),
             mbarriers: BTreeSet::new(),
+            unpublished_mbarriers: BTreeMap::new(),
             warpgroups: Vec::new(),
             products: Vec::new(),
             bulk_stores: Vec::new(),

@@ -35,8 +35,9 @@ pub(super) struct Peers {
     rank: u32,
     /// By rank, without that block.
     pub(super) blocks: Vec<Block>,
-    /// The index in the grid of the block whose memory the present access uses, if it is not the block of the thread.
-    owner: Option<[u32; 3]>,
+    /// The index in the grid, and the linear index, of the block whose memory the present access uses, if it is not the
+    /// block of the thread.
+    owner: Option<([u32; 3], u64)>,
 }
 
 impl Peers {
@@ -44,8 +45,13 @@ impl Peers {
         Self { rank, blocks, owner: None }
     }
 
+    /// The rank of the block that has its turn.
+    pub(super) const fn own_rank(&self) -> u32 {
+        self.rank
+    }
+
     /// The number of blocks of the cluster.
-    fn ranks(&self) -> u32 {
+    pub(super) fn ranks(&self) -> u32 {
         self.blocks.len() as u32 + 1
     }
 
@@ -57,14 +63,19 @@ impl Peers {
     /// The addition to a message about an access to the memory of another block.
     pub(super) fn owner_text(&self) -> String {
         match self.owner {
-            Some([x, y, z]) => format!(" of block ({x}, {y}, {z})"),
+            Some(([x, y, z], _)) => format!(" of block ({x}, {y}, {z})"),
             None => String::new(),
         }
     }
 
     /// The index in the grid of the block whose memory the present access uses; none if it is the own block.
-    pub(super) const fn owner(&self) -> Option<[u32; 3]> {
-        self.owner
+    pub(super) fn owner(&self) -> Option<[u32; 3]> {
+        self.owner.map(|(index, _)| index)
+    }
+
+    /// The linear index of that block.
+    pub(super) fn owner_block(&self) -> Option<u32> {
+        self.owner.map(|(_, linear)| linear as u32)
     }
 }
 
@@ -103,6 +114,7 @@ impl BlockState {
         std::mem::swap(&mut self.shared, &mut other.shared);
         std::mem::swap(&mut self.copies, &mut other.copies);
         std::mem::swap(&mut self.mbarriers, &mut other.mbarriers);
+        std::mem::swap(&mut self.unpublished_mbarriers, &mut other.unpublished_mbarriers);
         if let (Some(own), Some(other)) = (&mut self.races, &mut other.races) {
             own.exchange_memory(other);
         }
@@ -111,7 +123,7 @@ impl BlockState {
 
 impl Worker<'_, '_> {
     /// Whether addresses of shared memory may name a block.
-    fn has_peers(&self) -> bool {
+    pub(super) fn has_peers(&self) -> bool {
         self.launch.scheduled.blocks() > 1
     }
 
@@ -163,16 +175,32 @@ impl Worker<'_, '_> {
             return None;
         }
         self.exchange_memory(rank)?;
+        self.race_visit(part);
         let result = access(self);
         self.exchange_memory(rank)?;
         self.launch.peers.owner = None;
         Some(result)
     }
 
+    /// Acts with the happens-before order of another block, for an operation that one of its threads has issued.
+    pub(super) fn as_block(&mut self, rank: u32, act: impl FnOnce(&mut Self)) {
+        self.exchange_threads(rank);
+        act(self);
+        self.exchange_threads(rank);
+    }
+
+    fn exchange_threads(&mut self, rank: u32) {
+        let Some(peer) = self.launch.peers.peer(rank) else { return };
+        std::mem::swap(&mut self.block.index, &mut peer.state.index);
+        if let (Some(own), Some(other)) = (&mut self.block.races, &mut peer.state.races) {
+            own.exchange_order(other);
+        }
+    }
+
     fn exchange_memory(&mut self, rank: u32) -> Option<()> {
         let peer = self.launch.peers.peer(rank)?;
         self.block.exchange_memory(&mut peer.state);
-        let owner = peer.state.index;
+        let owner = (peer.state.index, peer.state.linear);
         self.launch.peers.owner = Some(owner);
         Some(())
     }

@@ -58,8 +58,11 @@ impl Launch<'_> {
             if is_suspended {
                 return ClusterStop::Suspended;
             }
-            let has_ended = cluster.blocks.iter().all(|block| block.has_ended);
-            if has_ended || !is_released && !self.resolve_cluster(cluster) {
+            if cluster.blocks.iter().all(|block| block.has_ended) {
+                self.check_visits(cluster);
+                return ClusterStop::Ended;
+            }
+            if !is_released && !self.resolve_cluster(cluster) {
                 return ClusterStop::Ended;
             }
         }

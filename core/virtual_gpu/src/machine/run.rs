@@ -126,6 +126,9 @@ pub(super) struct BlockState {
     pub(super) copies: super::copies::Copies,
     /// Offsets of the barrier objects in shared memory.
     pub(super) mbarriers: BTreeSet<usize>,
+    /// The barrier objects that no fence of the initialising thread (its warp and lane) makes visible to the cluster;
+    /// empty in a launch whose clusters have one block.
+    pub(super) unpublished_mbarriers: BTreeMap<usize, (u32, u32)>,
     /// The products that the warps of each warpgroup have issued.
     pub(super) warpgroups: Vec<super::tensor::IssuedProducts>,
     /// For each warp, the products that no wait has completed; empty until a warp uses them.

@@ -291,12 +291,14 @@ impl Worker<'_, '_> {
                 self.race_fence(mask, order, scope);
             }
             Code::ProxyFence(proxy) => self.race_proxy_fence(mask, proxy),
+            Code::WriteToCluster(site) => self.write_to_cluster(op, site, pc, (frame, mask)),
             Code::Cluster(Cluster::MapShared(kind, ty)) => {
                 self.map_shared(op, (kind, ty), pc, (frame, mask));
             }
             Code::Cluster(Cluster::RankOf(kind, ty)) => {
                 self.rank_of_address(op, (kind, ty), (frame, mask));
             }
+            Code::Cluster(Cluster::InitialisationFence) => self.publish_mbarriers(mask),
             Code::Cluster(Cluster::Arrive(order, alignment)) => {
                 if self.separate(split, mask) {
                     return Some(Stop::Choose);
@@ -432,6 +434,7 @@ impl Worker<'_, '_> {
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
         self.end_copies(mask);
         self.end_bulk_stores(mask);
+        self.race_exit(mask);
         self.launch.changes += 1;
         split.mask &= !mask;
         self.warp.live &= !mask;
@@ -480,7 +483,9 @@ fn is_invisible_to_others(code: Code) -> bool {
             | Code::WaitCopies(_)
             | Code::WaitAllCopies
             | Code::IsInSpace(_)
-            | Code::Cluster(Cluster::MapShared(..) | Cluster::RankOf(..))
+            | Code::Cluster(
+                Cluster::MapShared(..) | Cluster::RankOf(..) | Cluster::InitialisationFence,
+            )
             | Code::Branch { .. }
             | Code::BranchIndexed
             | Code::Call(_)

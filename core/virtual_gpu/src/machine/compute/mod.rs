@@ -108,6 +108,7 @@ pub(super) fn execute(
         | Code::Fence(..)
         | Code::ProxyFence(_)
         | Code::Cluster(_)
+        | Code::WriteToCluster(_)
         | Code::Sleep
         | Code::Hint => return false,
     }

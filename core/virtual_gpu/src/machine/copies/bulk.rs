@@ -21,9 +21,9 @@ const WORDS: usize = 4;
 
 /// A word that a copy transfers, and whether it is uninitialised.
 #[derive(Clone, Copy, Debug)]
-struct Word {
-    value: u32,
-    is_undefined: bool,
+pub(in super::super) struct Word {
+    pub(super) value: u32,
+    pub(super) is_undefined: bool,
 }
 
 /// A load that no test of its barrier object has completed.
@@ -67,12 +67,12 @@ pub(in super::super) struct PendingStores {
 
 /// One lane's copy.
 #[derive(Clone, Copy)]
-struct BulkCopy {
-    pc: u32,
-    lane: usize,
-    global: u64,
-    shared: u64,
-    bytes: u32,
+pub(super) struct BulkCopy {
+    pub(super) pc: u32,
+    pub(super) lane: usize,
+    pub(super) global: u64,
+    pub(super) shared: u64,
+    pub(super) bytes: u32,
 }
 
 impl Worker<'_, '_> {
@@ -175,7 +175,7 @@ impl Worker<'_, '_> {
     }
 
     /// Checks size, alignment and bounds.
-    fn is_valid_bulk(&mut self, copy: BulkCopy) -> bool {
+    pub(super) fn is_valid_bulk(&mut self, copy: BulkCopy) -> bool {
         let BulkCopy { pc, lane, global, shared, bytes } = copy;
         let finding = |kind, address, buffer, details| Finding {
             kind,
@@ -213,7 +213,7 @@ impl Worker<'_, '_> {
     }
 
     /// The words of a source in global memory. The counters see accesses of a whole warp.
-    fn read_global_words(&mut self, copy: BulkCopy) -> Vec<Word> {
+    pub(super) fn read_global_words(&mut self, copy: BulkCopy) -> Vec<Word> {
         let mut words = Vec::with_capacity(copy.bytes as usize / 4);
         self.each_row(copy, copy.global, |worker, part| {
             let mut moved = Moved::nothing();
@@ -229,7 +229,7 @@ impl Worker<'_, '_> {
     }
 
     /// Visits 16 bytes at a time, as accesses of the lane.
-    fn each_unit(
+    pub(super) fn each_unit(
         &mut self,
         copy: BulkCopy,
         start: u64,

@@ -6,6 +6,7 @@
 //! of a thread complete it.
 
 mod bulk;
+mod delivery;
 
 pub(super) use bulk::PendingStores;
 
@@ -18,6 +19,7 @@ use super::lanes::Doubles;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 use bulk::PendingLoad;
+use delivery::Delivery;
 
 /// A thread of a block: its warp and lane.
 pub(super) type Thread = (u32, u32);
@@ -59,6 +61,8 @@ pub(super) struct Copies {
     groups: Vec<u32>,
     /// Bulk copies to shared memory.
     loads: Vec<PendingLoad>,
+    /// Writes by threads of the cluster to shared memory.
+    deliveries: Vec<Delivery>,
     /// A bit for each word of shared memory that a pending copy will write; empty if none is pending.
     covered: Vec<u64>,
 }
@@ -94,7 +98,11 @@ impl Copies {
         let copy = self.pending.iter().find(|copy| touches(copy.offset, usize::from(copy.size)));
         copy.map(|copy| (copy.thread, copy.pc)).or_else(|| {
             let load = self.loads.iter().find(|load| touches(load.offset, load.bytes()));
-            load.map(|load| (load.thread, load.pc))
+            load.map(|load| (load.thread, load.pc)).or_else(|| {
+                let covers = |delivery: &&Delivery| touches(delivery.offset, delivery.bytes());
+                let delivery = self.deliveries.iter().find(covers);
+                delivery.map(|delivery| ((delivery.issuer.warp, delivery.issuer.lane), delivery.pc))
+            })
         })
     }
 
@@ -140,7 +148,7 @@ impl Copies {
                 *bits &= !(1 << (word % 64));
             }
         }
-        if self.pending.is_empty() && self.loads.is_empty() {
+        if self.pending.is_empty() && self.loads.is_empty() && self.deliveries.is_empty() {
             self.covered.clear();
         }
     }
@@ -351,6 +359,7 @@ impl Worker<'_, '_> {
     /// Completes the copies that will arrive at a barrier object that a thread tests.
     pub(super) fn settle(&mut self, barrier: usize) {
         self.settle_loads(barrier);
+        self.settle_deliveries(barrier);
         let copies = &self.block.copies;
         if copies.arrivals.is_empty() {
             return;

@@ -52,6 +52,12 @@ impl BlockRaces {
     /// Exchanges the recorded accesses of the shared memory of two blocks.
     pub(in super::super) fn exchange_memory(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.shared, &mut other.shared);
+        std::mem::swap(&mut self.visits, &mut other.visits);
+    }
+
+    /// Exchanges the orders of the threads of two blocks.
+    pub(in super::super) fn exchange_order(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.order, &mut other.order);
     }
 
     /// The barrier of the cluster completes.

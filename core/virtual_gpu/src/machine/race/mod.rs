@@ -20,6 +20,7 @@ mod report;
 mod shadow;
 #[cfg(test)]
 mod tests;
+mod visits;
 mod warp_accesses;
 
 use std::collections::BTreeSet;
@@ -39,6 +40,7 @@ use happens_before::{HappensBefore, Reach};
 use proxy::ProxyFences;
 use replay::Replay;
 use shadow::Shadow;
+use visits::Visits;
 
 /// An access that the CUDA idiom mode accepts and the memory model does not, or a note of rule 25 or 26.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +100,8 @@ pub(super) struct BlockRaces {
     arrivals: ClusterOrder,
     /// What happens before the last completion of the barrier of the cluster.
     released: ClusterOrder,
+    /// The accesses of other blocks to the shared memory, and the exits of its threads.
+    visits: Visits,
 }
 
 pub(super) use cluster::{ClusterMap, ClusterOrder};
@@ -180,6 +184,7 @@ impl LaunchRaces {
             proxy_fences: ProxyFences::default(),
             arrivals: ClusterOrder::default(),
             released: ClusterOrder::default(),
+            visits: Visits::default(),
         })
     }
 }
