@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::isa::cluster::Cluster;
 use super::super::isa::matrix::Matrix;
 use super::super::isa::memory::Space;
 use super::super::lower::code::Code;
@@ -62,15 +63,16 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::FrameAddress
         | Code::ToGeneric(_)
         | Code::FromGeneric(_)
-        | Code::IsInSpace(_) => InstructionClass::Move,
+        | Code::IsInSpace(_)
+        | Code::Cluster(Cluster::MapShared(..) | Cluster::RankOf(..)) => InstructionClass::Move,
         Code::Load { access, .. } => match access.space {
             Space::Generic | Space::Global | Space::Const => InstructionClass::GlobalLoad,
-            Space::Shared => InstructionClass::Shared,
+            Space::Shared | Space::SharedCluster => InstructionClass::Shared,
             Space::Local | Space::Param => InstructionClass::Local,
         },
         Code::Store { access, .. } => match access.space {
             Space::Generic | Space::Global | Space::Const => InstructionClass::GlobalStore,
-            Space::Shared => InstructionClass::Shared,
+            Space::Shared | Space::SharedCluster => InstructionClass::Shared,
             Space::Local | Space::Param => InstructionClass::Local,
         },
         Code::Atomic { .. } | Code::AtomicVector { .. } => InstructionClass::Atomic,
@@ -89,6 +91,7 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         Code::CopyAsync(_)
         | Code::CopyBulk(_)
         | Code::CopyTensor(_)
+        | Code::WriteToCluster(_)
         | Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
@@ -106,7 +109,10 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::Reduce(..)
         | Code::SynchroniseWarp
         | Code::Fence(..)
-        | Code::ProxyFence(_) => InstructionClass::Barrier,
+        | Code::ProxyFence(_)
+        | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_) | Cluster::InitialisationFence) => {
+            InstructionClass::Barrier
+        }
         Code::Warp(_) => InstructionClass::Warp,
         Code::Sleep | Code::TrackRegisters | Code::Hint => InstructionClass::Other,
     }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::isa::approximate::Approximate;
+use super::super::isa::cluster::Cluster;
 use super::super::isa::convert::Convert;
 use super::super::isa::float::{Float, FloatFormat};
 use super::super::isa::integer::Integer;
@@ -142,12 +143,13 @@ pub(crate) fn kind(code: Code) -> Kind {
         | Code::FrameAddress
         | Code::ToGeneric(_)
         | Code::FromGeneric(_)
-        | Code::IsInSpace(_) => Kind::Move,
+        | Code::IsInSpace(_)
+        | Code::Cluster(Cluster::MapShared(..) | Cluster::RankOf(..)) => Kind::Move,
         Code::Special(_) => Kind::SpecialRegister,
         Code::Load { access, .. } | Code::Store { access, .. } => match access.space {
             Space::Generic | Space::Global => Kind::Global,
             Space::Const => Kind::Constant,
-            Space::Shared => Kind::Shared,
+            Space::Shared | Space::SharedCluster => Kind::Shared,
             Space::Local | Space::Param => Kind::Local,
         },
         Code::Atomic { .. } | Code::AtomicVector { .. } => Kind::Atomic,
@@ -162,6 +164,7 @@ pub(crate) fn kind(code: Code) -> Kind {
             Matrix::WarpLoad(..) | Matrix::WarpStore(..) => Kind::Global,
         },
         Code::CopyAsync(_) | Code::CopyBulk(_) | Code::CopyTensor(_) => Kind::Global,
+        Code::WriteToCluster(_) => Kind::Shared,
         Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
@@ -177,7 +180,10 @@ pub(crate) fn kind(code: Code) -> Kind {
         | Code::Reduce(..)
         | Code::SynchroniseWarp
         | Code::Fence(..)
-        | Code::ProxyFence(_) => Kind::Barrier,
+        | Code::ProxyFence(_)
+        | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_) | Cluster::InitialisationFence) => {
+            Kind::Barrier
+        }
         Code::Warp(_) => Kind::Warp,
         Code::Sleep => Kind::Other,
         Code::TrackRegisters | Code::Hint => Kind::Hint,

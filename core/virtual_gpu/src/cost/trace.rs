@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use lightbench_units::Bytes;
 
+use super::super::isa::cluster::Cluster;
 use super::super::isa::mbarrier::Mbarrier;
 use super::super::isa::memory::Space;
 use super::super::lower::code::Code;
@@ -242,6 +243,7 @@ const fn stays_in_place(code: Code) -> bool {
             | Code::Reduce(..)
             | Code::Fence(..)
             | Code::ProxyFence(_)
+            | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_) | Cluster::InitialisationFence,)
             | Code::WaitCopies(_)
             | Code::WaitBulk(_)
             | Code::WaitAllCopies
@@ -257,10 +259,13 @@ fn role(code: Code, counts: &Counts) -> Role {
         }
         Code::Store { access, .. } => place(access.space).map_or(Role::Plain, Role::Store),
         Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } => {
-            let place = if atomic.space == Space::Shared { Place::Shared } else { Place::Global };
+            let place = if atomic.space.is_shared() { Place::Shared } else { Place::Global };
             Role::Atomic { place, returns: true }
         }
-        Code::CopyAsync(_) | Code::CopyBulk(_) | Code::CopyTensor(_) => Role::Copy,
+        Code::CopyAsync(_)
+        | Code::CopyBulk(_)
+        | Code::CopyTensor(_)
+        | Code::WriteToCluster(_) => Role::Copy,
         Code::CommitCopies | Code::CommitBulk => Role::CommitCopies,
         Code::WaitCopies(pending) | Code::WaitBulk(pending) => Role::WaitCopies(pending),
         Code::WaitAllCopies => Role::WaitCopies(0),
@@ -305,6 +310,7 @@ fn role(code: Code, counts: &Counts) -> Role {
         | Code::Warp(_)
         | Code::Fence(..)
         | Code::ProxyFence(_)
+        | Code::Cluster(_)
         | Code::Sleep
         | Code::TrackRegisters
         | Code::Hint => Role::Plain,
@@ -315,7 +321,7 @@ fn role(code: Code, counts: &Counts) -> Role {
 const fn place(space: Space) -> Option<Place> {
     match space {
         Space::Generic | Space::Global => Some(Place::Global),
-        Space::Shared => Some(Place::Shared),
+        Space::Shared | Space::SharedCluster => Some(Place::Shared),
         Space::Local => Some(Place::Local),
         Space::Const => Some(Place::Constant),
         Space::Param => None,

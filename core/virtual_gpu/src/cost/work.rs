@@ -56,6 +56,8 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::Warp(_)
         | Code::Fence(..)
         | Code::ProxyFence(_)
+        | Code::Cluster(_)
+        | Code::WriteToCluster(_)
         | Code::Sleep
         | Code::TrackRegisters
         | Code::Hint => {}

@@ -99,7 +99,7 @@ fn atomic(m: &mut Modifiers<'_>, old_value: OldValue) -> Decoded {
     let order = m.optional().unwrap_or(AtomicOrder::Relaxed);
     let scope = m.optional().unwrap_or(Scope::Gpu);
     let space = space(m);
-    if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
+    if !matches!(space, Space::Generic | Space::Global) && !space.is_shared() {
         return Err(m.combination("atomics require .global, .shared or generic addresses"));
     }
     let (update, ty) = update(m)?;

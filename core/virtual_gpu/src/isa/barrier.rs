@@ -58,8 +58,6 @@ pub enum Barrier {
     Fence(FenceOrder, Scope),
     /// A fence between the generic proxy and another one (`fence.proxy`).
     ProxyFence(Proxy),
-    /// Makes initialised barrier objects visible to the cluster (`fence.mbarrier_init`).
-    InitialisationFence,
 }
 
 pub(crate) const TABLE: &[Row] = &[
@@ -85,12 +83,6 @@ pub(crate) const TABLE: &[Row] = &[
     Row::with("fence", "proxy", |m| {
         m.flag("proxy");
         done(Barrier::ProxyFence(proxy(m)?), &[], 0)
-    }),
-    Row::with("fence", "mbarrier_init", |m| {
-        m.flag("mbarrier_init");
-        m.require_flag("release", "`.release`")?;
-        m.require_flag("cluster", "`.cluster`")?;
-        done(Barrier::InitialisationFence, &[], 0)
     }),
     Row::any("fence", |m| {
         let order = m.optional().unwrap_or(FenceOrder::AcquireRelease);

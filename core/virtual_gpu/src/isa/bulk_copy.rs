@@ -1,5 +1,5 @@
 //! Bulk copies between global and shared memory. PTX ISA, section "Data Movement and Conversion Instructions: Bulk
-//! copy", without tensors and without destinations in other blocks.
+//! copy", without tensors.
 
 use super::atomic::{self, AddType, ExtremeType, Update};
 use super::memory::Space;
@@ -12,6 +12,10 @@ use super::{Decoded, Modifiers, Operation, Refusal, Row};
 pub enum BulkCopy {
     /// `[shared] = [global]`: completes transactions of a barrier object.
     Load,
+    /// The same with a mask of destination blocks (`.multicast::cluster`).
+    LoadMulticast,
+    /// `[shared::cluster] = [shared::cta]`: completes transactions of a barrier object of the destination block.
+    ToCluster,
     /// `[global] = [shared]`: completes with its group.
     Store,
     /// A store that combines each element with the one in global memory.
@@ -28,6 +32,7 @@ const SIZE: Role = Role::Read(ScalarType::U32, Fit::Exact);
 const POLICY: Role = Role::Read(ScalarType::B64, Fit::Exact);
 const SHARED: Role = Role::Address(Space::Shared);
 const GLOBAL: Role = Role::Address(Space::Global);
+const CLUSTER: Role = Role::Address(Space::SharedCluster);
 
 pub(crate) const TABLE: &[Row] = &[Row::with("cp", "bulk", decode)];
 
@@ -48,6 +53,13 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
         m.require_flag("global", "`.global`")?;
         return done(BulkCopy::Prefetch, &[GLOBAL, SIZE], policy);
     }
+    if m.has("shared::cta") && m.has("shared::cluster") {
+        m.flag("shared::cta");
+        m.flag("shared::cluster");
+        let completion = "mbarrier::complete_tx::bytes";
+        m.require_flag(completion, "`.mbarrier::complete_tx::bytes`")?;
+        return done(BulkCopy::ToCluster, &[CLUSTER, SHARED, SIZE, CLUSTER], policy);
+    }
     let is_shared = m.flag("shared::cta") || m.flag("shared::cluster");
     m.require_flag("global", "`.global`")?;
     let is_reduction = m.flag("reduce");
@@ -61,6 +73,10 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
     )?;
     if !is_shared {
         return Err(m.missing("`.shared::cluster`, the destination"));
+    }
+    if m.flag("multicast::cluster") {
+        let blocks = Role::Read(ScalarType::U16, Fit::Exact);
+        return done(BulkCopy::LoadMulticast, &[CLUSTER, GLOBAL, SIZE, CLUSTER, blocks], policy);
     }
     done(BulkCopy::Load, &[SHARED, GLOBAL, SIZE, SHARED], policy)
 }

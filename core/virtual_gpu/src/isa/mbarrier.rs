@@ -136,6 +136,11 @@ fn done(operation: Mbarrier, roles: &[Role], optional: u8) -> Decoded {
 
 fn place(m: &mut Modifiers<'_>) -> Result<(Space, Role), Refusal> {
     let space = space(m);
+    let is_remote =
+        m.has("arrive") || m.has("arrive_drop") || m.has("expect_tx") || m.has("complete_tx");
+    if space == Space::SharedCluster && !is_remote {
+        return Err(m.combination("only an arrival or a transaction supports `.shared::cluster`"));
+    }
     m.require_flag("b64", ".b64")?;
     Ok((space, Role::Address(space)))
 }

@@ -21,6 +21,16 @@ pub enum Space {
     Param,
     /// Shared memory of a block.
     Shared,
+    /// Shared memory of the blocks of a cluster.
+    SharedCluster,
+}
+
+impl Space {
+    /// Whether it is shared memory, of the block or of the blocks of its cluster.
+    #[must_use]
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Self::Shared | Self::SharedCluster)
+    }
 }
 
 keywords! {
@@ -28,7 +38,7 @@ keywords! {
     SpaceWord: "a state space" {
         Const = "const", Global = "global", Local = "local", Param = "param",
         ParamEntry = "param::entry", ParamFunction = "param::func", Shared = "shared",
-        SharedCta = "shared::cta",
+        SharedCta = "shared::cta", SharedCluster = "shared::cluster",
     }
 }
 keywords! {
@@ -235,6 +245,7 @@ pub(crate) fn space(m: &mut Modifiers<'_>) -> Space {
         Some(SpaceWord::Local) => Space::Local,
         Some(SpaceWord::Param | SpaceWord::ParamEntry | SpaceWord::ParamFunction) => Space::Param,
         Some(SpaceWord::Shared | SpaceWord::SharedCta) => Space::Shared,
+        Some(SpaceWord::SharedCluster) => Space::SharedCluster,
     }
 }
 

@@ -8,6 +8,7 @@ pub mod async_copy;
 pub mod atomic;
 pub mod barrier;
 pub mod bulk_copy;
+pub mod cluster;
 pub mod compare;
 pub mod control;
 pub mod convert;
@@ -23,6 +24,7 @@ pub mod memory;
 mod modifiers;
 pub mod moves;
 pub mod refusal;
+pub mod remote_write;
 pub mod scalar;
 pub(crate) mod signature;
 pub mod special_register;
@@ -86,6 +88,10 @@ pub enum Operation {
     TensorCopy(tensor_copy::TensorCopy),
     /// Barrier objects in shared memory.
     Mbarrier(mbarrier::Mbarrier),
+    /// Operations between the blocks of a cluster.
+    Cluster(cluster::Cluster),
+    /// Asynchronous writes to shared memory of the cluster.
+    RemoteWrite(remote_write::RemoteWrite),
 }
 
 /// The result of decoding.
@@ -142,6 +148,8 @@ impl Row {
 
 /// All families; if two match an instruction, the earlier one is selected.
 const FAMILIES: &[&[Row]] = &[
+    cluster::TABLE,
+    remote_write::TABLE,
     extended::TABLE,
     integer::TABLE,
     video::TABLE,

@@ -83,8 +83,8 @@ impl Window {
             Self::Const => Space::Const,
             Self::Global => Space::Global,
             Self::Local => Space::Local,
-            // A block without a cluster is a cluster of its own.
-            Self::Shared | Self::SharedCta | Self::SharedCluster => Space::Shared,
+            Self::Shared | Self::SharedCta => Space::Shared,
+            Self::SharedCluster => Space::SharedCluster,
             Self::Param | Self::ParamEntry => Space::Param,
         }
     }

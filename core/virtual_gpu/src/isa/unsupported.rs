@@ -5,8 +5,8 @@ use std::fmt;
 /// Why an instruction is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Clusters of Hopper.
-    HopperAsynchronous,
+    /// Fences that order barrier objects only.
+    RestrictedFence,
     /// Bulk copies other than plain ones, and changes of tensor maps.
     BulkForm,
     /// Textures and surfaces.
@@ -26,7 +26,7 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::HopperAsynchronous => "clusters are not modelled",
+            Self::RestrictedFence => "fences of barrier objects only are not modelled",
             Self::BulkForm => {
                 "byte masks, im2col copies and changes of tensor maps are not modelled"
             }
@@ -42,7 +42,6 @@ impl fmt::Display for Reason {
 
 /// Not supported with any modifiers.
 const OPCODES: &[(Reason, &[&str])] = &[
-    (Reason::HopperAsynchronous, &["mapa", "getctarank"]),
     (Reason::BlackwellTensor, &["tcgen05", "clusterlaunchcontrol"]),
     (Reason::Texture, &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"]),
     (Reason::MultiGpu, &["multimem"]),
@@ -51,13 +50,9 @@ const OPCODES: &[(Reason, &[&str])] = &[
 
 /// Not supported with one of these modifiers.
 const MODIFIERS: &[(Reason, &str, &[&str])] = &[
-    (Reason::HopperAsynchronous, "cp", &["multicast::cluster"]),
     (Reason::BulkForm, "cp", &["cp_mask", "im2col", "im2col_no_offs"]),
-    (Reason::HopperAsynchronous, "st", &["async", "bulk"]),
-    (Reason::HopperAsynchronous, "red", &["async"]),
-    (Reason::HopperAsynchronous, "barrier", &["cluster"]),
     (
-        Reason::HopperAsynchronous,
+        Reason::RestrictedFence,
         "fence",
         &["sync_restrict::shared::cluster", "sync_restrict::shared::cta"],
     ),
@@ -83,15 +78,5 @@ pub(crate) fn reason(opcode: &str, modifiers: &[&str]) -> Option<Reason> {
     let by_modifier = MODIFIERS.iter().find(|(_, name, words)| {
         *name == opcode && words.iter().any(|word| modifiers.contains(word))
     });
-    if let Some((reason, _, _)) = by_modifier {
-        return Some(*reason);
-    }
-    // `isspacep` is supported: without clusters its result is known.
-    // A proxy fence names the memory only, and a bulk copy writes to its own block without `mapa` and multicast.
-    let is_own =
-        matches!(opcode, "isspacep" | "fence") || opcode == "cp" && modifiers.contains(&"bulk");
-    let names_cluster = modifiers
-        .iter()
-        .any(|word| word.starts_with("shared::cluster") || word.starts_with("multicast::"));
-    (names_cluster && !is_own).then_some(Reason::HopperAsynchronous)
+    by_modifier.map(|(reason, _, _)| *reason)
 }

@@ -4,6 +4,7 @@ use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
 use super::super::isa::atomic::{Atomic, Update};
 use super::super::isa::barrier::{Alignment, FenceOrder, Proxy, Vote};
+use super::super::isa::cluster::Cluster;
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
 use super::super::isa::extended::Extended;
@@ -204,6 +205,10 @@ pub(crate) enum Code {
     Fence(FenceOrder, Scope),
     /// Orders generic accesses with those of asynchronous operations.
     ProxyFence(Proxy),
+    /// An operation between the blocks of a cluster.
+    Cluster(Cluster),
+    /// The index of an asynchronous write to shared memory of the cluster.
+    WriteToCluster(u32),
     Sleep,
     /// No instruction of the kernel: the next one accesses registers of asynchronous products; `immediate` is its
     /// index among the tracked accesses of the program.
@@ -264,6 +269,29 @@ pub(crate) enum TensorDirection {
     Store,
     /// To global memory, combined with the elements there.
     Reduce(Reduction),
+}
+
+/// An asynchronous write to shared memory of the cluster.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClusterWriteSite {
+    /// The destination, in the window `shared::cluster`.
+    pub(crate) to: AddressSlot,
+    /// The barrier object, in the same block.
+    pub(crate) barrier: AddressSlot,
+    pub(crate) source: ClusterSource,
+}
+
+/// What an asynchronous write writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ClusterSource {
+    /// The values of registers, of 64 bits each if `is_wide`, else of 32 bits; the list has their slots.
+    Registers { list: (u32, u8), is_wide: bool },
+    /// A read-modify-write with the value of a register.
+    Update { atomic: Atomic, value: Slot },
+    /// Bytes of global memory, to the blocks of a mask.
+    Global { from: AddressSlot, bytes: Slot, ranks: Slot },
+    /// Bytes of the shared memory of the block.
+    Shared { from: AddressSlot, bytes: Slot },
 }
 
 /// The parts of an address.

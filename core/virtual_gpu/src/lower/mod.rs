@@ -27,8 +27,8 @@ pub(crate) use liveness::{reads, writes};
 pub(crate) use programs::program;
 
 use code::{
-    BulkSite, CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot,
-    TensorSite,
+    BulkSite, CallSite, ClusterWriteSite, Code, CopySite, LoweredFunction, Object, Op, Origin,
+    PoolValue, Slot, TensorSite,
 };
 use in_flight::TrackedInstruction;
 use product::{Product, WarpgroupProduct};
@@ -65,6 +65,7 @@ pub(crate) struct Program {
     pub(crate) copies: Vec<CopySite>,
     pub(crate) bulk_copies: Vec<BulkSite>,
     pub(crate) tensor_copies: Vec<TensorSite>,
+    pub(crate) cluster_writes: Vec<ClusterWriteSite>,
     pub(crate) products: Vec<Product>,
     pub(crate) warpgroup_products: Vec<WarpgroupProduct>,
     /// Accesses to registers that a product may still use.
@@ -233,7 +234,7 @@ fn object(module: &Module, function: FunctionId, symbol: Symbol) -> Option<Objec
             match body.locals.get(local.0 as usize)?.space {
                 Space::Shared => Some(Object::FunctionShared(function, local.0)),
                 Space::Global | Space::Const => Some(Object::FunctionStatic(function, local.0)),
-                Space::Local | Space::Param | Space::Generic => None,
+                Space::Local | Space::Param | Space::Generic | Space::SharedCluster => None,
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod barrier;
+mod cluster;
 mod compute;
 mod control;
 mod matrix;
@@ -208,6 +209,8 @@ impl Translator<'_> {
             Operation::BulkCopy(what) => self.bulk_copy(instruction, what),
             Operation::TensorCopy(what) => self.tensor_copy(instruction, what),
             Operation::Mbarrier(what) => self.mbarrier(instruction, what),
+            Operation::Cluster(what) => self.cluster(instruction, what),
+            Operation::RemoteWrite(what) => self.remote_write(instruction, what),
         }
     }
 }

@@ -158,7 +158,7 @@ impl Worker<'_, '_> {
         let mut spaces = Spaces { global: 0, shared: 0, local: 0 };
         match (space, base) {
             (_, BaseKind::Frame) | (Space::Local, _) => spaces.local = mask,
-            (Space::Shared, _) => spaces.shared = mask,
+            (Space::Shared | Space::SharedCluster, _) => spaces.shared = mask,
             (Space::Global | Space::Const | Space::Param, _) => spaces.global = mask,
             (Space::Generic, _) => {
                 for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
@@ -220,7 +220,7 @@ impl Worker<'_, '_> {
             (FaultKind::Misaligned, None, text)
         } else {
             let (buffer, text) = self.launch.shared.describe(address, bytes);
-            (FaultKind::OutOfBounds, buffer, text)
+            (FaultKind::OutOfBounds, buffer, text + &self.launch.peers.owner_text())
         };
         let address = Some(address);
         self.report(

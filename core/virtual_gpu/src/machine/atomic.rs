@@ -141,10 +141,12 @@ impl Worker<'_, '_> {
         }
         self.launch.order_memory();
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
-        let spaces = Self::spaces(atomic.space, base, &mut addresses, mask);
+        let remote = self.take_remote(atomic.space, &mut addresses, mask);
+        let spaces = Self::spaces(atomic.space, base, &mut addresses, mask & !remote.mask);
+        let in_shared = spaces.shared | remote.mask;
         let element = bytes(atomic.update);
         let part = Part { pc, addresses: &addresses, mask, element, count: 1 };
-        self.count_atomic(&part, spaces.global, spaces.shared);
+        self.count_atomic(&part, spaces.global, in_shared);
         let wide = element == 8;
         let lanes = self.lanes(frame, active);
         let (b, b_undefined) = lanes.any(op.b, wide);
@@ -157,14 +159,17 @@ impl Worker<'_, '_> {
         let mut undefined = 0;
         let mut changes = false;
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-            let shared = spaces.shared >> lane & 1 == 1;
+            let shared = in_shared >> lane & 1 == 1;
             let part = Part { pc, addresses: &addresses, mask: 1 << lane, element, count: 1 };
-            let Some(spot) = self.spot(&part, lane, shared) else { continue };
-            let (value, known) = self.swap(&spot, atomic, b[lane], c[lane], element as usize);
-            let compares = matches!(atomic.update, Update::CompareAndSwap(_));
-            let failed = compares && value != b[lane];
-            let outcome = if failed { WriteOutcome::Read } else { WriteOutcome::Wrote };
-            self.race_atomic(pc, (lane, element), &spot, atomic, (outcome, value));
+            let update = |worker: &mut Self| {
+                let spot = worker.spot(&part, lane, shared)?;
+                Some(worker.update_at(&spot, atomic, (pc, lane), (b[lane], c[lane])))
+            };
+            let updated_value = match remote.rank(lane) {
+                Some(rank) => self.in_peer(rank, &part, update).flatten(),
+                None => update(self),
+            };
+            let Some((value, known)) = updated_value else { continue };
             old[lane] = value;
             let memory = if shared { s::Memory::Shared } else { s::Memory::Global };
             changes |= updated(atomic.update, value, b[lane], c[lane], memory) != value;
@@ -190,6 +195,22 @@ impl Worker<'_, '_> {
                 lanes.set_word(op.d, &old.map(|value| value as u32), undefined);
             }
         }
+    }
+
+    /// Updates the value of one lane and checks for races; returns the old value and its initialisation.
+    fn update_at(
+        &mut self,
+        spot: &Spot,
+        atomic: Atomic,
+        (pc, lane): (u32, usize),
+        (b, c): (u64, u64),
+    ) -> (u64, bool) {
+        let element = bytes(atomic.update);
+        let (value, known) = self.swap(spot, atomic, b, c, element as usize);
+        let failed = matches!(atomic.update, Update::CompareAndSwap(_)) && value != b;
+        let outcome = if failed { WriteOutcome::Read } else { WriteOutcome::Wrote };
+        self.race_atomic(pc, (lane, element), spot, atomic, (outcome, value));
+        (value, known)
     }
 
     /// Updates one value; returns the old value and its initialisation.

@@ -37,12 +37,14 @@ impl Worker<'_, '_> {
         let list = &self.launch.program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
         let (results, operands) = list.split_at(count.min(list.len()));
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
-        let spaces = Self::spaces(atomic.space, base, &mut addresses, mask);
+        let remote = self.take_remote(atomic.space, &mut addresses, mask);
+        let spaces = Self::spaces(atomic.space, base, &mut addresses, mask & !remote.mask);
+        let in_shared = spaces.shared | remote.mask;
         if let Some(counts) = self.launch.count(pc) {
             counts.atomics += u64::from(active.count_ones());
         }
         let part = Part { pc, addresses: &addresses, mask, element, count };
-        self.count_atomic(&part, spaces.global, spaces.shared);
+        self.count_atomic(&part, spaces.global, in_shared);
         let wide = element == 8;
         let lanes = self.lanes(frame, active);
         let mut given = Operands { values: Vec::with_capacity(operands.len()), undefined: 0 };
@@ -57,14 +59,22 @@ impl Worker<'_, '_> {
         let mut old = vec![[0; LANES]; count];
         let mut undefined = 0;
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-            let shared = spaces.shared >> lane & 1 == 1;
+            let shared = in_shared >> lane & 1 == 1;
             let part = Part { pc, addresses: &addresses, mask: 1 << lane, element, count };
-            let Some(spot) = self.spot(&part, lane, shared) else { continue };
-            let known = if quad {
-                self.swap_quad(&spot, atomic, &given.values, (pc, lane), &mut old)
-            } else {
-                self.swap_each(&spot, atomic, &given.values, (pc, lane, element as usize), &mut old)
+            let mut update = |worker: &mut Self| {
+                let spot = worker.spot(&part, lane, shared)?;
+                let (values, size) = (&given.values, element as usize);
+                Some(if quad {
+                    worker.swap_quad(&spot, atomic, values, (pc, lane), &mut old)
+                } else {
+                    worker.swap_each(&spot, atomic, values, (pc, lane, size), &mut old)
+                })
             };
+            let known = match remote.rank(lane) {
+                Some(rank) => self.in_peer(rank, &part, update).flatten(),
+                None => update(self),
+            };
+            let Some(known) = known else { continue };
             if !known {
                 undefined |= 1 << lane;
                 self.warp.undefined_load[lane] = Some(pc);

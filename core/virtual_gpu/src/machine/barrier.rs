@@ -66,15 +66,10 @@ impl Worker<'_, '_> {
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             return Some(Stop::Launch);
         }
+        if !self.is_converged(alignment, split) {
+            return Some(Stop::Choose);
+        }
         if alignment == Alignment::Aligned {
-            // A schedule that splits lanes at any instruction merges them where the instruction requires convergence.
-            if self.launch.order.splits_lanes() && split.mask != self.warp.live {
-                if !self.forced {
-                    split.state = SplitState::WarpSync(self.warp.live);
-                    return Some(Stop::Choose);
-                }
-                self.forced = false;
-            }
             self.check_together(pc, index, split);
         }
         if let Some(counts) = self.launch.count(pc) {
@@ -103,6 +98,21 @@ impl Worker<'_, '_> {
             split.state = SplitState::Barrier(index as u8);
         }
         Some(Stop::Choose)
+    }
+
+    /// Whether a barrier may be executed by the lanes of a split; otherwise they wait for the others of their warp. A
+    /// schedule that splits lanes at any instruction merges them where the instruction requires convergence.
+    pub(super) fn is_converged(&mut self, alignment: Alignment, split: &mut Split) -> bool {
+        let is_split = self.launch.order.splits_lanes() && split.mask != self.warp.live;
+        if alignment == Alignment::Any || !is_split {
+            return true;
+        }
+        if !self.forced {
+            split.state = SplitState::WarpSync(self.warp.live);
+            return false;
+        }
+        self.forced = false;
+        true
     }
 
     /// Checks that all lanes of a warp reach an aligned barrier by the same instruction. The same lanes may come

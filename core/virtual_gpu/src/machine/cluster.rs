@@ -1,14 +1,16 @@
-//! Clusters: the special registers that describe the position of a block in its cluster.
-//!
-//! Distributed shared memory and the cluster barrier are not supported; an instruction that uses them is rejected
-//! when the module is loaded.
+//! Clusters: their size, and the position of a block in its cluster.
 
 use super::super::module::Function;
 use super::launch::{LaunchConfig, LaunchError};
+use super::peers::VARIABLE_BITS;
+use super::shared::SPACING_BITS;
 
 /// The largest number of blocks in a cluster: every device since compute capability 9.0 accepts it for kernels that
 /// opt in to more than 8 (CUDA C++ Programming Guide, "Thread Block Clusters").
 const MOST_BLOCKS: u64 = 16;
+
+/// The largest number of shared variables of a kernel that runs in clusters of several blocks.
+const MOST_VARIABLES: usize = (1 << (VARIABLE_BITS - SPACING_BITS)) - 1;
 
 /// The clusters of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,13 +22,16 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
+    /// Clusters of one block, which the launch does not specify.
+    pub(super) const SINGLE: Self = Self { size: [1; 3], is_explicit: false };
+
     /// The cluster size of the launch configuration, or else of the kernel.
     pub(super) fn from_launch(
         function: &Function,
         config: &LaunchConfig,
     ) -> Result<Self, LaunchError> {
         let Some(size) = config.cluster.or(function.bounds.cluster) else {
-            return Ok(Self { size: [1; 3], is_explicit: false });
+            return Ok(Self::SINGLE);
         };
         let refuse = |reason: String| Err(LaunchError::Size { what: "a cluster", size, reason });
         if let Some(required) = function.bounds.cluster
@@ -49,6 +54,16 @@ impl Clusters {
         Ok(Self { size, is_explicit: true })
     }
 
+    /// Checks that the addresses of shared variables leave room for the rank of a block.
+    pub(super) fn check_variables(self, variables: usize) -> Result<(), LaunchError> {
+        if self.blocks() > 1 && variables > MOST_VARIABLES {
+            let what =
+                "a cluster of several blocks for a kernel with more than 127 shared variables";
+            return Err(LaunchError::Unavailable(what));
+        }
+        Ok(())
+    }
+
     /// The cluster index of a block.
     pub(super) fn index(self, block: [u32; 3]) -> [u32; 3] {
         self.each(block, |block, side| block / side)
@@ -68,6 +83,20 @@ impl Clusters {
     pub(super) fn rank(self, block: [u32; 3]) -> u32 {
         let ([x, y, z], [width, height, _]) = (self.place(block), self.size);
         (z * height + y) * width + x
+    }
+
+    /// The index of a block in the grid: the block with this rank in a cluster, given by its linear index among the
+    /// clusters of the grid.
+    pub(super) fn block(self, grid: [u32; 3], cluster: u64, rank: u32) -> [u32; 3] {
+        let ([width, height, _], [across, down, _]) = (self.size, self.count(grid).map(u64::from));
+        let of = [cluster % across, cluster / across % down, cluster / (across * down)];
+        let within = [rank % width, rank / width % height, rank / (width * height)];
+        [0, 1, 2].map(|axis: usize| of[axis] as u32 * self.size[axis] + within[axis])
+    }
+
+    /// The number of clusters that are resident where this number of blocks is.
+    pub(super) fn resident_clusters(self, blocks: usize) -> usize {
+        (blocks / self.blocks().max(1) as usize).max(1)
     }
 
     /// The number of blocks in a cluster.
@@ -93,5 +122,23 @@ mod tests {
         assert_eq!(clusters.place([3, 7, 4]), [1, 1, 0]);
         assert_eq!(clusters.rank([3, 7, 4]), 3);
         assert_eq!(clusters.blocks(), 6);
+    }
+
+    #[test]
+    fn every_block_has_one_cluster_and_one_rank() {
+        let (clusters, grid) = (Clusters { size: [2, 3, 1], is_explicit: true }, [4, 9, 2]);
+        let mut blocks = Vec::new();
+        for cluster in 0..12 {
+            for rank in 0..clusters.blocks() {
+                let block = clusters.block(grid, cluster, rank);
+                assert_eq!(clusters.rank(block), rank);
+                let [x, y, z] = clusters.index(block).map(u64::from);
+                assert_eq!((z * 3 + y) * 2 + x, cluster);
+                blocks.push(block);
+            }
+        }
+        blocks.sort_unstable();
+        blocks.dedup();
+        assert_eq!(blocks.len(), 72);
     }
 }

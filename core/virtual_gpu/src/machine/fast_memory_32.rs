@@ -423,6 +423,6 @@ impl Worker<'_, '_> {
 pub(super) fn is_global(space: Space) -> bool {
     match space {
         Space::Global | Space::Const | Space::Generic => true,
-        Space::Shared | Space::Local | Space::Param => false,
+        Space::Shared | Space::SharedCluster | Space::Local | Space::Param => false,
     }
 }

@@ -1,16 +1,18 @@
-//! Scheduling of the blocks of a grid. Each block runs until it ends or its turn is over; resident blocks take
-//! turns, so that they can wait for each other.
+//! Scheduling of the blocks of a grid. Each block runs until it ends or its turn is over; resident clusters, and the
+//! blocks of each, take turns, so that they can wait for each other.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::block_order::BlockStarts;
+use super::cluster_barrier::ClusterArrivals;
 use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
 use super::launch::Races;
 use super::limit::LimitKind;
 use super::local::LocalMemory;
 use super::parallel::ParallelLaunch;
+use super::resident::{ClusterStop, ResidentCluster};
 use super::run::{BlockState, Launch, Recorded, Worker};
 use super::shared::SharedMemory;
 use super::stall::{RepeatedState, Stall};
@@ -32,12 +34,23 @@ pub(super) struct Block {
     pub(super) state: BlockState,
     pub(super) warps: Vec<Warp>,
     pub(super) polled: bool,
+    /// Whether its turns are over although its cluster is resident.
+    pub(super) has_ended: bool,
 }
 
-enum BlockStop {
+impl Block {
+    fn waits_at_cluster_barrier(&self) -> bool {
+        let mut splits = self.warps.iter().flat_map(|warp| &warp.splits);
+        splits.any(|split| split.state == SplitState::ClusterBarrier)
+    }
+}
+
+pub(super) enum BlockStop {
     Ended,
     /// Its turn is over.
     Suspended,
+    /// No thread can run; some wait at the barrier of the cluster.
+    AtClusterBarrier,
     /// The launch reached a limit, in a turn of the warp at this position.
     Limited(LimitKind, usize),
 }
@@ -45,56 +58,59 @@ enum BlockStop {
 impl Launch<'_> {
     /// Runs all blocks, or those that this host thread takes.
     pub(super) fn run(&mut self) {
-        let total = self.blocks.run;
+        let total = self.blocks.run / u64::from(self.scheduled.blocks().max(1));
         let threads = self.block.iter().product();
+        let resident = |blocks| self.scheduled.resident_clusters(blocks);
         let most = self.common.map_or_else(
-            || self.shape.resident_blocks(self.program, threads, self.shared.bytes),
+            || resident(self.shape.resident_blocks(self.program, threads, self.shared.bytes)),
             |common| common.resident,
         );
-        let most = self.most_resident.map_or(most, |limit| most.min(limit.get() as usize));
+        let limit = self.most_resident.map(|limit| resident(limit.get() as usize));
+        let most = limit.map_or(most, |limit| most.min(limit));
         let shuffled = self.shuffled(total, most);
         self.run_blocks(&mut BlockStarts::new(total, self.block_order, shuffled, most));
         self.end_beyond_residency();
     }
 
     fn run_blocks(&mut self, starts: &mut BlockStarts) {
-        let mut resident: VecDeque<Block> = VecDeque::new();
+        let mut resident: VecDeque<ResidentCluster> = VecDeque::new();
         while !self.stopped {
-            // New blocks go first while there is room: most end in their first turn.
+            // New clusters go first while there is room: most end in their first turn.
             let fresh = resident.len() < starts.max_resident && self.order.pick(0, 2) == 0;
             let started = if fresh || resident.is_empty() { self.start(starts) } else { None };
             let chosen = self.order.pick(0, resident.len());
-            let mut block = match started {
-                Some(number) => self.create(self.blocks.nth(number)),
+            let mut cluster = match started {
+                Some(number) => self.create_cluster(self.blocks.nth(number)),
                 None => match resident.remove(chosen) {
-                    Some(block) => block,
+                    Some(cluster) => cluster,
                     None if fresh => return,
                     None => continue,
                 },
             };
-            let linear = block.state.linear;
-            let stop = self.run_block(&mut block);
-            let stop = match stop {
-                BlockStop::Limited(limit, index) => {
-                    self.end_at_limit(limit, (&mut block, index), &resident);
-                    BlockStop::Ended
+            let stop = match self.run_cluster(&mut cluster) {
+                ClusterStop::Limited { limit, rank, warp } => {
+                    self.end_at_limit(limit, (&mut cluster, rank, warp), &resident);
+                    ClusterStop::Ended
                 }
-                BlockStop::Ended | BlockStop::Suspended => stop,
+                stop @ (ClusterStop::Ended | ClusterStop::Suspended) => stop,
             };
             if let Some(common) = self.common
                 && self.stopped
             {
-                // Blocks with lower indices continue.
-                common.end_with(linear);
+                // Clusters with lower indices continue.
+                if let Some(block) = cluster.blocks.first() {
+                    common.end_with(block.state.cluster);
+                }
                 self.stopped = false;
+                continue;
             }
-            if let BlockStop::Suspended = stop {
+            if let ClusterStop::Suspended = stop {
                 if self.common.is_some() {
                     // The block may wait for a host thread that has no processor.
                     std::thread::yield_now();
                 }
-                let stalls = self.repeated_state(&block).is_some();
-                resident.push_back(block);
+                let stalls = self.repeated_state(&cluster.blocks).is_some();
+                resident.push_back(cluster);
                 let none_begins = resident.len() >= starts.max_resident || starts.left() == 0;
                 if stalls && none_begins && !self.stopped {
                     self.end_if_stalled(&mut resident, starts);
@@ -121,20 +137,23 @@ impl Launch<'_> {
         }
     }
 
-    fn create(&mut self, linear: u64) -> Block {
-        let [x, y, _] = self.grid.map(u64::from);
-        let index = [linear % x, linear / x % y, linear / (x * y)].map(|i| i as u32);
+    pub(super) fn create(&mut self, index: [u32; 3], cluster: u64) -> Block {
+        let ([width, height, _], [x, y, z]) = (self.grid.map(u64::from), index.map(u64::from));
+        let linear = (z * height + y) * width + x;
         let threads: u32 = self.block.iter().product();
         let state = BlockState {
             index,
             linear,
+            cluster,
             threads,
             shared: SharedMemory::new(self.shared.bytes as usize),
             barriers: vec![BlockBarrier::default(); BARRIERS],
+            cluster_arrivals: ClusterArrivals::default(),
             exited: 0,
             copies: Copies::default(),
             mbarriers: BTreeSet::new(),
             failed_tests: BTreeMap::new(),
+            unpublished_mbarriers: BTreeMap::new(),
             warpgroups: Vec::new(),
             products: Vec::new(),
             bulk_stores: Vec::new(),
@@ -142,7 +161,7 @@ impl Launch<'_> {
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
         let warps = warps.collect();
-        Block { state, warps, polled: false }
+        Block { state, warps, polled: false, has_ended: false }
     }
 
     fn warp(&self, index: u32, threads: u32) -> Warp {
@@ -178,13 +197,13 @@ impl Launch<'_> {
         }
     }
 
-    fn run_block(&mut self, block: &mut Block) -> BlockStop {
+    pub(super) fn run_block(&mut self, block: &mut Block) -> BlockStop {
         let (mut turns, mut waiting) = (0, 0);
         let most_turns = self.order.turn_length(BLOCK_TURNS);
         loop {
             let mut ran = false;
             block.polled = false;
-            if self.common.is_some_and(|common| common.is_beyond(block.state.linear)) {
+            if self.common.is_some_and(|common| common.is_beyond(block.state.cluster)) {
                 return BlockStop::Ended;
             }
             for index in self.order.permutation(block.warps.len()) {
@@ -209,6 +228,9 @@ impl Launch<'_> {
                 self.check_warpgroups(block);
                 return BlockStop::Ended;
             }
+            if !ran && !released && block.waits_at_cluster_barrier() {
+                return BlockStop::AtClusterBarrier;
+            }
             if !ran && !released && !self.resolve(block) {
                 return BlockStop::Ended;
             }
@@ -218,7 +240,7 @@ impl Launch<'_> {
                 // The block may wait for a block that the end of the launch has stopped.
                 return if ending { BlockStop::Ended } else { BlockStop::Suspended };
             }
-            if turns >= most_turns || self.repeated_state(block).is_some() {
+            if turns >= most_turns || self.repeated_state(std::slice::from_ref(block)).is_some() {
                 return BlockStop::Suspended;
             }
         }
@@ -256,10 +278,10 @@ impl Launch<'_> {
         }
     }
 
-    /// The repeated state of the warps of a block that can run; none if one of them may still make progress.
-    pub(super) fn repeated_state(&self, block: &Block) -> Option<RepeatedState> {
+    /// The repeated state of the warps of a cluster that can run; none if one of them may still make progress.
+    pub(super) fn repeated_state(&self, blocks: &[Block]) -> Option<RepeatedState> {
         let mut all = Some(RepeatedState::Spins);
-        for warp in block.warps.iter().filter(|warp| can_run(warp)) {
+        for warp in blocks.iter().flat_map(|block| &block.warps).filter(|warp| can_run(warp)) {
             match warp.repeated_state(self.changes) {
                 None => return None,
                 Some(RepeatedState::Polls) => all = Some(RepeatedState::Polls),
@@ -312,7 +334,7 @@ impl Launch<'_> {
     }
 
     /// No thread of the block can continue: reports why, and lets lanes continue where that is possible.
-    fn resolve(&mut self, block: &mut Block) -> bool {
+    pub(super) fn resolve(&mut self, block: &mut Block) -> bool {
         let at_warp_operation = block.warps.iter().position(|warp| {
             warp.splits.iter().any(|split| matches!(split.state, SplitState::WarpSync(_)))
         });

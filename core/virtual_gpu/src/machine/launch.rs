@@ -23,7 +23,8 @@ use super::layout::{place_objects, place_parameters, pool};
 use super::limit::Deadline;
 use super::memory::Addresses;
 use super::parallel::{self, ParallelLaunch};
-use super::race::{self, Accepted, LaunchRaces};
+use super::peers::Peers;
+use super::race::{self, Accepted, ClusterMap, LaunchRaces};
 use super::recording::Recording;
 use super::run::Launch;
 pub(super) use super::schedule::Schedule;
@@ -224,7 +225,7 @@ pub enum LaunchError {
     Unavailable(&'static str),
     /// A sample of the grid was requested, but blocks may wait for each other.
     #[error(
-        "the kernel cannot run on a sample of its blocks: the load at PTX {0} reads memory that other blocks write"
+        "the kernel cannot run on a sample of its blocks: the instruction at PTX {0} depends on other blocks"
     )]
     Sample(PtxLocation),
     /// The kernel has instructions that the machine does not support.
@@ -303,6 +304,7 @@ impl Machine {
         }
         cooperative::check(self.shape, &program, shared.bytes, config)?;
         let clusters = Clusters::from_launch(function, config)?;
+        clusters.check_variables(shared.variables.len())?;
         let parameters = self.parameters(function, config)?;
         if !program.tensor_copies.is_empty() {
             copies::refuse_tensor_maps(function, &parameters)?;
@@ -348,6 +350,7 @@ impl Machine {
         let blocks = config.blocks.select(product(config.grid));
         let (shape, Prepared { pool, shared, clusters, environment, watch }) =
             (self.shape, prepared);
+        let scheduled = if blocks.is_sample() { Clusters::SINGLE } else { clusters };
         let resident = shape.resident_blocks(program, config.block.iter().product(), shared.bytes);
         let new = |memory, common| Launch {
             module,
@@ -360,6 +363,8 @@ impl Machine {
             shape,
             grid: config.grid,
             clusters,
+            scheduled,
+            peers: Peers::default(),
             block: config.block,
             dynamic_shared: config.dynamic_shared,
             checks: config.checks,
@@ -384,7 +389,12 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
-            races: LaunchRaces::new(config.checks.races, program),
+            races: LaunchRaces::new(
+                config.checks.races,
+                program,
+                (scheduled.blocks() > 1)
+                    .then_some(ClusterMap { clusters: scheduled, grid: config.grid }),
+            ),
             order: order(config.schedule),
             common,
             counted_steps: 0,
@@ -394,7 +404,8 @@ impl Machine {
         let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
         let (mut caches, mut watched, mut traced) = (None, None, Vec::new());
         let counts = if let Some(threads) = threads(config.schedule, program, &mut report) {
-            let common = ParallelLaunch::new(resident.div_ceil(threads.get()));
+            let common =
+                ParallelLaunch::new(scheduled.resident_clusters(resident).div_ceil(threads.get()));
             let mut memories: Vec<_> = (0..threads.get()).map(|_| self.memory.share()).collect();
             let outcome = parallel::run(new, &common, &mut memories);
             memories.iter().for_each(|memory| self.memory.add_touched(memory));

@@ -93,9 +93,12 @@ pub(super) fn region_of(variable: &Variable) -> Region {
     content.resize(variable.bytes.unwrap_or(0) as usize, 0);
     let (kind, access) = match variable.space {
         Space::Const => (RegionKind::Constant, Access::ReadOnly),
-        Space::Generic | Space::Global | Space::Local | Space::Param | Space::Shared => {
-            (RegionKind::Global, Access::ReadWrite)
-        }
+        Space::Generic
+        | Space::Global
+        | Space::Local
+        | Space::Param
+        | Space::Shared
+        | Space::SharedCluster => (RegionKind::Global, Access::ReadWrite),
     };
     Region::new(variable.name.clone(), kind, access, RegionBytes::new(&content))
 }

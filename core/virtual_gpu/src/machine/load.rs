@@ -31,6 +31,8 @@ impl Worker<'_, '_> {
             self.launch.order_memory();
         }
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
+        let remote = self.take_remote(access.space, &mut addresses, mask);
+        let mask = mask & !remote.mask;
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
         let element = ScalarType::from(access.element).bytes();
         let count = usize::from(op.list.1);
@@ -43,6 +45,9 @@ impl Worker<'_, '_> {
         self.race_load(&part(mask & !race::stale_lanes(&stale)), access.ordering, &spaces);
         self.bring(&part(mask), &spaces, frame, &mut moved);
         race::replace(&mut moved, &stale);
+        for (rank, lanes) in remote.by_rank() {
+            self.load_from_peer(rank, &part(lanes), access.ordering, &mut moved);
+        }
         if spaces.global != 0 && access.ordering != Ordering::Weak {
             self.launch.order_memory();
         }
@@ -51,6 +56,21 @@ impl Worker<'_, '_> {
             self.warp.undefined_load[lane] = Some(pc);
         }
         self.write_back(op, (access, register_bits), (frame, active), &moved);
+    }
+
+    /// Loads from the shared memory of another block.
+    fn load_from_peer(
+        &mut self,
+        rank: u32,
+        part: &Part<'_>,
+        ordering: Ordering,
+        moved: &mut Moved,
+    ) {
+        self.in_peer(rank, part, |worker| {
+            let spaces = Spaces { global: 0, shared: part.mask, local: 0 };
+            worker.race_load(part, ordering, &spaces);
+            worker.load_shared(part, moved);
+        });
     }
 
     /// Loads from the state space of each lane.

@@ -4,12 +4,15 @@
 //! expected arrivals of each phase, the transaction count in bytes, and the low bits of the phase number. An arrival
 //! returns the object as it was before.
 
+use super::super::isa::barrier::FenceOrder;
 use super::super::isa::mbarrier::{
-    Arrival, Mbarrier, Participation, Patience, Phase, TransactionChange,
+    Arrival, Mbarrier, Participation, Patience, Phase, Synchronisation, TransactionChange,
 };
+use super::super::isa::memory::Scope;
 use super::super::lower::code::{BaseKind, Op};
 use super::access::Part;
 use super::fault::{FaultKind, Finding};
+use super::launch::Races;
 use super::run::{BlockState, Worker};
 use super::warp::{Frame, LANES};
 
@@ -146,8 +149,13 @@ impl Worker<'_, '_> {
             }
         };
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
+        let remote = self.take_remote(space, &mut addresses, mask);
+        let mask = mask & !remote.mask;
         Self::spaces(space, base, &mut addresses, mask);
         let part = Part { pc, addresses: &addresses, mask, element: 8, count: 1 };
+        for (rank, lanes) in remote.by_rank() {
+            self.mbarrier_of_peer(op, what, rank, &Part { mask: lanes, ..part }, frame);
+        }
         match what {
             Mbarrier::Initialise(_) => {
                 let counts = self.barrier_counts(pc, op, frame, mask);
@@ -166,25 +174,105 @@ impl Worker<'_, '_> {
                     }
                 }
             }
-            Mbarrier::Arrive(_, participation, arrival, _) => {
-                self.arrive(op, &part, (participation, arrival), frame);
+            Mbarrier::Arrive(_, participation, arrival, how) => {
+                self.arrive(op, &part, (participation, arrival, how), frame);
             }
-            Mbarrier::Transactions(_, change) => {
-                let bytes = self.barrier_counts(pc, op, frame, mask);
-                for lane in part.lanes() {
-                    let Some(offset) = self.place_shared(&part, lane) else { continue };
-                    let bytes = i64::from(bytes[lane]);
-                    let bytes = match change {
-                        TransactionChange::Expect => bytes,
-                        TransactionChange::Complete => -bytes,
-                    };
-                    self.transfer(pc, lane as u32, offset, bytes);
-                }
-            }
-            Mbarrier::Wait(_, patience, phase, _) => {
-                self.wait(op, &part, (patience, phase), (frame, active));
+            Mbarrier::Transactions(_, change) => self.change_transactions(op, &part, change, frame),
+            Mbarrier::Wait(_, patience, phase, how) => {
+                self.wait(op, &part, (patience, phase, how), (frame, active));
             }
             Mbarrier::PendingCount => {}
+        }
+    }
+
+    /// An operation on barrier objects of another block: arrivals and transactions only.
+    fn mbarrier_of_peer(
+        &mut self,
+        op: &Op,
+        what: Mbarrier,
+        rank: u32,
+        part: &Part<'_>,
+        frame: Frame,
+    ) {
+        match what {
+            Mbarrier::Arrive(_, participation, arrival, how) => {
+                self.in_peer(rank, part, |worker| {
+                    worker.check_published(part);
+                    worker.arrive(op, part, (participation, arrival, how), frame);
+                });
+            }
+            Mbarrier::Transactions(_, change) => {
+                self.in_peer(rank, part, |worker| {
+                    worker.check_published(part);
+                    worker.change_transactions(op, part, change, frame);
+                });
+            }
+            Mbarrier::Initialise(_)
+            | Mbarrier::Invalidate(_)
+            | Mbarrier::Wait(..)
+            | Mbarrier::PendingCount => {
+                let text = "an mbarrier object of another block, which this instruction does not support: only \
+                            arrivals and transactions do";
+                let lane = part.mask.trailing_zeros();
+                self.report(part.pc, Finding::new(FaultKind::OutOfBounds, lane, text));
+            }
+        }
+    }
+
+    /// Checks that barrier objects of another block are visible to the cluster (rule 33).
+    pub(super) fn check_published(&mut self, part: &Part<'_>) {
+        if self.launch.checks.races == Races::Ignored {
+            return;
+        }
+        for lane in part.lanes() {
+            let place = self.launch.shared.place(part.addresses[lane], part.bytes());
+            let is_unpublished =
+                place.is_some_and(|offset| self.block.unpublished_mbarriers.contains_key(&offset));
+            if !is_unpublished {
+                continue;
+            }
+            if self.launch.checks.races != Races::Strict {
+                self.launch.accepted.insert((33, part.pc));
+                continue;
+            }
+            let text = format!(
+                "an mbarrier object{} that no fence makes visible to the cluster; execute \
+                 `fence.mbarrier_init.release.cluster` in the thread that initialises it, before the cluster barrier",
+                self.launch.peers.owner_text()
+            );
+            self.report(part.pc, Finding::new(FaultKind::DataRace, lane as u32, text));
+        }
+    }
+
+    /// These lanes make the barrier objects that they have initialised visible to the cluster.
+    pub(super) fn publish_mbarriers(&mut self, mask: u32) {
+        if !self.has_peers() {
+            return;
+        }
+        let warp = self.warp.index;
+        self.block
+            .unpublished_mbarriers
+            .retain(|_, (by, lane)| *by != warp || mask >> *lane & 1 == 0);
+        // A later relaxed arrival at the cluster barrier publishes it (rule 32).
+        self.race_fence(mask, FenceOrder::Release, Scope::Cluster);
+    }
+
+    fn change_transactions(
+        &mut self,
+        op: &Op,
+        part: &Part<'_>,
+        change: TransactionChange,
+        frame: Frame,
+    ) {
+        let bytes = self.barrier_counts(part.pc, op, frame, part.mask);
+        for lane in part.lanes() {
+            let Some(offset) = self.place_shared(part, lane) else { continue };
+            let bytes = i64::from(bytes[lane]);
+            let bytes = match change {
+                TransactionChange::Expect => bytes,
+                TransactionChange::Complete => -bytes,
+            };
+            self.transfer(part.pc, lane as u32, offset, bytes);
         }
     }
 
@@ -218,6 +306,9 @@ impl Worker<'_, '_> {
             return;
         }
         self.block.mbarriers.insert(offset);
+        if self.has_peers() {
+            self.block.unpublished_mbarriers.insert(offset, (self.warp.index, lane));
+        }
         self.block.shared.mark_initialised(offset, 8);
         self.set_barrier(
             offset,
@@ -244,7 +335,7 @@ impl Worker<'_, '_> {
         &mut self,
         op: &Op,
         part: &Part<'_>,
-        (participation, arrival): (Participation, Arrival),
+        (participation, arrival, how): (Participation, Arrival, Synchronisation),
         frame: Frame,
     ) {
         let operands = self.barrier_counts(part.pc, op, frame, part.mask);
@@ -271,7 +362,7 @@ impl Worker<'_, '_> {
                 let finding = Finding::new(FaultKind::BarrierDivergence, lane as u32, text);
                 self.report(part.pc, finding);
             }
-            self.race_arrival((self.warp.index, lane as u32), part.pc, offset);
+            self.race_arrival_with((self.warp.index, lane as u32), part.pc, offset, how);
             self.arrive_at(part.pc, lane as u32, offset, counts[lane]);
         }
         if !op.d.is_none() {
@@ -326,7 +417,7 @@ impl Worker<'_, '_> {
         &mut self,
         op: &Op,
         part: &Part<'_>,
-        (patience, phase): (Patience, Phase),
+        (patience, phase, how): (Patience, Phase, Synchronisation),
         (frame, active): (Frame, u32),
     ) {
         match patience {
@@ -356,7 +447,7 @@ impl Worker<'_, '_> {
                 Phase::Parity => wanted[lane] & 1 != u64::from(state.phase & 1),
             };
             if done {
-                self.race_passing((self.warp.index, lane as u32), part.pc, offset);
+                self.race_passing((self.warp.index, lane as u32), part.pc, offset, how);
             } else {
                 complete &= !(1 << lane);
                 failed = Some(FailedTest { offset });

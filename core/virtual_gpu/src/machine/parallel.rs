@@ -1,15 +1,17 @@
-//! The parallel schedule: several host threads take blocks in ascending order; one host thread runs one block.
+//! The parallel schedule: several host threads take clusters in ascending order; one host thread runs one cluster. In a
+//! launch without clusters, each block is a cluster.
 //!
 //! The result is the same as with one host thread, unless the kernel itself can observe the order of its blocks:
 //! faults are those of the lowest block that has them, counters are sums. If a fault ends the launch, it ends at
-//! the block of the fault: lower blocks run to their end, as they would have in order, and the findings of higher
-//! blocks are dropped.
+//! the cluster of the fault: lower clusters run to their end, as they would have in order, and the findings of higher
+//! clusters are dropped.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::cost::Counts;
+use super::super::isa::cluster::Cluster;
 use super::super::isa::memory::{Ordering, Scope, Space};
 use super::super::isa::special_register::{Single, SpecialRegister};
 use super::super::lower::Program;
@@ -23,14 +25,14 @@ const STRIPES: usize = 64;
 /// The state that the host threads of one launch share.
 #[derive(Debug)]
 pub(super) struct ParallelLaunch {
-    /// The next block to take.
+    /// The next cluster to take.
     next: AtomicU64,
-    /// The lowest block with a fault that ends the launch, or `u64::MAX`.
+    /// The lowest cluster with a fault that ends the launch, or `u64::MAX`.
     last: AtomicU64,
     /// Warp instructions of all host threads.
     steps: AtomicU64,
     wide: [Mutex<()>; STRIPES],
-    /// The number of resident blocks of each host thread.
+    /// The number of resident clusters of each host thread.
     pub(super) resident: usize,
 }
 
@@ -45,23 +47,23 @@ impl ParallelLaunch {
         }
     }
 
-    /// Takes the next block.
+    /// Takes the next cluster.
     pub(super) fn take(&self, total: u64) -> Option<u64> {
         if self.next.load(Relaxed) >= total {
             return None;
         }
-        let block = self.next.fetch_add(1, Relaxed);
-        (block < total && !self.is_beyond(block)).then_some(block)
+        let cluster = self.next.fetch_add(1, Relaxed);
+        (cluster < total && !self.is_beyond(cluster)).then_some(cluster)
     }
 
-    /// Ends the launch with this block.
-    pub(super) fn end_with(&self, block: u64) {
-        self.last.fetch_min(block, Relaxed);
+    /// Ends the launch with this cluster.
+    pub(super) fn end_with(&self, cluster: u64) {
+        self.last.fetch_min(cluster, Relaxed);
     }
 
-    /// Whether the launch ended with a block before this one.
-    pub(super) fn is_beyond(&self, block: u64) -> bool {
-        block > self.last.load(Relaxed)
+    /// Whether the launch ended with a cluster before this one.
+    pub(super) fn is_beyond(&self, cluster: u64) -> bool {
+        cluster > self.last.load(Relaxed)
     }
 
     /// Whether the launch is ending.
@@ -146,9 +148,9 @@ fn merge(parts: Vec<Part>, common: &ParallelLaunch) -> Outcome {
             outcome.counts.iter_mut().zip(&part.counts).for_each(|(all, part)| all.add(part));
         }
     }
-    outcome.faults.retain(|recorded| !common.is_beyond(recorded.block));
-    // A block runs on one host thread, so that its faults keep their order.
-    outcome.faults.sort_by_key(|recorded| recorded.block);
+    outcome.faults.retain(|recorded| !common.is_beyond(recorded.cluster));
+    // A cluster runs on one host thread, so that its faults keep their order.
+    outcome.faults.sort_by_key(|recorded| recorded.cluster);
     let mut seen = BTreeSet::new();
     outcome.faults.retain(|recorded| seen.insert((recorded.fault.kind, recorded.pc)));
     outcome
@@ -173,9 +175,21 @@ pub(super) fn has_meeting_blocks(program: &Program) -> Option<&'static str> {
     program.ops.iter().find_map(|op| meeting(&op.code))
 }
 
+/// Whether an operation waits for other blocks of the cluster, or gives access to their shared memory.
+pub(super) const fn is_between_blocks(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Cluster(Cluster::MapShared(..) | Cluster::Arrive(..) | Cluster::Wait(_))
+            | Code::WriteToCluster(_)
+    )
+}
+
 fn meeting(code: &Code) -> Option<&'static str> {
+    if is_between_blocks(*code) {
+        return Some("the blocks of a cluster synchronise or access each other's shared memory");
+    }
     if let Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } = code {
-        let is_own = atomic.space == Space::Shared;
+        let is_own = atomic.space.is_shared();
         return (!is_own).then_some("blocks execute atomics, in a deterministic order");
     }
     if let Code::Load { access, .. } | Code::Store { access, .. } = code {

@@ -72,6 +72,8 @@ pub enum LaneState {
     Ready,
     /// It waits at this barrier of the block.
     AtBarrier(u8),
+    /// Waits at the barrier of the cluster.
+    AtClusterBarrier,
     /// It waits for other lanes of its warp.
     AtWarpOperation,
     /// It has exited.
@@ -200,6 +202,7 @@ impl Paused {
             SplitState::Barrier(number) => {
                 (LaneState::AtBarrier(number), split.pc.saturating_sub(1))
             }
+            SplitState::ClusterBarrier => (LaneState::AtClusterBarrier, split.pc.saturating_sub(1)),
             SplitState::WarpSync(_) => (LaneState::AtWarpOperation, split.pc),
         };
         let (place, source_line) = self.known_place(pc);
@@ -334,7 +337,7 @@ fn pcs(split: &Split) -> Vec<u32> {
     let frames = [&split.frame].into_iter().chain(split.callers.iter().rev());
     let calls = frames.map(|frame| frame.return_pc.saturating_sub(1)).take(split.callers.len());
     all.extend(calls);
-    if let SplitState::Barrier(_) = split.state {
+    if split.state.is_at_barrier() {
         all.push(split.pc.saturating_sub(1));
     }
     all

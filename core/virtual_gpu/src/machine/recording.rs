@@ -219,7 +219,9 @@ fn what(op: &Op) -> Option<(AccessKind, Space, BaseKind, u32)> {
         return None;
     };
     match space {
-        Space::Generic | Space::Global | Space::Shared => Some((kind, space, base, bytes)),
+        Space::Generic | Space::Global | Space::Shared | Space::SharedCluster => {
+            Some((kind, space, base, bytes))
+        }
         Space::Const | Space::Local | Space::Param => None,
     }
 }

@@ -18,6 +18,7 @@ use super::lanes::{Lanes, Pool};
 use super::limit::Deadline;
 use super::memory::Memory;
 use super::parallel::ParallelLaunch;
+use super::peers::Peers;
 use super::race::{Accepted, BlockRaces, LaunchRaces};
 use super::shared::{SharedLayout, SharedMemory};
 use super::trace::Tracing;
@@ -38,6 +39,10 @@ pub(super) struct Launch<'m> {
     pub(super) shape: DeviceShape,
     pub(super) grid: [u32; 3],
     pub(super) clusters: Clusters,
+    /// The blocks that start and run together: clusters, or single blocks if only a sample of the grid runs.
+    pub(super) scheduled: Clusters,
+    /// The other blocks of the cluster whose block has its turn.
+    pub(super) peers: Peers,
     pub(super) block: [u32; 3],
     pub(super) dynamic_shared: u32,
     pub(super) checks: Checks,
@@ -95,8 +100,8 @@ pub(super) struct Launch<'m> {
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) fault: Fault,
-    /// The linear index of the block.
-    pub(super) block: u64,
+    /// The linear index of the cluster.
+    pub(super) cluster: u64,
     pub(super) pc: u32,
 }
 
@@ -108,9 +113,13 @@ pub(super) const MOST_FAULTS: usize = 256;
 pub(super) struct BlockState {
     pub(super) index: [u32; 3],
     pub(super) linear: u64,
+    /// The linear index of its cluster among the clusters of the grid.
+    pub(super) cluster: u64,
     pub(super) threads: u32,
     pub(super) shared: SharedMemory,
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
+    /// The arrivals of its threads at the barrier of the cluster.
+    pub(super) cluster_arrivals: super::cluster_barrier::ClusterArrivals,
     /// The number of threads that have exited.
     pub(super) exited: u32,
     /// Pending asynchronous copies.
@@ -119,6 +128,9 @@ pub(super) struct BlockState {
     pub(super) mbarriers: BTreeSet<usize>,
     /// For each warp whose last test of a barrier object found the phase incomplete, that test.
     pub(super) failed_tests: BTreeMap<u32, super::mbarrier::FailedTest>,
+    /// The barrier objects that no fence of the initialising thread (its warp and lane) makes visible to the cluster;
+    /// empty in a launch whose clusters have one block.
+    pub(super) unpublished_mbarriers: BTreeMap<usize, (u32, u32)>,
     /// The products that the warps of each warpgroup have issued.
     pub(super) warpgroups: Vec<super::tensor::IssuedProducts>,
     /// For each warp, the products that no wait has completed; empty until a warp uses them.
@@ -200,11 +212,13 @@ impl Worker<'_, '_> {
         if kind.is_fatal() || self.launch.on_fault == OnFault::Stop {
             self.launch.stopped = true;
         }
-        let block = self.block.linear;
+        let cluster = self.block.cluster;
         let known = self.launch.seen.get(&(kind, pc)).copied();
-        // Of blocks that run at once, the lowest one is reported, in any order of execution.
+        // Of clusters that run at once, the lowest one is reported, in any order of execution.
         let counts = match known {
-            Some(index) => self.launch.common.is_some() && block < self.launch.faults[index].block,
+            Some(index) => {
+                self.launch.common.is_some() && cluster < self.launch.faults[index].cluster
+            }
             None => self.launch.faults.len() < MOST_FAULTS,
         };
         if !counts {
@@ -235,7 +249,7 @@ impl Worker<'_, '_> {
             other: finding.other,
             details: finding.details,
         };
-        Recorded { fault, block: self.block.linear, pc }
+        Recorded { fault, cluster: self.block.cluster, pc }
     }
 
     /// Reports the use of an uninitialised value, with the load that returned it.

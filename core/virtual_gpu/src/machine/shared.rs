@@ -12,7 +12,7 @@ use super::region_bytes::{MASKED, mask_words};
 
 /// The addresses of two variables differ in these bits and above; the bits below are offsets in storage, which decide
 /// the bank.
-const SPACING_BITS: u32 = 20;
+pub(super) const SPACING_BITS: u32 = 20;
 
 /// One variable.
 #[derive(Clone, Debug)]

@@ -134,7 +134,7 @@ pub(super) fn is_in_space(
         let region = worker.launch.memory.region_of(address);
         let kind = region.map(|(region, _)| worker.launch.memory.regions[region].kind);
         match space {
-            Space::Shared => shared,
+            Space::Shared | Space::SharedCluster => worker.is_shared(space, address),
             Space::Local => local,
             Space::Const => kind == Some(RegionKind::Constant),
             Space::Param => kind == Some(RegionKind::Parameters),

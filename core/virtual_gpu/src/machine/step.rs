@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use multiversion::multiversion;
 use multiversion::target::selected_target;
 
+use super::super::isa::cluster::Cluster;
 use super::super::lower::code::{Code, Op, Slot};
 use super::compute::Fused;
 use super::fault::{FaultKind, Finding};
@@ -172,7 +173,7 @@ impl Worker<'_, '_> {
             let mut second = first + 1;
             while second < splits.len() {
                 let (a, b) = (&splits[first], &splits[second]);
-                let waits = |split: &Split| matches!(split.state, SplitState::Barrier(_));
+                let waits = |split: &Split| split.state.is_at_barrier();
                 let same = a.pc == b.pc && a.frame == b.frame && a.callers == b.callers;
                 if same && !waits(a) && !waits(b) {
                     let other = splits.swap_remove(second);
@@ -193,7 +194,7 @@ impl Worker<'_, '_> {
         let can_run = |split: &Split| match split.state {
             SplitState::Ready => true,
             SplitState::WarpSync(_) => forced,
-            SplitState::Barrier(_) => false,
+            SplitState::Barrier(_) | SplitState::ClusterBarrier => false,
         };
         let mut splits = self.warp.splits.iter().enumerate().filter(|(_, split)| can_run(split));
         match &self.launch.order {
@@ -212,7 +213,7 @@ impl Worker<'_, '_> {
         let others = self.warp.splits.iter();
         others
             .filter(|other| other.callers.len() == split.callers.len() && other.pc > split.pc)
-            .filter(|other| !matches!(other.state, SplitState::Barrier(_)))
+            .filter(|other| !other.state.is_at_barrier())
             .map(|other| other.pc)
             .min()
             .unwrap_or(u32::MAX)
@@ -292,6 +293,26 @@ impl Worker<'_, '_> {
             }
             Code::ProxyFence(proxy) => self.race_proxy_fence(mask, proxy),
             Code::TrackRegisters => self.track_registers(op, pc, frame, mask),
+            Code::WriteToCluster(site) => self.write_to_cluster(op, site, pc, (frame, mask)),
+            Code::Cluster(Cluster::MapShared(kind, ty)) => {
+                self.map_shared(op, (kind, ty), pc, (frame, mask));
+            }
+            Code::Cluster(Cluster::RankOf(kind, ty)) => {
+                self.rank_of_address(op, (kind, ty), (frame, mask));
+            }
+            Code::Cluster(Cluster::InitialisationFence) => self.publish_mbarriers(mask),
+            Code::Cluster(Cluster::Arrive(order, alignment)) => {
+                if self.separate(split, mask) {
+                    return Some(Stop::Choose);
+                }
+                return Some(self.arrive_at_cluster(order, alignment, split));
+            }
+            Code::Cluster(Cluster::Wait(alignment)) => {
+                if self.separate(split, mask) {
+                    return Some(Stop::Choose);
+                }
+                return Some(self.wait_for_cluster(alignment, split));
+            }
             // Operations on registers are executed elsewhere.
             Code::Hint
             | Code::Integer(_)
@@ -417,6 +438,7 @@ impl Worker<'_, '_> {
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
         self.end_copies(mask);
         self.end_bulk_stores(mask);
+        self.race_exit(mask);
         self.launch.changes += 1;
         split.mask &= !mask;
         self.warp.live &= !mask;
@@ -465,6 +487,9 @@ fn is_invisible_to_others(code: Code) -> bool {
             | Code::WaitCopies(_)
             | Code::WaitAllCopies
             | Code::IsInSpace(_)
+            | Code::Cluster(
+                Cluster::MapShared(..) | Cluster::RankOf(..) | Cluster::InitialisationFence,
+            )
             | Code::Branch { .. }
             | Code::BranchIndexed
             | Code::Call(_)

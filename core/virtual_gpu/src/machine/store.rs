@@ -14,8 +14,10 @@ impl Worker<'_, '_> {
     pub(super) fn store(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
         let Code::Store { access, base } = op.code else { return };
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
-        let spaces = Self::spaces(access.space, base, &mut addresses, mask);
-        if spaces.global | spaces.shared != 0 {
+        let remote = self.take_remote(access.space, &mut addresses, mask);
+        let own = mask & !remote.mask;
+        let spaces = Self::spaces(access.space, base, &mut addresses, own);
+        if spaces.global | spaces.shared | remote.mask != 0 {
             self.changed();
         }
         let element = ScalarType::from(access.element).bytes();
@@ -40,12 +42,20 @@ impl Worker<'_, '_> {
             let parts = moved.parts.get_or_insert_with(|| Box::new([UninitialisedBits::NONE; 8]));
             parts[index] = UninitialisedBits { bits, copied: unknown.copied };
         }
-        let part = Part { pc, addresses: &addresses, mask, element, count };
+        let part = Part { pc, addresses: &addresses, mask: own, element, count };
         if spaces.global != 0 && access.ordering != Ordering::Weak {
             self.launch.order_memory();
         }
         self.race_store(&part, access.ordering, &spaces, &moved);
         self.put(&part, &spaces, frame, &moved);
+        for (rank, lanes) in remote.by_rank() {
+            let part = Part { mask: lanes, ..part };
+            self.in_peer(rank, &part, |worker| {
+                let spaces = Spaces { global: 0, shared: lanes, local: 0 };
+                worker.race_store(&part, access.ordering, &spaces, &moved);
+                worker.store_shared(&part, &moved);
+            });
+        }
     }
 
     /// Stores to the state space of each lane.

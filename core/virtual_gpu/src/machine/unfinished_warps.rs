@@ -8,6 +8,7 @@ use super::cooperative::blocks_in_memory;
 use super::fault::{FaultKind, Finding};
 use super::grid::{Block, can_run};
 use super::limit::LimitKind;
+use super::resident::ResidentCluster;
 use super::run::{Launch, Recorded};
 use super::stall::RepeatedState;
 use super::warp::{Split, SplitState, Warp};
@@ -45,6 +46,7 @@ struct WarpsAtPosition {
 enum WarpActivity {
     Running,
     AtBarrier(u8),
+    AtClusterBarrier,
     AtWarpOperation,
 }
 
@@ -85,6 +87,7 @@ impl Launch<'_> {
         let how = match how {
             WarpActivity::Running => "running".to_owned(),
             WarpActivity::AtBarrier(number) => format!("waiting at barrier {number}"),
+            WarpActivity::AtClusterBarrier => "waiting at the cluster barrier".to_owned(),
             WarpActivity::AtWarpOperation => "waiting at a warp-wide operation".to_owned(),
         };
         let WarpsAtPosition { warps, block: [x, y, z], warp, lanes } = standing;
@@ -102,19 +105,19 @@ impl Launch<'_> {
     /// blocks waited for those that could not start.
     pub(super) fn end_if_stalled(
         &mut self,
-        resident: &mut VecDeque<Block>,
+        resident: &mut VecDeque<ResidentCluster>,
         starts: &mut BlockStarts,
     ) {
         let circles: Option<Vec<RepeatedState>> =
-            resident.iter().map(|block| self.repeated_state(block)).collect();
+            resident.iter().map(|cluster| self.repeated_state(&cluster.blocks)).collect();
         let Some(circles) = circles else { return };
         let waits = circles.contains(&RepeatedState::Polls);
-        let standing = self.unfinished_warps(&*resident);
+        let standing = self.unfinished_warps(resident.iter().flat_map(|cluster| &cluster.blocks));
         let runs = |warp: &Warp| {
             let polls = warp.repeated_state(self.changes) == Some(RepeatedState::Polls);
             can_run(warp) && polls == waits
         };
-        let mut all = resident.iter_mut();
+        let mut all = resident.iter_mut().flat_map(|cluster| &mut cluster.blocks);
         let found = all.find_map(|block| Some((block.warps.iter().position(runs)?, block)));
         let Some((index, block)) = found else { return };
         let warp = &block.warps[index];
@@ -127,6 +130,7 @@ impl Launch<'_> {
             let recorded = self.recorded_for(block, index, poll, finding);
             self.beyond_residency = Some(BeyondResidency { recorded, faults: self.faults.len() });
             let in_memory = blocks_in_memory(self.program, self.block.iter().product());
+            let in_memory = self.scheduled.resident_clusters(in_memory);
             starts.max_resident = starts.max_resident.max(in_memory);
             let steps = self.steps.saturating_mul(4).saturating_add(STEPS_BEYOND_RESIDENCY);
             self.max_steps = self.max_steps.min(steps);
@@ -147,7 +151,9 @@ impl Launch<'_> {
     }
 
     fn residency_text(&self, starts: &BlockStarts, standing: &str) -> String {
-        let (held, left, total) = (starts.max_resident, starts.left(), starts.total);
+        let each = u64::from(self.scheduled.blocks());
+        let (held, left) = (starts.max_resident as u64 * each, starts.left() * each);
+        let total = starts.total * each;
         let order = match self.block_order {
             BlockOrder::Ascending => "",
             BlockOrder::Descending | BlockOrder::Random { .. } => {
@@ -175,10 +181,12 @@ impl Launch<'_> {
     pub(super) fn end_at_limit(
         &mut self,
         limit: LimitKind,
-        (block, index): (&mut Block, usize),
-        resident: &VecDeque<Block>,
+        (cluster, rank, index): (&mut ResidentCluster, usize, usize),
+        resident: &VecDeque<ResidentCluster>,
     ) {
-        let standing = self.unfinished_warps(std::iter::once(&*block).chain(resident));
+        let all = std::iter::once(&*cluster).chain(resident).flat_map(|cluster| &cluster.blocks);
+        let standing = self.unfinished_warps(all);
+        let block = &mut cluster.blocks[rank];
         let warp = &block.warps[index];
         let ready = warp.splits.iter().find(|split| split.state == SplitState::Ready);
         let split = ready.or(warp.splits.first());
@@ -219,6 +227,7 @@ fn place(split: &Split) -> (u32, WarpActivity) {
         SplitState::Barrier(number) => {
             (split.pc.saturating_sub(1), WarpActivity::AtBarrier(number))
         }
+        SplitState::ClusterBarrier => (split.pc.saturating_sub(1), WarpActivity::AtClusterBarrier),
         SplitState::WarpSync(_) => (split.pc, WarpActivity::AtWarpOperation),
         SplitState::Ready => (split.pc, WarpActivity::Running),
     }

@@ -89,8 +89,20 @@ pub(super) enum SplitState {
     Ready,
     /// Waits at a barrier of the block; it continues after it.
     Barrier(u8),
+    /// Waits at the barrier of the cluster; it continues after it.
+    ClusterBarrier,
     /// Waits until the lanes of the mask have arrived.
     WarpSync(u32),
+}
+
+impl SplitState {
+    /// Whether the lanes wait at a barrier of the block or the cluster; their program counter points after it.
+    pub(super) const fn is_at_barrier(self) -> bool {
+        match self {
+            Self::Barrier(_) | Self::ClusterBarrier => true,
+            Self::Ready | Self::WarpSync(_) => false,
+        }
+    }
 }
 
 /// Lanes with the same position.

@@ -163,6 +163,7 @@ pub(super) fn space(word: &str) -> Option<Space> {
         SpaceWord::Local => Space::Local,
         SpaceWord::Param | SpaceWord::ParamEntry | SpaceWord::ParamFunction => Space::Param,
         SpaceWord::Shared | SpaceWord::SharedCta => Space::Shared,
+        SpaceWord::SharedCluster => return None,
     })
 }
 

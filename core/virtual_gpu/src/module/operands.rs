@@ -299,7 +299,8 @@ impl<'a> Operands<'_, 'a> {
 
     /// Addresses have 64 bits; those of small state spaces may have 32.
     fn holds_address(&self, ty: ScalarType, space: Space) -> bool {
-        let small = matches!(space, Space::Shared | Space::Local | Space::Const | Space::Param);
+        let small =
+            matches!(space, Space::Local | Space::Const | Space::Param) || space.is_shared();
         let integer = matches!(ty.class(), ScalarClass::Bits | ScalarClass::Integer);
         integer && (ty.bits() == 64 || (small && ty.bits() == 32))
     }
@@ -321,6 +322,7 @@ impl<'a> Operands<'_, 'a> {
         match (wanted, lies) {
             (Space::Generic, Space::Global) => Ok(Base::Symbol(symbol)),
             (Space::Generic, Space::Shared | Space::Local) => Ok(Base::Generic(symbol, lies)),
+            (Space::SharedCluster, Space::Shared) => Ok(Base::Symbol(symbol)),
             _ if lies == wanted => Ok(Base::Symbol(symbol)),
             _ => Err(elsewhere()),
         }
@@ -441,6 +443,7 @@ fn space_name(space: Space) -> &'static str {
         Space::Local => ".local",
         Space::Param => ".param",
         Space::Shared => ".shared",
+        Space::SharedCluster => ".shared::cluster",
     }
 }
 

@@ -6,8 +6,8 @@ use super::super::super::isa::mbarrier::Mbarrier;
 use super::super::super::isa::tensor_copy::TensorCopy;
 use super::super::super::module::{Address, Instruction, Operand};
 use super::super::code::{
-    AddressSlot, Bank, BaseKind, BulkSite, Code, CopyLength, CopySite, Op, Slot, StoreEffect,
-    TensorDirection, TensorSite,
+    AddressSlot, Bank, BaseKind, BulkSite, ClusterSource, Code, CopyLength, CopySite, Op, Slot,
+    StoreEffect, TensorDirection, TensorSite,
 };
 use super::super::operands::{NoPlace, Translator, op};
 
@@ -78,10 +78,44 @@ impl Translator<'_> {
                 BulkCopy::Reduce(update),
                 [Operand::Address(to), Operand::Address(from), bytes, ..],
             ) => self.bulk_site((*to, *from), bytes, None, StoreEffect::Reduce(update))?,
-            (BulkCopy::Prefetch, _) => self.emit(op(Code::Hint)),
-            (BulkCopy::Load | BulkCopy::Store | BulkCopy::Reduce(_) | BulkCopy::WaitGroup, _) => {
-                return Err(NoPlace);
+            (
+                BulkCopy::LoadMulticast,
+                [
+                    Operand::Address(to),
+                    Operand::Address(from),
+                    bytes,
+                    Operand::Address(barrier),
+                    ranks,
+                    ..,
+                ],
+            ) => {
+                let (from, bytes) = (self.address_slot(*from)?, self.source(bytes)?.0);
+                let ranks = self.source(ranks)?.0;
+                self.cluster_write(*to, *barrier, ClusterSource::Global { from, bytes, ranks })?;
             }
+            (
+                BulkCopy::ToCluster,
+                [
+                    Operand::Address(to),
+                    Operand::Address(from),
+                    bytes,
+                    Operand::Address(barrier),
+                    ..,
+                ],
+            ) => {
+                let (from, bytes) = (self.address_slot(*from)?, self.source(bytes)?.0);
+                self.cluster_write(*to, *barrier, ClusterSource::Shared { from, bytes })?;
+            }
+            (BulkCopy::Prefetch, _) => self.emit(op(Code::Hint)),
+            (
+                BulkCopy::Load
+                | BulkCopy::LoadMulticast
+                | BulkCopy::ToCluster
+                | BulkCopy::Store
+                | BulkCopy::Reduce(_)
+                | BulkCopy::WaitGroup,
+                _,
+            ) => return Err(NoPlace),
         }
         Ok(())
     }
@@ -200,7 +234,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn address_slot(&mut self, address: Address) -> Result<AddressSlot, NoPlace> {
+    pub(super) fn address_slot(&mut self, address: Address) -> Result<AddressSlot, NoPlace> {
         let (base, slot, offset) = self.address(address)?;
         Ok(AddressSlot { base, slot, offset })
     }

@@ -50,11 +50,6 @@ impl Translator<'_> {
                 }));
                 Ok(())
             }
-            // A cluster is one block, whose barriers order the initialisation.
-            Barrier::InitialisationFence => {
-                self.emit(op(Code::Hint));
-                Ok(())
-            }
         }
     }
 }

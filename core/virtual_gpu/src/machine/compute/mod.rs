@@ -108,6 +108,8 @@ pub(super) fn execute(
         | Code::Warp(_)
         | Code::Fence(..)
         | Code::ProxyFence(_)
+        | Code::Cluster(_)
+        | Code::WriteToCluster(_)
         | Code::Sleep
         | Code::TrackRegisters
         | Code::Hint => return false,

@@ -72,7 +72,7 @@ pub(super) fn frame_address(lanes: &mut Lanes<'_>, op: &Op) {
 /// The generic address of a state space; global memory, constants and parameters are generic already.
 fn window(space: Space) -> u64 {
     match space {
-        Space::Shared => SHARED_WINDOW,
+        Space::Shared | Space::SharedCluster => SHARED_WINDOW,
         Space::Local => LOCAL_WINDOW,
         Space::Generic | Space::Const | Space::Global | Space::Param => 0,
     }

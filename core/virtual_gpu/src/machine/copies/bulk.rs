@@ -21,7 +21,7 @@ const WORDS: usize = 4;
 
 /// A word that a copy transfers, and whether it is uninitialised.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
+pub(in super::super) struct Word {
     pub(super) value: u32,
     pub(super) is_undefined: bool,
 }
@@ -193,7 +193,7 @@ impl Worker<'_, '_> {
     }
 
     /// Checks size, alignment and bounds.
-    fn is_valid_bulk(&mut self, copy: BulkCopy) -> bool {
+    pub(super) fn is_valid_bulk(&mut self, copy: BulkCopy) -> bool {
         let BulkCopy { pc, lane, global, shared, bytes } = copy;
         let finding = |kind, address, buffer, details| Finding {
             kind,

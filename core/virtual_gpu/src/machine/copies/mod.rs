@@ -9,6 +9,7 @@ mod bulk;
 mod reduction;
 mod tensor;
 mod tensor_box;
+mod delivery;
 
 pub(super) use bulk::PendingStores;
 pub(super) use tensor::refuse_tensor_maps;
@@ -22,6 +23,7 @@ use super::lanes::Doubles;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 use bulk::PendingLoad;
+use delivery::Delivery;
 
 /// A thread of a block: its warp and lane.
 pub(super) type Thread = (u32, u32);
@@ -63,6 +65,8 @@ pub(super) struct Copies {
     groups: Vec<u32>,
     /// Bulk copies to shared memory.
     loads: Vec<PendingLoad>,
+    /// Writes by threads of the cluster to shared memory.
+    deliveries: Vec<Delivery>,
     /// A bit for each word of shared memory that a pending copy will write; empty if none is pending.
     covered: Vec<u64>,
 }
@@ -98,7 +102,11 @@ impl Copies {
         let copy = self.pending.iter().find(|copy| touches(copy.offset, usize::from(copy.size)));
         copy.map(|copy| (copy.thread, copy.pc)).or_else(|| {
             let load = self.loads.iter().find(|load| touches(load.offset, load.bytes()));
-            load.map(|load| (load.thread, load.pc))
+            load.map(|load| (load.thread, load.pc)).or_else(|| {
+                let covers = |delivery: &&Delivery| touches(delivery.offset, delivery.bytes());
+                let delivery = self.deliveries.iter().find(covers);
+                delivery.map(|delivery| ((delivery.issuer.warp, delivery.issuer.lane), delivery.pc))
+            })
         })
     }
 
@@ -144,7 +152,7 @@ impl Copies {
                 *bits &= !(1 << (word % 64));
             }
         }
-        if self.pending.is_empty() && self.loads.is_empty() {
+        if self.pending.is_empty() && self.loads.is_empty() && self.deliveries.is_empty() {
             self.covered.clear();
         }
     }
@@ -355,6 +363,7 @@ impl Worker<'_, '_> {
     /// Completes the copies that will arrive at a barrier object that a thread tests.
     pub(super) fn settle(&mut self, barrier: usize) {
         self.settle_loads(barrier);
+        self.settle_deliveries(barrier);
         let copies = &self.block.copies;
         if copies.arrivals.is_empty() {
             return;
@@ -419,7 +428,7 @@ impl Worker<'_, '_> {
             "bytes of `{name}` that a pending asynchronous copy at PTX {place} will write; no wait completed it"
         );
         let access = "asynchronous copy";
-        let block = self.block.index;
+        let block = self.launch.peers.owner().unwrap_or(self.block.index);
         let finding = Finding {
             kind: FaultKind::MissingWait,
             lane: lane as u32,

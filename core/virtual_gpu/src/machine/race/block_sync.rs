@@ -53,11 +53,11 @@ fn atomic(op: &Op) -> Option<Atomic> {
 
 /// Whether an operation is a relaxed read-modify-write of the other kind of memory.
 fn is_beside(op: &Op, memory: MemoryKind) -> bool {
-    let other = match memory {
-        MemoryKind::Shared => Space::Global,
-        MemoryKind::Global => Space::Shared,
+    let is_other = |space: Space| match memory {
+        MemoryKind::Shared => space == Space::Global,
+        MemoryKind::Global => space.is_shared(),
     };
-    atomic(op).is_some_and(|atomic| atomic.space == other && atomic.order == AtomicOrder::Relaxed)
+    atomic(op).is_some_and(|atomic| is_other(atomic.space) && atomic.order == AtomicOrder::Relaxed)
 }
 
 /// Whether an operation may order some warps of a block and not others.

@@ -111,6 +111,12 @@ impl Clock {
         self.0.retain(|entry| entry.0.of_block() != block);
     }
 
+    /// Whether the clock contains anything of a block.
+    pub(super) fn knows_block(&self, block: u32) -> bool {
+        let first = self.0.partition_point(|entry| entry.0 < Key::block(block));
+        self.0.get(first).is_some_and(|entry| entry.0.of_block() == block)
+    }
+
     /// The number of entries.
     pub(super) const fn len(&self) -> usize {
         self.0.len()

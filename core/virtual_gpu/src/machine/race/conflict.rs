@@ -206,12 +206,7 @@ impl ConflictCheck<'_> {
         // Two plain stores stay plain for each other: rule 22 applies to readers of the flag.
         let stores = a == Strength::Flag && b == Strength::Flag;
         let (Some(a_reach), Some(b_reach)) = (a.reach(), b.reach()) else { return false };
-        let reaches = match self.memory {
-            MemoryKind::Shared => true,
-            MemoryKind::Global => {
-                other.block() == me.block() || a_reach.min(b_reach) == Reach::Device
-            }
-        };
+        let reaches = self.order.is_within(a_reach.min(b_reach), other.block(), me.block());
         let by_lockstep = self.memory == MemoryKind::Shared
             && a == Strength::Volatile
             && b == Strength::Volatile
@@ -262,8 +257,9 @@ impl ConflictCheck<'_> {
                 old.access.strength() == Strength::Collective && old.thread.same_warp(new.thread)
             }
             (Strength::Volatile, MemoryKind::Shared) => old.thread.same_warp(new.thread),
-            (strength, MemoryKind::Global) if strength.reach() == Some(Reach::Block) => {
-                old.thread.block() == new.thread.block()
+            (strength, _) if strength.reach().is_some_and(|reach| reach < Reach::Device) => {
+                let reach = strength.reach().unwrap_or(Reach::Device);
+                self.order.is_within(reach, old.thread.block(), new.thread.block())
             }
             (
                 Strength::Volatile | Strength::Relaxed(_) | Strength::Atomic(_) | Strength::Flag,

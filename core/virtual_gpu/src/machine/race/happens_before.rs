@@ -9,6 +9,7 @@ use super::super::super::isa::atomic::AtomicOrder;
 use super::super::super::isa::barrier::FenceOrder;
 use super::super::barrier::BARRIERS;
 use super::clock::{Clock, Key, Known, Thread, learn};
+use super::cluster::{ClusterMap, Home};
 use super::location::Location;
 use super::shadow::Record;
 use super::{acquires, releases};
@@ -19,6 +20,8 @@ const LANES: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
     Block,
+    /// The cluster; the block in a launch whose clusters have one block.
+    Cluster,
     Device,
 }
 
@@ -26,12 +29,16 @@ pub(super) enum Reach {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByReach<T> {
     pub(super) block: T,
+    pub(super) cluster: T,
     pub(super) device: T,
 }
 
 impl ByReach<Known> {
-    fn set(&mut self, reach: Reach, clock: &Arc<Clock>) {
+    pub(super) fn set(&mut self, reach: Reach, clock: &Arc<Clock>) {
         self.block = Some(Arc::clone(clock));
+        if reach >= Reach::Cluster {
+            self.cluster = Some(Arc::clone(clock));
+        }
         if reach == Reach::Device {
             self.device = Some(Arc::clone(clock));
         }
@@ -39,11 +46,12 @@ impl ByReach<Known> {
 
     fn learn(&mut self, other: &Self) {
         learn(&mut self.block, &other.block);
+        learn(&mut self.cluster, &other.cluster);
         learn(&mut self.device, &other.device);
     }
 
     const fn is_empty(&self) -> bool {
-        self.block.is_none() && self.device.is_none()
+        self.block.is_none() && self.cluster.is_none() && self.device.is_none()
     }
 }
 
@@ -117,6 +125,8 @@ pub(super) struct HappensBefore {
     pub(super) has_lane_orders: bool,
     /// Every observation acquires, and every fence is sequentially consistent (rules 21 and 24).
     lenient: bool,
+    /// The clusters of the launch, if they have several blocks.
+    pub(super) clusters: Option<ClusterMap>,
 }
 
 /// The lanes of a mask.
@@ -142,6 +152,32 @@ impl HappensBefore {
             pending_barriers: vec![PendingBarrier::default(); BARRIERS],
             has_lane_orders: false,
             lenient,
+            clusters: None,
+        }
+    }
+
+    /// The order of a block in a cluster of several blocks: time 1 is its start, and its accesses come after it.
+    pub(super) fn in_clusters(mut self, clusters: ClusterMap) -> Self {
+        self.clusters = Some(clusters);
+        self.time += 1;
+        self.warps.iter_mut().for_each(|warp| warp.now = self.time);
+        self
+    }
+
+    /// A block with its cluster.
+    pub(super) fn home(&self, block: u32) -> Home {
+        Home { block, cluster: self.clusters.map(|clusters| clusters.cluster(block)) }
+    }
+
+    /// Whether a scope of a thread in one block includes the threads of another.
+    pub(super) fn is_within(&self, reach: Reach, one: u32, other: u32) -> bool {
+        match reach {
+            Reach::Block => one == other,
+            Reach::Cluster => {
+                one == other
+                    || self.clusters.is_some_and(|map| map.cluster(one) == map.cluster(other))
+            }
+            Reach::Device => true,
         }
     }
 
@@ -209,6 +245,52 @@ impl HappensBefore {
         Arc::make_mut(&mut all).raise(Key::warp(first), self.warps[index as usize].now);
         self.advance(index);
         all
+    }
+
+    /// The same for some lanes of a warp.
+    pub(super) fn snapshot_of_lanes(&mut self, index: u32, mask: u32) -> Known {
+        if self.warps[index as usize].lanes & !mask == 0 {
+            return Some(self.snapshot_of_warp(index));
+        }
+        let mut all = None;
+        for lane in lanes_of(mask) {
+            learn(&mut all, &Some(self.snapshot(Thread::new(self.block, index * 32 + lane))));
+        }
+        self.advance(index);
+        all
+    }
+
+    /// What happens before the last releasing fences of these lanes, of cluster scope or wider.
+    pub(super) fn released_by_fences(&self, index: u32, mask: u32) -> Known {
+        let mut all = None;
+        for lane in lanes_of(mask) {
+            if let Some(fences) = &self.warps[index as usize].orders[lane as usize].fences {
+                learn(&mut all, &fences.release.cluster);
+            }
+        }
+        all
+    }
+
+    /// Joins a clock for several lanes of a warp.
+    pub(super) fn learn_together(&mut self, index: u32, mask: u32, all: &Known) {
+        let is_same = |one: &Known, other: &Known| match (one, other) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        self.has_lane_orders = true;
+        let mut last: Option<(Known, Known)> = None;
+        for lane in lanes_of(mask) {
+            let known = &mut self.warps[index as usize].orders[lane as usize].known;
+            match &last {
+                Some((before, after)) if is_same(before, known) => known.clone_from(after),
+                Some(_) | None => {
+                    let before = known.clone();
+                    learn(known, all);
+                    last = Some((before, known.clone()));
+                }
+            }
+        }
     }
 
     fn lane(&mut self, me: Thread) -> &mut LaneOrder {
@@ -287,11 +369,12 @@ impl HappensBefore {
             return false;
         }
         let (lenient, acquires) = (self.lenient, acquires(order));
+        let home = self.home(me.block());
+        let released = location.released.visible(home, reach);
+        let sequential = location.sequential.visible(home, reach);
         self.has_lane_orders = true;
         let LaneOrder { known, fences } = self.lane(me);
         let fences = fences.get_or_insert_default();
-        let released = location.released.visible(me.block(), reach);
-        let sequential = location.sequential.visible(me.block(), reach);
         if acquires || lenient {
             learn_within(known, &released, reach);
         }
@@ -312,17 +395,18 @@ impl HappensBefore {
         reach: Reach,
         order: AtomicOrder,
     ) {
-        location.repeat(me, reach);
+        let home = self.home(me.block());
+        location.repeat(me, home, reach);
         if let Some(fences) = &self.lane(me).fences {
-            location.released.add(me.block(), reach, &fences.release);
-            location.sequential.add(me.block(), reach, &fences.sequential);
+            location.released.add(home, reach, &fences.release);
+            location.sequential.add(home, reach, &fences.sequential);
         }
         if releases(order) {
             let clock = self.snapshot(me);
             let mut all = ByReach::default();
             all.set(reach, &clock);
-            location.released.add(me.block(), reach, &all);
-            location.sequential.add(me.block(), reach, &all);
+            location.released.add(home, reach, &all);
+            location.sequential.add(home, reach, &all);
             location.remember(me, reach, clock);
             self.advance(me.warp());
         }
@@ -471,6 +555,9 @@ impl HappensBefore {
 
 fn learn_within(known: &mut Known, from: &ByReach<Known>, reach: Reach) {
     learn(known, &from.block);
+    if reach >= Reach::Cluster {
+        learn(known, &from.cluster);
+    }
     if reach == Reach::Device {
         learn(known, &from.device);
     }

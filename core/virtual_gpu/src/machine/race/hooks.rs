@@ -1,7 +1,8 @@
 //! The interface of the race detector to the machine: accesses of shared and global memory, fences and barriers.
 
 use super::super::super::isa::atomic::{Atomic, AtomicOrder};
-use super::super::super::isa::memory::Ordering;
+use super::super::super::isa::mbarrier::{MbarrierOrder, Synchronisation};
+use super::super::super::isa::memory::{Ordering, Scope};
 use super::super::access::{Moved, Part, Spaces, Spot};
 use super::super::lanes::Doubles;
 use super::super::memory::Memory;
@@ -139,18 +140,44 @@ impl Worker<'_, '_> {
         self.race_one((self.warp.index, lane as u32), visit, (region, offset), bytes);
     }
 
-    /// A thread (warp and lane) arrives at a barrier object in shared memory, which releases (rule 18).
+    /// A thread (warp and lane) arrives at a barrier object in shared memory, and releases to the cluster (rule 18), as
+    /// the completion of an asynchronous operation does.
     pub(in super::super) fn race_arrival(&mut self, thread: (u32, u32), pc: u32, offset: usize) {
-        let strength = Strength::Atomic(Reach::Block);
-        let (role, order) = (Role::Arrival, AtomicOrder::Release);
+        let how = Synchronisation { order: MbarrierOrder::Release, scope: Scope::Cluster };
+        self.race_arrival_with(thread, pc, offset, how);
+    }
+
+    /// The same with an order and a scope.
+    pub(in super::super) fn race_arrival_with(
+        &mut self,
+        thread: (u32, u32),
+        pc: u32,
+        offset: usize,
+        how: Synchronisation,
+    ) {
+        let strength = Strength::Atomic(self.mbarrier_reach(how.scope));
+        let (role, order) = (Role::Arrival, mbarrier_order(how.order));
         let visit = InstructionAccess { pc, strength, role, order, count: 1 };
         self.race_one(thread, visit, (None, offset), 8);
     }
 
-    /// A thread observes that a phase of a barrier object is complete, which acquires.
-    pub(in super::super) fn race_passing(&mut self, thread: (u32, u32), pc: u32, offset: usize) {
-        let strength = Strength::Atomic(Reach::Block);
-        let (role, order) = (Role::Read, AtomicOrder::Acquire);
+    /// The threads that the scope of an operation on a barrier object includes. The idiom mode extends the block to its
+    /// cluster, because CUTLASS arrives at barrier objects of other blocks without a scope, which is `.cta` (rule 33).
+    fn mbarrier_reach(&self, scope: Scope) -> Reach {
+        let is_lenient = self.launch.races.as_ref().is_some_and(|races| races.lenient);
+        if is_lenient { reach(scope).max(Reach::Cluster) } else { reach(scope) }
+    }
+
+    /// A thread observes that a phase of a barrier object is complete.
+    pub(in super::super) fn race_passing(
+        &mut self,
+        thread: (u32, u32),
+        pc: u32,
+        offset: usize,
+        how: Synchronisation,
+    ) {
+        let strength = Strength::Atomic(self.mbarrier_reach(how.scope));
+        let (role, order) = (Role::Read, mbarrier_order(how.order));
         let visit = InstructionAccess { pc, strength, role, order, count: 1 };
         self.race_one(thread, visit, (None, offset), 8);
     }
@@ -164,6 +191,20 @@ impl Worker<'_, '_> {
     ) {
         let visit = InstructionAccess::new(pc, Ordering::Weak, Role::Write, 2);
         self.race_one(thread, visit, (None, offset), 8);
+    }
+
+    /// An asynchronous read-modify-write of shared memory for its thread.
+    pub(in super::super) fn race_update(
+        &mut self,
+        thread: (u32, u32),
+        pc: u32,
+        (offset, bytes): (usize, usize),
+        atomic: Atomic,
+    ) {
+        let strength = Strength::Atomic(reach(atomic.scope));
+        let (role, order) = (Role::Arrival, atomic.order);
+        let visit = InstructionAccess { pc, strength, role, order, count: 1 };
+        self.race_one(thread, visit, (None, offset), bytes as u32);
     }
 
     /// An asynchronous copy writes for its thread (rule 18).
@@ -397,6 +438,14 @@ pub(super) fn shadow_of<'s>(
         global.resize_with(region + 1, || None);
     }
     global[region].get_or_insert_default()
+}
+
+const fn mbarrier_order(order: MbarrierOrder) -> AtomicOrder {
+    match order {
+        MbarrierOrder::Acquire => AtomicOrder::Acquire,
+        MbarrierOrder::Release => AtomicOrder::Release,
+        MbarrierOrder::Relaxed => AtomicOrder::Relaxed,
+    }
 }
 
 /// Whether a read-modify-write wrote.

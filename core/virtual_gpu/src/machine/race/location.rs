@@ -4,34 +4,44 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::clock::{Clock, Known, Thread, learn};
+use super::cluster::Home;
 use super::happens_before::{ByReach, Reach};
 
-/// Published clocks, for readers of each block and for all readers.
+/// Published clocks, for readers of each block, of each cluster, and for all readers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Published {
     blocks: BTreeMap<u32, Known>,
+    clusters: BTreeMap<u32, Known>,
     device: Known,
 }
 
 impl Published {
     /// Adds the clocks that a write with a scope publishes, of each release scope.
-    pub(super) fn add(&mut self, block: u32, reach: Reach, released: &ByReach<Known>) {
+    pub(super) fn add(&mut self, home: Home, reach: Reach, released: &ByReach<Known>) {
         if released.block.is_some() {
-            learn(self.blocks.entry(block).or_default(), &released.block);
+            learn(self.blocks.entry(home.block).or_default(), &released.block);
+        }
+        if let Some(cluster) = home.cluster
+            && reach >= Reach::Cluster
+            && released.cluster.is_some()
+        {
+            learn(self.clusters.entry(cluster).or_default(), &released.cluster);
         }
         if reach == Reach::Device {
             learn(&mut self.device, &released.device);
         }
     }
 
-    /// The clocks that a read with a scope observes: those published for its block, and for all.
-    pub(super) fn visible(&self, block: u32, reach: Reach) -> ByReach<Known> {
+    /// The clocks that a read with a scope observes: those published for its block, for its cluster, and for all.
+    pub(super) fn visible(&self, home: Home, reach: Reach) -> ByReach<Known> {
         let device = if reach == Reach::Device { self.device.clone() } else { None };
-        ByReach { block: self.blocks.get(&block).cloned().flatten(), device }
+        let cluster = home.cluster.filter(|_| reach >= Reach::Cluster);
+        let cluster = cluster.and_then(|cluster| self.clusters.get(&cluster).cloned().flatten());
+        ByReach { block: self.blocks.get(&home.block).cloned().flatten(), cluster, device }
     }
 
     fn is_empty(&self) -> bool {
-        self.blocks.is_empty() && self.device.is_none()
+        self.blocks.is_empty() && self.clusters.is_empty() && self.device.is_none()
     }
 }
 
@@ -64,11 +74,11 @@ impl Location {
     }
 
     /// A strong write of a thread that released here before publishes that release again (rule 11).
-    pub(super) fn repeat(&mut self, by: Thread, reach: Reach) {
+    pub(super) fn repeat(&mut self, by: Thread, home: Home, reach: Reach) {
         let Some((scope, clock)) = self.operations.get(&by) else { return };
-        let device = (*scope == Reach::Device).then(|| Arc::clone(clock));
-        let all = ByReach { block: Some(Arc::clone(clock)), device };
-        self.released.add(by.block(), reach, &all);
+        let mut all = ByReach::default();
+        all.set(*scope, clock);
+        self.released.add(home, reach, &all);
     }
 
     pub(super) fn remember(&mut self, thread: Thread, reach: Reach, clock: Arc<Clock>) {

@@ -5,6 +5,7 @@
 
 mod block_sync;
 mod clock;
+mod cluster;
 mod conflict;
 mod element;
 mod fast_rows;
@@ -19,6 +20,7 @@ mod report;
 mod shadow;
 #[cfg(test)]
 mod tests;
+mod visits;
 mod warp_accesses;
 
 use std::collections::BTreeSet;
@@ -38,6 +40,7 @@ use happens_before::{HappensBefore, Reach};
 use proxy::ProxyFences;
 use replay::Replay;
 use shadow::Shadow;
+use visits::Visits;
 
 /// An access that the CUDA idiom mode accepts and the memory model does not, or a note of rule 25 or 26.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +61,8 @@ pub(super) struct LaunchRaces {
     /// Whether all readers must be recorded; otherwise readers of two blocks stand for all. They must if the program
     /// may order blocks, or if a read may be an attempt, which only the thread's own atomic shows (rule 23).
     keeps_readers: bool,
+    /// The clusters, if they have several blocks.
+    clusters: Option<ClusterMap>,
     /// The synchronisation of the threads of a block, for shared and global memory.
     block_sync: [BlockSync; 2],
     /// Loads through the read-only cache, in the order of the program (rule 25).
@@ -91,8 +96,15 @@ pub(super) struct BlockRaces {
     order: HappensBefore,
     shared: Shadow,
     proxy_fences: ProxyFences,
+    /// What happens before the arrivals at the barrier of the cluster since it last completed.
+    arrivals: ClusterOrder,
+    /// What happens before the last completion of the barrier of the cluster.
+    released: ClusterOrder,
+    /// The accesses of other blocks to the shared memory, and the exits of its threads.
+    visits: Visits,
 }
 
+pub(super) use cluster::{ClusterMap, ClusterOrder};
 pub(super) use element::Role;
 pub(super) use happens_before::Waits;
 pub(super) use hooks::WriteOutcome;
@@ -123,18 +135,28 @@ pub(super) fn refuse(config: &LaunchConfig, program: &Program) -> Result<(), Lau
 
 impl LaunchRaces {
     /// None if races are not checked.
-    pub(super) fn new(races: Races, program: &Program) -> Option<Box<Self>> {
+    pub(super) fn new(
+        races: Races,
+        program: &Program,
+        clusters: Option<ClusterMap>,
+    ) -> Option<Box<Self>> {
         let lenient = match races {
             Races::Ignored => return None,
             Races::CudaIdiom | Races::Replayed { .. } => true,
             Races::Strict => false,
         };
-        let means = [MemoryKind::Shared, MemoryKind::Global]
-            .map(|memory| BlockSync::from_program(program, memory));
+        // Blocks of a cluster access the same shared memory, in an order that its barrier establishes.
+        let means = [MemoryKind::Shared, MemoryKind::Global].map(|memory| match clusters {
+            Some(_) => BlockSync::Atomics,
+            None => BlockSync::from_program(program, memory),
+        });
         let orders_blocks = program.ops.iter().any(releases_beyond_the_block);
         Some(Box::new(Self {
             lenient,
-            keeps_readers: orders_blocks || lenient && means[1] == BlockSync::Atomics,
+            clusters,
+            keeps_readers: orders_blocks
+                || clusters.is_some()
+                || lenient && means[1] == BlockSync::Atomics,
             block_sync: means,
             non_coherent: non_coherent_loads(program),
             global: Vec::new(),
@@ -152,10 +174,17 @@ impl LaunchRaces {
     /// Creates the state of a block.
     pub(super) fn block(&self, linear: u64, threads: u32) -> Box<BlockRaces> {
         let order = HappensBefore::new(linear as u32, threads, self.lenient);
+        let order = match self.clusters {
+            Some(clusters) => order.in_clusters(clusters),
+            None => order,
+        };
         Box::new(BlockRaces {
             order,
             shared: Shadow::default(),
             proxy_fences: ProxyFences::default(),
+            arrivals: ClusterOrder::default(),
+            released: ClusterOrder::default(),
+            visits: Visits::default(),
         })
     }
 }
@@ -167,10 +196,11 @@ impl BlockRaces {
     }
 }
 
-/// The threads that a scope includes; the launch has no clusters, so that a cluster is one block.
+/// The threads that a scope includes.
 const fn reach(scope: Scope) -> Reach {
     match scope {
-        Scope::Cta | Scope::Cluster => Reach::Block,
+        Scope::Cta => Reach::Block,
+        Scope::Cluster => Reach::Cluster,
         Scope::Gpu | Scope::System => Reach::Device,
     }
 }

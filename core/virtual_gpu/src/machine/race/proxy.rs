@@ -57,6 +57,10 @@ impl ProxyFences {
 
     /// Whether a fence lies between a write and the present access of a thread.
     fn separate(&self, order: &HappensBefore, write: &Record, me: Thread) -> bool {
+        // The fences of other blocks are not recorded here.
+        if write.thread.block() != order.block {
+            return true;
+        }
         let between = |number: usize, fence: &ProxyFence| {
             let by = Thread::new(order.block, number as u32);
             let record = Record { thread: by, time: fence.time, ..*write };
@@ -221,7 +225,7 @@ impl Worker<'_, '_> {
         });
     }
 
-    /// Checks the read of a tensor map in global memory: it must not observe a write of this launch (rule 32).
+    /// Checks the read of a tensor map in global memory: it must not observe a write of this launch (rule 42).
     pub(in super::super) fn race_map_read(
         &mut self,
         pc: u32,

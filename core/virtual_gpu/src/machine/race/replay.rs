@@ -13,6 +13,7 @@ use super::super::access::{Moved, Part, Spaces};
 use super::super::run::Worker;
 use super::super::turn_order::Random;
 use super::clock::{Known, Thread, learn};
+use super::cluster::Home;
 use super::element::{Element, InstructionAccess, Role};
 use super::happens_before::{HappensBefore, Reach, lanes_of};
 use super::location::Location;
@@ -37,8 +38,8 @@ pub(super) struct Replay {
     policy: Policy,
     /// By region and offset.
     histories: BTreeMap<(usize, usize), History>,
-    /// The clocks of the fences so far, of a block and of the device (PTX ISA 8.9.3, "Fence-SC").
-    fences: BTreeMap<Option<u32>, Known>,
+    /// The clocks of the fences so far, of a block, a cluster and the device (PTX ISA 8.9.3, "Fence-SC").
+    fences: BTreeMap<FenceGroup, Known>,
 }
 
 /// The selection among the permitted values of a read.
@@ -202,7 +203,7 @@ impl Replay {
 
     /// Everything before a fence happens before the accesses after any later fence whose scope includes it.
     fn before_fence(&mut self, order: &mut HappensBefore, warp: u32, mask: u32, reach: Reach) {
-        for key in keys(order.block, reach) {
+        for key in keys(order, reach) {
             let all = self.fences.entry(key).or_default();
             for lane in lanes_of(mask) {
                 order.tell(Thread::new(order.block, warp * 32 + lane), all);
@@ -215,7 +216,7 @@ impl Replay {
 
     /// The clocks that the fence has acquired happen before the accesses after later fences too.
     fn after_fence(&mut self, order: &HappensBefore, warp: u32, mask: u32, reach: Reach) {
-        for key in keys(order.block, reach) {
+        for key in keys(order, reach) {
             let all = self.fences.entry(key).or_default();
             for lane in lanes_of(mask) {
                 learn(all, order.known(Thread::new(order.block, warp * 32 + lane)));
@@ -237,10 +238,20 @@ enum Overlap {
     Others,
 }
 
+/// Fences of which each is ordered with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FenceGroup {
+    Block(u32),
+    Cluster(u32),
+    Device,
+}
+
 /// The orders of fences in which a fence takes part.
-fn keys(block: u32, reach: Reach) -> impl Iterator<Item = Option<u32>> {
-    let device = (reach == Reach::Device).then_some(None);
-    [Some(block)].into_iter().chain(device)
+fn keys(order: &HappensBefore, reach: Reach) -> impl Iterator<Item = FenceGroup> + use<> {
+    let Home { block, cluster } = order.home(order.block);
+    let cluster = cluster.filter(|_| reach >= Reach::Cluster).map(FenceGroup::Cluster);
+    let device = (reach == Reach::Device).then_some(FenceGroup::Device);
+    [FenceGroup::Block(block)].into_iter().chain(cluster).chain(device)
 }
 
 impl Version {

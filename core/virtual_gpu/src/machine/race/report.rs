@@ -130,9 +130,10 @@ impl Worker<'_, '_> {
         let (name, offset) = self.name_of(judged);
         let name_text = name.as_deref().unwrap_or("memory");
         let details = format!(
-            "{} of {} bytes at offset {offset} of `{name_text}`, which {} orders with {side}",
+            "{} of {} bytes at offset {offset} of `{name_text}`{}, which {} orders with {side}",
             with_article(word(&judged.entry)),
             judged.element.bytes,
+            self.launch.peers.owner_text(),
             missing(judged, other, self.launch.program),
         ) + at_once(judged, other);
         Finding {

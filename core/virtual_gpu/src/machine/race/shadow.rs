@@ -40,6 +40,8 @@ impl Strength {
             Self::Atomic(Reach::Device) => 7,
             Self::Flag => 8,
             Self::Bulk => 9,
+            Self::Relaxed(Reach::Cluster) => 10,
+            Self::Atomic(Reach::Cluster) => 11,
         }
     }
 
@@ -54,6 +56,8 @@ impl Strength {
             7 => Self::Atomic(Reach::Device),
             8 => Self::Flag,
             9 => Self::Bulk,
+            10 => Self::Relaxed(Reach::Cluster),
+            11 => Self::Atomic(Reach::Cluster),
             _ => Self::Weak,
         }
     }
@@ -88,7 +92,8 @@ impl Strength {
             (Self::Volatile, MemoryKind::Shared) => 1,
             (Self::Flag, _)
             | (Self::Relaxed(Reach::Block) | Self::Atomic(Reach::Block), MemoryKind::Global) => 2,
-            (Self::Volatile | Self::Relaxed(_) | Self::Atomic(_), _) => 3,
+            (Self::Relaxed(Reach::Cluster) | Self::Atomic(Reach::Cluster), MemoryKind::Global) => 3,
+            (Self::Volatile | Self::Relaxed(_) | Self::Atomic(_), _) => 4,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of the machine: files with their launch and results in comments, and real modules against the host.
 
+mod clusters;
 mod counting;
 mod described;
 mod files;

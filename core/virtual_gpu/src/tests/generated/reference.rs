@@ -107,7 +107,9 @@ impl Thread<'_> {
             | Operation::AsyncCopy(_)
             | Operation::BulkCopy(_)
             | Operation::TensorCopy(_)
-            | Operation::Mbarrier(_) => {
+            | Operation::Mbarrier(_)
+            | Operation::Cluster(_)
+            | Operation::RemoteWrite(_) => {
                 instruction.sources().iter().map(|o| self.read(o)).collect::<Result<_, _>>()?
             }
         };
@@ -146,7 +148,9 @@ impl Thread<'_> {
             | Operation::AsyncCopy(_)
             | Operation::BulkCopy(_)
             | Operation::TensorCopy(_)
-            | Operation::Mbarrier(_) => return Err(outside()),
+            | Operation::Mbarrier(_)
+            | Operation::Cluster(_)
+            | Operation::RemoteWrite(_) => return Err(outside()),
         };
         let Some(Operand::Register(register)) = instruction.operands.first() else {
             return Err(outside());

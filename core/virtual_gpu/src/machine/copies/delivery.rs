@@ -1,0 +1,342 @@
+//! Asynchronous writes to shared memory of blocks of the cluster: `st.async`, `red.async`, bulk copies from shared
+//! memory, and bulk loads with several destinations. PTX ISA, sections "st.async", "red.async" and "cp.async.bulk".
+//!
+//! Each destination block records a delivery: bytes, and as many transactions of a barrier object of that block. It
+//! completes when a thread of the block tests the barrier object; until then, an access to the bytes is a missing wait.
+
+use super::super::super::isa::atomic::Atomic;
+use super::super::super::isa::memory::{Ordering, Space};
+use super::super::super::lower::code::{AddressSlot, ClusterSource, Op, Slot};
+use super::super::access::{Part, Spaces, Spot};
+use super::super::atomic::bytes as bytes_of_update;
+use super::super::fault::{FaultKind, Finding};
+use super::super::run::Worker;
+use super::super::warp::{Frame, LANES};
+use super::Copies;
+use super::bulk::{BulkCopy, Word};
+
+/// A thread of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Issuer {
+    pub(in super::super) rank: u32,
+    pub(in super::super) warp: u32,
+    pub(in super::super) lane: u32,
+}
+
+/// What a delivery changes.
+#[derive(Clone, Debug)]
+pub(in super::super) enum Payload {
+    /// Consecutive words, written by a store of a thread.
+    Stored(Vec<Word>),
+    /// Consecutive words, written by a bulk copy.
+    Copied(Vec<Word>),
+    /// A read-modify-write.
+    Update(Atomic, u64),
+}
+
+/// A write to the shared memory of a block that no test of its barrier object has completed.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Delivery {
+    pub(in super::super) issuer: Issuer,
+    pub(in super::super) pc: u32,
+    /// Offset in shared memory, in bytes.
+    pub(in super::super) offset: usize,
+    pub(in super::super) payload: Payload,
+    /// Offset of the barrier object in shared memory, in bytes.
+    pub(in super::super) barrier: usize,
+}
+
+impl Delivery {
+    pub(super) fn bytes(&self) -> usize {
+        match &self.payload {
+            Payload::Stored(words) | Payload::Copied(words) => 4 * words.len(),
+            Payload::Update(atomic, _) => bytes_of_update(atomic.update) as usize,
+        }
+    }
+}
+
+impl Copies {
+    fn begin_delivery(&mut self, delivery: Delivery) {
+        self.cover(delivery.offset, delivery.bytes());
+        self.deliveries.push(delivery);
+    }
+
+    /// Removes and returns the deliveries that complete transactions of a barrier object.
+    fn end_deliveries(&mut self, barrier: usize) -> Vec<Delivery> {
+        if self.deliveries.is_empty() {
+            return Vec::new();
+        }
+        let (due, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.deliveries)
+            .into_iter()
+            .partition(|delivery| delivery.barrier == barrier);
+        self.deliveries = rest;
+        for delivery in &due {
+            self.uncover(delivery.offset, delivery.bytes());
+        }
+        due
+    }
+}
+
+/// The destination of one lane's write: addresses of shared memory without a block.
+#[derive(Clone, Copy)]
+struct Target {
+    pc: u32,
+    lane: usize,
+    to: u64,
+    barrier: u64,
+    bytes: u32,
+    /// One bit for the rank of each destination block.
+    ranks: u32,
+}
+
+impl Worker<'_, '_> {
+    pub(in super::super) fn write_to_cluster(
+        &mut self,
+        op: &Op,
+        site: u32,
+        pc: u32,
+        (frame, active): (Frame, u32),
+    ) {
+        let Some(site) = self.launch.program.cluster_writes.get(site as usize).copied() else {
+            return;
+        };
+        let (to, mask) = self.window_addresses(op, &site.to, pc, frame, active);
+        let (barriers, mask) = self.window_addresses(op, &site.barrier, pc, frame, mask);
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
+            let ((rank, to), (barrier_rank, barrier)) = (to[lane], barriers[lane]);
+            if rank != barrier_rank {
+                let text = "the destination and the mbarrier object lie in different blocks";
+                self.report(pc, Finding::new(FaultKind::OutOfBounds, lane as u32, text));
+                continue;
+            }
+            let target = Target { pc, lane, to, barrier, bytes: 0, ranks: 1 << rank };
+            self.write_of_lane(op, site.source, target, frame);
+        }
+    }
+
+    /// The rank of the block, and the address without a block, of addresses of `shared::cluster`.
+    fn window_addresses(
+        &mut self,
+        op: &Op,
+        address: &AddressSlot,
+        pc: u32,
+        frame: Frame,
+        mask: u32,
+    ) -> ([(u32, u64); LANES], u32) {
+        let op = Op { a: address.slot, immediate: address.offset, ..*op };
+        let (mut addresses, mask) = self.addresses(pc, &op, address.base, frame, mask);
+        let remote = self.take_remote(Space::SharedCluster, &mut addresses, mask);
+        let own = self.launch.peers.own_rank();
+        let of = |lane| (remote.rank(lane).unwrap_or(own), addresses[lane]);
+        (std::array::from_fn(of), mask)
+    }
+
+    fn write_of_lane(&mut self, op: &Op, source: ClusterSource, target: Target, frame: Frame) {
+        let Target { pc, lane, to, .. } = target;
+        match source {
+            ClusterSource::Registers { list: (start, count), is_wide } => {
+                let slots = &self.launch.program.lists[start as usize..][..usize::from(count)];
+                let words = self.register_words(slots, is_wide, lane, frame);
+                let target = Target { bytes: 4 * words.len() as u32, ..target };
+                if self.is_valid_target(target, target.bytes) {
+                    self.deliver(target, &Payload::Stored(words));
+                }
+            }
+            ClusterSource::Update { atomic, value } => {
+                let bytes = bytes_of_update(atomic.update);
+                let lanes = self.lanes(frame, 1 << lane);
+                let (values, undefined) = lanes.any(value, bytes == 8);
+                if undefined >> lane & 1 == 1 {
+                    self.report_undefined(pc, 1 << lane, "the operand of an atomic operation");
+                }
+                let target = Target { bytes, ..target };
+                if self.is_valid_target(target, bytes) {
+                    self.deliver(target, &Payload::Update(atomic, values[lane]));
+                }
+            }
+            ClusterSource::Global { from, bytes, ranks } => {
+                let Some((from, bytes)) = self.bulk_source(op, &from, bytes, target, frame) else {
+                    return;
+                };
+                let lanes = self.lanes(frame, 1 << lane);
+                let (masks, undefined) = (lanes.word(ranks), lanes.word_undefined(ranks));
+                if undefined >> lane & 1 == 1 {
+                    self.report_undefined(pc, 1 << lane, "the mask of destination blocks");
+                    return;
+                }
+                let copy = BulkCopy { pc, lane, global: from, shared: to, bytes };
+                if !self.is_valid_bulk(copy) {
+                    return;
+                }
+                let words = self.read_global_words(copy);
+                self.each_unit(copy, from, |worker, part| {
+                    let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
+                    worker.race_load(part, Ordering::Weak, &spaces);
+                });
+                let target = Target { bytes, ranks: masks[lane] & 0xffff, ..target };
+                self.deliver(target, &Payload::Copied(words));
+            }
+            ClusterSource::Shared { from, bytes } => {
+                let Some((from, bytes)) = self.bulk_source(op, &from, bytes, target, frame) else {
+                    return;
+                };
+                let target = Target { bytes, ..target };
+                if self.is_valid_target(target, 16)
+                    && self.is_valid_target(Target { to: from, ..target }, 16)
+                {
+                    let words = self.read_shared_words(target, from);
+                    self.deliver(target, &Payload::Copied(words));
+                }
+            }
+        }
+    }
+
+    fn register_words(
+        &mut self,
+        slots: &[Slot],
+        is_wide: bool,
+        lane: usize,
+        frame: Frame,
+    ) -> Vec<Word> {
+        let lanes = self.lanes(frame, 1 << lane);
+        let mut words = Vec::with_capacity(4);
+        for slot in slots {
+            let (values, undefined) = lanes.any(*slot, is_wide);
+            let is_undefined = undefined >> lane & 1 == 1;
+            words.push(Word { value: values[lane] as u32, is_undefined });
+            if is_wide {
+                words.push(Word { value: (values[lane] >> 32) as u32, is_undefined });
+            }
+        }
+        words
+    }
+
+    /// The source address and the size of a bulk copy.
+    fn bulk_source(
+        &mut self,
+        op: &Op,
+        from: &AddressSlot,
+        bytes: Slot,
+        Target { pc, lane, .. }: Target,
+        frame: Frame,
+    ) -> Option<(u64, u32)> {
+        let lanes = self.lanes(frame, 1 << lane);
+        let (sizes, undefined) = (lanes.word(bytes), lanes.word_undefined(bytes));
+        if undefined >> lane & 1 == 1 {
+            self.report_undefined(pc, 1 << lane, "the size of a bulk copy");
+            return None;
+        }
+        let op = Op { a: from.slot, immediate: from.offset, ..*op };
+        let (addresses, mask) = self.addresses(pc, &op, from.base, frame, 1 << lane);
+        (mask != 0).then_some((addresses[lane], sizes[lane]))
+    }
+
+    /// Reads the source of a bulk copy in the shared memory of the block.
+    fn read_shared_words(&mut self, target: Target, from: u64) -> Vec<Word> {
+        let Target { pc, lane, bytes, .. } = target;
+        let copy = BulkCopy { pc, lane, global: 0, shared: from, bytes };
+        self.each_unit(copy, from, |worker, part| {
+            part.lanes().for_each(|lane| {
+                worker.place_shared(part, lane);
+            });
+            worker.race_asynchronous_read(part);
+        });
+        let Some(offset) = self.launch.shared.place(from, bytes) else { return Vec::new() };
+        let shared = &self.block.shared;
+        let word = |offset| Word {
+            value: shared.read(offset, 4) as u32,
+            is_undefined: !shared.is_any_initialised(offset, 4),
+        };
+        (offset..offset + bytes as usize).step_by(4).map(word).collect()
+    }
+
+    /// Checks the alignment and the bounds of a destination.
+    fn is_valid_target(&mut self, target: Target, alignment: u32) -> bool {
+        let Target { pc, lane, to, bytes, .. } = target;
+        let is_aligned = to.is_multiple_of(u64::from(alignment)) && bytes.is_multiple_of(alignment);
+        if is_aligned && self.launch.shared.place(to, bytes).is_some() {
+            return bytes > 0;
+        }
+        let (kind, (buffer, details)) = if is_aligned {
+            (FaultKind::OutOfBounds, self.launch.shared.describe(to, bytes))
+        } else {
+            let text = format!("{bytes} bytes at {to:#x}; both must be multiples of {alignment}");
+            (FaultKind::Misaligned, (None, text))
+        };
+        let finding = Finding::new(kind, lane as u32, details);
+        self.report(pc, Finding { address: Some(to), buffer, ..finding });
+        false
+    }
+
+    /// Delivers bytes to each destination block, at the same offset, with transactions of the barrier object at the same
+    /// offset.
+    fn deliver(&mut self, target: Target, payload: &Payload) {
+        let Target { pc, lane, to, barrier, bytes, ranks } = target;
+        let own = self.launch.peers.own_rank();
+        let issuer = Issuer { rank: own, warp: self.warp.index, lane: lane as u32 };
+        let (barriers, mask) = ([barrier; LANES], 1 << lane);
+        let part = Part { pc, addresses: &barriers, mask, element: 8, count: 1 };
+        for rank in (0..u32::BITS).filter(|rank| ranks >> rank & 1 == 1) {
+            if rank >= self.launch.peers.ranks() {
+                let count = self.launch.peers.ranks();
+                let text =
+                    format!("a write to the block of rank {rank} in a cluster of {count} blocks");
+                self.report(pc, Finding::new(FaultKind::OutOfBounds, lane as u32, text));
+                continue;
+            }
+            let begin = |worker: &mut Self| {
+                let Some(barrier) = worker.place_shared(&part, lane) else { return };
+                let Some(offset) = worker.launch.shared.place(to, bytes) else { return };
+                if worker.barrier_at(pc, lane as u32, barrier).is_some() {
+                    let payload = payload.clone();
+                    let delivery = Delivery { issuer, pc, offset, payload, barrier };
+                    worker.block.copies.begin_delivery(delivery);
+                    worker.launch.changes += 1;
+                }
+            };
+            if rank == own {
+                begin(self);
+            } else {
+                self.in_peer(rank, &part, |worker| {
+                    worker.check_published(&part);
+                    begin(worker);
+                });
+            }
+        }
+    }
+
+    /// Completes the deliveries that complete transactions of a barrier object that a thread of the block tests.
+    pub(super) fn settle_deliveries(&mut self, barrier: usize) {
+        for delivery in self.block.copies.end_deliveries(barrier) {
+            self.launch.changes += 1;
+            let Delivery { issuer, pc, offset, payload, .. } = &delivery;
+            let bytes = delivery.bytes();
+            let thread = (issuer.warp, issuer.lane);
+            self.as_block(issuer.rank, |worker| match payload {
+                Payload::Stored(_) => worker.race_copy(thread, *pc, (*offset, bytes)),
+                Payload::Copied(_) => worker.race_bulk_load(thread, *pc, (*offset, bytes)),
+                Payload::Update(atomic, _) => {
+                    worker.race_update(thread, *pc, (*offset, bytes), *atomic);
+                }
+            });
+            match payload {
+                Payload::Stored(words) | Payload::Copied(words) => {
+                    for (index, word) in words.iter().enumerate() {
+                        let offset = offset + 4 * index;
+                        self.block.shared.write_word(offset, word.value, word.is_undefined);
+                    }
+                }
+                Payload::Update(atomic, value) => {
+                    let (_, known) = self.swap(&Spot::Shared(*offset), *atomic, *value, 0, bytes);
+                    if !known {
+                        let text = "the memory that an asynchronous atomic operation updates is uninitialised";
+                        let finding = Finding::new(FaultKind::UninitializedRead, issuer.lane, text);
+                        self.as_block(issuer.rank, |worker| worker.report(*pc, finding));
+                    }
+                }
+            }
+            self.as_block(issuer.rank, |worker| worker.race_arrival(thread, *pc, barrier));
+            self.complete_transactions(*pc, issuer.lane, barrier, bytes as u32);
+        }
+    }
+}
