@@ -20,6 +20,8 @@ keywords! {
 pub enum TensorCopy {
     /// `[shared] = [map, {x, y}]`: completes transactions of a barrier object.
     Load { rank: u8 },
+    /// A load to the same place of several blocks of the cluster, given by a mask of their ranks.
+    LoadMulticast { rank: u8 },
     /// `[map, {x, y}] = [shared]`: completes with its bulk group.
     Store { rank: u8 },
     /// A store that combines each element with the one in global memory.
@@ -32,6 +34,8 @@ pub enum TensorCopy {
 
 const POLICY: Role = Role::Read(ScalarType::B64, Fit::Exact);
 const SHARED: Role = Role::Address(Space::Shared);
+/// One bit for the rank of each destination block.
+const RANKS: Role = Role::Read(ScalarType::B16, Fit::Exact);
 
 pub(crate) const TABLE: &[Row] =
     &[Row::with("cp", "tensor", decode), Row::with("prefetch", "tensormap", prefetch_map)];
@@ -66,6 +70,10 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
         "mbarrier::complete_tx::bytes",
         "`.bulk_group` or `.mbarrier::complete_tx::bytes`",
     )?;
+    if m.flag("multicast::cluster") {
+        let roles = [SHARED, map, SHARED, RANKS];
+        return done(TensorCopy::LoadMulticast { rank }, &roles, has_policy);
+    }
     done(TensorCopy::Load { rank }, &[SHARED, map, SHARED], has_policy)
 }
 

@@ -263,8 +263,8 @@ pub(crate) struct TensorSite {
 /// The direction of a tensor copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TensorDirection {
-    /// To shared memory.
-    Load { barrier: AddressSlot },
+    /// To shared memory; with a mask of ranks, to that of several blocks.
+    Load { barrier: AddressSlot, ranks: Option<Slot> },
     /// To global memory.
     Store,
     /// To global memory, combined with the elements there.

@@ -152,7 +152,22 @@ impl Translator<'_> {
                 ],
             ) => {
                 let barrier = self.address_slot(*barrier)?;
-                let direction = TensorDirection::Load { barrier };
+                let direction = TensorDirection::Load { barrier, ranks: None };
+                self.tensor_site(*map, coordinates, *to, direction)
+            }
+            (
+                TensorCopy::LoadMulticast { .. },
+                [
+                    Operand::Address(to),
+                    Operand::Address(map),
+                    coordinates,
+                    Operand::Address(barrier),
+                    ranks,
+                    ..,
+                ],
+            ) => {
+                let (barrier, ranks) = (self.address_slot(*barrier)?, self.source(ranks)?.0);
+                let direction = TensorDirection::Load { barrier, ranks: Some(ranks) };
                 self.tensor_site(*map, coordinates, *to, direction)
             }
             (
@@ -170,9 +185,13 @@ impl Translator<'_> {
                 self.emit(op(Code::Hint));
                 Ok(())
             }
-            (TensorCopy::Load { .. } | TensorCopy::Store { .. } | TensorCopy::Reduce { .. }, _) => {
-                Err(NoPlace)
-            }
+            (
+                TensorCopy::Load { .. }
+                | TensorCopy::LoadMulticast { .. }
+                | TensorCopy::Store { .. }
+                | TensorCopy::Reduce { .. },
+                _,
+            ) => Err(NoPlace),
         }
     }
 

@@ -11,7 +11,7 @@ use lightbench_primitives::tensor_map::{
 use super::super::super::isa::memory::{Ordering, Space};
 use super::super::super::isa::tensor_copy::Reduction;
 use super::super::super::lower::code::{
-    AddressSlot, BaseKind, Op, StoreEffect, TensorDirection, TensorSite,
+    AddressSlot, BaseKind, Op, Slot, StoreEffect, TensorDirection, TensorSite,
 };
 use super::super::super::module::Function;
 use super::super::super::semantics::Negative;
@@ -27,6 +27,7 @@ use super::super::shared::LARGEST;
 use super::super::swizzle::{CHUNK, swizzled};
 use super::super::warp::{Frame, LANES};
 use super::bulk::{BulkCopy, PendingLoad, Word};
+use super::delivery::{Payload, Target};
 use super::reduction::tensor_update;
 use super::tensor_box::{BoxRow, TensorBox};
 
@@ -95,8 +96,11 @@ impl Worker<'_, '_> {
                 coordinates.iter().map(|coordinate| coordinate[lane] as i32).collect();
             let Some(tensor) = self.tensor_box(&copy, maps[lane], &coordinates) else { continue };
             match &site.direction {
-                TensorDirection::Load { barrier } => {
+                TensorDirection::Load { barrier, ranks: None } => {
                     self.load_box(op, &copy, &tensor, barrier, frame);
+                }
+                TensorDirection::Load { barrier, ranks: Some(ranks) } => {
+                    self.load_box_to_cluster(op, (&copy, &tensor), (barrier, *ranks), frame);
                 }
                 TensorDirection::Store => self.store_box(&copy, &tensor, StoreEffect::Write),
                 TensorDirection::Reduce(reduction) => self.reduce_box(&copy, &tensor, *reduction),
@@ -253,6 +257,43 @@ impl Worker<'_, '_> {
         let Some(barrier) = self.bulk_barrier(op, barrier, (copy.pc, copy.lane), frame) else {
             return;
         };
+        let thread = (self.warp.index, copy.lane as u32);
+        for (start, words) in self.box_runs(copy, tensor) {
+            let place = self.launch.shared.place(u64::from(start), 4 * words.len() as u32);
+            let Some(offset) = place else { continue };
+            let load = PendingLoad { thread, pc: copy.pc, offset, words, barrier };
+            self.block.copies.begin_load(load);
+        }
+    }
+
+    fn load_box_to_cluster(
+        &mut self,
+        op: &Op,
+        (copy, tensor): (&TensorCopy, &TensorBox),
+        (barrier, ranks): (&AddressSlot, Slot),
+        frame: Frame,
+    ) {
+        let TensorCopy { pc, lane, .. } = *copy;
+        let lanes = self.lanes(frame, 1 << lane);
+        let (masks, undefined) = (lanes.word(ranks), lanes.word_undefined(ranks));
+        if undefined >> lane & 1 == 1 {
+            self.report_undefined(pc, 1 << lane, "the mask of destination blocks");
+            return;
+        }
+        let (barriers, valid) = self.bulk_addresses(op, barrier, pc, frame, 1 << lane);
+        if valid == 0 {
+            return;
+        }
+        let (barrier, ranks) = (barriers[lane], masks[lane] & 0xffff);
+        for (start, words) in self.box_runs(copy, tensor) {
+            let bytes = 4 * words.len() as u32;
+            let target = Target { pc, lane, to: u64::from(start), barrier, bytes, ranks };
+            self.deliver(target, &Payload::Copied(words));
+        }
+    }
+
+    /// The contiguous ranges of shared memory that a box fills: the address and the words of each.
+    fn box_runs(&mut self, copy: &TensorCopy, tensor: &TensorBox) -> Vec<(u32, Vec<Word>)> {
         let mut chunks: Vec<(u32, [Word; WORDS])> = Vec::new();
         for row in tensor.rows() {
             let words = self.row_words(copy, tensor, &row);
@@ -263,14 +304,11 @@ impl Worker<'_, '_> {
             }
         }
         chunks.sort_unstable_by_key(|(address, _)| *address);
-        let thread = (self.warp.index, copy.lane as u32);
-        for run in chunks.chunk_by(|(address, _), (next, _)| address + CHUNK == *next) {
-            let words: Vec<Word> = run.iter().flat_map(|(_, words)| *words).collect();
-            let place = self.launch.shared.place(u64::from(run[0].0), 4 * words.len() as u32);
-            let Some(offset) = place else { continue };
-            let load = PendingLoad { thread, pc: copy.pc, offset, words, barrier };
-            self.block.copies.begin_load(load);
-        }
+        let runs = chunks.chunk_by(|(address, _), (next, _)| address + CHUNK == *next);
+        let of_run = |run: &[(u32, [Word; WORDS])]| {
+            (run[0].0, run.iter().flat_map(|(_, words)| *words).collect())
+        };
+        runs.map(of_run).collect()
     }
 
     /// The words of a row, of which those outside of the tensor have the fill value.
