@@ -97,6 +97,14 @@ pub struct Rejection {
     pub other: String,
 }
 
+impl Rejection {
+    /// The first error, if the only errors are about instructions that the device lacks and a newer one has.
+    #[must_use]
+    pub fn newer_device_needed(&self) -> Option<&str> {
+        architecture_advice::newer_device_needed(&self.diagnostics)
+    }
+}
+
 /// Reads the compiler's answer.
 ///
 /// # Errors

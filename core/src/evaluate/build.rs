@@ -464,6 +464,11 @@ fn rejected(rejection: &Rejection) -> String {
 
 /// Attributes missing compile facts to the candidate, the reference or the machine.
 fn of_candidate(error: FactsError) -> Stop {
+    if let FactsError::Compile(CompileError::Rejected(rejection)) = &error
+        && let Some(message) = rejection.newer_device_needed()
+    {
+        return NotJudged::NotSupported { reason: message.to_owned() }.into();
+    }
     match error {
         FactsError::Plan(error) => Stop::Request(error.to_string()),
         FactsError::Compile(CompileError::Cancelled) => NotJudged::Cancelled.into(),
