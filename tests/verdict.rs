@@ -34,6 +34,8 @@ samples! {
     every_kernel_of_scan_passes: "scan",
     every_kernel_of_spmv_csr_passes: "spmv-csr",
     every_kernel_of_jacobi_passes: "jacobi",
+    every_kernel_of_hgemm_passes: "hgemm",
+    every_kernel_of_attention_passes: "attention",
     every_kernel_of_the_lesson_of_coalescing_passes: "lessons/coalescing",
     every_kernel_of_the_lesson_of_banks_passes: "lessons/banks",
     every_kernel_of_the_lesson_of_divergence_passes: "lessons/divergence",

@@ -15,7 +15,7 @@ use super::*;
 use crate::compiler::Found;
 use crate::program::{repository, shared_cache};
 
-const PROJECTS: [&str; 14] = [
+const PROJECTS: [&str; 16] = [
     "vector-add",
     "rmsnorm",
     "softmax",
@@ -30,88 +30,102 @@ const PROJECTS: [&str; 14] = [
     "scan",
     "spmv-csr",
     "jacobi",
+    "hgemm",
+    "attention",
 ];
 /// Compute capabilities 7.5, 8.0, 9.0 and 12.0.
 const DEVICES: [&str; 4] = ["t4", "a100-80gb", "h200", "rtx5090"];
+/// Devices with the instructions of `sm_90a`.
+const HOPPER: [&str; 2] = ["h100-sxm", "h200"];
 
 #[test]
 fn vector_add_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[0]);
+    check_project(PROJECTS[0], &DEVICES);
 }
 
 #[test]
 fn rmsnorm_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[1]);
+    check_project(PROJECTS[1], &DEVICES);
 }
 
 #[test]
 fn softmax_f32_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[2]);
+    check_project(PROJECTS[2], &DEVICES);
 }
 
 #[test]
 fn softmax_bf16_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[3]);
+    check_project(PROJECTS[3], &DEVICES);
 }
 
 #[test]
 fn vector_sum_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[4]);
+    check_project(PROJECTS[4], &DEVICES);
 }
 
 #[test]
 fn transpose_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[5]);
+    check_project(PROJECTS[5], &DEVICES);
 }
 
 #[test]
 fn histogram_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[6]);
+    check_project(PROJECTS[6], &DEVICES);
 }
 
 #[test]
 fn sgemm_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[7]);
+    check_project(PROJECTS[7], &DEVICES);
 }
 
 #[test]
 fn layernorm_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[8]);
+    check_project(PROJECTS[8], &DEVICES);
 }
 
 #[test]
 fn cross_entropy_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[9]);
+    check_project(PROJECTS[9], &DEVICES);
 }
 
 #[test]
 fn rotary_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[10]);
+    check_project(PROJECTS[10], &DEVICES);
 }
 
 #[test]
 fn scan_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[11]);
+    check_project(PROJECTS[11], &DEVICES);
 }
 
 #[test]
 fn spmv_csr_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[12]);
+    check_project(PROJECTS[12], &DEVICES);
 }
 
 #[test]
 fn jacobi_has_the_facts_of_its_machine_code() {
-    check_project(PROJECTS[13]);
+    check_project(PROJECTS[13], &DEVICES);
+}
+
+#[test]
+fn hgemm_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[14], &HOPPER);
+}
+
+#[test]
+fn attention_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[15], &HOPPER);
 }
 
 /// On every device: passes, spills nothing, and says what NVIDIA's own reader says of the same machine code.
-fn check_project(name: &str) {
+fn check_project(name: &str, devices: &[&str]) {
     let Some(found) = compiler::required() else { return };
     let folder = repository().join("sample-projects").join(name);
     let project = Project::load(&folder).unwrap();
     assert_eq!(project.broken, []);
     let bench = Bench::new();
-    for device in DEVICES {
+    for device in devices {
         let said = bench.run(&["check", folder.to_str().unwrap(), "--device", device, "--json"]);
         said.expect(0, &[]);
         let document = said.json();

@@ -24,7 +24,7 @@ const ABORTED: &str = "Ptx assembly aborted due to errors";
 /// The first error, if the only errors are about instructions that every device of the target lacks: no launch block
 /// helps, and on a newer device the kernel may compile.
 #[must_use]
-pub fn newer_device_needed(diagnostics: &[Diagnostic]) -> Option<&str> {
+pub(super) fn newer_device_needed(diagnostics: &[Diagnostic]) -> Option<&str> {
     let mut errors = diagnostics
         .iter()
         .filter(|each| each.severity >= Severity::Error && !each.message.starts_with(ABORTED))
