@@ -187,7 +187,7 @@ pub fn decode(bytes: &[u8; BYTES]) -> Result<(TensorMap, u64), DescriptorError> 
 }
 
 /// The number of a value in a descriptor. The tables have every value.
-fn number<T: PartialEq>(table: &[T], value: T) -> u8 {
+fn number<T: Copy + PartialEq>(table: &[T], value: T) -> u8 {
     table.iter().position(|known| *known == value).map_or(u8::MAX, |index| index as u8)
 }
 

@@ -389,7 +389,7 @@ impl Worker<'_, '_> {
             }
         }
         // The rest of a word that a row fills in part has the fill value.
-        if count * size % 4 != 0 {
+        if !(count * size).is_multiple_of(4) {
             words[count * size / 4].is_undefined = false;
         }
     }
