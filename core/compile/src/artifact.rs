@@ -273,6 +273,7 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
     log.diagnostics = name_errors::explain(log.diagnostics);
     header_advice::explain(&mut log.diagnostics);
+    header_advice::name_missing(&mut log.diagnostics);
     architecture_advice::explain(&mut log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {

@@ -59,6 +59,9 @@ const ADVICE: &[(&str, &str)] = &[
 /// The compiler's message for a missing header.
 const NOT_THERE: &str = "cannot open source file \"";
 
+/// Types that a header declares for kernels, and the header.
+const DECLARED: &[(&str, &str)] = &[("CUtensorMap", "cuda.h")];
+
 /// Advice for a header; `None` for a header without an entry.
 #[must_use]
 pub fn advice(header: &str) -> Option<&'static str> {
@@ -77,6 +80,17 @@ pub(super) fn explain(diagnostics: &mut [Diagnostic]) {
         given.push(advice);
         let message = format!("`{header}` cannot be used in a kernel: {advice}");
         diagnostic.notes.push(Note { place: None, message });
+    }
+}
+
+/// Adds a note with the header to the first error about a type that the kernel uses without it.
+pub(super) fn name_missing(diagnostics: &mut [Diagnostic]) {
+    for (name, header) in DECLARED {
+        let message = format!("identifier \"{name}\" is undefined");
+        if let Some(first) = diagnostics.iter_mut().find(|each| each.message == message) {
+            let message = format!("write `#include <{header}>`, which declares `{name}`");
+            first.notes.push(Note { place: None, message });
+        }
     }
 }
 
@@ -138,5 +152,18 @@ mod tests {
         check(&inside("cub/block/block_reduce.cuh", "expected a \";\""), None);
         check("k.cu(1): error: identifier \"z\" is undefined\n  z\n  ^\n\n", None);
         check("k.cu(1): warning #177-D: variable \"z\" was declared\n  z\n  ^\n\n", None);
+    }
+
+    #[test]
+    fn an_undeclared_type_of_the_driver_has_a_note_with_its_header() {
+        let undefined = |name: &str| {
+            let log = format!("k.cu(1): error: identifier \"{name}\" is undefined\n  f\n  ^\n\n");
+            let mut diagnostics = read(&log, &["k.cu"]).diagnostics;
+            name_missing(&mut diagnostics);
+            diagnostics[0].notes.iter().map(|note| note.message.clone()).collect::<String>()
+        };
+        let expected = "write `#include <cuda.h>`, which declares `CUtensorMap`";
+        assert_eq!(undefined("CUtensorMap"), expected);
+        assert_eq!(undefined("CUtensorMaps"), "");
     }
 }

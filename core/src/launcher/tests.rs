@@ -104,7 +104,7 @@ const MAPS_PROJECT: &str = r#"(
     ],
     arguments: ["x", "y"], accuracy: bf16,
     work: (operations: [(kind: arithmetic, count: "rows * cols")]),
-    workloads: [(name: "small", purpose: measure, axes: {"rows": 128, "cols": 256})],
+    workloads: [(name: "small", purpose: verify, axes: {"rows": 128, "cols": 256})],
     baselines: [kernel("tma")],
 )"#;
 
@@ -155,7 +155,8 @@ fn tensor_maps_are_encoded_by_the_driver_innermost_dimension_first() {
             "CUtensorMap value_0 = lightbench::tiled(value_0_modes, (char *)memory[0] + 0 * 2, {cols, rows}, \
              {cols * 2}, {64, PARAM_TILE}, {1, 1}, sound);",
             "CUtensorMap value_2 = lightbench::columns(value_2_modes, (char *)memory[0] + 0 * 2, {cols, 2, ",
-            "{cols * 2, 2 * cols * 2}, {-1}, {1}, 64, 32, {1, 1, 1}, sound);",
+            "{cols * 2, 2 * cols * 2}, {",
+            "{1}, 64, 32, {1, 1, 1}, sound);",
             "void *arguments[] = {&value_0, &memory[1], &value_2};",
             "cuTensorMapEncodeTiled",
         ],
