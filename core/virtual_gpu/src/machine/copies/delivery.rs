@@ -77,16 +77,19 @@ impl Copies {
     }
 }
 
-/// The destination of one lane's write: addresses of shared memory without a block.
+/// The destination of one lane's write.
 #[derive(Clone, Copy)]
-struct Target {
-    pc: u32,
-    lane: usize,
-    to: u64,
-    barrier: u64,
-    bytes: u32,
+pub(super) struct Target {
+    pub(super) pc: u32,
+    pub(super) lane: usize,
+    /// The address of the bytes in shared memory, without a block.
+    pub(super) to: u64,
+    /// The address of the barrier object in shared memory, without a block.
+    pub(super) barrier: u64,
+    /// The number of bytes, which is also that of the transactions.
+    pub(super) bytes: u32,
     /// One bit for the rank of each destination block.
-    ranks: u32,
+    pub(super) ranks: u32,
 }
 
 impl Worker<'_, '_> {
@@ -270,7 +273,7 @@ impl Worker<'_, '_> {
 
     /// Delivers bytes to each destination block, at the same offset, with transactions of the barrier object at the same
     /// offset.
-    fn deliver(&mut self, target: Target, payload: &Payload) {
+    pub(super) fn deliver(&mut self, target: Target, payload: &Payload) {
         let Target { pc, lane, to, barrier, bytes, ranks } = target;
         let own = self.launch.peers.own_rank();
         let issuer = Issuer { rank: own, warp: self.warp.index, lane: lane as u32 };
