@@ -96,6 +96,7 @@ fn a_fault_names_the_blocks_that_it_concerns() {
     check_message("cluster_bounds.ptx", "of shared `s`, which has 256 bytes of block (1, 0, 0)");
     check_message("cluster_before_start.ptx", "of block (1, 0, 0), which may not have started");
     check_message("cluster_after_exit.ptx", "of block (0, 0, 0), whose threads have exited");
+    check_message("cluster_exit_unordered.ptx", "of block (1, 0, 0), which may have exited");
 }
 
 #[test]
