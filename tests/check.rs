@@ -10,6 +10,7 @@ mod files;
 mod listings;
 mod requests;
 mod samples;
+mod tensor_maps;
 
 /// The one kernel of a document with this name.
 fn kernel<'a>(document: &'a Value, name: &str) -> &'a Value {

@@ -57,7 +57,7 @@ fn done(operation: RemoteWrite, count: u8, ty: ScalarType) -> Decoded {
 }
 
 fn completion(m: &mut Modifiers<'_>) -> Result<(), Refusal> {
-    m.flag("shared::cluster");
+    m.require_flag("shared::cluster", "`.shared::cluster`")?;
     m.require_flag("mbarrier::complete_tx::bytes", "`.mbarrier::complete_tx::bytes`")
 }
 

@@ -97,6 +97,9 @@ impl RemoteLanes {
     /// Each rank with its lanes.
     pub(super) fn by_rank(&self) -> Vec<(u32, u32)> {
         let mut groups: Vec<(u32, u32)> = Vec::new();
+        if self.mask == 0 {
+            return groups;
+        }
         for lane in 0..LANES {
             let Some(rank) = self.rank(lane) else { continue };
             match groups.iter_mut().find(|(known, _)| *known == rank) {

@@ -77,13 +77,16 @@ impl Copies {
     }
 }
 
-/// The destination of one lane's write: addresses of shared memory without a block.
+/// The destination of one lane's write.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     pub(super) pc: u32,
     pub(super) lane: usize,
+    /// The address of the bytes in shared memory, without a block.
     pub(super) to: u64,
+    /// The address of the barrier object in shared memory, without a block.
     pub(super) barrier: u64,
+    /// The number of bytes, which is also that of the transactions.
     pub(super) bytes: u32,
     /// One bit for the rank of each destination block.
     pub(super) ranks: u32,

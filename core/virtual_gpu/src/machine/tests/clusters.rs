@@ -1,11 +1,12 @@
 //! The blocks of a cluster are resident together, in every order and with every limit of resident blocks.
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
-use super::harness::module;
+use super::harness::{self, folder, module};
+use crate::cost::BlockSelection;
 use crate::machine::{
-    Access, Argument, BlockOrder, DeviceShape, FaultKind, InitialContent, LaunchConfig, Machine,
-    Races, Report, Schedule,
+    Access, Argument, BlockOrder, DeviceShape, FaultKind, InitialContent, LaunchConfig,
+    LaunchError, Machine, Races, Report, Schedule,
 };
 
 /// Each block counts itself in the word of its cluster, and waits until all four blocks of the cluster have done so.
@@ -71,4 +72,41 @@ fn blocks_without_a_cluster_wait_in_vain_for_blocks_that_cannot_start() {
         config.max_steps = 1 << 20;
     });
     assert_eq!(report.faults.first().map(|fault| fault.kind), Some(FaultKind::Livelock));
+}
+
+/// The report of a file of `tests/ptx/fault`.
+fn fault_report(name: &str) -> Report {
+    let text = std::fs::read_to_string(folder("fault").join(name)).unwrap();
+    harness::launch(&text, Races::Strict).report
+}
+
+#[track_caller]
+fn check_message(name: &str, words: &str) {
+    let report = fault_report(name);
+    let details: Vec<&str> = report.faults.iter().map(|fault| &*fault.details).collect();
+    assert!(details.iter().any(|details| details.contains(words)), "{name}: {details:?}");
+}
+
+#[test]
+fn a_fault_names_the_blocks_that_it_concerns() {
+    check_message(
+        "cluster_barrier_deadlock.ptx",
+        "at which threads of warp 1 of block (1, 0, 0) have not arrived",
+    );
+    check_message("cluster_bounds.ptx", "of shared `s`, which has 256 bytes of block (1, 0, 0)");
+    check_message("cluster_before_start.ptx", "of block (1, 0, 0), which may not have started");
+    check_message("cluster_after_exit.ptx", "of block (0, 0, 0), whose threads have exited");
+    check_message("cluster_exit_unordered.ptx", "of block (1, 0, 0), which may have exited");
+}
+
+#[test]
+fn a_kernel_that_uses_its_cluster_runs_on_no_sample_of_its_blocks() {
+    let text = std::fs::read_to_string(folder("pass").join("cluster_shared_memory.ptx")).unwrap();
+    let mut machine = Machine::new(DeviceShape::default());
+    let uninitialised = InitialContent::Uninitialised;
+    let out = machine.buffer("y", 4096, Access::ReadWrite, uninitialised).unwrap();
+    let mut config = LaunchConfig::new([8, 1, 1], [64, 1, 1], vec![Argument::Buffer(out)]);
+    config.blocks = BlockSelection::Sampled { most: NonZeroU64::MIN };
+    let refused = machine.launch(&module(&text), "k", &config);
+    assert!(matches!(refused, Err(LaunchError::Sample(_))), "{refused:?}");
 }
