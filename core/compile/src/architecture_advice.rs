@@ -104,7 +104,10 @@ mod tests {
         let requires = line("Feature 'cp.async.bulk.tensor' requires .target sm_90 or higher");
         let wgmma = line("Instruction 'wgmma.fence' not supported on .target 'sm_80'");
         let aborted = "ptxas fatal   : Ptx assembly aborted due to errors\n";
-        check(&format!("{requires}{wgmma}{aborted}"), Some("Feature 'cp.async.bulk.tensor' requires"));
+        check(
+            &format!("{requires}{wgmma}{aborted}"),
+            Some("Feature 'cp.async.bulk.tensor' requires"),
+        );
         check(&wgmma, Some("Instruction 'wgmma.fence'"));
         check(&line("Instruction 'wgmma.fence' not supported on .target 'sm_90'"), None);
         check(&(requires + &line("Unknown symbol 'x'")), None);

@@ -262,10 +262,9 @@ fn role(code: Code, counts: &Counts) -> Role {
             let place = if atomic.space.is_shared() { Place::Shared } else { Place::Global };
             Role::Atomic { place, returns: true }
         }
-        Code::CopyAsync(_)
-        | Code::CopyBulk(_)
-        | Code::CopyTensor(_)
-        | Code::WriteToCluster(_) => Role::Copy,
+        Code::CopyAsync(_) | Code::CopyBulk(_) | Code::CopyTensor(_) | Code::WriteToCluster(_) => {
+            Role::Copy
+        }
         Code::CommitCopies | Code::CommitBulk => Role::CommitCopies,
         Code::WaitCopies(pending) | Code::WaitBulk(pending) => Role::WaitCopies(pending),
         Code::WaitAllCopies => Role::WaitCopies(0),

@@ -6,10 +6,10 @@
 //! of a thread complete it.
 
 mod bulk;
+mod delivery;
 mod reduction;
 mod tensor;
 mod tensor_box;
-mod delivery;
 
 pub(super) use bulk::PendingStores;
 pub(super) use tensor::refuse_tensor_maps;
