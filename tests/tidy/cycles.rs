@@ -29,7 +29,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_virtual_gpu", "error lower module"),
     (
         "lightbench_virtual_gpu::machine",
-        "access atomic barrier cluster cluster_barrier cooperative copies grid launch layout limit load parallel peers race recording resident run schedule special step tensor trace traffic unfinished_warps watch",
+        "access atomic barrier cluster cluster_barrier cooperative copies grid launch layout limit load mbarrier parallel peers race recording resident run schedule special step tensor trace traffic unfinished_warps watch",
     ),
     (
         "lightbench_project",
@@ -42,7 +42,7 @@ const KNOWN: &[(&str, &str)] = &[
     ),
     ("lightbench::commands", "check run"),
     ("lightbench_history", "damage error label machine record sidecar store timing"),
-    ("lightbench_device", "error execution library modelled_launch timing virtual_device"),
+    ("lightbench_device", "error execution library modelled_launch tensor_map timing virtual_device"),
     ("lightbench_device", "capability cards described_gpu facts sheet sheet_check"),
     ("lightbench_virtual_gpu::machine::race", "conflict happens_before location page shadow"),
     ("lightbench_virtual_gpu::machine", "lane_offsets lanes local register_init_mask stall warp"),
@@ -58,7 +58,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_verify::device_session", "measure sampling"),
     ("lightbench_verify::device_session", "bound harness_kernels"),
     ("lightbench::commands::check", "json project text"),
-    ("lightbench_project::launch", "arguments objects"),
+    ("lightbench_project::launch", "arguments objects plan planned steps tensor_maps"),
     ("lightbench_tensors::inputs", "probe reals"),
     ("lightbench_virtual_gpu::isa", "integer video"),
 ];

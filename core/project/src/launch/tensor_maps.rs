@@ -293,7 +293,7 @@ fn corner(
         let value = expression
             .integer(environment)
             .map_err(|error| PlanError::Expression { text: text(), error })?;
-        i32::try_from(value).map_err(|_| PlanError::OutOfRange {
+        i32::try_from(value).map_err(|_too_large| PlanError::OutOfRange {
             field,
             text: text(),
             found: value.to_string(),

@@ -150,6 +150,7 @@ impl Launch<'_> {
             barriers: vec![BlockBarrier::default(); BARRIERS],
             cluster_arrivals: ClusterArrivals::default(),
             exited: 0,
+            exited_warps: 0,
             copies: Copies::default(),
             mbarriers: BTreeSet::new(),
             failed_tests: BTreeMap::new(),

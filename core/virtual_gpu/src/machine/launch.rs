@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::cost::{
-    BlockSelection, BlocksRun, CacheSizes, Caches, Counters, Counts, Trace, TraceUse,
+    BlockSelection, BlocksRun, CacheSizes, Caches, Counters, Counts, Trace, TraceUse, TracedBlock,
 };
 use super::super::error::PtxLocation;
 use super::super::lower::Unsupported;
@@ -24,7 +24,7 @@ use super::limit::Deadline;
 use super::memory::Addresses;
 use super::parallel::{self, ParallelLaunch};
 use super::peers::Peers;
-use super::race::{self, Accepted, ClusterMap, LaunchRaces};
+use super::race::{self, Accepted, LaunchRaces};
 use super::recording::Recording;
 use super::run::Launch;
 pub(super) use super::schedule::Schedule;
@@ -346,10 +346,9 @@ impl Machine {
         config: &LaunchConfig,
         prepared: Prepared,
     ) -> (Report, Option<Box<Watch>>) {
-        let counts = if config.counters { program.ops.len() } else { 0 };
         let blocks = config.blocks.select(product(config.grid));
-        let (shape, Prepared { pool, shared, clusters, environment, watch }) =
-            (self.shape, prepared);
+        let Prepared { pool, shared, clusters, environment, watch } = prepared;
+        let shape = self.shape;
         let scheduled = if blocks.is_sample() { Clusters::SINGLE } else { clusters };
         let resident = shape.resident_blocks(program, config.block.iter().product(), shared.bytes);
         let new = |memory, common| Launch {
@@ -372,7 +371,7 @@ impl Machine {
             environment,
             approximation: config.approximation,
             accumulation: super::tensor::accumulation(config.tensor, module),
-            counts: vec![Counts::default(); counts],
+            counts: counts_of(config, program),
             caches: config.caches.filter(|_| config.counters).map(Caches::new),
             blocks,
             faults: Vec::new(),
@@ -389,12 +388,7 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
-            races: LaunchRaces::new(
-                config.checks.races,
-                program,
-                (scheduled.blocks() > 1)
-                    .then_some(ClusterMap { clusters: scheduled, grid: config.grid }),
-            ),
+            races: LaunchRaces::from_config(config, program, scheduled),
             order: order(config.schedule),
             common,
             counted_steps: 0,
@@ -415,8 +409,7 @@ impl Machine {
         } else {
             let mut launch = new(&mut self.memory, None);
             launch.watch = watch;
-            let wanted = config.trace.filter(|_| config.counters);
-            launch.trace = wanted.map(|wanted| Box::new(Tracing::new(wanted, blocks)));
+            launch.trace = tracing(config, blocks);
             launch.run();
             traced = launch.trace.take().map_or_else(Vec::new, |trace| trace.blocks());
             (report.accepted, report.stale_reads) = launch.finish_races();
@@ -428,13 +421,23 @@ impl Machine {
             report.printed = launch.printed;
             launch.counts
         };
-        report.counters = config.counters.then(|| {
-            let counters = self.counters(module, program, &counts);
-            let trace = (!traced.is_empty())
-                .then(|| Arc::new(Trace::new((module, program), &counts, blocks, traced)));
-            Counters { caches, blocks, trace, ..counters }
-        });
+        let ran = (&counts[..], blocks, traced);
+        report.counters = config
+            .counters
+            .then(|| Counters { caches, ..self.traced_counters(module, program, ran) });
         (report, watched)
+    }
+
+    fn traced_counters(
+        &self,
+        module: &Module,
+        program: &Program,
+        (counts, blocks, traced): (&[Counts], BlocksRun, Vec<TracedBlock>),
+    ) -> Counters {
+        let counters = self.counters(module, program, counts);
+        let trace = (!traced.is_empty())
+            .then(|| Arc::new(Trace::new((module, program), counts, blocks, traced)));
+        Counters { blocks, trace, ..counters }
     }
 
     fn counters(&self, module: &Module, program: &Program, counts: &[Counts]) -> Counters {
@@ -487,6 +490,15 @@ impl Machine {
         }
         Ok(bytes)
     }
+}
+
+fn counts_of(config: &LaunchConfig, program: &Program) -> Vec<Counts> {
+    vec![Counts::default(); if config.counters { program.ops.len() } else { 0 }]
+}
+
+fn tracing(config: &LaunchConfig, blocks: BlocksRun) -> Option<Box<Tracing>> {
+    let wanted = config.trace.filter(|_| config.counters)?;
+    Some(Box::new(Tracing::new(wanted, blocks)))
 }
 
 /// The state that is prepared from the arguments before the launch.

@@ -122,6 +122,8 @@ pub(super) struct BlockState {
     pub(super) cluster_arrivals: super::cluster_barrier::ClusterArrivals,
     /// The number of threads that have exited.
     pub(super) exited: u32,
+    /// Warps whose threads have all exited, one bit each.
+    pub(super) exited_warps: u32,
     /// Pending asynchronous copies.
     pub(super) copies: super::copies::Copies,
     /// Offsets of the barrier objects in shared memory.

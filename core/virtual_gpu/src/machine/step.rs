@@ -7,7 +7,8 @@ use multiversion::multiversion;
 use multiversion::target::selected_target;
 
 use super::super::isa::cluster::Cluster;
-use super::super::lower::code::{Code, Op, Slot};
+use super::super::isa::matrix::{Matrix, Warpgroup};
+use super::super::lower::code::{BaseKind, Code, Op, Slot};
 use super::compute::Fused;
 use super::fault::{FaultKind, Finding};
 use super::run::Worker;
@@ -242,11 +243,8 @@ impl Worker<'_, '_> {
                 self.atomic_vector(op, (atomic, base), pc, (frame, mask));
             }
             Code::Matrix { matrix, base } => {
-                if self.separate(split, mask) {
-                    return Some(Stop::Choose);
-                }
-                if self.tensor(op, (matrix, base), split) {
-                    return Some(Stop::Choose);
+                if let Some(stop) = self.matrix_operation(op, (matrix, base), split, mask) {
+                    return Some(stop);
                 }
             }
             Code::CopyAsync(_)
@@ -294,25 +292,7 @@ impl Worker<'_, '_> {
             Code::ProxyFence(proxy) => self.race_proxy_fence(mask, proxy),
             Code::TrackRegisters => self.track_registers(op, pc, frame, mask),
             Code::WriteToCluster(site) => self.write_to_cluster(op, site, pc, (frame, mask)),
-            Code::Cluster(Cluster::MapShared(kind, ty)) => {
-                self.map_shared(op, (kind, ty), pc, (frame, mask));
-            }
-            Code::Cluster(Cluster::RankOf(kind, ty)) => {
-                self.rank_of_address(op, (kind, ty), (frame, mask));
-            }
-            Code::Cluster(Cluster::InitialisationFence) => self.publish_mbarriers(mask),
-            Code::Cluster(Cluster::Arrive(order, alignment)) => {
-                if self.separate(split, mask) {
-                    return Some(Stop::Choose);
-                }
-                return Some(self.arrive_at_cluster(order, alignment, split));
-            }
-            Code::Cluster(Cluster::Wait(alignment)) => {
-                if self.separate(split, mask) {
-                    return Some(Stop::Choose);
-                }
-                return Some(self.wait_for_cluster(alignment, split));
-            }
+            Code::Cluster(cluster) => return self.cluster_operation(op, cluster, split, mask),
             // Operations on registers are executed elsewhere.
             Code::Hint
             | Code::Integer(_)
@@ -331,6 +311,48 @@ impl Worker<'_, '_> {
             | Code::FrameAddress
             | Code::ToGeneric(_)
             | Code::FromGeneric(_) => {}
+        }
+        split.pc += 1;
+        None
+    }
+
+    fn matrix_operation(
+        &mut self,
+        op: &Op,
+        (matrix, base): (Matrix, BaseKind),
+        split: &mut Split,
+        mask: u32,
+    ) -> Option<Stop> {
+        if self.separate(split, mask) {
+            return Some(Stop::Choose);
+        }
+        if self.must_await_warpgroup(matrix, op) {
+            self.polled = true;
+            self.budget = 0;
+            return Some(Stop::Budget);
+        }
+        self.tensor(op, (matrix, base), split).then_some(Stop::Choose)
+    }
+
+    fn cluster_operation(
+        &mut self,
+        op: &Op,
+        cluster: Cluster,
+        split: &mut Split,
+        mask: u32,
+    ) -> Option<Stop> {
+        let (pc, frame) = (split.pc, split.frame);
+        match cluster {
+            Cluster::MapShared(kind, ty) => self.map_shared(op, (kind, ty), pc, (frame, mask)),
+            Cluster::RankOf(kind, ty) => self.rank_of_address(op, (kind, ty), (frame, mask)),
+            Cluster::InitialisationFence => self.publish_mbarriers(mask),
+            Cluster::Arrive(..) | Cluster::Wait(_) if self.separate(split, mask) => {
+                return Some(Stop::Choose);
+            }
+            Cluster::Arrive(order, alignment) => {
+                return Some(self.arrive_at_cluster(order, alignment, split));
+            }
+            Cluster::Wait(alignment) => return Some(self.wait_for_cluster(alignment, split)),
         }
         split.pc += 1;
         None
@@ -444,6 +466,9 @@ impl Worker<'_, '_> {
         self.warp.live &= !mask;
         self.stop_waiting_for(mask);
         self.block.exited += mask.count_ones();
+        if self.warp.live == 0 {
+            self.block.exited_warps |= 1 << self.warp.index;
+        }
         split.pc += 1;
         Stop::Choose
     }
@@ -486,6 +511,7 @@ fn is_invisible_to_others(code: Code) -> bool {
             | Code::Mbarrier { .. }
             | Code::WaitCopies(_)
             | Code::WaitAllCopies
+            | Code::Matrix { matrix: Matrix::Warpgroup(Warpgroup::WaitGroup), .. }
             | Code::IsInSpace(_)
             | Code::Cluster(
                 Cluster::MapShared(..) | Cluster::RankOf(..) | Cluster::InitialisationFence,

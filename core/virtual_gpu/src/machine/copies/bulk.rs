@@ -145,6 +145,7 @@ impl Worker<'_, '_> {
         });
         let thread = (self.warp.index, lane as u32);
         self.race_asynchronous_write(thread, pc, (offset, bytes as usize));
+        self.check_pending_operands(pc, lane as u32, (offset, bytes as usize));
         self.block.copies.begin_load(PendingLoad { thread, pc, offset, words, barrier });
     }
 

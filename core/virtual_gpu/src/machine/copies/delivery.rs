@@ -290,6 +290,7 @@ impl Worker<'_, '_> {
             let begin = |worker: &mut Self| {
                 let Some(barrier) = worker.place_shared(&part, lane) else { return };
                 let Some(offset) = worker.launch.shared.place(to, bytes) else { return };
+                worker.check_pending_operands(pc, lane as u32, (offset, bytes as usize));
                 if worker.barrier_at(pc, lane as u32, barrier).is_some() {
                     let payload = payload.clone();
                     let delivery = Delivery { issuer, pc, offset, payload, barrier };

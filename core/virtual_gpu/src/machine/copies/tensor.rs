@@ -262,6 +262,7 @@ impl Worker<'_, '_> {
             let place = self.launch.shared.place(u64::from(start), 4 * words.len() as u32);
             let Some(offset) = place else { continue };
             self.race_asynchronous_write(thread, copy.pc, (offset, 4 * words.len()));
+            self.check_pending_operands(copy.pc, thread.1, (offset, 4 * words.len()));
             let load = PendingLoad { thread, pc: copy.pc, offset, words, barrier };
             self.block.copies.begin_load(load);
         }

@@ -32,6 +32,7 @@ use super::super::isa::memory::{Ordering, Scope};
 use super::super::lower::Program;
 use super::super::lower::code::{Code, Op};
 use super::super::module::SourceLine;
+use super::cluster::Clusters;
 use super::launch::{LaunchConfig, LaunchError, Races, Schedule};
 use super::run::Recorded;
 use block_sync::BlockSync;
@@ -135,6 +136,17 @@ pub(super) fn refuse(config: &LaunchConfig, program: &Program) -> Result<(), Lau
 
 impl LaunchRaces {
     /// None if races are not checked.
+    /// The checks of a launch whose blocks run in these clusters.
+    pub(super) fn from_config(
+        config: &LaunchConfig,
+        program: &Program,
+        scheduled: Clusters,
+    ) -> Option<Box<Self>> {
+        let clusters = ClusterMap { clusters: scheduled, grid: config.grid };
+        let clusters = (scheduled.blocks() > 1).then_some(clusters);
+        Self::new(config.checks.races, program, clusters)
+    }
+
     pub(super) fn new(
         races: Races,
         program: &Program,

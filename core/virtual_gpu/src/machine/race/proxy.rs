@@ -188,6 +188,14 @@ impl Worker<'_, '_> {
         Some(IssueClock(block.order.snapshot_of_warp(self.warp.index)))
     }
 
+    /// What happens before an asynchronous operation happens before the present accesses of this warp: the operation is
+    /// complete.
+    pub(in super::super) fn race_learn(&mut self, issue: &IssueClock) {
+        if let Some(block) = self.block.races.as_deref_mut() {
+            block.order.learn_together(self.warp.index, u32::MAX, &Some(Arc::clone(&issue.0)));
+        }
+    }
+
     /// Checks that no write followed the issue of an asynchronous read of shared memory, which is complete now.
     pub(in super::super) fn race_completion(&mut self, part: &Part<'_>, issue: &IssueClock) {
         let spaces = Spaces { global: 0, shared: part.mask, local: 0 };

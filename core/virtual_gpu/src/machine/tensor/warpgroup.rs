@@ -2,9 +2,10 @@
 //!
 //! Each of the four warps computes the 16 rows of D that it holds, when it issues the product. The operands in shared
 //! memory count as read from then until a wait completes the group of the product; the registers are in flight until
-//! then (`in_flight`).
+//! then (`in_flight`). A product is one operation of the warpgroup: a wait ends when all warps have issued it, and the
+//! first wait completes it for all of them.
 
-use super::super::super::isa::matrix::{Source, Warpgroup};
+use super::super::super::isa::matrix::{Matrix, Source, Warpgroup};
 use super::super::super::lower::code::{Op, Slot};
 use super::super::super::lower::product::{FragmentPlan, Major, Sign, WarpgroupProduct};
 use super::super::super::semantics::matrix::Issuer;
@@ -26,6 +27,8 @@ const WARPS: u32 = WARPS_OF_GROUP as u32;
 const ROWS: u32 = 16;
 /// Columns of a tile.
 const COLUMNS: u32 = 8;
+/// The steps that a product counts for each of its tiles.
+const STEPS_OF_TILE: u64 = 4;
 /// Bytes of a row of A or a column of B.
 const LINE: u32 = 32;
 
@@ -69,6 +72,10 @@ pub(in super::super) struct IssuedProducts {
     /// Products that not all warps have issued yet; the first one has this index.
     first: u64,
     products: std::collections::VecDeque<IssuedProduct>,
+    /// The number of groups that a wait of any warp has completed.
+    complete: u64,
+    /// Everything that happens before the last completion.
+    completion: Option<IssueClock>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +180,8 @@ impl Worker<'_, '_> {
             let undefined = undefined(tile, &missing);
             scatter(&mut lanes, slots, &tile.d, &Sums::Words(words), &undefined);
         }
+        // Limits of steps stand for limits of time, and a product takes long.
+        self.launch.steps += STEPS_OF_TILE * tiles as u64;
         let multiply_adds = ROWS * u32::from(product.multiply.columns) * product.multiply.length();
         self.count_multiply_adds(pc, product.multiply.a, u64::from(multiply_adds));
     }
@@ -371,19 +380,87 @@ impl Worker<'_, '_> {
         }
     }
 
+    /// Whether the instruction waits for products that another warp of the warpgroup has not committed yet, and may
+    /// still commit.
+    pub(in super::super) fn must_await_warpgroup(&mut self, matrix: Matrix, op: &Op) -> bool {
+        if matrix != Matrix::Warpgroup(Warpgroup::WaitGroup) {
+            return false;
+        }
+        let complete = self.products().groups.saturating_sub(op.immediate as u64);
+        let warps = self.block.threads.div_ceil(LANES as u32);
+        self.warps_of_group().any(|warp| {
+            let groups = self.block.products.get(warp as usize).map_or(0, |of| of.groups);
+            groups < complete && warp < warps && self.block.exited_warps >> warp & 1 == 0
+        })
+    }
+
+    /// The warps of this warp's warpgroup.
+    fn warps_of_group(&self) -> std::ops::Range<u32> {
+        let first = self.warp.index / WARPS * WARPS;
+        first..first + WARPS
+    }
+
     /// Completes all but the last groups: until now their operands count as read.
     fn wait_for_products(&mut self, pending: u64) {
         let complete = self.products().groups.saturating_sub(pending);
         self.products().registers.complete(complete);
-        let operands = std::mem::take(&mut self.products().operands);
-        let (due, rest): (Vec<_>, Vec<_>) =
-            operands.into_iter().partition(|operand| operand.group < complete);
-        self.products().operands = rest;
+        let group = (self.warp.index / WARPS) as usize;
+        // A warp that has issued nothing waits for nothing.
+        let Some(issued) = self.block.warpgroups.get(group) else { return };
+        if complete > issued.complete {
+            self.complete_products(complete);
+            let completion = self.race_issue();
+            let issued = &mut self.block.warpgroups[group];
+            issued.complete = complete;
+            issued.completion = completion;
+        }
+        // The reads are those of the operation: each lane knows that all of them are complete.
+        if let Some(completion) = self.block.warpgroups[group].completion.clone() {
+            self.race_learn(&completion);
+        }
+    }
+
+    /// The first wait for products completes them in all warps of the warpgroup.
+    fn complete_products(&mut self, complete: u64) {
+        let mut due = Vec::new();
+        for warp in self.warps_of_group() {
+            let Some(of_warp) = self.block.products.get_mut(warp as usize) else { continue };
+            due.extend(of_warp.operands.extract_if(.., |operand| operand.group < complete));
+        }
+        for operand in &due {
+            self.race_learn(&operand.issue);
+        }
         for PendingOperand { pc, matrix, issue, .. } in due {
             self.each_part(pc, matrix, &matrix.chunks(), |worker, part| {
                 worker.race_completion(part, &issue);
             });
         }
+    }
+
+    /// Checks that an asynchronous write to shared memory does not overwrite operands of pending products.
+    pub(in super::super) fn check_pending_operands(
+        &mut self,
+        pc: u32,
+        lane: u32,
+        (offset, bytes): (usize, usize),
+    ) {
+        let is_overwritten = |operand: &&PendingOperand| {
+            let PendingOperand { matrix, .. } = operand;
+            matrix.chunks().into_iter().any(|(index, line)| {
+                let start = matrix.descriptor.chunk(matrix.major, index, line) as usize;
+                start < offset + bytes && offset < start + CHUNK as usize
+            })
+        };
+        let pending = self.block.products.iter().flat_map(|of_warp| &of_warp.operands);
+        let Some(pc_of_product) = pending.into_iter().find(is_overwritten).map(|of| of.pc) else {
+            return;
+        };
+        let (place, _) = self.launch.program.place(self.launch.module, pc_of_product);
+        let text = format!(
+            "an asynchronous copy overwrites shared memory that the pending product at PTX {place} reads: execute \
+             `wgmma.wait_group` before the copy"
+        );
+        self.report(pc, Finding::new(FaultKind::DataRace, lane, text));
     }
 }
 
