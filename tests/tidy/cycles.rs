@@ -42,7 +42,10 @@ const KNOWN: &[(&str, &str)] = &[
     ),
     ("lightbench::commands", "check run"),
     ("lightbench_history", "damage error label machine record sidecar store timing"),
-    ("lightbench_device", "error execution library modelled_launch tensor_map timing virtual_device"),
+    (
+        "lightbench_device",
+        "error execution library modelled_launch tensor_map timing virtual_device",
+    ),
     ("lightbench_device", "capability cards described_gpu facts sheet sheet_check"),
     ("lightbench_virtual_gpu::machine::race", "conflict happens_before location page shadow"),
     ("lightbench_virtual_gpu::machine", "lane_offsets lanes local register_init_mask stall warp"),

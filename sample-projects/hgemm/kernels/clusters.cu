@@ -3,7 +3,8 @@
     arch: specific,
     params: {"COLUMNS": [256, 128], "GROUP": [8, 4, 16]},
     // With fewer than a wave of the large tiles, half as large ones occupy more multiprocessors.
-    require: ["COLUMNS == 256 or ceil_div(m, 256) * ceil_div(n, 256) * 2 <= device.sms // 2"],
+    require: ["COLUMNS == 256 or ceil_div(m, 256) * ceil_div(n, 256) * 2 <= device.sms // 2",
+              "COLUMNS == 128 or ceil_div(m, 256) * ceil_div(n, 256) * 2 > device.sms // 2"],
     tensor_maps: [
         (name: "a_map", tensor: "a", box: ["128", "64"], swizzle: b128, l2_promotion: b256),
         (name: "b_map", tensor: "b", box: ["COLUMNS // 2", "64"], swizzle: b128, l2_promotion: b256),
