@@ -78,14 +78,15 @@ __device__ __forceinline__ void exponentials(float (&scores)[keys / 2], Rows& st
         most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 1));
         most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 2));
         // A row without any key so far: all exponentials are zero.
-        const float offset = most == lowest ? 0.0f : most * factor;
-        scale[half] = exp2_approximate(state.most[half] * factor - offset);
+        const float base = most == lowest ? 0.0f : most;
+        scale[half] = exp2_approximate((state.most[half] - base) * factor);
         state.most[half] = most;
         float sum = 0.0f;
 #pragma unroll
         for (int index = 0; index < keys / 2; ++index) {
             if (index / 2 % 2 == half) {
-                scores[index] = exp2_approximate(scores[index] * factor - offset);
+                // Not `scores[index] * factor - base * factor`: its rounding error grows with the scores.
+                scores[index] = exp2_approximate((scores[index] - base) * factor);
                 sum += scores[index];
             }
         }
