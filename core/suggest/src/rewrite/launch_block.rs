@@ -17,18 +17,31 @@ const ORDER: [&str; 8] =
 impl KernelSource<'_> {
     /// Declares a parameter.
     pub(super) fn new_parameter(&self, name: &str, values: &[i64]) -> Result<Edit, Missing> {
+        self.new_parameters(&[(name, values)])
+    }
+
+    /// Declares parameters, given by name and values.
+    pub(super) fn new_parameters(&self, new: &[(&str, &[i64])]) -> Result<Edit, Missing> {
         let known = &self.launch.parameters;
-        let count =
-            known.iter().map(|each| each.values.len()).try_fold(values.len(), usize::checked_mul);
-        if known.len() >= MAX_PARAMETERS || count.is_none_or(|count| count > MAX_COMBINATIONS) {
+        let counts = known.iter().map(|each| each.values.len());
+        let count = counts
+            .chain(new.iter().map(|(_, values)| values.len()))
+            .try_fold(1, usize::checked_mul);
+        if known.len() + new.len() > MAX_PARAMETERS
+            || count.is_none_or(|count| count > MAX_COMBINATIONS)
+        {
             let what = format!("{} parameters", known.len());
             return Err(Missing::Contains {
                 what,
                 why: "the launch block has the largest permitted number of parameters",
             });
         }
-        let values: Vec<String> = values.iter().map(i64::to_string).collect();
-        Ok(self.new_entry("params", '{', '}', &format!("\"{name}\": [{}]", values.join(", "))))
+        let entry = |(name, values): &(&str, &[i64])| {
+            let values: Vec<String> = values.iter().map(i64::to_string).collect();
+            format!("\"{name}\": [{}]", values.join(", "))
+        };
+        let entries: Vec<String> = new.iter().map(entry).collect();
+        Ok(self.new_entry("params", '{', '}', &entries.join(", ")))
     }
 
     /// Adds a condition.

@@ -31,12 +31,6 @@ pub(super) fn sized(
 ) -> Result<(Sizes, Vec<Edit>), Missing> {
     let subject = function.subject;
     let tile = subject.fresh("TILE");
-    let old = old_parameters(function, product);
-    let mut edits = if old.is_empty() {
-        vec![subject.new_parameter(&tile, &tiles(share))?]
-    } else {
-        renamed(function, product, &old, (&tile, share))
-    };
     let sizes = match share {
         Share::One => Sizes { depth: tile.clone(), tile, rows: None, cols: None },
         Share::Several => Sizes {
@@ -46,11 +40,23 @@ pub(super) fn sized(
             depth: subject.fresh("DEPTH"),
         },
     };
+    let old = old_parameters(function, product);
+    let values = tiles(share);
+    // One edit for all of them: the launch block may have no parameters yet.
+    let mut new: Vec<(&str, &[i64])> = Vec::new();
+    let mut edits = Vec::new();
+    if old.is_empty() {
+        new.push((&sizes.tile, &values));
+    } else {
+        edits = renamed(function, product, &old, (&sizes.tile, share));
+    }
     if let (Some(rows), Some(cols)) = (&sizes.rows, &sizes.cols) {
-        edits.push(subject.new_parameter(rows, &[4, 8, 2, 1])?);
-        edits.push(subject.new_parameter(cols, &[4, 8, 2, 1])?);
-        edits.push(subject.new_parameter(&sizes.depth, &[16, 8, 32])?);
+        new.extend([(rows.as_str(), &[4, 8, 2, 1][..]), (cols, &[4, 8, 2, 1])]);
+        new.push((&sizes.depth, &[16, 8, 32]));
         edits.push(subject.new_condition(&fits(product, &sizes)));
+    }
+    if !new.is_empty() {
+        edits.insert(0, subject.new_parameters(&new)?);
     }
     let site = product.site;
     for axis in &product.axes {
