@@ -116,6 +116,8 @@ impl BlockState {
     fn exchange_memory(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.shared, &mut other.shared);
         std::mem::swap(&mut self.copies, &mut other.copies);
+        // Pending products read the memory.
+        std::mem::swap(&mut self.products, &mut other.products);
         std::mem::swap(&mut self.mbarriers, &mut other.mbarriers);
         std::mem::swap(&mut self.unpublished_mbarriers, &mut other.unpublished_mbarriers);
         if let (Some(own), Some(other)) = (&mut self.races, &mut other.races) {
