@@ -139,10 +139,6 @@ impl Worker<'_, '_> {
         }
         let Some(offset) = self.launch.shared.place(shared, bytes) else { return };
         let words = self.read_global_words(copy);
-        self.each_unit(copy, copy.global, |worker, part| {
-            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
-            worker.race_load(part, Ordering::Weak, &spaces);
-        });
         let thread = (self.warp.index, lane as u32);
         self.race_asynchronous_write(thread, pc, (offset, bytes as usize));
         self.check_pending_operands(pc, lane as u32, (offset, bytes as usize));
@@ -172,25 +168,30 @@ impl Worker<'_, '_> {
 
     /// Begins a store of the first `kept` of these bytes.
     pub(super) fn begin_store(&mut self, copy: BulkCopy, kept: u32, effect: StoreEffect) {
-        let BulkCopy { pc, lane, global: to, shared: from, bytes } = copy;
-        self.each_unit(copy, from, |worker, part| {
-            part.lanes().for_each(|lane| {
-                worker.place_shared(part, lane);
-            });
-            worker.race_asynchronous_read(part);
-        });
-        let Some(offset) = self.launch.shared.place(from, bytes) else { return };
-        let shared = &self.block.shared;
-        let words = (offset..offset + bytes as usize).step_by(4).map(|offset| Word {
-            value: shared.read(offset, 4) as u32,
-            is_undefined: !shared.is_any_initialised(offset, 4),
-        });
-        let words = words.collect();
+        let BulkCopy { pc, lane, global: to, shared: from, .. } = copy;
+        let Some(words) = self.read_shared_words(copy) else { return };
         let issue = self.race_issue();
         let group = self.bulk_stores().groups[lane];
         let store =
             PendingStore { lane: lane as u32, pc, group, to, from, words, kept, effect, issue };
         self.bulk_stores().stores.push(store);
+    }
+
+    /// The words of a source in shared memory, which the asynchronous proxy reads; none outside of its variables.
+    pub(super) fn read_shared_words(&mut self, copy: BulkCopy) -> Option<Vec<Word>> {
+        self.each_unit(copy, copy.shared, |worker, part| {
+            part.lanes().for_each(|lane| {
+                worker.place_shared(part, lane);
+            });
+            worker.race_asynchronous_read(part);
+        });
+        let offset = self.launch.shared.place(copy.shared, copy.bytes)?;
+        let shared = &self.block.shared;
+        let word = |offset| Word {
+            value: shared.read(offset, 4) as u32,
+            is_undefined: !shared.is_any_initialised(offset, 4),
+        };
+        Some((offset..offset + copy.bytes as usize).step_by(4).map(word).collect())
     }
 
     /// Checks size, alignment and bounds.
@@ -231,7 +232,8 @@ impl Worker<'_, '_> {
         false
     }
 
-    /// The words of a source in global memory. The counters see accesses of a whole warp.
+    /// The words of a source in global memory. The counters see accesses of a whole warp, the race check those of the
+    /// lane.
     pub(super) fn read_global_words(&mut self, copy: BulkCopy) -> Vec<Word> {
         let mut words = Vec::with_capacity(copy.bytes as usize / 4);
         self.each_row(copy, copy.global, |worker, part| {
@@ -243,6 +245,10 @@ impl Worker<'_, '_> {
                     is_undefined: moved.undefined[word] >> lane & 1 == 1,
                 }));
             }
+        });
+        self.each_unit(copy, copy.global, |worker, part| {
+            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
+            worker.race_load(part, Ordering::Weak, &spaces);
         });
         words
     }

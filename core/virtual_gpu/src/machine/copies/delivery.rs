@@ -5,9 +5,9 @@
 //! completes when a thread of the block tests the barrier object; until then, an access to the bytes is a missing wait.
 
 use super::super::super::isa::atomic::Atomic;
-use super::super::super::isa::memory::{Ordering, Space};
+use super::super::super::isa::memory::Space;
 use super::super::super::lower::code::{AddressSlot, ClusterSource, Op, Slot};
-use super::super::access::{Part, Spaces, Spot};
+use super::super::access::{Part, Spot};
 use super::super::atomic::bytes as bytes_of_update;
 use super::super::fault::{FaultKind, Finding};
 use super::super::run::Worker;
@@ -126,8 +126,7 @@ impl Worker<'_, '_> {
         frame: Frame,
         mask: u32,
     ) -> ([(u32, u64); LANES], u32) {
-        let op = Op { a: address.slot, immediate: address.offset, ..*op };
-        let (mut addresses, mask) = self.addresses(pc, &op, address.base, frame, mask);
+        let (mut addresses, mask) = self.bulk_addresses(op, address, pc, frame, mask);
         let remote = self.take_remote(Space::SharedCluster, &mut addresses, mask);
         let own = self.launch.peers.own_rank();
         let of = |lane| (remote.rank(lane).unwrap_or(own), addresses[lane]);
@@ -161,33 +160,24 @@ impl Worker<'_, '_> {
                 let Some((from, bytes)) = self.bulk_source(op, &from, bytes, target, frame) else {
                     return;
                 };
-                let lanes = self.lanes(frame, 1 << lane);
-                let (masks, undefined) = (lanes.word(ranks), lanes.word_undefined(ranks));
-                if undefined >> lane & 1 == 1 {
-                    self.report_undefined(pc, 1 << lane, "the mask of destination blocks");
-                    return;
-                }
+                let Some(ranks) = self.destination_ranks((pc, lane), ranks, frame) else { return };
                 let copy = BulkCopy { pc, lane, global: from, shared: to, bytes };
                 if !self.is_valid_bulk(copy) {
                     return;
                 }
                 let words = self.read_global_words(copy);
-                self.each_unit(copy, from, |worker, part| {
-                    let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
-                    worker.race_load(part, Ordering::Weak, &spaces);
-                });
-                let target = Target { bytes, ranks: masks[lane] & 0xffff, ..target };
-                self.deliver(target, &Payload::Copied(words));
+                self.deliver(Target { bytes, ranks, ..target }, &Payload::Copied(words));
             }
             ClusterSource::Shared { from, bytes } => {
                 let Some((from, bytes)) = self.bulk_source(op, &from, bytes, target, frame) else {
                     return;
                 };
                 let target = Target { bytes, ..target };
+                let copy = BulkCopy { pc, lane, global: 0, shared: from, bytes };
                 if self.is_valid_target(target, 16)
                     && self.is_valid_target(Target { to: from, ..target }, 16)
+                    && let Some(words) = self.read_shared_words(copy)
                 {
-                    let words = self.read_shared_words(target, from);
                     self.deliver(target, &Payload::Copied(words));
                 }
             }
@@ -229,28 +219,24 @@ impl Worker<'_, '_> {
             self.report_undefined(pc, 1 << lane, "the size of a bulk copy");
             return None;
         }
-        let op = Op { a: from.slot, immediate: from.offset, ..*op };
-        let (addresses, mask) = self.addresses(pc, &op, from.base, frame, 1 << lane);
+        let (addresses, mask) = self.bulk_addresses(op, from, pc, frame, 1 << lane);
         (mask != 0).then_some((addresses[lane], sizes[lane]))
     }
 
-    /// Reads the source of a bulk copy in the shared memory of the block.
-    fn read_shared_words(&mut self, target: Target, from: u64) -> Vec<Word> {
-        let Target { pc, lane, bytes, .. } = target;
-        let copy = BulkCopy { pc, lane, global: 0, shared: from, bytes };
-        self.each_unit(copy, from, |worker, part| {
-            part.lanes().for_each(|lane| {
-                worker.place_shared(part, lane);
-            });
-            worker.race_asynchronous_read(part);
-        });
-        let Some(offset) = self.launch.shared.place(from, bytes) else { return Vec::new() };
-        let shared = &self.block.shared;
-        let word = |offset| Word {
-            value: shared.read(offset, 4) as u32,
-            is_undefined: !shared.is_any_initialised(offset, 4),
-        };
-        (offset..offset + bytes as usize).step_by(4).map(word).collect()
+    /// The mask of destination blocks of a lane, one bit for each rank; none if it is uninitialised.
+    pub(super) fn destination_ranks(
+        &mut self,
+        (pc, lane): (u32, usize),
+        ranks: Slot,
+        frame: Frame,
+    ) -> Option<u32> {
+        let lanes = self.lanes(frame, 1 << lane);
+        let (masks, undefined) = (lanes.word(ranks), lanes.word_undefined(ranks));
+        if undefined >> lane & 1 == 1 {
+            self.report_undefined(pc, 1 << lane, "the mask of destination blocks");
+            return None;
+        }
+        Some(masks[lane] & 0xffff)
     }
 
     /// Checks the alignment and the bounds of a destination.

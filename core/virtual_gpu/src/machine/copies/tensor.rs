@@ -276,17 +276,12 @@ impl Worker<'_, '_> {
         frame: Frame,
     ) {
         let TensorCopy { pc, lane, .. } = *copy;
-        let lanes = self.lanes(frame, 1 << lane);
-        let (masks, undefined) = (lanes.word(ranks), lanes.word_undefined(ranks));
-        if undefined >> lane & 1 == 1 {
-            self.report_undefined(pc, 1 << lane, "the mask of destination blocks");
-            return;
-        }
+        let Some(ranks) = self.destination_ranks((pc, lane), ranks, frame) else { return };
         let (barriers, valid) = self.bulk_addresses(op, barrier, pc, frame, 1 << lane);
         if valid == 0 {
             return;
         }
-        let (barrier, ranks) = (barriers[lane], masks[lane] & 0xffff);
+        let barrier = barriers[lane];
         for (start, words) in self.box_runs(copy, tensor) {
             let bytes = 4 * words.len() as u32;
             let target = Target { pc, lane, to: u64::from(start), barrier, bytes, ranks };
@@ -336,10 +331,6 @@ impl Worker<'_, '_> {
         for (word, found) in words[first..].iter_mut().zip(self.read_global_words(read)) {
             *word = Word { value: loaded(tensor.map.element, found.value), ..found };
         }
-        self.each_unit(read, start, |worker, part| {
-            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
-            worker.race_load(part, Ordering::Weak, &spaces);
-        });
         let rest = &mut words[first + whole as usize / 4..];
         self.read_tail(
             copy,

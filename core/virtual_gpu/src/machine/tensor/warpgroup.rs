@@ -386,12 +386,17 @@ impl Worker<'_, '_> {
         if matrix != Matrix::Warpgroup(Warpgroup::WaitGroup) {
             return false;
         }
-        let complete = self.products().groups.saturating_sub(op.immediate as u64);
+        let complete = self.complete_groups(op.immediate as u64);
         let warps = self.block.threads.div_ceil(LANES as u32);
         self.warps_of_group().any(|warp| {
             let groups = self.block.products.get(warp as usize).map_or(0, |of| of.groups);
             groups < complete && warp < warps && self.block.exited_warps >> warp & 1 == 0
         })
+    }
+
+    /// The groups of this warp that a wait completes which leaves so many pending.
+    fn complete_groups(&mut self, pending: u64) -> u64 {
+        self.products().groups.saturating_sub(pending)
     }
 
     /// The warps of this warp's warpgroup.
@@ -402,7 +407,7 @@ impl Worker<'_, '_> {
 
     /// Completes all but the last groups: until now their operands count as read.
     fn wait_for_products(&mut self, pending: u64) {
-        let complete = self.products().groups.saturating_sub(pending);
+        let complete = self.complete_groups(pending);
         self.products().registers.complete(complete);
         let group = (self.warp.index / WARPS) as usize;
         // A warp that has issued nothing waits for nothing.
