@@ -69,11 +69,11 @@ pub enum MapElement {
     F32,
     F64,
     Bf16,
-    /// Subnormal numbers become zero.
+    /// By its name, subnormal numbers become zero; loads on an H100 and an H200 keep them.
     F32Ftz,
     /// Rounded to TF32.
     Tf32,
-    /// Rounded to TF32; subnormal numbers become zero.
+    /// Rounded to TF32; subnormal numbers as in `F32Ftz`.
     Tf32Ftz,
 }
 
