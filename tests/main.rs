@@ -63,6 +63,10 @@ mod numbers;
 /// The program as a user runs it.
 #[cfg(test)]
 mod program;
+/// Python workers.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod python;
 /// Searches with a model that says what was recorded.
 #[cfg(test)]
 mod replies;

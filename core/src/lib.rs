@@ -25,6 +25,8 @@ pub use lightbench_cuda_source as cuda_source;
 
 pub use lightbench_worker as worker;
 
+pub use lightbench_python as python;
+
 pub use lightbench_device as device;
 
 pub mod arguments;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lightbench_worker::handle::WorkerHandle;
 use lightbench_worker::protocol::{Call, Protocol};
-use lightbench_worker::sandbox::{SYSTEM_LIBRARIES, SandboxPolicy, Sockets};
+use lightbench_worker::sandbox::{SYSTEM_LIBRARIES, SandboxPolicy};
 use serde::{Deserialize, Serialize};
 
 use super::nvrtc::{NvrtcError, NvrtcOutput, NvrtcPaths, NvrtcVersion};
@@ -46,7 +46,7 @@ impl Tools {
         if !execute.is_empty() {
             execute.extend(SYSTEM_LIBRARIES.iter().map(PathBuf::from));
         }
-        SandboxPolicy { read, execute, write: Vec::new(), sockets: Sockets::None }
+        SandboxPolicy { read, execute, ..SandboxPolicy::default() }
     }
 }
 

@@ -456,7 +456,8 @@ fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> Device
 fn cuda_policy(mut write: Vec<PathBuf>) -> SandboxPolicy {
     write.extend(CUDA_WRITES.iter().map(PathBuf::from));
     write.extend((0..MOST_GPUS).map(|number| PathBuf::from(format!("/dev/nvidia{number}"))));
-    SandboxPolicy { read: vec!["/".into()], execute: Vec::new(), write, sockets: Sockets::Local }
+    let read = vec!["/".into()];
+    SandboxPolicy { read, write, sockets: Sockets::Local, ..SandboxPolicy::default() }
 }
 
 /// The driver maps the memory of all devices into the address space.

@@ -1,5 +1,6 @@
 //! The parent's side of one worker: starts it, exchanges messages within a time limit, and removes it.
 
+use std::io::{Read, Write};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -28,8 +29,16 @@ pub struct Worker<P: Protocol> {
     /// `None` after the worker has ended.
     pipes: Option<Pipes>,
     ready: Ready<P::Facts>,
+    interruption: InterruptionLimits,
+}
+
+/// Limits that the parent checks while it waits for a worker.
+#[derive(Clone, Copy, Debug)]
+struct InterruptionLimits {
     /// Maximum time that the worker may be stopped without interruption.
-    stopped_limit: Duration,
+    stopped: Duration,
+    /// As [`crate::protocol::Limits::threads`].
+    threads: Option<u32>,
 }
 
 impl<P: Protocol> Worker<P> {
@@ -57,9 +66,10 @@ impl<P: Protocol> Worker<P> {
         };
         let encoded = Frame::new(&setup).and_then(|setup| Ok((setup, Frame::new(options)?)));
         let (setup, options) = encoded.map_err(WorkerError::Request)?;
-        let stopped_limit = command.stopped_limit;
+        let interruption =
+            InterruptionLimits { stopped: command.stopped_limit, threads: limits.threads };
         let allowance =
-            CallLimits::from_now(Stage::Start, (limits.start, stopped_limit), cancellation);
+            CallLimits::from_now(Stage::Start, (limits.start, interruption), cancellation);
         let greeting = converse(&mut child, &allowance, || greet(&mut pipes, &setup, &options))?;
         match greeting {
             Greeting::OtherVersion(theirs) => {
@@ -71,7 +81,7 @@ impl<P: Protocol> Worker<P> {
             }
             Greeting::Understood(Readiness::Failed(failure)) => Err(WorkerError::Setup(failure)),
             Greeting::Understood(Readiness::Ready(ready)) => {
-                Ok(Self { child, pipes: Some(pipes), ready, stopped_limit })
+                Ok(Self { child, pipes: Some(pipes), ready, interruption })
             }
         }
     }
@@ -110,7 +120,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// The error for a worker that ended between two requests; `None` if it runs. This reaps an ended worker.
-    pub(super) fn ended(&mut self) -> Option<WorkerError> {
+    pub fn ended(&mut self) -> Option<WorkerError> {
         let death = self.death()?;
         Some(died(&self.child, Stage::Call, death))
     }
@@ -129,18 +139,39 @@ impl<P: Protocol> Worker<P> {
         cancellation: &Cancellation,
     ) -> Result<C::Reply, WorkerError> {
         let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
+        let reply =
+            self.converse((Stage::Call, limit), cancellation, |to_worker, from_worker| {
+                exchange(to_worker, from_worker, &request)
+            })?;
+        reply.map_err(|size| WorkerError::ReplyTooLarge { size })
+    }
+
+    /// Exchanges messages of another encoding with a worker that executed a program
+    /// ([`crate::server::Offer::for_program`]), until the limit or a cancellation. In both cases the worker is killed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`], without the errors of its messages. `exchange` reports the end of the stream as
+    /// [`FrameError::Closed`] or [`FrameError::Truncated`]; any other error of it kills the worker.
+    pub fn converse<Value: Send>(
+        &mut self,
+        (during, limit): (Stage, Duration),
+        cancellation: &Cancellation,
+        exchange: impl FnOnce(&mut dyn Write, &mut dyn Read) -> Result<Value, FrameError> + Send,
+    ) -> Result<Value, WorkerError> {
         if cancellation.is_cancelled() {
             return Err(WorkerError::Cancelled);
         }
         let Some(mut pipes) = self.pipes.take() else {
             let death = self.child.kill();
-            return Err(died(&self.child, Stage::Call, death));
+            return Err(died(&self.child, during, death));
         };
-        let limits = (limit, self.stopped_limit);
-        let allowance = CallLimits::from_now(Stage::Call, limits, cancellation);
-        let reply = converse(&mut self.child, &allowance, || exchange(&mut pipes, &request))?;
+        let allowance = CallLimits::from_now(during, (limit, self.interruption), cancellation);
+        let value = converse(&mut self.child, &allowance, || {
+            exchange(&mut pipes.to_worker, &mut pipes.from_worker)
+        })?;
         self.pipes = Some(pipes);
-        reply.map_err(|size| WorkerError::ReplyTooLarge { size })
+        Ok(value)
     }
 }
 
@@ -166,12 +197,13 @@ fn greet<Facts: DeserializeOwned>(
 
 /// The reply, or its size in bytes if it exceeds a frame.
 fn exchange<Message: DeserializeOwned>(
-    pipes: &mut Pipes,
+    mut to_worker: &mut dyn Write,
+    mut from_worker: &mut dyn Read,
     request: &Frame,
 ) -> Result<Result<Message, u64>, FrameError> {
-    request.write_to(&mut pipes.to_worker)?;
-    match Frame::read_from(&mut pipes.from_worker)?.parse()? {
-        Reply::Done => Frame::read_from(&mut pipes.from_worker)?.parse().map(Ok),
+    request.write_to(&mut to_worker)?;
+    match Frame::read_from(&mut from_worker)?.parse()? {
+        Reply::Done => Frame::read_from(&mut from_worker)?.parse().map(Ok),
         Reply::TooLarge { size } => Ok(Err(size)),
     }
 }
@@ -180,7 +212,7 @@ fn exchange<Message: DeserializeOwned>(
 struct CallLimits<'token> {
     during: Stage,
     limit: Duration,
-    stopped_limit: Duration,
+    interruption: InterruptionLimits,
     began: Instant,
     cancellation: &'token Cancellation,
 }
@@ -188,10 +220,10 @@ struct CallLimits<'token> {
 impl<'token> CallLimits<'token> {
     fn from_now(
         during: Stage,
-        (limit, stopped_limit): (Duration, Duration),
+        (limit, interruption): (Duration, InterruptionLimits),
         cancellation: &'token Cancellation,
     ) -> Self {
-        Self { during, limit, stopped_limit, began: Instant::now(), cancellation }
+        Self { during, limit, interruption, began: Instant::now(), cancellation }
     }
 
     /// Waits for the result of the exchange; a cancellation ends the wait at once. Time in which the process waits for a processor or a disk extends the limit by
@@ -216,11 +248,21 @@ impl<'token> CallLimits<'token> {
                 Err(WaitError::Disconnected) => return Err(Stop::Disconnected),
                 Err(WaitError::Cancelled) => return Err(Stop::Cancelled),
                 Err(WaitError::TimedOut) if remaining <= slice => return Err(Stop::LimitReached),
-                Err(WaitError::TimedOut) => pauses.sample(process),
+                Err(WaitError::TimedOut) => self.check(pauses.sample(process))?,
             }
-            if pauses.stopped() >= self.stopped_limit {
-                return Err(Stop::Stopped(self.stopped_limit));
+            if pauses.stopped() >= self.interruption.stopped {
+                return Err(Stop::Killed(Death::Stopped { after: self.interruption.stopped }));
             }
+        }
+    }
+
+    /// Compares the number of threads with its limit.
+    fn check(&self, threads: Option<u32>) -> Result<(), Stop> {
+        match threads.zip(self.interruption.threads) {
+            Some((found, limit)) if found > limit => {
+                Err(Stop::Killed(Death::TooManyThreads { found, limit }))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 }
@@ -229,7 +271,8 @@ impl<'token> CallLimits<'token> {
 enum Stop {
     Cancelled,
     LimitReached,
-    Stopped(Duration),
+    /// The worker broke a limit that the parent checks.
+    Killed(Death),
     Disconnected,
 }
 
@@ -278,7 +321,7 @@ fn converse<Value: Send>(
             child.kill();
             Err(WorkerError::Protocol(error))
         }
-        Err(Stop::Stopped(after)) => Err(died(child, allowance.during, Death::Stopped { after })),
+        Err(Stop::Killed(death)) => Err(died(child, allowance.during, death)),
         Err(Stop::Cancelled) => Err(WorkerError::Cancelled),
         Err(Stop::LimitReached) => {
             Err(WorkerError::TimedOut { during: allowance.during, limit: allowance.limit })

@@ -67,8 +67,10 @@ mod unix {
 
     /// A dump of a compiler's memory would hold the kernel's source.
     pub(in super::super) fn forbid_core_dumps() -> std::io::Result<()> {
-        setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-        // Dumps that the kernel pipes to a program ignore that limit.
+        // Dumps that the kernel pipes to a program ignore limits, except a limit of one byte, which ends them and is less
+        // than any dump to a file (Linux, `fs/coredump.c`). A program that this process executes keeps the limit.
+        let limit = getrlimit(Resource::Core).maximum.map_or(1, |maximum| maximum.min(1));
+        setrlimit(Resource::Core, Rlimit { current: Some(limit), maximum: Some(limit) })?;
         #[cfg(target_os = "linux")]
         rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
         Ok(())
@@ -81,13 +83,23 @@ mod unix {
             set(Resource::As, "address space", bytes.min(memory))?;
         }
         set(Resource::Fsize, "file size", limits.file_bytes)?;
-        set(Resource::Cpu, "processor time", limits.cpu_secs)
+        // At the soft limit the process gets SIGXCPU, which names the cause; a second later SIGKILL.
+        let cpu_secs = limits.cpu_secs;
+        set_both(Resource::Cpu, "processor time", (cpu_secs, cpu_secs.saturating_add(1)))
     }
 
-    /// Sets the hard limit too, because the compiler raises its soft limit of processor time.
     fn set(resource: Resource, name: &str, value: u64) -> Result<(), SetupFailure> {
-        let value = getrlimit(resource).maximum.map_or(value, |maximum| value.min(maximum));
-        let limit = Rlimit { current: Some(value), maximum: Some(value) };
+        set_both(resource, name, (value, value))
+    }
+
+    /// Sets the soft and the hard limit: the compiler raises its soft limit of processor time.
+    fn set_both(
+        resource: Resource,
+        name: &str,
+        (soft, hard): (u64, u64),
+    ) -> Result<(), SetupFailure> {
+        let maximum = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        let limit = Rlimit { current: Some(soft.min(maximum)), maximum: Some(hard.min(maximum)) };
         setrlimit(resource, limit).map_err(|error| SetupFailure::Limit {
             resource: name.to_owned(),
             reason: error.to_string(),

@@ -55,6 +55,7 @@ impl WorkerEnd {
     pub fn advice(&self) -> &'static str {
         match self.death {
             Death::Stopped { .. } => "find what stops the processes of Lightbench (SIGSTOP)",
+            Death::TooManyThreads { .. } => "start fewer threads",
             Death::Signal { .. } | Death::Exited { .. } | Death::OutputClosed | Death::Unknown
                 if self.is_crash() =>
             {
@@ -79,7 +80,13 @@ impl fmt::Display for WorkerEnd {
                 let seconds = after.as_secs_f64();
                 write!(formatter, "was stopped (state T) for {seconds} s and was replaced")?;
             }
-            (None, death @ (Death::Exited { .. } | Death::OutputClosed | Death::Unknown)) => {
+            (
+                None,
+                death @ (Death::Exited { .. }
+                | Death::TooManyThreads { .. }
+                | Death::OutputClosed
+                | Death::Unknown),
+            ) => {
                 write!(formatter, "ended before it could {}: {death}", self.during)?;
             }
             (None, death @ Death::Signal { .. }) if self.is_crash() => {

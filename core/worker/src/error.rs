@@ -119,6 +119,13 @@ pub enum Death {
         /// Time stopped.
         after: Duration,
     },
+    /// The process had more threads than permitted, and was killed.
+    TooManyThreads {
+        /// The number of its threads.
+        found: u32,
+        /// The most that it may have.
+        limit: u32,
+    },
     /// The process closed its standard output, did not exit, and was killed.
     OutputClosed,
     /// The operating system did not report how the process ended.
@@ -132,7 +139,10 @@ impl Death {
         match self {
             Self::Exited { .. } => true,
             Self::Signal { number } => is_crash_signal(number),
-            Self::Stopped { .. } | Self::OutputClosed | Self::Unknown => false,
+            Self::Stopped { .. }
+            | Self::TooManyThreads { .. }
+            | Self::OutputClosed
+            | Self::Unknown => false,
         }
     }
 }
@@ -192,6 +202,12 @@ impl std::fmt::Display for Death {
             },
             Self::Stopped { after } => {
                 write!(formatter, "it was stopped for {} s", after.as_secs_f64())
+            }
+            Self::TooManyThreads { found, limit } => {
+                write!(
+                    formatter,
+                    "it had {found} threads, more than the {limit} allowed, and was killed"
+                )
             }
             Self::OutputClosed => {
                 formatter.write_str("it closed its standard output without exiting")

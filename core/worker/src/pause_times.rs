@@ -45,11 +45,14 @@ impl PauseTimes {
         }
     }
 
-    /// Reads the state of the process and adds the time since the previous sample.
-    pub(super) fn sample(&mut self, process: u32) {
+    /// Reads the state of the process and adds the time since the previous sample. Returns the number of the threads of
+    /// the process, if the system reports it.
+    pub(super) fn sample(&mut self, process: u32) -> Option<u32> {
         let now = Instant::now();
-        self.add(state(process), now.duration_since(self.last));
+        let Sample { state, threads } = observe(process);
+        self.add(state, now.duration_since(self.last));
         self.last = now;
+        threads
     }
 
     fn add(&mut self, state: State, passed: Duration) {
@@ -89,31 +92,42 @@ impl PauseTimes {
     }
 }
 
-/// State of the main thread of a process.
+/// One observation of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sample {
+    /// State of its main thread.
+    state: State,
+    /// Number of its threads.
+    threads: Option<u32>,
+}
+
 #[cfg(target_os = "linux")]
-fn state(process: u32) -> State {
+fn observe(process: u32) -> Sample {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat"));
-    text.map_or(State::Working, |text| parse(&text))
+    parse(&text.unwrap_or_default())
 }
 
 /// Other systems do not report process states this way.
 #[cfg(not(target_os = "linux"))]
-fn state(_process: u32) -> State {
-    State::Working
+fn observe(_process: u32) -> Sample {
+    Sample { state: State::Working, threads: None }
 }
 
-/// Parses the third field. The second field is a name in parentheses that may contain any character.
+/// Parses fields 3 (state) and 20 (number of threads). The second field is a name in parentheses that may contain any
+/// character.
 ///
 /// Source: Linux, Documentation/filesystems/proc.rst, table 1-4.
 #[cfg(target_os = "linux")]
-fn parse(stat: &str) -> State {
-    let behind_name = stat.rsplit_once(") ").map(|(_, rest)| rest);
-    match behind_name.and_then(|rest| rest.chars().next()) {
-        Some('T') => State::Stopped,
-        Some('t') => State::Traced,
-        Some('D') => State::Uninterruptible,
+fn parse(stat: &str) -> Sample {
+    let behind_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    let mut fields = behind_name.split_ascii_whitespace();
+    let state = match fields.next() {
+        Some("T") => State::Stopped,
+        Some("t") => State::Traced,
+        Some("D") => State::Uninterruptible,
         Some(_) | None => State::Working,
-    }
+    };
+    Sample { state, threads: fields.nth(16).and_then(|count| count.parse().ok()) }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -122,12 +136,21 @@ mod tests {
 
     #[test]
     fn a_state_is_read_behind_any_name() {
-        let check = |stat, expected| assert_eq!(parse(stat), expected, "{stat}");
+        let check = |stat, expected| assert_eq!(parse(stat).state, expected, "{stat}");
         check("12 (lightbench) T 1 2", State::Stopped);
         check("12 (a) R (b) t 1 2", State::Traced);
         check("12 (lightbench) D 1", State::Uninterruptible);
         check("12 (T) S 1", State::Working);
         check("", State::Working);
+    }
+
+    #[test]
+    fn threads_are_the_twentieth_field() {
+        let stat = "7 (a b) S 1 7 7 0 -1 4194560 100 0 0 0 1 2 0 0 20 0 33 0 44";
+        assert_eq!(parse(stat).threads, Some(33));
+        assert_eq!(parse("7 (a) S 1").threads, None);
+        let own = observe(std::process::id()).threads;
+        assert!(own.is_some_and(|count| count >= 2), "the test has a thread of its own: {own:?}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::frame::{Frame, FrameError};
 use crate::sandbox::{SandboxPolicy, SandboxReport};
 
 /// Version of the messages before the first request.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// A service of workers: its name and its message types.
 pub trait Protocol: 'static {
@@ -80,6 +80,10 @@ pub struct Limits {
     /// Processor time for the worker's whole life, in seconds, in addition to the parent's limit for each request. A
     /// worker that has used it up is killed, and the next call starts another.
     pub cpu_secs: u64,
+    /// The most threads of the worker at the same time. The parent counts them every 20 ms during a request and kills a
+    /// worker that has more. Limits of the operating system do not bind root, and control groups need a delegation that
+    /// most users do not have. Between two counts, the address space bounds the threads, because each needs a stack.
+    pub threads: Option<u32>,
 }
 
 impl Default for Limits {
@@ -89,6 +93,7 @@ impl Default for Limits {
             address_space_bytes: Some(8 << 30),
             file_bytes: 1 << 30,
             cpu_secs: 6 * 3600,
+            threads: None,
         }
     }
 }
@@ -141,6 +146,12 @@ pub enum SetupFailure {
     /// The service could not be prepared.
     #[error("{0}")]
     Service(String),
+    /// The sandbox is not fully in force, and the service does not run without it.
+    #[error("the sandbox is not fully in force: {}", gaps.join("; "))]
+    NotConfined {
+        /// The restrictions that are missing.
+        gaps: Vec<String>,
+    },
     /// A limit could not be set.
     #[error("cannot limit the worker's {resource}: {reason}")]
     Limit {

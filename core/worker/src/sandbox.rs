@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
+mod foreign_code;
+#[cfg(target_os = "linux")]
 mod linux;
 
 /// The files and folders that a worker may use in addition to its scratch folder, with everything below them. Access to any
@@ -23,6 +25,8 @@ pub struct SandboxPolicy {
     pub write: Vec<PathBuf>,
     /// Which sockets may be made.
     pub sockets: Sockets,
+    /// Which other system calls may be made.
+    pub calls: SystemCalls,
 }
 
 /// Which sockets a worker may make.
@@ -33,6 +37,18 @@ pub enum Sockets {
     None,
     /// Unix-domain sockets only, which GPU drivers need to start. No network.
     Local,
+}
+
+/// Which system calls a worker may make, apart from those that make sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum SystemCalls {
+    /// All except those that reach the memory of other processes or leave the process group.
+    #[default]
+    Ordinary,
+    /// Those of a program that interprets untrusted code: it can start threads and no processes, and cannot signal or
+    /// limit other processes, change the owner, the permissions or the times of a file, watch files, or administer the
+    /// machine.
+    ForeignCode,
 }
 
 /// The folders and files that a program linked to the system's libraries reads when it starts.
@@ -66,6 +82,21 @@ impl SandboxReport {
             })
             .collect()
     }
+
+    /// As [`SandboxReport::gaps`], for [`SystemCalls::ForeignCode`]: what an older landlock lacks, the filter of system
+    /// calls refuses.
+    #[must_use]
+    pub fn gaps_for_foreign_code(&self) -> Vec<String> {
+        match (&self.filesystem, &self.network) {
+            (Enforcement::Partial { .. }, Enforcement::Enforced { .. }) => Vec::new(),
+            (
+                Enforcement::Enforced { .. }
+                | Enforcement::Partial { .. }
+                | Enforcement::Unavailable { .. },
+                _,
+            ) => self.gaps(),
+        }
+    }
 }
 
 /// How far a restriction is in force.
@@ -93,7 +124,7 @@ pub enum Enforcement {
 /// Restricts the calling thread and all threads and processes that it starts from now on.
 #[cfg(target_os = "linux")]
 pub(crate) fn restrict(policy: &SandboxPolicy, scratch: &Path) -> (Enforcement, Enforcement) {
-    (linux::restrict_files(policy, scratch), linux::restrict_system_calls(policy.sockets))
+    (linux::restrict_files(policy, scratch), linux::restrict_system_calls(policy))
 }
 
 /// Enforces nothing, and reports that.

@@ -18,6 +18,15 @@ pub enum ServeError {
     /// The standard streams could not be moved, core dumps could not be disabled, or no thread could be started.
     #[error("cannot set up the worker process: {0}")]
     Process(#[source] std::io::Error),
+    /// The program of a service could not be executed.
+    #[error("cannot execute `{}`: {reason}", program.display())]
+    Execute {
+        /// The program.
+        program: std::path::PathBuf,
+        /// The system's message.
+        #[source]
+        reason: std::io::Error,
+    },
     /// The parent sent a message that is not part of the protocol, the parent has ended, or a reply cannot be encoded.
     #[error("the exchange with the parent failed: {0}")]
     Parent(#[source] FrameError),
@@ -70,6 +79,54 @@ impl Offer {
         };
         Self { name: P::SERVICE, build: P::BUILD, serve: Box::new(serve) }
     }
+
+    /// Offers a service that another program carries out: after the sandbox is in force, this process executes the
+    /// program, which keeps the limits and the sandbox and takes requests in an encoding of its own
+    /// ([`crate::client::Worker::converse`]).
+    ///
+    /// `prepare` receives the options and the scratch folder, and runs before the sandbox is in force. If the sandbox is
+    /// not fully in force, the program starts only with [`WithoutSandbox::Permitted`].
+    pub fn for_program<P: Protocol<Facts = ()>>(
+        prepare: impl FnOnce(P::Options, &Path) -> Result<ForeignProgram, String> + 'static,
+    ) -> Self {
+        let serve = |setup: &Setup, options: &Frame, mut conversation: Conversation| {
+            let options = options.parse().map_err(ServeError::Parent)?;
+            let prepared = confine::limit(&setup.limits)
+                .and_then(|()| prepare(options, &setup.scratch).map_err(SetupFailure::Service));
+            let program = match prepared {
+                Ok(program) => program,
+                Err(failure) => return conversation.fail(failure),
+            };
+            let sandbox = conversation.confine(setup);
+            let gaps = sandbox.gaps_for_foreign_code();
+            if program.without_sandbox == WithoutSandbox::Refused && !gaps.is_empty() {
+                return conversation.fail(SetupFailure::NotConfined { gaps });
+            }
+            conversation.send(&Readiness::Ready(Ready { facts: (), sandbox }))?;
+            conversation.execute(program)
+        };
+        Self { name: P::SERVICE, build: P::BUILD, serve: Box::new(serve) }
+    }
+}
+
+/// A program that interprets untrusted code, executed by a worker in its place.
+#[derive(Debug)]
+pub struct ForeignProgram {
+    /// The program, its arguments and its whole environment. The numbers of the descriptors for requests and for replies
+    /// follow as the last two arguments.
+    pub command: std::process::Command,
+    /// Whether it may run without the sandbox.
+    pub without_sandbox: WithoutSandbox,
+}
+
+/// Whether a program that interprets untrusted code may run where the sandbox is not fully in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub enum WithoutSandbox {
+    /// It does not start.
+    #[default]
+    Refused,
+    /// It starts: the user permits it for this machine.
+    Permitted,
 }
 
 /// Serves the parent at the other end of the standard streams until the parent closes them. Then this process kills itself
@@ -124,6 +181,34 @@ impl Conversation {
         let (filesystem, network) = sandbox::restrict(&setup.policy, &setup.scratch);
         let inherited_descriptors = std::mem::take(&mut self.inherited_descriptors);
         SandboxReport { filesystem, network, inherited_descriptors }
+    }
+
+    /// Executes the program in this process, with the streams to and from the parent open. Standard input is empty, and
+    /// standard output is standard error.
+    #[cfg(unix)]
+    fn execute(self, program: ForeignProgram) -> Result<(), ServeError> {
+        use std::os::fd::AsRawFd as _;
+        use std::os::unix::process::CommandExt as _;
+
+        let Streams { from_parent, to_parent } = self.streams;
+        let mut command = program.command;
+        for stream in [&from_parent, &to_parent] {
+            rustix::io::fcntl_setfd(stream, rustix::io::FdFlags::empty())
+                .map_err(|error| ServeError::Process(error.into()))?;
+            command.arg(stream.as_raw_fd().to_string());
+        }
+        // Returns only if the program cannot be executed.
+        Err(ServeError::Execute {
+            program: command.get_program().to_owned().into(),
+            reason: command.exec(),
+        })
+    }
+
+    /// A process cannot become another program here.
+    #[cfg(not(unix))]
+    fn execute(self, program: ForeignProgram) -> Result<(), ServeError> {
+        let program = program.command.get_program().to_owned().into();
+        Err(ServeError::Execute { program, reason: std::io::ErrorKind::Unsupported.into() })
     }
 
     /// Answers requests one after another. A separate thread reads them, so that the worker notices the end of the parent

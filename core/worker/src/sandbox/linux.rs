@@ -16,10 +16,12 @@ use seccompiler::{
     SeccompRule,
 };
 
-use super::{Enforcement, SandboxPolicy, Sockets};
+use super::{Enforcement, SandboxPolicy, Sockets, SystemCalls, foreign_code};
 
 /// The newest landlock ABI that was tested with the compiler; older kernels enforce less.
 const NEWEST: ABI = ABI::V7;
+/// Set in the numbers of x32 system calls on x86-64.
+pub(super) const X32_BIT: i64 = 0x4000_0000;
 /// The first landlock that also refuses truncating files (Linux 6.2).
 const COMPLETE: ABI = ABI::V3;
 
@@ -46,7 +48,10 @@ fn landlock(policy: &SandboxPolicy, scratch: &Path) -> Result<RestrictionStatus,
     let ruleset = allow(ruleset, &policy.write, write)?;
     let ruleset = allow(ruleset, &[scratch.to_owned()], write)?;
     let ruleset = allow(ruleset, &["/dev/null".into()], AccessFs::ReadFile | AccessFs::WriteFile)?;
-    allow_removing(ruleset, scratch)?.restrict_self()
+    match policy.calls {
+        SystemCalls::Ordinary => allow_removing(ruleset, scratch)?.restrict_self(),
+        SystemCalls::ForeignCode => ruleset.restrict_self(),
+    }
 }
 
 fn allow(
@@ -89,15 +94,25 @@ fn unavailable(reason: &str) -> Enforcement {
     Enforcement::Unavailable { reason: reason.to_owned() }
 }
 
-/// Refuses sockets, access to the memory of other processes, and calls that change the process group, which the parent
-/// kills.
-pub(super) fn restrict_system_calls(sockets: Sockets) -> Enforcement {
-    let applied =
-        filter(sockets).and_then(|program| seccompiler::apply_filter(&program).map_err(Into::into));
-    match applied {
+/// Refuses sockets, access to the memory of other processes, calls that change the process group, which the parent
+/// kills, and the calls that [`SystemCalls::ForeignCode`] excludes.
+pub(super) fn restrict_system_calls(policy: &SandboxPolicy) -> Enforcement {
+    match apply_filters(policy) {
         Ok(()) => Enforcement::Enforced { mechanism: "seccomp".to_owned() },
         Err(error) => Enforcement::Unavailable { reason: format!("seccomp: {error}") },
     }
+}
+
+fn apply_filters(policy: &SandboxPolicy) -> Result<(), Box<dyn std::error::Error>> {
+    let mut programs = vec![filter(policy.sockets)?];
+    match policy.calls {
+        SystemCalls::Ordinary => {}
+        SystemCalls::ForeignCode => programs.extend(foreign_code::filters()?),
+    }
+    for program in &programs {
+        seccompiler::apply_filter(program)?;
+    }
+    Ok(())
 }
 
 fn filter(sockets: Sockets) -> Result<BpfProgram, Box<dyn std::error::Error>> {
@@ -114,7 +129,6 @@ fn filter(sockets: Sockets) -> Result<BpfProgram, Box<dyn std::error::Error>> {
     ];
     if cfg!(target_arch = "x86_64") {
         // The same calls by their x32 numbers, where the kernel still has those.
-        const X32_BIT: i64 = 0x4000_0000;
         refused.extend(refused.clone().iter().map(|call| call | X32_BIT));
     }
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
@@ -155,7 +169,7 @@ mod tests {
         fs::create_dir(&scratch).unwrap();
         let thread = std::thread::Builder::new().spawn(move || {
             let files = restrict_files(&policy, &scratch);
-            let calls = restrict_system_calls(policy.sockets);
+            let calls = restrict_system_calls(&policy);
             let unavailable =
                 |report: &Enforcement| matches!(report, Enforcement::Unavailable { .. });
             if unavailable(&files) || unavailable(&calls) {

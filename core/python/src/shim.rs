@@ -1,0 +1,10 @@
+//! Our Python code, embedded in the program: the loop of the worker, and the service modules.
+
+/// The loop, passed to the interpreter as its program text.
+pub(crate) const WORKER: &str = include_str!("../../../assets/python/worker.py");
+
+/// The services, each with the text of its module.
+pub(crate) const SERVICES: [(&str, &str); 2] = [
+    ("packages", include_str!("../../../assets/python/packages.py")),
+    ("run", include_str!("../../../assets/python/run.py")),
+];
