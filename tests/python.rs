@@ -44,14 +44,14 @@ fn system_interpreter() -> Option<&'static Interpreter> {
 }
 
 /// Calls `f(argument, blobs)` of this text.
-fn run(worker: &mut Worker, source: &str, argument: Value) -> Result<Reply, PythonError> {
+fn run(worker: &mut Worker, source: &str, argument: &Value) -> Result<Reply, PythonError> {
     run_within(worker, source, argument, LIMIT)
 }
 
 fn run_within(
     worker: &mut Worker,
     source: &str,
-    argument: Value,
+    argument: &Value,
     limit: Duration,
 ) -> Result<Reply, PythonError> {
     let request =
@@ -60,7 +60,7 @@ fn run_within(
 }
 
 fn check_works(worker: &mut Worker) {
-    let reply = run(worker, "def f(argument, blobs):\n    return argument + 1\n", json!(41));
+    let reply = run(worker, "def f(argument, blobs):\n    return argument + 1\n", &json!(41));
     assert_eq!(reply.unwrap().value, json!(42));
 }
 

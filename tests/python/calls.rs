@@ -38,7 +38,7 @@ fn an_exception_names_the_line_and_the_process_goes_on() {
     check_works(&mut worker);
     let process = worker.id();
     let mut check = |source: &str, kind: &str, message: &str, line: u32| {
-        let error = run(&mut worker, source, json!(null)).unwrap_err();
+        let error = run(&mut worker, source, &json!(null)).unwrap_err();
         let PythonError::Exception { exception, .. } = &error else { panic!("{error}") };
         assert_eq!(exception.kind, kind, "{error}");
         assert!(exception.message.contains(message), "{error}");
@@ -106,7 +106,7 @@ def f(argument, blobs):
         'memory': 'MemTotal' in open('/proc/meminfo').read(),
     }
 ";
-    let reply = run(&mut worker, source, json!(null)).unwrap();
+    let reply = run(&mut worker, source, &json!(null)).unwrap();
     let expected = json!({
         "variables": [
             "HOME", "LANG", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TMPDIR",

@@ -89,7 +89,7 @@ sys.meta_path.append(Finder)
     let found = find(folder.path()).unwrap();
     let mut worker = Worker::new(found.clone(), configuration());
     for package in ["editable_one", "editable_two"] {
-        let error = run(&mut worker, &format!("import {package}\n"), json!(null)).unwrap_err();
+        let error = run(&mut worker, &format!("import {package}\n"), &json!(null)).unwrap_err();
         let PythonError::Exception { exception, .. } = &error else { panic!("{error}") };
         assert!(exception.outside.contains(&place), "{package}: {error}");
         assert!(error.to_string().contains("--editable"), "{error}");
@@ -104,5 +104,5 @@ sys.meta_path.append(Finder)
 def f(argument, blobs):
     return editable_one.value + editable_two.value
 ";
-    assert_eq!(run(&mut worker, source, json!(null)).unwrap().value, json!(3));
+    assert_eq!(run(&mut worker, source, &json!(null)).unwrap().value, json!(3));
 }

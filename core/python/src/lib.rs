@@ -18,15 +18,20 @@
 #![warn(missing_docs, reason = "the interface of the front ends and references that run Python")]
 
 mod error;
+mod exception;
 mod interpreter;
 mod layout;
 mod message;
+mod search;
 mod service;
 mod shim;
 mod worker;
 
-pub use error::{Exception, PythonError, TracebackFrame};
-pub use interpreter::{Interpreter, InterpreterSearch, OLDEST_VERSION, Packages};
+pub use error::PythonError;
+pub use exception::{Exception, TracebackFrame};
+pub use interpreter::{Interpreter, Packages};
 pub use message::{BLOB_COUNT_LIMIT, HEADER_LIMIT, MalformedReply};
+pub use search::InterpreterSearch;
 pub use service::{PythonProtocol, offer};
+pub use shim::OLDEST_VERSION;
 pub use worker::{Limits, Reply, Worker, WorkerConfiguration};

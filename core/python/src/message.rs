@@ -10,7 +10,7 @@ use lightbench_worker::frame::FrameError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::Exception;
+use crate::exception::Exception;
 
 /// The largest header, in bytes.
 pub const HEADER_LIMIT: u64 = 64 << 20;

@@ -1,5 +1,8 @@
 //! Our Python code, embedded in the program: the loop of the worker, and the service modules.
 
+/// The oldest version of Python that runs this code: major and minor.
+pub const OLDEST_VERSION: (u32, u32) = (3, 8);
+
 /// The loop, passed to the interpreter as its program text.
 pub(crate) const WORKER: &str = include_str!("../../../assets/python/worker.py");
 

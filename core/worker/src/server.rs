@@ -121,6 +121,7 @@ pub struct ForeignProgram {
 
 /// Whether a program that interprets untrusted code may run where the sandbox is not fully in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WithoutSandbox {
     /// It does not start.
     #[default]
