@@ -15,6 +15,7 @@ use lightbench_core::toolchain::{
 
 use super::TaskRunner;
 use crate::commands::evaluation_setup::{ChosenDevice, open_device};
+use crate::commands::python_setup;
 use crate::workbench::background_task::{DetectedMachine, DeviceChoice, TaskResult};
 use crate::workbench::notices::NoticeLevel;
 
@@ -138,7 +139,8 @@ impl TaskRunner {
     }
 
     pub(super) fn examine(&self) {
-        let report = examine(&self.session.host);
+        let mut report = examine(&self.session.host);
+        report.findings.push(python_setup::finding(&self.session));
         self.results.send(TaskResult::DoctorReport(Box::new(report)));
     }
 }

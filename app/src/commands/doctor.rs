@@ -6,6 +6,7 @@ use lightbench_core::display_text::visible;
 use lightbench_core::toolchain::doctor::{Finding, Fix, Report, State, examine};
 use lightbench_core::toolchain::{FetchError, PinnedSet};
 
+use super::python_setup;
 use crate::args::{Doctor, Fetch};
 use crate::outcome::{Outcome, Status};
 use crate::session::Session;
@@ -21,7 +22,8 @@ pub fn run(session: &Session, arguments: &Doctor) -> Outcome {
     if let Err(FetchError::Cancelled) = fetched {
         return Outcome::failed(Status::Interrupted, FetchError::Cancelled);
     }
-    let report = examine(&session.host);
+    let mut report = examine(&session.host);
+    report.findings.push(python_setup::finding(session));
     let outcome = match fetched {
         Ok(()) if report.can_compile => Outcome::passed(String::new()),
         Ok(()) => Outcome { status: Status::Environment, ..Outcome::passed(String::new()) },

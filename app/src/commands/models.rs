@@ -4,20 +4,17 @@ mod add;
 mod check;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::PathBuf;
 
 use lightbench_core::display_text::visible;
 use lightbench_core::models::{Count, KeyState, Kind, ListedModel, ModelRegistry, Reply};
 use serde_json::json;
 
+use super::user_settings::{settings, settings_file};
 use crate::args::{Models, ModelsAction};
 use crate::background_worker::files::SETTINGS;
 use crate::outcome::{Outcome, Status, document};
 use crate::session::Session;
 use crate::table::Table;
-use crate::workbench::settings::Settings;
 
 /// Lists the models, or checks one.
 pub fn run(session: &Session, arguments: &Models) -> Outcome {
@@ -45,23 +42,12 @@ pub fn run(session: &Session, arguments: &Models) -> Outcome {
     Outcome::passed(output)
 }
 
-fn settings_file(session: &Session) -> Option<PathBuf> {
-    Some(session.state.as_ref()?.join(SETTINGS))
-}
-
 /// The models of the settings; empty if there are no settings.
 pub(super) fn roster(session: &Session) -> Result<ModelRegistry, String> {
-    let Some(path) = settings_file(session) else { return Ok(ModelRegistry::default()) };
-    let shown = visible(&path.to_string_lossy()).into_owned();
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ModelRegistry::default()),
-        Err(error) => return Err(format!("{shown} cannot be read: {error}")),
-    };
-    let settings = Settings::from_ron(&text)
-        .map_err(|error| format!("{shown} cannot be parsed: {}", visible(&error)))?;
+    let settings = settings(session)?;
     ModelRegistry::new(&settings.models).map_err(|problems| {
-        let mut message = format!("{shown} has invalid models");
+        let place = settings_file(session).unwrap_or_else(|| SETTINGS.into());
+        let mut message = format!("{} has invalid models", visible(&place.to_string_lossy()));
         for problem in problems {
             // Writing to a String cannot fail.
             write!(message, "\n  {}", visible(&problem.to_string())).ok();

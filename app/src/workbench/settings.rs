@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lightbench_core::measure::{EnergyUse, ExtraModes, Protocol};
 use lightbench_core::models::ModelSettings;
+use lightbench_core::worker::server::WithoutSandbox;
 use serde::{Deserialize, Serialize};
 
 use super::search::SearchPlan;
@@ -32,6 +33,17 @@ pub struct Settings {
     /// Language models and agent commands. Only the user's settings hold them: a project can name no command, endpoint
     /// or host.
     pub models: ModelSettings,
+    pub python: PythonSettings,
+}
+
+/// The Python interpreter. Only the user's settings name it, never a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PythonSettings {
+    /// An interpreter or the folder of a virtual environment; `None` takes `python3` from `PATH`.
+    pub interpreter: Option<PathBuf>,
+    /// Whether Python runs on a machine that cannot confine it.
+    pub without_sandbox: WithoutSandbox,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +139,7 @@ impl Default for Settings {
             editor: EditorSettings::default(),
             search: SearchPlan::default(),
             models: ModelSettings::default(),
+            python: PythonSettings::default(),
         }
     }
 }
@@ -206,6 +219,11 @@ mod tests {
         check("(zoom: 99.0)", Ok(3.0));
         check("(zoom: NaN)", Ok(1.0));
         check("(theme: light, unheard_of: 3)", Ok(1.0));
+        let python = "(python: (interpreter: Some(\"/env\"), without_sandbox: permitted))";
+        check(python, Ok(1.0));
+        let python = Settings::from_ron(python).unwrap().python;
+        assert_eq!(python.interpreter.as_deref(), Some(Path::new("/env")));
+        assert_eq!(python.without_sandbox, WithoutSandbox::Permitted);
         check("(schema: 7)", Err("newer"));
         check("(theme: green)", Err("green"));
         check("(search: (minutes: Some(0.0)))", Err("0 is not a valid limit"));

@@ -1,10 +1,12 @@
 //! Tests of the `models` command with settings as users write them.
 
+use std::fs;
 use std::path::Path;
 
 use lightbench_core::toolchain::HostEnvironment;
 
 use super::*;
+use crate::workbench::settings::Settings;
 
 /// Runs the command with these settings.
 fn said(settings: Option<&str>, check: Option<&str>, json: bool) -> (Status, String) {

@@ -29,7 +29,7 @@ pub struct Report {
     pub system: String,
     /// Whether kernels can be compiled as things are.
     pub can_compile: bool,
-    /// One finding per topic, in the order of [`Topic`].
+    /// One finding per topic, in the order of [`Topic`]; [`examine`] leaves out [`Topic::Python`].
     pub findings: Vec<Finding>,
 }
 
@@ -87,6 +87,8 @@ pub enum Topic {
     FileSandbox,
     /// Seccomp: the filter that denies system calls to the compile worker.
     CallFilter,
+    /// The Python interpreter and its packages, which the program examines and adds.
+    Python,
 }
 
 /// The state of a topic.
@@ -136,20 +138,26 @@ impl Topic {
             Self::Display => "Display",
             Self::FileSandbox => "File sandbox",
             Self::CallFilter => "Call filter",
+            Self::Python => "Python",
         }
     }
 }
 
 impl Finding {
-    fn new(topic: Topic, state: State, summary: impl Into<String>) -> Self {
+    /// A finding without a path, notes and a fix.
+    pub fn new(topic: Topic, state: State, summary: impl Into<String>) -> Self {
         Self { topic, state, summary: summary.into(), at: None, notes: Vec::new(), fix: None }
     }
 
-    fn at(self, path: &Path) -> Self {
+    /// The finding with the path of what was found.
+    #[must_use]
+    pub fn at(self, path: &Path) -> Self {
         Self { at: Some(path.display().to_string()), ..self }
     }
 
-    fn note(mut self, note: impl Into<String>) -> Self {
+    /// The finding with one more note, a line.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
@@ -158,7 +166,9 @@ impl Finding {
         Self { fix: Some(Fix::Command(command.into())), ..self }
     }
 
-    fn advice(self, advice: impl Into<String>) -> Self {
+    /// The finding with a remedy that no single command is.
+    #[must_use]
+    pub fn advice(self, advice: impl Into<String>) -> Self {
         Self { fix: Some(Fix::Advice(advice.into())), ..self }
     }
 }

@@ -1,0 +1,32 @@
+//! The user's settings, for commands.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use lightbench_core::display_text::visible;
+
+use crate::background_worker::files::SETTINGS;
+use crate::session::Session;
+use crate::workbench::settings::Settings;
+
+/// The file of the settings; `None` without a state folder.
+pub(super) fn settings_file(session: &Session) -> Option<PathBuf> {
+    Some(session.state.as_ref()?.join(SETTINGS))
+}
+
+/// The settings; the defaults if there is no file.
+///
+/// # Errors
+/// A sentence with the path: the file cannot be read or parsed.
+pub(crate) fn settings(session: &Session) -> Result<Settings, String> {
+    let Some(path) = settings_file(session) else { return Ok(Settings::default()) };
+    let shown = visible(&path.to_string_lossy()).into_owned();
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Settings::default()),
+        Err(error) => return Err(format!("{shown} cannot be read: {error}")),
+    };
+    Settings::from_ron(&text)
+        .map_err(|error| format!("{shown} cannot be parsed: {}", visible(&error)))
+}
