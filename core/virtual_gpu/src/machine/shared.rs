@@ -35,7 +35,15 @@ pub(super) struct SharedLayout {
 /// The largest shared memory of a block in bytes, above that of any GPU; offsets stay below the spacing.
 pub(super) const LARGEST: u64 = 1 << SPACING_BITS;
 
+/// The only shared variable of a kernel that Triton generates.
+const TRITON_SHARED: &str = "global_smem";
+
 impl SharedLayout {
+    /// Whether the kernel is one that Triton generated, by the name of its shared memory.
+    pub(super) fn is_of_triton(&self) -> bool {
+        matches!(self.variables.as_slice(), [only] if only.name == TRITON_SHARED)
+    }
+
     /// Lays out the variables of a program, with `dynamic` bytes for arrays that the launch sizes.
     pub(super) fn new(module: &Module, program: &Program, dynamic: u32) -> Option<Self> {
         let mut layout = Self::default();

@@ -13,6 +13,8 @@ pub(super) struct ConflictCheck<'a> {
     /// Whether all readers must be recorded, because something may order blocks, or a read may be an attempt;
     /// otherwise readers of two blocks stand for all.
     pub(super) keeps_readers: bool,
+    /// Whether lanes of one store instruction may write different values to one word (rule 43).
+    pub(super) replicates: bool,
     /// Loads through the read-only cache, in the order of the program (rule 25).
     pub(super) non_coherent: &'a [u32],
 }
@@ -36,6 +38,8 @@ pub(super) struct ConflictResult {
     pub(super) read_before: Vec<u32>,
     /// A write of the same value (rule 20).
     pub(super) same_value: bool,
+    /// Another value of the same store instruction (rule 43).
+    pub(super) replicated: bool,
     /// Both this access and an earlier one are strong.
     pub(super) strong_together: bool,
     /// A strong read of an unordered strong write that no earlier read has observed.
@@ -51,9 +55,19 @@ impl ConflictResult {
             || self.pending_race.is_some()
             || self.behind_write.is_some()
             || self.same_value
+            || self.replicated
             || !self.attempts.is_empty()
             || !self.read_before.is_empty()
     }
+}
+
+/// Whether both are stores of one instruction that lanes of one warp execute together.
+pub(super) fn in_one_store(one: &Entry, other: &Entry) -> bool {
+    one.record.access.pc() == other.record.access.pc()
+        && one.writes
+        && other.writes
+        && one.record.thread.same_warp(other.record.thread)
+        && one.record.time == other.record.time
 }
 
 impl ConflictCheck<'_> {
@@ -92,6 +106,10 @@ impl ConflictCheck<'_> {
             };
             if self.lenient && entry.writes && new.writes && plain(&new) && is_same() {
                 verdict.same_value = true;
+                continue;
+            }
+            if self.replicates && plain(&new) && in_one_store(entry, &new) {
+                verdict.replicated = true;
                 continue;
             }
             let atomic = |entry: &Entry| entry.record.access.strength().is_atomic();

@@ -78,6 +78,8 @@ pub(super) struct Rules<'a> {
     /// Whether all readers must be recorded, because something may order blocks, or a read may be an attempt;
     /// otherwise readers of two blocks stand for all.
     pub(super) keeps_readers: bool,
+    /// Whether lanes of one store instruction may write different values to one word (rule 43).
+    pub(super) replicates: bool,
     /// Loads through the read-only cache, in the order of the program (rule 25).
     pub(super) non_coherent: &'a [u32],
 }
@@ -127,6 +129,7 @@ pub(super) fn access(
         lenient: rules.lenient,
         memory: if element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared },
         keeps_readers: rules.keeps_readers,
+        replicates: rules.replicates,
         non_coherent: rules.non_coherent,
     };
     for (word, bytes) in element.words() {

@@ -100,6 +100,9 @@ impl Worker<'_, '_> {
         if verdict.same_value {
             races.accepted.insert((20, judged.pc));
         }
+        if verdict.replicated {
+            races.accepted.insert((43, judged.pc));
+        }
         if let Some((other, thread)) = &verdict.race
             && !self.launch.seen.contains_key(&(FaultKind::DataRace, judged.pc))
         {

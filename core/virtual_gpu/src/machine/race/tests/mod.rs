@@ -194,7 +194,7 @@ fn races(order: &mut HappensBefore, shadow: &mut Shadow, step: &Step, plain: boo
             return false;
         }
     }
-    let rules = Rules { lenient: false, keeps_readers: true, non_coherent: &[] };
+    let rules = Rules { lenient: false, keeps_readers: true, replicates: false, non_coherent: &[] };
     let visit = InstructionAccess {
         pc: 0,
         strength: step.strength,

@@ -55,7 +55,8 @@ fn judge(
             let visit =
                 InstructionAccess::new(accesses.what.pc(), super::Ordering::Weak, role, count);
             let element = Element { thread, address: 0, bytes: 4, region: Some(0), offset };
-            let rules = Rules { lenient: false, keeps_readers, non_coherent: &[] };
+            let rules =
+                Rules { lenient: false, keeps_readers, replicates: false, non_coherent: &[] };
             access(order, shadow, rules, visit, &element, || false);
         }
     }
