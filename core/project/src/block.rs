@@ -1,10 +1,12 @@
-//! Finds the launch block in a kernel file: exactly one comment `/*@ lightbench( … ) @*/`.
+//! Finds the launch block in a kernel file: exactly one comment `/*@ lightbench( … ) @*/`, or in Python exactly one string
+//! `"""@ lightbench( … ) @"""` at the beginning of a line.
 
 use std::{ops::Range, path::Path};
 
 use lightbench_cuda_source::lexer::{TokenKind, tokens};
 
 use super::{
+    kernel::Language,
     nearest::nearest,
     problem::{Problem, SourceLocation, problem},
 };
@@ -12,11 +14,39 @@ use super::{
 /// The first word of a launch block.
 pub(super) const WORD: &str = "lightbench";
 
+/// What encloses a launch block. An `@` follows the opening and precedes the closing mark.
+struct Marks {
+    open: &'static str,
+    close: &'static str,
+    whole: &'static str,
+}
+
+const COMMENT: Marks = Marks { open: "/*", close: "*/", whole: "`/*@ lightbench( … ) @*/`" };
+const PYTHON: Marks =
+    Marks { open: QUOTES, close: QUOTES, whole: "`\"\"\"@ lightbench( … ) @\"\"\"`" };
+
+/// The quotes of a Python string of several lines.
+const QUOTES: &str = "\"\"\"";
+
+impl Marks {
+    fn of(file: &Path) -> Self {
+        match Language::from_path(file) {
+            Language::Cuda | Language::Ptx => COMMENT,
+            Language::Triton => PYTHON,
+        }
+    }
+}
+
 /// The bytes of the block's RON text: from its name to its closing bracket; `None` if the file has no block.
 pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Box<Problem>> {
     let mut found: Option<Range<usize>> = None;
-    for opened in openings(text) {
-        let block = one(file, text, opened)?;
+    let marks = Marks::of(file);
+    let openings = match Language::from_path(file) {
+        Language::Cuda | Language::Ptx => openings(text),
+        Language::Triton => python_openings(text),
+    };
+    for opened in openings {
+        let block = one(file, text, (opened, &marks))?;
         if let Some(first) = found {
             let first = text[..first.start].matches('\n').count() + 1;
             let found = format!("a second launch block; the first is on line {first}");
@@ -36,15 +66,15 @@ pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Box<
 
 /// The problem of a file without its required block.
 pub(super) fn missing(file: &Path, text: &str) -> Box<Problem> {
-    let help = "add `/*@ lightbench(title: \"…\", steps: [launch(kernel: \"…\", grid: […], block: […])]) @*/`";
-    report(
-        file,
-        text,
-        0..0,
-        "the file has no launch block",
-        "one comment `/*@ lightbench( … ) @*/`",
-        Some(help),
-    )
+    let marks = Marks::of(file);
+    let Marks { open, close, whole } = &marks;
+    let step = match Language::from_path(file) {
+        Language::Cuda | Language::Ptx => "launch(kernel: \"…\", grid: […], block: […])",
+        Language::Triton => "triton(kernel: \"…\", args: […], constexprs: {…}, grid: […])",
+    };
+    let help = format!("add `{open}@ lightbench(title: \"…\", steps: [{step}]) @{close}`");
+    let expected = format!("one block {whole}");
+    report(file, text, 0..0, "the file has no launch block", &expected, Some(&help))
 }
 
 /// Where `/*@` opens a comment: not inside line comments, other comments, or literals.
@@ -54,9 +84,51 @@ pub(super) fn openings(text: &str) -> Vec<usize> {
     starts.filter(|start| text[*start..].starts_with("/*@")).collect()
 }
 
+/// Where a string at the beginning of a line opens with `"""@`: not inside comments or other strings.
+fn python_openings(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'#' => at += text[at..].find('\n').unwrap_or(text.len() - at),
+            b'"' | b'\'' => {
+                let quote = text[at..=at].repeat(3);
+                let quote =
+                    if text[at..].starts_with(&quote) { quote.as_str() } else { &quote[..1] };
+                let first = at == 0 || bytes[at - 1] == b'\n';
+                if first && quote == QUOTES && text[at + 3..].starts_with('@') {
+                    found.push(at);
+                }
+                at = string_end(text, at + quote.len(), quote);
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+/// The end of a Python string whose content begins at `at`. A string with one quote ends at its line's end at the latest.
+fn string_end(text: &str, mut at: usize, quote: &str) -> usize {
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'\n' if quote.len() == 1 => return at,
+            _ if bytes[at..].starts_with(quote.as_bytes()) => return at + quote.len(),
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
 /// The RON text of the comment that opens at a place.
-fn one(file: &Path, text: &str, opened: usize) -> Result<Range<usize>, Box<Problem>> {
-    let inside = opened + 3;
+fn one(
+    file: &Path,
+    text: &str,
+    (opened, marks): (usize, &Marks),
+) -> Result<Range<usize>, Box<Problem>> {
+    let inside = opened + marks.open.len() + 1;
     let rest = &text[inside..];
     let lead = rest.len() - rest.trim_start().len();
     let word_start = inside + lead;
@@ -70,16 +142,19 @@ fn one(file: &Path, text: &str, opened: usize) -> Result<Range<usize>, Box<Probl
         } else {
             format!("unknown block `{word}`")
         };
-        return Err(report(file, text, span, &found, "`/*@ lightbench( … ) @*/`", near.as_deref()));
+        return Err(report(file, text, span, &found, marks.whole, near.as_deref()));
     }
-    let Some(close) = rest.find("*/") else {
+    let end = format!("`) @{}`", marks.close);
+    let Some(close) = rest.find(marks.close) else {
         let found = "the launch block is not closed";
-        return Err(report(file, text, opened..opened + 3, found, "`) @*/` at its end", None));
+        let expected = format!("{end} at its end");
+        return Err(report(file, text, opened..inside, found, &expected, None));
     };
     let Some(body) = rest[..close].strip_suffix('@') else {
-        let span = inside + close..inside + close + 2;
-        let found = "the launch block ends with `*/`";
-        return Err(report(file, text, span, found, "`@*/`", Some("write `) @*/`")));
+        let span = inside + close..inside + close + marks.close.len();
+        let found = format!("the launch block ends with `{}`", marks.close);
+        let expected = format!("`@{}`", marks.close);
+        return Err(report(file, text, span, &found, &expected, Some(&format!("write {end}"))));
     };
     Ok(word_start..inside + body.trim_end().len())
 }

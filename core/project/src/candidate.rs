@@ -91,8 +91,8 @@ impl Candidate {
         let text = without_block(parts.file, parts.source);
         let closure = match parts.language {
             Language::Cuda => includes::closure(&parts.file.display().to_string(), &text, lookup)?,
-            // PTX has no preprocessor.
-            Language::Ptx => includes::Closure::default(),
+            // PTX has no preprocessor, and a Triton kernel imports nothing but Triton.
+            Language::Ptx | Language::Triton => includes::Closure::default(),
         };
         let hash = hash(&text, &closure.files, &selection, parts.launch);
         Ok(Self {
@@ -214,6 +214,7 @@ mod tests {
             options: Vec::new(),
             architecture: super::super::launch::Architecture::Portable,
             name_expressions: vec!["f".to_owned()],
+            triton: None,
         };
         Candidate::standalone(&kernel, selection).unwrap()
     }

@@ -48,30 +48,53 @@ pub enum Language {
     Cuda,
     /// PTX, the virtual instruction set.
     Ptx,
+    /// Python with `@triton.jit`.
+    Triton,
 }
 
 impl Language {
     /// By the extension of the file.
     pub fn from_path(file: &Path) -> Self {
-        let is_ptx =
-            file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ptx"));
-        if is_ptx { Self::Ptx } else { Self::Cuda }
+        let is = |known: &str| {
+            file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known))
+        };
+        match () {
+            () if is("ptx") => Self::Ptx,
+            () if is("py") => Self::Triton,
+            () => Self::Cuda,
+        }
     }
 }
 
 impl Kernel {
     /// Reads a kernel file that belongs to no project; a launch block is optional.
     pub fn load_standalone(path: &Path) -> Result<StandaloneKernel, ProjectError> {
+        let language = Language::from_path(path);
         let source = read_file(path)
             .map_err(|reason| ProjectError::Unreadable { file: path.to_path_buf(), reason })?;
-        let around = LaunchContext { role: KernelRole::Standalone, project: None };
+        if language == Language::Triton {
+            return Err(ProjectError::Problems { problems: vec![no_project(path, &source)] });
+        }
+        let around = LaunchContext { role: KernelRole::Standalone, language, project: None };
         let launch = match check_launch(path, &source, around) {
             Ok(launch) => launch,
             Err(problems) => return Err(ProjectError::Problems { problems }),
         };
-        let (name, language) = (stem(path), Language::from_path(path));
+        let name = stem(path);
         Ok(StandaloneKernel { name, file: path.to_path_buf(), language, source, launch })
     }
+}
+
+/// A Triton kernel has no types of arguments outside a project.
+fn no_project(file: &Path, source: &str) -> Problem {
+    let place = SourceLocation { file, text: source, span: 0..0, field: String::new() };
+    let help = "put the file into `kernels/` of a project, with a launch block";
+    problem(
+        place,
+        "a Triton kernel outside a project",
+        "a project with tensors and workloads",
+        Some(help),
+    )
 }
 
 /// Validates a kernel file; returns all its problems if it is invalid.
@@ -90,7 +113,7 @@ pub(super) fn check(
     }
     match check_launch(file, &source, around) {
         Ok(Some(launch)) if problems.is_empty() => {
-            let (file, language) = (file.to_path_buf(), Language::from_path(file));
+            let (file, language) = (file.to_path_buf(), around.language);
             return Ok(Kernel { name, file, language, role: around.role, source, launch });
         }
         Ok(Some(_)) => {}
@@ -117,8 +140,8 @@ fn check_launch(
 }
 
 /// The location of each part of a kernel file's launch block; `None` without a readable block.
-pub fn launch_block(source: &str) -> Option<Located> {
-    locate(source, block::find(Path::new(""), source).ok()??)
+pub fn launch_block(file: &Path, source: &str) -> Option<Located> {
+    locate(source, block::find(file, source).ok()??)
 }
 
 /// The name of a kernel file.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{
     BrokenFile, IncludeFile, Part, Project,
     definition::{self, Definition},
-    kernel::{self, Kernel},
+    kernel::{self, Kernel, Language},
     launch::{KernelRole, LaunchContext},
     manifest::Manifest,
     problem::{self, Findings, Problem, ProjectError, ReadError, SourceLocation},
@@ -38,7 +38,8 @@ impl Project {
         let project =
             definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
         let (file, source) = files.reference.clone();
-        let around = LaunchContext { role: KernelRole::Reference, project };
+        let around =
+            LaunchContext { role: KernelRole::Reference, language: Language::Cuda, project };
         let reference =
             kernel::check(&file, source, around).map_err(|more| problems.extend(more)).ok();
         let sorted = files.sorted(project);
@@ -69,7 +70,8 @@ impl Project {
     pub fn draft(&self, name: &str, source: String) -> Result<Kernel, Vec<Problem>> {
         let file = PathBuf::from(format!("kernels/{name}.cu"));
         let project = Some((&self.definition, self.workloads.as_slice()));
-        kernel::check(&file, source, LaunchContext { role: KernelRole::Variant, project })
+        let language = Language::from_path(&file);
+        kernel::check(&file, source, LaunchContext { role: KernelRole::Variant, language, project })
     }
 }
 
@@ -114,8 +116,8 @@ impl Files {
         folder.read_dir().map_err(unreadable)?;
         let mut others = Vec::new();
         for (name, part, extensions) in [
-            ("kernels", Part::Kernel, &["cu", "ptx"][..]),
-            ("wrong", Part::Wrong, &["cu", "ptx"]),
+            ("kernels", Part::Kernel, &["cu", "ptx", "py"][..]),
+            ("wrong", Part::Wrong, &["cu", "ptx", "py"]),
             ("include", Part::Include, &["cuh", "h", "hpp", "inl"]),
         ] {
             others.extend(all_of(folder, name, extensions)?.into_iter().map(|file| {
@@ -171,7 +173,9 @@ impl Files {
                 return Ok(ParsedFile::Include(IncludeFile { file, source }));
             }
         };
-        let checked = kernel::check(file, source.to_owned(), LaunchContext { role, project });
+        let language = Language::from_path(file);
+        let around = LaunchContext { role, language, project };
+        let checked = kernel::check(file, source.to_owned(), around);
         match (self.clash(index, source), checked) {
             (None, checked) => checked.map(|kernel| ParsedFile::Kernel(Box::new(kernel))),
             // Two kernels of the same name are ambiguous.

@@ -7,3 +7,4 @@ mod kernels;
 mod manifests;
 mod nonsense;
 mod tensor_maps;
+mod triton;

@@ -12,7 +12,7 @@ pub fn with_preferred_values(
     kernel: &Kernel,
     parameters: &BTreeMap<String, i64>,
 ) -> Option<String> {
-    let block = launch_block(&kernel.source)?;
+    let block = launch_block(&kernel.file, &kernel.source)?;
     let mut edits = Vec::new();
     for (index, parameter) in kernel.launch.parameters.iter().enumerate() {
         let Some(wanted) = parameters.get(&parameter.name) else { continue };

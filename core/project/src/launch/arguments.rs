@@ -4,6 +4,7 @@ use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::{KernelRole, Scratch, tensor_maps::BufferLayout, written::LaunchBlockWritten};
+use crate::Language;
 use crate::argument::{ValueArgument, parse_value};
 use crate::compare::Comparator;
 use crate::definition;
@@ -51,6 +52,7 @@ pub(super) struct Names<'a> {
     pub(super) block: &'a LaunchBlockWritten,
     pub(super) definition: Option<&'a Definition>,
     pub(super) role: KernelRole,
+    pub(super) language: Language,
     pub(super) late: &'a Scope,
 }
 

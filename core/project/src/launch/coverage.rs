@@ -68,6 +68,7 @@ fn check_workload(
         options: Vec::new(),
         architecture: launch.architecture,
         name_expressions: Vec::new(),
+        triton: None,
     };
     let checker = Checker { launch, selection: &selection, environment: &environment, workload };
     checker.objects(findings, at);
@@ -196,6 +197,10 @@ impl Checker<'_> {
             {
                 return;
             }
+        }
+        if let Some(triton) = &launch.triton {
+            let call = triton.call(launch, self.launch.flags.list(), self.environment);
+            self.report(findings, at, call.err());
         }
         self.plan_one(findings, at, &Step::Launch(launch.clone()));
     }

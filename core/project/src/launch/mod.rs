@@ -10,6 +10,7 @@ pub mod plan;
 mod planned;
 mod steps;
 pub mod tensor_maps;
+pub mod triton;
 pub mod written;
 
 use std::collections::BTreeSet;
@@ -26,6 +27,7 @@ pub use written::Architecture;
 
 use self::written::{LaunchBlockWritten, StepWritten};
 use super::{
+    Language,
     definition::{Definition, Inputs},
     expression::{DeviceNames, Expression, Kind, Openness, Scope},
     locate::Located,
@@ -108,6 +110,7 @@ pub enum KernelRole {
 #[derive(Clone, Copy)]
 pub(super) struct LaunchContext<'a> {
     pub(super) role: KernelRole,
+    pub(super) language: Language,
     /// `None` outside a project, or if the definition is invalid.
     pub(super) project: Option<(&'a Definition, &'a [Workload])>,
 }
@@ -140,6 +143,7 @@ pub(super) fn check(
         block: written,
         definition: around.definition(),
         role: around.role,
+        language: around.language,
         late: &scopes.late,
     };
     let require = written.require.iter().enumerate().map(|(index, condition)| {
@@ -180,6 +184,9 @@ pub(super) fn check(
         ),
         expect: check_expectation(findings, at, written, around.role),
     };
+    if around.language == Language::Triton {
+        triton::check_block(findings, at, written, &launch);
+    }
     if around.role == KernelRole::Reference {
         check_reference(findings, at, written, &launch, around);
     }
@@ -326,6 +333,7 @@ fn collect_kernels(steps: &[StepWritten], kernels: &mut Vec<String>) {
                     }
                 }
             }
+            StepWritten::Triton(launch) => kernels.push(launch.kernel.trim().to_owned()),
             StepWritten::Repeat(repeat) => collect_kernels(&repeat.steps, kernels),
             StepWritten::Fill(_) => {}
         }

@@ -8,6 +8,7 @@ pub use super::planned::{Plan, PlannedArgument, PlannedLaunch, PlannedScratch, P
 use lightbench_primitives::scalar_value::ScalarValue;
 
 use super::tensor_maps::ViolatedLimit;
+use super::triton::TritonCall;
 use super::{Architecture, Argument, Launch, LaunchStep, Parameter, Step, StructArgument, steps};
 use crate::argument::ValueError;
 use crate::environment::{DeviceFacts, Environment};
@@ -45,6 +46,8 @@ pub struct Selection {
     pub architecture: Architecture,
     /// The name expressions for the compiler, one for each kernel of [`Launch::kernels`].
     pub name_expressions: Vec<String>,
+    /// What a Triton kernel is compiled for.
+    pub triton: Option<TritonCall>,
 }
 
 /// The resources of one launch that determine its occupancy.
@@ -215,6 +218,7 @@ impl Launch {
             options,
             architecture: self.architecture,
             name_expressions: Vec::new(),
+            triton: self.triton_call(environment)?,
         };
         selection.name_expressions = self
             .kernels()

@@ -5,8 +5,10 @@ use lightbench_primitives::scalar_value::ScalarValue;
 use super::{
     Argument, Buffer, KernelName,
     arguments::Names,
-    written::{FillStepWritten, LaunchWritten, RepeatWritten, StepWritten},
+    triton::{self, TritonOptions},
+    written::{FillStepWritten, LaunchWritten, RepeatWritten, StepWritten, TritonLaunchWritten},
 };
+use crate::Language;
 use crate::expression::{Expression, Kind, Scope};
 use crate::locate::Located;
 use crate::problem::Findings;
@@ -63,6 +65,8 @@ pub struct LaunchStep {
     pub carveout: Option<Expression>,
     /// Whether it may start before the previous kernel has ended.
     pub programmatic: bool,
+    /// What only a launch of a Triton kernel has. The compiler decides shared memory then, and may add warps.
+    pub triton: Option<TritonOptions>,
 }
 
 /// Calls `each` with every launch, nested ones included, in order.
@@ -114,6 +118,7 @@ impl Checker<'_, '_, '_> {
             let place = at.item(index);
             steps.extend(match step {
                 StepWritten::Launch(launch) => self.launch(place, launch).map(Step::Launch),
+                StepWritten::Triton(launch) => self.triton(place, launch).map(Step::Launch),
                 StepWritten::Fill(fill) => self.fill(place, fill),
                 StepWritten::Repeat(repeat) => self.repeat(place, repeat, depth),
             });
@@ -123,9 +128,15 @@ impl Checker<'_, '_, '_> {
 
     fn launch(&mut self, at: &Located, written: &LaunchWritten) -> Option<LaunchStep> {
         self.launches += 1;
+        if self.names.language == Language::Triton {
+            let expected =
+                "`triton(kernel: …, args: […], constexprs: {…}, grid: […], num_warps: …)`";
+            self.findings.add(at, "`launch(…)` in a Python file", expected);
+            return None;
+        }
         let kernel = self.kernel_name(at.field("kernel"), &written.kernel);
         let late = self.names.late;
-        let arguments = self.arguments(at, written);
+        let arguments = self.arguments(at, written.args.as_deref());
         let grid = self.dimensions(at.field("grid"), &written.grid, late);
         let block = self.dimensions(at.field("block"), &written.block, self.early);
         let shared = match &written.shared {
@@ -152,6 +163,39 @@ impl Checker<'_, '_, '_> {
             cooperative: written.cooperative,
             carveout,
             programmatic: written.programmatic,
+            triton: None,
+        })
+    }
+
+    fn triton(&mut self, at: &Located, written: &TritonLaunchWritten) -> Option<LaunchStep> {
+        self.launches += 1;
+        if self.names.language != Language::Triton {
+            let expected = "`launch(…)`; Triton kernels are files with the extension `.py`";
+            self.findings.add(at, "`triton(…)` in a file that is not Python", expected);
+            return None;
+        }
+        let arguments = self.arguments(at, written.args.as_deref());
+        let grid = self.dimensions(at.field("grid"), &written.grid, self.names.late);
+        let before = self.findings.count();
+        let names = self.names;
+        let options = triton::check(self.findings, at, (written, names), (&arguments, self.early));
+        if self.findings.count() > before {
+            return None;
+        }
+        let threads = format!("32 * ({})", written.num_warps.0);
+        let place = at.field("num_warps");
+        let block = self.findings.formula(place, &threads, self.early, Kind::Integer);
+        Some(LaunchStep {
+            kernel: self.kernel_name(at.field("kernel"), &written.kernel)?,
+            arguments,
+            grid,
+            block: vec![block],
+            shared: Expression::from(0),
+            cluster: None,
+            cooperative: false,
+            carveout: None,
+            programmatic: false,
+            triton: Some(options),
         })
     }
 
@@ -187,8 +231,8 @@ impl Checker<'_, '_, '_> {
         Some(name)
     }
 
-    fn arguments(&mut self, at: &Located, written: &LaunchWritten) -> Vec<Argument> {
-        let Some(args) = &written.args else {
+    fn arguments(&mut self, at: &Located, written: Option<&[String]>) -> Vec<Argument> {
+        let Some(args) = written else {
             let defaults = self.names.default_arguments();
             return defaults.unwrap_or_default();
         };

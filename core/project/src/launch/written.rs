@@ -4,8 +4,13 @@ use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::tensor_map::{
     Interleave, L2Promotion, MapElement, OutOfBoundsFill, Swizzle,
 };
+use std::fmt;
+
 use ron::value::RawValue;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::triton::ConstexprValue;
 
 use crate::manifest::Init;
 use crate::written::{Entries, ExpressionWritten, NumberWritten};
@@ -63,6 +68,7 @@ pub struct ScratchWritten {
 #[expect(missing_docs, reason = "the format's page documents each step")]
 pub enum StepWritten {
     Launch(LaunchWritten),
+    Triton(TritonLaunchWritten),
     Fill(FillStepWritten),
     Repeat(RepeatWritten),
 }
@@ -83,6 +89,90 @@ pub struct LaunchWritten {
     pub carveout: Option<ExpressionWritten>,
     #[serde(default)]
     pub programmatic: bool,
+}
+
+/// A launch of a Triton kernel.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct TritonLaunchWritten {
+    pub kernel: String,
+    pub args: Option<Vec<String>>,
+    #[serde(default)]
+    pub constexprs: Entries<ConstexprWritten>,
+    pub grid: Vec<ExpressionWritten>,
+    #[serde(default = "default_warps")]
+    pub num_warps: ExpressionWritten,
+    #[serde(default = "default_stages")]
+    pub num_stages: ExpressionWritten,
+    #[serde(default = "default_ctas")]
+    pub num_ctas: ExpressionWritten,
+}
+
+/// The defaults of Triton's backend for NVIDIA GPUs (`CUDAOptions`).
+fn default_warps() -> ExpressionWritten {
+    ExpressionWritten("4".to_owned())
+}
+
+fn default_stages() -> ExpressionWritten {
+    ExpressionWritten("3".to_owned())
+}
+
+fn default_ctas() -> ExpressionWritten {
+    ExpressionWritten("1".to_owned())
+}
+
+/// A compile-time constant of a Triton kernel: an expression, a boolean, a text in single quotes, `tl.` and the name of a
+/// type, or `None`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConstexprWritten {
+    /// An expression over parameters and axes.
+    Formula(String),
+    /// Any other value.
+    Value(ConstexprValue),
+}
+
+impl<'de> Deserialize<'de> for ConstexprWritten {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = ConstexprWritten;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an expression, a boolean, \"'text'\", \"tl.TYPE\" or None")
+            }
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+                Ok(ConstexprWritten::Value(ConstexprValue::Boolean(value)))
+            }
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+                Ok(ConstexprWritten::Formula(value.to_string()))
+            }
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+                Ok(ConstexprWritten::Formula(value.to_string()))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                let quoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+                Ok(match (quoted, text.strip_prefix("tl.")) {
+                    (Some(inside), _) => {
+                        ConstexprWritten::Value(ConstexprValue::Text(inside.to_owned()))
+                    }
+                    (None, Some(name)) => {
+                        ConstexprWritten::Value(ConstexprValue::Type(name.to_owned()))
+                    }
+                    (None, None) => ConstexprWritten::Formula(text.to_owned()),
+                })
+            }
+            fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(ConstexprWritten::Value(ConstexprValue::None))
+            }
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                self.visit_none()
+            }
+            fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Self::Value, D::Error> {
+                ConstexprWritten::deserialize(inner)
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
 }
 
 /// A buffer set to one value.

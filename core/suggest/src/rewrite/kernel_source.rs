@@ -37,7 +37,8 @@ impl<'a> KernelSource<'a> {
         }
         let source = kernel.source.as_str();
         let cuda = Source::parse(source).map_err(|error| unreadable(&error))?;
-        let block = launch_block(source).ok_or(NotApplicable::Unreadable { line: 1 })?;
+        let block =
+            launch_block(&kernel.file, source).ok_or(NotApplicable::Unreadable { line: 1 })?;
         let (definition, launch) = (&project.definition, &kernel.launch);
         Ok(Self { source, definition, launch, block, cuda })
     }

@@ -1,0 +1,96 @@
+//! Triton kernels: the launch block in Python, the call that it describes, and a declaration beyond each rule.
+
+use std::collections::BTreeMap;
+
+use super::fixture::{files, load, problems};
+use crate::launch::triton::{Assumption, ConstexprValue, TritonCall};
+use crate::{DeviceFacts, PlannedStep};
+
+const STEP: &str = r#"triton(kernel: "norm", args: ["x", "w", "y", "rows: i32", "cols: i32", "rows - 6: i32", "eps"],
+               constexprs: {"BLOCK": "2 ** log2_floor(2 * cols - 1)", "EVEN": true, "KIND": "'it''s'", "T": "tl.float16", "N": None},
+               grid: ["rows"], num_warps: "WARPS")"#;
+
+fn kernel(step: &str, more: &str) -> String {
+    format!(
+        "import triton\n# \"\"\"@ not a block\nTEXT = \"\"\"\n\"\"\"\n\"\"\"@ lightbench(\n    title: \"t\",\n    params: {{\"WARPS\": [8, 4]}},\n    {more}\n    steps: [{step}],\n) @\"\"\"\n\n@triton.jit\ndef norm(): pass\n"
+    )
+}
+
+fn with_kernel(name: &str, text: &str) -> Vec<(String, String)> {
+    let mut files = files();
+    files.push((format!("kernels/{name}"), text.to_owned()));
+    files
+}
+
+fn call(text: &str) -> (TritonCall, [u32; 3]) {
+    let project = load(&with_kernel("fast.py", text)).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = project.kernel("fast").unwrap_or_else(|_| panic!("{:?}", project.broken));
+    let environment = project.environment(project.workload("odd-rows").unwrap());
+    let device = DeviceFacts::default();
+    let selection = kernel.launch.select(&environment, &BTreeMap::new(), &device).unwrap();
+    let plan = kernel.launch.plan(&environment, &selection, &device, &BTreeMap::new()).unwrap();
+    let PlannedStep::Launch(launch) = &plan.steps[0] else { panic!("{plan:?}") };
+    (selection.triton.unwrap(), launch.block)
+}
+
+#[test]
+fn a_launch_describes_the_call_that_triton_specialises() {
+    let (call, block) = call(&kernel(STEP, "flags: [fmad(false), maxrregcount(64)],"));
+    let arguments: Vec<(&str, Assumption)> =
+        call.arguments.iter().map(|each| (each.type_name.as_str(), each.assumption)).collect();
+    use Assumption::{MultipleOf16, None, One};
+    let bf16 = ("*bf16", MultipleOf16);
+    let numbers = [("i32", None), ("i32", None), ("i32", One), ("fp32", None)];
+    assert_eq!(arguments, [&[bf16; 3][..], &numbers[..]].concat());
+    let constexpr = |name: &str| {
+        let found = call.constexprs.iter().find(|(known, _)| known == name);
+        found.unwrap_or_else(|| panic!("{name}")).1.clone()
+    };
+    assert_eq!(constexpr("BLOCK"), ConstexprValue::Integer(512));
+    assert_eq!(constexpr("EVEN"), ConstexprValue::Boolean(true));
+    assert_eq!(constexpr("KIND"), ConstexprValue::Text("it''s".to_owned()));
+    assert_eq!(constexpr("T"), ConstexprValue::Type("float16".to_owned()));
+    assert_eq!(constexpr("N"), ConstexprValue::None);
+    assert_eq!((call.num_warps, call.num_stages, call.num_ctas), (8, 3, 1));
+    assert_eq!((call.fuse, call.max_registers, block), (false, Some(64), [256, 1, 1]));
+}
+
+/// The problem of a kernel and where it begins; it may be repeated for each workload.
+fn check(name: &str, text: &str, marked: &str, found: &str) {
+    let problems = problems(&with_kernel(name, text));
+    assert!(!problems.is_empty(), "{marked}: no problem");
+    let at = text.find(marked).unwrap_or_else(|| panic!("{marked}"));
+    let line = text[..at].matches('\n').count() + 1;
+    for problem in problems {
+        let shown = problem.to_string();
+        assert!(shown.contains(found), "{marked}: {shown}");
+        assert!(shown.contains(&format!("{name}:{line}:")), "line {line}: {shown}");
+    }
+}
+
+#[test]
+fn what_a_triton_launch_cannot_have_is_a_problem() {
+    let bent = |old: &str, new: &str| {
+        assert!(STEP.contains(old), "{old}");
+        kernel(&STEP.replace(old, new), "")
+    };
+    let py = |text: &str, marked: &str, found: &str| check("fast.py", text, marked, found);
+    py(&bent("\"norm\"", "\"norm<4>\""), "triton(kernel", "`norm<4>`");
+    py(&bent("\"EVEN\"", "\"BLOCK\""), "constexprs", "`BLOCK` again");
+    py(&bent("2 ** log2", "2 ** log3"), "constexprs", "log3_floor");
+    py(&bent("\"WARPS\"", "\"WARP\""), "num_warps", "WARP");
+    py(&bent("\"WARPS\"", "3"), "num_warps", "a power of two");
+    let twice = format!("{STEP}, {STEP}");
+    py(&kernel(&twice, ""), "steps", "2 launches");
+    let cuda = r#"launch(kernel: "norm", grid: ["rows"], block: [32])"#;
+    py(&kernel(cuda, ""), cuda, "`launch(…)` in a Python file");
+    py(&kernel(STEP, "constants: [\"cols\"],"), "constants", "`constants` in a Triton file");
+    py(&kernel(STEP, "flags: [fast_math],"), "flags", "a flag of CUDA C++");
+    let map = r#"tensor_maps: [(name: "m", tensor: "x", box: [1, 64])],"#;
+    py(&kernel(STEP, map), "tensor_maps", "`tensor_maps` in a Triton file");
+    py("import triton\n", "import", "the file has no launch block");
+    py("\"\"\"@ lightbench(\n", "\"\"\"@", "the launch block is not closed");
+    py("\"\"\"@ lightbench() \"\"\"\n", "\"\"\"", "the launch block ends with `\"\"\"`");
+    let block = format!("/*@ lightbench(title: \"t\", steps: [{STEP}]) @*/\n");
+    check("fast.cu", &block, "triton(", "in a file that is not Python");
+}
