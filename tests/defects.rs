@@ -105,6 +105,7 @@ fn compile(
 ) -> Module {
     let kernel = Kernel::load_standalone(file).unwrap();
     let selection = Selection {
+        triton: None,
         parameters: Vec::new(),
         constants: Vec::new(),
         options: Vec::new(),

@@ -12,6 +12,7 @@ use lightbench_core::engine::{
 };
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::project::{Kernel, Project};
+use lightbench_core::python::PythonAccess;
 use lightbench_core::toolchain::{Libraries, Toolchain};
 use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::worker::command::WorkerCommand;
@@ -53,6 +54,7 @@ fn engine_with(command: WorkerCommand, toolchain: &Toolchain, cache: &Path) -> E
         toolchain: toolchain.clone(),
         cache: Some(cache.to_owned()),
         devices: devices.into(),
+        python: PythonAccess::default(),
         wake: None,
     })
     .unwrap()

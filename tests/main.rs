@@ -79,6 +79,9 @@ mod search;
 /// The repository's own rules.
 #[cfg(test)]
 mod tidy_rules;
+/// Triton kernels, from a Python file to a verdict.
+#[cfg(test)]
+mod triton;
 /// Code of ours for GPUs, run on the virtual GPU.
 #[cfg(test)]
 mod trusted;

@@ -12,6 +12,7 @@ use lightbench_core::engine::{
 use lightbench_core::evaluate::{PolicyUse, Run};
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
+use lightbench_core::python::PythonAccess;
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::Basis;
 use lightbench_core::toolchain::Libraries;
@@ -94,6 +95,7 @@ fn evaluated(bench: &Bench, calibration: Option<Arc<Calibration>>) -> Option<Run
     let device = DeviceName::parse("virtual:h200").unwrap();
     let DeviceName::Virtual(sheet) = device else { panic!("it is virtual") };
     let engine = Engine::start(Settings {
+        python: PythonAccess::default(),
         command: WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]),
         toolchain: found.toolchain.clone(),
         cache: Some(bench.cache().to_owned()),

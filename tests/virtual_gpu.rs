@@ -79,6 +79,7 @@ pub(crate) fn kernels() -> Vec<PathBuf> {
 
 pub(crate) fn nothing_chosen() -> Selection {
     Selection {
+        triton: None,
         parameters: Vec::new(),
         constants: Vec::new(),
         options: Vec::new(),

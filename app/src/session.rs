@@ -21,6 +21,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown};
 
 use crate::args::Places;
+use crate::commands::python_setup;
 use crate::outcome::{Outcome, Status};
 use crate::report;
 
@@ -116,7 +117,14 @@ impl Session {
     pub fn compiler(&self) -> Result<Compiler, CompilerError> {
         let toolchain = self.toolchain()?;
         let command = self.worker_command().map_err(CompilerError::Program)?;
-        Ok(Compiler::new(toolchain, command, self.host.cache.clone()))
+        let compiler = Compiler::new(toolchain, command, self.host.cache.clone());
+        Ok(compiler.with_python(python_setup::access(self)))
+    }
+
+    /// The interpreter that `LIGHTBENCH_PYTHON` names.
+    #[must_use]
+    pub fn named_python(&self) -> Option<PathBuf> {
+        env::var_os("LIGHTBENCH_PYTHON").filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
     /// The toolchain: found on this machine, or else fetched now.

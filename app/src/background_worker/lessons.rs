@@ -11,6 +11,7 @@ use lightbench_core::project::Project;
 
 use super::TaskRunner;
 use super::files::write_whole;
+use crate::commands::python_setup;
 use crate::workbench::access::TraceRequest;
 use crate::workbench::background_task::TaskResult;
 use crate::workbench::lesson::{LessonProgress, LoadedLesson};
@@ -68,7 +69,8 @@ impl TaskRunner {
     pub(super) fn compiler(&self) -> Result<Compiler, String> {
         let toolchain = self.toolchain()?;
         let command = self.session.worker_command().map_err(|error| error.to_string())?;
-        Ok(Compiler::new(toolchain, command, self.session.host.cache.clone()))
+        let compiler = Compiler::new(toolchain, command, self.session.host.cache.clone());
+        Ok(compiler.with_python(python_setup::access(&self.session)))
     }
 }
 

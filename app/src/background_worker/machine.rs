@@ -90,6 +90,7 @@ impl TaskRunner {
         let settings = Settings {
             command,
             toolchain,
+            python: python_setup::access(&self.session),
             cache: self.session.host.cache.clone(),
             devices: settings,
             wake: Some(Wake(Box::new(move || wake()))),

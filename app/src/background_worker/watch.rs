@@ -55,5 +55,5 @@ fn is_change(event: &DebouncedEvent) -> bool {
 /// Whether a project contains this file.
 fn is_ours(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    matches!(extension, Some("cu" | "cuh" | "h" | "hpp" | "ptx" | "ron" | "md"))
+    matches!(extension, Some("cu" | "cuh" | "h" | "hpp" | "ptx" | "py" | "ron" | "md"))
 }

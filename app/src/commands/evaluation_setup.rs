@@ -19,6 +19,7 @@ use lightbench_core::verify::device_workers::{DeviceWorkerError, DeviceWorkers};
 use lightbench_core::worker::command::WorkerCommand;
 
 use super::engine_client::EngineClient;
+use super::python_setup;
 use crate::outcome::Outcome;
 use crate::report;
 use crate::session::Session;
@@ -185,7 +186,8 @@ fn start_engine(
     let toolchain = session.toolchain().map_err(|failure| failure.outcome(as_json))?;
     let compiler = format!("NVRTC {}", toolchain.nvrtc.version);
     let cache = session.host.cache.clone();
-    let settings = Settings { command, toolchain, cache, devices, wake: None };
+    let python = python_setup::access(session);
+    let settings = Settings { command, toolchain, python, cache, devices, wake: None };
     let engine = Engine::start(settings).map_err(|error| report::environment(&error, as_json))?;
     Ok((engine, compiler))
 }

@@ -2,7 +2,7 @@
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::python::{
-    Interpreter, InterpreterSearch, Packages, PythonError, WorkerConfiguration,
+    Interpreter, InterpreterSearch, Packages, PythonAccess, PythonError, WorkerConfiguration,
 };
 use lightbench_core::toolchain::doctor::{Finding, State, Topic};
 use lightbench_core::worker::error::WorkerError;
@@ -32,13 +32,25 @@ pub(crate) fn find(
     cancellation: &Cancellation,
 ) -> Result<(Interpreter, WorkerConfiguration), PythonSetupError> {
     let settings = settings(session).map_err(PythonSetupError::Settings)?;
-    let PythonSettings { interpreter, without_sandbox } = settings.python;
+    let access = access_with(session, settings.python);
     let command = session.worker_command().map_err(PythonSetupError::Program)?;
-    let configuration =
-        WorkerConfiguration { without_sandbox, ..WorkerConfiguration::new(command) };
-    let search = InterpreterSearch { explicit: interpreter, path: session.host.path.clone() };
-    let interpreter = Interpreter::find(&search, &configuration, cancellation)?;
+    let configuration = access.configuration(command);
+    let interpreter = Interpreter::find(&access.search, &configuration, cancellation)?;
     Ok((interpreter, configuration))
+}
+
+/// Where the interpreter is looked for: `LIGHTBENCH_PYTHON`, the settings, `PATH`. Settings that cannot be read, which the
+/// doctor reports, count as the defaults: `PATH`, and no worker without a sandbox.
+pub(crate) fn access(session: &Session) -> PythonAccess {
+    let settings = settings(session).map(|settings| settings.python).unwrap_or_default();
+    access_with(session, settings)
+}
+
+fn access_with(session: &Session, settings: PythonSettings) -> PythonAccess {
+    let PythonSettings { interpreter, without_sandbox } = settings;
+    let explicit = session.named_python().or(interpreter);
+    let search = InterpreterSearch { explicit, path: session.host.path.clone() };
+    PythonAccess { search, without_sandbox }
 }
 
 /// What the doctor reports.

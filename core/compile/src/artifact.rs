@@ -21,6 +21,7 @@ use super::protocol::AssembleReply;
 use super::ptxas_log::{self, KernelUsage};
 use super::signature::{function_name, with_readable_names};
 use super::source_names::SourceNames;
+use super::triton::TritonLaunch;
 
 /// Static shared memory that a block may declare; more must be dynamic (CUDA programming guide, technical specifications).
 const STATIC_SHARED_LIMIT: Bytes = Bytes(48 << 10);
@@ -63,6 +64,8 @@ pub struct KernelFacts {
     pub uses_dynamic_shared: bool,
     /// Resources of the machine code; `None` if the PTX was not assembled.
     pub resources: Option<Resources>,
+    /// What Triton decided about the launch; `None` for other languages.
+    pub triton: Option<TritonLaunch>,
 }
 
 /// Resources that a kernel's machine code uses.
@@ -205,6 +208,7 @@ fn facts(
         required_cluster: entry.required_cluster,
         uses_dynamic_shared: entry.uses_dynamic_shared(),
         resources,
+        triton: None,
     }
 }
 

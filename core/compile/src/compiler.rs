@@ -3,6 +3,7 @@
 //! Workers start and headers are extracted on demand: a cache hit starts no process and extracts no headers.
 
 mod batch;
+mod python;
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_python::PythonAccess;
 use lightbench_toolchain::doctor::FETCH_COMMAND;
 use lightbench_toolchain::{
     HeaderError, HeaderExtraction, HeaderFolder, HeaderState, Headers, Toolchain,
@@ -36,6 +38,8 @@ use super::protocol::{
 use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
 
+use python::Python;
+
 pub use batch::{Batch, BatchJob};
 
 /// Time limit of the assembler, the disassembler and the extraction of headers. The latter two take well under a second.
@@ -60,6 +64,8 @@ pub struct Compiler {
     workers: NonZeroUsize,
     pool: Option<WorkerPool<CompileProtocol>>,
     tool_worker: Option<CompileWorker>,
+    /// Generates PTX from Triton kernels.
+    python: Python,
     notices: Vec<Notice>,
 }
 
@@ -127,6 +133,7 @@ impl Compiler {
             workers: processors().min(MOST_WORKERS),
             pool: None,
             tool_worker: None,
+            python: Python::NotSearched(PythonAccess::default()),
             notices: Vec::new(),
         }
     }
@@ -395,6 +402,7 @@ fn not_kept(folder: &Path, error: CompileError) -> CompileError {
         | CompileError::Cancelled
         | CompileError::UnknownTarget { .. }
         | CompileError::ToolMissing { .. }
+        | CompileError::Triton(_)
         | CompileError::Worker { .. }
         | CompileError::Headers(_)) => other,
     }

@@ -9,6 +9,7 @@ use lightbench_worker::error::WorkerError;
 use super::artifact::Rejection;
 use super::protocol::RequestFailure;
 use super::target::Target;
+use super::triton::TritonError;
 
 /// Why a compilation produced no artifact. Only [`CompileError::Rejected`] and [`CompileError::TimedOut`] are caused by the
 /// kernel.
@@ -60,6 +61,9 @@ pub enum CompileError {
         /// The failure.
         source: RequestFailure,
     },
+    /// Triton is missing or failed.
+    #[error(transparent)]
+    Triton(#[from] TritonError),
     /// The compiler's headers cannot be prepared.
     #[error(transparent)]
     Headers(#[from] HeaderError),

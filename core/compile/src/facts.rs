@@ -286,13 +286,31 @@ impl Planner<'_> {
         let footprints =
             launch.footprints(&self.environment, selection, &self.device).map_err(plan_error)?;
         let resident = self.resident_blocks(&footprints)?;
-        let plan = launch
+        let mut plan = launch
             .plan(&self.environment, selection, &self.device, &resident)
             .map_err(plan_error)?;
+        self.apply_triton(&mut plan.steps)?;
         let launches = planned_launches(&plan).into_iter();
         let launches =
             launches.map(|planned| self.launch_facts(planned)).collect::<Result<_, _>>()?;
         Ok((plan, launches))
+    }
+
+    /// Replaces the numbers of launches that Triton decides.
+    fn apply_triton(&self, steps: &mut [PlannedStep]) -> Result<(), FactsError> {
+        for step in steps {
+            match step {
+                PlannedStep::Launch(planned) => {
+                    let kernel = self.compiled(&planned.name_expression)?;
+                    if let Some(triton) = &kernel.triton {
+                        triton.apply(planned, kernel.parameters.len());
+                    }
+                }
+                PlannedStep::Repeat { steps, .. } => self.apply_triton(steps)?,
+                PlannedStep::Fill { .. } => {}
+            }
+        }
+        Ok(())
     }
 
     /// Resident blocks on the whole device, for launches whose size depends on them.
@@ -303,8 +321,11 @@ impl Planner<'_> {
         let mut resident = BTreeMap::new();
         for footprint in footprints {
             let kernel = self.compiled(&footprint.name_expression)?;
-            let demand =
-                demand(kernel, footprint.block, footprint.shared_bytes, footprint.carveout);
+            let (block, shared) = match &kernel.triton {
+                Some(triton) => (triton.block(), triton.shared),
+                None => (footprint.block, footprint.shared_bytes),
+            };
+            let demand = demand(kernel, block, shared, footprint.carveout);
             if let (Some(Occupancy::Resident(fit)), Some(sms)) =
                 (self.occupancy(demand), self.setting.sheet.sms.get())
             {
@@ -323,8 +344,16 @@ impl Planner<'_> {
         };
         let arguments = buffers.launch_arguments(&planned.arguments);
         let types = signature::parameters(&kernel.symbol);
-        let mismatches =
-            signature::match_arguments(&arguments, &kernel.parameters, types.as_deref());
+        // The addresses that Triton appends are null: a value of 8 bytes for a pointer.
+        let compared = match &kernel.triton {
+            Some(triton) if arguments.len() == kernel.parameters.len() => triton.kept.len(),
+            Some(_) | None => arguments.len().max(kernel.parameters.len()),
+        };
+        let mismatches = signature::match_arguments(
+            first(&arguments, compared),
+            first(&kernel.parameters, compared),
+            types.as_deref(),
+        );
         if !mismatches.is_empty() {
             return Err(FactsError::Arguments { kernel: planned.name_expression, mismatches });
         }
@@ -446,6 +475,10 @@ pub fn device_facts(sheet: &DeviceSheet) -> DeviceFacts {
         warp_size: count(&capability.warp_size),
         max_threads_per_sm: count(&capability.max_threads_per_sm),
     }
+}
+
+fn first<T>(items: &[T], count: usize) -> &[T] {
+    &items[..count.min(items.len())]
 }
 
 /// By the expression that asked for it, or by its symbol, which is all that PTX has.

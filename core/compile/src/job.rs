@@ -12,6 +12,7 @@ use super::cache::Key;
 use super::protocol::{AssembleRequest, CompileRequest};
 use super::source_names;
 use super::target::{Portability, Target};
+use super::triton::TritonSource;
 
 /// Part of every cache key. Raise it when the options or inputs of the compiler change.
 const SCHEMA: &str = "lightbench.compile/2";
@@ -38,6 +39,8 @@ pub enum Source {
         /// The text.
         text: String,
     },
+    /// Python with `@triton.jit`.
+    Triton(TritonSource),
 }
 
 /// A kernel file with the headers that it includes.
@@ -70,14 +73,23 @@ impl CompileJob {
     /// The compilation of a candidate for a compute capability.
     #[must_use]
     pub fn new(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
-        let portability = match candidate.selection.architecture {
-            Architecture::Portable => Portability::Portable,
-            Architecture::Specific => Portability::Specific,
+        let selection = &candidate.selection;
+        let portability = match (selection.architecture, &selection.triton) {
+            (Architecture::Portable, None) => Portability::Portable,
+            // Triton always generates code for one architecture.
+            (Architecture::Specific, _) | (_, Some(_)) => Portability::Specific,
         };
         let name = candidate.file.display().to_string();
-        let source = match candidate.language {
-            Language::Cuda => Source::Cuda(cuda_source(candidate, name)),
-            Language::Ptx => Source::Ptx { name, text: candidate.text.clone() },
+        let source = match (&selection.triton, candidate.language) {
+            (Some(call), _) => Source::Triton(TritonSource {
+                name,
+                text: candidate.text.clone(),
+                call: call.clone(),
+            }),
+            (None, Language::Cuda) => Source::Cuda(cuda_source(candidate, name)),
+            (None, Language::Ptx | Language::Triton) => {
+                Source::Ptx { name, text: candidate.text.clone() }
+            }
         };
         Self { source, target: Target { capability, portability }, build }
     }
@@ -91,9 +103,15 @@ impl CompileJob {
             Build::Optimised => "optimised",
             Build::AsWritten => "as written",
         };
+        let own;
         let mut parts = vec![SCHEMA, compiler, &version, &target, build];
         match &self.source {
             Source::Ptx { text, .. } => parts.extend(["ptx", text]),
+            Source::Triton(triton) => {
+                own = triton.key_parts();
+                parts.push("triton");
+                parts.extend(own.iter().map(String::as_str));
+            }
             Source::Cuda(cuda) => {
                 parts.extend(["cuda", &cuda.name, &cuda.text, "headers"]);
                 parts.extend(cuda.headers.iter().flat_map(|(name, text)| [&**name, &**text]));
@@ -194,7 +212,7 @@ mod tests {
         fn cuda(job: &mut CompileJob) -> &mut CudaSource {
             match &mut job.source {
                 Source::Cuda(cuda) => cuda,
-                Source::Ptx { .. } => unreachable!("the job is CUDA"),
+                Source::Ptx { .. } | Source::Triton(_) => unreachable!("the job is CUDA"),
             }
         }
         let changes: &[(&str, Change)] = &[

@@ -18,6 +18,7 @@ pub mod nvrtc;
 pub mod protocol;
 pub mod service;
 mod tools;
+pub mod triton;
 
 mod copied_parameter;
 pub mod cubin;

@@ -133,6 +133,7 @@ mod tests {
             required_cluster: None,
             uses_dynamic_shared: false,
             resources,
+            triton: None,
         }
     }
 

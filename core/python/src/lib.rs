@@ -31,7 +31,7 @@ pub use error::PythonError;
 pub use exception::{Exception, TracebackFrame};
 pub use interpreter::{Interpreter, Packages};
 pub use message::{BLOB_COUNT_LIMIT, HEADER_LIMIT, MalformedReply};
-pub use search::InterpreterSearch;
+pub use search::{InterpreterSearch, PythonAccess};
 pub use service::{PythonProtocol, offer};
 pub use shim::OLDEST_VERSION;
 pub use worker::{Limits, Reply, Worker, WorkerConfiguration};

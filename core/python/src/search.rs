@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_worker::command::WorkerCommand;
 use lightbench_worker::error::WorkerError;
+use lightbench_worker::server::WithoutSandbox;
 use serde::Deserialize as _;
 use serde_json::json;
 
@@ -20,6 +22,24 @@ pub struct InterpreterSearch {
     pub explicit: Option<PathBuf>,
     /// The folders of `PATH`, in order; relative ones are skipped.
     pub path: Vec<PathBuf>,
+}
+
+/// The interpreter and the sandbox that the user's settings permit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PythonAccess {
+    /// Where the interpreter is looked for.
+    pub search: InterpreterSearch,
+    /// Whether workers start where the sandbox is not fully in force.
+    pub without_sandbox: WithoutSandbox,
+}
+
+impl PythonAccess {
+    /// How workers start by this command.
+    #[must_use]
+    pub fn configuration(&self, command: WorkerCommand) -> WorkerConfiguration {
+        let without_sandbox = self.without_sandbox;
+        WorkerConfiguration { without_sandbox, ..WorkerConfiguration::new(command) }
+    }
 }
 
 impl Interpreter {

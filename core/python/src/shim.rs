@@ -7,7 +7,8 @@ pub const OLDEST_VERSION: (u32, u32) = (3, 8);
 pub(crate) const WORKER: &str = include_str!("../../../assets/python/worker.py");
 
 /// The services, each with the text of its module.
-pub(crate) const SERVICES: [(&str, &str); 2] = [
+pub(crate) const SERVICES: [(&str, &str); 3] = [
     ("packages", include_str!("../../../assets/python/packages.py")),
+    ("triton_compile", include_str!("../../../assets/python/triton_compile.py")),
     ("run", include_str!("../../../assets/python/run.py")),
 ];

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::event_queue::Wake;
 use crate::compile::Compiler;
 use crate::device::DeviceName;
+use crate::python::PythonAccess;
 use crate::toolchain::{Libraries, Toolchain};
 use crate::worker::command::WorkerCommand;
 
@@ -16,6 +17,8 @@ pub struct Settings {
     pub command: WorkerCommand,
     /// The CUDA compiler and its headers.
     pub toolchain: Toolchain,
+    /// The interpreter for Triton kernels; nothing else needs it.
+    pub python: PythonAccess,
     /// Folder of the compile cache; none: results are not stored.
     pub cache: Option<PathBuf>,
     /// The devices. The engine starts one thread for each.
@@ -39,7 +42,8 @@ impl Settings {
     /// A compiler for one engine thread, with its part of the processors.
     pub(super) fn compiler(&self) -> Compiler {
         let compiler =
-            Compiler::new(self.toolchain.clone(), self.command.clone(), self.cache.clone());
+            Compiler::new(self.toolchain.clone(), self.command.clone(), self.cache.clone())
+                .with_python(self.python.clone());
         let share = compiler.workers().get() / (self.devices.len() + 1);
         compiler.with_workers(NonZeroUsize::new(share).unwrap_or(NonZeroUsize::MIN))
     }

@@ -17,6 +17,7 @@ use crate::compile::diagnostics::{Place, Severity};
 use crate::compile::error::CompileError;
 use crate::compile::facts::{Facts, FactsError};
 use crate::compile::occupancy::Occupancy;
+use crate::compile::triton::TritonError;
 use crate::device::DeviceName;
 use crate::project::Purpose;
 use crate::project::candidate::CandidateHash;
@@ -471,6 +472,9 @@ fn of_candidate(error: FactsError) -> Stop {
     }
     match error {
         FactsError::Plan(error) => Stop::Request(error.to_string()),
+        FactsError::Compile(CompileError::Triton(error @ TritonError::Missing { .. })) => {
+            NotJudged::NotSupported { reason: error.to_string() }.into()
+        }
         FactsError::Compile(CompileError::Cancelled) => NotJudged::Cancelled.into(),
         FactsError::Compile(CompileError::TimedOut { limit }) => {
             Failure::TimedOut { step: Step::Compile, workload: None, limit, at: None }.into()

@@ -160,6 +160,7 @@ fn launch(specimen: &Specimen, n: u32) -> LaunchFacts {
             required_cluster: None,
             uses_dynamic_shared: false,
             resources: None,
+            triton: None,
         },
         occupancy: Some(Occupancy::Resident(Resident {
             blocks: 64 / warps,

@@ -58,6 +58,11 @@ pub enum NoLauncher {
     /// PTX is loaded by the driver's interface, not linked.
     #[error("the kernel is PTX; launchers are generated from CUDA C++ only")]
     Ptx,
+    /// Triton launches its kernels from Python.
+    #[error(
+        "the kernel is a Triton function, which Python launches; launchers are generated from CUDA C++ only"
+    )]
+    Triton,
     /// Texture objects live longer than a call.
     #[error("the launch needs the texture `{0}`, which lives longer than a call")]
     Texture(String),
@@ -75,8 +80,10 @@ impl LauncherRequest<'_> {
     /// # Errors
     /// The launch uses a feature that a launcher cannot express.
     pub fn launcher(&self) -> Result<String, NoLauncher> {
-        if self.candidate.language == Language::Ptx {
-            return Err(NoLauncher::Ptx);
+        match self.candidate.language {
+            Language::Cuda => {}
+            Language::Ptx => return Err(NoLauncher::Ptx),
+            Language::Triton => return Err(NoLauncher::Triton),
         }
         if let Some(texture) = self.launch.textures.first() {
             return Err(NoLauncher::Texture(texture.name.clone()));

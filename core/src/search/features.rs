@@ -248,6 +248,7 @@ pub(super) fn examined(workloads: &[String], block: u32, code: CodeMix) -> Exami
             required_cluster: None,
             uses_dynamic_shared: false,
             resources: Some(resources),
+            triton: None,
         },
         occupancy: Some(Occupancy::Resident(Resident {
             blocks: 2048 / block,

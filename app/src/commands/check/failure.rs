@@ -33,6 +33,7 @@ pub(in crate::commands) fn compile_status(error: &CompileError) -> Status {
         CompileError::ToolMissing { .. }
         | CompileError::Worker { .. }
         | CompileError::Tool { .. }
+        | CompileError::Triton(_)
         | CompileError::Headers(_) => Status::Environment,
     }
 }

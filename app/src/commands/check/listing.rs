@@ -55,7 +55,7 @@ pub(super) fn new(
 /// The prelude, parameters and stand-ins before the kernel's text.
 fn prelude(candidate: &Candidate, job: &CompileJob) -> Vec<(String, String)> {
     match &job.source {
-        Source::Ptx { .. } => Vec::new(),
+        Source::Ptx { .. } | Source::Triton(_) => Vec::new(),
         Source::Cuda(cuda) => {
             let own = |name: &str| candidate.includes.iter().any(|file| file.name == name);
             cuda.headers.iter().filter(|(name, _)| !own(name)).cloned().collect()

@@ -25,8 +25,9 @@ pub(in crate::commands) enum Target {
 /// Resolves a path. A folder or its `project.ron` is a project; a file in `kernels/` or `wrong/`, or the reference, is
 /// one of its kernels.
 pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
-    let is_kernel =
-        path.extension().is_some_and(|extension| extension == "cu" || extension == "ptx");
+    let is_kernel = path
+        .extension()
+        .is_some_and(|extension| ["cu", "ptx", "py"].iter().any(|known| extension == *known));
     let is_manifest = path.is_file() && path.file_name().is_some_and(|name| name == "project.ron");
     if is_manifest || !path.is_file() && (path.is_dir() || !is_kernel) {
         let folder = if is_manifest { parent_of(path) } else { path.to_owned() };

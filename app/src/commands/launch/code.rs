@@ -94,7 +94,9 @@ impl LaunchedFile {
             Language::Ptx if !self.is_too_new_for_the_driver(device) => {
                 self.take_ptx(arguments, device)
             }
-            Language::Cuda | Language::Ptx => self.compile_text(session, arguments, device),
+            Language::Cuda | Language::Ptx | Language::Triton => {
+                self.compile_text(session, arguments, device)
+            }
         }
     }
 
@@ -318,7 +320,7 @@ impl CompiledCode {
         let plain = plain.rsplit("::").next().unwrap_or_default();
         let signature = match self.file.language {
             Language::Cuda => cuda_source::read(&self.file.source, Some(plain)).ok(),
-            Language::Ptx => None,
+            Language::Ptx | Language::Triton => None,
         };
         let written =
             signature.map(|signature| signature.parameters).filter(|all| all.len() == count);

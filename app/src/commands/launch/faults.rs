@@ -53,7 +53,7 @@ fn name_constant_store(fault: &mut FaultReport, file: &str, lines: &BTreeSet<u32
 /// The texts that a fault of this file quotes.
 pub(super) fn quoted(code: &CompiledCode) -> Quoted<'_> {
     let ptx = match code.file.language {
-        Language::Cuda => Some(code.artifact.ptx.as_str()),
+        Language::Cuda | Language::Triton => Some(code.artifact.ptx.as_str()),
         Language::Ptx => None,
     };
     Quoted { sources: code.sources(), main: code.origins.file.clone(), ptx }

@@ -19,7 +19,7 @@ impl CompiledCode {
     pub(super) fn source_line(&self, ptx_line: u32) -> Option<SourceLine> {
         match self.file.language {
             Language::Ptx => Some(SourceLine { line: ptx_line, column: 0 }),
-            Language::Cuda => {
+            Language::Cuda | Language::Triton => {
                 let chain = self.artifact.module.line_map.at(ptx_line);
                 chain.iter().find_map(|at| {
                     match self.artifact.names.physical_line(&at.file, at.line) {

@@ -66,6 +66,7 @@ impl Compiler {
                 Source::Ptx { name, text } => {
                     Some(self.assemble(order.job, name, text, cancellation))
                 }
+                Source::Triton(source) => Some(self.compile_triton(order, source, cancellation)),
             };
             let ends = matches!(known, Some(Err(_))) && order.on_failure == FollowingWork::Cancel;
             put(&mut batch, index, known);

@@ -174,6 +174,7 @@ impl From<&FactsError> for BuildFailureKind {
                 CompileError::ToolMissing { .. }
                 | CompileError::Worker { .. }
                 | CompileError::Tool { .. }
+                | CompileError::Triton(_)
                 | CompileError::Headers(_) => Self::Environment,
             },
         }

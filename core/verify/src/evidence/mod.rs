@@ -111,6 +111,7 @@ pub fn find(
             Reached::Table(variable) => search.table(variable, &mut found),
         }
     }
+    found.retain(|found| !provenance.is_of_the_compiler(found));
     found.sort_by_key(|found| found.ptx_line);
     Ok(found)
 }

@@ -21,7 +21,7 @@ use lightbench_project::{Candidate, Language};
 use lightbench_ptx::SourceLine;
 use lightbench_worker::SCRATCH_PREFIX;
 
-use super::Origin;
+use super::{Found, Origin};
 
 /// Toolkit functions that wait for other threads, and read a clock or sleep meanwhile: the end of their header's path
 /// and a part of their mangled name (none: whatever the header has). What these call, such as a poll with a time limit,
@@ -51,6 +51,7 @@ pub struct Provenance {
     /// The ends of the paths of the project files that it includes.
     includes: Vec<String>,
     disbelief: Option<Disbelief>,
+    language: Language,
 }
 
 /// Why everything counts as the candidate's.
@@ -79,6 +80,11 @@ impl Provenance {
         let included = candidate.includes.iter().map(|file| (&file.name, &file.text, behind));
         let disbelief = match candidate.language {
             Language::Ptx => Some(Disbelief::Ptx),
+            // `tl.inline_asm_elementwise`; without it the PTX and its line table are Triton's.
+            Language::Triton => candidate.text.contains("inline_asm").then(|| Disbelief::Text {
+                file: main.clone(),
+                forgery: LineTableHazard::Assembly,
+            }),
             Language::Cuda => {
                 let own = (&main, &candidate.text, HeaderPolicy::None);
                 std::iter::once(own).chain(included).find_map(|(file, text, behind)| {
@@ -91,6 +97,7 @@ impl Provenance {
             main: source_names::compiler_name(&main),
             includes: candidate.includes.iter().map(|file| format!("/{}", file.name)).collect(),
             disbelief,
+            language: candidate.language,
         }
     }
 
@@ -98,6 +105,13 @@ impl Provenance {
     #[must_use]
     pub fn disbelief(&self) -> Option<&Disbelief> {
         self.disbelief.as_ref()
+    }
+
+    /// Whether a finding says nothing about the kernel: Triton writes most memory accesses as inline assembly.
+    pub(super) fn is_of_the_compiler(&self, found: &Found) -> bool {
+        self.language == Language::Triton
+            && found.evidence == Evidence::InlineAssembly
+            && matches!(found.origin, Origin::Toolkit(_))
     }
 
     pub(super) fn is_ptx(&self) -> bool {
@@ -166,5 +180,6 @@ pub(super) fn from_files(
         main: source_names::compiler_name(main),
         includes: includes.iter().map(|name| format!("/{name}")).collect(),
         disbelief,
+        language: Language::Cuda,
     }
 }
