@@ -133,3 +133,29 @@ pub(crate) fn restrict(_policy: &SandboxPolicy, _scratch: &Path) -> (Enforcement
     let reason = format!("no sandbox is implemented for {}", std::env::consts::OS);
     (Enforcement::Unavailable { reason: reason.clone() }, Enforcement::Unavailable { reason })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_code_needs_files_and_calls_confined() {
+        let enforced = || Enforcement::Enforced { mechanism: "m".to_owned() };
+        let partial = || Enforcement::Partial {
+            mechanism: "landlock ABI 1".to_owned(),
+            missing: "truncating files".to_owned(),
+        };
+        let unavailable = || Enforcement::Unavailable { reason: "none".to_owned() };
+        let check = |filesystem, network, expected: &[&str]| {
+            let report = SandboxReport { filesystem, network, inherited_descriptors: Vec::new() };
+            assert_eq!(report.gaps_for_foreign_code(), expected, "{report:?}");
+        };
+        check(enforced(), enforced(), &[]);
+        // The filter refuses what an older landlock does not cover.
+        check(partial(), enforced(), &[]);
+        check(unavailable(), enforced(), &["files: none"]);
+        check(enforced(), unavailable(), &["network: none"]);
+        let truncation = "files: landlock ABI 1 does not restrict truncating files";
+        check(partial(), unavailable(), &[truncation, "network: none"]);
+    }
+}
