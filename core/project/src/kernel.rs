@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     block,
+    device_files::DeviceFiles,
     launch::{self, KernelRole, Launch, LaunchContext, written::LaunchBlockWritten},
     locate::{Located, locate},
     names::is_file_name,
@@ -39,6 +40,8 @@ pub struct StandaloneKernel {
     pub source: String,
     /// The launch block, if there is one. Names of axes and tensors are not checked.
     pub launch: Option<Launch>,
+    /// The texts for the compiler: the file and its local headers without host code.
+    pub device: DeviceFiles,
 }
 
 /// The language of a kernel.
@@ -62,6 +65,14 @@ impl Language {
 impl Kernel {
     /// Reads a kernel file that belongs to no project; a launch block is optional.
     pub fn load_standalone(path: &Path) -> Result<StandaloneKernel, ProjectError> {
+        Self::load_standalone_with(path, &[])
+    }
+
+    /// As [`load_standalone`](Self::load_standalone); local headers are also looked up in `folders`.
+    pub fn load_standalone_with(
+        path: &Path,
+        folders: &[PathBuf],
+    ) -> Result<StandaloneKernel, ProjectError> {
         let source = read_file(path)
             .map_err(|reason| ProjectError::Unreadable { file: path.to_path_buf(), reason })?;
         let around = LaunchContext { role: KernelRole::Standalone, project: None };
@@ -70,7 +81,8 @@ impl Kernel {
             Err(problems) => return Err(ProjectError::Problems { problems }),
         };
         let (name, language) = (stem(path), Language::from_path(path));
-        Ok(StandaloneKernel { name, file: path.to_path_buf(), language, source, launch })
+        let device = DeviceFiles::read(path, &source, folders);
+        Ok(StandaloneKernel { name, file: path.to_path_buf(), language, source, launch, device })
     }
 }
 

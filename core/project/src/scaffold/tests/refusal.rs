@@ -4,7 +4,7 @@ use crate::scaffold::{KernelSource, plan_from};
 
 #[track_caller]
 fn check(text: &str, kernel: Option<&str>, expected: &str) {
-    let source = KernelSource { display_name: "k.cu", text, kernel };
+    let source = KernelSource { display_name: "k.cu", text, kernel, headers: &[] };
     let error = plan_from(&source).unwrap_err().to_string();
     assert!(error.contains(expected), "{text}\n  {error}\n  {expected}");
 }
