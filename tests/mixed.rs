@@ -111,9 +111,12 @@ fn diagnostics_stand_at_the_lines_of_the_files() {
     };
     let main = MAIN.replace("(table[0] + offset.by)", "(table[0] + offset.bye)");
     check(&main, HEADER, &["main.cu:29:", "offset.bye"]);
-    let header = HEADER
-        .replace("T bounded(T value) { return", "T bounded(T value) { float x = missing; return");
-    check(MAIN, &header, &["shapes.h:11:", "missing", "float x = missing"]);
+    let header = HEADER.replace("struct Offset { float by; }", "struct Offset { missing by; }");
+    check(
+        MAIN,
+        &header,
+        &["shapes.h:9:", "\"missing\" is undefined", "struct Offset { missing by; }"],
+    );
     // A function of the host that device code calls is named with its place.
     let main = MAIN.replace("row[threadIdx.x] + ", "row[threadIdx.x] + twice(1) + ");
     let header = format!("{HEADER}inline int twice(int a) {{ return 2 * a; }}\n");
@@ -168,7 +171,7 @@ fn a_project_has_the_device_part_with_its_headers() {
     );
     let kernel = fs::read_to_string(bench.path().join("made/kernels/spread.cu")).unwrap();
     assert!(kernel.contains("block: [64]") && kernel.contains("spread<float"), "{kernel}");
-    assert!(!kernel.contains("cudaError_t") && kernel.contains("#define BLOCK 128"), "{kernel}");
+    assert!(!kernel.contains("cudaSuccess") && kernel.contains("#define BLOCK 128"), "{kernel}");
     bench.run(&["check", "made/kernels/spread.cu"]).expect(0, &["compiles"]);
     let new = ["new", "other", "--from", "main.cu", "-I", "library", "--kernel", "shift"];
     bench.run(&new).expect(0, &["include/shapes.h"]);
@@ -197,7 +200,8 @@ fn files_that_cannot_be_split_end_in_a_message() {
         program(main, header).run(&["check", "main.cu", "-I", "library"]).expect(status, says);
     };
     let kernel = "#include \"shapes.h\"\n__global__ void k(float* x) { *x = 1; }\nint main() {}\n";
-    check(kernel, "#include \"shapes.h\"\n#pragma once\n", 0, &["k"]);
+    check(kernel, "#pragma once\n#include \"shapes.h\"\n", 0, &["k"]);
+    check(kernel, "#include \"shapes.h\"\n", 1, &["shapes.h:1:", "includes itself"]);
     check(&kernel.replace("shapes.h", "../shapes.h"), "", 1, &["main.cu:1:1", "`..`"]);
     check(&kernel.replace("\"shapes.h\"", "SHAPES"), "", 1, &["main.cu:1:1", "not a plain name"]);
     check(&kernel.replace("*x = 1; }", "*x = 1;"), "", 1, &["main.cu:"]);

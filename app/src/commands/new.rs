@@ -80,6 +80,7 @@ fn placed(source: &str, error: &ScaffoldError) -> String {
         ScaffoldError::Source(_)
         | ScaffoldError::Parameter { .. }
         | ScaffoldError::TemplateParameter { .. }
+        | ScaffoldError::NotCompiled { .. }
         | ScaffoldError::NoOutput { .. }
         | ScaffoldError::HasLaunchBlock { .. }
         | ScaffoldError::OtherBlock { .. } => format!("{source}: {error}"),

@@ -1,4 +1,4 @@
-//! Reads CUDA C++ of one file with the CUDA grammar, without a compiler and without its headers.
+//! Reads CUDA C++ of one file and its local headers with the CUDA grammar, without a compiler.
 //!
 //! ```text
 //!  text ──► masking (macros that only decorate) ──► tree-sitter ──► Source ──► kernels, structs, host launches, usage,

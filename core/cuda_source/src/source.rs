@@ -37,7 +37,7 @@ pub struct Source<'text> {
     /// Branches of conditionals that are not compiled.
     inactive: Inactive,
     /// The local headers, whose names count as names of this file.
-    headers: Vec<Source<'text>>,
+    headers: Vec<Self>,
     /// Collected when they are first asked for.
     names: OnceLock<Names>,
 }
@@ -108,12 +108,12 @@ impl<'text> Source<'text> {
 
     /// The local headers, in the order given.
     #[must_use]
-    pub fn headers(&self) -> &[Source<'text>] {
+    pub fn headers(&self) -> &[Self] {
         &self.headers
     }
 
     /// This file, then its headers.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &Source<'text>> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.headers)
     }
 
@@ -202,7 +202,7 @@ impl<'text> Source<'text> {
     }
 
     /// The node that defines a struct, and the file that has it.
-    pub(crate) fn struct_definition(&self, name: &str) -> Option<(&Source<'text>, Node<'_>)> {
+    pub(crate) fn struct_definition(&self, name: &str) -> Option<(&Self, Node<'_>)> {
         self.files().find_map(|file| {
             let bytes = file.names().structs.get(name)?;
             Some((file, file.root().descendant_for_byte_range(bytes.start, bytes.end)?))

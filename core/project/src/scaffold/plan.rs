@@ -75,6 +75,12 @@ pub fn plan_from(kernel_source: &KernelSource<'_>) -> Result<Plan, ScaffoldError
     let source = Source::with_headers(&text, &texts)?;
     refuse_launch_block(&source)?;
     let signature = signature_of(&source, kernel_source.kernel)?;
+    if source.is_inactive(signature.body.start) {
+        return Err(ScaffoldError::NotCompiled {
+            kernel: signature.path(),
+            place: signature.place,
+        });
+    }
     let launches = host_launch::find_all(&source, &signature.name);
     let host = host_launch::most_specific(&source, &launches);
     let host = host.map(|found| found.launch.clone()).unwrap_or_default();

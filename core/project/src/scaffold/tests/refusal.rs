@@ -33,6 +33,14 @@ fn a_source_without_the_kernel() {
 }
 
 #[test]
+fn a_kernel_that_no_build_compiles() {
+    let kernel = "__global__ void k(float*x) { *x = 1; }\n";
+    let expected = "2:17: `k` is in a branch of a conditional that is not compiled";
+    check(&format!("#ifdef USE_IT\n{kernel}#endif\n"), None, expected);
+    check(&format!("#if 0\n{kernel}#endif\n"), Some("k"), expected);
+}
+
+#[test]
 fn a_broken_source_names_the_first_place() {
     check("\n  __global__ void k(float *x, int n) { x = 2 }", None, "2:");
     check("__global__ void k(float *x, FOO(int) n y) {}", None, "cannot read the signature of `k`");
