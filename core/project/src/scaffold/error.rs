@@ -90,7 +90,7 @@ pub enum ScaffoldError {
     },
     /// The kernel stands in a branch of a conditional that is not compiled.
     #[error(
-        "{place}: `{kernel}` is in a branch of a conditional that is not compiled: define the macro of its condition at the beginning of the file"
+        "{place}: `{kernel}` is in a branch of a conditional that is not compiled: define or remove macros at the beginning of the file so that its condition holds"
     )]
     NotCompiled {
         /// The kernel.
