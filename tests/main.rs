@@ -50,6 +50,9 @@ mod history;
 mod launch;
 /// Lessons, as their authors check them.
 mod lessons;
+/// Files with host and device code.
+#[cfg(test)]
+mod mixed;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;

@@ -161,6 +161,10 @@ pub struct Check {
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
+    /// A further folder in which `#include` finds local headers of a file outside any project; may be repeated.
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub include_folders: Vec<PathBuf>,
+
     /// Compile with device debug information and no optimisation, as the source is written.
     #[arg(long)]
     pub as_written: bool,
@@ -356,6 +360,10 @@ pub struct New {
     /// The function, if the file has several.
     #[arg(long, value_name = "NAME", requires = "from")]
     pub kernel: Option<String>,
+
+    /// A further folder in which `#include` finds local headers of the file; may be repeated.
+    #[arg(short = 'I', long = "include", value_name = "DIR", requires = "from")]
+    pub include_folders: Vec<PathBuf>,
 }
 
 /// List the virtual devices, or every field of one with its source, or describe the GPUs of this machine.

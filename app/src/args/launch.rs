@@ -39,6 +39,10 @@ pub struct Launch {
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 
+    /// A further folder in which `#include` finds local headers of a file outside any project; may be repeated.
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub include_folders: Vec<PathBuf>,
+
     /// Blocks.
     #[arg(long, value_name = "X[,Y,Z]", value_parser = dimensions)]
     pub grid: Dimensions,

@@ -3,10 +3,14 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use lightbench_core::cuda_source::host_launch::PlacedLaunch;
 use lightbench_core::display_text::{visible, visible_lines};
-use lightbench_core::project::scaffold::{self, Plan, ScaffoldError, Written};
+use lightbench_core::project::local_headers;
+use lightbench_core::project::scaffold::{
+    self, HeaderText, KernelSource, OmittedItem, Plan, ScaffoldError, Written,
+};
 
 use crate::args::New;
 use crate::outcome::{Outcome, Status};
@@ -30,8 +34,23 @@ fn from_kernel(arguments: &New, source: &Path) -> Result<Written, String> {
     let shown = source.display().to_string();
     let text = read(source).map_err(|error| format!("cannot read {shown}: {error}"))?;
     let name = source.file_name().map_or_else(String::new, |name| name.display().to_string());
-    scaffold::write_from(&arguments.folder, &name, &text, arguments.kernel.as_deref())
-        .map_err(|error| placed(&shown, &error))
+    check_folders(&arguments.include_folders)?;
+    let found = local_headers(source, &text, &arguments.include_folders);
+    let headers: Vec<HeaderText<'_>> = found
+        .iter()
+        .map(|header| HeaderText { name: &header.name, text: &header.source })
+        .collect();
+    let kernel = arguments.kernel.as_deref();
+    let described = KernelSource { display_name: &name, text: &text, kernel, headers: &headers };
+    scaffold::write_from(&arguments.folder, &described).map_err(|error| placed(&shown, &error))
+}
+
+/// Refuses a folder of `-I` that is none.
+pub(super) fn check_folders(folders: &[PathBuf]) -> Result<(), String> {
+    match folders.iter().find(|folder| !folder.is_dir()) {
+        Some(missing) => Err(format!("`-I {}`: expected an existing folder", missing.display())),
+        None => Ok(()),
+    }
 }
 
 fn read(path: &Path) -> io::Result<String> {
@@ -61,6 +80,7 @@ fn placed(source: &str, error: &ScaffoldError) -> String {
         ScaffoldError::Source(_)
         | ScaffoldError::Parameter { .. }
         | ScaffoldError::TemplateParameter { .. }
+        | ScaffoldError::NotCompiled { .. }
         | ScaffoldError::NoOutput { .. }
         | ScaffoldError::HasLaunchBlock { .. }
         | ScaffoldError::OtherBlock { .. } => format!("{source}: {error}"),
@@ -73,6 +93,7 @@ fn report(written: &Written) -> String {
     for file in &written.plan.files {
         writeln!(text, "  {}", visible(&file.path)).ok();
     }
+    text.push_str(&launches(&written.plan));
     text.push_str(&what_was_left_out(&written.plan));
     if written.plan.signature.is_some() {
         text.push_str("\nShapes, sizes and the launch are guesses, marked `guess:` in the files; you must write the reference.\n");
@@ -82,16 +103,44 @@ fn report(written: &Written) -> String {
     text
 }
 
+/// Several launches of the kernel, of which one was used.
+fn launches(plan: &Plan) -> String {
+    if plan.launches.len() < 2 {
+        return String::new();
+    }
+    let mut text = "\nlaunches in the source (used: the one with the most constants):\n".to_owned();
+    for PlacedLaunch { place, launch } in &plan.launches {
+        let configuration = [&launch.grid, &launch.block, &launch.shared];
+        let parts: Vec<&str> = configuration.into_iter().flatten().map(String::as_str).collect();
+        let arguments = match launch.template_arguments.as_slice() {
+            [] => String::new(),
+            all => format!("<{}>", all.join(", ")),
+        };
+        let shown = format!("{arguments}<<<{}>>>", parts.join(", "));
+        writeln!(text, "  {place}  {}", visible(&shown)).ok();
+    }
+    text
+}
+
 fn what_was_left_out(plan: &Plan) -> String {
     let mut text = String::new();
     if !plan.left_out.is_empty() {
         text.push_str("\nomitted (host code, and headers that the device compiler lacks):\n");
     }
-    for item in &plan.left_out {
-        writeln!(text, "  {}  {}", item.place, visible(&item.what)).ok();
-    }
+    text.push_str(&omitted_items(&plan.left_out));
     if let Some(unread) = &plan.unread {
         writeln!(text, "\n{}: cannot be read: {}", unread.place, visible(&unread.found)).ok();
+    }
+    text
+}
+
+/// One line for each omitted item: its header if it is in one, its place, and its beginning.
+fn omitted_items(left_out: &[OmittedItem]) -> String {
+    let mut text = String::new();
+    for item in left_out {
+        let file = item.header.as_ref().map(|name| format!("{}:", visible(name)));
+        let file = file.unwrap_or_default();
+        writeln!(text, "  {file}{}  {}", item.place, visible(&item.what)).ok();
     }
     text
 }

@@ -123,10 +123,15 @@ pub fn signature_of(source: &Source<'_>, wanted: Option<&str>) -> Result<Signatu
         kernels.iter().map(|kernel| kernel.found(source)).collect()
     };
     let everything: Vec<&KernelDefinition<'_>> = all.iter().collect();
-    let chosen: Vec<&KernelDefinition<'_>> = match wanted {
+    let mut chosen: Vec<&KernelDefinition<'_>> = match wanted {
         Some(wanted) => all.iter().filter(|kernel| kernel.is_called(source, wanted)).collect(),
         None => everything.clone(),
     };
+    let is_active =
+        |kernel: &&KernelDefinition<'_>| !source.is_inactive(kernel.function.start_byte());
+    if chosen.iter().any(is_active) {
+        chosen.retain(is_active);
+    }
     match (chosen.as_slice(), wanted) {
         ([kernel], _) => kernel.signature(source),
         ([], wanted) => Err(SourceError::UnknownKernel {

@@ -1,15 +1,20 @@
-//! Reads CUDA C++ of one file with the CUDA grammar, without a compiler and without its headers.
+//! Reads CUDA C++ of one file and its local headers with the CUDA grammar, without a compiler.
 //!
 //! ```text
-//!  text ──► masking (macros that only decorate) ──► tree-sitter ──► Source ──► kernels, structs, host launches, usage
+//!  text ──► masking (macros that only decorate) ──► tree-sitter ──► Source ──► kernels, structs, host launches, usage,
+//!                                                                             device part (the text without host code)
 //! ```
 //!
 //! The text is foreign: nothing here panics, and the time is at most proportional to the length of the text. What the
 //! grammar cannot read is reported with its place or left out. Which files a kernel includes is not decided here: that
 //! needs a lexer that refuses what it does not know (`includes` in `lightbench-project`).
 
+mod conditionals;
+mod device_part;
 mod error;
+mod host_headers;
 pub mod host_launch;
+mod host_names;
 mod integer;
 mod items;
 mod kernel;
@@ -23,7 +28,12 @@ pub mod usage;
 #[cfg(test)]
 mod tests;
 
+pub use device_part::{
+    DevicePart, HeaderText, Omission, OmittedItem, Reason, device_part, included_names, items_of,
+    omissions,
+};
 pub use error::{FoundKernel, SourceError, SourceLocation};
+pub use host_headers::is_host_header;
 pub use items::{Item, items};
 pub use kernel::{
     KernelDefinition, Parameter, ParameterNode, Passing, Signature, TemplateKind,

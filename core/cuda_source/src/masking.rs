@@ -38,17 +38,20 @@ const LONGEST_PARENTHESIS: usize = 256;
 /// The longest replacement text of a macro that is kept, in bytes. A type, a constant or a decoration is shorter.
 const LONGEST_VALUE: usize = 256;
 
-/// Reads the macros of `text` and blanks decorations.
-pub(super) fn mask(text: &str) -> (Defines, String) {
+/// Reads the macros of `text`, completes them by those of other files, and blanks decorations.
+pub(super) fn mask(text: &str, outer: &Defines) -> (Defines, String) {
     // A byte order mark is no token of the grammar.
     match text.strip_prefix('\u{feff}') {
-        Some(rest) => mask_tokens(&format!("{}{rest}", " ".repeat('\u{feff}'.len_utf8()))),
-        None => mask_tokens(text),
+        Some(rest) => mask_tokens(&format!("{}{rest}", " ".repeat('\u{feff}'.len_utf8())), outer),
+        None => mask_tokens(text, outer),
     }
 }
 
-fn mask_tokens(text: &str) -> (Defines, String) {
-    let defines = defines(text);
+fn mask_tokens(text: &str, outer: &Defines) -> (Defines, String) {
+    let mut defines = defines(text);
+    for (name, value) in outer {
+        defines.entry(name.clone()).or_insert_with(|| value.clone());
+    }
     let decorations: BTreeSet<&str> = defines
         .iter()
         .filter(|(_, value)| value.split_whitespace().all(|part| DECORATION.contains(&part)))
@@ -96,7 +99,8 @@ fn is_attribute(word: &str, rest: &str) -> bool {
     named && word.len() > 1 && !word.contains(|letter: char| letter.is_ascii_lowercase())
 }
 
-fn defines(text: &str) -> Defines {
+/// The object-like macros of a text; the last definition of a name counts.
+pub(super) fn defines(text: &str) -> Defines {
     let mut found = Defines::new();
     let mut tokens = tokens(text);
     while let Some(Token { range, .. }) = tokens.next() {
@@ -110,7 +114,7 @@ fn defines(text: &str) -> Defines {
 }
 
 /// Whether a directive begins at a byte.
-fn is_directive(text: &str, at: usize) -> bool {
+pub(super) fn is_directive(text: &str, at: usize) -> bool {
     let mut before = text.as_bytes()[..at].iter().rev().take_while(|byte| **byte != b'\n');
     text[at..].starts_with('#') && before.all(|byte| matches!(byte, b' ' | b'\t'))
 }

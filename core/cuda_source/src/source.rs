@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use lightbench_primitives::dtype::Dtype;
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
+use super::conditionals::{self, Inactive};
 use super::error::{SourceError, SourceLocation};
 use super::integer;
 use super::masking::{self, Defines};
@@ -33,6 +34,10 @@ pub struct Source<'text> {
     places: Places,
     tree: Tree,
     defines: Defines,
+    /// Branches of conditionals that are not compiled.
+    inactive: Inactive,
+    /// The local headers, whose names count as names of this file.
+    headers: Vec<Self>,
     /// Collected when they are first asked for.
     names: OnceLock<Names>,
 }
@@ -46,6 +51,8 @@ struct Names {
     constants: BTreeMap<String, String>,
     /// Bytes of the first definition of each struct, and of structs named by a `typedef`.
     structs: BTreeMap<String, Range<usize>>,
+    /// Replacement texts of macros with parameters.
+    function_macros: BTreeMap<String, Range<usize>>,
 }
 
 impl<'text> Source<'text> {
@@ -55,6 +62,36 @@ impl<'text> Source<'text> {
     ///
     /// The text is too large, has a NUL character, or is hopeless for the parser.
     pub fn parse(text: &'text str) -> Result<Self, SourceError> {
+        Self::parse_among(text, &Defines::new())
+    }
+
+    /// Parses a text with its local headers: their macros, types and constants count as defined in this file, and the
+    /// conditionals of each file see the macros of all.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse), of the text or of a header.
+    pub fn with_headers(text: &'text str, headers: &[&'text str]) -> Result<Self, SourceError> {
+        let defines: Vec<Defines> = headers.iter().map(|header| masking::defines(header)).collect();
+        let own = masking::defines(text);
+        // The including file decides first, then the headers in their order.
+        let others = |left_out: Option<usize>| {
+            let all = defines.iter().enumerate().filter(|(index, _)| Some(*index) != left_out);
+            let mut merged = if left_out.is_some() { own.clone() } else { Defines::new() };
+            for (name, value) in all.flat_map(|(_, defines)| defines) {
+                merged.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+            merged
+        };
+        let mut source = Self::parse_among(text, &others(None))?;
+        for (index, header) in headers.iter().enumerate() {
+            source.headers.push(Self::parse_among(header, &others(Some(index)))?);
+        }
+        Ok(source)
+    }
+
+    /// Parses a text; `outer` are the macros of other files.
+    fn parse_among(text: &'text str, outer: &Defines) -> Result<Self, SourceError> {
         if text.len() > LARGEST_SOURCE {
             return Err(SourceError::TooLarge { bytes: text.len(), limit: LARGEST_SOURCE });
         }
@@ -62,9 +99,28 @@ impl<'text> Source<'text> {
         if let Some(at) = text.find('\0') {
             return Err(SourceError::Nul { place: places.of(at) });
         }
-        let (defines, masked) = masking::mask(text);
+        let (defines, masked) = masking::mask(text, outer);
         let tree = parse_tree(&masked, &places)?;
-        Ok(Self { text, masked, places, tree, defines, names: OnceLock::new() })
+        let inactive = conditionals::inactive(&masked, tree.root_node(), outer);
+        let (headers, names) = (Vec::new(), OnceLock::new());
+        Ok(Self { text, masked, places, tree, defines, inactive, headers, names })
+    }
+
+    /// The local headers, in the order given.
+    #[must_use]
+    pub fn headers(&self) -> &[Self] {
+        &self.headers
+    }
+
+    /// This file, then its headers.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.headers)
+    }
+
+    /// Whether a byte is in a branch of a conditional that is not compiled without options.
+    #[must_use]
+    pub fn is_inactive(&self, at: usize) -> bool {
+        conditionals::contains(&self.inactive, at)
     }
 
     /// The text as given.
@@ -108,7 +164,8 @@ impl<'text> Source<'text> {
             if Dtype::from_c_name(plain).is_some() {
                 return plain.to_owned();
             }
-            match self.names().aliases.get(plain).or_else(|| self.defines.get(plain)) {
+            let alias = self.files().find_map(|file| file.names().aliases.get(plain));
+            match alias.or_else(|| self.defines.get(plain)) {
                 Some(next) => name = one_line(next),
                 None => return plain.to_owned(),
             }
@@ -125,7 +182,8 @@ impl<'text> Source<'text> {
     /// The text of a constant, an initialised variable, or a macro.
     #[must_use]
     pub fn constant(&self, name: &str) -> Option<&str> {
-        self.names().constants.get(name).or_else(|| self.defines.get(name)).map(String::as_str)
+        let constant = self.files().find_map(|file| file.names().constants.get(name));
+        constant.or_else(|| self.defines.get(name)).map(String::as_str)
     }
 
     /// Whether a name is a macro of this file, and its text if so.
@@ -134,10 +192,21 @@ impl<'text> Source<'text> {
         self.defines.get(name).map(String::as_str)
     }
 
-    /// The node that defines a struct.
-    pub(crate) fn struct_definition(&self, name: &str) -> Option<Node<'_>> {
-        let bytes = self.names().structs.get(name)?;
-        self.root().descendant_for_byte_range(bytes.start, bytes.end)
+    /// The text of a macro with parameters.
+    #[must_use]
+    pub(crate) fn function_macro(&self, name: &str) -> Option<&'text str> {
+        self.files().find_map(|file| {
+            let bytes = file.names().function_macros.get(name)?.clone();
+            file.text.get(bytes)
+        })
+    }
+
+    /// The node that defines a struct, and the file that has it.
+    pub(crate) fn struct_definition(&self, name: &str) -> Option<(&Self, Node<'_>)> {
+        self.files().find_map(|file| {
+            let bytes = file.names().structs.get(name)?;
+            Some((file, file.root().descendant_for_byte_range(bytes.start, bytes.end)?))
+        })
     }
 
     /// The first place that the grammar could not read, if any.
@@ -160,7 +229,18 @@ impl<'text> Source<'text> {
         self.names.get_or_init(|| {
             let mut names = Names::default();
             walk(self.root(), |node, _| {
+                if self.is_inactive(node.start_byte()) {
+                    return false;
+                }
                 match node.kind() {
+                    "preproc_function_def" => {
+                        if let (Some(name), Some(value)) =
+                            (node.child_by_field_name("name"), node.child_by_field_name("value"))
+                        {
+                            let name = self.node_text(name).to_owned();
+                            names.function_macros.insert(name, value.byte_range());
+                        }
+                    }
                     "alias_declaration" => self.alias(node, "name", "type", &mut names.aliases),
                     "type_definition" => {
                         self.alias(node, "declarator", "type", &mut names.aliases);

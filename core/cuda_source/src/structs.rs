@@ -10,8 +10,8 @@ use super::syntax::children;
 /// if it has anything but fields that a project can pass by value.
 #[must_use]
 pub fn fields(source: &Source<'_>, name: &str) -> Option<Vec<(String, Dtype)>> {
-    let definition = source.struct_definition(name)?;
-    Some(plain_fields(source, definition).unwrap_or_default())
+    let (file, definition) = source.struct_definition(name)?;
+    Some(plain_fields((source, file), definition).unwrap_or_default())
 }
 
 /// A struct of equal fields as memory: `struct Body { float x, y, z; }` is three `f32`.
@@ -23,20 +23,24 @@ pub fn as_vector(source: &Source<'_>, name: &str) -> Option<(Dtype, u32)> {
     fields.iter().all(|field| field.1 == dtype).then_some((dtype, lanes))
 }
 
-fn plain_fields(source: &Source<'_>, definition: Node<'_>) -> Option<Vec<(String, Dtype)>> {
-    let text = source.node_text(definition);
+/// The fields of a struct; `source` knows all names, and `file` has the text.
+fn plain_fields(
+    (source, file): (&Source<'_>, &Source<'_>),
+    definition: Node<'_>,
+) -> Option<Vec<(String, Dtype)>> {
+    let text = file.node_text(definition);
     let own_layout = ["__align__", "alignas", "__attribute__", "virtual"];
     let has_base = children(definition).iter().any(|child| child.kind() == "base_class_clause");
     if has_base
         || own_layout.iter().any(|word| text.contains(word))
-        || source.text().contains("#pragma pack")
+        || file.text().contains("#pragma pack")
     {
         return None;
     }
     let mut fields = Vec::new();
     for child in children(definition.child_by_field_name("body")?) {
         match child.kind() {
-            "field_declaration" => plain_field(source, child, &mut fields)?,
+            "field_declaration" => plain_field((source, file), child, &mut fields)?,
             kind if kind.starts_with("preproc") || child.is_error() => return None,
             // Methods, access labels, comments and braces take no space.
             _ => {}
@@ -46,12 +50,12 @@ fn plain_fields(source: &Source<'_>, definition: Node<'_>) -> Option<Vec<(String
 }
 
 fn plain_field(
-    source: &Source<'_>,
+    (source, file): (&Source<'_>, &Source<'_>),
     declaration: Node<'_>,
     fields: &mut Vec<(String, Dtype)>,
 ) -> Option<()> {
     let parts = children(declaration);
-    if parts.iter().any(|part| source.node_text(*part) == "static") {
+    if parts.iter().any(|part| file.node_text(*part) == "static") {
         return Some(());
     }
     if parts.iter().any(|part| part.kind() == "bitfield_clause" || part.has_error()) {
@@ -63,9 +67,9 @@ fn plain_field(
         match declarator.kind() {
             "function_declarator" => {}
             "field_identifier" => {
-                let dtype = Dtype::from_c_name(&source.resolve_type(source.node_text(kind)))?;
+                let dtype = Dtype::from_c_name(&source.resolve_type(file.node_text(kind)))?;
                 CType::from_dtype(dtype)?;
-                fields.push((source.node_text(declarator).to_owned(), dtype));
+                fields.push((file.node_text(declarator).to_owned(), dtype));
             }
             _ => return None,
         }

@@ -3,17 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::read::read_project_file;
-use super::{Kernel, Language, Launch, Project, ReadError, Selection, StandaloneKernel, block};
+use super::{Kernel, Language, Launch, Project, Selection, StandaloneKernel, block};
 use crate::includes;
 use crate::includes::{IncludedFile, Lookup, Refusal};
 use crate::prelude;
 
 /// The folder whose files kernels may include.
 const INCLUDE: &str = "include";
-
-/// Extensions of files that a kernel outside a project may include from its folder.
-const CODE: [&str; 6] = ["cuh", "h", "hpp", "cu", "inl", "inc"];
 
 /// Everything that is compiled for one kernel with chosen parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +64,7 @@ impl Candidate {
         )
     }
 
-    /// The snapshot of a file that belongs to no project: it can include toolkit headers and files in its folder.
+    /// The snapshot of a file that belongs to no project: its device part with the local headers and toolkit headers.
     ///
     /// # Errors
     /// All refused includes.
@@ -76,11 +72,11 @@ impl Candidate {
         kernel: &StandaloneKernel,
         selection: Selection,
     ) -> Result<Self, Vec<Refusal>> {
-        let StandaloneKernel { name, file, language, source, launch } = kernel;
-        let folder = file.parent().unwrap_or(Path::new(""));
+        let StandaloneKernel { name, file, language, launch, device, .. } = kernel;
         let file = Path::new(file.file_name().unwrap_or(file.as_os_str()));
-        let parts = Parts { name, file, language: *language, source, launch: launch.as_ref() };
-        Self::snapshot(parts, selection, |name| beside(folder, name))
+        let (source, launch) = (&device.text, launch.as_ref());
+        let parts = Parts { name, file, language: *language, source, launch };
+        Self::snapshot(parts, selection, |name| device.lookup(name))
     }
 
     fn snapshot(
@@ -105,22 +101,6 @@ impl Candidate {
             selection,
             hash,
         })
-    }
-}
-
-/// Looks up an include in the folder of a kernel outside a project, by the extensions of device code.
-fn beside(folder: &Path, name: &str) -> Lookup {
-    let is_code = Path::new(name)
-        .extension()
-        .is_some_and(|extension| CODE.iter().any(|known| extension == *known));
-    if !is_code {
-        return Lookup::Absent;
-    }
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    match read_project_file(folder, Path::new(name)) {
-        Ok(text) => Lookup::Found(text),
-        Err(ReadError::Missing) => Lookup::Absent,
-        Err(why) => Lookup::Refused(why.to_string()),
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     block,
+    device_files::DeviceFiles,
     launch::{self, KernelRole, Launch, LaunchContext, written::LaunchBlockWritten},
     locate::{Located, locate},
     names::is_file_name,
@@ -39,6 +40,8 @@ pub struct StandaloneKernel {
     pub source: String,
     /// The launch block, if there is one. Names of axes and tensors are not checked.
     pub launch: Option<Launch>,
+    /// The texts for the compiler: the file and its local headers without host code.
+    pub device: DeviceFiles,
 }
 
 /// The language of a kernel.
@@ -69,6 +72,14 @@ impl Language {
 impl Kernel {
     /// Reads a kernel file that belongs to no project; a launch block is optional.
     pub fn load_standalone(path: &Path) -> Result<StandaloneKernel, ProjectError> {
+        Self::load_standalone_with(path, &[])
+    }
+
+    /// As [`load_standalone`](Self::load_standalone); local headers are also looked up in `folders`.
+    pub fn load_standalone_with(
+        path: &Path,
+        folders: &[PathBuf],
+    ) -> Result<StandaloneKernel, ProjectError> {
         let language = Language::from_path(path);
         let source = read_file(path)
             .map_err(|reason| ProjectError::Unreadable { file: path.to_path_buf(), reason })?;
@@ -81,7 +92,8 @@ impl Kernel {
             Err(problems) => return Err(ProjectError::Problems { problems }),
         };
         let name = stem(path);
-        Ok(StandaloneKernel { name, file: path.to_path_buf(), language, source, launch })
+        let device = DeviceFiles::read(path, &source, folders);
+        Ok(StandaloneKernel { name, file: path.to_path_buf(), language, source, launch, device })
     }
 }
 

@@ -9,6 +9,7 @@ mod broken;
 pub mod candidate;
 pub mod compare;
 pub mod definition;
+pub mod device_files;
 pub mod environment;
 pub mod expression;
 pub mod extent;
@@ -41,6 +42,7 @@ use std::path::PathBuf;
 pub use broken::{BrokenFile, Part};
 pub use candidate::{Candidate, CandidateHash};
 pub use definition::Definition;
+pub use device_files::{DeviceFiles, LocalHeader, local_headers};
 pub use environment::{DeviceFacts, Environment};
 pub use kernel::{Kernel, Language, StandaloneKernel};
 pub use launch::{

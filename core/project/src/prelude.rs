@@ -17,6 +17,9 @@ pub const GENERATED_NAME: &str = "lightbench/parameters.h";
 const PRELUDE: &str = include_str!("../../../assets/prelude/prelude.h");
 const MATHEMATICS: &str = include_str!("../../../assets/prelude/cmath.h");
 const ALGORITHM: &str = include_str!("../../../assets/prelude/algorithm.h");
+/// cuBLAS itself is called by host code; `cublas_api.h` includes the headers of the half-precision types, on which files
+/// with host and device code rely.
+const CUBLAS: &str = "#pragma once\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";
 const DRIVER: &str = include_str!("../../../assets/prelude/cuda.h");
 
 /// The substitute for a header that NVRTC lacks.
@@ -44,6 +47,10 @@ const STAND_INS: &[(&str, HeaderSubstitute)] = &[
     ("cstdio", HeaderSubstitute::Provided),
     ("cstdlib", HeaderSubstitute::Provided),
     ("cstring", HeaderSubstitute::Provided),
+    ("cublas.h", HeaderSubstitute::Text(CUBLAS)),
+    ("cublasLt.h", HeaderSubstitute::Text(CUBLAS)),
+    ("cublas_api.h", HeaderSubstitute::Text(CUBLAS)),
+    ("cublas_v2.h", HeaderSubstitute::Text(CUBLAS)),
     ("cuda.h", HeaderSubstitute::Text(DRIVER)),
     ("cuda_runtime.h", HeaderSubstitute::Provided),
     ("cuda_runtime_api.h", HeaderSubstitute::Provided),

@@ -17,7 +17,7 @@ fuzz_target!(|text: &str| {
     for kernel in kernels.iter().take(4) {
         drop(cuda_source::read(text, Some(&kernel.name)));
     }
-    let source = KernelSource { display_name: "kernel.cu", text, kernel: None };
+    let source = KernelSource { display_name: "kernel.cu", text, kernel: None, headers: &[] };
     let plan = match plan_from(&source) {
         Ok(plan) => plan,
         Err(error) => return assert!(!error.to_string().is_empty()),

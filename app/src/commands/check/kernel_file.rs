@@ -6,6 +6,7 @@ use std::time::Duration;
 use lightbench_core::compile::facts::{FactsError, demand};
 use lightbench_core::compile::occupancy::{Obstacle, Occupancy, occupancy};
 use lightbench_core::compile::{CompileError, CompileJob, Compiled, Compiler, KernelFacts};
+use lightbench_core::cuda_source::OmittedItem;
 use lightbench_core::display_text::visible;
 use lightbench_core::project::launch::Architecture;
 use lightbench_core::project::policy::Limits;
@@ -39,13 +40,15 @@ pub(super) fn check(
     }
     let mut sources = Sources::default();
     sources.add_main(shown_name(kernel), &kernel.file, &kernel.source);
+    add_headers(&mut sources, kernel);
     let failed = |compiler: &Compiler, error: &FactsError| {
         let file = kernel.file.clone();
         let subject = CheckSubject::FailedFile { file, failure: error.into() };
         let report = || report_document(&json::report(checker, compiler, subject));
         Outcome {
             output: if as_json { report() } else { String::new() },
-            errors: failure::to_text(&kernel.name, error, &sources) + &host_hint(error, kernel),
+            errors: failure::to_text(&kernel.name, error, &sources)
+                + &host_code_note(error, kernel),
             status: failure::status(error),
         }
     };
@@ -82,20 +85,50 @@ pub(in crate::commands) fn no_kernel(kernel: &StandaloneKernel) -> String {
     )
 }
 
-/// A hint for files that contain host code beside the kernel.
-pub(in crate::commands) fn host_hint(error: &FactsError, kernel: &StandaloneKernel) -> String {
-    let rejected = matches!(error, FactsError::Compile(CompileError::Rejected(_)));
-    let has_host_code = [" main(", "<<<", "<iostream>", "<vector>", "cudaMalloc"]
-        .iter()
-        .any(|sign| kernel.source.contains(sign));
-    if !(rejected && has_host_code) {
+/// A note for a rejected file that names left-out host code that the compiler's messages mention.
+pub(in crate::commands) fn host_code_note(error: &FactsError, kernel: &StandaloneKernel) -> String {
+    let FactsError::Compile(CompileError::Rejected(rejection)) = error else {
         return String::new();
+    };
+    let undefined = |item: &&OmittedItem| {
+        let mut words = rejection.diagnostics.iter().filter_map(|each| quoted_name(&each.message));
+        words.any(|name| defines(&item.what, name))
+    };
+    let mentioned: Vec<String> = kernel
+        .device
+        .left_out
+        .iter()
+        .filter(undefined)
+        .map(|item| {
+            let file = item.header.clone().unwrap_or_else(|| shown_name(kernel));
+            format!(
+                "{file}:{} is host code and was left out: `{}`; device code can call functions with `__device__` only",
+                item.place, item.what
+            )
+        })
+        .collect();
+    report::notices(&mentioned)
+}
+
+/// The first name in quotes of a compiler message: `identifier "f" is undefined`.
+fn quoted_name(message: &str) -> Option<&str> {
+    message.split('"').nth(1)
+}
+
+/// Whether the beginning of an item has a word.
+fn defines(what: &str, name: &str) -> bool {
+    what.split(|letter: char| letter != '_' && !letter.is_ascii_alphanumeric())
+        .any(|word| word == name)
+}
+
+/// Adds the local headers of a file, for quoting.
+pub(in crate::commands) fn add_headers<'a>(
+    sources: &mut Sources<'a>,
+    kernel: &'a StandaloneKernel,
+) {
+    for header in &kernel.device.headers {
+        sources.add(header.name.clone(), &header.path, &header.source);
     }
-    let note = format!(
-        "kernel files may contain device code only; `lightbench new DIR --from {}` creates a project without the host code",
-        shown_name(kernel)
-    );
-    report::notices(&[note])
 }
 
 pub(in crate::commands) fn shown_name(kernel: &StandaloneKernel) -> String {
@@ -176,11 +209,36 @@ fn to_text(
         ">constant",
         "bounds",
     ]);
-    for kernel in kernels {
-        table.row(cells(kernel));
+    for each in kernels {
+        table.row(cells(each));
     }
     shown.push_str(&table.to_string());
-    shown + &occupancies(checker, kernels)
+    shown + &occupancies(checker, kernels) + &left_out(kernel)
+}
+
+/// The largest number of left-out items of one file in the text.
+const MOST_LEFT_OUT: usize = 8;
+
+/// The host code that was left out, a line for each file; empty for device code only.
+fn left_out(kernel: &StandaloneKernel) -> String {
+    let items = &kernel.device.left_out;
+    let mut text = String::new();
+    let mut files: Vec<Option<&str>> = items.iter().map(|item| item.header.as_deref()).collect();
+    files.dedup();
+    for file in files {
+        let name = file.map_or_else(|| shown_name(kernel), str::to_owned);
+        let own: Vec<&OmittedItem> =
+            items.iter().filter(|item| item.header.as_deref() == file).collect();
+        writeln!(text, "\n{DIM}left out of {}:{DIM:#}", visible(&name)).ok();
+        for item in own.iter().take(MOST_LEFT_OUT) {
+            let (place, what, why) = (item.place, visible(&item.what), item.why.words());
+            writeln!(text, "  {place}  {what} ({why})").ok();
+        }
+        if own.len() > MOST_LEFT_OUT {
+            writeln!(text, "  and {} more items of host code", own.len() - MOST_LEFT_OUT).ok();
+        }
+    }
+    text
 }
 
 fn cells(kernel: &KernelFacts) -> Vec<String> {
@@ -244,6 +302,7 @@ fn subject(
         origin: compiled.origin.into(),
         messages: (&compiled.artifact).into(),
         kernels: kernels.iter().map(facts).collect(),
+        left_out: kernel.device.left_out.iter().map(Into::into).collect(),
         listings: listings.report(),
     }
 }

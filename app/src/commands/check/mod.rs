@@ -21,7 +21,10 @@ pub(super) use project::{sources, unknown_parameter};
 
 /// Compiles and reports.
 pub fn run(session: &Session, arguments: &Check) -> Outcome {
-    let target = match target::find(&arguments.target) {
+    if let Err(message) = super::new::check_folders(&arguments.include_folders) {
+        return report::request(&message, arguments.json);
+    }
+    let target = match target::find_with(&arguments.target, &arguments.include_folders) {
         Ok(target) => target,
         Err(error) => return report::project_error(&error, &arguments.target, arguments.json),
     };

@@ -25,6 +25,14 @@ pub(in crate::commands) enum Target {
 /// Resolves a path. A folder or its `project.ron` is a project; a file in `kernels/` or `wrong/`, or the reference, is
 /// one of its kernels.
 pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
+    find_with(path, &[])
+}
+
+/// As [`find`]; local headers of a file outside any project are also looked up in `folders`.
+pub(in crate::commands) fn find_with(
+    path: &Path,
+    folders: &[PathBuf],
+) -> Result<Target, ProjectError> {
     let is_kernel = path
         .extension()
         .is_some_and(|extension| ["cu", "ptx", "py"].iter().any(|known| extension == *known));
@@ -44,7 +52,7 @@ pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
             None => Ok(Target::Project { project, kernel }),
         };
     }
-    Ok(Target::File(Box::new(Kernel::load_standalone(path)?)))
+    Ok(Target::File(Box::new(Kernel::load_standalone_with(path, folders)?)))
 }
 
 /// The project, and the kernel if the path is one of its files. `lacks` names what a file outside any project is

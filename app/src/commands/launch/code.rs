@@ -11,7 +11,8 @@ use lightbench_core::cuda_source;
 use lightbench_core::device::{DescribedGpu, Description, DeviceKind, DeviceSheet, SheetError};
 use lightbench_core::project::policy::Limits;
 use lightbench_core::project::{
-    Candidate, Kernel, Language, Project, Purpose, Selection, StandaloneKernel, Workload,
+    Candidate, DeviceFiles, Kernel, Language, Project, Purpose, Selection, StandaloneKernel,
+    Workload,
 };
 use lightbench_core::ptx::header;
 use lightbench_core::report::document::error::ErrorKind;
@@ -21,6 +22,7 @@ use super::refused;
 use crate::args::Launch;
 use crate::commands::check::target::{self, Target};
 use crate::commands::check::{failure, kernel_file, text};
+use crate::commands::new::check_folders;
 use crate::outcome::{Outcome, Status};
 use crate::report::{self, Sources};
 use crate::session::Session;
@@ -55,10 +57,13 @@ impl LaunchedFile {
     /// Reads the file; a kernel of a project uses that project's includes, parameters and constants.
     pub(super) fn read(arguments: &Launch) -> Result<Self, Outcome> {
         let unreadable = |error| report::project_error(&error, &arguments.file, arguments.json);
+        let folders = &arguments.include_folders;
+        check_folders(folders).map_err(|message| report::request(&message, arguments.json))?;
         let found = match arguments.file.is_file() {
-            true => target::find(&arguments.file).map_err(unreadable)?,
+            true => target::find_with(&arguments.file, folders).map_err(unreadable)?,
             false => {
-                let alone = Kernel::load_standalone(&arguments.file).map_err(unreadable)?;
+                let alone = Kernel::load_standalone_with(&arguments.file, folders);
+                let alone = alone.map_err(unreadable)?;
                 Target::File(Box::new(alone))
             }
         };
@@ -77,6 +82,7 @@ impl LaunchedFile {
                     language: kernel.language,
                     source: kernel.source.clone(),
                     launch: Some(kernel.launch.clone()),
+                    device: DeviceFiles::of_project(&kernel.source),
                 };
                 Ok(Self { kernel, project: Some(ProjectKernel { project, name }) })
             }
@@ -187,7 +193,7 @@ impl LaunchedFile {
         let outcome = report::failed(status, error.into(), arguments.json);
         let sources = sources(&self.kernel, self.project.as_ref());
         let errors = failure::to_text(&self.kernel.name, error, &sources)
-            + &kernel_file::host_hint(error, &self.kernel);
+            + &kernel_file::host_code_note(error, &self.kernel);
         Outcome { errors, ..outcome }
     }
 }
@@ -268,7 +274,10 @@ fn sources<'a>(file: &'a StandaloneKernel, project: Option<&'a ProjectKernel>) -
                 project.kernel(name).ok().filter(|kernel| kernel.language == Language::Cuda);
             kernel.map(|kernel| kernel.file.display().to_string())
         }
-        None => None,
+        None => {
+            kernel_file::add_headers(&mut sources, file);
+            None
+        }
     };
     let main = main.unwrap_or_else(|| kernel_file::shown_name(file));
     sources.add_main(main, &file.file, &file.source);

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use crate::{Source, host_launch, items, kernels, list, read, structs, usage};
+use crate::{
+    HeaderText, Source, device_part, host_launch, items, kernels, list, read, structs, usage,
+};
 
 /// Far above what a linear reader takes in a test build, far below what a quadratic one takes.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -13,13 +15,15 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Reads everything that there is to read.
 fn read_all(text: &str) {
     drop(list(text));
+    read_device_part(text);
     let Ok(source) = Source::parse(text) else { return };
     for item in items(&source) {
         drop(source.place(item.node.start_byte()).to_string());
     }
     for kernel in kernels(&source).iter().take(64) {
         let Ok(signature) = kernel.signature(&source) else { continue };
-        drop(host_launch::find(&source, &signature.name));
+        let launches = host_launch::find_all(&source, &signature.name);
+        assert_eq!(host_launch::most_specific(&source, &launches).is_some(), !launches.is_empty());
         let names = signature.parameters.iter().filter_map(|each| each.name.as_deref());
         let names: BTreeSet<&str> = names.collect();
         drop(usage::read(&source, signature.body.clone(), &names, &names));
@@ -28,6 +32,19 @@ fn read_all(text: &str) {
             drop(structs::fields(&source, &resolved));
         }
     }
+}
+
+/// The device part has spaces in place of code, and nothing else differs.
+fn read_device_part(text: &str) {
+    let headers = [HeaderText { name: "a.h", text }];
+    let Ok(Some(part)) = device_part(text, &headers) else { return };
+    for found in [&part.text, &part.headers[0]] {
+        assert_eq!(found.len(), text.len(), "{text:?}");
+        for (new, old) in found.bytes().zip(text.bytes()) {
+            assert!(new == old || (new == b' ' && old != b'\n' && old != b'\r'), "{text:?}");
+        }
+    }
+    assert!(!part.left_out.is_empty(), "{text:?}");
 }
 
 #[test]
@@ -115,6 +132,10 @@ fn pieces() -> impl Strategy<Value = String> {
         "...",
         "[[",
         "]]",
+        "int main() { k<<<1, 1>>>(); }\n",
+        "#include <vector>\n",
+        "#ifdef A\n",
+        "struct T { cudaEvent_t e; };\n",
     ]);
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }

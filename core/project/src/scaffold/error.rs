@@ -88,6 +88,16 @@ pub enum ScaffoldError {
         /// Where.
         place: SourceLocation,
     },
+    /// The kernel stands in a branch of a conditional that is not compiled.
+    #[error(
+        "{place}: `{kernel}` is in a branch of a conditional that is not compiled: define or remove macros at the beginning of the file so that its condition holds"
+    )]
+    NotCompiled {
+        /// The kernel.
+        kernel: String,
+        /// Where.
+        place: SourceLocation,
+    },
     /// The kernel has no output.
     #[error(
         "{place}: `{kernel}` has no pointer that it may write through, so there is nothing to check; take `const` off its result"

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use lightbench_cuda_source::host_launch::{self, HostLaunch};
+use lightbench_cuda_source::host_launch::HostLaunch;
 use lightbench_cuda_source::usage::{self, Access, Usage};
 use lightbench_cuda_source::{Parameter, Passing, Signature, Source, structs};
 use lightbench_primitives::dtype::{CType, Dtype, Family};
@@ -113,10 +113,14 @@ impl Guess {
     }
 }
 
-pub(super) fn guess(source: &Source<'_>, signature: &Signature) -> Result<Guess, ScaffoldError> {
-    let host = host_launch::find(source, &signature.name).unwrap_or_default();
+/// `host` is the launch of the kernel in the source; all its parts are missing if there is none.
+pub(super) fn guess(
+    source: &Source<'_>,
+    signature: &Signature,
+    host: &HostLaunch,
+) -> Result<Guess, ScaffoldError> {
     let mut names = Names::default();
-    let templates = templates::guess(source, signature, &host, &mut names)?;
+    let templates = templates::guess(source, signature, host, &mut names)?;
     let usage = usage_of(source, signature, &templates);
     let mut builder = Builder {
         source,
@@ -130,7 +134,7 @@ pub(super) fn guess(source: &Source<'_>, signature: &Signature) -> Result<Guess,
         builder.add(position, parameter)?;
     }
     let parts = builder.finish()?;
-    let launch = launch_of(source, signature, &templates, &usage, &host, &parts);
+    let launch = launch_of(source, signature, &templates, &usage, host, &parts);
     let Parts { axes, scalars, tensors, structs, arguments, kernel_arguments } = parts;
     Ok(Guess { axes, scalars, tensors, structs, arguments, kernel_arguments, templates, launch })
 }

@@ -25,9 +25,10 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
-pub use device_code::{OmittedItem, Reason};
 pub use error::{ParameterProblem, ScaffoldError};
-pub use lightbench_cuda_source::{FoundKernel, Signature, SourceError, SourceLocation};
+pub use lightbench_cuda_source::{
+    FoundKernel, HeaderText, OmittedItem, Reason, Signature, SourceError, SourceLocation,
+};
 pub use plan::{KernelSource, Plan, PlannedFile, UnparsedSpan, plan_default, plan_from};
 
 /// A project that was written.
@@ -50,18 +51,13 @@ pub fn write_default(folder: &Path) -> Result<Written, ScaffoldError> {
 
 /// Writes a project around a kernel of `text` to `folder`, which must be missing or empty.
 ///
-/// `display_name` is the name of the source in texts; it is never opened. `kernel` selects one of several.
+/// The source's `display_name` is used in texts and never opened.
 ///
 /// # Errors
 ///
 /// As [`plan_from`] and [`write_default`]; then nothing is left behind.
-pub fn write_from(
-    folder: &Path,
-    display_name: &str,
-    text: &str,
-    kernel: Option<&str>,
-) -> Result<Written, ScaffoldError> {
-    write(folder, plan_from(&KernelSource { display_name, text, kernel })?)
+pub fn write_from(folder: &Path, source: &KernelSource<'_>) -> Result<Written, ScaffoldError> {
+    write(folder, plan_from(source)?)
 }
 
 fn write(folder: &Path, plan: Plan) -> Result<Written, ScaffoldError> {

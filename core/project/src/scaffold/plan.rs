@@ -1,8 +1,11 @@
 //! The texts of a new project, generated without writing to disk.
 
-use lightbench_cuda_source::{Signature, Source, SourceLocation, brief, normalised, signature_of};
+use lightbench_cuda_source::host_launch::{self, PlacedLaunch};
+use lightbench_cuda_source::{
+    HeaderText, OmittedItem, Signature, Source, SourceLocation, brief, normalised, signature_of,
+};
 
-use super::device_code::{self, OmittedItem};
+use super::device_code;
 use super::error::ScaffoldError;
 use super::guess;
 use super::names;
@@ -17,6 +20,8 @@ pub struct Plan {
     pub files: Vec<PlannedFile>,
     /// The kernel that it was made from, `None` for the default project.
     pub signature: Option<Signature>,
+    /// The launches of the kernel in the source's host code; the one with the most constants was used.
+    pub launches: Vec<PlacedLaunch>,
     /// Parts of the source that the kernel file omits.
     pub left_out: Vec<OmittedItem>,
     /// The first position of the source that the parser could not read, if any: a macro or a mistake.
@@ -50,6 +55,8 @@ pub struct KernelSource<'text> {
     pub text: &'text str,
     /// The kernel's name, with or without namespaces; required if there are several.
     pub kernel: Option<&'text str>,
+    /// The local headers that it includes, directly or not; the project gets their device parts.
+    pub headers: &'text [HeaderText<'text>],
 }
 
 /// Plans a project around a kernel.
@@ -59,11 +66,26 @@ pub struct KernelSource<'text> {
 /// If no kernel can be chosen or read, or if a parameter has no place in a project.
 pub fn plan_from(kernel_source: &KernelSource<'_>) -> Result<Plan, ScaffoldError> {
     let text = normalised(kernel_source.text);
-    let source = Source::parse(&text)?;
+    let kept = kernel_source.headers.iter().filter(|header| device_code::can_be_kept(header.name));
+    let kept: Vec<(&str, String)> =
+        kept.map(|header| (header.name, normalised(header.text))).collect();
+    let headers: Vec<HeaderText<'_>> =
+        kept.iter().map(|(name, text)| HeaderText { name, text }).collect();
+    let texts: Vec<&str> = headers.iter().map(|header| header.text).collect();
+    let source = Source::with_headers(&text, &texts)?;
     refuse_launch_block(&source)?;
     let signature = signature_of(&source, kernel_source.kernel)?;
-    let guess = guess::guess(&source, &signature)?;
-    let (device_code, left_out) = device_code::extract(&source);
+    if source.is_inactive(signature.body.start) {
+        return Err(ScaffoldError::NotCompiled {
+            kernel: signature.path(),
+            place: signature.place,
+        });
+    }
+    let launches = host_launch::find_all(&source, &signature.name);
+    let host = host_launch::most_specific(&source, &launches);
+    let host = host.map(|found| found.launch.clone()).unwrap_or_default();
+    let guess = guess::guess(&source, &signature, &host)?;
+    let code = device_code::extract(&source, &headers);
     let subject = Subject {
         path: signature.path(),
         name: file_stem(&signature.name),
@@ -71,17 +93,17 @@ pub fn plan_from(kernel_source: &KernelSource<'_>) -> Result<Plan, ScaffoldError
         unfilled: device_code::unfilled_constants(&source),
     };
     let file = |path: &str, text: String| PlannedFile { path: path.to_owned(), text };
-    let files = vec![
+    let kernel = render::kernel(&subject, &guess, &code.kernel, &code.left_out);
+    let mut files = vec![
         file("project.ron", render::project(&subject, &guess)),
         file("reference.cu", reference::reference(&subject, &guess)),
-        file(
-            &format!("kernels/{}.cu", subject.name),
-            render::kernel(&subject, &guess, &device_code, &left_out),
-        ),
+        file(&format!("kernels/{}.cu", subject.name), kernel),
         file("README.md", readme(&subject)),
     ];
+    let local = headers.iter().zip(code.headers);
+    files.extend(local.map(|(header, text)| file(&format!("include/{}", header.name), text)));
     let unread = source.first_error().map(|(place, found)| UnparsedSpan { place, found });
-    Ok(Plan { files, signature: Some(signature), left_out, unread })
+    Ok(Plan { files, signature: Some(signature), launches, left_out: code.left_out, unread })
 }
 
 /// The small complete project that `lightbench new` writes when no kernel is given.
@@ -105,6 +127,7 @@ pub fn plan_default() -> Plan {
     Plan {
         files: files.into_iter().map(planned).collect(),
         signature: None,
+        launches: Vec::new(),
         left_out: Vec::new(),
         unread: None,
     }

@@ -1,8 +1,8 @@
 //! Renders a guess as the texts of a project: `project.ron`, the kernel, the unfinished reference.
 
+use lightbench_cuda_source::{OmittedItem, brief};
 use lightbench_primitives::dtype::{Dtype, Family};
 
-use super::device_code::{OmittedItem, Reason};
 use super::geometry::Origin;
 use super::guess::{Argument, Guess, Tensor};
 use super::sizes;
@@ -182,11 +182,9 @@ pub(super) fn kernel(
     if !left_out.is_empty() {
         line!(text, "\n// Left out of {}:", subject.origin);
         for part in left_out {
-            let why = match part.why {
-                Reason::HostCode => "host code",
-                Reason::Header => "not a header of the device compiler",
-            };
-            line!(text, "//   line {}: {} ({why})", part.place.line, part.what);
+            let (line, why) = (part.place.line, part.why.words());
+            let file = part.header.as_ref().map(|name| format!("{}, ", brief(name, 60)));
+            line!(text, "//   {}line {line}: {} ({why})", file.unwrap_or_default(), part.what);
         }
     }
     text.push('\n');

@@ -12,6 +12,7 @@ use super::listing::ReportedListings;
 use super::problem::ReportedBrokenFile;
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::{Artifact, Origin};
+use crate::cuda_source::{OmittedItem, Reason};
 
 /// The compile facts of a project's kernels, or of one file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +95,9 @@ pub enum CheckSubject {
         messages: ReportedMessages,
         /// The kernels in it.
         kernels: Vec<StandaloneKernelFacts>,
+        /// Host code, and headers that only host code uses; missing for a file with device code only.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<ReportedOmission>,
         /// The requested listings.
         #[serde(flatten)]
         listings: ReportedListings,
@@ -105,6 +109,46 @@ pub enum CheckSubject {
         /// Why not.
         failure: ReportedBuildFailure,
     },
+}
+
+/// An item of a file with host and device code that was not compiled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedOmission {
+    /// The local header that has it, by its name in the directive; `null` for the file itself.
+    pub header: Option<String>,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column in characters, from 1.
+    pub column: usize,
+    /// Its beginning, in one line.
+    pub text: String,
+    /// Why it was left out.
+    pub reason: ReportedOmissionReason,
+}
+
+/// Why an item was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportedOmissionReason {
+    /// A function, a variable or a type of the host.
+    HostCode,
+    /// A header that only host code uses.
+    Header,
+}
+
+impl From<&OmittedItem> for ReportedOmission {
+    fn from(item: &OmittedItem) -> Self {
+        Self {
+            header: item.header.clone(),
+            line: item.place.line,
+            column: item.place.column,
+            text: item.what.clone(),
+            reason: match item.why {
+                Reason::HostCode => ReportedOmissionReason::HostCode,
+                Reason::Header => ReportedOmissionReason::Header,
+            },
+        }
+    }
 }
 
 /// A project.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::scaffold::{ScaffoldError, plan_default, write_default, write_from};
+use crate::scaffold::{KernelSource, ScaffoldError, plan_default, write_default, write_from};
 
 /// What is in a folder, hidden entries too.
 fn entries(folder: &Path) -> Vec<String> {
@@ -65,6 +65,8 @@ fn a_link_is_never_followed() {
 #[test]
 fn a_refused_source_leaves_nothing() {
     let base = tempfile::tempdir().unwrap();
-    assert!(write_from(&base.path().join("new"), "k.cu", "int main() {}", None).is_err());
+    let source =
+        KernelSource { display_name: "k.cu", text: "int main() {}", kernel: None, headers: &[] };
+    assert!(write_from(&base.path().join("new"), &source).is_err());
     assert!(entries(base.path()).is_empty());
 }

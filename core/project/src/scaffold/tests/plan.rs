@@ -91,8 +91,13 @@ fn shown(expressions: &[Expression]) -> Vec<String> {
 }
 
 fn plan(source: &str) -> Plan {
-    plan_from(&KernelSource { display_name: "dir/my kernel.cu", text: source, kernel: None })
-        .unwrap()
+    plan_from(&KernelSource {
+        display_name: "dir/my kernel.cu",
+        text: source,
+        kernel: None,
+        headers: &[],
+    })
+    .unwrap()
 }
 
 #[track_caller]

@@ -4,7 +4,7 @@ use crate::scaffold::{KernelSource, plan_from};
 
 #[track_caller]
 fn check(text: &str, kernel: Option<&str>, expected: &str) {
-    let source = KernelSource { display_name: "k.cu", text, kernel };
+    let source = KernelSource { display_name: "k.cu", text, kernel, headers: &[] };
     let error = plan_from(&source).unwrap_err().to_string();
     assert!(error.contains(expected), "{text}\n  {error}\n  {expected}");
 }
@@ -30,6 +30,14 @@ fn a_source_without_the_kernel() {
         Some("k"),
         "rename all but one",
     );
+}
+
+#[test]
+fn a_kernel_that_no_build_compiles() {
+    let kernel = "__global__ void k(float*x) { *x = 1; }\n";
+    let expected = "2:17: `k` is in a branch of a conditional that is not compiled";
+    check(&format!("#ifdef USE_IT\n{kernel}#endif\n"), None, expected);
+    check(&format!("#if 0\n{kernel}#endif\n"), Some("k"), expected);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::format;
 use crate::scaffold::{KernelSource, ScaffoldError, SourceError, plan_from};
 
 fn plan_any(display_name: &str, text: &str, kernel: Option<&str>) {
-    if let Ok(plan) = plan_from(&KernelSource { display_name, text, kernel }) {
+    if let Ok(plan) = plan_from(&KernelSource { display_name, text, kernel, headers: &[] }) {
         format::manifest(&plan.files[0].text);
         format::block(&plan.files[1].text);
         format::block(&plan.files[2].text);
@@ -82,7 +82,8 @@ fn a_megabyte_around_a_kernel() {
         format!("{}__global__ void k(float* x, int n) {{ x[0] = n; }}\n", function.repeat(16_000));
     assert!(text.len() > 1_000_000);
     let plan =
-        plan_from(&KernelSource { display_name: "k.cu", text: &text, kernel: None }).unwrap();
+        plan_from(&KernelSource { display_name: "k.cu", text: &text, kernel: None, headers: &[] })
+            .unwrap();
     assert!(plan.files[2].text.ends_with(&text));
 }
 
@@ -104,7 +105,12 @@ fn hostile_texts_end() {
     ] {
         plan_any("k.cu", &unit.repeat(20_000), None);
     }
-    let source = KernelSource { display_name: "k.cu", text: &"x<".repeat(200_000), kernel: None };
+    let source = KernelSource {
+        display_name: "k.cu",
+        text: &"x<".repeat(200_000),
+        kernel: None,
+        headers: &[],
+    };
     assert!(matches!(plan_from(&source), Err(ScaffoldError::Source(SourceError::GaveUp { .. }))));
     let doubling: String =
         (0..30).map(|level| format!("#define A{level} (A{0}+A{0}*A{0})\n", level + 1)).collect();

@@ -36,10 +36,8 @@ pub(super) struct ConflictResult {
     pub(super) behind_write: Option<(Entry, Thread)>,
     /// Reads through the read-only cache that happen before this write (rule 25).
     pub(super) read_before: Vec<u32>,
-    /// A write of the same value (rule 20).
-    pub(super) same_value: bool,
-    /// Another value of the same store instruction (rule 43).
-    pub(super) replicated: bool,
+    /// The rules by which the idiom mode accepts a second write (20 and 43).
+    pub(super) accepted: Vec<u8>,
     /// Both this access and an earlier one are strong.
     pub(super) strong_together: bool,
     /// A strong read of an unordered strong write that no earlier read has observed.
@@ -54,8 +52,7 @@ impl ConflictResult {
         self.race.is_some()
             || self.pending_race.is_some()
             || self.behind_write.is_some()
-            || self.same_value
-            || self.replicated
+            || !self.accepted.is_empty()
             || !self.attempts.is_empty()
             || !self.read_before.is_empty()
     }
@@ -105,11 +102,11 @@ impl ConflictCheck<'_> {
                 strength == Strength::Flag || strength.reach().is_none()
             };
             if self.lenient && entry.writes && new.writes && plain(&new) && is_same() {
-                verdict.same_value = true;
+                verdict.accepted.push(20);
                 continue;
             }
             if self.replicates && plain(&new) && in_one_store(entry, &new) {
-                verdict.replicated = true;
+                verdict.accepted.push(43);
                 continue;
             }
             let atomic = |entry: &Entry| entry.record.access.strength().is_atomic();

@@ -97,12 +97,7 @@ impl Worker<'_, '_> {
             let (_, thread) = self.launch.coordinates(judged.element.thread);
             self.report_of(judged.pc, thread, Finding { details, ..finding });
         }
-        if verdict.same_value {
-            races.accepted.insert((20, judged.pc));
-        }
-        if verdict.replicated {
-            races.accepted.insert((43, judged.pc));
-        }
+        races.accepted.extend(verdict.accepted.iter().map(|rule| (*rule, judged.pc)));
         if let Some((other, thread)) = &verdict.race
             && !self.launch.seen.contains_key(&(FaultKind::DataRace, judged.pc))
         {
