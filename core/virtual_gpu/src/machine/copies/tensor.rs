@@ -275,12 +275,17 @@ impl Worker<'_, '_> {
             return;
         };
         let thread = (self.warp.index, copy.lane as u32);
-        for (start, words) in self.box_runs(copy, tensor) {
+        let runs = self.box_runs(copy, tensor);
+        // The first range stands for the reads of the whole box.
+        let mut sources = self.begin_reads(tensor.sources());
+        for (start, words) in runs {
             let place = self.launch.shared.place(u64::from(start), 4 * words.len() as u32);
             let Some(offset) = place else { continue };
             self.race_asynchronous_write(thread, copy.pc, (offset, 4 * words.len()));
             self.check_pending_operands(copy.pc, thread.1, (offset, 4 * words.len()));
-            let load = PendingLoad { thread, pc: copy.pc, offset, words, barrier };
+            self.check_mbarrier_overwritten(copy.pc, thread.1, (offset, 4 * words.len()));
+            let sources = sources.take();
+            let load = PendingLoad { thread, pc: copy.pc, offset, words, barrier, sources };
             self.block.copies.begin_load(load);
         }
     }
