@@ -1,7 +1,8 @@
 //! Small kernels with a known defect, each next to its corrected twin: the defect is found, the twin is not accused.
 //!
 //! Each file of these folders has a kernel `defect` and a kernel `fixed` and says in comments how both are launched
-//! (`specimen.rs`). A folder is a test, so that folders run beside each other.
+//! (`specimen.rs`). A folder is a test, so that folders run beside each other. `hopper.cuh` has the instructions of compute
+//! capability 9.0 that the kernels include.
 
 mod specimen;
 mod values;
@@ -49,12 +50,18 @@ macro_rules! folders {
 folders! {
     alignment: 5,
     async_copies: 5,
+    barrier_objects: 8,
     barriers: 8,
     bounds: 20,
+    bulk_copies: 7,
+    clusters: 8,
     endings: 10,
     global_races: 15,
+    products: 8,
+    proxies: 6,
     read_only: 4,
     shared_races: 15,
+    tensor_copies: 7,
     unwritten: 12,
     warps: 8,
     weak_memory: 9,
@@ -81,7 +88,8 @@ fn check(name: &str, at_least: usize) {
         let specimen = Specimen::read(&file);
         let path = format!("{name}/{}", specimen.name);
         for capability in specimen.capabilities() {
-            let module = compile(&mut compiler, &file, capability, specimen.build);
+            let options = (specimen.build, specimen.architecture);
+            let module = compile(&mut compiler, &file, capability, options);
             let found = judge(&specimen, &module);
             problems.extend(found.iter().map(|what| format!("{path}.cu for {capability}: {what}")));
         }
@@ -101,15 +109,17 @@ fn compile(
     compiler: &mut Compiler,
     file: &Path,
     capability: ComputeCapability,
-    build: Build,
+    (build, architecture): (Build, Architecture),
 ) -> Module {
-    let kernel = Kernel::load_standalone(file).unwrap();
+    let mut kernel = Kernel::load_standalone(file).unwrap();
+    // Includes are searched beside the folders.
+    kernel.file = folder().join(file.file_name().unwrap());
     let selection = Selection {
         triton: None,
         parameters: Vec::new(),
         constants: Vec::new(),
         options: Vec::new(),
-        architecture: Architecture::Portable,
+        architecture,
         name_expressions: Vec::new(),
     };
     let candidate = Candidate::standalone(&kernel, selection).unwrap();

@@ -75,6 +75,6 @@ pub mod engine;
 
 pub use lightbench_primitives::{
     cancellation, coalescing_queue, display_text, dtype, element, element_text, no_links,
-    scalar_value, wake_signal,
+    scalar_value, tensor_map, wake_signal,
 };
 pub use lightbench_units as units;

@@ -1,6 +1,6 @@
 // Launches a kernel of a file of this folder on a GPU, as its comments say: for a tool that looks at the process.
 //
-//     nvcc -cubin -arch=sm_90 -lineinfo -o FILE.cubin FILE.cu
+//     nvcc -cubin -arch=sm_90a -lineinfo -I tests/defects -o FILE.cubin FILE.cu
 //     nvcc -o on_a_gpu tests/defects/on_a_gpu.cpp -lcuda
 //     compute-sanitizer --tool memcheck ./on_a_gpu FILE.cu FILE.cubin defect
 //
@@ -97,6 +97,46 @@ static Bytes argument(const std::string& spec) {
     return passed;
 }
 
+// Where an argument lies, and the type of its elements.
+struct Tensor {
+    CUdeviceptr buffer = 0;
+    std::string type;
+};
+
+// The bytes of a tensor map of a dense tensor: `map:0 dims=64,8 box=32,4 swizzle=b128`.
+static Bytes tensor_map(const std::string& spec, const std::vector<Tensor>& tensors) {
+    const std::vector<std::string> words = split(spec, ' ');
+    const Tensor& tensor = tensors.at(std::stoul(words[0].substr(4)));
+    std::vector<cuuint64_t> dims;
+    std::vector<cuuint32_t> sides;
+    CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+    for (const std::string& word : words) {
+        const size_t equal = word.find('=');
+        const std::string key = word.substr(0, equal), value = equal == std::string::npos ? "" : word.substr(equal + 1);
+        if (key == "dims") for (const std::string& dim : split(value, ',')) dims.push_back(std::stoull(dim));
+        if (key == "box") for (const std::string& side : split(value, ',')) sides.push_back(std::stoul(side));
+        if (value == "b32") swizzle = CU_TENSOR_MAP_SWIZZLE_32B;
+        if (value == "b64") swizzle = CU_TENSOR_MAP_SWIZZLE_64B;
+        if (value == "b128") swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+    }
+    const CUtensorMapDataType type = tensor.type == "u8"    ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                     : tensor.type == "u16" ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                     : tensor.type == "f32" ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                                     : tensor.type == "i32" ? CU_TENSOR_MAP_DATA_TYPE_INT32
+                                                            : CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    std::vector<cuuint64_t> strides;
+    cuuint64_t bytes = std::stoi(tensor.type.substr(1)) / 8;
+    for (size_t axis = 0; axis + 1 < dims.size(); ++axis) strides.push_back(bytes *= dims[axis]);
+    const std::vector<cuuint32_t> ones(dims.size(), 1);
+    CUtensorMap map;
+    check(cuTensorMapEncodeTiled(&map, type, dims.size(), reinterpret_cast<void*>(tensor.buffer), dims.data(),
+                                 strides.data(), sides.data(), ones.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                                 CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+          "encode");
+    const char* start = reinterpret_cast<const char*>(&map);
+    return Bytes(start, start + sizeof map);
+}
+
 static void sizes(const std::string& text, unsigned (&size)[3]) {
     const std::vector<std::string> parts = split(text, ',');
     for (size_t axis = 0; axis < parts.size() && axis < 3; ++axis) size[axis] = std::stoul(parts[axis]);
@@ -115,9 +155,20 @@ int main(int count, char** words) {
     check(cuCtxSetCurrent(context), "context");
     unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1}, shared = 0;
     std::vector<Bytes> arguments;
+    std::vector<Tensor> tensors;
     std::ifstream file(words[1]);
     for (std::string line; std::getline(file, line);) {
-        if (line.rfind("// arg: ", 0) == 0) arguments.push_back(argument(line.substr(8)));
+        if (line.rfind("// arg: ", 0) == 0) {
+            const std::string spec = line.substr(8);
+            arguments.push_back(spec.rfind("map:", 0) == 0 ? tensor_map(spec, tensors) : argument(spec));
+            Tensor tensor;
+            const size_t colon = spec.find(':');
+            if (arguments.back().size() == sizeof tensor.buffer) {
+                std::memcpy(&tensor.buffer, arguments.back().data(), sizeof tensor.buffer);
+                tensor.type = spec.substr(colon + 1, spec.find('[') - colon - 1);
+            }
+            tensors.push_back(tensor);
+        }
         if (line.rfind("// launch: ", 0) != 0) continue;
         for (const std::string& word : split(line.substr(11), ' ')) {
             const size_t equal = word.find('=');

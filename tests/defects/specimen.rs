@@ -2,7 +2,8 @@
 //!
 //! The first line says in a sentence what the mistake is. Then `// launch: grid=2 block=64,4`, with `shared=BYTES`,
 //! `steps=COUNT`, `as-written`, `strict` (a fault in the strict race mode only), `replayed` (no fault is marked: a
-//! replay shows the defect) and `also=80,100` (architectures beside 90) where needed; one `// arg: SPEC` for each
+//! replay shows the defect), `specific` (for `sm_90a`) and `also=80,100` (architectures beside 90) where needed; one
+//! `// arg: SPEC` for each
 //! parameter (`values.rs`); and `// expect: 1[0] = 3`, what element 0 of argument 1 holds after the twin. In the code,
 //! `// FAULT: KIND` marks the line where the defect is found, and `// OTHER` the other side of it; several lines may be
 //! marked.
@@ -12,10 +13,12 @@ use std::path::Path;
 
 use lightbench_core::compile::Build;
 use lightbench_core::device::ComputeCapability;
+use lightbench_core::project::launch::Architecture;
 use lightbench_core::virtual_gpu::machine::{
     Argument, BufferId, Fault, FaultKind, Machine, Races, Report,
 };
 use lightbench_core::virtual_gpu::module::SourceLine;
+use lightbench_core::virtual_gpu::tensor_map::encode;
 
 use super::name_of;
 use super::values::{Spec, bytes_of};
@@ -31,6 +34,7 @@ pub(super) struct Specimen {
     pub(super) shared: u32,
     pub(super) steps: u64,
     pub(super) build: Build,
+    pub(super) architecture: Architecture,
     /// By which rules the defect is found; its twin is judged as CUDA code usually is.
     pub(super) mode: Races,
     /// The defect shows where strong reads return older values, and nowhere else.
@@ -55,7 +59,7 @@ struct Expected {
     value: String,
 }
 
-const KINDS: [FaultKind; 16] = [
+const KINDS: [FaultKind; 17] = [
     FaultKind::OutOfBounds,
     FaultKind::Misaligned,
     FaultKind::UninitializedRead,
@@ -72,6 +76,7 @@ const KINDS: [FaultKind; 16] = [
     FaultKind::StepLimit,
     FaultKind::TimeLimit,
     FaultKind::Call,
+    FaultKind::TensorMap,
 ];
 
 impl Specimen {
@@ -83,6 +88,7 @@ impl Specimen {
             shared: 0,
             steps: STEPS,
             build: Build::Optimised,
+            architecture: Architecture::Portable,
             mode: Races::CudaIdiom,
             replayed: false,
             faults: Vec::new(),
@@ -127,6 +133,7 @@ impl Specimen {
             "steps" => self.steps = value.parse().unwrap(),
             "strict" => self.mode = Races::Strict,
             "replayed" => self.replayed = true,
+            "specific" => self.architecture = Architecture::Specific,
             "as-written" => self.build = Build::AsWritten,
             "also" => self.also = value.split(',').map(capability).collect(),
             other => panic!("{}: {other}", self.name),
@@ -181,8 +188,23 @@ impl Specimen {
         &self,
         machine: &mut Machine,
     ) -> (Vec<Argument>, Vec<Option<BufferId>>) {
-        let numbered = self.arguments.iter().enumerate();
-        numbered.map(|(index, spec)| spec.make(&format!("argument {index}"), machine)).unzip()
+        let (mut arguments, mut buffers) = (Vec::new(), Vec::<Option<BufferId>>::new());
+        for (index, spec) in self.arguments.iter().enumerate() {
+            let (argument, buffer) = match spec {
+                Spec::Map(map) => {
+                    let tensor = map.tensor(self.arguments[map.buffer].element());
+                    let buffer = buffers[map.buffer].expect("a tensor map of a buffer");
+                    let bytes = encode(&tensor, machine.address(buffer));
+                    (Argument::Bytes(bytes.to_vec()), None)
+                }
+                Spec::Scalar(_) | Spec::Buffer { .. } => {
+                    spec.make(&format!("argument {index}"), machine)
+                }
+            };
+            arguments.push(argument);
+            buffers.push(buffer);
+        }
+        (arguments, buffers)
     }
 
     /// What the twin's buffers hold otherwise than the file says.

@@ -1,13 +1,85 @@
 //! Arguments as they are written: `u32:5`, `buf:f32[256]` (never written), `buf:f32[256]=normal`, `in:f32[256]=iota`.
 //!
-//! `in` is read-only. Values are `normal`, `iota`, `iota%M`, one value for all elements, or a list.
+//! `map:0 dims=64,8 box=32,4 swizzle=b128` is a tensor map of the dense tensor in argument 0, the innermost dimension
+//! first; the swizzle is `none`, `b32`, `b64` or `b128`. `in` is read-only. Values are `normal`, `iota`, `iota%M`, one value for all elements, or a list.
 
+use lightbench_core::tensor_map::{
+    Interleave, L2Promotion, MapElement, MapRegion, OutOfBoundsFill, Swizzle, TensorMap,
+};
 use lightbench_core::virtual_gpu::machine::{Access, Argument, BufferId, InitialContent, Machine};
 
 /// One argument.
 pub(super) enum Spec {
     Scalar(Vec<u8>),
     Buffer { element: String, count: usize, access: Access, bytes: Option<Vec<u8>> },
+    Map(Box<MapSpec>),
+}
+
+/// A tensor map.
+pub(super) struct MapSpec {
+    /// The argument that holds the tensor.
+    pub(super) buffer: usize,
+    dims: Vec<u64>,
+    sides: Vec<u32>,
+    swizzle: Swizzle,
+}
+
+impl MapSpec {
+    fn read(text: &str) -> Self {
+        let mut words = text.split_whitespace();
+        let buffer = words.next().unwrap().parse().unwrap();
+        let mut map = Self { buffer, dims: Vec::new(), sides: Vec::new(), swizzle: Swizzle::None };
+        for word in words {
+            let (key, value) = word.split_once('=').unwrap();
+            let numbers = || value.split(',').map(|number| number.parse::<u32>().unwrap());
+            match key {
+                "dims" => map.dims = numbers().map(u64::from).collect(),
+                "box" => map.sides = numbers().collect(),
+                "swizzle" => map.swizzle = swizzle(value),
+                other => panic!("field {other} of a tensor map"),
+            }
+        }
+        map
+    }
+
+    /// The tensor map of a dense tensor of these elements.
+    pub(super) fn tensor(&self, element: &str) -> TensorMap {
+        let (element, bytes) = match element {
+            "u8" => (MapElement::U8, 1),
+            "u16" => (MapElement::U16, 2),
+            "u32" => (MapElement::U32, 4),
+            "i32" => (MapElement::I32, 4),
+            "f32" => (MapElement::F32, 4),
+            other => panic!("a tensor map of elements {other}"),
+        };
+        let rows = self.dims[..self.dims.len() - 1].iter();
+        let strides = rows.scan(bytes, |stride, dim| {
+            *stride *= dim;
+            Some(*stride)
+        });
+        TensorMap {
+            element,
+            strides: strides.collect(),
+            offset: 0,
+            region: MapRegion::Tiled(self.sides.clone()),
+            element_strides: vec![1; self.dims.len()],
+            swizzle: self.swizzle,
+            interleave: Interleave::None,
+            l2_promotion: L2Promotion::None,
+            fill: OutOfBoundsFill::Zeros,
+            dims: self.dims.clone(),
+        }
+    }
+}
+
+fn swizzle(name: &str) -> Swizzle {
+    match name {
+        "none" => Swizzle::None,
+        "b32" => Swizzle::B32,
+        "b64" => Swizzle::B64,
+        "b128" => Swizzle::B128,
+        other => panic!("swizzle {other}"),
+    }
 }
 
 impl Spec {
@@ -16,6 +88,7 @@ impl Spec {
         let access = match kind {
             "in" => Access::ReadOnly,
             "buf" => Access::ReadWrite,
+            "map" => return Self::Map(Box::new(MapSpec::read(rest))),
             scalar => return Self::Scalar(bytes_of(scalar, rest)),
         };
         let (ty, values) = match rest.split_once('=') {
@@ -30,7 +103,7 @@ impl Spec {
 
     pub(super) fn element(&self) -> &str {
         match self {
-            Self::Scalar(_) => panic!("a scalar has no elements"),
+            Self::Scalar(_) | Self::Map(_) => panic!("the argument has no elements"),
             Self::Buffer { element, .. } => element,
         }
     }
@@ -39,6 +112,7 @@ impl Spec {
     pub(super) fn make(&self, name: &str, machine: &mut Machine) -> (Argument, Option<BufferId>) {
         match self {
             Self::Scalar(bytes) => (Argument::Bytes(bytes.clone()), None),
+            Self::Map(_) => panic!("a tensor map needs the address of its buffer"),
             Self::Buffer { element, count, access, bytes } => {
                 let length = (count * bytes_of(element, "0").len()) as u64;
                 let initial =

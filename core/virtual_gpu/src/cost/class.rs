@@ -95,7 +95,7 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
-        | Code::WaitBulk(_)
+        | Code::WaitBulk { .. }
         | Code::WaitAllCopies => InstructionClass::AsyncCopy,
         Code::ArriveAfterCopies { .. } | Code::Mbarrier { .. } => InstructionClass::Barrier,
         Code::Branch { .. }

@@ -168,7 +168,7 @@ pub(crate) fn kind(code: Code) -> Kind {
         Code::CommitCopies
         | Code::CommitBulk
         | Code::WaitCopies(_)
-        | Code::WaitBulk(_)
+        | Code::WaitBulk { .. }
         | Code::WaitAllCopies => Kind::Other,
         Code::ArriveAfterCopies { .. } | Code::Mbarrier { .. } => Kind::Atomic,
         Code::Branch { .. } | Code::BranchIndexed | Code::Return | Code::Exit | Code::Trap => {

@@ -245,7 +245,7 @@ const fn stays_in_place(code: Code) -> bool {
             | Code::ProxyFence(_)
             | Code::Cluster(Cluster::Arrive(..) | Cluster::Wait(_) | Cluster::InitialisationFence,)
             | Code::WaitCopies(_)
-            | Code::WaitBulk(_)
+            | Code::WaitBulk { .. }
             | Code::WaitAllCopies
             | Code::Mbarrier { .. }
             | Code::Sleep
@@ -266,7 +266,7 @@ fn role(code: Code, counts: &Counts) -> Role {
             Role::Copy
         }
         Code::CommitCopies | Code::CommitBulk => Role::CommitCopies,
-        Code::WaitCopies(pending) | Code::WaitBulk(pending) => Role::WaitCopies(pending),
+        Code::WaitCopies(pending) | Code::WaitBulk { pending, .. } => Role::WaitCopies(pending),
         Code::WaitAllCopies => Role::WaitCopies(0),
         // A wait for a phase ends when the thread's own copies are complete.
         Code::Mbarrier { mbarrier: Mbarrier::Wait(..), .. } => Role::WaitCopies(0),

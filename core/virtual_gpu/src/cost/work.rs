@@ -37,7 +37,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::CopyBulk(_)
         | Code::CopyTensor(_)
         | Code::CommitBulk
-        | Code::WaitBulk(_)
+        | Code::WaitBulk { .. }
         | Code::CommitCopies
         | Code::WaitCopies(_)
         | Code::WaitAllCopies

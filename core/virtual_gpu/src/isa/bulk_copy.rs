@@ -22,10 +22,19 @@ pub enum BulkCopy {
     Reduce(Update),
     /// Commits the stores since the last group as a group.
     CommitGroup,
-    /// Waits until at most a given number of groups is pending, or has reads pending (`.read`).
-    WaitGroup,
+    /// Waits until at most a given number of groups is pending.
+    WaitGroup(Awaited),
     /// A prefetch to the L2 cache.
     Prefetch,
+}
+
+/// The accesses of a group that a wait completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// The reads of shared memory (`.read`).
+    Reads,
+    /// The reads and the writes of global memory.
+    Writes,
 }
 
 const SIZE: Role = Role::Read(ScalarType::U32, Fit::Exact);
@@ -43,9 +52,9 @@ fn decode(m: &mut Modifiers<'_>) -> Decoded {
         return done(BulkCopy::CommitGroup, &[], false);
     }
     if m.flag("wait_group") {
-        m.flag("read");
+        let awaited = if m.flag("read") { Awaited::Reads } else { Awaited::Writes };
         let groups = Role::Constant { largest: u64::MAX };
-        return done(BulkCopy::WaitGroup, &[groups], false);
+        return done(BulkCopy::WaitGroup(awaited), &[groups], false);
     }
     let policy = m.flag("L2::cache_hint");
     if m.flag("prefetch") {

@@ -4,6 +4,7 @@ use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
 use super::super::isa::atomic::{Atomic, Update};
 use super::super::isa::barrier::{Alignment, FenceOrder, Proxy, Vote};
+use super::super::isa::bulk_copy::Awaited;
 use super::super::isa::cluster::Cluster;
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
@@ -169,7 +170,10 @@ pub(crate) enum Code {
     /// Commits the bulk stores since the last group.
     CommitBulk,
     /// Waits until at most this number of groups of bulk stores is pending.
-    WaitBulk(u32),
+    WaitBulk {
+        pending: u32,
+        awaited: Awaited,
+    },
     /// Commits the copies since the last group.
     CommitCopies,
     /// Waits until at most this number of groups is pending.

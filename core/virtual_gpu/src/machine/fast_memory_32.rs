@@ -302,7 +302,9 @@ impl Worker<'_, '_> {
         }
         if access.space == Space::Shared && base == BaseKind::Narrow {
             let Some(places) = self.shared_offsets(op, frame, mask, bytes) else { return false };
-            if self.block.copies.covers_any(&places.offsets, bytes as usize) {
+            if self.block.copies.covers_any(&places.offsets, bytes as usize)
+                || self.block.has_mbarrier(places.start, places.end)
+            {
                 return false;
             }
             let size_of = (mask, size * 4, bytes);

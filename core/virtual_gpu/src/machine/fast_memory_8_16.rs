@@ -165,7 +165,8 @@ impl Worker<'_, '_> {
         }
         let places = self.shared_offsets(narrow.op, frame, mask, narrow.bytes)?;
         let pending = self.block.copies.covers_any(&places.offsets, narrow.bytes as usize);
-        (!pending).then_some(places)
+        let has_mbarrier = self.block.has_mbarrier(places.start, places.end);
+        (!pending && !has_mbarrier).then_some(places)
     }
 
     fn count_fast_8_16(

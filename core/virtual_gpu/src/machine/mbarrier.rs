@@ -16,6 +16,8 @@ use super::launch::Races;
 use super::run::{BlockState, Worker};
 use super::warp::{Frame, LANES};
 
+/// The size of a barrier object. PTX ISA, "mbarrier".
+const BYTES: usize = 8;
 const COUNT_BITS: u32 = 20;
 /// The largest number of arrivals that a barrier object can expect. PTX ISA 9.7.13.15.9 "mbarrier.init".
 const MOST: u32 = (1 << COUNT_BITS) - 1;
@@ -80,6 +82,26 @@ impl State {
     }
 }
 
+/// A test of a barrier object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PhaseTest {
+    phase: Phase,
+    /// The parity, or the word of the state.
+    wanted: u64,
+}
+
+impl PhaseTest {
+    /// Whether the phase is complete.
+    fn passes(self, state: State) -> bool {
+        match self.phase {
+            // Only the current phase and the one before it may be tested (PTX ISA, "mbarrier.test_wait"). Of an older
+            // one an H200, too, compares only the parity.
+            Phase::State => (State::from_word(self.wanted).phase ^ state.phase) & 1 == 1,
+            Phase::Parity => self.wanted & 1 != u64::from(state.phase & 1),
+        }
+    }
+}
+
 /// The barrier objects that a message names.
 const MOST_NAMED: usize = 8;
 
@@ -118,6 +140,16 @@ impl BlockState {
             )
         });
         texts.collect()
+    }
+
+    /// Whether a barrier object lies in any of these bytes of shared memory.
+    #[inline]
+    pub(super) fn has_mbarrier(&self, start: usize, end: usize) -> bool {
+        !self.mbarriers.is_empty() && self.first_mbarrier(start, end).is_some()
+    }
+
+    fn first_mbarrier(&self, start: usize, end: usize) -> Option<usize> {
+        self.mbarriers.range((start + 1).saturating_sub(BYTES)..end).next().copied()
     }
 
     fn first_waiting_warp(&self, offset: usize) -> Option<u32> {
@@ -331,6 +363,27 @@ impl Worker<'_, '_> {
         None
     }
 
+    /// Reports a write, other than by `mbarrier` instructions, to bytes of a barrier object.
+    pub(super) fn check_mbarrier_overwritten(
+        &mut self,
+        pc: u32,
+        lane: u32,
+        (offset, bytes): (usize, usize),
+    ) {
+        let Some(object) = self.block.first_mbarrier(offset, offset + bytes) else { return };
+        let text = format!(
+            "a write to the mbarrier object at offset {object} of shared memory; execute `mbarrier.inval` before the \
+             memory is used for other values"
+        );
+        self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
+    }
+
+    /// Whether a test of the barrier object at an offset passes now.
+    pub(super) fn passes(&self, offset: usize, test: PhaseTest) -> bool {
+        self.block.mbarriers.contains(&offset)
+            && test.passes(State::from_word(self.block.shared.read(offset, 8)))
+    }
+
     fn arrive(
         &mut self,
         op: &Op,
@@ -438,15 +491,10 @@ impl Worker<'_, '_> {
         let mut failed = None;
         for lane in part.lanes() {
             let Some(offset) = self.place_shared(part, lane) else { continue };
-            self.settle(offset);
+            let test = PhaseTest { phase, wanted: wanted[lane] };
+            self.settle(offset, test);
             let Some(state) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
-            let done = match phase {
-                // Only the current phase and the one before it may be tested (PTX ISA, "mbarrier.test_wait"). Of an
-                // older one an H200, too, compares only the parity.
-                Phase::State => (State::from_word(wanted[lane]).phase ^ state.phase) & 1 == 1,
-                Phase::Parity => wanted[lane] & 1 != u64::from(state.phase & 1),
-            };
-            if done {
+            if test.passes(state) {
                 self.race_passing((self.warp.index, lane as u32), part.pc, offset, how);
             } else {
                 complete &= !(1 << lane);

@@ -251,7 +251,7 @@ impl Worker<'_, '_> {
             | Code::CopyBulk(_)
             | Code::CopyTensor(_)
             | Code::CommitBulk
-            | Code::WaitBulk(_)
+            | Code::WaitBulk { .. }
             | Code::CommitCopies
             | Code::WaitCopies(_)
             | Code::WaitAllCopies
@@ -368,8 +368,8 @@ impl Worker<'_, '_> {
             self.copy_tensor(op, site, pc, frame, mask);
         } else if op.code == Code::CommitBulk {
             self.commit_bulk(mask);
-        } else if let Code::WaitBulk(pending) = op.code {
-            self.wait_for_bulk(mask, pending);
+        } else if let Code::WaitBulk { pending, awaited } = op.code {
+            self.wait_for_bulk(mask, pending, awaited);
         } else if op.code == Code::CommitCopies {
             self.commit_copies(mask);
         } else if let Code::WaitCopies(pending) = op.code {
@@ -466,8 +466,12 @@ impl Worker<'_, '_> {
         self.warp.live &= !mask;
         self.stop_waiting_for(mask);
         self.block.exited += mask.count_ones();
+        if self.block.exited == self.block.threads {
+            self.end_loads();
+        }
         if self.warp.live == 0 {
             self.block.exited_warps |= 1 << self.warp.index;
+            self.end_products();
         }
         split.pc += 1;
         Stop::Choose

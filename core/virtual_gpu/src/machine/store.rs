@@ -109,6 +109,8 @@ impl Worker<'_, '_> {
         let element = part.element as usize;
         for lane in part.lanes() {
             let Some(offset) = self.place_shared(part, lane) else { continue };
+            let bytes = (offset, part.bytes() as usize);
+            self.check_mbarrier_overwritten(part.pc, lane as u32, bytes);
             let shared = &mut self.block.shared;
             for index in 0..part.count {
                 let start = offset + index * element;

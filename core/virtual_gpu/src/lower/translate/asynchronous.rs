@@ -54,9 +54,9 @@ impl Translator<'_> {
     ) -> Result<(), NoPlace> {
         match (copy, &instruction.operands[..]) {
             (BulkCopy::CommitGroup, _) => self.emit(op(Code::CommitBulk)),
-            (BulkCopy::WaitGroup, [Operand::Immediate(pending)]) => {
+            (BulkCopy::WaitGroup(awaited), [Operand::Immediate(pending)]) => {
                 let pending = u32::try_from(pending.bits()).unwrap_or(u32::MAX);
-                self.emit(op(Code::WaitBulk(pending)));
+                self.emit(op(Code::WaitBulk { pending, awaited }));
             }
             (
                 BulkCopy::Load,
@@ -113,7 +113,7 @@ impl Translator<'_> {
                 | BulkCopy::ToCluster
                 | BulkCopy::Store
                 | BulkCopy::Reduce(_)
-                | BulkCopy::WaitGroup,
+                | BulkCopy::WaitGroup(_),
                 _,
             ) => return Err(NoPlace),
         }

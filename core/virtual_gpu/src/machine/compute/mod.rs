@@ -89,7 +89,7 @@ pub(super) fn execute(
         | Code::CopyBulk(_)
         | Code::CopyTensor(_)
         | Code::CommitBulk
-        | Code::WaitBulk(_)
+        | Code::WaitBulk { .. }
         | Code::CommitCopies
         | Code::WaitCopies(_)
         | Code::WaitAllCopies

@@ -2,22 +2,22 @@
 //! copy".
 //!
 //! A load reads its source when it is issued. It writes to shared memory, and completes transactions of its barrier
-//! object, when a thread tests that object. A store reads its source when it is issued, and writes to global memory
-//! at the first wait for its group or at the exit of its thread. Until then, its source counts as read.
+//! object, when a thread waits for the phase of that object. Stores are in `stores`.
 
 use super::super::super::isa::memory::Ordering;
 use super::super::super::lower::code::{AddressSlot, BulkSite, Op, StoreEffect};
 use super::super::access::{Moved, Part, Spaces};
 use super::super::fault::{FaultKind, Finding};
-use super::super::race::IssueClock;
+use super::super::mbarrier::PhaseTest;
+use super::super::race::{IssueClock, Source};
 use super::super::run::Worker;
 use super::super::warp::{Frame, LANES};
 use super::Thread;
 
 /// Sizes and addresses are multiples of this number of bytes.
-const UNIT: u32 = 16;
+pub(super) const UNIT: u32 = 16;
 /// Words of a unit.
-const WORDS: usize = 4;
+pub(super) const WORDS: usize = 4;
 
 /// A word that a copy transfers, and whether it is uninitialised.
 #[derive(Clone, Copy, Debug)]
@@ -36,36 +36,14 @@ pub(super) struct PendingLoad {
     pub(super) words: Vec<Word>,
     /// Offset of the barrier object in shared memory, in bytes.
     pub(super) barrier: usize,
+    /// Memory that the load reads until it completes, if the kernel can write there.
+    pub(super) sources: Option<(Vec<Source>, IssueClock)>,
 }
 
 impl PendingLoad {
     pub(super) fn bytes(&self) -> usize {
         4 * self.words.len()
     }
-}
-
-/// A store whose source may still be read.
-#[derive(Clone, Debug)]
-struct PendingStore {
-    lane: u32,
-    pc: u32,
-    group: u32,
-    /// Addresses in global and shared memory.
-    to: u64,
-    from: u64,
-    words: Vec<Word>,
-    /// The bytes that are written: all, or those of a box that are inside its tensor.
-    kept: u32,
-    effect: StoreEffect,
-    issue: Option<IssueClock>,
-}
-
-/// The bulk stores of a warp.
-#[derive(Clone, Debug, Default)]
-pub(in super::super) struct PendingStores {
-    stores: Vec<PendingStore>,
-    /// The number of committed groups of each lane.
-    groups: [u32; LANES],
 }
 
 /// One lane's copy.
@@ -79,15 +57,6 @@ pub(super) struct BulkCopy {
 }
 
 impl Worker<'_, '_> {
-    /// The bulk stores of the warp.
-    fn bulk_stores(&mut self) -> &mut PendingStores {
-        let (all, index) = (&mut self.block.bulk_stores, self.warp.index as usize);
-        if all.len() <= index {
-            all.resize_with(index + 1, PendingStores::default);
-        }
-        &mut all[index]
-    }
-
     pub(in super::super) fn copy_bulk(
         &mut self,
         op: &Op,
@@ -142,7 +111,27 @@ impl Worker<'_, '_> {
         let thread = (self.warp.index, lane as u32);
         self.race_asynchronous_write(thread, pc, (offset, bytes as usize));
         self.check_pending_operands(pc, lane as u32, (offset, bytes as usize));
-        self.block.copies.begin_load(PendingLoad { thread, pc, offset, words, barrier });
+        self.check_mbarrier_overwritten(pc, lane as u32, (offset, bytes as usize));
+        let sources = self.begin_reads(vec![Source { start: copy.global, bytes }]);
+        self.block.copies.begin_load(PendingLoad { thread, pc, offset, words, barrier, sources });
+    }
+
+    /// The sources of a load with the clock of its issue, if the kernel can write there.
+    pub(super) fn begin_reads(
+        &mut self,
+        sources: Vec<Source>,
+    ) -> Option<(Vec<Source>, IssueClock)> {
+        let issue = self.race_source_issue(&sources)?;
+        Some((sources, issue))
+    }
+
+    /// Reports loads that no test has completed when the last thread of the block exits.
+    pub(in super::super) fn end_loads(&mut self) {
+        for load in std::mem::take(&mut self.block.copies.loads) {
+            let text = "the block exits while a bulk load may write to its shared memory; wait for the phase of its \
+                        mbarrier object first";
+            self.report(load.pc, Finding::new(FaultKind::MissingWait, load.thread.1, text));
+        }
     }
 
     /// The offset of a load's barrier object in shared memory; reports a fault if none is initialised there.
@@ -164,17 +153,6 @@ impl Worker<'_, '_> {
         if self.is_valid_bulk(copy) {
             self.begin_store(copy, copy.bytes, effect);
         }
-    }
-
-    /// Begins a store of the first `kept` of these bytes.
-    pub(super) fn begin_store(&mut self, copy: BulkCopy, kept: u32, effect: StoreEffect) {
-        let BulkCopy { pc, lane, global: to, shared: from, .. } = copy;
-        let Some(words) = self.read_shared_words(copy) else { return };
-        let issue = self.race_issue();
-        let group = self.bulk_stores().groups[lane];
-        let store =
-            PendingStore { lane: lane as u32, pc, group, to, from, words, kept, effect, issue };
-        self.bulk_stores().stores.push(store);
     }
 
     /// The words of a source in shared memory, which the asynchronous proxy reads; none outside of its variables.
@@ -269,7 +247,7 @@ impl Worker<'_, '_> {
     }
 
     /// Visits up to 512 bytes at a time, as accesses of all lanes.
-    fn each_row(
+    pub(super) fn each_row(
         &mut self,
         copy: BulkCopy,
         start: u64,
@@ -287,10 +265,23 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Completes the loads that will complete transactions of a barrier object that a thread tests.
-    pub(super) fn settle_loads(&mut self, barrier: usize) {
-        for load in self.block.copies.end_loads(|load| load.barrier == barrier) {
+    /// Completes loads, the oldest first, until a test of their barrier object passes.
+    pub(super) fn settle_loads(&mut self, barrier: usize, test: PhaseTest) {
+        if self.block.copies.loads.is_empty() {
+            return;
+        }
+        let mut done = Vec::new();
+        for load in std::mem::take(&mut self.block.copies.loads) {
+            if load.barrier != barrier || self.passes(barrier, test) {
+                self.block.copies.loads.push(load);
+                continue;
+            }
             self.launch.changes += 1;
+            if let Some((sources, issue)) = &load.sources {
+                for source in sources {
+                    self.race_source(load.thread, load.pc, *source, issue);
+                }
+            }
             self.race_bulk_load(load.thread, load.pc, (load.offset, load.bytes()));
             for (index, word) in load.words.iter().enumerate() {
                 let offset = load.offset + 4 * index;
@@ -298,102 +289,10 @@ impl Worker<'_, '_> {
             }
             self.race_arrival(load.thread, load.pc, barrier);
             self.complete_transactions(load.pc, load.thread.1, barrier, load.bytes() as u32);
+            done.push((load.offset, load.bytes()));
         }
-    }
-
-    pub(in super::super) fn commit_bulk(&mut self, mask: u32) {
-        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-            self.bulk_stores().groups[lane] += 1;
-        }
-    }
-
-    /// Completes all but the last groups of these lanes. A wait for the reads alone (`.read`) completes the writes too:
-    /// nothing orders other accesses with them until the kernel ends.
-    pub(in super::super) fn wait_for_bulk(&mut self, mask: u32, pending: u32) {
-        let groups = self.bulk_stores().groups;
-        let is_due = |store: &PendingStore| {
-            mask >> store.lane & 1 == 1
-                && store.group.saturating_add(pending) < groups[store.lane as usize]
-        };
-        let stores = std::mem::take(&mut self.bulk_stores().stores);
-        let (due, rest): (Vec<_>, Vec<_>) = stores.into_iter().partition(is_due);
-        self.bulk_stores().stores = rest;
-        due.into_iter().for_each(|store| self.complete_store(store));
-    }
-
-    /// Reports stores of lanes that exit before shared memory was read, and completes them.
-    pub(in super::super) fn end_bulk_stores(&mut self, mask: u32) {
-        if self.block.bulk_stores.is_empty() {
-            return;
-        }
-        let stores = std::mem::take(&mut self.bulk_stores().stores);
-        let (due, rest): (Vec<_>, Vec<_>) =
-            stores.into_iter().partition(|store| mask >> store.lane & 1 == 1);
-        self.bulk_stores().stores = rest;
-        for store in due {
-            let text = "the thread exits while a bulk store may read shared memory; commit its group and wait for it \
-                        with `cp.async.bulk.wait_group.read`";
-            self.report(store.pc, Finding::new(FaultKind::MissingWait, store.lane, text));
-            self.complete_store(store);
-        }
-    }
-
-    fn complete_store(&mut self, store: PendingStore) {
-        let PendingStore { lane, pc, to, from, words, kept, effect, issue, .. } = store;
-        let bytes = 4 * words.len() as u32;
-        let copy = BulkCopy { pc, lane: lane as usize, global: to, shared: from, bytes };
-        if let Some(issue) = issue {
-            self.each_unit(copy, from, |worker, part| worker.race_completion(part, &issue));
-        }
-        self.launch.changes += 1;
-        match effect {
-            StoreEffect::Write => self.write_words(copy, to, &words, kept),
-            StoreEffect::Reduce(update) => {
-                self.reduce_words(BulkCopy { bytes: kept, ..copy }, to, &words, update);
-            }
-        }
-    }
-
-    /// Writes the first `kept` bytes of these words.
-    fn write_words(&mut self, copy: BulkCopy, to: u64, words: &[Word], kept: u32) {
-        let copy = BulkCopy { bytes: kept / UNIT * UNIT, ..copy };
-        let mut units = words.chunks_exact(WORDS);
-        self.each_unit(copy, to, |worker, part| {
-            let mut moved = Moved::nothing();
-            for (index, word) in units.next().unwrap_or_default().iter().enumerate() {
-                moved.values[index] = [u64::from(word.value); LANES];
-                moved.undefined[index] = if word.is_undefined { part.mask } else { 0 };
-            }
-            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
-            worker.race_store(part, Ordering::Weak, &spaces, &moved);
-        });
-        let mut units = words.chunks_exact(WORDS);
-        self.each_row(copy, to, |worker, part| {
-            let mut moved = Moved::nothing();
-            for lane in part.lanes() {
-                for (index, word) in units.next().unwrap_or_default().iter().enumerate() {
-                    moved.values[index][lane] = u64::from(word.value);
-                    moved.undefined[index] |= u32::from(word.is_undefined) << lane;
-                }
-            }
-            worker.store_global(part, &moved);
-        });
-        self.store_tail(copy, to, &words[copy.bytes as usize / 4..], kept - copy.bytes);
-    }
-
-    /// Stores the bytes after the last whole unit.
-    fn store_tail(&mut self, copy: BulkCopy, to: u64, words: &[Word], bytes: u32) {
-        for byte in 0..bytes {
-            let addresses = [to + u64::from(copy.bytes + byte); LANES];
-            let mask = 1 << copy.lane;
-            let part = Part { pc: copy.pc, addresses: &addresses, mask, element: 1, count: 1 };
-            let word = words[byte as usize / 4];
-            let mut moved = Moved::nothing();
-            moved.values[0] = [u64::from(word.value.to_le_bytes()[byte as usize % 4]); LANES];
-            moved.undefined[0] = if word.is_undefined { mask } else { 0 };
-            let spaces = Spaces { global: mask, shared: 0, local: 0 };
-            self.race_store(&part, Ordering::Weak, &spaces, &moved);
-            self.store_global(&part, &moved);
+        for (offset, bytes) in done {
+            self.block.copies.uncover(offset, bytes);
         }
     }
 }

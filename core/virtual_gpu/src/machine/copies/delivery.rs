@@ -2,7 +2,7 @@
 //! memory, and bulk loads with several destinations. PTX ISA, sections "st.async", "red.async" and "cp.async.bulk".
 //!
 //! Each destination block records a delivery: bytes, and as many transactions of a barrier object of that block. It
-//! completes when a thread of the block tests the barrier object; until then, an access to the bytes is a missing wait.
+//! completes when a thread of the block waits for the phase of the barrier object; until then, an access to the bytes is a missing wait.
 
 use super::super::super::isa::atomic::Atomic;
 use super::super::super::isa::memory::Space;
@@ -10,6 +10,7 @@ use super::super::super::lower::code::{AddressSlot, ClusterSource, Op, Slot};
 use super::super::access::{Part, Spot};
 use super::super::atomic::bytes as bytes_of_update;
 use super::super::fault::{FaultKind, Finding};
+use super::super::mbarrier::PhaseTest;
 use super::super::run::Worker;
 use super::super::warp::{Frame, LANES};
 use super::Copies;
@@ -59,21 +60,6 @@ impl Copies {
     fn begin_delivery(&mut self, delivery: Delivery) {
         self.cover(delivery.offset, delivery.bytes());
         self.deliveries.push(delivery);
-    }
-
-    /// Removes and returns the deliveries that complete transactions of a barrier object.
-    fn end_deliveries(&mut self, barrier: usize) -> Vec<Delivery> {
-        if self.deliveries.is_empty() {
-            return Vec::new();
-        }
-        let (due, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.deliveries)
-            .into_iter()
-            .partition(|delivery| delivery.barrier == barrier);
-        self.deliveries = rest;
-        for delivery in &due {
-            self.uncover(delivery.offset, delivery.bytes());
-        }
-        due
     }
 }
 
@@ -276,7 +262,9 @@ impl Worker<'_, '_> {
             let begin = |worker: &mut Self| {
                 let Some(barrier) = worker.place_shared(&part, lane) else { return };
                 let Some(offset) = worker.launch.shared.place(to, bytes) else { return };
-                worker.check_pending_operands(pc, lane as u32, (offset, bytes as usize));
+                let range = (offset, bytes as usize);
+                worker.check_pending_operands(pc, lane as u32, range);
+                worker.check_mbarrier_overwritten(pc, lane as u32, range);
                 if worker.barrier_at(pc, lane as u32, barrier).is_some() {
                     let payload = payload.clone();
                     let delivery = Delivery { issuer, pc, offset, payload, barrier };
@@ -295,9 +283,17 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Completes the deliveries that complete transactions of a barrier object that a thread of the block tests.
-    pub(super) fn settle_deliveries(&mut self, barrier: usize) {
-        for delivery in self.block.copies.end_deliveries(barrier) {
+    /// Completes deliveries, the oldest first, until a test of their barrier object passes.
+    pub(super) fn settle_deliveries(&mut self, barrier: usize, test: PhaseTest) {
+        if self.block.copies.deliveries.is_empty() {
+            return;
+        }
+        let mut done = Vec::new();
+        for delivery in std::mem::take(&mut self.block.copies.deliveries) {
+            if delivery.barrier != barrier || self.passes(barrier, test) {
+                self.block.copies.deliveries.push(delivery);
+                continue;
+            }
             self.launch.changes += 1;
             let Delivery { issuer, pc, offset, payload, .. } = &delivery;
             let bytes = delivery.bytes();
@@ -327,6 +323,10 @@ impl Worker<'_, '_> {
             }
             self.as_block(issuer.rank, |worker| worker.race_arrival(thread, *pc, barrier));
             self.complete_transactions(*pc, issuer.lane, barrier, bytes as u32);
+            done.push((*offset, bytes));
+        }
+        for (offset, bytes) in done {
+            self.block.copies.uncover(offset, bytes);
         }
     }
 }

@@ -8,10 +8,11 @@
 mod bulk;
 mod delivery;
 mod reduction;
+mod stores;
 mod tensor;
 mod tensor_box;
 
-pub(super) use bulk::PendingStores;
+pub(super) use stores::PendingStores;
 pub(super) use tensor::refuse_tensor_maps;
 
 use super::super::isa::async_copy::Pending;
@@ -20,6 +21,7 @@ use super::super::lower::code::{BaseKind, CopyLength, CopySite, Op};
 use super::access::{Moved, Part, Spaces};
 use super::fault::{ConflictingAccess, FaultKind, Finding};
 use super::lanes::Doubles;
+use super::mbarrier::PhaseTest;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 use bulk::PendingLoad;
@@ -113,20 +115,6 @@ impl Copies {
     fn begin_load(&mut self, load: PendingLoad) {
         self.cover(load.offset, load.bytes());
         self.loads.push(load);
-    }
-
-    /// Removes and returns the selected loads.
-    fn end_loads(&mut self, is_due: impl Fn(&PendingLoad) -> bool) -> Vec<PendingLoad> {
-        if self.loads.is_empty() {
-            return Vec::new();
-        }
-        let (due, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.loads).into_iter().partition(is_due);
-        self.loads = rest;
-        for load in &due {
-            self.uncover(load.offset, load.bytes());
-        }
-        due
     }
 
     fn group(&mut self, (warp, lane): Thread) -> &mut u32 {
@@ -360,14 +348,15 @@ impl Worker<'_, '_> {
         self.arrive_after_copies();
     }
 
-    /// Completes the copies that will arrive at a barrier object that a thread tests.
-    pub(super) fn settle(&mut self, barrier: usize) {
-        self.settle_loads(barrier);
-        self.settle_deliveries(barrier);
-        let copies = &self.block.copies;
-        if copies.arrivals.is_empty() {
+    /// Completes asynchronous operations that a thread waits for at a barrier object, until its test passes: PTX does not
+    /// order them, so that the others may complete at any later time.
+    pub(super) fn settle(&mut self, barrier: usize, test: PhaseTest) {
+        self.settle_loads(barrier, test);
+        self.settle_deliveries(barrier, test);
+        if self.block.copies.arrivals.is_empty() || self.passes(barrier, test) {
             return;
         }
+        let copies = &self.block.copies;
         let arrivals: Vec<PendingArrival> =
             copies.arrivals.iter().filter(|arrival| arrival.barrier == barrier).copied().collect();
         self.complete(|copy| {

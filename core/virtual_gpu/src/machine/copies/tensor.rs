@@ -95,6 +95,10 @@ impl Worker<'_, '_> {
             let coordinates: Vec<i32> =
                 coordinates.iter().map(|coordinate| coordinate[lane] as i32).collect();
             let Some(tensor) = self.tensor_box(&copy, maps[lane], &coordinates) else { continue };
+            let is_load = matches!(site.direction, TensorDirection::Load { .. });
+            if !is_load && !self.is_start_in_tensor(&copy, &coordinates) {
+                continue;
+            }
             match &site.direction {
                 TensorDirection::Load { barrier, ranks: None } => {
                     self.load_box(op, &copy, &tensor, barrier, frame);
@@ -156,6 +160,19 @@ impl Worker<'_, '_> {
         let tensor = tensor.map_err(|finding| self.report(copy.pc, finding)).ok()?;
         (self.is_aligned(copy, &tensor, coordinates[0]) && self.is_in_shared(copy, &tensor))
             .then_some(tensor)
+    }
+
+    /// Whether a store or a reduction begins at coordinates of 0 or more; reports a fault otherwise. An H100 and an H200
+    /// end such a launch with an illegal instruction (CUDA error 715), while loads may begin before the tensor.
+    fn is_start_in_tensor(&mut self, copy: &TensorCopy, coordinates: &[i32]) -> bool {
+        let mut starts = coordinates.iter().enumerate();
+        let Some((dimension, start)) = starts.find(|(_, start)| **start < 0) else { return true };
+        let text = format!(
+            "the coordinate of dimension {dimension} is {start} (dimension 0 is the innermost); tensor stores and \
+             reductions need coordinates of 0 or more: move the start into the tensor and shift the box by as much"
+        );
+        self.report(copy.pc, copy.finding(FaultKind::OutOfBounds, text));
+        false
     }
 
     /// Whether the innermost coordinate and the place in shared memory are aligned; reports a fault otherwise.
@@ -258,12 +275,17 @@ impl Worker<'_, '_> {
             return;
         };
         let thread = (self.warp.index, copy.lane as u32);
-        for (start, words) in self.box_runs(copy, tensor) {
+        let runs = self.box_runs(copy, tensor);
+        // The first range stands for the reads of the whole box.
+        let mut sources = self.begin_reads(tensor.sources());
+        for (start, words) in runs {
             let place = self.launch.shared.place(u64::from(start), 4 * words.len() as u32);
             let Some(offset) = place else { continue };
             self.race_asynchronous_write(thread, copy.pc, (offset, 4 * words.len()));
             self.check_pending_operands(copy.pc, thread.1, (offset, 4 * words.len()));
-            let load = PendingLoad { thread, pc: copy.pc, offset, words, barrier };
+            self.check_mbarrier_overwritten(copy.pc, thread.1, (offset, 4 * words.len()));
+            let sources = sources.take();
+            let load = PendingLoad { thread, pc: copy.pc, offset, words, barrier, sources };
             self.block.copies.begin_load(load);
         }
     }

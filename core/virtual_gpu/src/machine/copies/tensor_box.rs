@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use lightbench_primitives::tensor_map::TensorMap;
 
+use super::super::race::Source;
+
 /// A box of a tensor at given coordinates.
 #[derive(Clone, Debug)]
 pub(super) struct TensorBox {
@@ -77,6 +79,16 @@ impl TensorBox {
         let end = self.map.dims[0] as i64;
         let clamp = |position: i64| (position - first).clamp(0, side) as u32 * self.element();
         clamp(0)..clamp(end)
+    }
+
+    /// The bytes of global memory inside the tensor.
+    pub(super) fn sources(&self) -> Vec<Source> {
+        let rows = self.rows().filter(|row| !row.inside.is_empty());
+        let of_row = |row: BoxRow| Source {
+            start: row.global + u64::from(row.inside.start),
+            bytes: row.inside.len() as u32,
+        };
+        rows.map(of_row).collect()
     }
 
     /// The rows, the second dimension first.

@@ -109,7 +109,7 @@ pub(super) use cluster::{ClusterMap, ClusterOrder};
 pub(super) use element::Role;
 pub(super) use happens_before::Waits;
 pub(super) use hooks::WriteOutcome;
-pub(super) use proxy::IssueClock;
+pub(super) use proxy::{IssueClock, Source};
 pub(super) use replay::{replace, stale_lanes};
 
 /// Rejects launches for which races cannot be checked.

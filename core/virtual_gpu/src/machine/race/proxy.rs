@@ -88,6 +88,14 @@ const OVERWRITES: &str = "without a proxy fence: execute `fence.proxy.async` aft
                           barrier that orders the two";
 const OVERWRITTEN: &str = "before a wait completed the operation: wait for it first";
 
+/// Bytes of global memory that a load reads.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Source {
+    /// The address of the first byte.
+    pub(in super::super) start: u64,
+    pub(in super::super) bytes: u32,
+}
+
 impl Worker<'_, '_> {
     /// These lanes execute a proxy fence.
     pub(in super::super) fn race_proxy_fence(&mut self, mask: u32, proxy: Proxy) {
@@ -228,6 +236,47 @@ impl Worker<'_, '_> {
                     let offset = word * 4;
                     let element = Element { thread: me, address, bytes: 4, region: None, offset };
                     worker.report_written(block, part.pc, &element, write, text);
+                }
+            }
+        });
+    }
+
+    /// A clock for the check of sources in global memory that a load reads until it completes; none if the kernel cannot
+    /// write there.
+    pub(in super::super) fn race_source_issue(&mut self, sources: &[Source]) -> Option<IssueClock> {
+        let is_writable = sources.iter().any(|source| {
+            let place = self.launch.memory.place(source.start, u64::from(source.bytes));
+            place.is_some_and(|place| self.is_shared_by_writers(place.region))
+        });
+        if is_writable { self.race_issue() } else { None }
+    }
+
+    /// Checks that no write followed the issue of a load that reads these bytes of global memory, and is complete now.
+    pub(in super::super) fn race_source(
+        &mut self,
+        (warp, lane): (u32, u32),
+        pc: u32,
+        source: Source,
+        issue: &IssueClock,
+    ) {
+        let Some(place) = self.launch.memory.place(source.start, u64::from(source.bytes)) else {
+            return;
+        };
+        if !self.is_shared_by_writers(place.region) {
+            return;
+        }
+        self.with_races(|worker, races, block| {
+            let me = Thread::new(block.order.block, warp * 32 + lane);
+            let region = Some(place.region);
+            for word in place.offset / 4..(place.offset + source.bytes as usize).div_ceil(4) {
+                let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+                let write = shadow.page(word).cell(word % PAGE).write;
+                if write.time != 0 && !issue.0.knows(write.thread, write.time) {
+                    let offset = word * 4;
+                    let address = source.start + (offset - place.offset) as u64;
+                    let element = Element { thread: me, address, bytes: 4, region, offset };
+                    worker.report_written(block, pc, &element, write, OVERWRITTEN);
+                    return;
                 }
             }
         });

@@ -124,6 +124,18 @@ impl SharedMatrix {
 }
 
 impl Worker<'_, '_> {
+    /// Reports a product that may read shared memory when the last thread of the warp exits.
+    pub(in super::super) fn end_products(&mut self) {
+        let pending = self.block.products.get_mut(self.warp.index as usize);
+        let Some(operand) = pending.and_then(|of_warp| std::mem::take(&mut of_warp.operands).pop())
+        else {
+            return;
+        };
+        let text = "the warp exits while a product may read shared memory; commit its group and wait for it with \
+                    `wgmma.wait_group`";
+        self.report(operand.pc, Finding::new(FaultKind::MissingWait, 0, text));
+    }
+
     /// The products of the warp that no wait has completed.
     pub(super) fn products(&mut self) -> &mut PendingProducts {
         let (all, index) = (&mut self.block.products, self.warp.index as usize);

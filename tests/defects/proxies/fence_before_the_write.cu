@@ -1,0 +1,28 @@
+// The proxy fence comes before the write that it should make visible.
+// launch: grid=1 block=32
+// arg: buf:u32[32]
+// expect: 0[7] = 14
+#include "hopper.cuh"
+
+template <bool is_fixed>
+__device__ __forceinline__ void run(unsigned* out) {
+    __shared__ alignas(128) unsigned tile[32];
+    const unsigned thread = threadIdx.x;
+    if (!is_fixed) fence_async();
+    tile[thread] = 2 * thread; // OTHER
+    if (is_fixed) fence_async();
+    __syncthreads();
+    if (thread == 0) {
+        store_bulk(out, tile, 128); // FAULT: data_race
+        commit_stores();
+        wait_stores<0>();
+    }
+}
+
+extern "C" __global__ void defect(unsigned* out) {
+    run<false>(out);
+}
+
+extern "C" __global__ void fixed(unsigned* out) {
+    run<true>(out);
+}
