@@ -203,13 +203,13 @@ fn from_python(error: PythonError, limit: Duration) -> CompileError {
         let message = format!("Triton ended without a message: {error}");
         return CompileError::Rejected(rejected_at(Place::Nowhere, message));
     }
-    match error {
-        PythonError::Worker(WorkerError::Cancelled) => CompileError::Cancelled,
-        PythonError::Worker(WorkerError::TimedOut { during: Stage::Call, .. }) => {
-            CompileError::TimedOut { limit }
-        }
-        other => TritonError::Python(other).into(),
+    if let PythonError::Worker(WorkerError::Cancelled) = error {
+        return CompileError::Cancelled;
     }
+    if let PythonError::Worker(WorkerError::TimedOut { during: Stage::Call, .. }) = error {
+        return CompileError::TimedOut { limit };
+    }
+    TritonError::Python(error).into()
 }
 
 fn rejection(file: &str, RejectedText { message, line, column }: RejectedText) -> Rejection {

@@ -59,6 +59,7 @@ fn a_link_out_of_the_folder_is_refused() {
 fn candidate(path: &Path) -> Result<Candidate, Vec<String>> {
     let kernel = Kernel::load_standalone(path).unwrap();
     let selection = Selection {
+        triton: None,
         parameters: Vec::new(),
         constants: Vec::new(),
         options: Vec::new(),

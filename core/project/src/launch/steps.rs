@@ -66,7 +66,7 @@ pub struct LaunchStep {
     /// Whether it may start before the previous kernel has ended.
     pub programmatic: bool,
     /// What only a launch of a Triton kernel has. The compiler decides shared memory then, and may add warps.
-    pub triton: Option<TritonOptions>,
+    pub triton: Option<Box<TritonOptions>>,
 }
 
 /// Calls `each` with every launch, nested ones included, in order.
@@ -195,7 +195,7 @@ impl Checker<'_, '_, '_> {
             cooperative: false,
             carveout: None,
             programmatic: false,
-            triton: Some(options),
+            triton: Some(Box::new(options)),
         })
     }
 

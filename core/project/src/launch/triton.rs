@@ -307,7 +307,7 @@ fn integer(formula: &Expression, environment: &Environment<'_>) -> Result<i64, P
     let value = formula
         .integer(environment)
         .map_err(|error| PlanError::Expression { text: text(), error })?;
-    i64::try_from(value).map_err(|_| PlanError::OutOfRange {
+    i64::try_from(value).map_err(|_range| PlanError::OutOfRange {
         field: "constexprs",
         text: text(),
         found: value.to_string(),
