@@ -67,9 +67,9 @@ fn faults_and_wrong_results_of_triton_kernels_are_found() {
             assert!(said.output.contains(words), "{new}: {words}: {said:#?}");
         }
     };
-    check("mask = at < cols", "mask = at < BLOCK", &["out_of_bounds", "kernels/triton.py:20:"]);
+    check("mask = at < cols", "mask = at < BLOCK", &["out_of_bounds", "kernels/triton.py:19:"]);
     check("- tl.max(value, axis=0)", "", &["is wrong"]);
-    check("tl.exp(", "tl.exq(", &["does not compile", "kernels/triton.py:21:"]);
+    check("tl.exp(", "tl.exq(", &["does not compile", "kernels/triton.py:20:"]);
     check("cols, BLOCK: tl", "cols, more, BLOCK: tl", &["takes 5", "y, x, rows, cols, more"]);
     check("\"softmax\"", "\"softmin\"", &["no function `softmin`", "softmax"]);
     check(

@@ -21,7 +21,6 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown};
 
 use crate::args::Places;
-use crate::commands::python_setup;
 use crate::outcome::{Outcome, Status};
 use crate::report;
 
@@ -110,15 +109,14 @@ impl Session {
         Ok(command)
     }
 
-    /// The compiler: found on this machine, or else fetched now.
+    /// The compiler without Python: found on this machine, or else fetched now.
     ///
     /// # Errors
     /// None was found and none could be fetched.
     pub fn compiler(&self) -> Result<Compiler, CompilerError> {
         let toolchain = self.toolchain()?;
         let command = self.worker_command().map_err(CompilerError::Program)?;
-        let compiler = Compiler::new(toolchain, command, self.host.cache.clone());
-        Ok(compiler.with_python(python_setup::access(self)))
+        Ok(Compiler::new(toolchain, command, self.host.cache.clone()))
     }
 
     /// The interpreter that `LIGHTBENCH_PYTHON` names.

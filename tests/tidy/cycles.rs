@@ -61,7 +61,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_verify::device_session", "measure sampling"),
     ("lightbench_verify::device_session", "bound harness_kernels"),
     ("lightbench::commands::check", "json project text"),
-    ("lightbench_project::launch", "arguments objects plan planned steps tensor_maps"),
+    ("lightbench_project::launch", "arguments objects plan planned steps tensor_maps triton"),
     ("lightbench_tensors::inputs", "probe reals"),
     ("lightbench_virtual_gpu::isa", "integer video"),
 ];

@@ -11,6 +11,7 @@ use lightbench_core::virtual_gpu::machine::WarpId;
 
 use super::check::target;
 use crate::args;
+use crate::commands::python_setup;
 use crate::outcome::{Outcome, report_document};
 use crate::report;
 use crate::session::Session;
@@ -35,7 +36,8 @@ fn trace(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
             .ok_or_else(|| refuse(&"the project has no workload for verification"))?,
     };
     let sheet = DeviceSheet::named(&arguments.device).map_err(|error| refuse(&error))?;
-    let mut compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
+    let mut compiler =
+        python_setup::compiler(session).map_err(|failure| failure.outcome(as_json))?;
     let warp = WarpId { block: arguments.block, warp: arguments.warp };
     let (project, seed) = (&*project, arguments.seed);
     let wanted = RecordingRequest { project, kernel, workload, sheet, seed, warp };

@@ -141,7 +141,7 @@ fn bench(
 ) -> Result<EvaluationContext, Outcome> {
     let workers = DeviceWorkers::new(command, &setting.device, setting.checker.as_ref());
     let workers = workers.map_err(|error| report::environment(&error, as_json))?;
-    let compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
+    let compiler = python_setup::compiler(session).map_err(|failure| failure.outcome(as_json))?;
     Ok(EvaluationContext::new(compiler, workers, setting.libraries.clone()))
 }
 

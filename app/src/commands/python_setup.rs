@@ -1,6 +1,7 @@
 //! The Python interpreter of this machine: from the user's settings, else from `PATH`.
 
 use lightbench_core::cancellation::Cancellation;
+use lightbench_core::compile::Compiler;
 use lightbench_core::python::{
     Interpreter, InterpreterSearch, Packages, PythonAccess, PythonError, WorkerConfiguration,
 };
@@ -9,7 +10,7 @@ use lightbench_core::worker::error::WorkerError;
 use lightbench_core::worker::protocol::SetupFailure;
 
 use super::user_settings::settings;
-use crate::session::Session;
+use crate::session::{CompilerError, Session};
 use crate::workbench::settings::PythonSettings;
 
 /// Why there is no interpreter.
@@ -44,6 +45,14 @@ pub(crate) fn find(
 pub(crate) fn access(session: &Session) -> PythonAccess {
     let settings = settings(session).map(|settings| settings.python).unwrap_or_default();
     access_with(session, settings)
+}
+
+/// The compiler of this session, which also compiles Triton kernels.
+///
+/// # Errors
+/// None was found and none could be fetched.
+pub(crate) fn compiler(session: &Session) -> Result<Compiler, CompilerError> {
+    Ok(session.compiler()?.with_python(access(session)))
 }
 
 fn access_with(session: &Session, settings: PythonSettings) -> PythonAccess {

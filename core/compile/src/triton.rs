@@ -1,27 +1,17 @@
-//! Triton kernels: from a Python file to PTX and what the launch needs, in a confined Python process.
-
-use std::time::Duration;
+//! Triton kernels: what determines their code, and what Triton decides about their launch.
 
 use lightbench_device::ComputeCapability;
-use lightbench_primitives::cancellation::Cancellation;
 use lightbench_primitives::dtype::CType;
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_project::PlannedArgument;
 use lightbench_project::launch::plan::PlannedLaunch;
 use lightbench_project::launch::triton::{Assumption, ConstexprValue, TritonCall};
-use lightbench_python::{PythonError, Worker};
-use lightbench_worker::error::{Stage, WorkerError};
+use lightbench_python::PythonError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::artifact::Rejection;
-use super::diagnostics::{Diagnostic, Place, Severity, SourcePlace};
-use super::error::CompileError;
 use super::source_names;
 use super::target::Target;
-
-/// The service of the Python worker.
-const SERVICE: &str = "triton_compile";
 
 /// PTX ISA for which Triton generates code, times ten: the first one for each architecture that has all the instructions
 /// that Triton uses there, because a driver compiles PTX up to the version of its own CUDA release.
@@ -97,27 +87,14 @@ pub struct TritonLaunch {
     pub version: String,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Answer {
-    Rejected { rejected: RejectedText },
-    Compiled(TritonOutput),
-}
-
-#[derive(Deserialize)]
-struct RejectedText {
-    message: String,
-    line: u32,
-    column: u32,
-}
-
 impl TritonSource {
     /// Everything that determines the generated code, for the key of the cache.
     pub(super) fn key_parts(&self) -> [String; 3] {
         [self.name.clone(), self.text.clone(), format!("{:?}", self.call)]
     }
 
-    fn request(&self, target: Target) -> Value {
+    /// The request to the Python worker.
+    pub(super) fn request(&self, target: Target) -> Value {
         let capability = target.capability;
         let TritonCall { kernel, arguments, constexprs, fuse, max_registers, .. } = &self.call;
         let arguments: Vec<Value> = arguments
@@ -161,94 +138,7 @@ fn constant(value: &ConstexprValue) -> Value {
     }
 }
 
-/// Generates PTX.
-///
-/// # Errors
-/// Triton rejects the kernel, exceeds the limit, or fails.
-pub(super) fn generate(
-    worker: &mut Worker,
-    (source, target): (&TritonSource, Target),
-    limit: Duration,
-    cancellation: &Cancellation,
-) -> Result<TritonOutput, CompileError> {
-    let request = source.request(target);
-    let blobs = [source.text.as_bytes()];
-    let mut reply = worker.call(SERVICE, &request, &blobs, limit, cancellation);
-    if reply.as_ref().is_err_and(is_crash) {
-        // Once more in a new process: the code of an earlier kernel may have damaged the first one.
-        reply = worker.call(SERVICE, &request, &blobs, limit, cancellation);
-    }
-    let reply = reply.map_err(|error| from_python(error, limit))?;
-    let unexpected = |error: serde_json::Error| TritonError::Answer(error.to_string());
-    match serde_json::from_value(reply.value).map_err(unexpected)? {
-        Answer::Compiled(output) => {
-            output.launch.check(&source.call).map_err(CompileError::Rejected)?;
-            Ok(output)
-        }
-        Answer::Rejected { rejected } => {
-            Err(CompileError::Rejected(rejection(&source.name, rejected)))
-        }
-    }
-}
-
-/// Whether the process ended by a signal that its own code caused, as after a failed assertion of LLVM.
-fn is_crash(error: &PythonError) -> bool {
-    matches!(error, PythonError::Worker(WorkerError::Died { during: Stage::Call, death, oom_kills: 0, .. })
-        if death.is_crash())
-}
-
-/// A process that crashed twice on one kernel was crashed by this kernel.
-fn from_python(error: PythonError, limit: Duration) -> CompileError {
-    if is_crash(&error) {
-        let message = format!("Triton ended without a message: {error}");
-        return CompileError::Rejected(rejected_at(Place::Nowhere, message));
-    }
-    if let PythonError::Worker(WorkerError::Cancelled) = error {
-        return CompileError::Cancelled;
-    }
-    if let PythonError::Worker(WorkerError::TimedOut { during: Stage::Call, .. }) = error {
-        return CompileError::TimedOut { limit };
-    }
-    TritonError::Python(error).into()
-}
-
-fn rejection(file: &str, RejectedText { message, line, column }: RejectedText) -> Rejection {
-    let place = if line == 0 {
-        Place::Nowhere
-    } else {
-        Place::Source(SourcePlace {
-            file: file.to_owned(),
-            line,
-            column: Some(column).filter(|column| *column > 0),
-            excerpt: None,
-            foreign: false,
-        })
-    };
-    rejected_at(place, message)
-}
-
-fn rejected_at(place: Place, message: String) -> Rejection {
-    let severity = Severity::Error;
-    let diagnostic = Diagnostic { place, severity, code: None, message, notes: Vec::new() };
-    Rejection { diagnostics: vec![diagnostic], other: String::new() }
-}
-
 impl TritonLaunch {
-    /// Refuses what cannot be launched here.
-    fn check(&self, call: &TritonCall) -> Result<(), Rejection> {
-        let reason = if self.kept.iter().any(|index| *index >= call.arguments.len()) {
-            "Triton names an argument that the launch does not have"
-        } else if self.global_scratch > 0 {
-            "the kernel needs global scratch memory (a descriptor made in the kernel, for example), which launches do not \
-             provide yet"
-        } else if self.tensor_memory > 0 {
-            "the kernel needs tensor memory, which is not supported yet"
-        } else {
-            return Ok(());
-        };
-        Err(rejected_at(Place::Nowhere, reason.to_owned()))
-    }
-
     /// Threads of a block.
     #[must_use]
     pub fn block(&self) -> [u32; 3] {

@@ -6,7 +6,7 @@ use std::{ops::Range, path::Path};
 use lightbench_cuda_source::lexer::{TokenKind, tokens};
 
 use super::{
-    kernel::Language,
+    language::Language,
     nearest::nearest,
     problem::{Problem, SourceLocation, problem},
 };

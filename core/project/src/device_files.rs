@@ -10,9 +10,10 @@ use lightbench_cuda_source::{
     HeaderText, OmittedItem, device_part, included_names, is_host_header,
 };
 
+use super::ReadError;
 use super::includes::{Lookup, MAX_BYTES, MAX_FILES};
+use super::language::Language;
 use super::read::read_project_file;
-use super::{Language, ReadError};
 
 /// Extensions of files that can be included from outside a project.
 const CODE: [&str; 6] = ["cuh", "h", "hpp", "cu", "inl", "inc"];

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{
     block,
     device_files::DeviceFiles,
+    language::Language,
     launch::{self, KernelRole, Launch, LaunchContext, written::LaunchBlockWritten},
     locate::{Located, locate},
     names::is_file_name,
@@ -42,31 +43,6 @@ pub struct StandaloneKernel {
     pub launch: Option<Launch>,
     /// The texts for the compiler: the file and its local headers without host code.
     pub device: DeviceFiles,
-}
-
-/// The language of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// CUDA C++.
-    Cuda,
-    /// PTX, the virtual instruction set.
-    Ptx,
-    /// Python with `@triton.jit`.
-    Triton,
-}
-
-impl Language {
-    /// By the extension of the file.
-    pub fn from_path(file: &Path) -> Self {
-        let is = |known: &str| {
-            file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known))
-        };
-        match () {
-            () if is("ptx") => Self::Ptx,
-            () if is("py") => Self::Triton,
-            () => Self::Cuda,
-        }
-    }
 }
 
 impl Kernel {

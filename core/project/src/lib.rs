@@ -16,6 +16,7 @@ pub mod extent;
 pub mod fill;
 pub mod includes;
 pub mod kernel;
+pub mod language;
 pub mod launch;
 pub mod library;
 mod literal;
@@ -44,7 +45,8 @@ pub use candidate::{Candidate, CandidateHash};
 pub use definition::Definition;
 pub use device_files::{DeviceFiles, LocalHeader, local_headers};
 pub use environment::{DeviceFacts, Environment};
-pub use kernel::{Kernel, Language, StandaloneKernel};
+pub use kernel::{Kernel, StandaloneKernel};
+pub use language::Language;
 pub use launch::{
     KernelRole, Launch,
     plan::{Footprint, Plan, PlanError, PlannedArgument, PlannedLaunch, PlannedStep, Selection},

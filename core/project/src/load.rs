@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{
     BrokenFile, IncludeFile, Part, Project,
     definition::{self, Definition},
-    kernel::{self, Kernel, Language},
+    kernel::{self, Kernel},
+    language::Language,
     launch::{KernelRole, LaunchContext},
     manifest::Manifest,
     problem::{self, Findings, Problem, ProjectError, ReadError, SourceLocation},

@@ -1,5 +1,6 @@
 //! Compiles a kernel and its reference for every workload that will run.
 
+mod attribution;
 mod whole_domain;
 
 use std::time::Duration;
@@ -12,12 +13,9 @@ use super::scalar_variations::{self, VariedWorkload};
 use super::wide_index_workload::WideIndexWorkload;
 use super::{Evaluation, PolicyUse, f32_reference, long_reduction};
 use crate::compile::Compiler;
-use crate::compile::artifact::Rejection;
-use crate::compile::diagnostics::{Place, Severity};
 use crate::compile::error::CompileError;
 use crate::compile::facts::{Facts, FactsError};
 use crate::compile::occupancy::Occupancy;
-use crate::compile::triton::TritonError;
 use crate::device::DeviceName;
 use crate::project::Purpose;
 use crate::project::candidate::CandidateHash;
@@ -29,9 +27,10 @@ use crate::verify::compiled_candidate::{CompiledCandidate, CompiledWorkload, Ext
 use crate::verify::device_session::{ModuleImage, Side};
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::not_judged::NotJudged;
-use crate::verify::program::{Program, ProgramError};
-use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
+use crate::verify::program::Program;
+use crate::verify::verdict::{Failure, NotRun, Refused, TimingUse, Wrong};
 use crate::verify::verification::Stop;
+use attribution::{of_candidate, of_program, of_reference};
 use whole_domain::{small_workloads, varied_workloads};
 
 /// The largest work of a workload on a virtual device, in operations and words moved: seconds, not minutes.
@@ -433,71 +432,6 @@ fn without_sizes(purpose: Purpose, stop: Stop) -> Stop {
     match (purpose, stop) {
         (Purpose::HeldOut, Stop::Request(_)) => Failure::Wrong(Box::new(Wrong::HeldOut)).into(),
         (Purpose::HeldOut | Purpose::Verify | Purpose::Measure, stop) => stop,
-    }
-}
-
-fn of_reference(error: &FactsError) -> Stop {
-    match error {
-        FactsError::Compile(CompileError::Cancelled) => NotJudged::Cancelled.into(),
-        FactsError::Compile(CompileError::Rejected(rejection)) => {
-            Stop::Request(rejected(rejection))
-        }
-        FactsError::Compile(_)
-        | FactsError::Plan(_)
-        | FactsError::Include(_)
-        | FactsError::Arguments { .. }
-        | FactsError::NoSuchKernel { .. } => Stop::Broken(format!("the reference: {error}")),
-    }
-}
-
-/// A reference that does not compile, with the first error of the compiler: often it is not written yet.
-fn rejected(rejection: &Rejection) -> String {
-    let mut errors = rejection.diagnostics.iter().filter(|each| each.severity >= Severity::Error);
-    let first = errors.next().map_or_else(String::new, |error| {
-        let place = match &error.place {
-            Place::Source(place) => format!("{}:{}: ", place.file, place.line),
-            Place::EndOfSource | Place::Ptx { .. } | Place::Nowhere => String::new(),
-        };
-        format!("{place}{}; ", error.message.lines().next().unwrap_or_default())
-    });
-    format!("the reference does not compile: {first}`lightbench check` shows everything")
-}
-
-/// Attributes missing compile facts to the candidate, the reference or the machine.
-fn of_candidate(error: FactsError) -> Stop {
-    if let FactsError::Compile(CompileError::Rejected(rejection)) = &error
-        && let Some(message) = rejection.newer_device_needed()
-    {
-        return NotJudged::NotSupported { reason: message.to_owned() }.into();
-    }
-    match error {
-        FactsError::Plan(error) => Stop::Request(error.to_string()),
-        FactsError::Compile(CompileError::Triton(error @ TritonError::Missing { .. })) => {
-            NotJudged::NotSupported { reason: error.to_string() }.into()
-        }
-        FactsError::Compile(CompileError::Cancelled) => NotJudged::Cancelled.into(),
-        FactsError::Compile(CompileError::TimedOut { limit }) => {
-            Failure::TimedOut { step: Step::Compile, workload: None, limit, at: None }.into()
-        }
-        FactsError::Compile(CompileError::Rejected(_)) | FactsError::NoSuchKernel { .. } => {
-            Failure::Compile(Box::new(error)).into()
-        }
-        FactsError::Include(_) | FactsError::Arguments { .. } => {
-            Failure::Refused(Refused::Build(Box::new(error))).into()
-        }
-        FactsError::Compile(error) => Stop::Broken(error.to_string()),
-    }
-}
-
-/// A feature that no available device has leaves the candidate unjudged; anything else is a defect of Lightbench.
-fn of_program(error: &ProgramError) -> Stop {
-    match error {
-        ProgramError::Unsupported(unsupported) => {
-            NotJudged::NotSupported { reason: unsupported.to_string() }.into()
-        }
-        ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
-            Stop::Broken(error.to_string())
-        }
     }
 }
 

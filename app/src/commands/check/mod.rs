@@ -12,6 +12,7 @@ use lightbench_core::compile::{Build, Compiler};
 use lightbench_core::device::DeviceSheet;
 
 use crate::args::Check;
+use crate::commands::python_setup;
 use crate::outcome::{Outcome, Status};
 use crate::report;
 use crate::session::Session;
@@ -32,7 +33,7 @@ pub fn run(session: &Session, arguments: &Check) -> Outcome {
         Ok(sheet) => sheet,
         Err(error) => return report::request(&error, arguments.json),
     };
-    let mut compiler = match session.compiler() {
+    let mut compiler = match python_setup::compiler(session) {
         Ok(compiler) => compiler,
         Err(failure) => return failure.outcome(arguments.json),
     };

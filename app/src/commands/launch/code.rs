@@ -23,6 +23,7 @@ use crate::args::Launch;
 use crate::commands::check::target::{self, Target};
 use crate::commands::check::{failure, kernel_file, text};
 use crate::commands::new::check_folders;
+use crate::commands::python_setup;
 use crate::outcome::{Outcome, Status};
 use crate::report::{self, Sources};
 use crate::session::Session;
@@ -122,7 +123,8 @@ impl LaunchedFile {
         arguments: &Launch,
         device: &Description,
     ) -> Result<CompiledCode, Outcome> {
-        let mut compiler = session.compiler().map_err(|failure| failure.outcome(arguments.json))?;
+        let mut compiler =
+            python_setup::compiler(session).map_err(|failure| failure.outcome(arguments.json))?;
         let candidate = self.candidate(arguments, device)?;
         let compiled = compile(session, &mut compiler, &candidate, arguments, device);
         let artifact = compiled.map_err(|error| self.rejected(&error, arguments))?;

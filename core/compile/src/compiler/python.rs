@@ -1,14 +1,24 @@
 //! Compilation of Triton kernels: PTX from a Python worker, machine code from the assembler.
 
+use std::time::Duration;
+
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_project::launch::triton::TritonCall;
 use lightbench_python::{Interpreter, PythonAccess, PythonError, Worker};
 
-use lightbench_worker::error::WorkerError;
+use lightbench_worker::error::{Stage, WorkerError};
+use serde::Deserialize;
 
 use super::{BatchJob, Compiled, Compiler};
+use crate::artifact::Rejection;
+use crate::diagnostics::{Diagnostic, Place, Severity, SourcePlace};
 use crate::error::CompileError;
 use crate::job::{CompileJob, Source};
-use crate::triton::{self, TritonError, TritonOutput, TritonSource};
+use crate::target::Target;
+use crate::triton::{TritonError, TritonLaunch, TritonOutput, TritonSource};
+
+/// The service of the Python worker.
+const SERVICE: &str = "triton_compile";
 
 /// How Triton is installed.
 const INSTALL: &str = "install it with `python3 -m pip install triton`, or name another interpreter by `LIGHTBENCH_PYTHON`";
@@ -45,7 +55,7 @@ impl Compiler {
             None => {
                 let (worker, _) = self.triton(cancellation)?;
                 let subject = (source, target);
-                let output = triton::generate(worker, subject, order.limit, cancellation)?;
+                let output = generate(worker, subject, order.limit, cancellation)?;
                 self.keep(key, &output);
                 output
             }
@@ -90,4 +100,105 @@ fn missing(error: &PythonError) -> CompileError {
         return CompileError::Cancelled;
     }
     TritonError::Missing { reason: format!("{error}; {INSTALL}") }.into()
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    Rejected { rejected: RejectedText },
+    Compiled(TritonOutput),
+}
+
+#[derive(Deserialize)]
+struct RejectedText {
+    message: String,
+    line: u32,
+    column: u32,
+}
+
+/// Generates PTX.
+///
+/// # Errors
+/// Triton rejects the kernel, exceeds the limit, or fails.
+fn generate(
+    worker: &mut Worker,
+    (source, target): (&TritonSource, Target),
+    limit: Duration,
+    cancellation: &Cancellation,
+) -> Result<TritonOutput, CompileError> {
+    let request = source.request(target);
+    let blobs = [source.text.as_bytes()];
+    let mut reply = worker.call(SERVICE, &request, &blobs, limit, cancellation);
+    if reply.as_ref().is_err_and(is_crash) {
+        // Once more in a new process: the code of an earlier kernel may have damaged the first one.
+        reply = worker.call(SERVICE, &request, &blobs, limit, cancellation);
+    }
+    let reply = reply.map_err(|error| from_python(error, limit))?;
+    let unexpected = |error: serde_json::Error| TritonError::Answer(error.to_string());
+    match serde_json::from_value(reply.value).map_err(unexpected)? {
+        Answer::Compiled(output) => {
+            check(&output.launch, &source.call).map_err(CompileError::Rejected)?;
+            Ok(output)
+        }
+        Answer::Rejected { rejected } => {
+            Err(CompileError::Rejected(rejection(&source.name, rejected)))
+        }
+    }
+}
+
+/// Whether the process ended by a signal that its own code caused, as after a failed assertion of LLVM.
+fn is_crash(error: &PythonError) -> bool {
+    matches!(error, PythonError::Worker(WorkerError::Died { during: Stage::Call, death, oom_kills: 0, .. })
+        if death.is_crash())
+}
+
+/// A process that crashed twice on one kernel was crashed by this kernel.
+fn from_python(error: PythonError, limit: Duration) -> CompileError {
+    if is_crash(&error) {
+        let message = format!("Triton ended without a message: {error}");
+        return CompileError::Rejected(rejected_at(Place::Nowhere, message));
+    }
+    if let PythonError::Worker(WorkerError::Cancelled) = error {
+        return CompileError::Cancelled;
+    }
+    if let PythonError::Worker(WorkerError::TimedOut { during: Stage::Call, .. }) = error {
+        return CompileError::TimedOut { limit };
+    }
+    TritonError::Python(error).into()
+}
+
+fn rejection(file: &str, RejectedText { message, line, column }: RejectedText) -> Rejection {
+    let place = if line == 0 {
+        Place::Nowhere
+    } else {
+        Place::Source(SourcePlace {
+            file: file.to_owned(),
+            line,
+            column: Some(column).filter(|column| *column > 0),
+            excerpt: None,
+            foreign: false,
+        })
+    };
+    rejected_at(place, message)
+}
+
+fn rejected_at(place: Place, message: String) -> Rejection {
+    let severity = Severity::Error;
+    let diagnostic = Diagnostic { place, severity, code: None, message, notes: Vec::new() };
+    Rejection { diagnostics: vec![diagnostic], other: String::new() }
+}
+
+/// Refuses what cannot be launched here.
+fn check(launch: &TritonLaunch, call: &TritonCall) -> Result<(), Rejection> {
+    let reason = if launch.kept.iter().any(|index| *index >= call.arguments.len()) {
+        "Triton names an argument that the launch does not have"
+    } else if launch.global_scratch > 0 {
+        "the kernel needs global scratch memory (a descriptor made in the kernel, for example), which launches do not \
+         provide yet"
+    } else if launch.tensor_memory > 0 {
+        "the kernel needs tensor memory, which is not supported yet"
+    } else {
+        return Ok(());
+    };
+    Err(rejected_at(Place::Nowhere, reason.to_owned()))
 }

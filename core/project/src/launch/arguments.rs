@@ -4,12 +4,12 @@ use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::{KernelRole, Scratch, tensor_maps::BufferLayout, written::LaunchBlockWritten};
-use crate::Language;
 use crate::argument::{ValueArgument, parse_value};
 use crate::compare::Comparator;
 use crate::definition;
 use crate::definition::{Definition, Inputs};
 use crate::expression::Scope;
+use crate::language::Language;
 use crate::locate::Located;
 use crate::names::is_identifier;
 use crate::problem::Findings;

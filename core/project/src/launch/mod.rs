@@ -27,9 +27,9 @@ pub use written::Architecture;
 
 use self::written::{LaunchBlockWritten, StepWritten};
 use super::{
-    Language,
     definition::{Definition, Inputs},
     expression::{DeviceNames, Expression, Kind, Openness, Scope},
+    language::Language,
     locate::Located,
     names::is_identifier,
     problem::Findings,

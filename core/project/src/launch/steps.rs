@@ -8,8 +8,8 @@ use super::{
     triton::{self, TritonOptions},
     written::{FillStepWritten, LaunchWritten, RepeatWritten, StepWritten, TritonLaunchWritten},
 };
-use crate::Language;
 use crate::expression::{Expression, Kind, Scope};
+use crate::language::Language;
 use crate::locate::Located;
 use crate::problem::Findings;
 use crate::scalar::scalar_value;

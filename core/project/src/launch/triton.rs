@@ -10,6 +10,7 @@ use super::arguments::Names;
 use super::flags::Flag;
 use super::plan::{PlanError, within};
 use super::steps::{self, LaunchStep};
+pub use super::written::ConstexprValue;
 use super::written::{ConstexprWritten, FlagWritten, LaunchBlockWritten, TritonLaunchWritten};
 use super::{Argument, Buffer, Launch};
 use crate::argument::ValueArgument;
@@ -56,21 +57,6 @@ pub enum Constexpr {
     Formula(Expression),
     /// Any other value.
     Value(ConstexprValue),
-}
-
-/// A compile-time constant of a Triton kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ConstexprValue {
-    /// Python's `int`.
-    Integer(i64),
-    /// Python's `bool`.
-    Boolean(bool),
-    /// Python's `str`.
-    Text(String),
-    /// A type of `triton.language`, such as `float16`.
-    Type(String),
-    /// Python's `None`.
-    None,
 }
 
 /// Everything that determines the code that Triton generates for a kernel, besides the text of its file and the device.

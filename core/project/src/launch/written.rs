@@ -10,8 +10,6 @@ use ron::value::RawValue;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::triton::ConstexprValue;
-
 use crate::manifest::Init;
 use crate::written::{Entries, ExpressionWritten, NumberWritten};
 
@@ -122,7 +120,22 @@ fn default_ctas() -> ExpressionWritten {
     ExpressionWritten("1".to_owned())
 }
 
-/// A compile-time constant of a Triton kernel: an expression, a boolean, a text in single quotes, `tl.` and the name of a
+/// A compile-time constant of a Triton kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ConstexprValue {
+    /// Python's `int`.
+    Integer(i64),
+    /// Python's `bool`.
+    Boolean(bool),
+    /// Python's `str`.
+    Text(String),
+    /// A type of `triton.language`, such as `float16`.
+    Type(String),
+    /// Python's `None`.
+    None,
+}
+
+/// A compile-time constant as written: an expression, a boolean, a text in single quotes, `tl.` and the name of a
 /// type, or `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConstexprWritten {
