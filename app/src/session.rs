@@ -56,12 +56,14 @@ pub struct Session {
     pub cancellation: Cancellation,
     /// Lightbench's folder in the user's state folder.
     pub state: Option<PathBuf>,
+    /// The Python interpreter that `LIGHTBENCH_PYTHON` names.
+    pub python: Option<PathBuf>,
 }
 
 impl Session {
     /// A session in this environment, without signal handlers.
     pub fn new(surroundings: HostEnvironment) -> Self {
-        Self { host: surroundings, cancellation: Cancellation::new(), state: None }
+        Self { host: surroundings, cancellation: Cancellation::new(), state: None, python: None }
     }
 
     /// The session of this process, with the paths from the command line.
@@ -74,7 +76,9 @@ impl Session {
         let state = place(places.state.as_ref(), "LIGHTBENCH_STATE").or_else(user_state);
         #[cfg(unix)]
         have_long_files_refused();
-        Self { host: surroundings, cancellation: interruption(), state }
+        let python = env::var_os("LIGHTBENCH_PYTHON").filter(|value| !value.is_empty());
+        let python = python.map(PathBuf::from);
+        Self { host: surroundings, cancellation: interruption(), state, python }
     }
 
     /// The command that starts a worker: this program.
@@ -117,12 +121,6 @@ impl Session {
         let toolchain = self.toolchain()?;
         let command = self.worker_command().map_err(CompilerError::Program)?;
         Ok(Compiler::new(toolchain, command, self.host.cache.clone()))
-    }
-
-    /// The interpreter that `LIGHTBENCH_PYTHON` names.
-    #[must_use]
-    pub fn named_python(&self) -> Option<PathBuf> {
-        env::var_os("LIGHTBENCH_PYTHON").filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
     /// The toolchain: found on this machine, or else fetched now.

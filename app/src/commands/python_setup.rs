@@ -57,7 +57,7 @@ pub(crate) fn compiler(session: &Session) -> Result<Compiler, CompilerError> {
 
 fn access_with(session: &Session, settings: PythonSettings) -> PythonAccess {
     let PythonSettings { interpreter, without_sandbox } = settings;
-    let explicit = session.named_python().or(interpreter);
+    let explicit = session.python.clone().or(interpreter);
     let search = InterpreterSearch { explicit, path: session.host.path.clone() };
     PythonAccess { search, without_sandbox }
 }

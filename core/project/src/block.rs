@@ -64,6 +64,16 @@ pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Box<
     Ok(found)
 }
 
+/// The language of a text that is in no file, where its launch block or its first word decides it.
+pub(super) fn language_of(text: &str) -> Option<Language> {
+    if !python_openings(text).is_empty() {
+        return Some(Language::Triton);
+    }
+    let first =
+        tokens(text).find(|token| !matches!(token.kind, TokenKind::Comment | TokenKind::Space))?;
+    text[first.range.start..].starts_with(".version").then_some(Language::Ptx)
+}
+
 /// The problem of a file without its required block.
 pub(super) fn missing(file: &Path, text: &str) -> Box<Problem> {
     let marks = Marks::of(file);

@@ -25,4 +25,13 @@ impl Language {
             () => Self::Cuda,
         }
     }
+
+    /// The extension of its files.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Cuda => "cu",
+            Self::Ptx => "ptx",
+            Self::Triton => "py",
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    BrokenFile, IncludeFile, Part, Project,
+    BrokenFile, IncludeFile, Part, Project, block,
     definition::{self, Definition},
     kernel::{self, Kernel},
     language::Language,
@@ -64,14 +64,18 @@ impl Project {
         Err(ProjectError::Problems { problems })
     }
 
-    /// A kernel of this project from a text that is in no file.
+    /// A kernel of this project from a text that is in no file. If the text does not decide its language, it has that of
+    /// the project's file with this name, or is CUDA C++.
     ///
     /// # Errors
     /// Everything that is wrong with it.
     pub fn draft(&self, name: &str, source: String) -> Result<Kernel, Vec<Problem>> {
-        let file = PathBuf::from(format!("kernels/{name}.cu"));
+        let file = self.kernel(name).ok().map(|kernel| &kernel.file);
+        let file = file.or_else(|| self.broken_kernel(name).map(|broken| &broken.file));
+        let known = || file.map_or(Language::Cuda, |file| Language::from_path(file));
+        let language = block::language_of(&source).unwrap_or_else(known);
+        let file = PathBuf::from(format!("kernels/{name}.{}", language.extension()));
         let project = Some((&self.definition, self.workloads.as_slice()));
-        let language = Language::from_path(&file);
         kernel::check(&file, source, LaunchContext { role: KernelRole::Variant, language, project })
     }
 }

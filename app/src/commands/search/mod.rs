@@ -13,6 +13,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
 use lightbench_core::engine::EngineRunner;
+use lightbench_core::project::{Language, Project};
 use lightbench_core::search::entry::End;
 use lightbench_core::search::operators::WaitControl;
 use lightbench_core::search::{
@@ -103,7 +104,7 @@ fn searched(
     if let Err(error) = journals::save_learnt(session, &learnt) {
         notices.push(format!("learnt knowledge cannot be stored: {error}"));
     }
-    let written = written(arguments, &project.root, &story);
+    let written = written(arguments, &project, &story);
     notices.extend(repeats);
     notices.extend(story.unanswered_models().iter().map(text::silence));
     let status = status(&story);
@@ -156,7 +157,7 @@ fn status(story: &SearchState) -> Status {
 /// Writes the best kernel to a file, if requested, and reports it.
 fn written(
     arguments: &args::Searching,
-    root: &std::path::Path,
+    project: &Project,
     story: &SearchState,
 ) -> io::Result<String> {
     let Some(name) = &arguments.write else { return Ok(String::new()) };
@@ -168,7 +169,9 @@ fn written(
     if !is_name {
         return Err(io::Error::other(format!("`{name}` is not a valid kernel name")));
     }
-    let path = root.join("kernels").join(format!("{name}.cu"));
+    let language =
+        project.kernel(&story.header.kernel).map_or(Language::Cuda, |known| known.language);
+    let path = project.root.join("kernels").join(format!("{name}.{}", language.extension()));
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
     file.write_all(story.variants[best].proposal.source.as_bytes())?;
     Ok(format!("\nwritten to {}\n", path.display()))

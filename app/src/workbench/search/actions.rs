@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lightbench_core::evaluate::Run;
-use lightbench_core::project::Kernel;
+use lightbench_core::project::{Kernel, Language};
 use lightbench_core::search::entry::End;
 use lightbench_core::search::{Budget, Header, SearchState, UnansweredModel, Verdict};
 
@@ -299,13 +299,14 @@ impl Workbench {
             None => &opened.kernel,
         };
         let project = &opened.project;
+        let language = project.kernel(stem).map_or(Language::Cuda, |kernel| kernel.language);
         let is_free = |(_, file): &(String, PathBuf)| {
             let mut known = project.kernels.iter().chain(&project.wrong);
             self.documents.get(file).is_none() && known.all(|kernel| kernel.file != *file)
         };
         let named = |number: usize| {
             let name = format!("{stem}-{number}");
-            let file = PathBuf::from(format!("kernels/{name}.cu"));
+            let file = PathBuf::from(format!("kernels/{name}.{}", language.extension()));
             (name, file)
         };
         (2..).map(named).find(is_free).ok_or_else(|| "no unused kernel name was found".to_owned())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fixture::{files, load, problems};
+use super::fixture::{KERNEL, files, load, problems};
 use crate::launch::triton::{Assumption, ConstexprValue, TritonCall};
 use crate::{DeviceFacts, PlannedStep};
 
@@ -93,4 +93,20 @@ fn what_a_triton_launch_cannot_have_is_a_problem() {
     py("\"\"\"@ lightbench() \"\"\"\n", "\"\"\"", "the launch block ends with `\"\"\"`");
     let block = format!("/*@ lightbench(title: \"t\", steps: [{STEP}]) @*/\n");
     check("fast.cu", &block, "triton(", "in a file that is not Python");
+}
+
+#[test]
+fn a_text_in_no_file_has_the_language_that_it_shows() {
+    let python = kernel(STEP, "");
+    let project = load(&with_kernel("fast.py", &python)).unwrap_or_else(|error| panic!("{error}"));
+    let check = |name: &str, text: &str, file: &str| match project.draft(name, text.to_owned()) {
+        Ok(kernel) => assert_eq!(kernel.file, std::path::Path::new(file), "{name}"),
+        Err(problems) => assert!(problems[0].to_string().contains(file), "{name}: {problems:?}"),
+    };
+    check("fast", &python, "kernels/fast.py");
+    check("fast-2", &python, "kernels/fast-2.py");
+    check("fast", "import triton\n", "kernels/fast.py");
+    check("naive", KERNEL, "kernels/naive.cu");
+    check("other", "int x;\n", "kernels/other.cu");
+    check("other", "// PTX\n/* of */ .version 8.0\n", "kernels/other.ptx");
 }
