@@ -111,9 +111,7 @@ fn compile(
     capability: ComputeCapability,
     (build, architecture): (Build, Architecture),
 ) -> Module {
-    let mut kernel = Kernel::load_standalone(file).unwrap();
-    // Includes are searched beside the folders.
-    kernel.file = folder().join(file.file_name().unwrap());
+    let kernel = Kernel::load_standalone_with(file, &[folder()]).unwrap();
     let selection = Selection {
         triton: None,
         parameters: Vec::new(),

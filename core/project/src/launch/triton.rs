@@ -237,7 +237,9 @@ impl TritonOptions {
             match flag {
                 Flag::Fmad(on) => fuse = *on,
                 Flag::MaxRegisters(registers) => {
-                    max_registers = Some(count("maxrregcount", registers, 255)?);
+                    let registers = registers.integer(environment);
+                    // The check of the flags reports a value out of range.
+                    max_registers = registers.ok().and_then(|count| u32::try_from(count).ok());
                 }
                 Flag::FastMath
                 | Flag::Ftz(_)

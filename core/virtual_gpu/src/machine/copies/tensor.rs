@@ -106,8 +106,12 @@ impl Worker<'_, '_> {
                 TensorDirection::Load { barrier, ranks: Some(ranks) } => {
                     self.load_box_to_cluster(op, (&copy, &tensor), (barrier, *ranks), frame);
                 }
-                TensorDirection::Store => self.store_box(&copy, &tensor, StoreEffect::Write),
-                TensorDirection::Reduce(reduction) => self.reduce_box(&copy, &tensor, *reduction),
+                TensorDirection::Store => {
+                    self.store_box(&copy, &tensor.stored(), StoreEffect::Write);
+                }
+                TensorDirection::Reduce(reduction) => {
+                    self.reduce_box(&copy, &tensor.stored(), *reduction);
+                }
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The rows of a box: where each one lies in shared and global memory, and which part of it is inside the tensor.
 //!
-//! The layout is that of an H100 and an H200. Rows follow each other in shared memory; with a swizzle their distance
+//! The layout is that of an H100 and an H200. Stores and reductions write whole chunks of 16 bytes: the elements of the box
+//! behind the end of a row are written too, up to the end of the chunk, which the distance of rows, a multiple of 16 bytes,
+//! includes. Rows follow each other in shared memory; with a swizzle their distance
 //! is its span, even if they are shorter. Along every dimension but the innermost, only each n-th element is copied,
 //! where n is the element stride; the innermost element stride has no effect.
 
@@ -9,6 +11,7 @@ use std::ops::Range;
 use lightbench_primitives::tensor_map::TensorMap;
 
 use super::super::race::Source;
+use super::super::swizzle::CHUNK;
 
 /// A box of a tensor at given coordinates.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub(super) struct TensorBox {
     coordinates: Vec<i32>,
     /// Copied elements along each dimension.
     copied: Vec<u32>,
+    /// Bytes in which a row ends: an element for a load, a chunk for a store or a reduction.
+    end_unit: u32,
 }
 
 /// A row of a box: neighbours along the innermost dimension.
@@ -39,7 +44,14 @@ impl TensorBox {
         let strides = strides.map(|(dimension, stride)| if dimension == 0 { 1 } else { *stride });
         let copied = sides.iter().zip(strides).map(|(side, stride)| side.div_ceil(stride));
         let start = buffer.wrapping_add(map.offset);
-        Self { start, coordinates: coordinates.to_vec(), copied: copied.collect(), map }
+        let (coordinates, copied) = (coordinates.to_vec(), copied.collect());
+        let end_unit = map.element.bytes();
+        Self { start, coordinates, copied, end_unit, map }
+    }
+
+    /// The same box for a store or a reduction.
+    pub(super) fn stored(self) -> Self {
+        Self { end_unit: CHUNK, ..self }
     }
 
     fn element(&self) -> u32 {
@@ -78,7 +90,7 @@ impl TensorBox {
         // A dimension has at most 2^32 elements.
         let end = self.map.dims[0] as i64;
         let clamp = |position: i64| (position - first).clamp(0, side) as u32 * self.element();
-        clamp(0)..clamp(end)
+        clamp(0)..clamp(end).next_multiple_of(self.end_unit)
     }
 
     /// The bytes of global memory inside the tensor.
@@ -172,6 +184,18 @@ mod tests {
         assert_eq!(rows, [0..0, 16..64]);
         let tensor = boxed([i32::MAX - 7, 0], [32, 1], [1, 1], Swizzle::None);
         assert_eq!(tensor.rows().next().unwrap().inside, 0..0);
+    }
+
+    #[test]
+    fn a_stored_row_ends_with_a_chunk() {
+        let stored = |start, side| boxed([start, 0], [side, 1], [1, 1], Swizzle::None).stored();
+        let check = |start, side, expected: Range<u32>| {
+            assert_eq!(stored(start, side).rows().next().unwrap().inside, expected);
+        };
+        check(88, 32, 0..32);
+        check(96, 8, 0..16);
+        check(0, 96, 0..192);
+        check(104, 8, 0..0);
     }
 
     #[test]
