@@ -28,7 +28,7 @@ fn find(explicit: impl Into<PathBuf>) -> Result<Interpreter, PythonError> {
     Interpreter::find(&search, &configuration(), &never())
 }
 
-/// The system's interpreter; `None`, with a printed line, where there is none or no sandbox.
+/// The system's interpreter. Prints that the test is skipped and returns `None` without an interpreter or a sandbox.
 fn system_interpreter() -> Option<&'static Interpreter> {
     static FOUND: OnceLock<Option<Interpreter>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {

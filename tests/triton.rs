@@ -1,6 +1,6 @@
 //! Triton kernels in projects: from a Python file to a verdict, compiled by the Triton of `LIGHTBENCH_PYTHON`.
 //!
-//! Where there is none a test says so and passes, unless `LIGHTBENCH_REQUIRE_TRITON` is set.
+//! Without Triton a test prints that it is skipped and passes; with `LIGHTBENCH_REQUIRE_TRITON` it fails.
 
 use std::fs;
 

@@ -76,8 +76,7 @@ impl Session {
         let state = place(places.state.as_ref(), "LIGHTBENCH_STATE").or_else(user_state);
         #[cfg(unix)]
         have_long_files_refused();
-        let python = env::var_os("LIGHTBENCH_PYTHON").filter(|value| !value.is_empty());
-        let python = python.map(PathBuf::from);
+        let python = place(None, "LIGHTBENCH_PYTHON");
         Self { host: surroundings, cancellation: interruption(), state, python }
     }
 

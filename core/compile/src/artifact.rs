@@ -101,6 +101,12 @@ pub struct Rejection {
 }
 
 impl Rejection {
+    /// A rejection for one reason.
+    pub(super) fn new(place: Place, message: String) -> Self {
+        let diagnostics = vec![Diagnostic { place, ..error(message) }];
+        Self { diagnostics, other: String::new() }
+    }
+
     /// The first error, if the only errors are about instructions that the device lacks and a newer one has.
     #[must_use]
     pub fn newer_device_needed(&self) -> Option<&str> {
@@ -133,10 +139,7 @@ pub fn from_compiler(
 /// The reason.
 pub fn check_header(ptx: &str, device: ComputeCapability) -> Result<(), Rejection> {
     let checked = lightbench_ptx::header::check(&lightbench_ptx::read(ptx), device);
-    checked.map_err(|problem| Rejection {
-        diagnostics: vec![error(problem.to_string())],
-        other: String::new(),
-    })
+    checked.map_err(|problem| Rejection::new(Place::Nowhere, problem.to_string()))
 }
 
 /// Reads PTX with the assembler's answer, if there is an assembler.

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
-use lightbench_python::PythonAccess;
 use lightbench_toolchain::doctor::FETCH_COMMAND;
 use lightbench_toolchain::{
     HeaderError, HeaderExtraction, HeaderFolder, HeaderState, Headers, Toolchain,
@@ -133,7 +132,7 @@ impl Compiler {
             workers: processors().min(MOST_WORKERS),
             pool: None,
             tool_worker: None,
-            python: Python::NotSearched(PythonAccess::default()),
+            python: Python::default(),
             notices: Vec::new(),
         }
     }

@@ -14,21 +14,37 @@ use super::{
 /// The first word of a launch block.
 pub(super) const WORD: &str = "lightbench";
 
-/// What encloses a launch block. An `@` follows the opening and precedes the closing mark.
-struct Marks {
+/// How launch blocks are written in a language. An `@` follows the opening and precedes the closing mark.
+struct Notation {
     open: &'static str,
     close: &'static str,
     whole: &'static str,
+    /// An example of a step.
+    step: &'static str,
+    /// Where blocks open in a text.
+    openings: fn(&str) -> Vec<usize>,
 }
 
-const COMMENT: Marks = Marks { open: "/*", close: "*/", whole: "`/*@ lightbench( … ) @*/`" };
-const PYTHON: Marks =
-    Marks { open: QUOTES, close: QUOTES, whole: "`\"\"\"@ lightbench( … ) @\"\"\"`" };
+const COMMENT: Notation = Notation {
+    open: "/*",
+    close: "*/",
+    whole: "`/*@ lightbench( … ) @*/`",
+    step: "launch(kernel: \"…\", grid: […], block: […])",
+    openings,
+};
+
+const PYTHON: Notation = Notation {
+    open: QUOTES,
+    close: QUOTES,
+    whole: "`\"\"\"@ lightbench( … ) @\"\"\"`",
+    step: "triton(kernel: \"…\", args: […], constexprs: {…}, grid: […])",
+    openings: python_openings,
+};
 
 /// The quotes of a Python string of several lines.
 const QUOTES: &str = "\"\"\"";
 
-impl Marks {
+impl Notation {
     fn of(file: &Path) -> Self {
         match Language::from_path(file) {
             Language::Cuda | Language::Ptx => COMMENT,
@@ -40,13 +56,9 @@ impl Marks {
 /// The bytes of the block's RON text: from its name to its closing bracket; `None` if the file has no block.
 pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Box<Problem>> {
     let mut found: Option<Range<usize>> = None;
-    let marks = Marks::of(file);
-    let openings = match Language::from_path(file) {
-        Language::Cuda | Language::Ptx => openings(text),
-        Language::Triton => python_openings(text),
-    };
-    for opened in openings {
-        let block = one(file, text, (opened, &marks))?;
+    let notation = Notation::of(file);
+    for opened in (notation.openings)(text) {
+        let block = one(file, text, (opened, &notation))?;
         if let Some(first) = found {
             let first = text[..first.start].matches('\n').count() + 1;
             let found = format!("a second launch block; the first is on line {first}");
@@ -76,12 +88,7 @@ pub(super) fn language_of(text: &str) -> Option<Language> {
 
 /// The problem of a file without its required block.
 pub(super) fn missing(file: &Path, text: &str) -> Box<Problem> {
-    let marks = Marks::of(file);
-    let Marks { open, close, whole } = &marks;
-    let step = match Language::from_path(file) {
-        Language::Cuda | Language::Ptx => "launch(kernel: \"…\", grid: […], block: […])",
-        Language::Triton => "triton(kernel: \"…\", args: […], constexprs: {…}, grid: […])",
-    };
+    let Notation { open, close, whole, step, .. } = Notation::of(file);
     let help = format!("add `{open}@ lightbench(title: \"…\", steps: [{step}]) @{close}`");
     let expected = format!("one block {whole}");
     report(file, text, 0..0, "the file has no launch block", &expected, Some(&help))
@@ -136,9 +143,9 @@ fn string_end(text: &str, mut at: usize, quote: &str) -> usize {
 fn one(
     file: &Path,
     text: &str,
-    (opened, marks): (usize, &Marks),
+    (opened, notation): (usize, &Notation),
 ) -> Result<Range<usize>, Box<Problem>> {
-    let inside = opened + marks.open.len() + 1;
+    let inside = opened + notation.open.len() + 1;
     let rest = &text[inside..];
     let lead = rest.len() - rest.trim_start().len();
     let word_start = inside + lead;
@@ -152,18 +159,18 @@ fn one(
         } else {
             format!("unknown block `{word}`")
         };
-        return Err(report(file, text, span, &found, marks.whole, near.as_deref()));
+        return Err(report(file, text, span, &found, notation.whole, near.as_deref()));
     }
-    let end = format!("`) @{}`", marks.close);
-    let Some(close) = rest.find(marks.close) else {
+    let end = format!("`) @{}`", notation.close);
+    let Some(close) = rest.find(notation.close) else {
         let found = "the launch block is not closed";
         let expected = format!("{end} at its end");
         return Err(report(file, text, opened..inside, found, &expected, None));
     };
     let Some(body) = rest[..close].strip_suffix('@') else {
-        let span = inside + close..inside + close + marks.close.len();
-        let found = format!("the launch block ends with `{}`", marks.close);
-        let expected = format!("`@{}`", marks.close);
+        let span = inside + close..inside + close + notation.close.len();
+        let found = format!("the launch block ends with `{}`", notation.close);
+        let expected = format!("`@{}`", notation.close);
         return Err(report(file, text, span, &found, &expected, Some(&format!("write {end}"))));
     };
     Ok(word_start..inside + body.trim_end().len())

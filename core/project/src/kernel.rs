@@ -62,7 +62,7 @@ impl Kernel {
         if language == Language::Triton {
             return Err(ProjectError::Problems { problems: vec![no_project(path, &source)] });
         }
-        let around = LaunchContext { role: KernelRole::Standalone, language, project: None };
+        let around = LaunchContext { role: KernelRole::Standalone, project: None };
         let launch = match check_launch(path, &source, around) {
             Ok(launch) => launch,
             Err(problems) => return Err(ProjectError::Problems { problems }),
@@ -101,7 +101,7 @@ pub(super) fn check(
     }
     match check_launch(file, &source, around) {
         Ok(Some(launch)) if problems.is_empty() => {
-            let (file, language) = (file.to_path_buf(), around.language);
+            let (file, language) = (file.to_path_buf(), Language::from_path(file));
             return Ok(Kernel { name, file, language, role: around.role, source, launch });
         }
         Ok(Some(_)) => {}
@@ -122,7 +122,8 @@ fn check_launch(
     let (written, located) = ron_text::read::<LaunchBlockWritten>(file, source, range)
         .map_err(|problem| vec![*problem])?;
     let mut findings = Findings::new(&located);
-    let launch = launch::check(&mut findings, &located.tree, &written, around);
+    let context = (around, Language::from_path(file));
+    let launch = launch::check(&mut findings, &located.tree, &written, context);
     let problems = findings.into_problems();
     if problems.is_empty() { Ok(Some(launch)) } else { Err(problems) }
 }

@@ -39,8 +39,7 @@ impl Project {
         let project =
             definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
         let (file, source) = files.reference.clone();
-        let around =
-            LaunchContext { role: KernelRole::Reference, language: Language::Cuda, project };
+        let around = LaunchContext { role: KernelRole::Reference, project };
         let reference =
             kernel::check(&file, source, around).map_err(|more| problems.extend(more)).ok();
         let sorted = files.sorted(project);
@@ -76,7 +75,7 @@ impl Project {
         let language = block::language_of(&source).unwrap_or_else(known);
         let file = PathBuf::from(format!("kernels/{name}.{}", language.extension()));
         let project = Some((&self.definition, self.workloads.as_slice()));
-        kernel::check(&file, source, LaunchContext { role: KernelRole::Variant, language, project })
+        kernel::check(&file, source, LaunchContext { role: KernelRole::Variant, project })
     }
 }
 
@@ -178,9 +177,7 @@ impl Files {
                 return Ok(ParsedFile::Include(IncludeFile { file, source }));
             }
         };
-        let language = Language::from_path(file);
-        let around = LaunchContext { role, language, project };
-        let checked = kernel::check(file, source.to_owned(), around);
+        let checked = kernel::check(file, source.to_owned(), LaunchContext { role, project });
         match (self.clash(index, source), checked) {
             (None, checked) => checked.map(|kernel| ParsedFile::Kernel(Box::new(kernel))),
             // Two kernels of the same name are ambiguous.

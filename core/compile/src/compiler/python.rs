@@ -5,13 +5,12 @@ use std::time::Duration;
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::launch::triton::TritonCall;
 use lightbench_python::{Interpreter, PythonAccess, PythonError, Worker};
-
 use lightbench_worker::error::{Stage, WorkerError};
 use serde::Deserialize;
 
-use super::{BatchJob, Compiled, Compiler};
+use super::{BatchJob, Compiled, Compiler, identity};
 use crate::artifact::Rejection;
-use crate::diagnostics::{Diagnostic, Place, Severity, SourcePlace};
+use crate::diagnostics::{Place, SourcePlace};
 use crate::error::CompileError;
 use crate::job::{CompileJob, Source};
 use crate::target::Target;
@@ -23,20 +22,25 @@ const SERVICE: &str = "triton_compile";
 /// How Triton is installed.
 const INSTALL: &str = "install it with `python3 -m pip install triton`, or name another interpreter by `LIGHTBENCH_PYTHON`";
 
-/// Python, which is looked for when the first Triton kernel is compiled.
+/// Python for Triton kernels, which is looked for when the first one is compiled.
+#[derive(Debug, Default)]
+pub(super) struct Python {
+    access: PythonAccess,
+    triton: Option<Triton>,
+}
+
+/// An interpreter with Triton.
 #[derive(Debug)]
-pub(super) enum Python {
-    /// Not looked for yet.
-    NotSearched(PythonAccess),
-    /// An interpreter with this version of Triton.
-    Found { worker: Box<Worker>, triton: String },
+struct Triton {
+    worker: Worker,
+    version: String,
 }
 
 impl Compiler {
     /// Sets where Python is looked for; without it, Triton kernels do not compile.
     #[must_use]
     pub fn with_python(mut self, access: PythonAccess) -> Self {
-        self.python = Python::NotSearched(access);
+        self.python = Python { access, triton: None };
         self
     }
 
@@ -47,13 +51,13 @@ impl Compiler {
         cancellation: &Cancellation,
     ) -> Result<Compiled, CompileError> {
         let CompileJob { target, build, .. } = *order.job;
-        let (worker, version) = self.triton(cancellation)?;
-        let program = worker.interpreter().program.display().to_string();
-        let key = order.job.key(&format!("triton {version} {program}"));
+        let Triton { worker, version } = self.triton(cancellation)?;
+        let program = &worker.interpreter().program;
+        let key = order.job.key(&identity(program, &format!("triton {version}")));
         let output: TritonOutput = match self.cached(key) {
             Some(output) => output,
             None => {
-                let (worker, _) = self.triton(cancellation)?;
+                let Triton { worker, .. } = self.triton(cancellation)?;
                 let subject = (source, target);
                 let output = generate(worker, subject, order.limit, cancellation)?;
                 self.keep(key, &output);
@@ -70,27 +74,25 @@ impl Compiler {
         Ok(compiled)
     }
 
-    /// The worker and the version of Triton.
-    fn triton(&mut self, cancellation: &Cancellation) -> Result<(&mut Worker, &str), CompileError> {
-        if let Python::NotSearched(access) = &self.python {
-            let configuration = access.configuration(self.command.clone());
-            let interpreter = Interpreter::find(&access.search, &configuration, cancellation)
-                .map_err(|error| missing(&error))?;
-            let Some(triton) = interpreter.packages.triton.clone() else {
-                let program = interpreter.program.display();
-                let reason = format!("`{program}` has no Triton; {INSTALL}");
-                return Err(TritonError::Missing { reason }.into());
-            };
-            let worker = Box::new(Worker::new(interpreter, configuration));
-            self.python = Python::Found { worker, triton };
-        }
-        match &mut self.python {
-            Python::Found { worker, triton } => Ok((worker, triton)),
-            Python::NotSearched(_) => {
-                let reason = "Python was not found".to_owned();
-                Err(TritonError::Missing { reason }.into())
-            }
-        }
+    fn triton(&mut self, cancellation: &Cancellation) -> Result<&mut Triton, CompileError> {
+        let found = match self.python.triton.take() {
+            Some(found) => found,
+            None => self.find_triton(cancellation)?,
+        };
+        Ok(self.python.triton.insert(found))
+    }
+
+    fn find_triton(&self, cancellation: &Cancellation) -> Result<Triton, CompileError> {
+        let access = &self.python.access;
+        let configuration = access.configuration(self.command.clone());
+        let interpreter = Interpreter::find(&access.search, &configuration, cancellation)
+            .map_err(|error| missing(&error))?;
+        let Some(version) = interpreter.packages.triton.clone() else {
+            let program = interpreter.program.display();
+            let reason = format!("`{program}` has no Triton; {INSTALL}");
+            return Err(TritonError::Missing { reason }.into());
+        };
+        Ok(Triton { worker: Worker::new(interpreter, configuration), version })
     }
 }
 
@@ -156,7 +158,7 @@ fn is_crash(error: &PythonError) -> bool {
 fn from_python(error: PythonError, limit: Duration) -> CompileError {
     if is_crash(&error) {
         let message = format!("Triton ended without a message: {error}");
-        return CompileError::Rejected(rejected_at(Place::Nowhere, message));
+        return CompileError::Rejected(Rejection::new(Place::Nowhere, message));
     }
     if let PythonError::Worker(WorkerError::Cancelled) = error {
         return CompileError::Cancelled;
@@ -179,13 +181,7 @@ fn rejection(file: &str, RejectedText { message, line, column }: RejectedText) -
             foreign: false,
         })
     };
-    rejected_at(place, message)
-}
-
-fn rejected_at(place: Place, message: String) -> Rejection {
-    let severity = Severity::Error;
-    let diagnostic = Diagnostic { place, severity, code: None, message, notes: Vec::new() };
-    Rejection { diagnostics: vec![diagnostic], other: String::new() }
+    Rejection::new(place, message)
 }
 
 /// Refuses what cannot be launched here.
@@ -200,5 +196,5 @@ fn check(launch: &TritonLaunch, call: &TritonCall) -> Result<(), Rejection> {
     } else {
         return Ok(());
     };
-    Err(rejected_at(Place::Nowhere, reason.to_owned()))
+    Err(Rejection::new(Place::Nowhere, reason.to_owned()))
 }

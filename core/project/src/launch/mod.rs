@@ -110,7 +110,6 @@ pub enum KernelRole {
 #[derive(Clone, Copy)]
 pub(super) struct LaunchContext<'a> {
     pub(super) role: KernelRole,
-    pub(super) language: Language,
     /// `None` outside a project, or if the definition is invalid.
     pub(super) project: Option<(&'a Definition, &'a [Workload])>,
 }
@@ -134,7 +133,7 @@ pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
     written: &LaunchBlockWritten,
-    around: LaunchContext<'_>,
+    (around, language): (LaunchContext<'_>, Language),
 ) -> Launch {
     check_head(findings, at, written, around);
     let parameters = check_parameters(findings, at.field("params"), written);
@@ -143,7 +142,7 @@ pub(super) fn check(
         block: written,
         definition: around.definition(),
         role: around.role,
-        language: around.language,
+        language,
         late: &scopes.late,
     };
     let require = written.require.iter().enumerate().map(|(index, condition)| {
@@ -184,7 +183,7 @@ pub(super) fn check(
         ),
         expect: check_expectation(findings, at, written, around.role),
     };
-    if around.language == Language::Triton {
+    if language == Language::Triton {
         triton::check_block(findings, at, written, &launch);
     }
     if around.role == KernelRole::Reference {

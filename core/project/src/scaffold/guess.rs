@@ -113,7 +113,7 @@ impl Guess {
     }
 }
 
-/// `host` is the launch of the kernel in the source; all its parts are missing if there is none.
+/// `host` is the launch of the kernel in the source. Its parts are empty if the source does not launch the kernel.
 pub(super) fn guess(
     source: &Source<'_>,
     signature: &Signature,

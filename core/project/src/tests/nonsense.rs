@@ -88,7 +88,7 @@ proptest! {
             definition::check(&mut findings, &source.tree, &manifest, &["naive".to_owned()]);
         for role in [KernelRole::Variant, KernelRole::Reference, KernelRole::Standalone] {
             let project = (role != KernelRole::Standalone).then_some((&definition, workloads.as_slice()));
-            if let Err(problems) = kernel::check("k.cu".as_ref(), text.clone(), LaunchContext { role, language: crate::Language::Cuda, project }) {
+            if let Err(problems) = kernel::check("k.cu".as_ref(), text.clone(), LaunchContext { role, project }) {
                 check_places(&text, &problems)?;
             }
         }

@@ -30,6 +30,8 @@ pub(super) struct SharedLayout {
     /// Static shared memory in bytes.
     pub(super) fixed_bytes: u32,
     pub(super) bytes: u32,
+    /// Whether the kernel is one that Triton generated, by the name of its shared memory.
+    pub(super) is_of_triton: bool,
 }
 
 /// The largest shared memory of a block in bytes, above that of any GPU; offsets stay below the spacing.
@@ -39,11 +41,6 @@ pub(super) const LARGEST: u64 = 1 << SPACING_BITS;
 const TRITON_SHARED: &str = "global_smem";
 
 impl SharedLayout {
-    /// Whether the kernel is one that Triton generated, by the name of its shared memory.
-    pub(super) fn is_of_triton(&self) -> bool {
-        matches!(self.variables.as_slice(), [only] if only.name == TRITON_SHARED)
-    }
-
     /// Lays out the variables of a program, with `dynamic` bytes for arrays that the launch sizes.
     pub(super) fn new(module: &Module, program: &Program, dynamic: u32) -> Option<Self> {
         let mut layout = Self::default();
@@ -80,6 +77,8 @@ impl SharedLayout {
             end = end.checked_add(u64::from(dynamic)).filter(|end| *end < LARGEST)?;
         }
         layout.bytes = end as u32;
+        layout.is_of_triton =
+            matches!(layout.variables.as_slice(), [only] if only.name == TRITON_SHARED);
         Some(layout)
     }
 

@@ -376,7 +376,7 @@ impl Worker<'_, '_> {
             keeps_readers: races.keeps_readers,
             replicates: races.lenient
                 && element.region.is_none()
-                && self.launch.shared.is_of_triton(),
+                && self.launch.shared.is_of_triton,
             non_coherent: &races.non_coherent,
         };
         let shadow = shadow_of(&mut races.global, shared, element.region);
