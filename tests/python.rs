@@ -67,3 +67,4 @@ fn check_works(worker: &mut Worker) {
 mod calls;
 mod hostile;
 mod interpreters;
+mod references;

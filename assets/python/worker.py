@@ -85,15 +85,15 @@ class Stream:
             self.write(view)
 
 
-def load(name, text, file):
-    """Loads a module from text. Tracebacks and `inspect` find its source lines."""
+def load(name, text, file, tree=None):
+    """Loads a module from text, or from a changed syntax tree of it. Tracebacks and `inspect` find its source lines."""
     module = types.ModuleType(name)
     module.__file__ = file
     # Entries without a time are never compared with the disk.
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     sys.modules[name] = module
     try:
-        exec(compile(text, file, "exec"), module.__dict__)
+        exec(compile(tree or text, file, "exec"), module.__dict__)
     except BaseException:
         del sys.modules[name]
         raise
@@ -107,14 +107,17 @@ class Services:
         self.texts = hello["modules"]
         self.readable = [os.path.realpath(path) for path in hello["readable"]]
 
-    def serve(self, service, request, blobs):
+    def module(self, service):
+        """A module of ours: a service, or what services share."""
         name = "lightbench_" + service
-        module = sys.modules.get(name)
-        if module is None:
-            if service not in self.texts:
-                raise LookupError(f"the worker has no service `{service}`")
-            module = load(name, self.texts[service], f"{OWN}{service}.py")
-        return module.serve(request, blobs)
+        if name in sys.modules:
+            return sys.modules[name]
+        if service not in self.texts:
+            raise LookupError(f"the worker has no service `{service}`")
+        return load(name, self.texts[service], f"{OWN}{service}.py")
+
+    def serve(self, service, request, blobs):
+        return self.module(service).serve(request, blobs)
 
     def outside(self, error):
         """Paths of packages that this interpreter names and the sandbox hides, if they may explain `error`."""
@@ -207,6 +210,7 @@ def close_other_descriptors(kept):
 
 
 def main():
+    global module
     requests, replies = int(sys.argv[1]), int(sys.argv[2])
     sys.argv = ["lightbench"]
     close_other_descriptors({requests, replies})
@@ -216,6 +220,7 @@ def main():
     stream = Stream(requests, replies)
     identity, _, request, _ = stream.request()
     services = Services(request)
+    module = services.module
     facts = hello(stream, request)
     threading.Thread(target=end_with_parent, args=(requests,), daemon=True).start()
     stream.reply(identity, {"value": facts}, [])

@@ -1,0 +1,111 @@
+"""PyTorch for the service `reference`: tensors from bytes, the precision of the computation, and magnitudes."""
+
+import contextlib
+
+import torch
+
+import __main__ as worker
+
+errors = worker.module("torch_errors")
+
+TYPES = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "i16": torch.int16,
+    "i8": torch.int8,
+    "u8": torch.uint8,
+    "bool": torch.bool,
+}
+# Types that PyTorch 1.13 lacks. Their elements arrive as f32.
+NARROW = {"f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+TARGETS = {"exact": torch.float64, "single": torch.float32, "written": None}
+
+
+class Precision:
+    def __init__(self, name, rounds, file):
+        self.name = name
+        self.target = TARGETS[name]
+        self.mode = errors.Precision(self.target, rounds, file)
+        self.roundings = self.mode.roundings
+        torch.set_default_dtype(self.target or torch.float32)
+
+    def rewritten(self, text):
+        """The types are replaced while the text runs."""
+        return None
+
+    def __enter__(self):
+        self.stack = contextlib.ExitStack()
+        self.stack.enter_context(torch.no_grad())
+        if self.name == "exact":
+            self.stack.enter_context(errors.RunningErrors())
+        self.stack.enter_context(self.mode)
+
+    def __exit__(self, *raised):
+        return self.stack.__exit__(*raised)
+
+    def arrays(self, inputs):
+        return {name: self.array(tensor, blob) for name, (tensor, blob) in inputs.items()}
+
+    def array(self, tensor, blob):
+        dtype = tensor["dtype"]
+        narrow = getattr(torch, NARROW.get(dtype, ""), None)
+        stored = torch.float32 if dtype in NARROW else TYPES.get(dtype, torch.uint8)
+        # `bytearray`: a tensor of read-only memory warns.
+        array = torch.frombuffer(bytearray(blob), dtype=stored).reshape(tensor["shape"])
+        if narrow is not None:
+            return array.to(narrow)
+        is_replaced = array.dtype.is_floating_point and self.target is not None
+        return array.to(self.target) if is_replaced else array
+
+    def empty(self, output):
+        dtype = TYPES.get(output["dtype"], torch.float32)
+        if dtype.is_floating_point:
+            return torch.full(output["shape"], float("nan"), dtype=self.target or dtype)
+        return torch.zeros(output["shape"], dtype=dtype)
+
+    def model(self, model, values):
+        """A module whose weights are inputs of the project, named by their path with `_` for `.`."""
+        used = []
+        for path, weight in list(model.named_parameters()) + list(model.named_buffers()):
+            name = path.replace(".", "_")
+            if not weight.dtype.is_floating_point:
+                continue
+            if name not in values:
+                raise ValueError(f"the weight `{path}` is no input of the project; expected a tensor `{name}`")
+            if tuple(values[name].shape) != tuple(weight.shape):
+                shapes = f"{list(values[name].shape)} instead of {list(weight.shape)}"
+                raise ValueError(f"the tensor `{name}` has the shape {shapes}")
+            owner = model
+            *parents, last = path.split(".")
+            for parent in parents:
+                owner = getattr(owner, parent)
+            holder = torch.nn.Parameter if path in dict(model.named_parameters()) else (lambda each: each)
+            setattr(owner, last, holder(values[name]))
+            used.append(name)
+        return model.forward, used
+
+    def require(self, name, output, value):
+        if not isinstance(value, torch.Tensor):
+            raise ValueError(f"the output `{name}` is a {type(value).__name__}; expected a tensor")
+        if list(value.shape) != output["shape"]:
+            raise ValueError(f"the output `{name}` has the shape {list(value.shape)}; expected {output['shape']}")
+
+    def magnitudes(self, inputs, compute, values):
+        found = {}
+        for name, value in values.items():
+            own = errors.errors_of(value)
+            # An output that is an input, unchanged.
+            found[name] = value.abs() if own is None else torch.maximum(own, value.abs().to(own.dtype))
+        return found
+
+    def bytes_of(self, output, value):
+        dtype = TYPES.get(output["dtype"], torch.uint8)
+        is_float = output["dtype"] in NARROW or dtype.is_floating_point
+        return value.detach().to(torch.float64 if is_float else dtype).contiguous().numpy().tobytes()
+
+    def bytes_of_magnitudes(self, output, value):
+        return value.detach().to(torch.float64).contiguous().numpy().tobytes()
