@@ -60,6 +60,9 @@ mod new;
 #[cfg(test)]
 #[cfg(unix)]
 mod nsight;
+/// Null pointers as arguments of a launch block.
+#[cfg(test)]
+mod null;
 /// Numbers and what they mean.
 #[cfg(test)]
 mod numbers;

@@ -81,6 +81,13 @@ fn faults_and_wrong_results_of_triton_kernels_are_found() {
 }
 
 #[test]
+fn null_is_none_in_python() {
+    let text = text("kernels/optional.py");
+    let Some(said) = run("vector-add", "optional", &text, &[]) else { return };
+    said.expect(0, &["optional is correct"]);
+}
+
+#[test]
 fn a_wrong_triton_kernel_fails_as_it_declares() {
     let Some(said) = run("softmax", "no-mask", &text("wrong/softmax-no-mask.py"), &[]) else {
         return;

@@ -184,9 +184,9 @@ def describe(function, request):
             argument = arguments[taken]
             assumes = argument["assumes"]
             specialised = not parameter.do_not_specialize
-            if assumes == "one" and specialised:
+            if assumes == "null" or assumes == "one" and specialised:
                 signature[name] = "constexpr"
-                constants[path] = 1
+                constants[path] = None if assumes == "null" else 1
             else:
                 signature[name] = argument["type"]
                 kept.append(taken)

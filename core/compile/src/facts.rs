@@ -344,16 +344,8 @@ impl Planner<'_> {
         };
         let arguments = buffers.launch_arguments(&planned.arguments);
         let types = signature::parameters(&kernel.symbol);
-        // The addresses that Triton appends are null: a value of 8 bytes for a pointer.
-        let compared = match &kernel.triton {
-            Some(triton) if arguments.len() == kernel.parameters.len() => triton.kept.len(),
-            Some(_) | None => arguments.len().max(kernel.parameters.len()),
-        };
-        let mismatches = signature::match_arguments(
-            first(&arguments, compared),
-            first(&kernel.parameters, compared),
-            types.as_deref(),
-        );
+        let mismatches =
+            signature::match_arguments(&arguments, &kernel.parameters, types.as_deref());
         if !mismatches.is_empty() {
             return Err(FactsError::Arguments { kernel: planned.name_expression, mismatches });
         }
@@ -439,6 +431,7 @@ impl Planner<'_> {
             | PlannedArgument::Value { .. }
             | PlannedArgument::Struct { .. }
             | PlannedArgument::Texture(_)
+            | PlannedArgument::Null
             | PlannedArgument::Outside(_) => None,
         });
         copied.collect()
@@ -475,10 +468,6 @@ pub fn device_facts(sheet: &DeviceSheet) -> DeviceFacts {
         warp_size: count(&capability.warp_size),
         max_threads_per_sm: count(&capability.max_threads_per_sm),
     }
-}
-
-fn first<T>(items: &[T], count: usize) -> &[T] {
-    &items[..count.min(items.len())]
 }
 
 /// By the expression that asked for it, or by its symbol, which is all that PTX has.

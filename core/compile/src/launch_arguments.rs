@@ -42,6 +42,7 @@ impl LaunchContext<'_> {
                 let kind = LaunchArgumentKind::Bytes { size: *bytes, align: *alignment };
                 (self.launch.structs[*index].name.clone(), kind)
             }
+            PlannedArgument::Null => ("null".to_owned(), LaunchArgumentKind::Null),
             // Names of a project are resolved before; an argument of zero bytes matches no parameter.
             PlannedArgument::Outside(name) => {
                 (name.clone(), LaunchArgumentKind::Bytes { size: 0, align: 1 })

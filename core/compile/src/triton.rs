@@ -1,8 +1,6 @@
 //! Triton kernels: what determines their code, and what Triton decides about their launch.
 
 use lightbench_device::ComputeCapability;
-use lightbench_primitives::dtype::CType;
-use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_project::PlannedArgument;
 use lightbench_project::launch::plan::PlannedLaunch;
 use lightbench_project::launch::triton::{Assumption, ConstexprValue, TritonCall};
@@ -104,6 +102,7 @@ impl TritonSource {
                     Assumption::None => "nothing",
                     Assumption::MultipleOf16 => "multiple_of_16",
                     Assumption::One => "one",
+                    Assumption::Null => "null",
                 };
                 json!({ "type": argument.type_name, "assumes": assumes })
             })
@@ -154,14 +153,9 @@ impl TritonLaunch {
         planned.programmatic = self.programmatic;
         let kept = self.kept.iter().filter_map(|index| planned.arguments.get(*index).cloned());
         let mut arguments: Vec<PlannedArgument> = kept.collect();
-        // Triton appends the addresses of its own scratch memory; both are unused.
-        let names = ["global_scratch", "profile_scratch"];
-        let own = names.iter().take(parameters.saturating_sub(arguments.len()));
-        arguments.extend(own.map(|name| PlannedArgument::Value {
-            name: (*name).to_owned(),
-            c_type: CType::U64,
-            value: ScalarValue::Integer(0),
-        }));
+        // Triton appends the addresses of two kinds of scratch memory of its own, both unused.
+        let own = parameters.saturating_sub(arguments.len()).min(2);
+        arguments.extend(std::iter::repeat_n(PlannedArgument::Null, own));
         planned.arguments = arguments;
     }
 }

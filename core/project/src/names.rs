@@ -9,7 +9,7 @@ use super::{
 /// The longest name, in bytes.
 pub const MAX_NAME: usize = 64;
 
-/// Words of the expression language and of C++: a name becomes `axis::name` in a kernel's code.
+/// Words of the expression language, of argument lists (`null`) and of C++: a name becomes `axis::name` in a kernel's code.
 ///
 /// Source: ISO C++20, tables 5 and 6 [lex.key], [lex.digraph].
 pub(super) const RESERVED: &[&str] = &[
@@ -74,6 +74,7 @@ pub(super) const RESERVED: &[&str] = &[
     "noexcept",
     "not",
     "not_eq",
+    "null",
     "nullptr",
     "operator",
     "or",

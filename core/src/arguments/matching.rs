@@ -1,7 +1,5 @@
 //! Compares argument specs with the parameters of the compiled kernel; errors quote the specs.
 
-use lightbench_primitives::dtype::CType;
-
 use super::{Spec, SpecKind, buffer_of};
 use crate::compile::KernelFacts;
 use crate::compile::signature::{self, LaunchArgument, LaunchArgumentKind, Mismatch};
@@ -88,9 +86,8 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
                     align: parameter.alignment,
                 },
                 SpecKind::Buffer(_) | SpecKind::Same(_) | SpecKind::Null => {
-                    // A null pointer points to nothing: its type is not compared.
-                    let c_type = buffer_of(specs, index).map_or(CType::U8, |buffer| buffer.c_type);
-                    LaunchArgumentKind::Buffer(c_type.dtype())
+                    let dtype = buffer_of(specs, index).map(|buffer| buffer.c_type.dtype());
+                    dtype.map_or(LaunchArgumentKind::Null, LaunchArgumentKind::Buffer)
                 }
             },
         })
@@ -100,9 +97,6 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
         let index = position(mismatch)?.checked_sub(1)?;
         let parameter = kernel.parameters.get(index)?;
         let (spec, declared) = (specs.get(index)?, declared.get(index)?);
-        if let (SpecKind::Null, Mismatch::Pointee { .. }) = (&spec.kind, mismatch) {
-            return None;
-        }
         let declared = match mismatch {
             Mismatch::Pointee { .. } | Mismatch::PointerExpected { .. } => declared.clone(),
             Mismatch::Count { .. }

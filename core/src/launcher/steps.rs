@@ -183,6 +183,7 @@ impl<'a> Statements<'a> {
                 let values = values?.join(", ");
                 self.line(&format!("struct {{{declared} }} {local} = {{{values}}}; // {name}"));
             }
+            Argument::Null => self.line(&format!("void* {local} = nullptr;")),
             Argument::TensorMap(place) => self.tensor_map(&local, *place)?,
             Argument::Texture(place) => return Err(NoLauncher::Texture(place.to_string())),
             Argument::Outside(name) => return Err(NoLauncher::Outside(name.clone())),

@@ -276,6 +276,7 @@ impl Converter<'_> {
                 let (declared, map) = declared.zip(map).ok_or(ProgramError::NoSuchBuffer)?;
                 ArgumentCase::TensorMap { buffer: declared.buffer, map: map.clone() }
             }
+            PlannedArgument::Null => ArgumentCase::Bytes(vec![0; 8]),
             PlannedArgument::Texture(_) => return Err(Unsupported::Textures.into()),
             // Only a file without a project has names from outside, and such a file is not verified.
             PlannedArgument::Outside(_) => return Err(ProgramError::NoSuchBuffer),

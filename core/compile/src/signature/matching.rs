@@ -13,6 +13,8 @@ use super::ParameterType;
 pub enum LaunchArgumentKind {
     /// The address of a buffer.
     Buffer(Dtype),
+    /// A null pointer, which points to nothing: any pointer takes it.
+    Null,
     /// A value.
     Scalar(Dtype),
     /// A tensor map.
@@ -169,7 +171,10 @@ impl Argument<'_> {
     /// The first mismatch; later ones follow from it.
     fn check(&self, declared: Option<&ParameterType>) -> Option<Mismatch> {
         match &self.given.kind {
-            LaunchArgumentKind::Buffer(dtype) => self.buffer(*dtype, declared),
+            LaunchArgumentKind::Buffer(dtype) => self
+                .pointer(declared)
+                .or_else(|| declared.and_then(|declared| self.pointee(*dtype, declared))),
+            LaunchArgumentKind::Null => self.pointer(declared),
             LaunchArgumentKind::Scalar(dtype) => self
                 .value(declared)
                 .or_else(|| self.layout(dtype.address_bytes(), dtype.address_bytes()))
@@ -185,18 +190,21 @@ impl Argument<'_> {
         }
     }
 
-    fn buffer(&self, dtype: Dtype, declared: Option<&ParameterType>) -> Option<Mismatch> {
-        let pointee = match declared {
-            Some(ParameterType::Pointer { to, .. }) => Some(&**to),
-            Some(
-                other @ (ParameterType::Scalar(_) | ParameterType::Char | ParameterType::Other(_)),
-            ) => return Some(self.pointer_expected(other.to_string())),
-            None => None,
-        };
-        if !self.compiled.may_be_pointer() {
-            return Some(self.pointer_expected(described(self.compiled)));
+    /// An address is given, so the parameter must be a pointer.
+    fn pointer(&self, declared: Option<&ParameterType>) -> Option<Mismatch> {
+        if let Some(
+            other @ (ParameterType::Scalar(_) | ParameterType::Char | ParameterType::Other(_)),
+        ) = declared
+        {
+            return Some(self.pointer_expected(other.to_string()));
         }
-        let pointee = pointee?;
+        let may_be = self.compiled.may_be_pointer();
+        (!may_be).then(|| self.pointer_expected(described(self.compiled)))
+    }
+
+    /// Compares the elements of a buffer with what the parameter points to.
+    fn pointee(&self, dtype: Dtype, declared: &ParameterType) -> Option<Mismatch> {
+        let ParameterType::Pointer { to: pointee, .. } = declared else { return None };
         (!accepts(pointee, dtype)).then(|| Mismatch::Pointee {
             position: self.position,
             name: self.given.name.clone(),
@@ -283,6 +291,7 @@ impl Argument<'_> {
     fn wanted(&self) -> String {
         match &self.given.kind {
             LaunchArgumentKind::Buffer(dtype) => format!("a pointer to {}", dtype.name()),
+            LaunchArgumentKind::Null => "a pointer".to_owned(),
             LaunchArgumentKind::Scalar(dtype) => dtype.name().to_owned(),
             LaunchArgumentKind::TensorMap => {
                 format!("`const __grid_constant__ CUtensorMap {}`", self.given.name)

@@ -59,6 +59,7 @@ fn dtype(name: &str) -> Dtype {
 fn given(text: &str) -> LaunchArgument {
     let kind = match (text.strip_suffix('*'), text.split_once(':')) {
         (None, None) if text == "map" => LaunchArgumentKind::TensorMap,
+        (None, None) if text == "null" => LaunchArgumentKind::Null,
         (Some(element), _) => LaunchArgumentKind::Buffer(dtype(element)),
         (None, Some((size, align))) => {
             LaunchArgumentKind::Bytes { size: size.parse().unwrap(), align: align.parse().unwrap() }
@@ -108,6 +109,17 @@ fn arguments_that_fit_are_accepted() {
     check("f16, bf16, i32, f32", "2:2, 2:2, b32, b32", None, &[]);
     check("i64, i32, bool", "u64, u32, u8", Some("unsigned long, unsigned int, bool"), &[]);
     check("8:8", "u64", Some("unsigned long long"), &[]);
+}
+
+#[test]
+fn any_pointer_takes_null() {
+    for pointee in ["float const*", "void*", "__nv_bfloat16**", "S*"] {
+        check("null", "u64", Some(pointee), &[]);
+    }
+    check("null", "u64", None, &[]);
+    check("null", "u64", Some("unsigned long"), &["PointerExpected"]);
+    check("null", "u32", None, &["PointerExpected"]);
+    check("null", "f64", None, &["PointerExpected"]);
 }
 
 #[test]

@@ -18,6 +18,9 @@ use crate::tensor::{Layout, Role, Tensor};
 /// The alignment in bytes of buffers that a project does not declare.
 const OWN_ALIGN: u64 = 256;
 
+/// A null pointer in an argument list.
+pub(super) const NULL: &str = "null";
+
 /// Device memory with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Buffer {
@@ -42,6 +45,8 @@ pub enum Argument {
     Struct(usize),
     /// A texture object, by its index.
     Texture(usize),
+    /// A null pointer.
+    Null,
     /// A name that only a project could explain: in kernel files outside one.
     Outside(String),
 }
@@ -73,6 +78,9 @@ impl<'a> Names<'a> {
         written: &str,
     ) -> Option<Argument> {
         let name = written.trim();
+        if name == NULL {
+            return Some(Argument::Null);
+        }
         if let Some(buffer) = self.find_buffer(name) {
             return Some(Argument::Buffer(buffer));
         }

@@ -408,6 +408,7 @@ impl Planner<'_> {
             Argument::Buffer(buffer) => PlannedArgument::Buffer(*buffer),
             Argument::TensorMap(index) => PlannedArgument::TensorMap(*index),
             Argument::Texture(index) => PlannedArgument::Texture(*index),
+            Argument::Null => PlannedArgument::Null,
             Argument::Outside(name) => PlannedArgument::Outside(name.clone()),
             Argument::Value(argument) => PlannedArgument::Value {
                 name: argument.name.clone(),

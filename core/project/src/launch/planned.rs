@@ -98,6 +98,8 @@ pub enum PlannedArgument {
         /// Offset, type and value of each field.
         fields: Vec<(u64, CType, ScalarValue)>,
     },
+    /// A null pointer: 8 bytes.
+    Null,
     /// A name that only a project could explain.
     Outside(String),
 }
@@ -106,7 +108,7 @@ impl PlannedArgument {
     /// Bytes of the argument in the kernel's parameter list; `None` if they are unknown outside a project.
     pub fn bytes(&self) -> Option<u64> {
         match self {
-            Self::Buffer(_) | Self::Texture(_) => Some(8),
+            Self::Buffer(_) | Self::Texture(_) | Self::Null => Some(8),
             Self::Value { c_type, .. } => Some(c_type.bytes()),
             Self::TensorMap(_) => Some(128),
             Self::Struct { bytes, .. } => Some(*bytes),
@@ -117,7 +119,7 @@ impl PlannedArgument {
     /// Alignment of the argument in bytes; `None` if it is unknown outside a project.
     pub fn alignment(&self) -> Option<u64> {
         match self {
-            Self::Buffer(_) | Self::Texture(_) => Some(8),
+            Self::Buffer(_) | Self::Texture(_) | Self::Null => Some(8),
             Self::Value { c_type, .. } => Some(c_type.bytes()),
             Self::TensorMap(_) => Some(64),
             Self::Struct { alignment, .. } => Some(*alignment),

@@ -98,6 +98,8 @@ pub enum Assumption {
     MultipleOf16,
     /// It is the integer 1, which becomes a constant: the compiled kernel lacks the parameter.
     One,
+    /// It is null, which becomes the constant `None`: the compiled kernel lacks the parameter.
+    Null,
 }
 
 /// Validates a launch of a Triton kernel.
@@ -137,11 +139,11 @@ pub(super) fn check(
     let num_ctas = option("num_ctas", &written.num_ctas);
     for (index, argument) in arguments.iter().enumerate() {
         match argument {
-            Argument::Buffer(_) | Argument::Value(_) | Argument::Outside(_) => {}
+            Argument::Buffer(_) | Argument::Value(_) | Argument::Null | Argument::Outside(_) => {}
             Argument::TensorMap(_) | Argument::Struct(_) | Argument::Texture(_) => findings.add(
                 at.field("args").item(index),
                 "an argument that Triton does not take",
-                "tensors, scratch and values",
+                "tensors, scratch, values and `null`",
             ),
         }
     }
@@ -151,6 +153,7 @@ pub(super) fn check(
         | Argument::TensorMap(_)
         | Argument::Struct(_)
         | Argument::Texture(_)
+        | Argument::Null
         | Argument::Outside(_) => None,
     });
     let elements = elements.collect();
@@ -226,6 +229,10 @@ impl TritonOptions {
                 Some(TritonArgument { type_name, assumption: divisible })
             }
             Argument::Value(value) => Some(value_argument(value, environment)),
+            Argument::Null => Some(TritonArgument {
+                type_name: "constexpr".to_owned(),
+                assumption: Assumption::Null,
+            }),
             Argument::TensorMap(_)
             | Argument::Struct(_)
             | Argument::Texture(_)

@@ -6,7 +6,7 @@ use super::fixture::{KERNEL, files, load, problems};
 use crate::launch::triton::{Assumption, ConstexprValue, TritonCall};
 use crate::{DeviceFacts, PlannedStep};
 
-const STEP: &str = r#"triton(kernel: "norm", args: ["x", "w", "y", "rows: i32", "cols: i32", "rows - 6: i32", "eps"],
+const STEP: &str = r#"triton(kernel: "norm", args: ["x", "w", "y", "rows: i32", "cols: i32", "rows - 6: i32", "null", "eps"],
                constexprs: {"BLOCK": "2 ** log2_floor(2 * cols - 1)", "EVEN": true, "KIND": "'it''s'", "T": "tl.float16", "N": None},
                grid: ["rows"], num_warps: "WARPS")"#;
 
@@ -38,9 +38,9 @@ fn a_launch_describes_the_call_that_triton_specialises() {
     let (call, block) = call(&kernel(STEP, "flags: [fmad(false), maxrregcount(64)],"));
     let arguments: Vec<(&str, Assumption)> =
         call.arguments.iter().map(|each| (each.type_name.as_str(), each.assumption)).collect();
-    use Assumption::{MultipleOf16, None, One};
+    use Assumption::{MultipleOf16, None, Null, One};
     let bf16 = ("*bf16", MultipleOf16);
-    let numbers = [("i32", None), ("i32", None), ("i32", One), ("fp32", None)];
+    let numbers = [("i32", None), ("i32", None), ("i32", One), ("constexpr", Null), ("fp32", None)];
     assert_eq!(arguments, [&[bf16; 3][..], &numbers[..]].concat());
     let constexpr = |name: &str| {
         let found = call.constexprs.iter().find(|(known, _)| known == name);
