@@ -113,7 +113,7 @@ fn compile(
 ) -> Module {
     let kernel = Kernel::load_standalone_with(file, &[folder()]).unwrap();
     let selection = Selection {
-        triton: None,
+        triton: Vec::new(),
         parameters: Vec::new(),
         constants: Vec::new(),
         options: Vec::new(),

@@ -81,6 +81,18 @@ fn faults_and_wrong_results_of_triton_kernels_are_found() {
 }
 
 #[test]
+fn a_file_launches_several_kernels() {
+    let text = text("kernels/two-passes.py");
+    let Some(said) = run("softmax", "two-passes", &text, &[]) else { return };
+    said.expect(0, &["two-passes is correct"]);
+    // A fault in the second launch of one function is found at its line.
+    let bent = text.replace("(at < cols)\n", "(at < BLOCK)\n");
+    assert_ne!(bent, text);
+    let Some(said) = run("softmax", "bent", &bent, &["--workload", "odd"]) else { return };
+    said.expect(1, &["out_of_bounds", "kernels/bent.py:34:"]);
+}
+
+#[test]
 fn null_is_none_in_python() {
     let text = text("kernels/optional.py");
     let Some(said) = run("vector-add", "optional", &text, &[]) else { return };

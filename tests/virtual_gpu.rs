@@ -79,7 +79,7 @@ pub(crate) fn kernels() -> Vec<PathBuf> {
 
 pub(crate) fn nothing_chosen() -> Selection {
     Selection {
-        triton: None,
+        triton: Vec::new(),
         parameters: Vec::new(),
         constants: Vec::new(),
         options: Vec::new(),

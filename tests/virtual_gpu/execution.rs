@@ -98,7 +98,7 @@ fn oldest(text: &str) -> ComputeCapability {
 
 fn selection(options: Vec<String>) -> Selection {
     Selection {
-        triton: None,
+        triton: Vec::new(),
         parameters: Vec::new(),
         constants: Vec::new(),
         options,

@@ -329,7 +329,10 @@ impl Planner<'_> {
             if let (Some(Occupancy::Resident(fit)), Some(sms)) =
                 (self.occupancy(demand), self.setting.sheet.sms.get())
             {
-                resident.insert(footprint.kernel.clone(), u64::from(fit.blocks) * u64::from(sms));
+                let blocks = u64::from(fit.blocks) * u64::from(sms);
+                // Launches of one name may differ in block, shared memory and, in Triton, in code.
+                let least = resident.entry(footprint.kernel.clone()).or_insert(blocks);
+                *least = blocks.min(*least);
             }
         }
         Ok(resident)

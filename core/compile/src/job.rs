@@ -74,22 +74,20 @@ impl CompileJob {
     #[must_use]
     pub fn new(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
         let selection = &candidate.selection;
-        let portability = match (selection.architecture, &selection.triton) {
-            (Architecture::Portable, None) => Portability::Portable,
+        let portability = match (selection.architecture, candidate.language) {
+            (Architecture::Portable, Language::Cuda | Language::Ptx) => Portability::Portable,
             // Triton always generates code for one architecture.
-            (Architecture::Specific, _) | (_, Some(_)) => Portability::Specific,
+            (Architecture::Specific, _) | (_, Language::Triton) => Portability::Specific,
         };
         let name = candidate.file.display().to_string();
-        let source = match (&selection.triton, candidate.language) {
-            (Some(call), _) => Source::Triton(TritonSource {
-                name,
-                text: candidate.text.clone(),
-                call: call.clone(),
-            }),
-            (None, Language::Cuda) => Source::Cuda(cuda_source(candidate, name)),
-            (None, Language::Ptx | Language::Triton) => {
-                Source::Ptx { name, text: candidate.text.clone() }
+        let text = || candidate.text.clone();
+        let source = match candidate.language {
+            Language::Triton => {
+                let kernels = selection.triton.clone();
+                Source::Triton(TritonSource { name, text: text(), kernels })
             }
+            Language::Cuda => Source::Cuda(cuda_source(candidate, name)),
+            Language::Ptx => Source::Ptx { name, text: text() },
         };
         Self { source, target: Target { capability, portability }, build }
     }

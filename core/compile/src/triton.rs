@@ -3,7 +3,7 @@
 use lightbench_device::ComputeCapability;
 use lightbench_project::PlannedArgument;
 use lightbench_project::launch::plan::PlannedLaunch;
-use lightbench_project::launch::triton::{Assumption, ConstexprValue, TritonCall};
+use lightbench_project::launch::triton::{Assumption, ConstexprValue, Specialisation, TritonCall};
 use lightbench_python::PythonError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,15 +20,15 @@ const fn ptx_version(capability: ComputeCapability) -> u32 {
     }
 }
 
-/// A Triton kernel with everything that determines its code besides the architecture.
+/// The kernels of a file with everything that determines their code besides the architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TritonSource {
     /// The file's name, as diagnostics show it.
     pub name: String,
     /// The text of the file, without its launch block.
     pub text: String,
-    /// The kernel and how it is called.
-    pub call: TritonCall,
+    /// The kernels and how they are called; equal ones have the same symbol.
+    pub kernels: Vec<Specialisation>,
 }
 
 /// Why Triton did not compile, for a reason other than the kernel.
@@ -88,13 +88,29 @@ pub struct TritonLaunch {
 impl TritonSource {
     /// Everything that determines the generated code, for the key of the cache.
     pub(super) fn key_parts(&self) -> [String; 3] {
-        [self.name.clone(), self.text.clone(), format!("{:?}", self.call)]
+        [self.name.clone(), self.text.clone(), format!("{:?}", self.kernels)]
     }
 
-    /// The request to the Python worker.
-    pub(super) fn request(&self, target: Target) -> Value {
+    /// The sources of the kernels one by one, each symbol once.
+    pub(super) fn separate(&self) -> Vec<(&Specialisation, Self)> {
+        let mut all: Vec<(&Specialisation, Self)> = Vec::new();
+        for kernel in &self.kernels {
+            if all.iter().all(|(known, _)| known.symbol != kernel.symbol) {
+                let only = Specialisation {
+                    symbol: kernel.call.kernel.clone(),
+                    call: kernel.call.clone(),
+                };
+                let (name, text) = (self.name.clone(), self.text.clone());
+                all.push((kernel, Self { name, text, kernels: vec![only] }));
+            }
+        }
+        all
+    }
+
+    /// The request to the Python worker for one call.
+    pub(super) fn request(&self, call: &TritonCall, target: Target) -> Value {
         let capability = target.capability;
-        let TritonCall { kernel, arguments, constexprs, fuse, max_registers, .. } = &self.call;
+        let TritonCall { kernel, arguments, constexprs, fuse, max_registers, .. } = call;
         let arguments: Vec<Value> = arguments
             .iter()
             .map(|argument| {
@@ -116,9 +132,9 @@ impl TritonSource {
             "arguments": arguments,
             "constexprs": constexprs,
             "options": {
-                "num_warps": self.call.num_warps,
-                "num_stages": self.call.num_stages,
-                "num_ctas": self.call.num_ctas,
+                "num_warps": call.num_warps,
+                "num_stages": call.num_stages,
+                "num_ctas": call.num_ctas,
                 "maxnreg": max_registers,
                 "enable_fp_fusion": fuse,
                 "ptx_version": ptx_version(capability),

@@ -152,7 +152,8 @@ fn hash(
     add("selection");
     // The debug form names every field, so that a new field makes a new hash. What only Triton kernels have is left out
     // elsewhere: stored runs of other kernels keep their identity.
-    let without_triton = |text: String| text.replace(", triton: None }", " }");
+    let without_triton =
+        |text: String| text.replace(", triton: None }", " }").replace(", triton: [] }", " }");
     add(&without_triton(format!("{selection:?}")));
     if let Some(launch) = launch {
         let mut launch = launch.clone();
@@ -196,7 +197,7 @@ mod tests {
             options: Vec::new(),
             architecture: super::super::launch::Architecture::Portable,
             name_expressions: vec!["f".to_owned()],
-            triton: None,
+            triton: Vec::new(),
         };
         Candidate::standalone(&kernel, selection).unwrap()
     }

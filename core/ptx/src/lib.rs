@@ -6,6 +6,7 @@ mod error;
 mod facts;
 pub mod header;
 mod line_map;
+pub mod merge;
 mod parse;
 mod token;
 pub mod tree;

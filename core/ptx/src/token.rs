@@ -113,6 +113,11 @@ impl<'a> Tokens<'a> {
         self.text.get(first.start..self.at).unwrap_or_default()
     }
 
+    /// Offset of the present position, in bytes.
+    pub(crate) fn offset(&self) -> usize {
+        self.at
+    }
+
     /// Continues at the first byte of a lexeme.
     pub(crate) fn rewind(&mut self, lexeme: &Lexeme<'a>) {
         self.at = lexeme.start;

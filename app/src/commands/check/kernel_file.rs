@@ -162,7 +162,7 @@ pub(in crate::commands) fn selection(kernel: &StandaloneKernel) -> Selection {
             .as_ref()
             .map_or(Architecture::Portable, |launch| launch.architecture),
         name_expressions: plain.map(|name| name.text().to_owned()).collect(),
-        triton: None,
+        triton: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::launch::triton::TritonCall;
+use lightbench_ptx::merge::{Part, merge};
 use lightbench_python::{Interpreter, PythonAccess, PythonError, Worker};
 use lightbench_worker::error::{Stage, WorkerError};
 use serde::Deserialize;
@@ -51,27 +52,53 @@ impl Compiler {
         cancellation: &Cancellation,
     ) -> Result<Compiled, CompileError> {
         let CompileJob { target, build, .. } = *order.job;
-        let Triton { worker, version } = self.triton(cancellation)?;
-        let program = &worker.interpreter().program;
-        let key = order.job.key(&identity(program, &format!("triton {version}")));
-        let output: TritonOutput = match self.cached(key) {
-            Some(output) => output,
-            None => {
-                let Triton { worker, .. } = self.triton(cancellation)?;
-                let subject = (source, target);
-                let output = generate(worker, subject, order.limit, cancellation)?;
-                self.keep(key, &output);
-                output
-            }
-        };
-        let TritonOutput { ptx, launch } = output;
+        let separate = source.separate();
+        let mut outputs = Vec::new();
+        for (kernel, only) in &separate {
+            outputs.push((*kernel, self.generate_one(order, only, &kernel.call, cancellation)?));
+        }
+        // One module has all kernels, as the launches of a file expect. A part cannot be joined only if Triton's output has
+        // another form than expected.
+        let parts: Vec<Part<'_>> = outputs
+            .iter()
+            .map(|(kernel, output)| Part {
+                text: &output.ptx,
+                entry: &output.launch.name,
+                new_name: &kernel.symbol,
+            })
+            .collect();
+        let ptx = merge(&parts).map_err(|error| TritonError::Answer(error.to_string()))?;
         let assembly = Source::Ptx { name: source.name.clone(), text: ptx.clone() };
         let job = CompileJob { source: assembly, target, build };
         let mut compiled = self.assemble(&job, &source.name, &ptx, cancellation)?;
         for kernel in &mut compiled.artifact.kernels {
-            kernel.triton = Some(launch.clone());
+            let output = outputs.iter().find(|(known, _)| known.symbol == kernel.symbol);
+            kernel.triton = output.map(|(_, output)| output.launch.clone());
         }
         Ok(compiled)
+    }
+
+    /// The PTX of one call, from the cache or from Triton.
+    fn generate_one(
+        &mut self,
+        order: &BatchJob<'_>,
+        source: &TritonSource,
+        call: &TritonCall,
+        cancellation: &Cancellation,
+    ) -> Result<TritonOutput, CompileError> {
+        let CompileJob { target, build, .. } = *order.job;
+        let Triton { worker, version } = self.triton(cancellation)?;
+        let program = &worker.interpreter().program;
+        let identity = identity(program, &format!("triton {version}"));
+        let job = CompileJob { source: Source::Triton(source.clone()), target, build };
+        let key = job.key(&identity);
+        if let Some(output) = self.cached(key) {
+            return Ok(output);
+        }
+        let Triton { worker, .. } = self.triton(cancellation)?;
+        let output = generate(worker, (source, call, target), order.limit, cancellation)?;
+        self.keep(key, &output);
+        Ok(output)
     }
 
     fn triton(&mut self, cancellation: &Cancellation) -> Result<&mut Triton, CompileError> {
@@ -124,11 +151,11 @@ struct RejectedText {
 /// Triton rejects the kernel, exceeds the limit, or fails.
 fn generate(
     worker: &mut Worker,
-    (source, target): (&TritonSource, Target),
+    (source, call, target): (&TritonSource, &TritonCall, Target),
     limit: Duration,
     cancellation: &Cancellation,
 ) -> Result<TritonOutput, CompileError> {
-    let request = source.request(target);
+    let request = source.request(call, target);
     let blobs = [source.text.as_bytes()];
     let mut reply = worker.call(SERVICE, &request, &blobs, limit, cancellation);
     if reply.as_ref().is_err_and(is_crash) {
@@ -139,7 +166,7 @@ fn generate(
     let unexpected = |error: serde_json::Error| TritonError::Answer(error.to_string());
     match serde_json::from_value(reply.value).map_err(unexpected)? {
         Answer::Compiled(output) => {
-            check(&output.launch, &source.call).map_err(CompileError::Rejected)?;
+            check(&output.launch, call).map_err(CompileError::Rejected)?;
             Ok(output)
         }
         Answer::Rejected { rejected } => {

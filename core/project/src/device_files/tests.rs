@@ -59,7 +59,7 @@ fn a_link_out_of_the_folder_is_refused() {
 fn candidate(path: &Path) -> Result<Candidate, Vec<String>> {
     let kernel = Kernel::load_standalone(path).unwrap();
     let selection = Selection {
-        triton: None,
+        triton: Vec::new(),
         parameters: Vec::new(),
         constants: Vec::new(),
         options: Vec::new(),

@@ -68,7 +68,7 @@ fn check_workload(
         options: Vec::new(),
         architecture: launch.architecture,
         name_expressions: Vec::new(),
-        triton: None,
+        triton: Vec::new(),
     };
     let checker = Checker { launch, selection: &selection, environment: &environment, workload };
     checker.objects(findings, at);

@@ -184,7 +184,7 @@ pub(super) fn check(
         expect: check_expectation(findings, at, written, around.role),
     };
     if language == Language::Triton {
-        triton::check_block(findings, at, written, &launch);
+        triton::check_block(findings, at, written);
     }
     if around.role == KernelRole::Reference {
         check_reference(findings, at, written, &launch, around);

@@ -8,7 +8,7 @@ pub use super::planned::{Plan, PlannedArgument, PlannedLaunch, PlannedScratch, P
 use lightbench_primitives::scalar_value::ScalarValue;
 
 use super::tensor_maps::ViolatedLimit;
-use super::triton::TritonCall;
+use super::triton::Specialisation;
 use super::{Architecture, Argument, Launch, LaunchStep, Parameter, Step, StructArgument, steps};
 use crate::argument::ValueError;
 use crate::environment::{DeviceFacts, Environment};
@@ -46,8 +46,9 @@ pub struct Selection {
     pub architecture: Architecture,
     /// The name expressions for the compiler, one for each kernel of [`Launch::kernels`].
     pub name_expressions: Vec<String>,
-    /// What a Triton kernel is compiled for.
-    pub triton: Option<TritonCall>,
+    /// What the kernels of a Triton file are compiled for, one for each launch in the order of the steps; empty for
+    /// other languages.
+    pub triton: Vec<Specialisation>,
 }
 
 /// The resources of one launch that determine its occupancy.
@@ -218,13 +219,14 @@ impl Launch {
             options,
             architecture: self.architecture,
             name_expressions: Vec::new(),
-            triton: self.triton_call(environment)?,
+            triton: self.specialisations(environment)?,
         };
-        selection.name_expressions = self
-            .kernels()
-            .into_iter()
-            .map(|kernel| kernel.expression(|name| selection.macro_value(name)))
-            .collect();
+        for launch in self.launches() {
+            let name = selection.name_expression(launch);
+            if !selection.name_expressions.contains(&name) {
+                selection.name_expressions.push(name);
+            }
+        }
         Ok(selection)
     }
 
@@ -237,9 +239,15 @@ impl Launch {
     ) -> Result<Vec<Footprint>, PlanError> {
         let environment = environment.clone().on_device(device);
         let environment = selection.apply(&environment);
+        let launches = self.launches().into_iter();
+        launches.map(|launch| footprint(launch, selection, &environment)).collect()
+    }
+
+    /// All launches, nested ones included, in order.
+    fn launches(&self) -> Vec<&LaunchStep> {
         let mut launches = Vec::new();
         steps::each_launch(&self.steps, &mut |launch| launches.push(launch));
-        launches.into_iter().map(|launch| footprint(launch, selection, &environment)).collect()
+        launches
     }
 
     /// All numbers of a launch. `occupancy` holds resident blocks on the whole device, by [`Footprint::kernel`].
@@ -286,6 +294,15 @@ impl Selection {
         }
         let axis = name.strip_prefix("AXIS_")?;
         self.constants.iter().find(|(known, _)| known == axis).map(|(_, value)| i128::from(*value))
+    }
+
+    /// The compiled kernel of a launch: a name expression for NVRTC, the entry of a specialisation for Triton.
+    fn name_expression(&self, launch: &LaunchStep) -> String {
+        let triton = launch.triton.as_ref().and_then(|triton| self.triton.get(triton.ordinal));
+        triton.map_or_else(
+            || launch.kernel.expression(|name| self.macro_value(name)),
+            |specialisation| specialisation.symbol.clone(),
+        )
     }
 
     pub(super) fn apply<'a>(&'a self, environment: &Environment<'a>) -> Environment<'a> {
@@ -468,7 +485,7 @@ pub(super) fn footprint(
     };
     Ok(Footprint {
         kernel: launch.kernel.text().to_owned(),
-        name_expression: launch.kernel.expression(|name| selection.macro_value(name)),
+        name_expression: selection.name_expression(launch),
         block,
         shared_bytes,
         cluster,

@@ -178,7 +178,9 @@ impl Checker<'_, '_, '_> {
         let grid = self.dimensions(at.field("grid"), &written.grid, self.names.late);
         let before = self.findings.count();
         let names = self.names;
-        let options = triton::check(self.findings, at, (written, names), (&arguments, self.early));
+        let ordinal = self.launches - 1;
+        let subject = (&*arguments, self.early);
+        let options = triton::check(self.findings, at, (written, names), subject, ordinal);
         if self.findings.count() > before {
             return None;
         }

@@ -36,6 +36,8 @@ const MAX_CTAS: u64 = 8;
 /// The part of a launch step that only a Triton kernel has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TritonOptions {
+    /// The position of the launch among all launches of its file, in the order of the steps.
+    pub ordinal: usize,
     /// Compile-time constants, by the name of the parameter.
     pub constexprs: Vec<(String, Constexpr)>,
     /// Warps of a block.
@@ -57,6 +59,16 @@ pub enum Constexpr {
     Formula(Expression),
     /// Any other value.
     Value(ConstexprValue),
+}
+
+/// A kernel with the call that it is compiled for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Specialisation {
+    /// The name of its entry in the compiled module: that of the function, with `$2` for the second call of the function
+    /// that needs other code, and so on.
+    pub symbol: String,
+    /// The call.
+    pub call: TritonCall,
 }
 
 /// Everything that determines the code that Triton generates for a kernel, besides the text of its file and the device.
@@ -108,6 +120,7 @@ pub(super) fn check(
     at: &Located,
     (written, names): (&TritonLaunchWritten, Names<'_>),
     (arguments, early): (&[Argument], &Scope),
+    ordinal: usize,
 ) -> TritonOptions {
     let is_function = is_identifier(written.kernel.trim());
     if !is_function {
@@ -161,16 +174,11 @@ pub(super) fn check(
         let tensors = 0..definition.tensors.len();
         tensors.into_iter().all(|index| names.align(Buffer::Tensor(index)) % 16 == 0)
     });
-    TritonOptions { constexprs, num_warps, num_stages, num_ctas, elements, aligned }
+    TritonOptions { ordinal, constexprs, num_warps, num_stages, num_ctas, elements, aligned }
 }
 
 /// Reports what a launch block in Python cannot have.
-pub(super) fn check_block(
-    findings: &mut Findings<'_>,
-    at: &Located,
-    written: &LaunchBlockWritten,
-    launch: &Launch,
-) {
+pub(super) fn check_block(findings: &mut Findings<'_>, at: &Located, written: &LaunchBlockWritten) {
     let expected = "nothing: a Triton kernel has no such objects";
     for (field, count) in [
         ("constants", written.constants.len()),
@@ -188,12 +196,6 @@ pub(super) fn check_block(
             let place = at.field("flags").item(index);
             findings.add(place, "a flag of CUDA C++", "`fmad(false)` or `maxrregcount(…)`");
         }
-    }
-    let mut launches = 0;
-    steps::each_launch(&launch.steps, &mut |_| launches += 1);
-    if launches > 1 {
-        let expected = "one `triton(…)`, which `repeat` may repeat";
-        findings.add(at.field("steps"), format!("{launches} launches"), expected);
     }
 }
 
@@ -282,19 +284,39 @@ impl TritonOptions {
 }
 
 impl Launch {
-    /// The compilation that a Triton kernel needs; `None` for other languages.
-    pub(super) fn triton_call(
+    /// The compilations that the launches of Triton kernels need, one for each launch; launches with equal calls share
+    /// an entry. Empty for other languages.
+    pub(super) fn specialisations(
         &self,
         environment: &Environment<'_>,
-    ) -> Result<Option<TritonCall>, PlanError> {
-        let mut call = None;
+    ) -> Result<Vec<Specialisation>, PlanError> {
+        let mut calls = Vec::new();
         steps::each_launch(&self.steps, &mut |launch| {
-            if let (Some(options), None) = (&launch.triton, &call) {
-                call = Some(options.call(launch, self.flags.list(), environment));
-            }
+            let options = launch.triton.iter();
+            calls.extend(options.map(|triton| triton.call(launch, self.flags.list(), environment)));
         });
-        call.transpose()
+        let mut all: Vec<Specialisation> = Vec::new();
+        for call in calls {
+            let call = call?;
+            let symbol = match all.iter().find(|known| known.call == call) {
+                Some(known) => known.symbol.clone(),
+                None => free_symbol(&call.kernel, &all),
+            };
+            all.push(Specialisation { symbol, call });
+        }
+        Ok(all)
     }
+}
+
+/// The function's name, or the next one with a number. A name in Python has no `$`, one in PTX may have it.
+fn free_symbol(kernel: &str, taken: &[Specialisation]) -> String {
+    let mut symbol = kernel.to_owned();
+    let mut next = 2;
+    while taken.iter().any(|known| known.symbol == symbol) {
+        symbol = format!("{kernel}${next}");
+        next += 1;
+    }
+    symbol
 }
 
 fn integer(formula: &Expression, environment: &Environment<'_>) -> Result<i64, PlanError> {

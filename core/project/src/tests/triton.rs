@@ -30,7 +30,8 @@ fn call(text: &str) -> (TritonCall, [u32; 3]) {
     let selection = kernel.launch.select(&environment, &BTreeMap::new(), &device).unwrap();
     let plan = kernel.launch.plan(&environment, &selection, &device, &BTreeMap::new()).unwrap();
     let PlannedStep::Launch(launch) = &plan.steps[0] else { panic!("{plan:?}") };
-    (selection.triton.unwrap(), launch.block)
+    let [specialisation] = &*selection.triton else { panic!("{selection:?}") };
+    (specialisation.call.clone(), launch.block)
 }
 
 #[test]
@@ -53,6 +54,26 @@ fn a_launch_describes_the_call_that_triton_specialises() {
     assert_eq!(constexpr("N"), ConstexprValue::None);
     assert_eq!((call.num_warps, call.num_stages, call.num_ctas), (8, 3, 1));
     assert_eq!((call.fuse, call.max_registers, block), (false, Some(64), [256, 1, 1]));
+}
+
+#[test]
+fn calls_that_need_other_code_have_entries_of_their_own() {
+    let other = STEP.replace("\"EVEN\": true", "\"EVEN\": false");
+    let function = STEP.replace("\"norm\"", "\"sum\"");
+    let repeated = format!("repeat(count: 2, steps: [{other}])");
+    let steps = [STEP, &function, &repeated, STEP].join(", ");
+    let project = load(&with_kernel("fast.py", &kernel(&steps, ""))).unwrap();
+    let launch = &project.kernel("fast").unwrap_or_else(|_| panic!("{:?}", project.broken)).launch;
+    let environment = project.environment(project.workload("odd-rows").unwrap());
+    let device = DeviceFacts::default();
+    let selection = launch.select(&environment, &BTreeMap::new(), &device).unwrap();
+    let symbols: Vec<&str> = selection.triton.iter().map(|each| each.symbol.as_str()).collect();
+    assert_eq!(symbols, ["norm", "sum", "norm$2", "norm"]);
+    assert_eq!(selection.name_expressions, ["norm", "sum", "norm$2"]);
+    let plan = launch.plan(&environment, &selection, &device, &BTreeMap::new()).unwrap();
+    let PlannedStep::Repeat { steps, .. } = &plan.steps[2] else { panic!("{plan:?}") };
+    let PlannedStep::Launch(inner) = &steps[0] else { panic!("{plan:?}") };
+    assert_eq!(inner.name_expression, "norm$2");
 }
 
 /// The problem of a kernel and where it begins; it may be repeated for each workload.
@@ -80,8 +101,6 @@ fn what_a_triton_launch_cannot_have_is_a_problem() {
     py(&bent("2 ** log2", "2 ** log3"), "constexprs", "log3_floor");
     py(&bent("\"WARPS\"", "\"WARP\""), "num_warps", "WARP");
     py(&bent("\"WARPS\"", "3"), "num_warps", "a power of two");
-    let twice = format!("{STEP}, {STEP}");
-    py(&kernel(&twice, ""), "steps", "2 launches");
     let cuda = r#"launch(kernel: "norm", grid: ["rows"], block: [32])"#;
     py(&kernel(cuda, ""), cuda, "`launch(…)` in a Python file");
     py(&kernel(STEP, "constants: [\"cols\"],"), "constants", "`constants` in a Triton file");
