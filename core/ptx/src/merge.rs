@@ -188,16 +188,15 @@ impl Merger {
         let mut files: Vec<(usize, String)> =
             self.files.into_iter().map(|(path, index)| (index, path)).collect();
         files.sort_unstable();
-        // Writing to a text cannot fail.
         for (index, path) in files {
-            let _ = writeln!(text, "\t.file\t{index} \"{path}\"");
+            let _infallible = writeln!(text, "\t.file\t{index} \"{path}\"");
         }
         if !self.strings.is_empty() {
             text.push_str("\t.section\t.debug_str\n\t{\n");
             for (label, name) in self.strings {
                 let bytes: Vec<String> =
                     name.bytes().chain([0]).map(|byte| byte.to_string()).collect();
-                let _ = writeln!(text, "{label}:\n.b8 {}", bytes.join(","));
+                let _infallible = writeln!(text, "{label}:\n.b8 {}", bytes.join(","));
             }
             text.push_str("\t}\n");
         }
@@ -362,8 +361,8 @@ $L__info_string0:
             text in "(\\.version 8\\.4|\\.target |\\.file 1 |\\.section|\\.loc 1|\\{|\\}|\\.entry sum|[ -~]|\\n){0,80}",
         ) {
             let parts = [part(TEXT, "sum", "sum"), part(&text, "sum", "sum$2")];
-            let _ = merge(&parts);
-            let _ = merge(&[part(&text, "sum", "other")]);
+            drop(merge(&parts));
+            drop(merge(&[part(&text, "sum", "other")]));
         }
     }
 }
