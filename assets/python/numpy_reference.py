@@ -65,9 +65,6 @@ class Precision:
     def __exit__(self, *raised):
         return self.state.__exit__(*raised)
 
-    def arrays(self, inputs):
-        return {name: self.array(tensor, blob) for name, (tensor, blob) in inputs.items()}
-
     def array(self, tensor, blob):
         dtype = tensor["dtype"]
         stored = "float32" if dtype in WIDENED else TYPES.get(dtype, "uint8")
@@ -76,48 +73,47 @@ class Precision:
         return array.astype(self.target) if is_replaced else array
 
     def empty(self, output):
-        if self.is_float(output):
+        if is_float(output["dtype"]):
             return numpy.full(output["shape"], numpy.nan, dtype=self.target or "float32")
         return numpy.zeros(output["shape"], dtype=TYPES.get(output["dtype"], "uint8"))
-
-    def is_float(self, output):
-        return output["dtype"] in WIDENED or output["dtype"] in ("f64", "f32", "f16")
 
     def model(self, model, values):
         raise ValueError("a class `Model` needs PyTorch, which the file does not import")
 
-    def require(self, name, output, value):
+    def checked(self, name, output, value):
         if not isinstance(value, (numpy.ndarray, numpy.generic, int, float)):
             raise ValueError(f"the output `{name}` is a {type(value).__name__}; expected an array")
-        if list(numpy.shape(value)) != output["shape"]:
-            raise ValueError(f"the output `{name}` has the shape {list(numpy.shape(value))}; expected {output['shape']}")
-        if self.name == "exact" and self.is_float(output) and numpy.asarray(value).dtype != numpy.float64:
+        value = numpy.asarray(value)
+        if self.name == "exact" and is_float(output["dtype"]) and value.dtype != numpy.float64:
             raise ValueError(
-                f"the output `{name}` is {numpy.asarray(value).dtype} although the inputs are float64: an operation "
+                f"the output `{name}` is {value.dtype} although the inputs are float64: an operation "
                 "narrows it; remove the conversion, or compute with float64"
             )
+        return value
 
     def magnitudes(self, inputs, compute, values):
         """The largest change of each output under random relative changes of the inputs by one unit roundoff."""
-        if self.name != "exact":
-            return {}
-        floats = [name for name, (tensor, _) in inputs.items() if self.is_float(tensor)]
+        floats = [name for name, (tensor, _) in inputs.items() if is_float(tensor["dtype"])]
         found = {name: numpy.abs(value).astype("float64") for name, value in values.items()}
         largest = {name: numpy.zeros_like(value) for name, value in found.items()}
         random = numpy.random.RandomState(len(floats))
+
+        def changed(name, array):
+            if name not in floats:
+                return array
+            signs = random.randint(0, 2, array.shape) * 2.0 - 1.0
+            return array * (1.0 + signs * rules.UNIT)
+
         for _ in range(rules.DRAWS):
-            arrays = self.arrays(inputs)
-            for name in floats:
-                signs = random.randint(0, 2, arrays[name].shape) * 2.0 - 1.0
-                arrays[name] = arrays[name] * (1.0 + signs * rules.UNIT)
-            for name, value in compute(arrays).items():
+            for name, value in compute(changed).items():
                 shifted = rules.change(numpy, value, values[name])
                 largest[name] = numpy.maximum(largest[name], shifted)
         return {name: found[name] + largest[name] for name in found}
 
-    def bytes_of(self, output, value):
-        dtype = "float64" if self.is_float(output) else TYPES.get(output["dtype"], "uint8")
-        return numpy.ascontiguousarray(numpy.asarray(value), dtype=dtype).tobytes()
+    def bytes_of(self, dtype, value):
+        stored = "float64" if is_float(dtype) else TYPES.get(dtype, "uint8")
+        return numpy.ascontiguousarray(value, dtype=stored).tobytes()
 
-    def bytes_of_magnitudes(self, output, value):
-        return numpy.ascontiguousarray(value, dtype="float64").tobytes()
+
+def is_float(dtype):
+    return dtype in WIDENED or dtype in ("f64", "f32", "f16")

@@ -1,15 +1,15 @@
 """Rounding errors of arrays, estimated along with the values of a computation.
 
 The error array `e` of an array `v` states: where every operation rounds with a relative error of `UNIT`, the result of a
-computation differs from `v` by about `e * UNIT`. Inputs are exact. Each rule returns the value of an operation and its
-error, which is never below the magnitude of the value, because the result is rounded itself. A sum has at least the sum of
+computation differs from `v` by about `e * UNIT`. Inputs are exact. Each rule returns the error of an operation's result,
+which is never below the magnitude of the value, because the result is rounded itself. A sum has at least the sum of
 the magnitudes of its terms. Rounding errors of different operations are combined as independent random errors, the model
 in which the error of a sum grows with the square root of its terms (N. Higham and T. Mary, "A new approach to probabilistic
 rounding error analysis", 2019), as the tolerance does (docs/verification.md). Errors of operands are propagated by
 differences instead of derivatives, and so stay finite where a derivative is not, as that of a square root at 0.
 
 The rules are the same for NumPy and PyTorch: `library` is the module, `apply` computes the operation for a list of operands,
-and `errors` maps the position of an operand to its error.
+`errors` maps the position of an operand to its error, and `value` is the result.
 """
 
 # The unit roundoff of f32.
@@ -19,19 +19,17 @@ UNIT = 2.0**-24
 DRAWS = 8
 
 
-def elementwise(library, apply, operands, errors):
+def elementwise(library, apply, operands, errors, value):
     """Each element of the result depends on the elements of the operands at its own index."""
-    value = apply(operands)
-    return value, combined(library, library.abs(value), conversion(library, apply, operands, errors)[1])
+    return combined(library, library.abs(value), conversion(library, apply, operands, errors, value))
 
 
-def conversion(library, apply, operands, errors):
+def conversion(library, apply, operands, errors, value):
     """As `elementwise`, for an operation whose own rounding belongs to the computation."""
-    value = apply(operands)
     error = library.zeros_like(value)
     for position in errors:
         error = combined(library, error, shift(library, apply, operands, position, errors[position], value))
-    return value, error
+    return error
 
 
 def shift(library, apply, operands, position, error, value):
@@ -57,7 +55,7 @@ def product(library, apply, operands, errors):
     for position, own in errors.items():
         others = squares[:position] + [own * own] + squares[position + 1 :]
         error = combined(library, error, library.sqrt(apply(others)))
-    return apply(operands), error
+    return error
 
 
 def total(library, apply, operand, error):
@@ -65,7 +63,7 @@ def total(library, apply, operand, error):
     magnitudes = apply(library.abs(operand))
     if error is not None:
         magnitudes = combined(library, magnitudes, library.sqrt(apply(error * error)))
-    return apply(operand), magnitudes
+    return magnitudes
 
 
 def chosen(library, choose, operand, error, value):
@@ -73,13 +71,12 @@ def chosen(library, choose, operand, error, value):
     return choose(library.where(operand == value, error, library.zeros_like(error)))
 
 
-def sampled(library, apply, operands, errors, signs):
+def sampled(library, apply, operands, errors, value, signs):
     """An operation of unknown structure: the largest change of the result under random errors of its operands.
 
     `signs` returns an array of random signs of an operand's shape. The operands count as rounded, because the operation
     has intermediate results that are.
     """
-    value = apply(operands)
     largest = library.zeros_like(value)
     for _ in range(DRAWS):
         shifted = []
@@ -89,7 +86,7 @@ def sampled(library, apply, operands, errors, signs):
                 error = library.maximum(error, errors[position])
             shifted.append(operand + signs(operand) * error * UNIT)
         largest = library.maximum(largest, change(library, apply(shifted), value))
-    return value, library.abs(value) + largest
+    return library.abs(value) + largest
 
 
 def combined(library, one, other):

@@ -134,9 +134,7 @@ class RunningErrors(TorchDispatchMode):
         name = func._schema.name.split("::")[-1]
         written = [each for each in func._schema.arguments if each.alias_info and each.alias_info.is_write]
         if not written:
-            value, errors = self.computed(func, name, args, kwargs)
-            attach(value, errors)
-            return value
+            return self.computed(func, name, args, kwargs)
         target = args[0] if args else None
         if name in EXACT_WRITES or not is_float(target):
             result = func(*args, **kwargs)
@@ -145,7 +143,7 @@ class RunningErrors(TorchDispatchMode):
             return result
         if name == "copy_":
             result = func(*args, **kwargs)
-            written_errors(target).copy_(torch.zeros_like(target) if errors_of(args[1]) is None else errors_of(args[1]))
+            write_errors(target, errors_of(args[1]))
             return result
         functional = getattr(torch.ops.aten, name[:-1], None) if name.endswith("_") else None
         overload = func._schema.overload_name or "default"
@@ -154,47 +152,33 @@ class RunningErrors(TorchDispatchMode):
                 f"the rounding errors of `{name}` ({overload}) are unknown; write the reference with operations that "
                 "return new tensors"
             )
-        value, errors = self.computed(getattr(functional, overload), name[:-1], args, kwargs)
+        value = self.computed(getattr(functional, overload), name[:-1], args, kwargs)
         target.copy_(value)
-        written_errors(target).copy_(torch.zeros_like(target) if errors is None else errors)
+        write_errors(target, errors_of(value))
         return target
 
     def computed(self, func, name, args, kwargs):
-        """The results of an operation without side effects, and their errors."""
-        operation = Operation(func, args, kwargs)
-        if name in MOVEMENT:
-            return operation.movement()
-        if not operation.errors and not any(is_float(each) for each in operation.operands):
-            return func(*args, **kwargs), None
-        if name in ELEMENTWISE or is_elementwise(func):
-            return operation.by(rules.elementwise)
-        if name in PRODUCTS:
-            return operation.product()
-        if name in TOTALS:
-            return operation.total()
-        if name in ACCUMULATIONS:
-            return operation.accumulation()
-        if name in CHOSEN_WITH_INDICES and len(func._schema.returns) == 2:
-            return operation.chosen_with_indices()
-        if name in CHOSEN and len(operation.operands) == 1:
-            return operation.chosen(name)
-        composed = COMPOSED.get(name) or decomposition_table.get(func)
-        if composed is not None:
-            with self:
-                value = composed(*args, **kwargs)
-            return value, FROM_VALUES
-        return operation.sampled()
-
-
-# The errors are attached to the values already.
-FROM_VALUES = object()
+        """The results of an operation without side effects, with their errors."""
+        operation = Operation(func, name, args, kwargs)
+        if not operation.operands:
+            return func(*args, **kwargs)
+        rule = operation.rule()
+        if rule is None:
+            composed = COMPOSED.get(name) or decomposition_table.get(func)
+            if composed is not None:
+                with self:
+                    return composed(*args, **kwargs)
+            rule = Operation.sampled
+        value = func(*args, **kwargs)
+        attach(value, rule(operation, value))
+        return value
 
 
 class Operation:
     """A call with its float operands in a list, so that it can be repeated for others."""
 
-    def __init__(self, func, args, kwargs):
-        self.func, self.args, self.kwargs = func, args, kwargs
+    def __init__(self, func, name, args, kwargs):
+        self.func, self.name, self.args, self.kwargs = func, name, args, kwargs
         self.operands = []
         self.collect((args, kwargs))
         self.errors = {
@@ -232,44 +216,57 @@ class Operation:
         args = replaced(self.args)
         return self.func(*args, **replaced(self.kwargs))
 
-    def by(self, rule):
-        value = self.func(*self.args, **self.kwargs)
-        if not is_float(value):
-            return value, None
-        return rule(torch, self.apply, self.operands, self.errors)
+    def rule(self):
+        """The method that computes the errors of the value; none for a sequence of other operations."""
+        if self.name in MOVEMENT:
+            return Operation.movement
+        if self.name in ELEMENTWISE or is_elementwise(self.func):
+            return Operation.elementwise
+        if self.name in PRODUCTS:
+            return Operation.product
+        if self.name in TOTALS:
+            return Operation.total
+        if self.name in ACCUMULATIONS:
+            return Operation.accumulation
+        if self.name in CHOSEN_WITH_INDICES and len(self.func._schema.returns) == 2:
+            return Operation.chosen_with_indices
+        if self.name in CHOSEN and len(self.operands) == 1:
+            return Operation.chosen
+        return None
 
-    def movement(self):
-        value = self.func(*self.args, **self.kwargs)
-        if not self.operands or not is_float(value if isinstance(value, torch.Tensor) else value[0]):
-            return value, None
-        if value_type(value) != value_type(self.operands[0]):
+    def elementwise(self, value):
+        return rules.elementwise(torch, self.apply, self.operands, self.errors, value) if is_float(value) else None
+
+    def movement(self, value):
+        first = value if isinstance(value, torch.Tensor) else value[0]
+        if not is_float(first):
+            return None
+        if first.dtype != self.operands[0].dtype:
             widened = lambda operands: self.apply(operands).to(torch.float64)
-            return value, rules.conversion(torch, widened, self.operands, self.errors)[1]
+            return rules.conversion(torch, widened, self.operands, self.errors, value.to(torch.float64))
         # A view of the errors, so that what is written through a view of the values reaches them.
         errors = [written_errors(each) for each in self.operands]
-        return value, self.apply(errors, constants=lambda _: 0.0)
+        return self.apply(errors, constants=lambda _: 0.0)
 
-    def product(self):
-        value = self.func(*self.args, **self.kwargs)
+    def product(self, value):
         magnitude = lambda operands: self.apply(operands, constants=abs)
-        return value, rules.product(torch, magnitude, self.operands, self.errors)[1]
+        return rules.product(torch, magnitude, self.operands, self.errors)
 
-    def total(self):
+    def total(self, value):
         apply = lambda operand: self.apply([operand])
         return rules.total(torch, apply, self.operands[0], self.errors.get(0))
 
-    def accumulation(self):
-        value = self.func(*self.args, **self.kwargs)
+    def accumulation(self, value):
         magnitudes = self.apply([each.abs() for each in self.operands])
         zeros = [torch.zeros_like(each) for each in self.operands]
         squares = self.apply([self.errors.get(each, zeros[each]) ** 2 for each in range(len(zeros))])
-        return value, rules.combined(torch, magnitudes, torch.sqrt(squares))
+        return rules.combined(torch, magnitudes, torch.sqrt(squares))
 
-    def chosen_with_indices(self):
-        values, indices = self.func(*self.args, **self.kwargs)
+    def chosen_with_indices(self, value):
+        values, indices = value
         errors = errors_of(self.operands[0])
         if errors is None:
-            return (values, indices), None
+            return None
         if self.argument("kernel_size") is not None:
             # The indices of a pool count the elements of a plane.
             plane = values.dim() - len(self.argument("kernel_size"))
@@ -279,22 +276,22 @@ class Operation:
         else:
             dim = self.argument("dim")
             picked = errors.gather(dim, indices.unsqueeze(dim)).squeeze(dim)
-        return (values, indices), (picked, None)
+        return picked, None
 
-    def chosen(self, name):
-        value = self.func(*self.args, **self.kwargs)
+    def chosen(self, value):
         if not self.errors:
-            return value, None
+            return None
         operand, errors = self.operands[0], self.errors[0]
-        if name not in ("amax", "amin"):
+        if self.name not in ("amax", "amin"):
             # The whole tensor, or a pool, whose windows overlap.
-            largest = self.func if "pool" in name else torch.ops.aten.max.default
-            errors = errors if "pool" in name else torch.where(operand == value, errors, torch.zeros_like(errors))
-            return value, largest(errors, *self.args[1:], **self.kwargs)
+            is_pool = "pool" in self.name
+            largest = self.func if is_pool else torch.ops.aten.max.default
+            errors = errors if is_pool else torch.where(operand == value, errors, torch.zeros_like(errors))
+            return largest(errors, *self.args[1:], **self.kwargs)
         dims = self.argument("dim") or list(range(operand.dim()))
         kept = self.func(operand, dims, True)
         choose = lambda errors: torch.amax(errors, dims, bool(self.argument("keepdim")))
-        return value, rules.chosen(torch, choose, operand, errors, kept)
+        return rules.chosen(torch, choose, operand, errors, kept)
 
     def argument(self, name):
         for position, declared in enumerate(self.func._schema.arguments):
@@ -303,25 +300,20 @@ class Operation:
                 return self.kwargs.get(name, passed)
         return None
 
-    def sampled(self):
-        value = self.func(*self.args, **self.kwargs)
+    def sampled(self, value):
         if not is_float(value):
-            return value, None
+            return None
 
         def signs(operand):
             generator = torch.Generator().manual_seed(operand.numel())
             drawn = torch.randint(0, 2, operand.shape, generator=generator)
             return drawn.to(operand.dtype) * 2 - 1
 
-        return rules.sampled(torch, self.apply, self.operands, self.errors, signs)
+        return rules.sampled(torch, self.apply, self.operands, self.errors, value, signs)
 
 
 def is_float(value):
     return isinstance(value, torch.Tensor) and value.dtype.is_floating_point
-
-
-def value_type(value):
-    return value.dtype if isinstance(value, torch.Tensor) else value[0].dtype
 
 
 def is_elementwise(func):
@@ -340,8 +332,13 @@ def written_errors(tensor):
     return errors_of(tensor)
 
 
+def write_errors(target, errors):
+    """Writes errors to those of a tensor, and so to those of the tensor that it is a view of."""
+    written_errors(target).copy_(torch.zeros_like(target) if errors is None else errors)
+
+
 def attach(value, errors):
-    if errors is None or errors is FROM_VALUES:
+    if errors is None:
         return
     if isinstance(value, torch.Tensor):
         if is_float(value):

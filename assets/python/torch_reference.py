@@ -47,9 +47,6 @@ class Precision:
     def __exit__(self, *raised):
         return self.stack.__exit__(*raised)
 
-    def arrays(self, inputs):
-        return {name: self.array(tensor, blob) for name, (tensor, blob) in inputs.items()}
-
     def array(self, tensor, blob):
         dtype = tensor["dtype"]
         narrow = getattr(torch, NARROW.get(dtype, ""), None)
@@ -88,11 +85,10 @@ class Precision:
             used.append(name)
         return model.forward, used
 
-    def require(self, name, output, value):
+    def checked(self, name, output, value):
         if not isinstance(value, torch.Tensor):
             raise ValueError(f"the output `{name}` is a {type(value).__name__}; expected a tensor")
-        if list(value.shape) != output["shape"]:
-            raise ValueError(f"the output `{name}` has the shape {list(value.shape)}; expected {output['shape']}")
+        return value
 
     def magnitudes(self, inputs, compute, values):
         found = {}
@@ -102,10 +98,7 @@ class Precision:
             found[name] = value.abs() if own is None else torch.maximum(own, value.abs().to(own.dtype))
         return found
 
-    def bytes_of(self, output, value):
-        dtype = TYPES.get(output["dtype"], torch.uint8)
-        is_float = output["dtype"] in NARROW or dtype.is_floating_point
-        return value.detach().to(torch.float64 if is_float else dtype).contiguous().numpy().tobytes()
-
-    def bytes_of_magnitudes(self, output, value):
-        return value.detach().to(torch.float64).contiguous().numpy().tobytes()
+    def bytes_of(self, dtype, value):
+        stored = TYPES.get(dtype, torch.uint8)
+        is_float = dtype in NARROW or stored.is_floating_point
+        return value.detach().to(torch.float64 if is_float else stored).contiguous().numpy().tobytes()
