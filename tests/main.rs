@@ -82,6 +82,9 @@ mod rewrite;
 /// Searches for faster kernels.
 #[cfg(test)]
 mod search;
+/// Tests that need what a machine may lack.
+#[cfg(test)]
+mod skip;
 /// The repository's own rules.
 #[cfg(test)]
 mod tidy_rules;

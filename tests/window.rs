@@ -63,11 +63,7 @@ impl Display {
 fn required() -> Option<Display> {
     let display = Display::open();
     if display.is_none() {
-        assert!(
-            std::env::var_os("LIGHTBENCH_REQUIRE_DISPLAY").is_none(),
-            "no Xvfb or no xdotool, and LIGHTBENCH_REQUIRE_DISPLAY is set"
-        );
-        println!("skipped: no Xvfb or no xdotool on this machine");
+        crate::skip::skip("no Xvfb or no xdotool on this machine", "LIGHTBENCH_REQUIRE_DISPLAY");
     }
     display
 }
