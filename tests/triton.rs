@@ -91,6 +91,19 @@ fn a_file_launches_several_kernels() {
 }
 
 #[test]
+fn descriptors_are_made_in_scratch_memory() {
+    let text = text("kernels/descriptors.py");
+    let check = |device: &str, status: i32, words: &[&str]| {
+        let arguments = ["--device", device];
+        let Some(said) = run("vector-add", "descriptors", &text, &arguments) else { return };
+        said.expect(status, words);
+    };
+    // Triton generates loads and stores before compute capability 9.0.
+    check("virtual:a100-40gb", 0, &["descriptors is correct"]);
+    check("virtual:h200", 3, &["`tensormap.replace", "kernels/descriptors.py:14:"]);
+}
+
+#[test]
 fn null_is_none_in_python() {
     let text = text("kernels/optional.py");
     let Some(said) = run("vector-add", "optional", &text, &[]) else { return };

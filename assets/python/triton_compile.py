@@ -65,6 +65,7 @@ def compile_kernel(request, text):
         "num_ctas": metadata["num_ctas"],
         "global_scratch": metadata.get("global_scratch_size") or 0,
         "profile_scratch": metadata.get("profile_scratch_size") or 0,
+        "scratch_align": max(metadata.get(f"{kind}_scratch_align") or 1 for kind in ("global", "profile")),
         "cooperative": bool(metadata.get("launch_cooperative_grid")),
         "programmatic": bool(metadata.get("launch_pdl")),
         "tensor_memory": metadata.get("tmem_size") or 0,

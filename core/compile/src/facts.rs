@@ -8,7 +8,7 @@ use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::candidate::Candidate;
 use lightbench_project::includes::Refusal;
 use lightbench_project::launch::plan::{
-    Footprint, Plan, PlanError, PlannedLaunch, PlannedStep, Selection,
+    Footprint, Plan, PlanError, PlannedLaunch, PlannedScratch, PlannedStep, Selection,
 };
 use lightbench_project::{DeviceFacts, Environment, Kernel, PlannedArgument, Project, Workload};
 use lightbench_units::Bytes;
@@ -289,24 +289,31 @@ impl Planner<'_> {
         let mut plan = launch
             .plan(&self.environment, selection, &self.device, &resident)
             .map_err(plan_error)?;
-        self.apply_triton(&mut plan.steps)?;
+        self.apply_triton(&mut plan.steps, &mut plan.scratch)?;
         let launches = planned_launches(&plan).into_iter();
-        let launches =
-            launches.map(|planned| self.launch_facts(planned)).collect::<Result<_, _>>()?;
+        let launches = launches
+            .map(|planned| self.launch_facts(planned, &plan.scratch))
+            .collect::<Result<_, _>>()?;
         Ok((plan, launches))
     }
 
-    /// Replaces the numbers of launches that Triton decides.
-    fn apply_triton(&self, steps: &mut [PlannedStep]) -> Result<(), FactsError> {
+    /// Replaces the numbers of launches that Triton decides, and adds the scratch memory that it asks for.
+    fn apply_triton(
+        &self,
+        steps: &mut [PlannedStep],
+        scratch: &mut Vec<PlannedScratch>,
+    ) -> Result<(), FactsError> {
         for step in steps {
             match step {
                 PlannedStep::Launch(planned) => {
                     let kernel = self.compiled(&planned.name_expression)?;
                     if let Some(triton) = &kernel.triton {
-                        triton.apply(planned, kernel.parameters.len());
+                        triton
+                            .apply(planned, kernel.parameters.len(), scratch)
+                            .map_err(plan_error)?;
                     }
                 }
-                PlannedStep::Repeat { steps, .. } => self.apply_triton(steps)?,
+                PlannedStep::Repeat { steps, .. } => self.apply_triton(steps, scratch)?,
                 PlannedStep::Fill { .. } => {}
             }
         }
@@ -338,11 +345,16 @@ impl Planner<'_> {
         Ok(resident)
     }
 
-    fn launch_facts(&self, planned: PlannedLaunch) -> Result<LaunchFacts, FactsError> {
+    fn launch_facts(
+        &self,
+        planned: PlannedLaunch,
+        scratch: &[PlannedScratch],
+    ) -> Result<LaunchFacts, FactsError> {
         let kernel = self.compiled(&planned.name_expression)?.clone();
         let buffers = LaunchContext {
             definition: &self.setting.project.definition,
             launch: &self.kernel.launch,
+            scratch,
             role: self.kernel.role,
         };
         let arguments = buffers.launch_arguments(&planned.arguments);

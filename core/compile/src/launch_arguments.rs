@@ -2,6 +2,7 @@
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::PlannedArgument;
+use lightbench_project::launch::plan::PlannedScratch;
 use lightbench_project::launch::{Buffer, Launch};
 use lightbench_project::tensor::{Role, Tensor};
 use lightbench_project::{Definition, KernelRole};
@@ -13,6 +14,7 @@ use super::signature::{LaunchArgument, LaunchArgumentKind};
 pub(super) struct LaunchContext<'a> {
     pub(super) definition: &'a Definition,
     pub(super) launch: &'a Launch,
+    pub(super) scratch: &'a [PlannedScratch],
     pub(super) role: KernelRole,
 }
 
@@ -59,7 +61,7 @@ impl LaunchContext<'_> {
                 (tensor.name.clone(), self.tensor_dtype(tensor))
             }
             Buffer::Scratch(index) => {
-                let scratch = &self.launch.scratch[index];
+                let scratch = &self.scratch[index];
                 (scratch.name.clone(), scratch.dtype)
             }
             Buffer::Magnitude(index) => {

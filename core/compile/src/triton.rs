@@ -1,9 +1,13 @@
 //! Triton kernels: what determines their code, and what Triton decides about their launch.
 
 use lightbench_device::ComputeCapability;
+use lightbench_primitives::dtype::Dtype;
 use lightbench_project::PlannedArgument;
-use lightbench_project::launch::plan::PlannedLaunch;
+use lightbench_project::extent::MAX_TENSOR_BYTES;
+use lightbench_project::launch::Buffer;
+use lightbench_project::launch::plan::{PlanError, PlannedLaunch, PlannedScratch};
 use lightbench_project::launch::triton::{Assumption, ConstexprValue, Specialisation, TritonCall};
+use lightbench_project::manifest::Init;
 use lightbench_python::PythonError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -73,6 +77,8 @@ pub struct TritonLaunch {
     pub global_scratch: u64,
     /// Bytes of profiling memory for each block.
     pub profile_scratch: u64,
+    /// Alignment of both, in bytes.
+    pub scratch_align: u64,
     /// Whether all blocks must be resident together.
     pub cooperative: bool,
     /// Whether the kernel may start before the previous one has ended.
@@ -160,18 +166,137 @@ impl TritonLaunch {
         [self.num_warps.saturating_mul(32), 1, 1]
     }
 
-    /// Replaces the numbers of a launch by those of the compiled kernel, which takes `parameters` parameters.
-    pub(super) fn apply(&self, planned: &mut PlannedLaunch, parameters: usize) {
+    /// Replaces the numbers of a launch by those of the compiled kernel, which takes `parameters` parameters, and adds
+    /// the scratch memory of its blocks.
+    ///
+    /// # Errors
+    /// The grid or the scratch memory exceeds the limits of the project format.
+    pub(super) fn apply(
+        &self,
+        planned: &mut PlannedLaunch,
+        parameters: usize,
+        scratch: &mut Vec<PlannedScratch>,
+    ) -> Result<(), PlanError> {
         planned.block = self.block();
         planned.shared_bytes = self.shared;
+        // The grid counts programs, each of which is a cluster.
+        planned.grid[0] = self.blocks_of(planned.grid[0])?;
         planned.cluster = (self.num_ctas > 1).then_some([self.num_ctas, 1, 1]);
         planned.cooperative = self.cooperative;
         planned.programmatic = self.programmatic;
         let kept = self.kept.iter().filter_map(|index| planned.arguments.get(*index).cloned());
         let mut arguments: Vec<PlannedArgument> = kept.collect();
-        // Triton appends the addresses of two kinds of scratch memory of its own, both unused.
-        let own = parameters.saturating_sub(arguments.len()).min(2);
-        arguments.extend(std::iter::repeat_n(PlannedArgument::Null, own));
+        // Triton appends the addresses of two kinds of scratch memory of its own; that of an unused one is null.
+        let blocks = planned.grid.iter().map(|size| u64::from(*size)).product::<u64>();
+        let own =
+            [("global_scratch", self.global_scratch), ("profile_scratch", self.profile_scratch)];
+        let own = own.into_iter().take(parameters.saturating_sub(arguments.len()));
+        for (name, bytes) in own {
+            arguments.push(match bytes {
+                0 => PlannedArgument::Null,
+                bytes => {
+                    let name = format!("{name} of {}", planned.name_expression);
+                    scratch.push(scratch_of_blocks(name, bytes, blocks)?);
+                    PlannedArgument::Buffer(Buffer::Scratch(scratch.len() - 1))
+                }
+            });
+        }
         planned.arguments = arguments;
+        Ok(())
+    }
+
+    /// Blocks along the first dimension of a grid of `programs` programs.
+    fn blocks_of(&self, programs: u32) -> Result<u32, PlanError> {
+        let blocks = u64::from(programs) * u64::from(self.num_ctas);
+        let fits = u32::try_from(blocks).ok().filter(|blocks| *blocks < 1 << 31);
+        fits.ok_or_else(|| PlanError::OutOfRange {
+            field: "grid",
+            text: format!("{programs} programs of {} blocks", self.num_ctas),
+            found: blocks.to_string(),
+            expected: "at most 2^31 - 1 blocks".to_owned(),
+        })
+    }
+}
+
+/// Scratch memory of `bytes` bytes for each block. Triton allocates it for each launch, without a value.
+fn scratch_of_blocks(name: String, bytes: u64, blocks: u64) -> Result<PlannedScratch, PlanError> {
+    let all = bytes.checked_mul(blocks).filter(|all| *all <= MAX_TENSOR_BYTES);
+    let all = all.ok_or_else(|| PlanError::OutOfRange {
+        field: "grid",
+        text: name.clone(),
+        found: format!("{bytes} bytes for each of {blocks} blocks"),
+        expected: "at most 2^41 bytes".to_owned(),
+    })?;
+    let (dtype, init) = (Dtype::U8, Init::Undefined);
+    Ok(PlannedScratch { name, dtype, init, dims: vec![all], bytes: all })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(global_scratch: u64, num_ctas: u32) -> TritonLaunch {
+        TritonLaunch {
+            name: "copy".to_owned(),
+            shared: 64,
+            num_warps: 8,
+            num_ctas,
+            global_scratch,
+            profile_scratch: 0,
+            scratch_align: 128,
+            cooperative: false,
+            programmatic: false,
+            tensor_memory: 0,
+            kept: vec![1],
+            version: "3.9.0".to_owned(),
+        }
+    }
+
+    fn planned() -> PlannedLaunch {
+        PlannedLaunch {
+            name_expression: "copy".to_owned(),
+            arguments: vec![PlannedArgument::Null, PlannedArgument::Buffer(Buffer::Tensor(3))],
+            grid: [5, 3, 1],
+            block: [128, 1, 1],
+            shared_bytes: 0,
+            cluster: None,
+            cooperative: false,
+            carveout: None,
+            programmatic: false,
+        }
+    }
+
+    #[test]
+    fn scratch_memory_is_allocated_for_each_block() {
+        let check = |bytes, ctas, parameters, grid: [u32; 3], scratch: &[u64]| {
+            let (mut planned, mut all) = (planned(), Vec::new());
+            launch(bytes, ctas).apply(&mut planned, parameters, &mut all).unwrap();
+            assert_eq!((planned.grid, planned.block), (grid, [256, 1, 1]));
+            let sizes: Vec<u64> = all.iter().map(|scratch| scratch.bytes).collect();
+            assert_eq!(sizes, scratch);
+            planned.arguments
+        };
+        let (tensor, own) = (
+            PlannedArgument::Buffer(Buffer::Tensor(3)),
+            PlannedArgument::Buffer(Buffer::Scratch(0)),
+        );
+        let null = PlannedArgument::Null;
+        let one = |argument: &PlannedArgument| vec![tensor.clone(), argument.clone(), null.clone()];
+        assert_eq!(check(0, 1, 3, [5, 3, 1], &[]), one(&null));
+        assert_eq!(check(256, 1, 3, [5, 3, 1], &[256 * 15]), one(&own));
+        assert_eq!(check(256, 2, 3, [10, 3, 1], &[256 * 30]), one(&own));
+        assert_eq!(check(256, 1, 1, [5, 3, 1], &[]), [tensor]);
+    }
+
+    #[test]
+    fn sizes_beyond_the_limits_are_refused() {
+        let check = |bytes, ctas, grid: [u32; 3], found: &str| {
+            let mut planned = PlannedLaunch { grid, ..planned() };
+            let error = launch(bytes, ctas).apply(&mut planned, 3, &mut Vec::new()).unwrap_err();
+            assert!(error.to_string().contains(found), "{error}");
+        };
+        check(1 << 40, 1, [3, 1, 1], "1099511627776 bytes for each of 3 blocks");
+        check(u64::MAX, 1, [3, 1, 1], "at most 2^41 bytes");
+        check(0, 2, [1 << 30, 1, 1], "at most 2^31 - 1 blocks");
     }
 }

@@ -158,10 +158,10 @@ impl Program {
             return Err(Unsupported::Textures.into());
         }
         let Plan { scratch, steps, .. } = &facts.plan;
-        let scratch = launch.scratch.iter().zip(scratch).map(|(written, planned)| ScratchCase {
-            name: written.name.clone(),
+        let scratch = scratch.iter().map(|planned| ScratchCase {
+            name: planned.name.clone(),
             bytes: planned.bytes,
-            init: written.init,
+            init: planned.init,
         });
         let converter = Converter { definition, kernel, facts };
         let constants = launch.constant_memory.iter().map(|array| ConstantCase {
@@ -238,7 +238,7 @@ impl Converter<'_> {
                     && tensor.role.compare().is_some();
                 if is_exact { Dtype::F64 } else { tensor.dtype }
             }
-            Buffer::Scratch(index) => self.kernel.launch.scratch.get(index)?.dtype,
+            Buffer::Scratch(index) => self.facts.plan.scratch.get(index)?.dtype,
             Buffer::Magnitude(_) => Dtype::F64,
         })
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_project::launch::OWN_ALIGN;
 use lightbench_project::launch::triton::TritonCall;
 use lightbench_ptx::merge::{Part, merge};
 use lightbench_python::{Interpreter, PythonAccess, PythonError, Worker};
@@ -214,14 +215,14 @@ fn rejection(file: &str, RejectedText { message, line, column }: RejectedText) -
 /// Refuses what cannot be launched here.
 fn check(launch: &TritonLaunch, call: &TritonCall) -> Result<(), Rejection> {
     let reason = if launch.kept.iter().any(|index| *index >= call.arguments.len()) {
-        "Triton names an argument that the launch does not have"
-    } else if launch.global_scratch > 0 {
-        "the kernel needs global scratch memory (a descriptor made in the kernel, for example), which launches do not \
-         provide yet"
+        "Triton names an argument that the launch does not have".to_owned()
+    } else if launch.scratch_align > OWN_ALIGN {
+        let align = launch.scratch_align;
+        format!("scratch memory aligned to {align} bytes; expected at most {OWN_ALIGN}")
     } else if launch.tensor_memory > 0 {
-        "the kernel needs tensor memory, which is not supported yet"
+        "the kernel needs tensor memory, which is not supported yet".to_owned()
     } else {
         return Ok(());
     };
-    Err(Rejection::new(Place::Nowhere, reason.to_owned()))
+    Err(Rejection::new(Place::Nowhere, reason))
 }

@@ -16,7 +16,7 @@ use crate::problem::Findings;
 use crate::tensor::{Layout, Role, Tensor};
 
 /// The alignment in bytes of buffers that a project does not declare.
-const OWN_ALIGN: u64 = 256;
+pub const OWN_ALIGN: u64 = 256;
 
 /// A null pointer in an argument list.
 pub(super) const NULL: &str = "null";

@@ -15,7 +15,7 @@ pub mod written;
 
 use std::collections::BTreeSet;
 
-pub use arguments::{Argument, Buffer};
+pub use arguments::{Argument, Buffer, OWN_ALIGN};
 pub use coverage::MAX_COMBINATIONS;
 pub use expectation::Expectation;
 pub use flags::Flags;

@@ -9,7 +9,9 @@ use lightbench_primitives::scalar_value::ScalarValue;
 
 use super::tensor_maps::ViolatedLimit;
 use super::triton::Specialisation;
-use super::{Architecture, Argument, Launch, LaunchStep, Parameter, Step, StructArgument, steps};
+use super::{
+    Architecture, Argument, Launch, LaunchStep, Parameter, Scratch, Step, StructArgument, steps,
+};
 use crate::argument::ValueError;
 use crate::environment::{DeviceFacts, Environment};
 use crate::expression::{Expression, ExpressionError, Reason};
@@ -268,11 +270,8 @@ impl Launch {
         selection: &Selection,
         environment: &Environment<'_>,
     ) -> Result<Plan, PlanError> {
-        let scratch: Result<_, _> = self
-            .scratch
-            .iter()
-            .map(|scratch| planned_scratch(&scratch.shape, scratch.dtype.bits(), environment))
-            .collect();
+        let scratch: Result<_, _> =
+            self.scratch.iter().map(|scratch| planned_scratch(scratch, environment)).collect();
         let maps = self.tensor_maps.iter().map(|map| map.plan(environment));
         let tensor_maps = maps.collect::<Result<_, _>>()?;
         let planner = Planner { structs: &self.structs, selection, environment };
@@ -543,15 +542,15 @@ pub(super) fn within(
 }
 
 fn planned_scratch(
-    shape: &[Expression],
-    bits: u64,
+    scratch: &Scratch,
     environment: &Environment<'_>,
 ) -> Result<PlannedScratch, PlanError> {
+    let Scratch { name, dtype, shape, init } = scratch;
     let mut dims = Vec::new();
     for expression in shape {
         dims.push(within("scratch", expression, environment, (1, LARGEST_AXIS.unsigned_abs()))?);
     }
-    let bits = dims.iter().try_fold(bits, |product, dim| product.checked_mul(*dim));
+    let bits = dims.iter().try_fold(dtype.bits(), |product, dim| product.checked_mul(*dim));
     let bytes = bits.map(|bits| bits.div_ceil(8)).filter(|bytes| *bytes <= MAX_TENSOR_BYTES);
     let bytes = bytes.ok_or_else(|| PlanError::OutOfRange {
         field: "scratch",
@@ -559,7 +558,7 @@ fn planned_scratch(
         found: format!("{dims:?}"),
         expected: "at most 2^41 bytes".to_owned(),
     })?;
-    Ok(PlannedScratch { dims, bytes })
+    Ok(PlannedScratch { name: name.clone(), dtype: *dtype, init: *init, dims, bytes })
 }
 
 fn no_value(name: &str) -> PlanError {

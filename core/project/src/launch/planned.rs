@@ -1,15 +1,16 @@
 //! The content of a plan: steps, arguments and scratch with all values.
 
-use lightbench_primitives::dtype::CType;
+use lightbench_primitives::dtype::{CType, Dtype};
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_primitives::tensor_map::TensorMap;
 
 use super::Buffer;
+use crate::manifest::Init;
 
 /// A launch with numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Device memory, in the order of the launch's scratch.
+    /// Device memory, in the order of the launch's scratch; memory that a compiler asks for follows.
     pub scratch: Vec<PlannedScratch>,
     /// In the order of the launch's tensor maps; dimensions innermost first.
     pub tensor_maps: Vec<TensorMap>,
@@ -19,6 +20,12 @@ pub struct Plan {
 /// Scratch with its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedScratch {
+    /// The name in reports.
+    pub name: String,
+    /// The type of its elements.
+    pub dtype: Dtype,
+    /// How it begins.
+    pub init: Init,
     /// Its dimensions.
     pub dims: Vec<u64>,
     /// Its size.
