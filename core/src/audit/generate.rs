@@ -174,6 +174,7 @@ impl<'a> Generator<'a> {
             arguments.push(match argument {
                 Argument::Buffer(buffer) => self.buffer(*buffer),
                 Argument::Value(value) => format!("{}: {}", value.name, value.c_type.name()),
+                Argument::Integer(_) => return Err(Unsuitable("integers without a C type")),
                 Argument::Null => "null".to_owned(),
                 Argument::TensorMap(_) => return Err(Unsuitable("tensor maps")),
                 Argument::Struct(_) => return Err(Unsuitable("structs by value")),

@@ -183,6 +183,8 @@ impl<'a> Statements<'a> {
                 let values = values?.join(", ");
                 self.line(&format!("struct {{{declared} }} {local} = {{{values}}}; // {name}"));
             }
+            // Only Triton kernels have such arguments.
+            Argument::Integer(_) => return Err(NoLauncher::Triton),
             Argument::Null => self.line(&format!("void* {local} = nullptr;")),
             Argument::TensorMap(place) => self.tensor_map(&local, *place)?,
             Argument::Texture(place) => return Err(NoLauncher::Texture(place.to_string())),

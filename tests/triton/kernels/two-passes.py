@@ -2,11 +2,11 @@
     title: "Sums of each row first, then two launches of one function that scale its halves",
     scratch: [(name: "sums", dtype: f32, shape: ["rows"], init: undefined)],
     steps: [
-        triton(kernel: "row_sums", args: ["sums", "x", "cols: i32"], grid: ["rows"],
+        triton(kernel: "row_sums", args: ["sums", "x", "cols"], grid: ["rows"],
                constexprs: {"BLOCK": "2 ** log2_floor(2 * cols - 1)"}),
-        triton(kernel: "scale", args: ["y", "x", "sums", "cols: i32"], grid: ["rows"],
+        triton(kernel: "scale", args: ["y", "x", "sums", "cols"], grid: ["rows"],
                constexprs: {"BLOCK": "2 ** log2_floor(2 * cols - 1)", "LEFT": true}, num_warps: 2),
-        triton(kernel: "scale", args: ["y", "x", "sums", "cols: i32"], grid: ["rows"],
+        triton(kernel: "scale", args: ["y", "x", "sums", "cols"], grid: ["rows"],
                constexprs: {"BLOCK": "2 ** log2_floor(2 * cols - 1)", "LEFT": false}, num_warps: 2),
     ],
 ) @"""

@@ -1,14 +1,14 @@
 //! Resolves the names in a step's argument list.
 
-use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::dtype::{CType, Dtype};
 use serde::{Deserialize, Serialize};
 
 use super::{KernelRole, Scratch, tensor_maps::BufferLayout, written::LaunchBlockWritten};
-use crate::argument::{ValueArgument, parse_value};
+use crate::argument::{ValueArgument, ValueSource, parse_value};
 use crate::compare::Comparator;
 use crate::definition;
 use crate::definition::{Definition, Inputs};
-use crate::expression::Scope;
+use crate::expression::{Expression, Kind, Scope};
 use crate::language::Language;
 use crate::locate::Located;
 use crate::names::is_identifier;
@@ -45,6 +45,8 @@ pub enum Argument {
     Struct(usize),
     /// A texture object, by its index.
     Texture(usize),
+    /// An integer whose C type follows from its value: Triton only.
+    Integer(Expression),
     /// A null pointer.
     Null,
     /// A name that only a project could explain: in kernel files outside one.
@@ -58,6 +60,7 @@ pub(super) struct Names<'a> {
     pub(super) definition: Option<&'a Definition>,
     pub(super) role: KernelRole,
     pub(super) language: Language,
+    pub(super) early: &'a Scope,
     pub(super) late: &'a Scope,
 }
 
@@ -85,7 +88,7 @@ impl<'a> Names<'a> {
             return Some(Argument::Buffer(buffer));
         }
         if let Some(value) = self.value(name) {
-            return Some(Argument::Value(value.clone()));
+            return Some(self.own_value(value));
         }
         let block = self.block;
         let position = |mut names: Box<dyn Iterator<Item = &'a str> + 'a>| {
@@ -110,6 +113,10 @@ impl<'a> Names<'a> {
             let inputs = self.definition.map_or_else(Inputs::default, Definition::inputs);
             return parse_value(findings, at, written, self.late, inputs).map(Argument::Value);
         }
+        if self.language == Language::Triton && self.is_integer(name) {
+            let formula = findings.formula(at, name, self.early, Kind::Integer);
+            return Some(Argument::Integer(formula));
+        }
         // Without a definition the tensors are unknown, so their names are not checked.
         let tensor = name.strip_suffix(".magnitude").unwrap_or(name);
         if self.definition.is_none() && is_identifier(tensor) {
@@ -127,7 +134,7 @@ impl<'a> Names<'a> {
             .iter()
             .map(|argument| match argument {
                 definition::Argument::Tensor(tensor) => Argument::Buffer(Buffer::Tensor(*tensor)),
-                definition::Argument::Value(value) => Argument::Value(value.clone()),
+                definition::Argument::Value(value) => self.own_value(value),
             })
             .collect();
         if self.role == KernelRole::Reference {
@@ -215,6 +222,24 @@ impl<'a> Names<'a> {
             definition::Argument::Value(value) if value.name == name => Some(value),
             definition::Argument::Value(_) | definition::Argument::Tensor(_) => None,
         })
+    }
+
+    /// An argument of the project. Triton's JIT chooses the type of an integer by its value, whatever the project declares
+    /// for other kernels.
+    fn own_value(&self, value: &ValueArgument) -> Argument {
+        match &value.source {
+            ValueSource::Formula(formula)
+                if self.language == Language::Triton && value.c_type != CType::Bool =>
+            {
+                Argument::Integer(formula.clone())
+            }
+            ValueSource::Formula(_) | ValueSource::Scalar(_) => Argument::Value(value.clone()),
+        }
+    }
+
+    /// Whether a text without a type is an integer: a known name, or a formula.
+    fn is_integer(&self, text: &str) -> bool {
+        !is_identifier(text) || self.early.integers.iter().any(|name| name == text)
     }
 
     fn buffer_names(&self) -> Vec<String> {

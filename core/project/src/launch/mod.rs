@@ -143,6 +143,7 @@ pub(super) fn check(
         definition: around.definition(),
         role: around.role,
         language,
+        early: &scopes.early,
         late: &scopes.late,
     };
     let require = written.require.iter().enumerate().map(|(index, condition)| {

@@ -8,7 +8,7 @@ pub use super::planned::{Plan, PlannedArgument, PlannedLaunch, PlannedScratch, P
 use lightbench_primitives::scalar_value::ScalarValue;
 
 use super::tensor_maps::ViolatedLimit;
-use super::triton::Specialisation;
+use super::triton::{self, Specialisation};
 use super::{
     Architecture, Argument, Launch, LaunchStep, Parameter, Scratch, Step, StructArgument, steps,
 };
@@ -424,6 +424,10 @@ impl Planner<'_> {
             Argument::Buffer(buffer) => PlannedArgument::Buffer(*buffer),
             Argument::TensorMap(index) => PlannedArgument::TensorMap(*index),
             Argument::Texture(index) => PlannedArgument::Texture(*index),
+            Argument::Integer(formula) => {
+                let (c_type, value) = triton::integer_argument(formula, self.environment)?;
+                PlannedArgument::Value { name: formula.text().to_owned(), c_type, value }
+            }
             Argument::Null => PlannedArgument::Null,
             Argument::Outside(name) => PlannedArgument::Outside(name.clone()),
             Argument::Value(argument) => PlannedArgument::Value {

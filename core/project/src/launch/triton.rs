@@ -152,7 +152,11 @@ pub(super) fn check(
     let num_ctas = option("num_ctas", &written.num_ctas);
     for (index, argument) in arguments.iter().enumerate() {
         match argument {
-            Argument::Buffer(_) | Argument::Value(_) | Argument::Null | Argument::Outside(_) => {}
+            Argument::Buffer(_)
+            | Argument::Value(_)
+            | Argument::Integer(_)
+            | Argument::Null
+            | Argument::Outside(_) => {}
             Argument::TensorMap(_) | Argument::Struct(_) | Argument::Texture(_) => findings.add(
                 at.field("args").item(index),
                 "an argument that Triton does not take",
@@ -166,6 +170,7 @@ pub(super) fn check(
         | Argument::TensorMap(_)
         | Argument::Struct(_)
         | Argument::Texture(_)
+        | Argument::Integer(_)
         | Argument::Null
         | Argument::Outside(_) => None,
     });
@@ -222,24 +227,10 @@ impl TritonOptions {
             };
             constexprs.push((name.clone(), value));
         }
-        let arguments = launch.arguments.iter().zip(&self.elements);
-        let arguments = arguments.filter_map(|(argument, element)| match argument {
-            Argument::Buffer(_) => {
-                let divisible =
-                    if self.aligned { Assumption::MultipleOf16 } else { Assumption::None };
-                let type_name = format!("*{}", type_name((*element)?));
-                Some(TritonArgument { type_name, assumption: divisible })
-            }
-            Argument::Value(value) => Some(value_argument(value, environment)),
-            Argument::Null => Some(TritonArgument {
-                type_name: "constexpr".to_owned(),
-                assumption: Assumption::Null,
-            }),
-            Argument::TensorMap(_)
-            | Argument::Struct(_)
-            | Argument::Texture(_)
-            | Argument::Outside(_) => None,
-        });
+        let mut arguments = Vec::new();
+        for (argument, element) in launch.arguments.iter().zip(&self.elements) {
+            arguments.extend(self.argument(argument, *element, environment)?);
+        }
         let mut fuse = true;
         let mut max_registers = None;
         for flag in flags {
@@ -272,13 +263,41 @@ impl TritonOptions {
         }
         Ok(TritonCall {
             kernel: launch.kernel.text().to_owned(),
-            arguments: arguments.collect(),
+            arguments,
             constexprs,
             num_warps,
             num_stages: count("num_stages", &self.num_stages, MAX_STAGES)?,
             num_ctas: count("num_ctas", &self.num_ctas, MAX_CTAS)?,
             fuse,
             max_registers,
+        })
+    }
+
+    /// An argument as the signature describes it; none for what Triton does not take.
+    fn argument(
+        &self,
+        argument: &Argument,
+        element: Option<Dtype>,
+        environment: &Environment<'_>,
+    ) -> Result<Option<TritonArgument>, PlanError> {
+        Ok(match argument {
+            Argument::Buffer(_) => element.map(|element| TritonArgument {
+                type_name: format!("*{}", type_name(element)),
+                assumption: if self.aligned { Assumption::MultipleOf16 } else { Assumption::None },
+            }),
+            Argument::Value(value) => Some(value_argument(value, environment)),
+            Argument::Integer(formula) => {
+                let (c_type, value) = integer_argument(formula, environment)?;
+                Some(scalar_argument(c_type, Some(value)))
+            }
+            Argument::Null => Some(TritonArgument {
+                type_name: "constexpr".to_owned(),
+                assumption: Assumption::Null,
+            }),
+            Argument::TensorMap(_)
+            | Argument::Struct(_)
+            | Argument::Texture(_)
+            | Argument::Outside(_) => None,
         })
     }
 }
@@ -335,16 +354,40 @@ fn integer(formula: &Expression, environment: &Environment<'_>) -> Result<i64, P
 /// The type of a value and what Triton assumes about it. A value that is known only after the compilation, because it
 /// depends on the occupancy, is not specialised.
 fn value_argument(value: &ValueArgument, environment: &Environment<'_>) -> TritonArgument {
-    let type_name = type_name(value.c_type.dtype()).to_owned();
-    let is_integer = !matches!(value.c_type, CType::Bool) && value.c_type.dtype().is_integer();
-    let assumption = match value.value(environment) {
-        Ok(ScalarValue::Integer(1)) if is_integer => Assumption::One,
-        Ok(ScalarValue::Integer(number)) if is_integer && number % DIVISOR == 0 => {
+    scalar_argument(value.c_type, value.value(environment).ok())
+}
+
+fn scalar_argument(c_type: CType, value: Option<ScalarValue>) -> TritonArgument {
+    let is_integer = !matches!(c_type, CType::Bool) && c_type.dtype().is_integer();
+    let assumption = match value {
+        Some(ScalarValue::Integer(1)) if is_integer => Assumption::One,
+        Some(ScalarValue::Integer(number)) if is_integer && number % DIVISOR == 0 => {
             Assumption::MultipleOf16
         }
-        Ok(_) | Err(_) => Assumption::None,
+        Some(_) | None => Assumption::None,
     };
-    TritonArgument { type_name, assumption }
+    TritonArgument { type_name: type_name(c_type.dtype()).to_owned(), assumption }
+}
+
+/// An integer with the type that Triton's JIT gives it: `i32` if it fits, else `i64`, and `u64` from 2^63
+/// (`native_specialize_impl` in Triton 3.9).
+pub(super) fn integer_argument(
+    formula: &Expression,
+    environment: &Environment<'_>,
+) -> Result<(CType, ScalarValue), PlanError> {
+    let text = || formula.text().to_owned();
+    let value = formula
+        .integer(environment)
+        .map_err(|error| PlanError::Expression { text: text(), error })?;
+    let types = [CType::I32, CType::I64, CType::U64];
+    let c_type = types.into_iter().find(|c_type| c_type.dtype().holds(value));
+    let c_type = c_type.ok_or_else(|| PlanError::OutOfRange {
+        field: "args",
+        text: text(),
+        found: value.to_string(),
+        expected: "an integer of 64 bits".to_owned(),
+    })?;
+    Ok((c_type, ScalarValue::Integer(value)))
 }
 
 /// Triton's name of an element type (`triton.language.core.dtype`). Packed 4-bit elements travel as bytes.

@@ -57,6 +57,32 @@ fn a_launch_describes_the_call_that_triton_specialises() {
 }
 
 #[test]
+fn an_integer_without_a_type_has_the_type_that_the_jit_gives() {
+    let check = |argument: &str, expected: (&str, Assumption)| {
+        let step = STEP.replace("\"rows - 6: i32\"", &format!("\"{argument}\""));
+        let (call, _) = call(&kernel(&step, ""));
+        let found = &call.arguments[5];
+        assert_eq!((found.type_name.as_str(), found.assumption), expected, "{argument}");
+    };
+    use Assumption::{MultipleOf16, None, One};
+    check("rows", ("i32", None));
+    check("cols + 8", ("i32", MultipleOf16));
+    check("rows - 6", ("i32", One));
+    check("2 ** 31 - 1", ("i32", None));
+    check("2 ** 31", ("i64", MultipleOf16));
+    check("-(2 ** 31)", ("i32", MultipleOf16));
+    check("-(2 ** 31) - 1", ("i64", None));
+    check("2 ** 63 - 1", ("i64", None));
+    check("2 ** 63 + 1", ("u64", None));
+    check("WARPS", ("i32", None));
+    check("rows: i64", ("i64", None));
+    check("eps", ("fp32", None));
+    let (call, _) = call(&kernel(&STEP.replace("args: [\"x\", \"w\", \"y\", \"rows: i32\", \"cols: i32\", \"rows - 6: i32\", \"null\", \"eps\"],", ""), ""));
+    let names: Vec<&str> = call.arguments.iter().map(|each| each.type_name.as_str()).collect();
+    assert_eq!(names, ["*bf16", "*bf16", "*bf16", "i32", "i32", "fp32"]);
+}
+
+#[test]
 fn calls_that_need_other_code_have_entries_of_their_own() {
     let other = STEP.replace("\"EVEN\": true", "\"EVEN\": false");
     let function = STEP.replace("\"norm\"", "\"sum\"");
@@ -100,6 +126,10 @@ fn what_a_triton_launch_cannot_have_is_a_problem() {
     py(&bent("\"EVEN\"", "\"BLOCK\""), "constexprs", "`BLOCK` again");
     py(&bent("2 ** log2", "2 ** log3"), "constexprs", "log3_floor");
     py(&bent("\"WARPS\"", "\"WARP\""), "num_warps", "WARP");
+    py(&bent("rows - 6: i32", "rowz"), "args", "`rowz`");
+    py(&bent("rows - 6: i32", "rows -"), "args", "ends too early");
+    py(&bent("rows - 6: i32", "2 ** 64"), "args", "18446744073709551616");
+    py(&bent("rows - 6: i32", "max_active_blocks('norm')"), "args", "max_active_blocks");
     py(&bent("\"WARPS\"", "3"), "num_warps", "a power of two");
     let cuda = r#"launch(kernel: "norm", grid: ["rows"], block: [32])"#;
     py(&kernel(cuda, ""), cuda, "`launch(…)` in a Python file");

@@ -290,6 +290,7 @@ impl Setting<'_, '_> {
             | Argument::TensorMap(_)
             | Argument::Struct(_)
             | Argument::Texture(_)
+            | Argument::Integer(_)
             | Argument::Null
             | Argument::Outside(_) => None,
         }

@@ -227,6 +227,7 @@ impl Parameter<'_> {
                 | Argument::TensorMap(_)
                 | Argument::Struct(_)
                 | Argument::Texture(_)
+                | Argument::Integer(_)
                 | Argument::Null
                 | Argument::Outside(_) => false,
             })

@@ -42,6 +42,7 @@ fn axis<'s>(parameter: &Parameter<'s>) -> Option<&'s str> {
         | Argument::TensorMap(_)
         | Argument::Struct(_)
         | Argument::Texture(_)
+        | Argument::Integer(_)
         | Argument::Null
         | Argument::Outside(_) => None,
     });
