@@ -37,7 +37,8 @@ pub(super) struct SharedLayout {
 /// The largest shared memory of a block in bytes, above that of any GPU; offsets stay below the spacing.
 pub(super) const LARGEST: u64 = 1 << SPACING_BITS;
 
-/// The only shared variable of a kernel that Triton generates.
+/// The only shared variable of a kernel that Triton generates; in a module joined from several, `$` and a number follow
+/// (`lightbench_ptx::merge`).
 const TRITON_SHARED: &str = "global_smem";
 
 impl SharedLayout {
@@ -77,8 +78,9 @@ impl SharedLayout {
             end = end.checked_add(u64::from(dynamic)).filter(|end| *end < LARGEST)?;
         }
         layout.bytes = end as u32;
+        let is_triton = |name: &str| name.split('$').next() == Some(TRITON_SHARED);
         layout.is_of_triton =
-            matches!(layout.variables.as_slice(), [only] if only.name == TRITON_SHARED);
+            matches!(layout.variables.as_slice(), [only] if is_triton(&only.name));
         Some(layout)
     }
 
