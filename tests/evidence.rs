@@ -95,7 +95,7 @@ fn no_kernel_of_a_sample_project_is_refused() {
         let workload = &project.workloads[0];
         let build = Build::Optimised;
         let setting = Setting { project: &project, workload, chosen: &chosen, sheet, build };
-        for kernel in project.kernels.iter().chain([&project.reference]) {
+        for kernel in project.kernels.iter().chain(project.reference.kernel()) {
             let facts = facts(&mut compiler, kernel, &setting, &Cancellation::new()).unwrap();
             let launched = facts.launches.iter().map(|launch| launch.kernel.symbol.as_str());
             let entries: Vec<&str> = launched.collect();

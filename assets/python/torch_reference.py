@@ -12,7 +12,6 @@ TYPES = {
     "f64": torch.float64,
     "f32": torch.float32,
     "f16": torch.float16,
-    "bf16": torch.bfloat16,
     "i64": torch.int64,
     "i32": torch.int32,
     "i16": torch.int16,
@@ -20,8 +19,10 @@ TYPES = {
     "u8": torch.uint8,
     "bool": torch.bool,
 }
-# Types that PyTorch 1.13 lacks. Their elements arrive as f32.
-NARROW = {"f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+# Packed elements of 4 bits travel as bytes.
+PACKED = ("i4", "u4", "e2m1")
+# Types whose elements travel as f32. PyTorch 1.13 lacks those of 8 bits, which then stay f32.
+NARROW = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
 TARGETS = {"exact": torch.float64, "single": torch.float32, "written": None}
 
 
@@ -50,16 +51,15 @@ class Precision:
     def array(self, tensor, blob):
         dtype = tensor["dtype"]
         narrow = getattr(torch, NARROW.get(dtype, ""), None)
-        stored = torch.float32 if dtype in NARROW else TYPES.get(dtype, torch.uint8)
+        stored = torch.float32 if dtype in NARROW else stored_type(dtype)
         # `bytearray`: a tensor of read-only memory warns.
         array = torch.frombuffer(bytearray(blob), dtype=stored).reshape(tensor["shape"])
-        if narrow is not None:
-            return array.to(narrow)
-        is_replaced = array.dtype.is_floating_point and self.target is not None
+        array = array if narrow is None else array.to(narrow)
+        is_replaced = array.dtype in errors.REPLACED and self.target is not None
         return array.to(self.target) if is_replaced else array
 
     def empty(self, output):
-        dtype = TYPES.get(output["dtype"], torch.float32)
+        dtype = torch.float32 if output["dtype"] in NARROW else stored_type(output["dtype"])
         if dtype.is_floating_point:
             return torch.full(output["shape"], float("nan"), dtype=self.target or dtype)
         return torch.zeros(output["shape"], dtype=dtype)
@@ -99,6 +99,15 @@ class Precision:
         return found
 
     def bytes_of(self, dtype, value):
-        stored = TYPES.get(dtype, torch.uint8)
-        is_float = dtype in NARROW or stored.is_floating_point
-        return value.detach().to(torch.float64 if is_float else stored).contiguous().numpy().tobytes()
+        stored = torch.float64 if dtype in NARROW else stored_type(dtype)
+        stored = torch.float64 if stored.is_floating_point else stored
+        return value.detach().to(stored).contiguous().numpy().tobytes()
+
+
+def stored_type(dtype):
+    name = "u8" if dtype in PACKED else dtype
+    # Newer versions have more unsigned types.
+    found = TYPES.get(name) or getattr(torch, name.replace("u", "uint"), None)
+    if found is None:
+        raise ValueError(f"PyTorch {torch.__version__} has no type for {dtype}; write the reference with NumPy")
+    return found

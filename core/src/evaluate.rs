@@ -123,6 +123,7 @@ impl EvaluationContext {
     pub fn new(compiler: Compiler, mut workers: DeviceWorkers, libraries: Libraries) -> Self {
         // Before anything is timed: a process looks for it once.
         workers.set_cupti_paths(&libraries.cupti);
+        workers.set_python(compiler.python_access());
         Self { compiler, workers, libraries, library_times: LibraryTimeCache::default() }
     }
 }

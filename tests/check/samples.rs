@@ -130,7 +130,7 @@ fn check_project(name: &str, devices: &[&str]) {
         said.expect(0, &[]);
         let document = said.json();
         assert_eq!(document["kernels"].as_array().unwrap().len(), project.kernels.len() + 1);
-        for kernel in project.kernels.iter().chain([&project.reference]) {
+        for kernel in project.kernels.iter().chain(project.reference.kernel()) {
             let shown = super::kernel(&document, &kernel.name);
             for launch in shown["launches"].as_array().unwrap() {
                 check_resources(&format!("{name}/{} on {device}", kernel.name), launch);
@@ -162,7 +162,7 @@ fn check_against_reader(found: &Found, project: &Project, document: &Value, devi
         if declared == 0 && !has_more { 0 } else { declared + reserved.map_or(0, |it| it.0) }
     };
     let folder = tempfile::tempdir().unwrap();
-    for kernel in project.kernels.iter().chain([&project.reference]) {
+    for kernel in project.kernels.iter().chain(project.reference.kernel()) {
         let facts = compiled(found, project, kernel, sheet);
         let cubin = folder.path().join("kernel.cubin");
         fs::write(&cubin, facts.artifact.cubin.as_ref().unwrap()).unwrap();

@@ -17,6 +17,7 @@ use lightbench_core::verify::device_session::{
     OpenRequest, RunReport, RunRequest, Scrutiny, Side,
 };
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, ScratchCase, Step};
+use lightbench_core::verify::reference_source::ReferenceSource;
 
 use super::*;
 
@@ -236,7 +237,8 @@ impl Sides {
         let outputs = self.folder.path().to_owned();
         let (case, part) = (three(), GridPart::Whole);
         let admission = None;
-        let order = JudgeRequest { case, program, recipe, outputs, part, admission };
+        let (reference, supplied) = (ReferenceSource::Program(program), Vec::new());
+        let order = JudgeRequest { case, reference, supplied, recipe, outputs, part, admission };
         self.reference.judge(&order).unwrap()
     }
 }

@@ -166,7 +166,7 @@ fn task(ui: &mut Ui, opened: &OpenProject, commands: &mut Vec<Command>) {
         count(Purpose::HeldOut)
     ));
     file(ui, "project.ron", std::path::Path::new("project.ron"), commands);
-    file(ui, "reference", &project.reference.file, commands);
+    file(ui, "reference", project.reference.file(), commands);
     for broken in broken_files(opened, Part::Include) {
         broken_row(ui, broken, false, commands);
     }

@@ -161,7 +161,7 @@ fn kernel_choices(bench: &Workbench) -> Vec<Choice> {
         command: Command::GoTo(path.to_owned(), 1, 1),
     };
     let mut choices: Vec<Choice> = project.kernels.iter().map(kernel).collect();
-    choices.extend([file(std::path::Path::new("project.ron")), file(&project.reference.file)]);
+    choices.extend([file(std::path::Path::new("project.ron")), file(project.reference.file())]);
     choices.extend(project.includes.iter().map(|include| file(&include.file)));
     choices.extend(project.wrong.iter().map(|kernel| file(&kernel.file)));
     let texts = project.broken.iter().filter(|broken| broken.source.is_some());

@@ -63,7 +63,7 @@ impl OpenProject {
         let shared = new.definition != self.project.definition
             || new.includes != self.project.includes
             || new.workloads != self.project.workloads
-            || new.reference.source != self.project.reference.source;
+            || new.reference != self.project.reference;
         let is_other = |name: &str| match (new.kernel(name), self.project.kernel(name)) {
             (Ok(new), Ok(old)) => new.source != old.source || shared,
             (Ok(_), Err(_)) => true,
@@ -99,8 +99,8 @@ impl OpenProject {
             let kernel = (broken.part != Part::Include).then(|| broken.name());
             return Some((kernel, broken.source.clone()?));
         }
-        if project.reference.file == file {
-            return Some((None, project.reference.source.clone()));
+        if project.reference.file() == file {
+            return Some((None, project.reference.source().to_owned()));
         }
         if file == Path::new("project.ron") {
             return Some((None, project.manifest.clone()));

@@ -165,7 +165,8 @@ impl Workbench {
         let Some(opened) = &mut self.opened else { return };
         let project = Arc::clone(&opened.project);
         let kernel = opened.kernel.clone();
-        let kernels = project.kernels.iter().chain(&project.wrong).chain([&project.reference]);
+        let kernels =
+            project.kernels.iter().chain(&project.wrong).chain(project.reference.kernel());
         for known in kernels {
             self.documents.update_from_disk(&known.file, &known.source);
         }

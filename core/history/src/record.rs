@@ -562,8 +562,8 @@ pub fn definition_hash(project: &Project) -> String {
     for workload in project.workloads.iter().filter(|each| each.purpose != Purpose::HeldOut) {
         add(&format!("{workload:?}"));
     }
-    add(&project.reference.source);
-    for file in named_includes(project, &project.reference.source) {
+    add(project.reference.source());
+    for file in named_includes(project, project.reference.source()) {
         add(&file.source);
     }
     hasher.finalize().to_hex().to_string()

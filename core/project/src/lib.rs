@@ -29,6 +29,7 @@ pub mod policy;
 pub mod prelude;
 pub mod problem;
 pub mod read;
+mod reference;
 mod resized;
 pub mod ron_text;
 pub mod scaffold;
@@ -54,6 +55,7 @@ pub use launch::{
 pub use locate::Located;
 pub use manifest::Purpose;
 pub use problem::{Problem, ProjectError, ReadError};
+pub use reference::{PythonReference, Reference};
 pub use workload::Workload;
 
 /// A loaded and validated project: a definition, its reference, its workloads, its kernels, and the files that could
@@ -72,8 +74,8 @@ pub struct Project {
     pub kernels: Vec<Kernel>,
     /// Kernels that must be rejected, by name.
     pub wrong: Vec<Kernel>,
-    /// The kernel that defines the correct results.
-    pub reference: Kernel,
+    /// What defines the correct results.
+    pub reference: Reference,
     /// Device code that the kernels share, by path.
     pub includes: Vec<IncludeFile>,
     /// Files of kernels and includes that are not understood, by path.
@@ -122,9 +124,9 @@ impl UnknownName {
 }
 
 impl Project {
-    /// The kernel with this name: below `kernels/` or `wrong/`, or the reference as `reference`.
+    /// The kernel with this name: below `kernels/` or `wrong/`, or the reference as `reference` if it is a kernel.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, KernelUnavailable> {
-        let all = || self.kernels.iter().chain(&self.wrong).chain([&self.reference]);
+        let all = || self.kernels.iter().chain(&self.wrong).chain(self.reference.kernel());
         if let Some(kernel) = all().find(|kernel| kernel.name == name) {
             return Ok(kernel);
         }

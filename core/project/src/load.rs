@@ -11,6 +11,7 @@ use super::{
     manifest::Manifest,
     problem::{self, Findings, Problem, ProjectError, ReadError, SourceLocation},
     read::{list, read_project_file},
+    reference::{PythonReference, Reference},
     ron_text,
     workload::Workload,
 };
@@ -18,8 +19,8 @@ use super::{
 /// The file with the definition.
 const MANIFEST: &str = "project.ron";
 
-/// The file with the reference.
-const REFERENCE: &str = "reference.cu";
+/// The files that may hold the reference; a project has one of them.
+const REFERENCES: [&str; 2] = ["reference.cu", "reference.py"];
 
 /// Maximum number of files in one folder of a project.
 const MAX_FILES: usize = 1024;
@@ -38,10 +39,8 @@ impl Project {
         };
         let project =
             definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
-        let (file, source) = files.reference.clone();
-        let around = LaunchContext { role: KernelRole::Reference, project };
         let reference =
-            kernel::check(&file, source, around).map_err(|more| problems.extend(more)).ok();
+            check_reference(&files.reference, project).map_err(|more| problems.extend(more)).ok();
         let sorted = files.sorted(project);
         if let (Some((definition, workloads)), Some(reference)) = (definition, reference) {
             let ParsedFiles { kernels, wrong, includes, broken } = sorted;
@@ -132,7 +131,7 @@ impl Files {
         Ok(Self {
             root: folder.to_path_buf(),
             manifest: read_one(folder, Path::new(MANIFEST))?,
-            reference: (PathBuf::from(REFERENCE), read_one(folder, Path::new(REFERENCE))?),
+            reference: read_reference(folder)?,
             others,
         })
     }
@@ -224,6 +223,42 @@ fn read_one(folder: &Path, file: &Path) -> Result<String, ProjectError> {
         | ReadError::OutsideProject
         | ReadError::Failed(_) => ProjectError::Unreadable { file: folder.join(file), reason },
     })
+}
+
+/// The reference in CUDA C++, or else in Python.
+fn read_reference(folder: &Path) -> Result<(PathBuf, String), ProjectError> {
+    let [cuda, python] = REFERENCES.map(Path::new);
+    let text = match read_one(folder, cuda) {
+        Ok(text) => text,
+        Err(ProjectError::Missing { file }) => {
+            return match read_project_file(folder, python) {
+                Ok(text) => Ok((python.to_path_buf(), text)),
+                Err(ReadError::Missing) => Err(ProjectError::Missing { file }),
+                Err(reason) => Err(ProjectError::Unreadable { file: folder.join(python), reason }),
+            };
+        }
+        Err(error) => return Err(error),
+    };
+    if folder.join(python).exists() {
+        let place = SourceLocation { file: cuda, text: &text, span: 0..0, field: String::new() };
+        let found = "a second reference, reference.py, beside it";
+        let help = "remove the one that is not the definition of the task";
+        let problem = problem::problem(place, found, "one reference", Some(help));
+        return Err(ProjectError::Problems { problems: vec![problem] });
+    }
+    Ok((cuda.to_path_buf(), text))
+}
+
+fn check_reference(
+    (file, source): &(PathBuf, String),
+    project: Option<(&Definition, &[Workload])>,
+) -> Result<Reference, Vec<Problem>> {
+    let (file, source) = (file.clone(), source.clone());
+    if Language::from_path(&file) == Language::Triton {
+        return Ok(Reference::Python(PythonReference { file, source }));
+    }
+    let around = LaunchContext { role: KernelRole::Reference, project };
+    Ok(Reference::Kernel(Box::new(kernel::check(&file, source, around)?)))
 }
 
 fn check_definition(files: &Files) -> Result<(Definition, Vec<Workload>), Vec<Problem>> {

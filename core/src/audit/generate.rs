@@ -10,7 +10,7 @@ use super::cheat::{Change, Cheat};
 use crate::project::expression::Expression;
 use crate::project::launch::{Argument, Buffer, LaunchStep, Step};
 use crate::project::tensor::{Layout, Role, Tensor};
-use crate::project::{Project, Purpose};
+use crate::project::{Kernel, Project, Purpose};
 
 /// Bytes of results that a memoising cheat stores for each output.
 const KEPT_BYTES: u64 = 1 << 20;
@@ -28,21 +28,23 @@ pub struct Unsuitable(pub &'static str);
 /// # Errors
 /// The reference passes arguments that a generated launch block cannot name.
 pub fn generate(project: &Project, cheat: Cheat) -> Result<String, Unsuitable> {
-    let generator = Generator { project, cheat };
+    let reference = project.reference.kernel().ok_or(Unsuitable("a reference in Python"))?;
+    let generator = Generator { project, reference, cheat };
     let scratch = generator.scratch().join(",\n        ");
     let steps = generator.steps()?.join(",\n        ");
-    let constants = quoted(&project.reference.launch.constants);
+    let constants = quoted(&reference.launch.constants);
     let mut text = format!(
         "/*@ lightbench(\n    title: \"{cheat}\",\n    constants: {constants},\n    scratch: [\n        {scratch},\n    ],\n    steps: [\n        {steps},\n    ],\n) @*/\n"
     );
     text.push_str("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cuda_fp8.h>\n");
-    text.push_str(&without_block(&project.reference.source));
+    text.push_str(&without_block(&reference.source));
     text.push_str(&generator.device_code());
     Ok(text)
 }
 
 struct Generator<'a> {
     project: &'a Project,
+    reference: &'a Kernel,
     cheat: Cheat,
 }
 
@@ -85,7 +87,7 @@ impl<'a> Generator<'a> {
         for (index, tensor) in self.replaced() {
             all.push(entry(replacement(index), tensor.dtype, tensor));
         }
-        let own = &self.project.reference.launch.scratch;
+        let own = &self.reference.launch.scratch;
         all.extend(own.iter().map(|scratch| {
             let shape: Vec<&str> = scratch.shape.iter().map(Expression::text).collect();
             let (name, dtype, shape) = (&scratch.name, scratch.dtype.name(), quoted(&shape));
@@ -108,7 +110,7 @@ impl<'a> Generator<'a> {
             let arguments = [tensor.name.clone(), replacement(index)];
             steps.push(each_element(&format!("cheat_replace_{index}"), &arguments, tensor));
         }
-        for step in &self.project.reference.launch.steps {
+        for step in &self.reference.launch.steps {
             steps.push(self.step(step)?);
         }
         for (index, tensor) in self.outputs() {
@@ -199,7 +201,7 @@ impl<'a> Generator<'a> {
 
     fn buffer(&self, buffer: Buffer) -> String {
         match buffer {
-            Buffer::Scratch(index) => self.project.reference.launch.scratch[index].name.clone(),
+            Buffer::Scratch(index) => self.reference.launch.scratch[index].name.clone(),
             Buffer::Magnitude(index) => magnitude(index),
             Buffer::Tensor(index) => {
                 let tensor = &self.tensors()[index];

@@ -6,6 +6,9 @@ mod whole_domain;
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::element;
+use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_tensors::case::Case;
 
 use super::compilations::{Compilations, NoFacts};
@@ -17,10 +20,10 @@ use crate::compile::error::CompileError;
 use crate::compile::facts::{Facts, FactsError};
 use crate::compile::occupancy::Occupancy;
 use crate::device::DeviceName;
-use crate::project::Purpose;
 use crate::project::candidate::CandidateHash;
 use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
+use crate::project::{Definition, Purpose, Reference};
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Bytes;
 use crate::verify::compiled_candidate::{CompiledCandidate, CompiledWorkload, Extent, Origins};
@@ -28,6 +31,7 @@ use crate::verify::device_session::{ModuleImage, Side};
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
+use crate::verify::reference_source::{CompiledReference, Precision, PythonCall, ReferenceSource};
 use crate::verify::verdict::{Failure, NotRun, Refused, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 use attribution::{of_candidate, of_program, of_reference};
@@ -80,8 +84,9 @@ pub(super) fn build_all(
                 first.seed,
             );
             varied.extend(long_reduction::find(definition, &small, least_work));
-            let twin =
-                f32_reference::narrowed_reference(&first.project.reference, definition.subnormals);
+            let twin = first.project.reference.kernel().and_then(|kernel| {
+                f32_reference::narrowed_reference(kernel, definition.subnormals)
+            });
             (twin, varied, WideIndexWorkload::find(first, &small))
         }
         Scope::Screening => (None, Vec::new(), WideIndexWorkload::NotPermitted),
@@ -108,7 +113,7 @@ pub(super) fn build_all(
             candidate: Vec::new(),
             preceding_modules: 0,
             origins: Vec::new(),
-            reference: Vec::new(),
+            reference: CompiledReference::Modules(Vec::new()),
             harness_kernels: trusted.clone(),
             workloads: Vec::new(),
             varied: Vec::new(),
@@ -310,7 +315,12 @@ impl Builder<'_, '_> {
         }
         subject.candidate = std::mem::take(&mut self.candidate.images);
         subject.origins = std::mem::take(&mut self.candidate.origins);
-        subject.reference = std::mem::take(&mut self.reference.images);
+        subject.reference = match &self.evaluation.project.reference {
+            Reference::Kernel(_) => {
+                CompiledReference::Modules(std::mem::take(&mut self.reference.images))
+            }
+            Reference::Python(python) => CompiledReference::Python(python.clone()),
+        };
         subject.evidence = std::mem::take(&mut self.evidence);
         Ok(subject)
     }
@@ -348,14 +358,20 @@ impl Builder<'_, '_> {
         }
         let program = Program::from_facts(module, definition, kernel, &candidate)
             .map_err(|error| of_program(&error))?;
-        let broken =
-            |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
-        let reference = self.compiles.facts((self.index, index), Side::Reference);
-        let reference =
-            reference.map_err(|missing| because(missing, |error| of_reference(&error)))?;
-        let (module, _) = self.reference.index(&reference);
-        let exact = Program::from_facts(module, definition, &project.reference, &reference)
-            .map_err(|error| broken(&error))?;
+        let exact = match &project.reference {
+            Reference::Kernel(kernel) => {
+                let facts = self.compiles.facts((self.index, index), Side::Reference);
+                let facts =
+                    facts.map_err(|missing| because(missing, |error| of_reference(&error)))?;
+                let (module, _) = self.reference.index(&facts);
+                let program = Program::from_facts(module, definition, kernel, &facts)
+                    .map_err(|error| Stop::Broken(format!("the reference: {error}")))?;
+                ReferenceSource::Program(program)
+            }
+            Reference::Python(_) => {
+                ReferenceSource::Python(python_call(definition, workload, Precision::Exact))
+            }
+        };
         let case =
             Case::new(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
         let admission = self.admission(index, workload)?;
@@ -407,6 +423,26 @@ impl Builder<'_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A call of a Python reference with the axes and scalars of a workload; scalars have the precision of their type.
+fn python_call(definition: &Definition, workload: &Workload, precision: Precision) -> PythonCall {
+    let axes = definition.axes.iter().zip(&workload.axes);
+    let axes = axes.map(|(axis, value)| (axis.name.clone(), ScalarValue::Integer((*value).into())));
+    let scalars = definition.scalars.iter().zip(&workload.scalars);
+    let scalars =
+        scalars.map(|(scalar, value)| (scalar.name.clone(), rounded(scalar.dtype, *value)));
+    PythonCall { precision, values: axes.chain(scalars).collect() }
+}
+
+/// The value that a kernel gets.
+fn rounded(dtype: Dtype, value: ScalarValue) -> ScalarValue {
+    match value {
+        ScalarValue::Real(real) => {
+            ScalarValue::Real(element::real(dtype, element::nearest(dtype, real)))
+        }
+        value @ (ScalarValue::Boolean(_) | ScalarValue::Integer(_)) => value,
     }
 }
 

@@ -262,6 +262,7 @@ fn stop(error: DeviceWorkerError, step: Step, workload: Option<String>) -> Stop 
         error @ (DeviceWorkerError::TimedOut(_)
         | DeviceWorkerError::Lost(_)
         | DeviceWorkerError::Failed(_)
+        | DeviceWorkerError::ReferenceUnavailable(_)
         | DeviceWorkerError::Environment(_)) => Stop::Broken(error.to_string()),
     }
 }

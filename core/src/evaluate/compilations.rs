@@ -63,21 +63,24 @@ impl<'a> Compilations<'a> {
         for evaluation in evaluations {
             for workload in workloads {
                 let purpose = workload.purpose;
-                for kernel in [evaluation.kernel, &evaluation.project.reference] {
+                // A reference in Python is not compiled.
+                let reference = evaluation.project.reference.kernel();
+                for kernel in [Some(evaluation.kernel), reference] {
                     let on_failure =
                         if alone { afterwards(purpose) } else { FollowingWork::Continue };
-                    sides.push((on_failure, prepare(evaluation, kernel, workload)));
+                    let prepared = kernel.map(|kernel| prepare(evaluation, kernel, workload));
+                    sides.push((on_failure, prepared));
                 }
                 // A reference without a twin is no reason to end anything.
-                let reference = &evaluation.project.reference;
-                let twin = twin.filter(|_| purpose == Purpose::Verify).unwrap_or(reference);
-                sides.push((FollowingWork::Continue, prepare(evaluation, twin, workload)));
+                let twin = twin.filter(|_| purpose == Purpose::Verify).or(reference);
+                let prepared = twin.map(|kernel| prepare(evaluation, kernel, workload));
+                sides.push((FollowingWork::Continue, prepared));
             }
         }
         let mut orders: Vec<BatchJob<'_>> = Vec::new();
         let mut jobs = Vec::new();
         for (on_failure, prepared) in &sides {
-            let Ok(prepared) = prepared else {
+            let Some(Ok(prepared)) = prepared else {
                 jobs.push(None);
                 continue;
             };
@@ -98,7 +101,7 @@ impl<'a> Compilations<'a> {
             Some(Err(error)) => Attempt::Failed(error),
         });
         let compiled = compiled.collect();
-        let sides = sides.into_iter().map(|(_, side)| Some(side)).collect();
+        let sides = sides.into_iter().map(|(_, side)| side).collect();
         Self { sides, jobs, compiled, workloads: workloads.len() }
     }
 

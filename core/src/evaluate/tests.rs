@@ -33,6 +33,7 @@ use crate::verify::compiled_candidate::{CompiledWorkload, Extent, Origins};
 use crate::verify::device_protocol;
 use crate::verify::device_session::{DeviceSession, ModuleImage, OpenRequest, SessionFailure};
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step as ProgramStep};
+use crate::verify::reference_source::{CompiledReference, ReferenceSource};
 use crate::verify::verdict::{SizeCheck, WorkloadTiming};
 use crate::worker::command::WorkerCommand;
 use crate::worker::server;
@@ -184,7 +185,7 @@ fn trial(project: &Project, specimen: &Specimen, name: &str) -> CompiledWorkload
         admission: None,
         summation: Summation::Any,
         candidate: program(specimen, n),
-        reference: program(&SPECIMENS[0], n),
+        reference: ReferenceSource::Program(program(&SPECIMENS[0], n)),
         launches: vec![launch(specimen, n)],
         code: CodeMix::default(),
         case,
@@ -202,7 +203,7 @@ fn subject(project: &Project, specimen: &Specimen) -> CompiledCandidate {
             names: Default::default(),
             lines: Default::default(),
         }],
-        reference: vec![image(SPECIMENS[0].ptx())],
+        reference: CompiledReference::Modules(vec![image(SPECIMENS[0].ptx())]),
         harness_kernels: None,
         workloads: trials(&["small", "middle"]),
         varied: Vec::new(),

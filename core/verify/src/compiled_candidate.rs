@@ -18,6 +18,7 @@ use super::device_session::{Admission, ModuleImage};
 use super::evidence::Found;
 use super::fault_report::CodePlace;
 use super::program::Program;
+use super::reference_source::{CompiledReference, ReferenceSource};
 use super::verdict::{Checks, NotRun, Step};
 
 /// A candidate and its reference, compiled for every workload that will run.
@@ -29,8 +30,8 @@ pub struct CompiledCandidate {
     pub preceding_modules: usize,
     /// Where the code of each of them comes from.
     pub origins: Vec<Origins>,
-    /// The reference's modules.
-    pub reference: Vec<ModuleImage>,
+    /// The reference.
+    pub reference: CompiledReference,
     /// The harness kernels, for a GPU, which generates and compares tensors itself.
     pub harness_kernels: Option<ModuleImage>,
     /// The visible workloads.
@@ -73,8 +74,8 @@ pub struct CompiledWorkload {
     pub case: Case,
     /// The candidate's steps.
     pub candidate: Program,
-    /// The reference's steps.
-    pub reference: Program,
+    /// What computes the expected outputs.
+    pub reference: ReferenceSource,
     /// The least work of any correct kernel, in operations and words moved; costs are compared relative to it.
     pub work: f64,
     /// Whether the task is made of additions and multiplications alone, so that there are inputs on which it is exact.

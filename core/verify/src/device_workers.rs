@@ -10,6 +10,7 @@ use lightbench_device::{Description, DeviceName, DeviceSheet};
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::launch::expectation::FaultKind;
 use lightbench_project::manifest::Distribution;
+use lightbench_python::PythonAccess;
 use lightbench_tensors::inputs::InputMode;
 use lightbench_worker::command::WorkerCommand;
 use lightbench_worker::end::{WorkerEnd, WorkerRole};
@@ -25,6 +26,8 @@ use super::device_session::{
 };
 use super::fault_report::FaultReport;
 use super::output_exchange::OutputExchange;
+use super::python_results::{CallInputs, PythonResults, ReferenceChange};
+use super::reference_source::{CompiledReference, SuppliedResults};
 
 /// How long opening a device and loading modules may take.
 pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(60);
@@ -64,6 +67,7 @@ pub struct DeviceWorkers {
     candidate_open: Option<OpenRequest>,
     handover: OutputExchange,
     cupti: Vec<PathBuf>,
+    python: PythonResults,
 }
 
 /// A virtual device beside a GPU.
@@ -120,6 +124,9 @@ pub enum DeviceWorkerError {
     /// It cannot carry out the request.
     #[error(transparent)]
     Failed(SessionFailure),
+    /// The reference is in Python, and this machine cannot run it.
+    #[error("reference.py cannot run: {0}")]
+    ReferenceUnavailable(String),
     /// The machine cannot have such a process.
     #[error("{0}")]
     Environment(String),
@@ -149,7 +156,9 @@ impl DeviceWorkers {
         let device = device.to_string();
         let (reference_has, candidate_has) = (None, None);
         let cupti = Vec::new();
+        let python = PythonResults::new(command.clone());
         Ok(Self {
+            python,
             name,
             device,
             candidate,
@@ -160,6 +169,11 @@ impl DeviceWorkers {
             handover,
             cupti,
         })
+    }
+
+    /// Sets where Python is looked for; without it, references in Python do not run.
+    pub fn set_python(&mut self, access: &PythonAccess) {
+        self.python.set_access(access);
     }
 
     /// Sets the paths to try for the CUPTI library, or its name for the system's loader.
@@ -220,7 +234,7 @@ impl DeviceWorkers {
     pub fn open(
         &mut self,
         candidate: &[ModuleImage],
-        reference: &[ModuleImage],
+        reference: &CompiledReference,
         trusted: Option<&ModuleImage>,
         max_steps: u64,
         cancellation: &Cancellation,
@@ -242,7 +256,9 @@ impl DeviceWorkers {
                 Err(reason) => CheckerState::Refused(reason),
             };
         }
-        self.open_reference(opening(Side::Reference, &self.device, reference), cancellation)
+        let order = opening(Side::Reference, &self.device, reference.modules());
+        self.set_python_reference(reference);
+        self.open_reference(order, cancellation)
     }
 
     /// Opens the device anew without any candidate, for a library that runs in its place. Virtual devices have none.
@@ -251,7 +267,7 @@ impl DeviceWorkers {
     /// The device is not there.
     pub fn open_bare(
         &mut self,
-        reference: &[ModuleImage],
+        reference: &CompiledReference,
         trusted: Option<&ModuleImage>,
         max_steps: u64,
         cancellation: &Cancellation,
@@ -263,14 +279,26 @@ impl DeviceWorkers {
             modules: modules.to_vec(),
             harness_kernels: trusted.cloned(),
         };
-        let (candidate, reference) =
-            (opening(Side::Candidate, &[]), opening(Side::Reference, reference));
+        let (candidate, order) =
+            (opening(Side::Candidate, &[]), opening(Side::Reference, reference.modules()));
         self.candidate_open = None;
         replied(self.candidate.call(candidate, OPEN_LIMIT, cancellation))?;
         if let Some(checker) = &mut self.checker {
             checker.taken = CheckerState::NotLoaded;
         }
-        self.open_reference(reference, cancellation)
+        self.set_python_reference(reference);
+        self.open_reference(order, cancellation)
+    }
+
+    fn set_python_reference(&mut self, reference: &CompiledReference) {
+        let python = match reference {
+            CompiledReference::Modules(_) => None,
+            CompiledReference::Python(python) => Some(python),
+        };
+        if self.python.set(python) == ReferenceChange::Changed {
+            // The session keeps results of the other one.
+            self.reference_open = None;
+        }
     }
 
     fn open_reference(
@@ -391,7 +419,7 @@ impl DeviceWorkers {
         cancellation: &Cancellation,
     ) -> Result<JudgeReport, DeviceWorkerError> {
         order.outputs = self.folder();
-        let judged = replied(self.reference.call_same(order, limit, cancellation));
+        let judged = self.judge_with_results(order, limit, cancellation);
         if judged.is_err() {
             self.reference_open = None;
         }
@@ -407,6 +435,30 @@ impl DeviceWorkers {
             }
         }
         self.unless_cancelled(judged).map_err(DeviceWorkerError::with_reference_role)
+    }
+
+    /// Judges; results of a Python reference that the session does not keep are computed.
+    fn judge_with_results(
+        &mut self,
+        mut order: JudgeRequest,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<JudgeReport, DeviceWorkerError> {
+        loop {
+            let judged = replied(self.reference.call_same(order.clone(), limit, cancellation));
+            let Err(DeviceWorkerError::Failed(SessionFailure::ResultsNeeded(precision))) = judged
+            else {
+                return judged;
+            };
+            let is_supplied = order.supplied.iter().any(|each| each.precision == precision);
+            let Some(call) = order.python_call(precision).filter(|_| !is_supplied) else {
+                return judged;
+            };
+            let folder = self.folder().join(format!("{precision:?}"));
+            let inputs = CallInputs { case: &order.case, recipe: order.recipe };
+            self.python.compute(call, inputs, &folder, (limit, cancellation))?;
+            order.supplied.push(SuppliedResults { precision, folder });
+        }
     }
 
     /// Ends all processes because one of them ended; the next order starts fresh ones.
@@ -431,6 +483,7 @@ impl DeviceWorkers {
         self.candidate.stop();
         self.reference.stop();
         self.reference_open = None;
+        self.python.stop();
         if let Some(checker) = &mut self.checker {
             checker.all.stop();
         }
@@ -476,6 +529,7 @@ impl DeviceWorkerError {
             | Self::Lost(_)
             | Self::Cancelled
             | Self::Failed(_)
+            | Self::ReferenceUnavailable(_)
             | Self::Environment(_)) => other,
         }
     }

@@ -25,10 +25,12 @@ pub mod harness_kernels;
 pub mod library;
 pub mod not_judged;
 pub mod program;
+pub mod reference_source;
 pub mod sanitizer;
 pub mod sentence;
 pub mod verdict;
 pub mod verification;
 
 mod output_exchange;
+mod python_results;
 mod workload_line;

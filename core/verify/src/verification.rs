@@ -561,7 +561,8 @@ impl Attempt<'_> {
     fn judge_request(&self, part: GridPart) -> JudgeRequest {
         JudgeRequest {
             case: self.trial.case.clone(),
-            program: self.trial.reference.clone(),
+            reference: self.trial.reference.clone(),
+            supplied: Vec::new(),
             recipe: self.recipe,
             outputs: std::path::PathBuf::new(),
             part,

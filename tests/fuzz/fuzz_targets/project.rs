@@ -34,7 +34,7 @@ fn candidates(project: &Project) {
     let device = DeviceFacts { sms: Some(132), ..DeviceFacts::default() };
     for workload in &project.workloads {
         let environment = project.environment(workload);
-        for kernel in project.kernels.iter().chain([&project.reference]) {
+        for kernel in project.kernels.iter().chain(project.reference.kernel()) {
             match kernel.launch.select(&environment, &BTreeMap::new(), &device) {
                 Ok(selection) => drop(Candidate::of(project, kernel, selection)),
                 Err(error) => assert!(!error.to_string().is_empty()),

@@ -139,7 +139,7 @@ fn chosen<'a>(
     };
     let kernels = match wanted {
         Some(name) => vec![project.kernel(name)?],
-        None => project.kernels.iter().chain([&project.reference]).collect(),
+        None => project.kernels.iter().chain(project.reference.kernel()).collect(),
     };
     Ok((workload, kernels))
 }

@@ -9,7 +9,7 @@ use lightbench_core::history::record::{Scope, definition_hash};
 use lightbench_core::history::{HistoryError, OpenedHistory, RunNumber, StoredRun};
 use lightbench_core::project::library::{Gemm, Library};
 use lightbench_core::project::policy::Baseline;
-use lightbench_core::project::{Kernel, Project};
+use lightbench_core::project::{Kernel, KernelRole, Project};
 
 use crate::commands::evaluation_setup::ChosenDevice;
 use crate::commands::history::{HistoryCommandError, existing};
@@ -43,7 +43,7 @@ impl Side {
         name: &str,
     ) -> Result<Self, HistoryCommandError> {
         let unknown = match project.kernel(name) {
-            Ok(kernel) if kernel.name == project.reference.name => {
+            Ok(kernel) if kernel.role == KernelRole::Reference => {
                 let text = "both sides are compared with the reference already; name two kernels";
                 return Err(HistoryCommandError::Request(text.to_owned()));
             }

@@ -46,6 +46,12 @@ impl Compiler {
         self
     }
 
+    /// Where Python is looked for.
+    #[must_use]
+    pub fn python_access(&self) -> &PythonAccess {
+        &self.python.access
+    }
+
     pub(super) fn compile_triton(
         &mut self,
         order: &BatchJob<'_>,

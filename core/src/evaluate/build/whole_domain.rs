@@ -5,17 +5,18 @@ use lightbench_tensors::inputs::InputMode;
 use super::super::compilations::NoFacts;
 use super::super::scalar_variations::{Launchable, VariedWorkload};
 use super::super::wide_index_workload::WideIndexWorkload;
-use super::{Builder, extent, least_work};
+use super::{Builder, extent, least_work, python_call};
 use crate::compile::error::CompileError;
 use crate::compile::facts::FactsError;
-use crate::project::Purpose;
 use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::project::workload::Workload;
+use crate::project::{Purpose, Reference};
 use crate::verify::compiled_candidate::{CompiledCandidate, CompiledVariation, Extent};
 use crate::verify::device_session::Admission;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
+use crate::verify::reference_source::{Precision, ReferenceSource};
 use crate::verify::sentence;
 use crate::verify::verdict::{Failure, Refused};
 use crate::verify::verification::Stop;
@@ -115,9 +116,15 @@ impl Builder<'_, '_> {
             return Ok(None);
         }
         let definition = &self.evaluation.project.definition;
-        if !self.has_twin {
-            return Ok(Some(Admission::ByReference));
-        }
+        let reference = match &self.evaluation.project.reference {
+            Reference::Kernel(kernel) => self.has_twin.then_some(kernel),
+            Reference::Python(_) if definition.accuracy != Accuracy::F64 => {
+                let call = python_call(definition, workload, Precision::Single);
+                return Ok(Some(Admission::ByTwin(ReferenceSource::Python(call))));
+            }
+            Reference::Python(_) => return Ok(None),
+        };
+        let Some(reference) = reference else { return Ok(Some(Admission::ByReference)) };
         // A task in f64 has results that f32 cannot agree with, and no wider format decides which inputs are fair.
         if definition.accuracy == Accuracy::F64 {
             return Ok(None);
@@ -125,9 +132,8 @@ impl Builder<'_, '_> {
         match self.compiles.twin((self.index, index)) {
             Ok(facts) => {
                 let (module, _) = self.reference.index(&facts);
-                let reference = &self.evaluation.project.reference;
                 let program = Program::from_facts(module, definition, reference, &facts);
-                Ok(program.ok().map(Admission::ByTwin))
+                Ok(program.ok().map(|twin| Admission::ByTwin(ReferenceSource::Program(twin))))
             }
             Err(NoFacts::Because(FactsError::Compile(CompileError::Cancelled))) => {
                 Err(NotJudged::Cancelled.into())

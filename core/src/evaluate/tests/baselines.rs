@@ -128,7 +128,7 @@ fn trial(project: &Project, name: &str) -> CompiledWorkload {
         summation: Summation::Any,
         // Nobody runs it here.
         candidate: reference.clone(),
-        reference,
+        reference: ReferenceSource::Program(reference),
         launches: Vec::new(),
         code: CodeMix::default(),
         case,
@@ -181,7 +181,7 @@ impl Scene {
             candidate: Vec::new(),
             preceding_modules: 0,
             origins: Vec::new(),
-            reference: vec![image(REFERENCE.to_owned())],
+            reference: CompiledReference::Modules(vec![image(REFERENCE.to_owned())]),
             harness_kernels: None,
             workloads: vec![trial(&project, "small")],
             varied: Vec::new(),

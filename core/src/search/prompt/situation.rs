@@ -91,6 +91,7 @@ impl Situation {
             let named = format!("// {}\n{}", include.file.display(), include.source);
             fenced(&named, "cuda", INCLUDE)
         });
+        let language = if project.reference.kernel().is_some() { "cuda" } else { "python" };
         let kernel = Incumbent {
             source: fenced(&subject.kernel.source, "cuda", KERNEL),
             results: results(subject.story, subject.variant)
@@ -100,7 +101,7 @@ impl Situation {
         Self {
             device: device(setting),
             definition: fenced(&definition_text(project), "text", DEFINITION),
-            reference: fenced(&project.reference.source, "cuda", REFERENCE),
+            reference: fenced(project.reference.source(), language, REFERENCE),
             includes: includes.collect(),
             kernel,
             attempts: attempts(setting),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::history::record::Origin;
-use crate::project::{Kernel, Project, Purpose, Workload};
+use crate::project::{Kernel, Project, Purpose, Reference, Workload};
 use crate::search::budget::Cost;
 use crate::search::entry::{
     Basis, Decision, Entry, FailureRecord, Header, Proposal, SCHEMA, ScreeningResult, Verdict,
@@ -193,7 +193,7 @@ fn distinctive(project: &Project, kernel: &Kernel) -> Vec<String> {
     let known: Vec<u64> = open.into_iter().chain(limits).collect();
     let mut found: Vec<u64> = held.into_iter().flat_map(sizes).collect();
     found.retain(|size| *size >= 50 && !known.contains(size));
-    let texts = [&kernel.source, &project.reference.source, &project.definition.summary];
+    let texts = [&kernel.source, project.reference.source(), &project.definition.summary];
     let mut found: Vec<String> = found.iter().map(u64::to_string).collect();
     found.retain(|size| texts.iter().all(|text| !text.contains(size.as_str())));
     found
@@ -282,7 +282,8 @@ fn what_a_project_says_stays_inside_its_fence() {
     project.definition.title = format!("```\n{breakout}");
     project.definition.summary.clone_from(&breakout);
     project.definition.axes[0].note.clone_from(&breakout);
-    project.reference.source.push_str(&breakout);
+    let Reference::Kernel(reference) = &mut project.reference else { unreachable!() };
+    reference.source.push_str(&breakout);
     project.kernels[0].source.push_str(&breakout);
     let (project, kernel) = {
         let kernel = project.kernels[0].clone();

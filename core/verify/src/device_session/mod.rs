@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault_report::FaultReport;
 use super::program::Program;
+use super::reference_source::{Precision, ReferenceSource, SuppliedResults};
 
 pub use measure::{
     MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
@@ -182,8 +183,10 @@ pub struct RunReport {
 pub struct JudgeRequest {
     /// The sizes.
     pub case: Case,
-    /// The reference.
-    pub program: Program,
+    /// What computes the expected outputs.
+    pub reference: ReferenceSource,
+    /// Results that the parent computed, for a reference in Python.
+    pub supplied: Vec<SuppliedResults>,
     /// The inputs.
     pub recipe: InputSpec,
     /// The folder where the outputs are.
@@ -199,8 +202,8 @@ pub struct JudgeRequest {
 pub enum Admission {
     /// The reference runs on them without a fault, and its results are finite.
     ByReference,
-    /// The same, and the reference's f32 twin, this program, agrees with it.
-    ByTwin(Program),
+    /// The same, and the reference's f32 twin agrees with it.
+    ByTwin(ReferenceSource),
 }
 
 /// How outputs compare with the reference's.
@@ -249,6 +252,9 @@ pub enum SessionFailure {
     /// The inputs of a workload cannot be made.
     #[error("{0}")]
     Inputs(String),
+    /// The session keeps no results of the Python reference for these inputs, and the request supplies none.
+    #[error("results of reference.py were not supplied")]
+    ResultsNeeded(Precision),
     /// The reference did something wrong.
     #[error("the reference: {0}")]
     Reference(String),

@@ -1,14 +1,19 @@
 //! Results of the reference, kept for later runs of the same case: in device memory where the device compares, else on
 //! the host.
 
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
 use lightbench_device::{BufferId, Device};
 use lightbench_tensors::case::Case;
-use lightbench_tensors::compare::Expected;
+use lightbench_tensors::compare::{Expected, OnDevice};
 use lightbench_tensors::inputs::InputSpec;
 
 use super::SessionFailure;
 use super::bound::failure_from_device_error;
-use super::harness_kernels::Reals;
+use super::harness_kernels::{Reals, working_space};
+use crate::reference_source::{magnitudes_file, values_file};
 
 /// Results that are kept, and their bytes on the host.
 const MOST_KEPT: usize = 256;
@@ -80,6 +85,47 @@ pub(super) fn free(results: Results, device: &mut dyn Device) -> Result<(), Sess
     Ok(())
 }
 
+/// Reads results that a Python reference computed; where the device compares, they go there.
+pub(super) fn read(
+    device: &mut dyn Device,
+    on_device: bool,
+    case: &Case,
+    folder: &Path,
+) -> Result<Results, SessionFailure> {
+    let mut results = Vec::new();
+    for (index, tensor) in case.tensors.iter().enumerate() {
+        if tensor.role.compare().is_none() {
+            results.push(None);
+            continue;
+        }
+        let there = on_device && OnDevice::new(case, index).is_some();
+        let mut load = |file: String| {
+            let file = folder.join(file);
+            match there {
+                true => stored_on_device(device, &file),
+                false => fs::read(file).map(StoredBytes::OnHost).map_err(failure),
+            }
+        };
+        let values = load(values_file(index))?;
+        let has_magnitudes = folder.join(magnitudes_file(index)).exists();
+        let magnitudes = has_magnitudes.then(|| load(magnitudes_file(index))).transpose()?;
+        results.push(Some(Exact { values, magnitudes }));
+    }
+    Ok(results)
+}
+
+fn stored_on_device(device: &mut dyn Device, file: &Path) -> Result<StoredBytes, SessionFailure> {
+    let mut file = File::open(file).map_err(failure)?;
+    let bytes = file.metadata().map_err(failure)?.len();
+    let buffer = working_space(device, "expected", bytes)?;
+    device.set_from(buffer, &mut file).map_err(|error| failure_from_device_error(&error))?;
+    Ok(StoredBytes::OnDevice { buffer, bytes })
+}
+
+fn failure(error: io::Error) -> SessionFailure {
+    SessionFailure::Outputs(error.to_string())
+}
+
 /// Keeps memory bounded; the newest result stays.
 pub(super) fn forget(
     known: &mut Vec<ReferenceResults>,
@@ -140,6 +186,11 @@ impl StoredBytes {
 }
 
 impl Fetched {
+    /// The values and the magnitudes.
+    pub(super) fn into_parts(self) -> (Vec<u8>, Option<Vec<u8>>) {
+        (self.values, self.magnitudes)
+    }
+
     pub(super) fn expected(&self) -> Expected<'_> {
         Expected { values: &self.values, magnitudes: self.magnitudes.as_deref() }
     }

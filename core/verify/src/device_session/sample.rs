@@ -26,6 +26,7 @@ use super::{
     BufferPlacement, JudgeReport, JudgeRequest, RunReport, RunRequest, SessionFailure, Side,
 };
 use crate::program::{Program, Step};
+use crate::reference_source::ReferenceSource;
 
 /// Warp instructions of a single block, at most.
 const MOST_BLOCK_STEPS: u64 = 1 << 23;
@@ -126,21 +127,25 @@ impl DeviceSession {
         &mut self,
         order: &JudgeRequest,
     ) -> Result<JudgeReport, SessionFailure> {
-        let JudgeRequest { case, program, recipe, outputs: folder, .. } = order;
+        let JudgeRequest { case, reference, recipe, outputs: folder, .. } = order;
         let not_judged = |reason| JudgeReport {
             comparisons: Vec::new(),
             exact: false,
             sampled: Some(Err(reason)),
             inadmissible: None,
         };
+        let handed: Vec<Handed> =
+            serde_json::from_slice(&fs::read(folder.join(FILE)).map_err(failure)?)
+                .map_err(failure)?;
+        let program = match reference {
+            ReferenceSource::Program(program) => program,
+            ReferenceSource::Python(_) => return self.judge_sample_by_results(order, &handed),
+        };
         let prepared = self.prepare_sample((case, program, Side::Reference), *recipe)?;
         let (bound, launch) = match prepared {
             Ok(prepared) => prepared,
             Err(reason) => return Ok(not_judged(format!("the reference: {reason}"))),
         };
-        let handed: Vec<Handed> =
-            serde_json::from_slice(&fs::read(folder.join(FILE)).map_err(failure)?)
-                .map_err(failure)?;
         let outputs = outputs(case, &bound, Side::Reference)?;
         let mut sampler = Sampler::new(self.device(), launch, outputs);
         sampler.learn(true)?;
@@ -159,6 +164,46 @@ impl DeviceSession {
         if comparisons.len() < handed.len() || judged == 0 {
             let reason = "no block of the reference was found for the sampled elements";
             return Ok(not_judged(reason.to_owned()));
+        }
+        let sampled = Some(Ok(judged));
+        Ok(JudgeReport { comparisons, exact: false, sampled, inadmissible: None })
+    }
+
+    /// The same by the results of a Python reference, which computes all elements. The outputs are contiguous.
+    fn judge_sample_by_results(
+        &mut self,
+        order: &JudgeRequest,
+        handed: &[Handed],
+    ) -> Result<JudgeReport, SessionFailure> {
+        self.compute(order)?;
+        let (mut comparisons, mut judged) = (Vec::new(), 0);
+        for handed in handed {
+            let Some((values, magnitudes, size)) =
+                self.computed_output(&order.case, handed.tensor)?
+            else {
+                return Err(SessionFailure::Order("no such output".to_owned()));
+            };
+            let gather = |bytes: &[u8], size: usize| -> Option<Vec<u8>> {
+                let each = handed.elements.iter().map(|element| {
+                    let start = usize::try_from(*element).ok()?.checked_mul(size)?;
+                    bytes.get(start..start.checked_add(size)?)
+                });
+                Some(each.collect::<Option<Vec<_>>>()?.concat())
+            };
+            let cut = || failure("the results of the reference are cut off");
+            let sample = Sample {
+                handed,
+                known: (0..handed.elements.len()).collect(),
+                elements: handed.elements.clone(),
+                values: gather(&values, size).ok_or_else(cut)?,
+                magnitudes: match magnitudes {
+                    Some(bytes) => Some(gather(&bytes, 8).ok_or_else(cut)?),
+                    None => None,
+                },
+            };
+            let comparison = sample.judge(&order.case)?;
+            judged += comparison.compared;
+            comparisons.push(comparison);
         }
         let sampled = Some(Ok(judged));
         Ok(JudgeReport { comparisons, exact: false, sampled, inadmissible: None })

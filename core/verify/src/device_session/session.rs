@@ -28,6 +28,7 @@ use super::{
     RunReport, RunRequest, Scrutiny, SessionFailure, Side, StartOrder, judging, outputs,
 };
 use crate::program::Program;
+use crate::reference_source::ReferenceSource;
 
 /// A device with the modules of one side.
 #[derive(Debug)]
@@ -148,7 +149,7 @@ impl DeviceSession {
         if let GridPart::Sampled { .. } = order.part {
             return self.judge_sample(order);
         }
-        self.compute(&order.case, &order.program, order.recipe)?;
+        self.compute(order)?;
         let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
         judging::judge(self.device.as_mut(), self.harness_kernels, order, &known.results)
     }
@@ -176,7 +177,7 @@ impl DeviceSession {
         order: &JudgeRequest,
         admission: &Admission,
     ) -> Result<Option<Inadmissibility>, SessionFailure> {
-        match self.compute(&order.case, &order.program, order.recipe) {
+        match self.compute(order) {
             Err(SessionFailure::Reference(reason)) => {
                 return Ok(Some(Inadmissibility::Fault(reason)));
             }
@@ -184,7 +185,7 @@ impl DeviceSession {
         }
         let twin = match admission {
             Admission::ByReference => None,
-            Admission::ByTwin(twin) => match self.computed(&order.case, twin, order.recipe) {
+            Admission::ByTwin(twin) => match self.results(order, twin) {
                 Err(SessionFailure::Reference(reason)) => {
                     return Ok(Some(Inadmissibility::Fault(reason)));
                 }
@@ -217,23 +218,40 @@ impl DeviceSession {
     }
 
     /// Moves or adds the reference's results for these inputs to the end of the kept results.
-    fn compute(
-        &mut self,
-        case: &Case,
-        program: &Program,
-        recipe: InputSpec,
-    ) -> Result<(), SessionFailure> {
+    pub(super) fn compute(&mut self, order: &JudgeRequest) -> Result<(), SessionFailure> {
+        let JudgeRequest { case, recipe, .. } = order;
+        let recipe = *recipe;
         let same = |known: &ReferenceResults| known.recipe == recipe && known.case == *case;
         if let Some(position) = self.known.iter().position(same) {
             self.known[position..].rotate_left(1);
             return Ok(());
         }
-        let results = self.computed(case, program, recipe)?;
+        let results = self.results(order, &order.reference)?;
         self.known.push(ReferenceResults { case: case.clone(), recipe, results });
         forget(&mut self.known, self.device.as_mut())
     }
 
-    /// What a reference, or its twin, computes for these inputs.
+    /// What a reference, or its twin, computes for the inputs of a request.
+    fn results(
+        &mut self,
+        order: &JudgeRequest,
+        source: &ReferenceSource,
+    ) -> Result<Results, SessionFailure> {
+        let call = match source {
+            ReferenceSource::Program(program) => {
+                return self.computed(&order.case, program, order.recipe);
+            }
+            ReferenceSource::Python(call) => call,
+        };
+        let mut supplied = order.supplied.iter();
+        let supplied = supplied
+            .find(|supplied| supplied.precision == call.precision)
+            .ok_or(SessionFailure::ResultsNeeded(call.precision))?;
+        let on_device = self.harness_kernels.is_some();
+        reference_results::read(self.device.as_mut(), on_device, &order.case, &supplied.folder)
+    }
+
+    /// What a program computes for these inputs.
     fn computed(
         &mut self,
         case: &Case,
@@ -313,6 +331,20 @@ impl DeviceSession {
         let (values, magnitudes) =
             (StoredBytes::OnHost(values.bytes), magnitudes.map(StoredBytes::OnHost));
         Ok(Some(Exact { values, magnitudes }))
+    }
+
+    /// The values of an output that was computed last, its magnitudes, and the bytes of a value.
+    pub(super) fn computed_output(
+        &mut self,
+        case: &Case,
+        tensor: usize,
+    ) -> Result<Option<(Vec<u8>, Option<Vec<u8>>, usize)>, SessionFailure> {
+        let device = self.device.as_mut();
+        let exact = self.known.last().and_then(|known| known.results.get(tensor)?.as_ref());
+        let (Some(exact), Some(made)) = (exact, case.tensors.get(tensor)) else { return Ok(None) };
+        let size = if made.dtype.is_float() { 8 } else { made.dtype.address_bytes() as usize };
+        let (values, magnitudes) = exact.fetch(device)?.into_parts();
+        Ok(Some((values, magnitudes, size)))
     }
 
     fn steps(

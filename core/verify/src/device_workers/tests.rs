@@ -20,6 +20,7 @@ use super::*;
 use crate::device_protocol;
 use crate::device_session::{BufferPlacement, CountsUse, DeviceSession, GridPart, Scrutiny};
 use crate::program::{ArgumentCase, LaunchStep, Program, Step};
+use crate::reference_source::ReferenceSource;
 
 const SCRIPT: &str = "LIGHTBENCH_TEST_SCRIPT";
 const LIMIT: Duration = Duration::from_secs(20);
@@ -109,7 +110,8 @@ fn run_request() -> RunRequest {
 fn judge_request() -> JudgeRequest {
     JudgeRequest {
         case: case(),
-        program: program(),
+        reference: ReferenceSource::Program(program()),
+        supplied: Vec::new(),
         recipe: RECIPE,
         outputs: PathBuf::new(),
         part: GridPart::Whole,
@@ -130,8 +132,9 @@ fn workers(candidate: &[ScriptedLaunch], reference: &[ScriptedLaunch]) -> Device
 }
 
 fn reopen(workers: &mut DeviceWorkers) {
-    let module = [ModuleImage { ptx: String::new(), cubin: None }];
-    workers.open(&module, &module, None, 1, &Cancellation::new()).unwrap();
+    let module = ModuleImage { ptx: String::new(), cubin: None };
+    let reference = CompiledReference::Modules(vec![module.clone()]);
+    workers.open(&[module], &reference, None, 1, &Cancellation::new()).unwrap();
 }
 
 fn ran(workers: &mut DeviceWorkers, limit: Duration) -> Result<RunReport, DeviceWorkerError> {
@@ -177,6 +180,7 @@ fn check_end(act: &ScriptedLaunch, limit: Duration, expected: &str) {
         DeviceWorkerError::Ended(_) => "killed",
         DeviceWorkerError::Cancelled => "cancelled",
         DeviceWorkerError::Failed(_) => "failed",
+        DeviceWorkerError::ReferenceUnavailable(_) => "reference unavailable",
         DeviceWorkerError::Environment(_) => "environment",
     };
     assert_eq!(found, expected, "{act:?}: {error}");

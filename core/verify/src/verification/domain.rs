@@ -153,7 +153,8 @@ impl Verification<'_> {
     ) -> Result<bool, Stop> {
         let order = JudgeRequest {
             case: case.clone(),
-            program: trial.reference.clone(),
+            reference: trial.reference.clone(),
+            supplied: Vec::new(),
             recipe,
             outputs: std::path::PathBuf::new(),
             part: GridPart::Whole,

@@ -79,6 +79,10 @@ pub(super) fn stop_from_reference_error(
             let workload = Some(workload.to_owned()).filter(|_| step != Step::HeldOut);
             return Stop::WorkerEnded(Box::new(WorkerLoss { end: *end, step, workload }));
         }
+        DeviceWorkerError::ReferenceUnavailable(reason) => {
+            return NotJudged::NotSupported { reason: format!("reference unavailable: {reason}") }
+                .into();
+        }
         DeviceWorkerError::Failed(SessionFailure::Reference(reason)) => reason,
         error @ (DeviceWorkerError::Failed(_)
         | DeviceWorkerError::TimedOut(_)
@@ -120,7 +124,8 @@ pub(super) fn stop_from_worker_error(
             Failure::Refused(Refused::Memory(reason))
         }
         DeviceWorkerError::Failed(failure) => return Stop::Broken(failure.to_string()),
-        DeviceWorkerError::Environment(reason) => return Stop::Broken(reason),
+        DeviceWorkerError::ReferenceUnavailable(reason)
+        | DeviceWorkerError::Environment(reason) => return Stop::Broken(reason),
     };
     Stop::Failure(failure)
 }
