@@ -45,8 +45,11 @@ class Precision:
             self.stack.enter_context(errors.RunningErrors())
         self.stack.enter_context(self.mode)
 
-    def __exit__(self, *raised):
-        return self.stack.__exit__(*raised)
+    def __exit__(self, kind, error, traceback):
+        self.stack.__exit__(kind, error, traceback)
+        # PyTorch has no type of its own for this error.
+        if kind is RuntimeError and "can't allocate memory" in str(error):
+            raise MemoryError("PyTorch could not allocate the memory of a tensor") from error
 
     def array(self, tensor, blob):
         dtype = tensor["dtype"]

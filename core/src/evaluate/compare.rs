@@ -263,6 +263,7 @@ fn stop(error: DeviceWorkerError, step: Step, workload: Option<String>) -> Stop 
         | DeviceWorkerError::Lost(_)
         | DeviceWorkerError::Failed(_)
         | DeviceWorkerError::ReferenceUnavailable(_)
+        | DeviceWorkerError::ReferenceTooLarge(_)
         | DeviceWorkerError::Environment(_)) => Stop::Broken(error.to_string()),
     }
 }

@@ -21,8 +21,8 @@ use lightbench_worker::sandbox::{SandboxPolicy, Sockets};
 use super::checkers::Checkers;
 use super::device_protocol::DeviceWorker;
 use super::device_session::{
-    Inadmissibility, JudgeReport, JudgeRequest, MeasureReport, MeasureRequest, ModuleImage,
-    OpenRequest, RunReport, RunRequest, SessionFailure, Side,
+    GridPart, Inadmissibility, JudgeReport, JudgeRequest, MeasureReport, MeasureRequest,
+    ModuleImage, OpenRequest, RunReport, RunRequest, SessionFailure, Side,
 };
 use super::fault_report::FaultReport;
 use super::output_exchange::OutputExchange;
@@ -66,6 +66,8 @@ pub struct DeviceWorkers {
     /// The last request that opened the candidate's process.
     candidate_open: Option<OpenRequest>,
     handover: OutputExchange,
+    /// The folder with the results of a Python reference, which the candidate's process cannot write.
+    supplied: OutputExchange,
     cupti: Vec<PathBuf>,
     python: PythonResults,
 }
@@ -127,6 +129,9 @@ pub enum DeviceWorkerError {
     /// The reference is in Python, and this machine cannot run it.
     #[error("reference.py cannot run: {0}")]
     ReferenceUnavailable(String),
+    /// A call of the reference in Python exceeded its time or memory.
+    #[error("reference.py: {0}")]
+    ReferenceTooLarge(String),
     /// The machine cannot have such a process.
     #[error("{0}")]
     Environment(String),
@@ -143,13 +148,14 @@ impl DeviceWorkers {
         checker: Option<&DeviceName>,
     ) -> io::Result<Self> {
         let handover = OutputExchange::new()?;
+        let supplied = OutputExchange::new()?;
         let folder = handover.path();
-        let candidate = handle(command, device, folder);
-        let reference = handle(command, device, folder);
+        let candidate = handle(command, device, folder, &[]);
+        let reference = handle(command, device, folder, &[supplied.path()]);
         let checker = checker.map(|name| Checker {
             name: name.clone(),
             device: name.to_string(),
-            all: Checkers::new(|| handle(command, name, folder)),
+            all: Checkers::new(|| handle(command, name, folder, &[])),
             taken: CheckerState::NotLoaded,
         });
         let name = device.clone();
@@ -167,6 +173,7 @@ impl DeviceWorkers {
             reference_open: reference_has,
             candidate_open: candidate_has,
             handover,
+            supplied,
             cupti,
         })
     }
@@ -454,9 +461,16 @@ impl DeviceWorkers {
             let Some(call) = order.python_call(precision).filter(|_| !is_supplied) else {
                 return judged;
             };
-            let folder = self.folder().join(format!("{precision:?}"));
+            let folder = self.supplied.path().join(precision.name());
             let inputs = CallInputs { case: &order.case, recipe: order.recipe };
-            self.python.compute(call, inputs, &folder, (limit, cancellation))?;
+            match self.python.compute(call, inputs, &folder, cancellation) {
+                Err(DeviceWorkerError::ReferenceTooLarge(reason))
+                    if matches!(order.part, GridPart::Sampled { .. }) =>
+                {
+                    return Ok(JudgeReport::unsampled(reason));
+                }
+                computed => computed?,
+            }
             order.supplied.push(SuppliedResults { precision, folder });
         }
     }
@@ -494,11 +508,18 @@ impl DeviceWorkers {
     }
 }
 
-fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> DeviceWorker {
+/// A process that writes outputs to `folder` and may read the folders `read`.
+fn handle(
+    command: &WorkerCommand,
+    device: &DeviceName,
+    folder: &Path,
+    read: &[&Path],
+) -> DeviceWorker {
     let write = vec![folder.to_owned()];
     let (policy, limits) = match device {
         DeviceName::Virtual(_) => {
-            (SandboxPolicy { write, ..SandboxPolicy::default() }, Limits::default())
+            let read = read.iter().map(|folder| folder.to_path_buf()).collect();
+            (SandboxPolicy { read, write, ..SandboxPolicy::default() }, Limits::default())
         }
         DeviceName::Cuda(_) => (cuda_policy(write), cuda_limits()),
     };
@@ -530,6 +551,7 @@ impl DeviceWorkerError {
             | Self::Cancelled
             | Self::Failed(_)
             | Self::ReferenceUnavailable(_)
+            | Self::ReferenceTooLarge(_)
             | Self::Environment(_)) => other,
         }
     }

@@ -22,6 +22,9 @@ use crate::device_session::SessionFailure;
 use crate::device_workers::DeviceWorkerError;
 use crate::reference_source::{Precision, PythonCall, magnitudes_file, values_file};
 
+/// The time limit of a call.
+const CALL_LIMIT: Duration = Duration::from_secs(30);
+
 /// The service of the Python worker.
 const SERVICE: &str = "reference";
 
@@ -33,6 +36,8 @@ pub(super) struct PythonResults {
     reference: Option<PythonReference>,
     /// A worker runs the code of one project only.
     worker: Option<Worker>,
+    /// Cases that exceeded the limits of a call, and how. Another call with other values would take as long.
+    too_large: Vec<(Case, String)>,
 }
 
 /// Whether a reference differs from the one before.
@@ -51,7 +56,8 @@ pub(super) struct CallInputs<'a> {
 
 impl PythonResults {
     pub(super) fn new(command: WorkerCommand) -> Self {
-        Self { access: PythonAccess::default(), command, reference: None, worker: None }
+        let (access, too_large) = (PythonAccess::default(), Vec::new());
+        Self { access, command, reference: None, worker: None, too_large }
     }
 
     /// Sets where Python is looked for.
@@ -67,6 +73,7 @@ impl PythonResults {
         }
         self.reference = reference.cloned();
         self.worker = None;
+        self.too_large.clear();
         ReferenceChange::Changed
     }
 
@@ -83,15 +90,32 @@ impl PythonResults {
         call: &PythonCall,
         inputs: CallInputs<'_>,
         folder: &Path,
-        (limit, cancellation): (Duration, &Cancellation),
+        cancellation: &Cancellation,
+    ) -> Result<(), DeviceWorkerError> {
+        if let Some((_, reason)) = self.too_large.iter().find(|(case, _)| case == inputs.case) {
+            return Err(DeviceWorkerError::ReferenceTooLarge(reason.clone()));
+        }
+        let computed = self.compute_anew(call, inputs, folder, cancellation);
+        if let Err(DeviceWorkerError::ReferenceTooLarge(reason)) = &computed {
+            self.too_large.push((inputs.case.clone(), reason.clone()));
+        }
+        computed
+    }
+
+    fn compute_anew(
+        &mut self,
+        call: &PythonCall,
+        inputs: CallInputs<'_>,
+        folder: &Path,
+        cancellation: &Cancellation,
     ) -> Result<(), DeviceWorkerError> {
         let missing = || SessionFailure::Order("no Python reference is open".to_owned());
         let reference = self.reference.clone().ok_or_else(missing).map_err(failed)?;
         let (request, blobs) = request(&reference, call, inputs).map_err(failed)?;
         let blobs: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
         let worker = self.worker(cancellation)?;
-        let reply = worker.call(SERVICE, &request, &blobs, limit, cancellation);
-        let reply = reply.map_err(|error| from_python(error, limit))?;
+        let reply = worker.call(SERVICE, &request, &blobs, CALL_LIMIT, cancellation);
+        let reply = reply.map_err(|error| from_python(&error))?;
         write(folder, inputs.case, call.precision, reply.blobs).map_err(failed)
     }
 
@@ -117,20 +141,36 @@ fn failed(failure: SessionFailure) -> DeviceWorkerError {
 fn unavailable(error: PythonError) -> DeviceWorkerError {
     match error {
         PythonError::Worker(WorkerError::Cancelled) => DeviceWorkerError::Cancelled,
-        error => DeviceWorkerError::ReferenceUnavailable(error.to_string()),
+        error @ (PythonError::NotFound { .. }
+        | PythonError::Unusable { .. }
+        | PythonError::Request(_)
+        | PythonError::Worker(_)
+        | PythonError::Reply(_)
+        | PythonError::Exception { .. }) => {
+            DeviceWorkerError::ReferenceUnavailable(error.to_string())
+        }
     }
 }
 
-fn from_python(error: PythonError, limit: Duration) -> DeviceWorkerError {
+fn from_python(error: &PythonError) -> DeviceWorkerError {
     match error {
         PythonError::Worker(WorkerError::Cancelled) => DeviceWorkerError::Cancelled,
         PythonError::Worker(WorkerError::TimedOut { during: Stage::Call, .. }) => {
-            DeviceWorkerError::TimedOut(limit)
+            let seconds = CALL_LIMIT.as_secs();
+            DeviceWorkerError::ReferenceTooLarge(format!("no result after {seconds} s"))
+        }
+        PythonError::Exception { exception, .. } if exception.kind == "MemoryError" => {
+            DeviceWorkerError::ReferenceTooLarge(error.to_string())
         }
         PythonError::Exception { exception, .. } if exception.kind == "ModuleNotFoundError" => {
-            DeviceWorkerError::ReferenceUnavailable(exception.to_string())
+            DeviceWorkerError::ReferenceUnavailable(error.to_string())
         }
-        error => failed(SessionFailure::Reference(error.to_string())),
+        PythonError::NotFound { .. }
+        | PythonError::Unusable { .. }
+        | PythonError::Request(_)
+        | PythonError::Worker(_)
+        | PythonError::Reply(_)
+        | PythonError::Exception { .. } => failed(SessionFailure::Reference(error.to_string())),
     }
 }
 
@@ -161,7 +201,7 @@ fn request(
     let request = json!({
         "file": reference.file,
         "source": reference.source,
-        "precision": call.precision,
+        "precision": call.precision.name(),
         "rounds": false,
         "values": values,
         "inputs": inputs,
@@ -239,7 +279,12 @@ fn write(
     blobs: Vec<Vec<u8>>,
 ) -> Result<(), SessionFailure> {
     let failure = |error: io::Error| SessionFailure::Outputs(error.to_string());
-    fs::create_dir_all(folder).map_err(failure)?;
+    // Files of another case could remain.
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failure(error)),
+        Ok(()) | Err(_) => {}
+    }
+    fs::create_dir(folder).map_err(failure)?;
     let mut blobs = blobs.into_iter();
     let mut next = |tensor: &TensorCase, size: u64, file: PathBuf| {
         let layout = layout(tensor)?;

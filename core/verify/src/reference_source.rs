@@ -57,6 +57,17 @@ pub struct SuppliedResults {
     pub folder: PathBuf,
 }
 
+impl Precision {
+    /// The name in requests to the Python worker, and of the folder with the results.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Single => "single",
+            Self::Written => "written",
+        }
+    }
+}
+
 impl JudgeRequest {
     /// The call of the reference, or of its twin, in this precision.
     pub(crate) fn python_call(&self, precision: Precision) -> Option<&PythonCall> {

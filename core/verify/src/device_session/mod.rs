@@ -219,6 +219,18 @@ pub struct JudgeReport {
     pub inadmissible: Option<Inadmissibility>,
 }
 
+impl JudgeReport {
+    /// No sampled element was judged, for this reason.
+    pub(crate) const fn unsampled(reason: String) -> Self {
+        Self {
+            comparisons: Vec::new(),
+            exact: false,
+            sampled: Some(Err(reason)),
+            inadmissible: None,
+        }
+    }
+}
+
 /// Why inputs are not used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Inadmissibility {

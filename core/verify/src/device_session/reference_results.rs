@@ -2,7 +2,6 @@
 //! the host.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::Path;
 
 use lightbench_device::{BufferId, Device};
@@ -13,6 +12,7 @@ use lightbench_tensors::inputs::InputSpec;
 use super::SessionFailure;
 use super::bound::failure_from_device_error;
 use super::harness_kernels::{Reals, working_space};
+use super::sample::failure;
 use crate::reference_source::{magnitudes_file, values_file};
 
 /// Results that are kept, and their bytes on the host.
@@ -50,8 +50,8 @@ pub(super) enum StoredBytes {
 /// The bytes of an output's results, on the host.
 #[derive(Debug)]
 pub(super) struct Fetched {
-    values: Vec<u8>,
-    magnitudes: Option<Vec<u8>>,
+    pub(super) values: Vec<u8>,
+    pub(super) magnitudes: Option<Vec<u8>>,
 }
 
 impl ReferenceResults {
@@ -122,10 +122,6 @@ fn stored_on_device(device: &mut dyn Device, file: &Path) -> Result<StoredBytes,
     Ok(StoredBytes::OnDevice { buffer, bytes })
 }
 
-fn failure(error: io::Error) -> SessionFailure {
-    SessionFailure::Outputs(error.to_string())
-}
-
 /// Keeps memory bounded; the newest result stays.
 pub(super) fn forget(
     known: &mut Vec<ReferenceResults>,
@@ -186,11 +182,6 @@ impl StoredBytes {
 }
 
 impl Fetched {
-    /// The values and the magnitudes.
-    pub(super) fn into_parts(self) -> (Vec<u8>, Option<Vec<u8>>) {
-        (self.values, self.magnitudes)
-    }
-
     pub(super) fn expected(&self) -> Expected<'_> {
         Expected { values: &self.values, magnitudes: self.magnitudes.as_deref() }
     }

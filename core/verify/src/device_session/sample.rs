@@ -128,12 +128,6 @@ impl DeviceSession {
         order: &JudgeRequest,
     ) -> Result<JudgeReport, SessionFailure> {
         let JudgeRequest { case, reference, recipe, outputs: folder, .. } = order;
-        let not_judged = |reason| JudgeReport {
-            comparisons: Vec::new(),
-            exact: false,
-            sampled: Some(Err(reason)),
-            inadmissible: None,
-        };
         let handed: Vec<Handed> =
             serde_json::from_slice(&fs::read(folder.join(FILE)).map_err(failure)?)
                 .map_err(failure)?;
@@ -144,7 +138,7 @@ impl DeviceSession {
         let prepared = self.prepare_sample((case, program, Side::Reference), *recipe)?;
         let (bound, launch) = match prepared {
             Ok(prepared) => prepared,
-            Err(reason) => return Ok(not_judged(format!("the reference: {reason}"))),
+            Err(reason) => return Ok(JudgeReport::unsampled(format!("the reference: {reason}"))),
         };
         let outputs = outputs(case, &bound, Side::Reference)?;
         let mut sampler = Sampler::new(self.device(), launch, outputs);
@@ -159,11 +153,13 @@ impl DeviceSession {
         let faulty = sampler.faults.first().map(|fault| fault.kind());
         bound.free(self.device())?;
         if let Some(kind) = faulty {
-            return Ok(not_judged(format!("the reference's sampled blocks fault: {kind:?}")));
+            return Ok(JudgeReport::unsampled(format!(
+                "the reference's sampled blocks fault: {kind:?}"
+            )));
         }
         if comparisons.len() < handed.len() || judged == 0 {
             let reason = "no block of the reference was found for the sampled elements";
-            return Ok(not_judged(reason.to_owned()));
+            return Ok(JudgeReport::unsampled(reason.to_owned()));
         }
         let sampled = Some(Ok(judged));
         Ok(JudgeReport { comparisons, exact: false, sampled, inadmissible: None })
@@ -178,11 +174,9 @@ impl DeviceSession {
         self.compute(order)?;
         let (mut comparisons, mut judged) = (Vec::new(), 0);
         for handed in handed {
-            let Some((values, magnitudes, size)) =
-                self.computed_output(&order.case, handed.tensor)?
-            else {
-                return Err(SessionFailure::Order("no such output".to_owned()));
-            };
+            let results = self.fetch_output(handed.tensor)?;
+            let dtype = order.case.tensors[handed.tensor].dtype;
+            let size = if dtype.is_float() { 8 } else { dtype.address_bytes() as usize };
             let gather = |bytes: &[u8], size: usize| -> Option<Vec<u8>> {
                 let each = handed.elements.iter().map(|element| {
                     let start = usize::try_from(*element).ok()?.checked_mul(size)?;
@@ -195,11 +189,11 @@ impl DeviceSession {
                 handed,
                 known: (0..handed.elements.len()).collect(),
                 elements: handed.elements.clone(),
-                values: gather(&values, size).ok_or_else(cut)?,
-                magnitudes: match magnitudes {
-                    Some(bytes) => Some(gather(&bytes, 8).ok_or_else(cut)?),
-                    None => None,
-                },
+                values: gather(&results.values, size).ok_or_else(cut)?,
+                magnitudes: results
+                    .magnitudes
+                    .map(|bytes| gather(&bytes, 8).ok_or_else(cut))
+                    .transpose()?,
             };
             let comparison = sample.judge(&order.case)?;
             judged += comparison.compared;

@@ -333,18 +333,11 @@ impl DeviceSession {
         Ok(Some(Exact { values, magnitudes }))
     }
 
-    /// The values of an output that was computed last, its magnitudes, and the bytes of a value.
-    pub(super) fn computed_output(
-        &mut self,
-        case: &Case,
-        tensor: usize,
-    ) -> Result<Option<(Vec<u8>, Option<Vec<u8>>, usize)>, SessionFailure> {
-        let device = self.device.as_mut();
+    /// The results for an output that were computed last.
+    pub(super) fn fetch_output(&mut self, tensor: usize) -> Result<Fetched, SessionFailure> {
         let exact = self.known.last().and_then(|known| known.results.get(tensor)?.as_ref());
-        let (Some(exact), Some(made)) = (exact, case.tensors.get(tensor)) else { return Ok(None) };
-        let size = if made.dtype.is_float() { 8 } else { made.dtype.address_bytes() as usize };
-        let (values, magnitudes) = exact.fetch(device)?.into_parts();
-        Ok(Some((values, magnitudes, size)))
+        let exact = exact.ok_or_else(|| order_error("an output of no tensor"))?;
+        exact.fetch(self.device.as_mut())
     }
 
     fn steps(

@@ -181,6 +181,7 @@ fn check_end(act: &ScriptedLaunch, limit: Duration, expected: &str) {
         DeviceWorkerError::Cancelled => "cancelled",
         DeviceWorkerError::Failed(_) => "failed",
         DeviceWorkerError::ReferenceUnavailable(_) => "reference unavailable",
+        DeviceWorkerError::ReferenceTooLarge(_) => "reference too large",
         DeviceWorkerError::Environment(_) => "environment",
     };
     assert_eq!(found, expected, "{act:?}: {error}");

@@ -83,6 +83,10 @@ pub(super) fn stop_from_reference_error(
             return NotJudged::NotSupported { reason: format!("reference unavailable: {reason}") }
                 .into();
         }
+        DeviceWorkerError::ReferenceTooLarge(reason) => {
+            let reason = format!("reference.py, workload `{workload}`: {reason}");
+            return NotJudged::NotSupported { reason }.into();
+        }
         DeviceWorkerError::Failed(SessionFailure::Reference(reason)) => reason,
         error @ (DeviceWorkerError::Failed(_)
         | DeviceWorkerError::TimedOut(_)
@@ -125,6 +129,7 @@ pub(super) fn stop_from_worker_error(
         }
         DeviceWorkerError::Failed(failure) => return Stop::Broken(failure.to_string()),
         DeviceWorkerError::ReferenceUnavailable(reason)
+        | DeviceWorkerError::ReferenceTooLarge(reason)
         | DeviceWorkerError::Environment(reason) => return Stop::Broken(reason),
     };
     Stop::Failure(failure)
