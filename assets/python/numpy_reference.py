@@ -33,10 +33,9 @@ FLOATS = {"float64": None, "double": None, "float32": None, "single": None, "flo
 
 
 class Precision:
-    def __init__(self, name, rounds, file):
+    def __init__(self, name, file):
         self.name = name
         self.target = TARGETS[name]
-        self.rounds = rounds
         self.roundings = {}
 
     def rewritten(self, text):
@@ -54,8 +53,6 @@ class Precision:
     def replaced(self, name, line):
         if FLOATS[name] is not None:
             self.roundings.setdefault(line, set()).add(FLOATS[name])
-            if self.rounds:
-                return name
         return self.target or name
 
     def __enter__(self):

@@ -4,7 +4,6 @@ Request:
 
     file, source    the name for tracebacks, and the text
     precision       "exact": f64, with errors; "single": f32; "written": the types that the text requests
-    rounds          whether conversions to f16 and bf16 round in the precisions "exact" and "single"
     values          axes and scalars by name
     inputs          for each input and updated tensor: name, dtype, shape; the blobs have their elements in order
     outputs         for each output and updated tensor: name, dtype, shape, and whether it has a magnitude
@@ -33,7 +32,7 @@ def serve(request, blobs):
         library = worker.module("torch_reference")
     else:
         library = worker.module("numpy_reference")
-    precision = library.Precision(request["precision"], request["rounds"], request["file"])
+    precision = library.Precision(request["precision"], request["file"])
     module = worker.load("lightbench_user_module", text, request["file"], precision.rewritten(text))
     inputs = {each["name"]: (each, blob) for each, blob in zip(request["inputs"], blobs)}
 

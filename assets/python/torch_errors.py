@@ -30,14 +30,12 @@ CONVERSIONS = {
 class Precision(TorchFunctionMode):
     """Computes in `target` whatever float type the code requests, and notes conversions to f16 and bf16.
 
-    With `rounds`, such a conversion rounds the values, and the result is held in `target`. Without a target, the code runs
-    as it is written. `file` is the name of the code in tracebacks.
+    Without a target, the code runs as it is written. `file` is the name of the code in tracebacks.
     """
 
-    def __init__(self, target, rounds, file):
+    def __init__(self, target, file):
         super().__init__()
         self.target = target
-        self.rounds = rounds
         self.file = file
         # For each line that converts, the names of the types.
         self.roundings = {}
@@ -56,8 +54,6 @@ class Precision(TorchFunctionMode):
             func, args, kwargs = torch.Tensor.to, (operand, wanted), {}
         args = tuple(self.replaced(each) for each in args)
         kwargs = {key: self.replaced(each) for key, each in kwargs.items()}
-        if is_rounding and self.rounds and func is torch.Tensor.to:
-            return operand.to(wanted).to(self.target)
         return func(*args, **kwargs)
 
     def wanted(self, name, operand, args, kwargs):

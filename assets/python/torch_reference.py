@@ -27,10 +27,10 @@ TARGETS = {"exact": torch.float64, "single": torch.float32, "written": None}
 
 
 class Precision:
-    def __init__(self, name, rounds, file):
+    def __init__(self, name, file):
         self.name = name
         self.target = TARGETS[name]
-        self.mode = errors.Precision(self.target, rounds, file)
+        self.mode = errors.Precision(self.target, file)
         self.roundings = self.mode.roundings
         torch.set_default_dtype(self.target or torch.float32)
 

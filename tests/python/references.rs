@@ -45,7 +45,6 @@ fn compute(task: &Task<'_>) -> Option<Result<Reply, PythonError>> {
         "file": "reference.py",
         "source": task.source,
         "precision": task.precision,
-        "rounds": false,
         "values": { "rows": 2, "cols": 3, "scale": 0.1 },
         "inputs": task.inputs.iter().map(named).collect::<Vec<_>>(),
         "outputs": task.outputs.iter().map(wanted).collect::<Vec<_>>(),

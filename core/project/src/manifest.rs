@@ -28,6 +28,8 @@ pub struct Manifest {
     pub summation: SummationWritten,
     #[serde(default)]
     pub subnormals: SubnormalsWritten,
+    #[serde(default)]
+    pub intermediate_rounding: IntermediateRounding,
     pub work: WorkWritten,
     pub workloads: Vec<WorkloadWritten>,
     #[serde(default)]
@@ -114,6 +116,17 @@ pub enum SubnormalsWritten {
     #[default]
     MayFlush,
     Keep,
+}
+
+/// What conversions to f16 and bf16 inside `reference.py` mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntermediateRounding {
+    /// The author has not decided: conversions that change results beyond the tolerance stop the verification.
+    #[default]
+    Undeclared,
+    /// They are no part of the computation: kernels must be as close to the results without them as the tolerance says.
+    Ignored,
 }
 
 /// One tensor.

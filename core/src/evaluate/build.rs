@@ -375,6 +375,7 @@ impl Builder<'_, '_> {
         let case =
             Case::new(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
         let admission = self.admission(index, workload)?;
+        let as_written = self.reference_as_written(workload);
         let kinds = workload.work.operations.iter().map(|(kind, _)| *kind);
         let symbols: Vec<&str> =
             candidate.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
@@ -386,6 +387,7 @@ impl Builder<'_, '_> {
             work: least_work(workload),
             extent: extent(workload),
             admission,
+            as_written,
             summation: definition.summation,
             code,
             launches: candidate.launches,

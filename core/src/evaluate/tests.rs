@@ -183,6 +183,7 @@ fn trial(project: &Project, specimen: &Specimen, name: &str) -> CompiledWorkload
         adds_and_multiplies: false,
         extent: Extent::Small,
         admission: None,
+        as_written: None,
         summation: Summation::Any,
         candidate: program(specimen, n),
         reference: ReferenceSource::Program(program(&SPECIMENS[0], n)),

@@ -3,8 +3,8 @@
 //! It differs from a small workload in one axis, and runs once, on a GPU with enough memory.
 
 use crate::device::DeviceName;
-use crate::project::Definition;
 use crate::project::workload::Workload;
+use crate::project::{Definition, Reference};
 use crate::units::Bytes;
 
 use super::Evaluation;
@@ -49,6 +49,9 @@ impl WideIndexWorkload {
             };
             let needed = memory(definition, &workload);
             if needed <= room {
+                if let Reference::Python(_) = evaluation.project.reference {
+                    return Self::NoRoom("reference.py is not computed at this size".to_owned());
+                }
                 let sizes = definition.axes.iter().zip(&workload.axes);
                 let sizes: Vec<String> =
                     sizes.map(|(axis, size)| format!("{} = {size}", axis.name)).collect();

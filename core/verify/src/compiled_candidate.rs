@@ -18,7 +18,7 @@ use super::device_session::{Admission, ModuleImage};
 use super::evidence::Found;
 use super::fault_report::CodePlace;
 use super::program::Program;
-use super::reference_source::{CompiledReference, ReferenceSource};
+use super::reference_source::{CompiledReference, PythonCall, ReferenceSource};
 use super::verdict::{Checks, NotRun, Step};
 
 /// A candidate and its reference, compiled for every workload that will run.
@@ -85,6 +85,8 @@ pub struct CompiledWorkload {
     /// How the verifier decides which inputs from the whole domain are fair; none where it draws no such inputs:
     /// workloads that are not small, tasks in f64, and references whose f32 twin does not compile.
     pub admission: Option<Admission>,
+    /// The Python reference in the types that its text requests, where its results must agree with those of the exact one.
+    pub as_written: Option<PythonCall>,
     /// What sums of a correct kernel may lose on equal and on monotone terms.
     pub summation: Summation,
     /// The candidate's launches, as compiled.

@@ -11,6 +11,7 @@ use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::launch::expectation::FaultKind;
 use lightbench_project::manifest::Distribution;
 use lightbench_python::PythonAccess;
+use lightbench_tensors::case::Case;
 use lightbench_tensors::inputs::InputMode;
 use lightbench_worker::command::WorkerCommand;
 use lightbench_worker::end::{WorkerEnd, WorkerRole};
@@ -26,8 +27,13 @@ use super::device_session::{
 };
 use super::fault_report::FaultReport;
 use super::output_exchange::OutputExchange;
-use super::python_results::{CallInputs, PythonResults, ReferenceChange};
-use super::reference_source::{CompiledReference, SuppliedResults};
+pub use super::python_results::Conversion;
+use super::python_results::{PythonResults, ReferenceChange};
+use super::reference_source::CompiledReference;
+
+mod reference_as_written;
+
+pub use reference_as_written::AsWritten;
 
 /// How long opening a device and loading modules may take.
 pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(60);
@@ -66,10 +72,9 @@ pub struct DeviceWorkers {
     /// The last request that opened the candidate's process.
     candidate_open: Option<OpenRequest>,
     handover: OutputExchange,
-    /// The folder with the results of a Python reference, which the candidate's process cannot write.
-    supplied: OutputExchange,
     cupti: Vec<PathBuf>,
     python: PythonResults,
+    as_written: Vec<(Case, AsWritten)>,
 }
 
 /// A virtual device beside a GPU.
@@ -148,10 +153,10 @@ impl DeviceWorkers {
         checker: Option<&DeviceName>,
     ) -> io::Result<Self> {
         let handover = OutputExchange::new()?;
-        let supplied = OutputExchange::new()?;
+        let python = PythonResults::new(command.clone(), device.clone())?;
         let folder = handover.path();
         let candidate = handle(command, device, folder, &[]);
-        let reference = handle(command, device, folder, &[supplied.path()]);
+        let reference = handle(command, device, folder, &[python.folder()]);
         let checker = checker.map(|name| Checker {
             name: name.clone(),
             device: name.to_string(),
@@ -162,9 +167,9 @@ impl DeviceWorkers {
         let device = device.to_string();
         let (reference_has, candidate_has) = (None, None);
         let cupti = Vec::new();
-        let python = PythonResults::new(command.clone());
         Ok(Self {
             python,
+            as_written: Vec::new(),
             name,
             device,
             candidate,
@@ -173,7 +178,6 @@ impl DeviceWorkers {
             reference_open: reference_has,
             candidate_open: candidate_has,
             handover,
-            supplied,
             cupti,
         })
     }
@@ -305,6 +309,7 @@ impl DeviceWorkers {
         if self.python.set(python) == ReferenceChange::Changed {
             // The session keeps results of the other one.
             self.reference_open = None;
+            self.as_written.clear();
         }
     }
 
@@ -461,17 +466,16 @@ impl DeviceWorkers {
             let Some(call) = order.python_call(precision).filter(|_| !is_supplied) else {
                 return judged;
             };
-            let folder = self.supplied.path().join(precision.name());
-            let inputs = CallInputs { case: &order.case, recipe: order.recipe };
-            match self.python.compute(call, inputs, &folder, cancellation) {
+            let inputs = order.call_inputs();
+            let supplied = match self.python.supply(call, inputs, cancellation) {
                 Err(DeviceWorkerError::ReferenceTooLarge(reason))
                     if matches!(order.part, GridPart::Sampled { .. }) =>
                 {
                     return Ok(JudgeReport::unsampled(reason));
                 }
-                computed => computed?,
-            }
-            order.supplied.push(SuppliedResults { precision, folder });
+                supplied => supplied?,
+            };
+            order.supplied.push(supplied);
         }
     }
 

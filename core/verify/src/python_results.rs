@@ -1,9 +1,12 @@
 //! Expected outputs from a Python reference: generates its inputs, calls it in a confined worker, and writes its results to
 //! files for the reference's session.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
+
+use lightbench_device::{Content, DeviceName};
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_primitives::dtype::{Dtype, Family};
@@ -16,14 +19,24 @@ use lightbench_tensors::inputs::{InputSpec, generate_tensor};
 use lightbench_tensors::layout::Layout;
 use lightbench_worker::command::WorkerCommand;
 use lightbench_worker::error::{Stage, WorkerError};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::device_session::SessionFailure;
+use crate::device_session::{GridPart, SessionFailure};
 use crate::device_workers::DeviceWorkerError;
-use crate::reference_source::{Precision, PythonCall, magnitudes_file, values_file};
+use crate::output_exchange::OutputExchange;
+use crate::reference_source::{
+    Precision, PythonCall, SuppliedResults, magnitudes_file, values_file,
+};
 
-/// The time limit of a call.
-const CALL_LIMIT: Duration = Duration::from_secs(30);
+/// The time limit of a call for a whole workload.
+const CALL_LIMIT: Duration = Duration::from_secs(60);
+
+/// The time limit of a call for sampled blocks: the function computes all elements, of which few are compared.
+const SAMPLE_LIMIT: Duration = Duration::from_secs(10);
+
+/// The memory of the worker beside a GPU, whose timed workloads are compared as a whole.
+const MEMORY_BESIDE_GPU: u64 = 64 << 30;
 
 /// The service of the Python worker.
 const SERVICE: &str = "reference";
@@ -33,11 +46,30 @@ const SERVICE: &str = "reference";
 pub(super) struct PythonResults {
     access: PythonAccess,
     command: WorkerCommand,
+    device: DeviceName,
     reference: Option<PythonReference>,
     /// A worker runs the code of one project only.
     worker: Option<Worker>,
+    /// Has a folder of results for each precision. The candidate's process cannot write it.
+    folder: OutputExchange,
     /// Cases that exceeded the limits of a call, and how. Another call with other values would take as long.
-    too_large: Vec<(Case, String)>,
+    too_large: Vec<(Case, Precision, String)>,
+}
+
+/// A line that converts to f16 or bf16.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Conversion {
+    /// The line of the text, from 1.
+    pub line: u32,
+    /// The names of the types.
+    pub types: BTreeSet<String>,
+}
+
+/// The head of the service's reply.
+#[derive(Deserialize)]
+struct ReplyHead {
+    #[serde(rename = "roundings")]
+    conversions: Vec<Conversion>,
 }
 
 /// Whether a reference differs from the one before.
@@ -52,12 +84,36 @@ pub(super) enum ReferenceChange {
 pub(super) struct CallInputs<'a> {
     pub(super) case: &'a Case,
     pub(super) recipe: InputSpec,
+    pub(super) part: GridPart,
+}
+
+/// The outputs of a reference in the dtypes of their tensors, as a kernel would write them.
+pub(super) struct StoredOutputs {
+    /// Each with the index of its tensor.
+    pub(super) contents: Vec<(usize, Content)>,
+    pub(super) conversions: Vec<Conversion>,
 }
 
 impl PythonResults {
-    pub(super) fn new(command: WorkerCommand) -> Self {
-        let (access, too_large) = (PythonAccess::default(), Vec::new());
-        Self { access, command, reference: None, worker: None, too_large }
+    /// No reference is set.
+    ///
+    /// # Errors
+    /// There is no place for the results.
+    pub(super) fn new(command: WorkerCommand, device: DeviceName) -> io::Result<Self> {
+        Ok(Self {
+            access: PythonAccess::default(),
+            command,
+            device,
+            reference: None,
+            worker: None,
+            folder: OutputExchange::new()?,
+            too_large: Vec::new(),
+        })
+    }
+
+    /// Where the results are.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Sets where Python is looked for.
@@ -84,46 +140,81 @@ impl PythonResults {
         }
     }
 
-    /// Computes the expected outputs, and writes them to files in `folder`.
-    pub(super) fn compute(
+    /// Computes the expected outputs for the reference's session.
+    pub(super) fn supply(
         &mut self,
         call: &PythonCall,
         inputs: CallInputs<'_>,
-        folder: &Path,
         cancellation: &Cancellation,
-    ) -> Result<(), DeviceWorkerError> {
-        if let Some((_, reason)) = self.too_large.iter().find(|(case, _)| case == inputs.case) {
-            return Err(DeviceWorkerError::ReferenceTooLarge(reason.clone()));
-        }
-        let computed = self.compute_anew(call, inputs, folder, cancellation);
-        if let Err(DeviceWorkerError::ReferenceTooLarge(reason)) = &computed {
-            self.too_large.push((inputs.case.clone(), reason.clone()));
-        }
-        computed
+    ) -> Result<SuppliedResults, DeviceWorkerError> {
+        let precision = call.precision;
+        let folder = self.folder.path().join(precision.name());
+        let (_, blobs) = self.call(call, inputs, cancellation)?;
+        write(&folder, inputs.case, precision, blobs).map_err(failed)?;
+        Ok(SuppliedResults { precision, folder })
     }
 
-    fn compute_anew(
+    /// Computes the outputs for a comparison with those of the exact reference.
+    pub(super) fn outputs(
         &mut self,
         call: &PythonCall,
         inputs: CallInputs<'_>,
-        folder: &Path,
         cancellation: &Cancellation,
-    ) -> Result<(), DeviceWorkerError> {
+    ) -> Result<StoredOutputs, DeviceWorkerError> {
+        let (conversions, blobs) = self.call(call, inputs, cancellation)?;
+        let contents = stored(inputs.case, blobs).map_err(failed)?;
+        Ok(StoredOutputs { contents, conversions })
+    }
+
+    fn call(
+        &mut self,
+        call: &PythonCall,
+        inputs: CallInputs<'_>,
+        cancellation: &Cancellation,
+    ) -> Result<(Vec<Conversion>, Vec<Vec<u8>>), DeviceWorkerError> {
+        let same = |(case, precision, _): &&(Case, Precision, String)| {
+            case == inputs.case && *precision == call.precision
+        };
+        if let Some((_, _, reason)) = self.too_large.iter().find(same) {
+            return Err(DeviceWorkerError::ReferenceTooLarge(reason.clone()));
+        }
+        let called = self.call_anew(call, inputs, cancellation);
+        if let Err(DeviceWorkerError::ReferenceTooLarge(reason)) = &called {
+            self.too_large.push((inputs.case.clone(), call.precision, reason.clone()));
+        }
+        called
+    }
+
+    fn call_anew(
+        &mut self,
+        call: &PythonCall,
+        inputs: CallInputs<'_>,
+        cancellation: &Cancellation,
+    ) -> Result<(Vec<Conversion>, Vec<Vec<u8>>), DeviceWorkerError> {
         let missing = || SessionFailure::Order("no Python reference is open".to_owned());
         let reference = self.reference.clone().ok_or_else(missing).map_err(failed)?;
         let (request, blobs) = request(&reference, call, inputs).map_err(failed)?;
         let blobs: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
         let worker = self.worker(cancellation)?;
-        let reply = worker.call(SERVICE, &request, &blobs, CALL_LIMIT, cancellation);
+        let limit = match inputs.part {
+            GridPart::Whole => CALL_LIMIT,
+            GridPart::Sampled { .. } => SAMPLE_LIMIT,
+        };
+        let reply = worker.call(SERVICE, &request, &blobs, limit, cancellation);
         let reply = reply.map_err(|error| from_python(&error))?;
-        write(folder, inputs.case, call.precision, reply.blobs).map_err(failed)
+        let head: ReplyHead = serde_json::from_value(reply.value)
+            .map_err(|error| failed(SessionFailure::Reference(error.to_string())))?;
+        Ok((head.conversions, reply.blobs))
     }
 
     fn worker(&mut self, cancellation: &Cancellation) -> Result<&mut Worker, DeviceWorkerError> {
         let worker = match self.worker.take() {
             Some(worker) => worker,
             None => {
-                let configuration = self.access.configuration(self.command.clone());
+                let mut configuration = self.access.configuration(self.command.clone());
+                if let DeviceName::Cuda(_) = self.device {
+                    configuration.limits.memory_bytes = MEMORY_BESIDE_GPU;
+                }
                 let search = &self.access.search;
                 let interpreter = Interpreter::find(search, &configuration, cancellation);
                 let interpreter = interpreter.map_err(unavailable)?;
@@ -155,8 +246,8 @@ fn unavailable(error: PythonError) -> DeviceWorkerError {
 fn from_python(error: &PythonError) -> DeviceWorkerError {
     match error {
         PythonError::Worker(WorkerError::Cancelled) => DeviceWorkerError::Cancelled,
-        PythonError::Worker(WorkerError::TimedOut { during: Stage::Call, .. }) => {
-            let seconds = CALL_LIMIT.as_secs();
+        PythonError::Worker(WorkerError::TimedOut { during: Stage::Call, limit }) => {
+            let seconds = limit.as_secs();
             DeviceWorkerError::ReferenceTooLarge(format!("no result after {seconds} s"))
         }
         PythonError::Exception { exception, .. } if exception.kind == "MemoryError" => {
@@ -178,7 +269,7 @@ fn from_python(error: &PythonError) -> DeviceWorkerError {
 fn request(
     reference: &PythonReference,
     call: &PythonCall,
-    CallInputs { case, recipe }: CallInputs<'_>,
+    CallInputs { case, recipe, .. }: CallInputs<'_>,
 ) -> Result<(Value, Vec<Vec<u8>>), SessionFailure> {
     let (mut inputs, mut outputs, mut blobs) = (Vec::new(), Vec::new(), Vec::new());
     for (index, tensor) in case.tensors.iter().enumerate() {
@@ -202,7 +293,6 @@ fn request(
         "file": reference.file,
         "source": reference.source,
         "precision": call.precision.name(),
-        "rounds": false,
         "values": values,
         "inputs": inputs,
         "outputs": outputs,
@@ -271,6 +361,41 @@ fn scattered(layout: &Layout, bytes: &[u8], size: usize) -> Vec<u8> {
     spread
 }
 
+/// The blobs of a reply, each in the strides of its tensor.
+struct Blobs(std::vec::IntoIter<Vec<u8>>);
+
+impl Blobs {
+    /// The next one, which has elements of so many bytes.
+    fn next(&mut self, tensor: &TensorCase, size: u64) -> Result<Vec<u8>, SessionFailure> {
+        let layout = layout(tensor)?;
+        let blob = self.0.next().unwrap_or_default();
+        let packed = tensor.dtype.is_packed();
+        let expected = if packed { tensor.bytes } else { tensor.elements * size };
+        if blob.len() as u64 != expected {
+            let (name, found) = (&tensor.name, blob.len());
+            let message = format!("`{name}` has {found} bytes in the reply, not {expected}");
+            return Err(SessionFailure::Reference(message));
+        }
+        Ok(match packed || layout.is_contiguous() {
+            true => blob,
+            false => scattered(&layout, &blob, size as usize),
+        })
+    }
+
+    /// The elements of an output: f64 for floats.
+    fn values(&mut self, tensor: &TensorCase) -> Result<Vec<u8>, SessionFailure> {
+        self.next(tensor, if is_float(tensor) { 8 } else { tensor.dtype.address_bytes() })
+    }
+}
+
+fn is_float(tensor: &TensorCase) -> bool {
+    tensor.dtype.family() == Family::Float && !tensor.dtype.is_packed()
+}
+
+fn outputs(case: &Case) -> impl Iterator<Item = (usize, &TensorCase)> {
+    case.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role.compare().is_some())
+}
+
 /// Writes the results to files; `blobs` are those of the reply.
 fn write(
     folder: &Path,
@@ -285,33 +410,33 @@ fn write(
         Ok(()) | Err(_) => {}
     }
     fs::create_dir(folder).map_err(failure)?;
-    let mut blobs = blobs.into_iter();
-    let mut next = |tensor: &TensorCase, size: u64, file: PathBuf| {
-        let layout = layout(tensor)?;
-        let blob = blobs.next().unwrap_or_default();
-        let packed = tensor.dtype.is_packed();
-        let expected = if packed { tensor.bytes } else { tensor.elements * size };
-        if blob.len() as u64 != expected {
-            let (name, found) = (&tensor.name, blob.len());
-            let message = format!("`{name}` has {found} bytes in the reply, not {expected}");
-            return Err(SessionFailure::Reference(message));
-        }
-        let spread = match packed || layout.is_contiguous() {
-            true => blob,
-            false => scattered(&layout, &blob, size as usize),
-        };
-        fs::write(file, spread).map_err(failure)
-    };
-    for (index, tensor) in case.tensors.iter().enumerate() {
-        if tensor.role.compare().is_none() {
-            continue;
-        }
-        let is_float = tensor.dtype.family() == Family::Float && !tensor.dtype.is_packed();
-        let size = if is_float { 8 } else { tensor.dtype.address_bytes() };
-        next(tensor, size, folder.join(values_file(index)))?;
+    let mut blobs = Blobs(blobs.into_iter());
+    for (index, tensor) in outputs(case) {
+        fs::write(folder.join(values_file(index)), blobs.values(tensor)?).map_err(failure)?;
         if precision == Precision::Exact && tensor.has_magnitude() {
-            next(tensor, 8, folder.join(magnitudes_file(index)))?;
+            let magnitudes = blobs.next(tensor, 8)?;
+            fs::write(folder.join(magnitudes_file(index)), magnitudes).map_err(failure)?;
         }
     }
     Ok(())
+}
+
+/// The outputs, with floats rounded to the dtypes of their tensors.
+fn stored(case: &Case, blobs: Vec<Vec<u8>>) -> Result<Vec<(usize, Content)>, SessionFailure> {
+    let mut blobs = Blobs(blobs.into_iter());
+    let mut contents = Vec::new();
+    for (index, tensor) in outputs(case) {
+        let values = blobs.values(tensor)?;
+        let bytes = if is_float(tensor) {
+            let mut reals = vec![0.0; values.len() / 8];
+            load_reals(Dtype::F64, &values, &mut reals);
+            let mut bytes = vec![0; reals.len() * tensor.dtype.address_bytes() as usize];
+            store_reals(tensor.dtype, &reals, &mut bytes);
+            bytes
+        } else {
+            values
+        };
+        contents.push((index, Content { bytes, unwritten: Vec::new() }));
+    }
+    Ok(contents)
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device_session::{Admission, JudgeRequest, ModuleImage};
 use crate::program::Program;
+use crate::python_results::CallInputs;
 
 /// The reference of a project, compiled.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +70,11 @@ impl Precision {
 }
 
 impl JudgeRequest {
+    /// The inputs of a call of a Python reference.
+    pub(crate) fn call_inputs(&self) -> CallInputs<'_> {
+        CallInputs { case: &self.case, recipe: self.recipe, part: self.part }
+    }
+
     /// The call of the reference, or of its twin, in this precision.
     pub(crate) fn python_call(&self, precision: Precision) -> Option<&PythonCall> {
         let twin = match &self.admission {

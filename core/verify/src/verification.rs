@@ -9,6 +9,7 @@ mod large_indices;
 pub mod library;
 mod measuring;
 mod prefetched_reports;
+mod reference_as_written;
 mod replay;
 mod sampled_blocks;
 mod start_order;
@@ -166,6 +167,7 @@ impl Verification<'_> {
         self.with_prefetched_reports(&attempts, (Scrutiny::Full, counts), |this, ahead| {
             let mut seen = Vec::new();
             for (index, attempt) in attempts.iter().take(declared).flatten().enumerate() {
+                this.check_reference_as_written(attempt)?;
                 seen.push(this.results(attempt, || ahead.take(index))?);
             }
             then(this, &seen)?;

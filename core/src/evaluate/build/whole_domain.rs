@@ -9,14 +9,14 @@ use super::{Builder, extent, least_work, python_call};
 use crate::compile::error::CompileError;
 use crate::compile::facts::FactsError;
 use crate::project::definition::Subnormals;
-use crate::project::manifest::{Accuracy, Distribution};
+use crate::project::manifest::{Accuracy, Distribution, IntermediateRounding};
 use crate::project::workload::Workload;
 use crate::project::{Purpose, Reference};
 use crate::verify::compiled_candidate::{CompiledCandidate, CompiledVariation, Extent};
 use crate::verify::device_session::Admission;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
-use crate::verify::reference_source::{Precision, ReferenceSource};
+use crate::verify::reference_source::{Precision, PythonCall, ReferenceSource};
 use crate::verify::sentence;
 use crate::verify::verdict::{Failure, Refused};
 use crate::verify::verification::Stop;
@@ -102,6 +102,21 @@ impl Builder<'_, '_> {
         };
         subject.not_varied.push(format!("indices beyond 32 bits ({reason})"));
         Ok(())
+    }
+
+    /// The call of a Python reference in the types that its text requests; `None` if conversions inside it have no meaning,
+    /// and on workloads that are not small.
+    pub(super) fn reference_as_written(&self, workload: &Workload) -> Option<PythonCall> {
+        let project = self.evaluation.project;
+        let is_small = workload.purpose == Purpose::Verify && extent(workload) == Extent::Small;
+        match (&project.reference, project.definition.intermediate_rounding) {
+            (Reference::Python(_), IntermediateRounding::Undeclared) => {
+                is_small.then(|| python_call(&project.definition, workload, Precision::Written))
+            }
+            (Reference::Python(_), IntermediateRounding::Ignored) | (Reference::Kernel(_), _) => {
+                None
+            }
+        }
     }
 
     /// The verifier's test of whether inputs from the whole domain of a workload are admissible; `None` if it makes no such

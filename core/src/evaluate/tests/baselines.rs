@@ -125,6 +125,7 @@ fn trial(project: &Project, name: &str) -> CompiledWorkload {
         adds_and_multiplies: true,
         extent: Extent::Small,
         admission: None,
+        as_written: None,
         summation: Summation::Any,
         // Nobody runs it here.
         candidate: reference.clone(),

@@ -36,6 +36,7 @@ use super::reference_source::{Precision, ReferenceSource, SuppliedResults};
 pub use measure::{
     MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
 };
+pub(crate) use outputs::write as write_outputs;
 pub use sample::{GridPart, Sampled};
 pub use session::DeviceSession;
 

@@ -61,7 +61,7 @@ impl Way {
 }
 
 /// Writes the contents of outputs, each with its tensor's index.
-pub(super) fn write(folder: &Path, outputs: &[(usize, Content)]) -> Result<(), SessionFailure> {
+pub(crate) fn write(folder: &Path, outputs: &[(usize, Content)]) -> Result<(), SessionFailure> {
     let mut head = Vec::new();
     for (tensor, content) in outputs {
         fs::write(folder.join(tensor.to_string()), &content.bytes).map_err(failure)?;
