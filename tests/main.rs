@@ -73,6 +73,10 @@ mod program;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod python;
+/// References in Python, from the file to a verdict.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod python_references;
 /// Searches with a model that says what was recorded.
 #[cfg(test)]
 mod replies;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use lightbench_measure::Energy;
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_project::workload::Workload;
-use lightbench_project::{IncludeFile, Project, Purpose};
+use lightbench_project::{IncludeFile, Project, Purpose, Reference};
 use lightbench_speed_of_light::score::aggregate;
 use lightbench_units::{Hertz, Seconds};
 use lightbench_verify::not_judged::{NotJudged, NotPassed};
@@ -563,6 +563,9 @@ pub fn definition_hash(project: &Project) -> String {
         add(&format!("{workload:?}"));
     }
     add(project.reference.source());
+    if let Reference::Python(python) = &project.reference {
+        add(&format!("{:?}", python.intermediate_rounding));
+    }
     for file in named_includes(project, project.reference.source()) {
         add(&file.source);
     }

@@ -8,8 +8,7 @@ use super::{
     expression::Scope,
     locate::Located,
     manifest::{
-        Accuracy, BlockOrder, IntermediateRounding, LARGEST_AXIS, Manifest, Purpose,
-        SubnormalsWritten, SummationWritten,
+        Accuracy, BlockOrder, LARGEST_AXIS, Manifest, Purpose, SubnormalsWritten, SummationWritten,
     },
     policy::{self, Baseline, Limits, Policy},
     problem::Findings,
@@ -47,8 +46,6 @@ pub struct Definition {
     pub summation: Summation,
     /// Whether kernels must keep subnormal numbers of f32 and bf16.
     pub subnormals: Subnormals,
-    /// What conversions to f16 and bf16 inside `reference.py` mean.
-    pub intermediate_rounding: IntermediateRounding,
     /// The least that any correct kernel does.
     pub work: Work,
     pub baselines: Vec<Baseline>,
@@ -212,7 +209,6 @@ pub(super) fn check(
             SubnormalsWritten::MayFlush => Subnormals::MayFlush,
             SubnormalsWritten::Keep => Subnormals::Keep,
         },
-        intermediate_rounding: manifest.intermediate_rounding,
         work,
         baselines,
         policy: policy::check_policy(findings, root.field("policy"), &manifest.policy),

@@ -8,7 +8,7 @@ use super::{
     kernel::{self, Kernel},
     language::Language,
     launch::{KernelRole, LaunchContext},
-    manifest::Manifest,
+    manifest::{IntermediateRounding, Manifest},
     problem::{self, Findings, Problem, ProjectError, ReadError, SourceLocation},
     read::{list, read_project_file},
     reference::{PythonReference, Reference},
@@ -33,14 +33,15 @@ impl Project {
     /// `project.ron`, the reference or the folder itself is invalid. Then the problems of all files are reported.
     pub fn load(folder: &Path) -> Result<Self, ProjectError> {
         let files = Files::read(folder)?;
-        let (definition, mut problems) = match check_definition(&files) {
-            Ok(definition) => (Some(definition), Vec::new()),
-            Err(problems) => (None, problems),
+        let (definition, rounding, mut problems) = match check_definition(&files) {
+            Ok((definition, rounding)) => (Some(definition), rounding, Vec::new()),
+            Err(problems) => (None, IntermediateRounding::default(), problems),
         };
         let project =
             definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
-        let reference =
-            check_reference(&files.reference, project).map_err(|more| problems.extend(more)).ok();
+        let reference = check_reference(&files.reference, project, rounding)
+            .map_err(|more| problems.extend(more))
+            .ok();
         let sorted = files.sorted(project);
         if let (Some((definition, workloads)), Some(reference)) = (definition, reference) {
             let ParsedFiles { kernels, wrong, includes, broken } = sorted;
@@ -252,16 +253,24 @@ fn read_reference(folder: &Path) -> Result<(PathBuf, String), ProjectError> {
 fn check_reference(
     (file, source): &(PathBuf, String),
     project: Option<(&Definition, &[Workload])>,
+    intermediate_rounding: IntermediateRounding,
 ) -> Result<Reference, Vec<Problem>> {
     let (file, source) = (file.clone(), source.clone());
-    if Language::from_path(&file) == Language::Triton {
-        return Ok(Reference::Python(PythonReference { file, source }));
+    if is_python(&file) {
+        return Ok(Reference::Python(PythonReference { file, source, intermediate_rounding }));
     }
     let around = LaunchContext { role: KernelRole::Reference, project };
     Ok(Reference::Kernel(Box::new(kernel::check(&file, source, around)?)))
 }
 
-fn check_definition(files: &Files) -> Result<(Definition, Vec<Workload>), Vec<Problem>> {
+fn is_python(file: &Path) -> bool {
+    Language::from_path(file) == Language::Triton
+}
+
+/// The definition with its workloads, and what roundings inside a reference in Python mean.
+type CheckedManifest = ((Definition, Vec<Workload>), IntermediateRounding);
+
+fn check_definition(files: &Files) -> Result<CheckedManifest, Vec<Problem>> {
     let text = files.manifest.as_str();
     if text.trim().is_empty() {
         return Err(vec![empty(text)]);
@@ -272,8 +281,17 @@ fn check_definition(files: &Files) -> Result<(Definition, Vec<Workload>), Vec<Pr
     let kernels: Vec<String> = kernels.map(|other| kernel::stem(&other.file)).collect();
     let mut findings = Findings::new(&source);
     let checked = definition::check(&mut findings, &source.tree, &manifest, &kernels);
+    let rounding = manifest.intermediate_rounding;
+    if rounding != IntermediateRounding::Undeclared && !is_python(&files.reference.0) {
+        let at = source.tree.field("intermediate_rounding");
+        findings.add(
+            at,
+            "a declaration about `reference.py`",
+            "no such field beside `reference.cu`",
+        );
+    }
     let problems = findings.into_problems();
-    if problems.is_empty() { Ok(checked) } else { Err(problems) }
+    if problems.is_empty() { Ok((checked, rounding)) } else { Err(problems) }
 }
 
 fn empty(text: &str) -> Problem {

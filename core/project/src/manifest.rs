@@ -118,11 +118,11 @@ pub enum SubnormalsWritten {
     Keep,
 }
 
-/// What conversions to f16 and bf16 inside `reference.py` mean.
+/// What roundings to f16 and bf16 inside `reference.py` mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntermediateRounding {
-    /// The author has not decided: conversions that change results beyond the tolerance stop the verification.
+    /// The author has not decided: those that change results beyond the tolerance stop the verification.
     #[default]
     Undeclared,
     /// They are no part of the computation: kernels must be as close to the results without them as the tolerance says.

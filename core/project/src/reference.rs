@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Kernel;
+use super::manifest::IntermediateRounding;
 
 /// What computes the expected outputs.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub struct PythonReference {
     pub file: PathBuf,
     /// The whole text of the file.
     pub source: String,
+    /// What roundings to f16 and bf16 inside it mean.
+    pub intermediate_rounding: IntermediateRounding,
 }
 
 impl Reference {

@@ -26,12 +26,14 @@ use crate::project::workload::Workload;
 use crate::project::{Definition, Purpose, Reference};
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Bytes;
-use crate::verify::compiled_candidate::{CompiledCandidate, CompiledWorkload, Extent, Origins};
+use crate::verify::compiled_candidate::{
+    CompiledCandidate, CompiledReference, CompiledWorkload, Extent, Origins,
+};
 use crate::verify::device_session::{ModuleImage, Side};
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
-use crate::verify::reference_source::{CompiledReference, Precision, PythonCall, ReferenceSource};
+use crate::verify::reference_source::{Precision, PythonCall, ReferenceSource};
 use crate::verify::verdict::{Failure, NotRun, Refused, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 use attribution::{of_candidate, of_program, of_reference};

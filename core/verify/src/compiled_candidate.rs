@@ -5,10 +5,10 @@ use std::time::Duration;
 use lightbench_compile::facts::{Facts, LaunchFacts};
 use lightbench_compile::line_directives::PhysicalLine;
 use lightbench_compile::source_names::SourceNames;
-use lightbench_project::Language;
 use lightbench_project::definition::Summation;
 use lightbench_project::manifest::BlockOrder;
 use lightbench_project::policy::Limits;
+use lightbench_project::{Language, PythonReference};
 use lightbench_ptx::LineMap;
 use lightbench_speed_of_light::code_mix::CodeMix;
 use lightbench_tensors::case::Case;
@@ -18,7 +18,7 @@ use super::device_session::{Admission, ModuleImage};
 use super::evidence::Found;
 use super::fault_report::CodePlace;
 use super::program::Program;
-use super::reference_source::{CompiledReference, PythonCall, ReferenceSource};
+use super::reference_source::{PythonCall, ReferenceSource};
 use super::verdict::{Checks, NotRun, Step};
 
 /// A candidate and its reference, compiled for every workload that will run.
@@ -54,6 +54,15 @@ pub struct CompiledCandidate {
     pub limits: Limits,
     /// The orders of block starts in which the candidate must work.
     pub block_order: BlockOrder,
+}
+
+/// The reference of a project, compiled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompiledReference {
+    /// The modules of a kernel.
+    Modules(Vec<ModuleImage>),
+    /// A function of Python.
+    Python(PythonReference),
 }
 
 /// A workload with another scalar or another size than the declared one.
@@ -150,6 +159,17 @@ impl Origins {
                     self.names.display_name(file).to_owned()
                 }
             };
+        }
+    }
+}
+
+impl CompiledReference {
+    /// The modules of a kernel; none of a Python function.
+    #[must_use]
+    pub fn modules(&self) -> &[ModuleImage] {
+        match self {
+            Self::Modules(modules) => modules,
+            Self::Python(_) => &[],
         }
     }
 }

@@ -20,17 +20,18 @@ use lightbench_worker::protocol::{Configuration, Limits};
 use lightbench_worker::sandbox::{SandboxPolicy, Sockets};
 
 use super::checkers::Checkers;
+use super::compiled_candidate::CompiledReference;
 use super::device_protocol::DeviceWorker;
 use super::device_session::{
-    GridPart, Inadmissibility, JudgeReport, JudgeRequest, MeasureReport, MeasureRequest,
-    ModuleImage, OpenRequest, RunReport, RunRequest, SessionFailure, Side,
+    Inadmissibility, JudgeReport, JudgeRequest, MeasureReport, MeasureRequest, ModuleImage,
+    OpenRequest, RunReport, RunRequest, SessionFailure, Side,
 };
 use super::fault_report::FaultReport;
 use super::output_exchange::OutputExchange;
 pub use super::python_results::Conversion;
 use super::python_results::{PythonResults, ReferenceChange};
-use super::reference_source::CompiledReference;
 
+mod python_calls;
 mod reference_as_written;
 
 pub use reference_as_written::AsWritten;
@@ -447,36 +448,6 @@ impl DeviceWorkers {
             }
         }
         self.unless_cancelled(judged).map_err(DeviceWorkerError::with_reference_role)
-    }
-
-    /// Judges; results of a Python reference that the session does not keep are computed.
-    fn judge_with_results(
-        &mut self,
-        mut order: JudgeRequest,
-        limit: Duration,
-        cancellation: &Cancellation,
-    ) -> Result<JudgeReport, DeviceWorkerError> {
-        loop {
-            let judged = replied(self.reference.call_same(order.clone(), limit, cancellation));
-            let Err(DeviceWorkerError::Failed(SessionFailure::ResultsNeeded(precision))) = judged
-            else {
-                return judged;
-            };
-            let is_supplied = order.supplied.iter().any(|each| each.precision == precision);
-            let Some(call) = order.python_call(precision).filter(|_| !is_supplied) else {
-                return judged;
-            };
-            let inputs = order.call_inputs();
-            let supplied = match self.python.supply(call, inputs, cancellation) {
-                Err(DeviceWorkerError::ReferenceTooLarge(reason))
-                    if matches!(order.part, GridPart::Sampled { .. }) =>
-                {
-                    return Ok(JudgeReport::unsampled(reason));
-                }
-                supplied => supplied?,
-            };
-            order.supplied.push(supplied);
-        }
     }
 
     /// Ends all processes because one of them ended; the next order starts fresh ones.

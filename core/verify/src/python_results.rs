@@ -22,18 +22,11 @@ use lightbench_worker::error::{Stage, WorkerError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::device_session::{GridPart, SessionFailure};
-use crate::device_workers::DeviceWorkerError;
+use crate::device_session::SessionFailure;
 use crate::output_exchange::OutputExchange;
 use crate::reference_source::{
     Precision, PythonCall, SuppliedResults, magnitudes_file, values_file,
 };
-
-/// The time limit of a call for a whole workload.
-const CALL_LIMIT: Duration = Duration::from_secs(60);
-
-/// The time limit of a call for sampled blocks: the function computes all elements, of which few are compared.
-const SAMPLE_LIMIT: Duration = Duration::from_secs(10);
 
 /// The memory of the worker beside a GPU, whose timed workloads are compared as a whole.
 const MEMORY_BESIDE_GPU: u64 = 64 << 30;
@@ -72,6 +65,19 @@ struct ReplyHead {
     conversions: Vec<Conversion>,
 }
 
+/// Why a call gave no results.
+#[derive(Debug)]
+pub(super) enum PythonCallError {
+    /// The user cancelled.
+    Cancelled,
+    /// This machine cannot run the reference.
+    Unavailable(String),
+    /// The call exceeded its time or memory.
+    TooLarge(String),
+    /// The reference failed, or its inputs or results could not be passed.
+    Failed(SessionFailure),
+}
+
 /// Whether a reference differs from the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReferenceChange {
@@ -84,7 +90,7 @@ pub(super) enum ReferenceChange {
 pub(super) struct CallInputs<'a> {
     pub(super) case: &'a Case,
     pub(super) recipe: InputSpec,
-    pub(super) part: GridPart,
+    pub(super) limit: Duration,
 }
 
 /// The outputs of a reference in the dtypes of their tensors, as a kernel would write them.
@@ -146,7 +152,7 @@ impl PythonResults {
         call: &PythonCall,
         inputs: CallInputs<'_>,
         cancellation: &Cancellation,
-    ) -> Result<SuppliedResults, DeviceWorkerError> {
+    ) -> Result<SuppliedResults, PythonCallError> {
         let precision = call.precision;
         let folder = self.folder.path().join(precision.name());
         let (_, blobs) = self.call(call, inputs, cancellation)?;
@@ -160,7 +166,7 @@ impl PythonResults {
         call: &PythonCall,
         inputs: CallInputs<'_>,
         cancellation: &Cancellation,
-    ) -> Result<StoredOutputs, DeviceWorkerError> {
+    ) -> Result<StoredOutputs, PythonCallError> {
         let (conversions, blobs) = self.call(call, inputs, cancellation)?;
         let contents = stored(inputs.case, blobs).map_err(failed)?;
         Ok(StoredOutputs { contents, conversions })
@@ -171,15 +177,15 @@ impl PythonResults {
         call: &PythonCall,
         inputs: CallInputs<'_>,
         cancellation: &Cancellation,
-    ) -> Result<(Vec<Conversion>, Vec<Vec<u8>>), DeviceWorkerError> {
+    ) -> Result<(Vec<Conversion>, Vec<Vec<u8>>), PythonCallError> {
         let same = |(case, precision, _): &&(Case, Precision, String)| {
             case == inputs.case && *precision == call.precision
         };
         if let Some((_, _, reason)) = self.too_large.iter().find(same) {
-            return Err(DeviceWorkerError::ReferenceTooLarge(reason.clone()));
+            return Err(PythonCallError::TooLarge(reason.clone()));
         }
         let called = self.call_anew(call, inputs, cancellation);
-        if let Err(DeviceWorkerError::ReferenceTooLarge(reason)) = &called {
+        if let Err(PythonCallError::TooLarge(reason)) = &called {
             self.too_large.push((inputs.case.clone(), call.precision, reason.clone()));
         }
         called
@@ -190,24 +196,20 @@ impl PythonResults {
         call: &PythonCall,
         inputs: CallInputs<'_>,
         cancellation: &Cancellation,
-    ) -> Result<(Vec<Conversion>, Vec<Vec<u8>>), DeviceWorkerError> {
+    ) -> Result<(Vec<Conversion>, Vec<Vec<u8>>), PythonCallError> {
         let missing = || SessionFailure::Order("no Python reference is open".to_owned());
         let reference = self.reference.clone().ok_or_else(missing).map_err(failed)?;
         let (request, blobs) = request(&reference, call, inputs).map_err(failed)?;
         let blobs: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
         let worker = self.worker(cancellation)?;
-        let limit = match inputs.part {
-            GridPart::Whole => CALL_LIMIT,
-            GridPart::Sampled { .. } => SAMPLE_LIMIT,
-        };
-        let reply = worker.call(SERVICE, &request, &blobs, limit, cancellation);
+        let reply = worker.call(SERVICE, &request, &blobs, inputs.limit, cancellation);
         let reply = reply.map_err(|error| from_python(&error))?;
         let head: ReplyHead = serde_json::from_value(reply.value)
             .map_err(|error| failed(SessionFailure::Reference(error.to_string())))?;
         Ok((head.conversions, reply.blobs))
     }
 
-    fn worker(&mut self, cancellation: &Cancellation) -> Result<&mut Worker, DeviceWorkerError> {
+    fn worker(&mut self, cancellation: &Cancellation) -> Result<&mut Worker, PythonCallError> {
         let worker = match self.worker.take() {
             Some(worker) => worker,
             None => {
@@ -225,36 +227,34 @@ impl PythonResults {
     }
 }
 
-fn failed(failure: SessionFailure) -> DeviceWorkerError {
-    DeviceWorkerError::Failed(failure)
+fn failed(failure: SessionFailure) -> PythonCallError {
+    PythonCallError::Failed(failure)
 }
 
-fn unavailable(error: PythonError) -> DeviceWorkerError {
+fn unavailable(error: PythonError) -> PythonCallError {
     match error {
-        PythonError::Worker(WorkerError::Cancelled) => DeviceWorkerError::Cancelled,
+        PythonError::Worker(WorkerError::Cancelled) => PythonCallError::Cancelled,
         error @ (PythonError::NotFound { .. }
         | PythonError::Unusable { .. }
         | PythonError::Request(_)
         | PythonError::Worker(_)
         | PythonError::Reply(_)
-        | PythonError::Exception { .. }) => {
-            DeviceWorkerError::ReferenceUnavailable(error.to_string())
-        }
+        | PythonError::Exception { .. }) => PythonCallError::Unavailable(error.to_string()),
     }
 }
 
-fn from_python(error: &PythonError) -> DeviceWorkerError {
+fn from_python(error: &PythonError) -> PythonCallError {
     match error {
-        PythonError::Worker(WorkerError::Cancelled) => DeviceWorkerError::Cancelled,
+        PythonError::Worker(WorkerError::Cancelled) => PythonCallError::Cancelled,
         PythonError::Worker(WorkerError::TimedOut { during: Stage::Call, limit }) => {
             let seconds = limit.as_secs();
-            DeviceWorkerError::ReferenceTooLarge(format!("no result after {seconds} s"))
+            PythonCallError::TooLarge(format!("no result after {seconds} s"))
         }
         PythonError::Exception { exception, .. } if exception.kind == "MemoryError" => {
-            DeviceWorkerError::ReferenceTooLarge(error.to_string())
+            PythonCallError::TooLarge(error.to_string())
         }
         PythonError::Exception { exception, .. } if exception.kind == "ModuleNotFoundError" => {
-            DeviceWorkerError::ReferenceUnavailable(error.to_string())
+            PythonCallError::Unavailable(error.to_string())
         }
         PythonError::NotFound { .. }
         | PythonError::Unusable { .. }

@@ -3,21 +3,9 @@
 use std::path::PathBuf;
 
 use lightbench_primitives::scalar_value::ScalarValue;
-use lightbench_project::PythonReference;
 use serde::{Deserialize, Serialize};
 
-use crate::device_session::{Admission, JudgeRequest, ModuleImage};
 use crate::program::Program;
-use crate::python_results::CallInputs;
-
-/// The reference of a project, compiled.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CompiledReference {
-    /// The modules of a kernel.
-    Modules(Vec<ModuleImage>),
-    /// A function of Python.
-    Python(PythonReference),
-}
 
 /// What computes the expected outputs of one workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,38 +53,6 @@ impl Precision {
             Self::Exact => "exact",
             Self::Single => "single",
             Self::Written => "written",
-        }
-    }
-}
-
-impl JudgeRequest {
-    /// The inputs of a call of a Python reference.
-    pub(crate) fn call_inputs(&self) -> CallInputs<'_> {
-        CallInputs { case: &self.case, recipe: self.recipe, part: self.part }
-    }
-
-    /// The call of the reference, or of its twin, in this precision.
-    pub(crate) fn python_call(&self, precision: Precision) -> Option<&PythonCall> {
-        let twin = match &self.admission {
-            Some(Admission::ByTwin(twin)) => Some(twin),
-            Some(Admission::ByReference) | None => None,
-        };
-        let mut calls =
-            [Some(&self.reference), twin].into_iter().flatten().filter_map(|source| match source {
-                ReferenceSource::Python(call) => Some(call),
-                ReferenceSource::Program(_) => None,
-            });
-        calls.find(|call| call.precision == precision)
-    }
-}
-
-impl CompiledReference {
-    /// The modules of a kernel; none of a Python function.
-    #[must_use]
-    pub fn modules(&self) -> &[ModuleImage] {
-        match self {
-            Self::Modules(modules) => modules,
-            Self::Python(_) => &[],
         }
     }
 }

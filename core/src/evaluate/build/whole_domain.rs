@@ -11,7 +11,7 @@ use crate::compile::facts::FactsError;
 use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution, IntermediateRounding};
 use crate::project::workload::Workload;
-use crate::project::{Purpose, Reference};
+use crate::project::{Purpose, PythonReference, Reference};
 use crate::verify::compiled_candidate::{CompiledCandidate, CompiledVariation, Extent};
 use crate::verify::device_session::Admission;
 use crate::verify::not_judged::NotJudged;
@@ -109,13 +109,12 @@ impl Builder<'_, '_> {
     pub(super) fn reference_as_written(&self, workload: &Workload) -> Option<PythonCall> {
         let project = self.evaluation.project;
         let is_small = workload.purpose == Purpose::Verify && extent(workload) == Extent::Small;
-        match (&project.reference, project.definition.intermediate_rounding) {
-            (Reference::Python(_), IntermediateRounding::Undeclared) => {
-                is_small.then(|| python_call(&project.definition, workload, Precision::Written))
-            }
-            (Reference::Python(_), IntermediateRounding::Ignored) | (Reference::Kernel(_), _) => {
-                None
-            }
+        match &project.reference {
+            Reference::Python(PythonReference {
+                intermediate_rounding: IntermediateRounding::Undeclared,
+                ..
+            }) if is_small => Some(python_call(&project.definition, workload, Precision::Written)),
+            Reference::Python(_) | Reference::Kernel(_) => None,
         }
     }
 

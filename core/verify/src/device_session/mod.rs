@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault_report::FaultReport;
 use super::program::Program;
-use super::reference_source::{Precision, ReferenceSource, SuppliedResults};
+use super::reference_source::{Precision, PythonCall, ReferenceSource, SuppliedResults};
 
 pub use measure::{
     MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
@@ -218,6 +218,22 @@ pub struct JudgeReport {
     pub sampled: Option<Result<u64, String>>,
     /// Why the inputs are not fair to a correct kernel; only where the order has an admission.
     pub inadmissible: Option<Inadmissibility>,
+}
+
+impl JudgeRequest {
+    /// The call of the reference, or of its twin, in this precision.
+    pub(crate) fn python_call(&self, precision: Precision) -> Option<&PythonCall> {
+        let twin = match &self.admission {
+            Some(Admission::ByTwin(twin)) => Some(twin),
+            Some(Admission::ByReference) | None => None,
+        };
+        let mut calls =
+            [Some(&self.reference), twin].into_iter().flatten().filter_map(|source| match source {
+                ReferenceSource::Python(call) => Some(call),
+                ReferenceSource::Program(_) => None,
+            });
+        calls.find(|call| call.precision == precision)
+    }
 }
 
 impl JudgeReport {

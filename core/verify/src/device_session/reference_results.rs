@@ -12,7 +12,6 @@ use lightbench_tensors::inputs::InputSpec;
 use super::SessionFailure;
 use super::bound::failure_from_device_error;
 use super::harness_kernels::{Reals, working_space};
-use super::sample::failure;
 use crate::reference_source::{magnitudes_file, values_file};
 
 /// Results that are kept, and their bytes on the host.
@@ -185,4 +184,8 @@ impl Fetched {
     pub(super) fn expected(&self) -> Expected<'_> {
         Expected { values: &self.values, magnitudes: self.magnitudes.as_deref() }
     }
+}
+
+fn failure(error: impl std::fmt::Display) -> SessionFailure {
+    SessionFailure::Outputs(error.to_string())
 }

@@ -6,9 +6,10 @@ use lightbench_primitives::cancellation::Cancellation;
 use lightbench_primitives::dtype::Dtype;
 use lightbench_tensors::case::TensorCase;
 
+use super::python_calls::call_inputs;
 use super::{DeviceWorkerError, DeviceWorkers};
 use crate::device_session::{JudgeReport, JudgeRequest, SessionFailure, write_outputs};
-use crate::python_results::{Conversion, StoredOutputs};
+use crate::python_results::{Conversion, PythonCallError, StoredOutputs};
 use crate::reference_source::PythonCall;
 
 /// How the results of a Python reference in the types that its text requests compare with the exact ones.
@@ -57,14 +58,14 @@ impl DeviceWorkers {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<AsWritten, DeviceWorkerError> {
-        let outputs = self.python.outputs(call, order.call_inputs(), cancellation);
+        let outputs = self.python.outputs(call, call_inputs(&order), cancellation);
         let StoredOutputs { contents, conversions } = match outputs {
             Ok(outputs) => outputs,
             Err(
-                DeviceWorkerError::ReferenceTooLarge(reason)
-                | DeviceWorkerError::Failed(SessionFailure::Reference(reason)),
+                PythonCallError::TooLarge(reason)
+                | PythonCallError::Failed(SessionFailure::Reference(reason)),
             ) => return Ok(AsWritten::NotRun(reason)),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         let narrow = |tensor: &TensorCase| matches!(tensor.dtype, Dtype::F16 | Dtype::Bf16);
         if conversions.is_empty() && !order.case.tensors.iter().any(narrow) {
