@@ -42,7 +42,7 @@ pub enum Precision {
 pub struct SuppliedResults {
     /// The precision of the computation.
     pub precision: Precision,
-    /// The folder with the files of [`values_file`] and [`magnitudes_file`].
+    /// The folder with their files, `values-N` and `magnitudes-N` for the output with the index N.
     pub folder: PathBuf,
 }
 
