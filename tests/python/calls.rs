@@ -110,7 +110,7 @@ def f(argument, blobs):
     let expected = json!({
         "variables": [
             "HOME", "LANG", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TMPDIR",
-            "TRITON_CACHE_DIR", "TRITON_HOME",
+            "TRITON_CACHE_DIR", "TRITON_HOME", "USER",
         ],
         "inside": true, "flags": [1, 1], "input": "", "processors": true, "random": 16, "status": true,
         "memory": true,

@@ -53,6 +53,8 @@ fn prepare(launch: &Launch, scratch: &Path) -> std::io::Result<ForeignProgram> {
         .args(["-I", "-B", "-c", shim::WORKER])
         .env_clear()
         .env("LANG", "C.UTF-8")
+        // PyTorch asks for the user's name, which the worker cannot look up.
+        .env("USER", "lightbench")
         .env("HOME", home)
         .env("TMPDIR", temporary)
         .env("TRITON_CACHE_DIR", triton.join("cache"))
