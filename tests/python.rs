@@ -43,6 +43,20 @@ fn system_interpreter() -> Option<&'static Interpreter> {
     found.as_ref()
 }
 
+/// The system's interpreter if it has this package. Otherwise prints that the test is skipped, or fails where
+/// `LIGHTBENCH_REQUIRE_TORCH` is set.
+pub(crate) fn interpreter_with(package: &str) -> Option<&'static Interpreter> {
+    let found = system_interpreter().filter(|interpreter| match package {
+        "torch" => interpreter.packages.torch.is_some(),
+        _ => interpreter.packages.numpy.is_some(),
+    });
+    if found.is_none() {
+        let missing = format!("/usr/bin/python3 has no {package}");
+        crate::skip::skip(&missing, "LIGHTBENCH_REQUIRE_TORCH");
+    }
+    found
+}
+
 /// Calls `f(argument, blobs)` of this text.
 fn run(worker: &mut Worker, source: &str, argument: &Value) -> Result<Reply, PythonError> {
     run_within(worker, source, argument, LIMIT)

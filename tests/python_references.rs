@@ -4,24 +4,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::compiler;
 use crate::program::{Bench, Said, copy_folder, repository};
-use crate::skip::skip;
+use crate::python::interpreter_with;
 
 const PYTHON: &str = "/usr/bin/python3";
-
-/// Whether the system's Python has this package; the import runs in no sandbox.
-fn has(package: &str) -> bool {
-    let import = format!("import {package}");
-    let found = Command::new(PYTHON).args(["-I", "-c", &import]).output();
-    let found = found.is_ok_and(|output| output.status.success());
-    if !found {
-        skip(&format!("{PYTHON} has no {package}"), "LIGHTBENCH_REQUIRE_TORCH");
-    }
-    found
-}
 
 /// A sample project whose reference is this text.
 fn project(bench: &Bench, name: &str, reference: &str) {
@@ -37,15 +25,18 @@ fn run(bench: &Bench, arguments: &[&str]) -> Said {
     Said::from(command.output().unwrap())
 }
 
-/// Runs one kernel of a sample project whose reference is this text.
-fn run_with(name: &str, reference: &str, arguments: &[&str]) -> Option<Said> {
+/// A bench with such a project, or none without a compiler or the package that the text imports.
+fn bench_with(name: &str, reference: &str) -> Option<Bench> {
     compiler::required()?;
-    let package = if reference.contains("torch") { "torch" } else { "numpy" };
-    if !has(package) {
-        return None;
-    }
+    interpreter_with(if reference.contains("torch") { "torch" } else { "numpy" })?;
     let bench = Bench::new();
     project(&bench, name, reference);
+    Some(bench)
+}
+
+/// Runs kernels of a sample project whose reference is this text.
+fn run_with(name: &str, reference: &str, arguments: &[&str]) -> Option<Said> {
+    let bench = bench_with(name, reference)?;
     Some(run(&bench, &[&["run", name, "--no-times"], arguments].concat()))
 }
 
@@ -56,11 +47,7 @@ fn text(name: &str) -> String {
 
 /// Every kernel of a sample project passes, and a wrong one that only a good reference tells apart fails.
 fn check_sample(name: &str, arguments: &[&str], wrong: &str, words: &str) {
-    if compiler::required().is_none() || !has("torch") || !has("numpy") {
-        return;
-    }
-    let bench = Bench::new();
-    project(&bench, name, &text(name));
+    let Some(bench) = bench_with(name, &text(name)) else { return };
     let passed = run(&bench, &[&["run", name, "--no-times"], arguments].concat());
     passed.expect(0, &["is correct"]);
     assert!(!passed.output.contains("roundings in reference.py"), "{name}: {}", passed.output);
@@ -136,11 +123,7 @@ fn intermediate_roundings_must_be_declared() {
     let source = text("rmsnorm").replace(" * w).to(x.dtype)", ").to(x.dtype) * w");
     assert_ne!(source, text("rmsnorm"));
     let check = |declared: &str, status: i32, words: &[&str]| {
-        if compiler::required().is_none() || !has("torch") {
-            return;
-        }
-        let bench = Bench::new();
-        project(&bench, "rmsnorm", &source);
+        let Some(bench) = bench_with("rmsnorm", &source) else { return };
         let file = bench.path().join("rmsnorm/project.ron");
         let manifest = fs::read_to_string(&file).unwrap();
         fs::write(&file, manifest.replace("accuracy: f32", declared)).unwrap();
@@ -158,11 +141,7 @@ fn a_size_beyond_the_limits_of_python_is_not_checked() {
         "        return",
         "        if x.shape[0] > 100000:\n            raise MemoryError\n        return",
     );
-    if compiler::required().is_none() || !has("torch") {
-        return;
-    }
-    let bench = Bench::new();
-    project(&bench, "softmax", &source);
+    let Some(bench) = bench_with("softmax", &source) else { return };
     let arguments = ["run", "softmax", "--kernel", "warp-per-row"];
     run(&bench, &arguments).expect(0, &["vit-b16-attention (MemoryError"]);
 }

@@ -23,18 +23,6 @@ fn task(source: &str) -> Task<'_> {
     Task { source, precision: "exact", dtype: "f32", inputs: &[X], outputs: &[Y] }
 }
 
-fn interpreter_with(package: &str) -> Option<&'static Interpreter> {
-    let found = system_interpreter().filter(|interpreter| match package {
-        "torch" => interpreter.packages.torch.is_some(),
-        _ => interpreter.packages.numpy.is_some(),
-    });
-    if found.is_none() {
-        let missing = format!("/usr/bin/python3 has no {package}");
-        crate::skip::skip(&missing, "LIGHTBENCH_REQUIRE_TORCH");
-    }
-    found
-}
-
 /// The reply of a new worker, or none where the package is missing.
 fn compute(task: &Task<'_>) -> Option<Result<Reply, PythonError>> {
     let package = if task.source.contains("torch") { "torch" } else { "numpy" };

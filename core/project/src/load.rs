@@ -20,7 +20,8 @@ use super::{
 const MANIFEST: &str = "project.ron";
 
 /// The files that may hold the reference; a project has one of them.
-const REFERENCES: [&str; 2] = ["reference.cu", "reference.py"];
+const CUDA_REFERENCE: &str = "reference.cu";
+const PYTHON_REFERENCE: &str = "reference.py";
 
 /// Maximum number of files in one folder of a project.
 const MAX_FILES: usize = 1024;
@@ -228,7 +229,7 @@ fn read_one(folder: &Path, file: &Path) -> Result<String, ProjectError> {
 
 /// The reference in CUDA C++, or else in Python.
 fn read_reference(folder: &Path) -> Result<(PathBuf, String), ProjectError> {
-    let [cuda, python] = REFERENCES.map(Path::new);
+    let [cuda, python] = [CUDA_REFERENCE, PYTHON_REFERENCE].map(Path::new);
     let text = match read_one(folder, cuda) {
         Ok(text) => text,
         Err(ProjectError::Missing { file }) => {
@@ -256,15 +257,11 @@ fn check_reference(
     intermediate_rounding: IntermediateRounding,
 ) -> Result<Reference, Vec<Problem>> {
     let (file, source) = (file.clone(), source.clone());
-    if is_python(&file) {
+    if file == Path::new(PYTHON_REFERENCE) {
         return Ok(Reference::Python(PythonReference { file, source, intermediate_rounding }));
     }
     let around = LaunchContext { role: KernelRole::Reference, project };
     Ok(Reference::Kernel(Box::new(kernel::check(&file, source, around)?)))
-}
-
-fn is_python(file: &Path) -> bool {
-    Language::from_path(file) == Language::Triton
 }
 
 /// The definition with its workloads, and what roundings inside a reference in Python mean.
@@ -282,7 +279,8 @@ fn check_definition(files: &Files) -> Result<CheckedManifest, Vec<Problem>> {
     let mut findings = Findings::new(&source);
     let checked = definition::check(&mut findings, &source.tree, &manifest, &kernels);
     let rounding = manifest.intermediate_rounding;
-    if rounding != IntermediateRounding::Undeclared && !is_python(&files.reference.0) {
+    let is_kernel = files.reference.0 == Path::new(CUDA_REFERENCE);
+    if rounding != IntermediateRounding::Undeclared && is_kernel {
         let at = source.tree.field("intermediate_rounding");
         findings.add(
             at,

@@ -7,9 +7,8 @@ use std::time::Duration;
 use std::{fs, io};
 
 use lightbench_device::{Content, DeviceName};
-
 use lightbench_primitives::cancellation::Cancellation;
-use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::element::{load_reals, store_reals};
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_project::PythonReference;
@@ -389,7 +388,7 @@ impl Blobs {
 }
 
 fn is_float(tensor: &TensorCase) -> bool {
-    tensor.dtype.family() == Family::Float && !tensor.dtype.is_packed()
+    tensor.dtype.is_float() && !tensor.dtype.is_packed()
 }
 
 fn outputs(case: &Case) -> impl Iterator<Item = (usize, &TensorCase)> {

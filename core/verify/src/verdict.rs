@@ -234,6 +234,13 @@ impl Checks {
             None => self.costs.push((step, took)),
         }
     }
+
+    /// Names a check that was not done, once.
+    pub(super) fn add_not_checked(&mut self, what: &str) {
+        if !self.not_checked.iter().any(|known| known == what) {
+            self.not_checked.push(what.to_owned());
+        }
+    }
 }
 
 /// How many inputs from the whole domain of tensors and scalars were used.

@@ -308,9 +308,7 @@ impl Verification<'_> {
             // The GPU runs the candidate; the checks that need the virtual device are reported as not done.
             Some(Err(DeviceWorkerError::Failed(SessionFailure::NotSupported(reason)))) => {
                 let unchecked = format!("the checks of a virtual device: {reason}");
-                if !self.checks.not_checked.contains(&unchecked) {
-                    self.checks.not_checked.push(unchecked);
-                }
+                self.checks.add_not_checked(&unchecked);
                 Ok(None)
             }
             report => report
@@ -371,8 +369,8 @@ impl Verification<'_> {
         let report = report.map_err(|error| stop_from_worker_error(error, attempt.step, name))?;
         for unchecked in &report.not_checked {
             let looked_at = seer == ObservedOn::Device && self.workers.has_checker();
-            if !looked_at && !self.checks.not_checked.contains(unchecked) {
-                self.checks.not_checked.push(unchecked.clone());
+            if !looked_at {
+                self.checks.add_not_checked(unchecked);
             }
         }
         self.checks.accepted_races = self.checks.accepted_races.max(report.accepted);

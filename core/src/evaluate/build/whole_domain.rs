@@ -23,12 +23,14 @@ use crate::verify::verification::Stop;
 
 /// The small workloads for verification, in order of their work.
 pub(super) fn small_workloads<'a>(fit: &[&'a Workload]) -> Vec<&'a Workload> {
-    let small = |workload: &&&Workload| {
-        workload.purpose == Purpose::Verify && extent(workload) == Extent::Small
-    };
-    let mut small: Vec<&Workload> = fit.iter().filter(small).copied().collect();
+    let mut small: Vec<&Workload> = fit.iter().copied().filter(|each| is_small(each)).collect();
     small.sort_by(|one, other| least_work(one).total_cmp(&least_work(other)));
     small
+}
+
+/// Whether a workload is for verification on every device.
+fn is_small(workload: &Workload) -> bool {
+    workload.purpose == Purpose::Verify && extent(workload) == Extent::Small
 }
 
 /// The workloads with varied scalars: two with little work, because a scalar applies to all elements.
@@ -108,12 +110,13 @@ impl Builder<'_, '_> {
     /// and on workloads that are not small.
     pub(super) fn reference_as_written(&self, workload: &Workload) -> Option<PythonCall> {
         let project = self.evaluation.project;
-        let is_small = workload.purpose == Purpose::Verify && extent(workload) == Extent::Small;
         match &project.reference {
             Reference::Python(PythonReference {
                 intermediate_rounding: IntermediateRounding::Undeclared,
                 ..
-            }) if is_small => Some(python_call(&project.definition, workload, Precision::Written)),
+            }) if is_small(workload) => {
+                Some(python_call(&project.definition, workload, Precision::Written))
+            }
             Reference::Python(_) | Reference::Kernel(_) => None,
         }
     }
@@ -125,8 +128,7 @@ impl Builder<'_, '_> {
         index: usize,
         workload: &Workload,
     ) -> Result<Option<Admission>, Stop> {
-        let small = workload.purpose == Purpose::Verify && extent(workload) == Extent::Small;
-        if !small {
+        if !is_small(workload) {
             return Ok(None);
         }
         let definition = &self.evaluation.project.definition;

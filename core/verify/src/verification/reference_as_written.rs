@@ -21,9 +21,7 @@ impl Verification<'_> {
                 let line = format!(
                     "roundings in reference.py, which does not run in the types that it requests ({reason})"
                 );
-                if !self.checks.not_checked.contains(&line) {
-                    self.checks.not_checked.push(line);
-                }
+                self.checks.add_not_checked(&line);
                 Ok(())
             }
             AsWritten::Differs { output, conversions } => Err(Stop::Broken(format!(
