@@ -215,6 +215,9 @@ fn settled<T>(found: Result<T, Stop>) -> Result<Result<T, NotPassed>, EvaluateEr
         Ok(found) => Ok(Ok(found)),
         Err(Stop::Failure(failure)) => Ok(Err(failure.into())),
         Err(Stop::NotJudged(reason)) => Ok(Err(reason.into())),
+        Err(Stop::ReferenceTooLarge(unjudged)) => {
+            Ok(Err(NotJudged::NotSupported { reason: unjudged.to_string() }.into()))
+        }
         Err(Stop::WorkerEnded(loss)) => Err(EvaluateError::Environment(loss.end.to_string())),
         Err(Stop::Request(message)) => Err(EvaluateError::Request(message)),
         Err(Stop::Broken(message)) => Err(EvaluateError::Environment(message)),

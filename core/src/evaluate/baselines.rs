@@ -166,6 +166,9 @@ impl LibraryTiming<'_, '_> {
             Err(Stop::NotJudged(reason)) => {
                 Err(LibraryUnusable::Unusable(sentence::not_judged("it", &reason)))
             }
+            Err(Stop::ReferenceTooLarge(unjudged)) => {
+                Err(LibraryUnusable::Unusable(unjudged.to_string()))
+            }
             Err(Stop::Failure(failure)) => Err(unfit(&failure)),
             Err(Stop::Request(reason) | Stop::Broken(reason)) => {
                 Err(LibraryUnusable::Unusable(reason))

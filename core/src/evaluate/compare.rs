@@ -302,6 +302,9 @@ impl WorkloadPrograms {
             let reason = "launches whose blocks wait for each other cannot be captured in a graph";
             return Ok(Outcome::Withheld(reason.to_owned()));
         }
+        if let Some(reason) = context.workers.reference_too_large(&self.case) {
+            return Ok(Outcome::Withheld(format!("the results were not judged: {reason}")));
+        }
         let protocol = protocol.under(mode);
         let workload = self.case.workload.clone();
         let draw = context.workers.timed_input_mode();

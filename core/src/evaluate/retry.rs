@@ -67,9 +67,11 @@ mod tests {
                     assert!(message.contains("two processes"), "{message}");
                     "environment"
                 }
-                Stop::NotJudged(_) | Stop::Failure(_) | Stop::WorkerEnded(_) | Stop::Request(_) => {
-                    "something else"
-                }
+                Stop::NotJudged(_)
+                | Stop::ReferenceTooLarge(_)
+                | Stop::Failure(_)
+                | Stop::WorkerEnded(_)
+                | Stop::Request(_) => "something else",
             };
             assert_eq!(found, expected, "{text}");
         };

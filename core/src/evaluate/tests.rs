@@ -3,6 +3,7 @@
 
 mod baselines;
 mod clocks;
+mod large_reference;
 mod leftovers;
 mod modelled;
 mod recorded;
@@ -75,7 +76,7 @@ fn pretended_worker() {
     }
     let to_parent = File::options().write(true).open("/dev/fd/3").unwrap();
     rustix::stdio::dup2_stdout(&to_parent).unwrap();
-    server::serve(vec![device_protocol::offer_with(open)]).unwrap();
+    server::serve(vec![device_protocol::offer_with(open), crate::python::offer()]).unwrap();
 }
 
 const MANIFEST: &str = r#"(

@@ -177,17 +177,21 @@ impl PythonResults {
         inputs: CallInputs<'_>,
         cancellation: &Cancellation,
     ) -> Result<(Vec<Conversion>, Vec<Vec<u8>>), PythonCallError> {
-        let same = |(case, precision, _): &&(Case, Precision, String)| {
-            case == inputs.case && *precision == call.precision
-        };
-        if let Some((_, _, reason)) = self.too_large.iter().find(same) {
-            return Err(PythonCallError::TooLarge(reason.clone()));
+        if let Some(reason) = self.too_large(inputs.case, call.precision) {
+            return Err(PythonCallError::TooLarge(reason.to_owned()));
         }
         let called = self.call_anew(call, inputs, cancellation);
         if let Err(PythonCallError::TooLarge(reason)) = &called {
             self.too_large.push((inputs.case.clone(), call.precision, reason.clone()));
         }
         called
+    }
+
+    /// Why a call for this case exceeded its limits, if one did.
+    pub(super) fn too_large(&self, case: &Case, precision: Precision) -> Option<&str> {
+        let mut known = self.too_large.iter();
+        let same = known.find(|(each, of, _)| each == case && *of == precision);
+        same.map(|(_, _, reason)| reason.as_str())
     }
 
     fn call_anew(

@@ -23,6 +23,7 @@ use super::baseline::BaselineTiming;
 use super::evidence::Found;
 use super::fault_report::FaultReport;
 use super::not_judged::NotPassed;
+use super::verification::ReferenceTooLarge;
 
 /// The verdict on a candidate: it passed, it failed, or it was not judged.
 pub type Verdict = Result<Passed, NotPassed>;
@@ -37,7 +38,7 @@ pub struct Passed {
 }
 
 impl Passed {
-    /// Timed workloads whose results were not judged, with the reasons: their times are modelled.
+    /// Timed workloads whose results were not judged, with the reasons: their times are modelled, or they have none.
     pub fn not_checked_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.timings.iter().filter_map(|timing| match &timing.check {
             SizeCheck::NotChecked(reason) => Some((timing.workload.as_str(), reason.as_str())),
@@ -73,6 +74,23 @@ pub struct WorkloadTiming {
     pub baselines: Vec<BaselineTiming>,
 }
 
+impl WorkloadTiming {
+    /// A workload without a time, because its results could not be judged.
+    pub(super) fn not_judged(workload: &str, reason: &ReferenceTooLarge) -> Self {
+        let reason = reason.to_string();
+        Self {
+            workload: workload.to_owned(),
+            timings: Vec::new(),
+            withheld: Some(reason.clone()),
+            check: SizeCheck::NotChecked(reason),
+            profile: Err(Uncounted::NotJudged),
+            energy: None,
+            standing: None,
+            baselines: Vec::new(),
+        }
+    }
+}
+
 /// How the results of a timed workload were checked at its own size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeCheck {
@@ -97,6 +115,9 @@ pub enum Uncounted {
     /// There is no virtual device beside the GPU.
     #[error("no counters: no virtual device ran beside the GPU")]
     NoVirtualDevice,
+    /// The results at this size could not be judged.
+    #[error("no counters: the results at this size were not judged")]
+    NotJudged,
     /// The virtual device does not take the candidate.
     #[error("no counters: the virtual device cannot load the kernel: {0}")]
     Refused(String),

@@ -171,6 +171,7 @@ fn unlaunchable(stop: &Stop) -> Option<String> {
         }
         Stop::Failure(Failure::Wrong(_) | Failure::Fault(_) | Failure::TimedOut { .. })
         | Stop::NotJudged(_)
+        | Stop::ReferenceTooLarge(_)
         | Stop::WorkerEnded(_)
         | Stop::Broken(_) => None,
     }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::case::Case;
 
 use super::{DeviceWorkerError, DeviceWorkers, replied};
 use crate::device_session::{GridPart, JudgeReport, JudgeRequest, SessionFailure};
 use crate::python_results::{CallInputs, PythonCallError};
+use crate::reference_source::Precision;
 
 /// The time limit of a call for a whole workload.
 const CALL_LIMIT: Duration = Duration::from_secs(60);
@@ -15,6 +17,12 @@ const CALL_LIMIT: Duration = Duration::from_secs(60);
 const SAMPLE_LIMIT: Duration = Duration::from_secs(10);
 
 impl DeviceWorkers {
+    /// Why a Python reference does not compute this case within its limits, if it was tried.
+    #[must_use]
+    pub fn reference_too_large(&self, case: &Case) -> Option<&str> {
+        self.python.too_large(case, Precision::Exact)
+    }
+
     /// Judges; results of a Python reference that the session does not keep are computed.
     pub(super) fn judge_with_results(
         &mut self,

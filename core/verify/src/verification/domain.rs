@@ -283,6 +283,7 @@ pub(super) fn with_change(stop: Stop, what: &str) -> Stop {
         }
         stop @ (Stop::Failure(_)
         | Stop::NotJudged(_)
+        | Stop::ReferenceTooLarge(_)
         | Stop::WorkerEnded(_)
         | Stop::Request(_)
         | Stop::Broken(_)) => stop,

@@ -11,7 +11,7 @@ use crate::compiled_candidate::CompiledWorkload;
 use crate::device_session::{BufferPlacement, CountsUse, RunReport, Scrutiny};
 use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::NotJudged;
-use crate::verdict::{Failure, Step, Wrong};
+use crate::verdict::{Failure, NotRun, Step, Wrong};
 
 /// Factor by which the cost of a held-out workload, relative to its least work, may exceed that of the slowest visible
 /// workload.
@@ -72,6 +72,11 @@ impl Verification<'_> {
                 Ok(())
             }
             Err(Stop::NotJudged(reason)) => Err(anonymous(reason).into()),
+            Err(Stop::ReferenceTooLarge(_)) => {
+                let reason = "reference.py does not compute it within its limits".to_owned();
+                self.checks.not_run.push(NotRun { workload: None, reason });
+                Ok(())
+            }
             Err(Stop::WorkerEnded(loss)) => Err(Stop::WorkerEnded(loss)),
             Err(Stop::Failure(_)) => Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into()),
             // The message of a broken reference could describe the workload: it is withheld.

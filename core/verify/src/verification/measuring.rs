@@ -13,7 +13,7 @@ use lightbench_units::{Hertz, Seconds};
 
 use super::checks_at_timed_size::Extras;
 use super::stop::stop_from_worker_error;
-use super::{Attempt, BufferPlacement, LONGEST, RunReport, Stop, Verification};
+use super::{Attempt, BufferPlacement, LONGEST, ReferenceTooLarge, RunReport, Stop, Verification};
 use crate::compiled_candidate::CompiledWorkload;
 use crate::device_session::{
     MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
@@ -49,16 +49,17 @@ impl Verification<'_> {
             let check = self.check_sampled_blocks(trial)?;
             return self.modelled(trial, protocol, check);
         }
-        let name = trial.case.workload.as_str();
-        self.check_timed_size(trial, Extras::Probes)?;
+        if let Some(unjudged) = self.judge_timed_size(trial, Extras::Probes)? {
+            return Ok(WorkloadTiming::not_judged(&trial.case.workload, &unjudged));
+        }
         let timings = self.timings(trial, protocol)?;
         let energy = match protocol.energy {
             EnergyUse::Skip => None,
             EnergyUse::Measure => Some(self.energy(trial, protocol)?),
         };
-        let (workload, profile) = (name.to_owned(), self.profile_from_checker(trial, seen));
+        let profile = self.profile_from_checker(trial, seen);
         Ok(WorkloadTiming {
-            workload,
+            workload: trial.case.workload.clone(),
             timings,
             withheld: None,
             check: SizeCheck::Whole,
@@ -67,6 +68,20 @@ impl Verification<'_> {
             standing: None,
             baselines: Vec::new(),
         })
+    }
+
+    /// Checks the results of a workload before it is timed on a real device. Returns why they cannot be judged, if the
+    /// reference is too slow or needs too much memory at this size: then there is no time either.
+    fn judge_timed_size(
+        &mut self,
+        trial: &CompiledWorkload,
+        extras: Extras,
+    ) -> Result<Option<ReferenceTooLarge>, Stop> {
+        match self.check_timed_size(trial, extras) {
+            Ok(()) => Ok(None),
+            Err(Stop::ReferenceTooLarge(unjudged)) => Ok(Some(unjudged)),
+            Err(stop) => Err(stop),
+        }
     }
 
     /// The times of one workload; the outputs of each timed launch are judged.
@@ -133,7 +148,11 @@ impl Verification<'_> {
             };
             return Ok(ScreenedTiming { workload, timing: glance });
         }
-        self.check_timed_size(trial, Extras::None)?;
+        if let Some(unjudged) = self.judge_timed_size(trial, Extras::None)? {
+            let reason = unjudged.to_string();
+            let timing = ScreeningTiming::Withheld { reason, between: None };
+            return Ok(ScreenedTiming { workload, timing });
+        }
         let glance = self.timed(Step::Measure, Some(&workload), |this| {
             let (report, last) = this.sampled(trial, Mode::Cold, hurry)?;
             if let MeasureReport::Abandoned(after) = report {

@@ -74,6 +74,7 @@ impl Verification<'_> {
             | Err(
                 Stop::Failure(_)
                 | Stop::NotJudged(_)
+                | Stop::ReferenceTooLarge(_)
                 | Stop::WorkerEnded(_)
                 | Stop::Request(_)
                 | Stop::Broken(_),

@@ -14,6 +14,8 @@ pub enum Stop {
     Failure(Failure),
     /// The candidate cannot be judged.
     NotJudged(NotJudged),
+    /// The reference in Python does not compute this workload within its limits.
+    ReferenceTooLarge(ReferenceTooLarge),
     /// A worker ended although the evaluation did not end it.
     WorkerEnded(Box<WorkerLoss>),
     /// The request is wrong, in words.
@@ -41,6 +43,16 @@ impl From<NotPassed> for Stop {
             NotPassed::NotJudged(reason) => Self::NotJudged(reason),
         }
     }
+}
+
+/// A workload that the reference in Python does not compute within its limits of time and memory.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("reference.py, workload `{workload}`: {reason}")]
+pub struct ReferenceTooLarge {
+    /// The workload, which may be held out.
+    pub workload: String,
+    /// The limit, and what exceeded it.
+    pub reason: String,
 }
 
 /// A worker that ended, and where.
@@ -84,8 +96,8 @@ pub(super) fn stop_from_reference_error(
                 .into();
         }
         DeviceWorkerError::ReferenceTooLarge(reason) => {
-            let reason = format!("reference.py, workload `{workload}`: {reason}");
-            return NotJudged::NotSupported { reason }.into();
+            let workload = workload.to_owned();
+            return Stop::ReferenceTooLarge(ReferenceTooLarge { workload, reason });
         }
         DeviceWorkerError::Failed(SessionFailure::Reference(reason)) => reason,
         error @ (DeviceWorkerError::Failed(_)
