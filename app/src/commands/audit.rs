@@ -97,6 +97,9 @@ fn failed(error: &AuditError, as_json: bool) -> Outcome {
 fn text(project: &Project, chosen: &ChosenDevice, seed: u64, matrix: &Matrix) -> String {
     let mut text = format!("{} · {}\n", project.definition.title, chosen.title);
     section(&mut text, "cheats (each must be caught)", &matrix.cheats);
+    if let Some(reason) = &matrix.not_generated {
+        let _infallible = writeln!(text, "  {NOTE}!{NOTE:#} {reason}");
+    }
     section(&mut text, "kernels under wrong/ (each must fail as declared)", &matrix.wrong);
     section(&mut text, "correct kernels (each must pass)", &matrix.honest);
     if !matrix.sensitivity.is_empty() {
@@ -134,14 +137,12 @@ fn text(project: &Project, chosen: &ChosenDevice, seed: u64, matrix: &Matrix) ->
         1 => "; 1 gap of the definition".to_owned(),
         count => format!("; {count} gaps of the definition"),
     };
-    let inapplicable = match inapplicable {
-        1 => "1 cheat gives".to_owned(),
-        count => format!("{count} cheats give"),
+    let inapplicable = match (&matrix.not_generated, inapplicable) {
+        (Some(_), _) => "; no cheat was tried".to_owned(),
+        (None, 1) => "; 1 cheat gives the correct result bit for bit here".to_owned(),
+        (None, count) => format!("; {count} cheats give the correct result bit for bit here"),
     };
-    let _infallible = writeln!(
-        text,
-        "\n{summary}{not_judged}{gaps}; {inapplicable} the correct result bit for bit here; seed {seed}"
-    );
+    let _infallible = writeln!(text, "\n{summary}{not_judged}{gaps}{inapplicable}; seed {seed}");
     text
 }
 

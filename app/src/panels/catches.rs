@@ -73,8 +73,16 @@ fn known(ui: &mut Ui, tokens: &Tokens, matrix: &Matrix) {
         ui.label(RichText::new(text).family(egui::FontFamily::Name(theme::STRONG.into())));
         let cheats = if caught == 1 { "cheat" } else { "cheats" };
         let give = if right == 1 { "gives" } else { "give" };
-        ui.weak(format!("{caught} {cheats} caught, {right} {give} the correct result bit for bit"));
+        ui.weak(match &matrix.not_generated {
+            Some(_) => "no cheat was tried".to_owned(),
+            None => {
+                format!("{caught} {cheats} caught, {right} {give} the correct result bit for bit")
+            }
+        });
     });
+    if let Some(reason) = &matrix.not_generated {
+        ui.weak(format!("Cheats: {reason}"));
+    }
     ui.add_space(GAP);
     Grid::new("catches").num_columns(3).spacing(vec2(2.0 * GAP, 2.0)).show(ui, |ui| {
         section(ui, tokens, "cheats (each must be caught)", &matrix.cheats);

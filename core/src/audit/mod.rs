@@ -10,7 +10,7 @@ mod generate;
 use serde::Serialize;
 
 use crate::evaluate::{EvaluateError, PolicyUse, Run};
-use crate::project::{Kernel, Part, Project};
+use crate::project::{Kernel, Part, Project, Reference};
 use crate::verify::not_judged::NotPassed;
 use crate::verify::sentence;
 use crate::verify::verdict::Failure;
@@ -21,6 +21,9 @@ pub use generate::{Unsuitable, generate};
 
 /// The range of exponents for the search of the smallest caught error.
 const EXPONENTS: (u32, u32) = (1, 48);
+
+const NOT_GENERATED: &str =
+    "none: cheats are generated from the code of reference.cu, and this project has reference.py";
 
 /// Gives verdicts to an audit; kernels are not timed.
 pub trait VerdictSource {
@@ -41,6 +44,9 @@ pub trait VerdictSource {
 pub struct Matrix {
     /// The generated cheats.
     pub cheats: Vec<Cell<Cheat>>,
+    /// Why no cheats were generated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_generated: Option<String>,
     /// The project's own wrong kernels, by name.
     pub wrong: Vec<Cell<String>>,
     /// Honest kernels: the reference rounded once, and the project's own.
@@ -135,60 +141,25 @@ pub enum AuditError {
     Cancelled,
 }
 
-/// Tries everything that a project can be tried with.
+/// Tries everything that a project can be tried with. Cheats are generated from `reference.cu` only.
 ///
 /// # Errors
 /// Something could not be tried at all.
-pub fn audit(project: &Project, court: &mut dyn VerdictSource) -> Result<Matrix, AuditError> {
-    let mut auditor = Auditor { project, verdicts: court };
-    let mut matrix = Matrix::default();
-    let honest = auditor.cheat(Cheat::Honest)?;
-    let digests = digests(&honest);
-    matrix.honest.push(honest_cell("reference, rounded once".to_owned(), &honest));
-    for kernel in &project.kernels {
-        let run = auditor.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
-        matrix.honest.push(honest_cell(kernel.name.clone(), &run));
-    }
-    for broken in &project.broken {
-        let name = broken.name();
-        let sentence = format!("{name} cannot be parsed: {}", broken.problem_list());
-        let cell = Cell { name, outcome: Outcome::Hole, sentence };
-        match broken.part {
-            Part::Kernel => matrix.honest.push(cell),
-            Part::Wrong => matrix.wrong.push(cell),
-            // The kernels that include it are rejected.
-            Part::Include => {}
+pub fn audit(project: &Project, verdicts: &mut dyn VerdictSource) -> Result<Matrix, AuditError> {
+    let mut auditor = Auditor { project, verdicts };
+    let mut matrix = Matrix { gaps: gap::of_definition(project), ..Matrix::default() };
+    match &project.reference {
+        Reference::Kernel(_) => {
+            let honest = auditor.cheat(Cheat::Honest)?;
+            matrix.honest.push(honest_cell("reference, rounded once".to_owned(), &honest));
+            auditor.try_own_kernels(&mut matrix)?;
+            auditor.try_cheats(&honest, &mut matrix)?;
+            auditor.find_smallest_errors(&mut matrix)?;
+            auditor.find_ignored_inputs(&mut matrix)?;
         }
-    }
-    for kernel in &project.wrong {
-        let run = auditor.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
-        matrix.wrong.push(wrong_cell(kernel, &run));
-    }
-    for cheat in Cheat::ALL {
-        let run = auditor.cheat(cheat)?;
-        let same = digests.as_ref().is_some_and(|honest| digests_of(&run) == Some(honest));
-        let outcome = match run.verdict {
-            Err(NotPassed::Failed(_)) => Outcome::Good,
-            Err(NotPassed::NotJudged(_)) => Outcome::NotJudged,
-            Ok(_) if same => Outcome::NotApplicable,
-            Ok(_) => Outcome::Hole,
-        };
-        let sentence = sentence::verdict(&cheat.to_string(), &run.verdict);
-        matrix.cheats.push(Cell { name: cheat, outcome, sentence });
-    }
-    for (index, tensor) in project.definition.tensors.iter().enumerate() {
-        if tensor.role.compare().is_some() && tensor.dtype.is_float() {
-            let exponent = auditor.smallest_caught(index)?;
-            let (output, dtype) = (tensor.name.clone(), tensor.dtype);
-            matrix.sensitivity.push(Sensitivity { output, dtype, exponent });
-        }
-    }
-    matrix.gaps = gap::of_definition(project);
-    for (index, tensor) in project.definition.tensors.iter().enumerate() {
-        if cheat::is_replaceable(tensor)
-            && !auditor.is_caught(Cheat::IgnoresInput { tensor: index })?
-        {
-            matrix.gaps.push(gap::ignored(&tensor.name));
+        Reference::Python(_) => {
+            matrix.not_generated = Some(NOT_GENERATED.to_owned());
+            auditor.try_own_kernels(&mut matrix)?;
         }
     }
     let accuracy = project.definition.accuracy;
@@ -203,6 +174,70 @@ struct Auditor<'a> {
 }
 
 impl Auditor<'_> {
+    /// The kernels of the project, correct and wrong.
+    fn try_own_kernels(&mut self, matrix: &mut Matrix) -> Result<(), AuditError> {
+        for kernel in &self.project.kernels {
+            let run = self.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
+            matrix.honest.push(honest_cell(kernel.name.clone(), &run));
+        }
+        for broken in &self.project.broken {
+            let name = broken.name();
+            let sentence = format!("{name} cannot be parsed: {}", broken.problem_list());
+            let cell = Cell { name, outcome: Outcome::Hole, sentence };
+            match broken.part {
+                Part::Kernel => matrix.honest.push(cell),
+                Part::Wrong => matrix.wrong.push(cell),
+                // The kernels that include it are rejected.
+                Part::Include => {}
+            }
+        }
+        for kernel in &self.project.wrong {
+            let run = self.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
+            matrix.wrong.push(wrong_cell(kernel, &run));
+        }
+        Ok(())
+    }
+
+    /// Every generated cheat; `honest` is the run of the kernel that does not cheat.
+    fn try_cheats(&mut self, honest: &Run, matrix: &mut Matrix) -> Result<(), AuditError> {
+        for cheat in Cheat::ALL {
+            let run = self.cheat(cheat)?;
+            let same = digests(honest).is_some_and(|correct| digests(&run) == Some(correct));
+            let outcome = match run.verdict {
+                Err(NotPassed::Failed(_)) => Outcome::Good,
+                Err(NotPassed::NotJudged(_)) => Outcome::NotJudged,
+                Ok(_) if same => Outcome::NotApplicable,
+                Ok(_) => Outcome::Hole,
+            };
+            let sentence = sentence::verdict(&cheat.to_string(), &run.verdict);
+            matrix.cheats.push(Cell { name: cheat, outcome, sentence });
+        }
+        Ok(())
+    }
+
+    fn find_smallest_errors(&mut self, matrix: &mut Matrix) -> Result<(), AuditError> {
+        for (index, tensor) in self.project.definition.tensors.iter().enumerate() {
+            if tensor.role.compare().is_some() && tensor.dtype.is_float() {
+                let exponent = self.smallest_caught(index)?;
+                let (output, dtype) = (tensor.name.clone(), tensor.dtype);
+                matrix.sensitivity.push(Sensitivity { output, dtype, exponent });
+            }
+        }
+        Ok(())
+    }
+
+    /// Inputs on which no output depends in any workload.
+    fn find_ignored_inputs(&mut self, matrix: &mut Matrix) -> Result<(), AuditError> {
+        for (index, tensor) in self.project.definition.tensors.iter().enumerate() {
+            if cheat::is_replaceable(tensor)
+                && !self.is_caught(Cheat::IgnoresInput { tensor: index })?
+            {
+                matrix.gaps.push(gap::ignored(&tensor.name));
+            }
+        }
+        Ok(())
+    }
+
     /// A generated kernel; static evidence does not refuse it, so that it must be caught while it runs.
     fn cheat(&mut self, cheat: Cheat) -> Result<Run, AuditError> {
         let source = generate(self.project, cheat)?;
@@ -258,11 +293,7 @@ impl Auditor<'_> {
     }
 }
 
-fn digests(run: &Run) -> Option<Vec<String>> {
-    digests_of(run).cloned()
-}
-
-fn digests_of(run: &Run) -> Option<&Vec<String>> {
+fn digests(run: &Run) -> Option<&Vec<String>> {
     run.verdict.as_ref().ok().map(|passed| &passed.checks.digests)
 }
 

@@ -29,6 +29,7 @@ fn matrix() -> Matrix {
             dtype: Dtype::Bf16,
             exponent: Some(7),
         }],
+        not_generated: None,
     }
 }
 
