@@ -386,8 +386,9 @@ pub struct Devices {
 /// Report what this machine has, what is missing, and the command that fixes it.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Fetch NVIDIA's compiler and disassembler with pip into the cache; `assembler` fetches
-    /// ptxas, which only kernels written in PTX need.
+    /// Fetch NVIDIA's compiler and disassembler with pip into the cache, for the driver of this machine: NVRTC 12.9 for
+    /// drivers 525 to 575, else 13.5. `compiler-12` and `compiler-13` name one; `assembler` fetches ptxas, which only
+    /// kernels written in PTX or Triton need.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "compiler")]
     pub fetch: Option<Fetch>,
 
@@ -399,9 +400,15 @@ pub struct Doctor {
 /// What can be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Fetch {
-    /// NVRTC, nvdisasm and cuobjdump.
+    /// NVRTC, nvdisasm and cuobjdump, for the driver.
     Compiler,
-    /// ptxas.
+    /// The same with NVRTC 13.5, for drivers 580 and newer.
+    #[value(name = "compiler-13")]
+    Compiler13,
+    /// The same with NVRTC 12.9 and its ptxas, for drivers 525 and newer.
+    #[value(name = "compiler-12")]
+    Compiler12,
+    /// ptxas, for the driver.
     Assembler,
 }
 

@@ -13,7 +13,7 @@ use lightbench_core::history::location::user_state;
 use lightbench_core::models::{ModelAccess, ModelRegistry, StopSignal, SystemKeyring};
 use lightbench_core::toolchain::{
     DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, HostEnvironment, PinnedSet,
-    Toolchain, ToolchainError, discover, fetch, user_cache,
+    Toolchain, ToolchainError, discover, fetch, installed_driver, user_cache,
 };
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -73,6 +73,7 @@ impl Session {
         surroundings.explicit = place(places.toolchain.as_ref(), "LIGHTBENCH_TOOLCHAIN");
         let cache = place(places.cache.as_ref(), "LIGHTBENCH_CACHE");
         surroundings.cache = cache.or(surroundings.cache);
+        surroundings.driver = installed_driver(&surroundings.system);
         let state = place(places.state.as_ref(), "LIGHTBENCH_STATE").or_else(user_state);
         #[cfg(unix)]
         have_long_files_refused();
@@ -129,11 +130,17 @@ impl Session {
     pub fn toolchain(&self) -> Result<Toolchain, CompilerError> {
         match discover(&self.host).into_toolchain() {
             Err(ToolchainError::Missing { .. }) => {
-                self.fetch(PinnedSet::Compiler)?;
+                self.fetch(self.compiler_to_fetch())?;
                 Ok(discover(&self.host).into_toolchain()?)
             }
             found => Ok(found?),
         }
+    }
+
+    /// The compiler that fits the driver of this machine.
+    #[must_use]
+    pub fn compiler_to_fetch(&self) -> PinnedSet {
+        PinnedSet::compiler_for(self.host.driver)
     }
 
     /// The keys, variables and proxy of models. The keyring may ask the user to unlock it.

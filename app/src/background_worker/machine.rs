@@ -10,7 +10,7 @@ use lightbench_core::engine::{DeviceSetting, Engine, Settings, Wake};
 use lightbench_core::nsight::Profiler;
 use lightbench_core::toolchain::doctor::examine;
 use lightbench_core::toolchain::{
-    Libraries, NsightProgram, PinnedSet, Toolchain, discover, libraries, nsight,
+    Libraries, NsightProgram, Toolchain, discover, libraries, nsight,
 };
 
 use super::TaskRunner;
@@ -39,8 +39,11 @@ impl TaskRunner {
     }
 
     pub(super) fn fetch_compiler(&mut self) {
-        self.results.notice(NoticeLevel::Note, "fetching the compiler with pip: about 150 MB");
-        match self.session.fetch(PinnedSet::Compiler) {
+        let set = self.session.compiler_to_fetch();
+        let megabytes = set.download_megabytes();
+        let notice = format!("fetching the compiler with pip: {megabytes} MB");
+        self.results.notice(NoticeLevel::Note, notice);
+        match self.session.fetch(set) {
             Ok(()) => self.results.notice(NoticeLevel::Good, "the compiler is installed"),
             Err(error) => self.results.notice(NoticeLevel::Error, error.to_string()),
         }

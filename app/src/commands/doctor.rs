@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use lightbench_core::display_text::visible;
 use lightbench_core::toolchain::doctor::{Finding, Fix, Report, State, examine};
-use lightbench_core::toolchain::{FetchError, PinnedSet};
+use lightbench_core::toolchain::{DriverBranch, FetchError, PinnedSet};
 
 use super::python_setup;
 use crate::args::{Doctor, Fetch};
@@ -16,8 +16,7 @@ use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
 pub fn run(session: &Session, arguments: &Doctor) -> Outcome {
     let fetched = match arguments.fetch {
         None => Ok(()),
-        Some(Fetch::Compiler) => session.fetch(PinnedSet::Compiler),
-        Some(Fetch::Assembler) => session.fetch(PinnedSet::Assembler),
+        Some(what) => session.fetch(pinned_set(what, session.host.driver)),
     };
     if let Err(FetchError::Cancelled) = fetched {
         return Outcome::failed(Status::Interrupted, FetchError::Cancelled);
@@ -30,6 +29,15 @@ pub fn run(session: &Session, arguments: &Doctor) -> Outcome {
         Err(error) => Outcome::failed(Status::Environment, error),
     };
     Outcome { output: report_text(&report, arguments.json), ..outcome }
+}
+
+fn pinned_set(what: Fetch, driver: Option<DriverBranch>) -> PinnedSet {
+    match what {
+        Fetch::Compiler => PinnedSet::compiler_for(driver),
+        Fetch::Compiler13 => PinnedSet::Compiler13,
+        Fetch::Compiler12 => PinnedSet::Compiler12,
+        Fetch::Assembler => PinnedSet::assembler_for(driver),
+    }
 }
 
 fn report_text(report: &Report, json: bool) -> String {

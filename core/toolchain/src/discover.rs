@@ -1,13 +1,17 @@
 //! Chooses the compiler and its tools among all search places, and records why other files were rejected.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::naming::{self, Naming};
 use super::receipt::Receipt;
 use super::rejected_file::{Part, Reason, RejectedFile};
-use super::search_places::{self, Place, Source, file_name};
-use super::{Headers, HostEnvironment, Nvrtc, Tool, Toolchain, ToolchainError, Version, binary};
+use super::search_places::{self, Place, Source, file_name, is_of_split_layout};
+use super::{
+    DriverBranch, Headers, HostEnvironment, Nvrtc, Tool, Toolchain, ToolchainError, Version, binary,
+};
 
 /// Everything that was found.
 #[derive(Debug, Clone)]
@@ -74,8 +78,8 @@ pub fn discover(surroundings: &HostEnvironment) -> Discovery {
 pub(super) fn discover_as(surroundings: &HostEnvironment, naming: &Naming) -> Discovery {
     let mut search = Search { naming, passed_over: Vec::new(), seen: Vec::new() };
     let mut places = search_places::all(surroundings, naming);
-    places.retain(|place| search.is_trusted(place));
-    let compiler = search.compiler(&places, surroundings.explicit.is_some());
+    search.keep_trusted(&mut places);
+    let compiler = search.compiler(&places, surroundings);
     if let Some(chosen) = &compiler {
         // Tools of the same release are usually in the folder of the compiler.
         let chosen = places.remove(chosen.place);
@@ -123,6 +127,13 @@ struct Candidate {
     builtins: Option<(PathBuf, Version)>,
 }
 
+/// A compiler library, and whether it can be used.
+struct Examined {
+    library: PathBuf,
+    place: usize,
+    result: Result<(Nvrtc, Headers), Reason>,
+}
+
 struct Search<'a> {
     naming: &'a Naming,
     passed_over: Vec<RejectedFile>,
@@ -130,9 +141,18 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// A folder of ours counts only with a receipt that fits.
-    fn is_trusted(&mut self, place: &Place) -> bool {
-        let (Source::Fetched, Some(folder)) = (place.source, &place.packages) else { return true };
+    /// A folder of ours counts only with a receipt that fits; it may be several places.
+    fn keep_trusted(&mut self, places: &mut Vec<Place>) {
+        let mut known: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        places.retain(|place| {
+            let (Source::Fetched, Some(folder)) = (place.source, &place.packages) else {
+                return true;
+            };
+            *known.entry(folder.clone()).or_insert_with(|| self.is_trusted(place, folder))
+        });
+    }
+
+    fn is_trusted(&mut self, place: &Place, folder: &Path) -> bool {
         let Err(problem) = Receipt::trusted(folder) else { return true };
         let is_assembler = file_name(folder).starts_with("assembler");
         let part = if is_assembler { Part::Ptxas } else { Part::Compiler };
@@ -140,31 +160,58 @@ impl Search<'_> {
         false
     }
 
-    fn compiler(&mut self, places: &[Place], path_given: bool) -> Option<Chosen> {
+    /// A compiler whose output the driver loads before one of another major version, a newer major version before an
+    /// older one, and then the first.
+    fn compiler(&mut self, places: &[Place], surroundings: &HostEnvironment) -> Option<Chosen> {
+        let examined = self.examine(places, surroundings.explicit.is_some());
+        let preference = |index: &usize| {
+            let (nvrtc, _) = examined[*index].result.as_ref().ok()?;
+            let fits = surroundings.driver.is_none_or(|driver| driver.loads(nvrtc.version));
+            Some(Reverse((fits, nvrtc.version.major)))
+        };
+        let best = (0..examined.len())
+            .filter(|index| examined[*index].result.is_ok())
+            .min_by_key(preference);
         let mut chosen = None;
+        for (index, Examined { library, place, result }) in examined.into_iter().enumerate() {
+            let reason = match result {
+                Ok((nvrtc, headers)) if best == Some(index) => {
+                    chosen = Some(Chosen { nvrtc, headers, place });
+                    continue;
+                }
+                Ok((nvrtc, _)) => later(nvrtc.version, surroundings.driver),
+                Err(reason) => reason,
+            };
+            self.pass_over(Part::Compiler, places[place].source, &library, reason);
+        }
+        chosen
+    }
+
+    /// The compilers of all places, each file once.
+    fn examine(&mut self, places: &[Place], path_given: bool) -> Vec<Examined> {
+        let mut examined = Vec::new();
         for (index, place) in places.iter().enumerate() {
             for candidate in candidates(place, self.naming) {
                 if !self.is_new(&candidate.library) {
                     continue;
                 }
-                let reason = match self.accept(&candidate, place) {
-                    Ok(_) if path_given && place.source != Source::Explicit => Reason::PathGiven,
-                    Ok(_) if chosen.is_some() => Reason::Later,
-                    Ok((nvrtc, headers)) => {
-                        chosen = Some(Chosen { nvrtc, headers, place: index });
-                        continue;
+                let result = match self.accept(&candidate, place) {
+                    Ok(_) if path_given && place.source != Source::Explicit => {
+                        Err(Reason::PathGiven)
                     }
-                    Err(reason) => reason,
+                    result => result,
                 };
-                self.pass_over(Part::Compiler, place.source, &candidate.library, reason);
+                examined.push(Examined { library: candidate.library, place: index, result });
             }
         }
-        chosen
+        examined
     }
 
     fn accept(&self, candidate: &Candidate, place: &Place) -> Result<(Nvrtc, Headers), Reason> {
         let named = candidate.builtins.as_ref().map(|(_, version)| *version);
-        if !Version::new(candidate.major, 0).is_supported() {
+        let is_supported = named
+            .map_or_else(|| Version::is_supported_major(candidate.major), Version::is_supported);
+        if !is_supported {
             let found = named.map_or_else(|| candidate.major.to_string(), |it| it.to_string());
             return Err(Reason::WrongVersion { found });
         }
@@ -174,7 +221,7 @@ impl Search<'_> {
         for file in [&candidate.library, builtins] {
             self.check(file)?;
         }
-        let version = match installed_version(place, Part::Compiler) {
+        let version = match installed_version(place, Part::Compiler, &candidate.library) {
             Some(installed) if installed.same_release(*version) => installed,
             Some(_) | None => *version,
         };
@@ -188,7 +235,8 @@ impl Search<'_> {
         Ok((nvrtc, headers))
     }
 
-    /// The first usable tool, but rather a later one than one older than the compiler.
+    /// The first usable tool, but rather a later one than one older than the compiler. An assembler is of the major version
+    /// of the compiler.
     fn tool(&mut self, part: Part, places: &[Place], compiler: Option<Version>) -> Option<Tool> {
         let name = self.naming.program(part.program()?);
         let mut older: Option<Tool> = None;
@@ -202,10 +250,16 @@ impl Search<'_> {
                     self.pass_over(part, place.source, &program, reason);
                     continue;
                 }
-                let version =
-                    installed_version(place, part).or_else(|| toolkit_version(place, self.naming));
+                let version = installed_version(place, part, &program)
+                    .or_else(|| toolkit_version(place, self.naming));
                 let tool = Tool { program, version, source: place.source };
                 match (version, compiler) {
+                    (Some(found), Some(compiler))
+                        if part == Part::Ptxas && found.major != compiler.major =>
+                    {
+                        let reason = Reason::OtherMajorVersion { found, compiler };
+                        self.pass_over(part, place.source, &tool.program, reason);
+                    }
                     (Some(found), Some(compiler)) if found.is_earlier_release(compiler) => {
                         let reason = Reason::OlderThanCompiler { found, compiler };
                         self.pass_over(part, place.source, &tool.program, reason);
@@ -285,27 +339,49 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Why a usable compiler is not the one that was chosen.
+fn later(version: Version, driver: Option<DriverBranch>) -> Reason {
+    match driver {
+        Some(driver) if !driver.loads(version) => Reason::NewerThanDriver { version, driver },
+        Some(_) | None => Reason::Later,
+    }
+}
+
+/// A header of each package of CUDA 12 that has headers.
+const HEADERS_OF_12: [&str; 3] = ["cuda_fp16.h", "crt/mma.h", "cuda/std/type_traits"];
+
 fn headers(place: &Place, version: Version) -> Result<Headers, Reason> {
     if version.has_bundled_headers() {
         return Ok(Headers::Bundled);
     }
-    let Some(include) = place.includes.iter().find(|it| it.join("cuda_fp16.h").is_file()) else {
-        return Err(Reason::NoHeaders { version, looked: place.includes.clone() });
-    };
-    let cccl = include.join("cccl");
-    let folders = [include.clone(), cccl].into_iter().filter(|folder| folder.is_dir()).collect();
+    let needed = if version.major < 13 { &HEADERS_OF_12[..] } else { &HEADERS_OF_12[..1] };
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for header in needed.iter().copied() {
+        if folders.iter().any(|folder| folder.join(header).is_file()) {
+            continue;
+        }
+        let Some(include) = place.includes.iter().find(|it| it.join(header).is_file()) else {
+            return Err(Reason::NoHeaders { version, header, looked: place.includes.clone() });
+        };
+        let cccl = include.join("cccl");
+        folders.extend([include.clone(), cccl].into_iter().filter(|folder| folder.is_dir()));
+    }
     Ok(Headers::Folders(folders))
 }
 
-/// The version in the name of the package's metadata folder next to `nvidia`.
-fn installed_version(place: &Place, part: Part) -> Option<Version> {
+/// The version in the name of the package's metadata folder next to `nvidia`. Before CUDA 13, the names of packages end in
+/// the major version: `nvidia_cuda_nvrtc_cu12-12.9.86.dist-info`.
+fn installed_version(place: &Place, part: Part, file: &Path) -> Option<Version> {
     let packages = place.packages.as_ref()?;
-    let prefix = format!("{}-", part.package());
-    let name_of = |path: PathBuf| {
+    let is_split = is_of_split_layout(file);
+    let version_of = |path: PathBuf| {
         let name = file_name(&path);
-        Some(name.strip_prefix(&prefix)?.strip_suffix(".dist-info")?.to_owned())
+        let (package, version) = name.strip_suffix(".dist-info")?.split_once('-')?;
+        let suffix = package.strip_prefix(part.package())?;
+        (suffix.is_empty() != is_split && (suffix.is_empty() || suffix.starts_with("_cu")))
+            .then(|| Version::parse(version))?
     };
-    files_in(packages).into_iter().filter_map(name_of).find_map(|text| Version::parse(&text))
+    files_in(packages).into_iter().find_map(version_of)
 }
 
 /// The version of the compiler in the same toolkit, which its programs share.

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use etcetera::BaseStrategy as _;
 
+use super::DriverBranch;
+
 /// Environment values and root folders that discovery and the doctor use.
 #[derive(Debug, Clone, Default)]
 pub struct HostEnvironment {
@@ -36,12 +38,14 @@ pub struct HostEnvironment {
     pub display: Option<String>,
     /// `WAYLAND_DISPLAY`.
     pub wayland_display: Option<String>,
+    /// The driver, for which the compiler is chosen; see [`installed_driver`](super::installed_driver).
+    pub driver: Option<DriverBranch>,
 }
 
 impl HostEnvironment {
     /// Fills every field from a lookup of environment variables; empty ones count as absent.
     ///
-    /// `cache` is used if `LIGHTBENCH_CACHE` is not set; see [`user_cache`].
+    /// The driver remains unknown. `cache` is used if `LIGHTBENCH_CACHE` is not set; see [`user_cache`].
     #[must_use]
     pub fn from_variables(
         variable: &dyn Fn(&str) -> Option<OsString>,
@@ -64,6 +68,7 @@ impl HostEnvironment {
             system: PathBuf::from("/"),
             display: text("DISPLAY"),
             wayland_display: text("WAYLAND_DISPLAY"),
+            driver: None,
         }
     }
 

@@ -6,6 +6,7 @@
 mod binary;
 mod discover;
 pub mod doctor;
+mod driver_branch;
 mod fetch;
 mod headers;
 mod host_environment;
@@ -28,6 +29,8 @@ use serde::Serialize;
 
 pub use binary::Damage;
 pub use discover::{Discovery, discover};
+pub use doctor::installed_driver;
+pub use driver_branch::DriverBranch;
 pub use fetch::{DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, fetch};
 pub use headers::{HeaderError, HeaderExtraction, HeaderFolder, HeaderStaging, HeaderState};
 pub use host_environment::{HostEnvironment, user_cache};
@@ -123,8 +126,8 @@ pub enum ToolchainError {
         system: String,
     },
     #[error(
-        "{} holds no usable CUDA compiler{}; give the folder or the file of NVRTC 13.0 or newer \
-         (13.x), or leave the path out",
+        "{} holds no usable CUDA compiler{}; give the folder or the file of NVRTC 13.x or 12.9, \
+         or leave the path out",
         path.display(), rejected_file::listed(passed_over)
     )]
     Explicit {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::pins::FETCH_COMMAND;
 use super::receipt::ReceiptProblem;
 use super::search_places::{Source, file_name};
-use super::{Damage, Version};
+use super::{Damage, DriverBranch, Version};
 
 /// The role of a discovered file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -15,6 +16,8 @@ use super::{Damage, Version};
 pub enum Part {
     /// `libnvrtc`.
     Compiler,
+    /// Headers of a compiler that does not carry them.
+    Headers,
     /// `nvdisasm`.
     Nvdisasm,
     /// `cuobjdump`.
@@ -38,8 +41,8 @@ pub struct RejectedFile {
 /// Why something that was found is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// Another CUDA major version.
-    #[error("version {found}; 13.0 or newer (13.x) is needed")]
+    /// A release that is not supported.
+    #[error("version {found}; supported are 13.x and 12.9, and `{FETCH_COMMAND}` installs one")]
     WrongVersion {
         /// The version, as far as file names state it.
         found: String,
@@ -49,12 +52,14 @@ pub enum Reason {
     NoBuiltins,
     /// A compiler without bundled headers, and no include folder near it.
     #[error(
-        "version {version} has no bundled headers, and `cuda_fp16.h` is in none of: {}",
+        "version {version} has no bundled headers, and `{header}` is in none of: {}",
         joined(looked)
     )]
     NoHeaders {
         /// Version of the compiler.
         version: Version,
+        /// A header that kernels need.
+        header: &'static str,
         /// Include folders that were tried.
         looked: Vec<PathBuf>,
     },
@@ -80,6 +85,25 @@ pub enum Reason {
         /// Version of the compiler.
         compiler: Version,
     },
+    /// An assembler that is older than the PTX of the compiler, or whose machine code may need a newer driver.
+    #[error("version {found} is of another CUDA major version than the compiler ({compiler})")]
+    OtherMajorVersion {
+        /// Version of the tool.
+        found: Version,
+        /// Version of the compiler.
+        compiler: Version,
+    },
+    /// A compiler whose output the driver refuses.
+    #[error(
+        "usable without a GPU, but driver {driver} does not load its output: driver {} or newer is \
+         needed", DriverBranch::first_for(*version)
+    )]
+    NewerThanDriver {
+        /// Version of the compiler.
+        version: Version,
+        /// The driver of this machine.
+        driver: DriverBranch,
+    },
     /// Usable, but the user gave another path.
     #[error("usable, but another path was given")]
     PathGiven,
@@ -92,7 +116,7 @@ impl Part {
     /// File stem of the program; the compiler is a library.
     pub(super) const fn program(self) -> Option<&'static str> {
         match self {
-            Self::Compiler => None,
+            Self::Compiler | Self::Headers => None,
             Self::Nvdisasm => Some("nvdisasm"),
             Self::Cuobjdump => Some("cuobjdump"),
             Self::Ptxas => Some("ptxas"),
@@ -103,6 +127,7 @@ impl Part {
     pub(super) const fn package(self) -> &'static str {
         match self {
             Self::Compiler => "nvidia_cuda_nvrtc",
+            Self::Headers => "nvidia_cuda_runtime",
             Self::Nvdisasm => "nvidia_cuda_nvdisasm",
             Self::Cuobjdump => "nvidia_cuda_cuobjdump",
             Self::Ptxas => "nvidia_cuda_nvcc",

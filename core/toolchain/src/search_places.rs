@@ -93,6 +93,9 @@ fn explicit(path: &Path, naming: &Naming) -> Vec<Place> {
     whole.libraries.extend(direct.libraries);
     whole.programs.extend(direct.programs);
     whole.includes.extend(direct.includes);
+    if let Some(vendor) = path.parent().filter(|vendor| is_vendor(vendor)) {
+        whole.includes.extend(wheel_includes(vendor, path));
+    }
     whole.packages = packages_above(path);
     places.push(whole);
     places
@@ -106,16 +109,41 @@ fn flat(folder: &Path, source: Source) -> Place {
         root: folder.to_path_buf(),
         libraries: vec![folder.to_path_buf()],
         programs: vec![folder.to_path_buf(), above.join("bin")],
-        includes: vec![above.join("include")],
+        includes: match above.parent() {
+            Some(vendor) if is_vendor(vendor) => wheel_includes(vendor, above),
+            Some(_) | None => vec![above.join("include")],
+        },
         packages: None,
         only: None,
     }
 }
 
+fn is_vendor(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name == "nvidia")
+}
+
+/// The include folders of a package below `nvidia`: its own, and those of the packages that each have a part of the
+/// headers of CUDA 12.
+fn wheel_includes(vendor: &Path, root: &Path) -> Vec<PathBuf> {
+    let parts = ["cuda_runtime", "cuda_nvcc", "cuda_cccl"].map(|name| vendor.join(name));
+    let is_one_of_parts = is_of_split_layout(root);
+    let parts = parts.iter().filter(|_| is_one_of_parts).map(|part| part.join("include"));
+    let mut folders = vec![root.join("include")];
+    folders.extend(parts.filter(|folder| *folder != root.join("include")));
+    folders
+}
+
+/// Whether a file or folder is in the layout of packages before CUDA 13, where each package has a folder of its own:
+/// `nvidia/cuda_nvcc/bin/ptxas`.
+pub(super) fn is_of_split_layout(path: &Path) -> bool {
+    path.ancestors()
+        .find(|below| below.parent().is_some_and(is_vendor))
+        .is_some_and(|package| file_name(package).starts_with("cuda_"))
+}
+
 /// The packages folder around `…/nvidia/cu13/lib`, if this is one.
 fn packages_above(folder: &Path) -> Option<PathBuf> {
-    let vendor =
-        folder.ancestors().find(|above| above.file_name().is_some_and(|name| name == "nvidia"))?;
+    let vendor = folder.ancestors().find(|above| is_vendor(above))?;
     vendor.parent().map(Path::to_path_buf)
 }
 
@@ -145,7 +173,7 @@ fn wheels(packages: &Path, source: Source, naming: &Naming) -> Vec<Place> {
         source,
         libraries: naming.wheel_libraries.iter().map(|folder| root.join(folder)).collect(),
         programs: vec![root.join("bin")],
-        includes: vec![root.join("include")],
+        includes: wheel_includes(&vendor, &root),
         packages: Some(packages.to_path_buf()),
         only: None,
         root,

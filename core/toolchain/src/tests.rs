@@ -1,5 +1,7 @@
 //! Discovery on made-up folder trees: which compiler is chosen, and why others are not.
 
+mod older_drivers;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -121,7 +123,7 @@ const CASES: &[Case] = &[
                             usable, but another has priority"],
     },
     Case {
-        rule: "CUDA 12 is found and not used; Python 3.13 comes before 3.9",
+        rule: "CUDA 12.8 is found and not used; Python 3.13 comes before 3.9",
         files: &[
             "usr/local/cuda-12.8/lib64/libnvrtc.so.12",
             "usr/local/cuda-12.8/lib64/libnvrtc-builtins.so.12.8",
@@ -136,7 +138,8 @@ const CASES: &[Case] = &[
             "venv/lib/python3.13/site-packages/nvidia/cu13/lib/libnvrtc.so.13 13.5.37 bundled",
         ),
         passed_over: &[
-            "usr/local/cuda-12.8/lib64/libnvrtc.so.12: version 12.8; 13.0 or newer (13.x) is needed",
+            "usr/local/cuda-12.8/lib64/libnvrtc.so.12: version 12.8; supported are 13.x and 12.9, \
+                 and `lightbench doctor --fetch` installs one",
             "venv/lib/python3.9/site-packages/nvidia/cu13/lib/libnvrtc.so.13: \
                  usable, but another has priority",
         ],

@@ -20,8 +20,11 @@ pub struct Version {
 /// The first NVRTC with bundled headers.
 const FIRST_WITH_HEADERS: Version = Version::new(13, 3);
 
-/// The only major version whose cubins and PTX this program supports.
+/// The major version whose every release is supported.
 const SUPPORTED_MAJOR: u32 = 13;
+
+/// The one supported release of the major version before it, for older drivers.
+const SUPPORTED_BEFORE: Version = Version::new(12, 9);
 
 impl Version {
     /// A version without a third number.
@@ -45,7 +48,12 @@ impl Version {
     /// Whether an NVRTC of this version is used at all.
     #[must_use]
     pub const fn is_supported(self) -> bool {
-        self.major == SUPPORTED_MAJOR
+        self.major == SUPPORTED_MAJOR || self.same_release(SUPPORTED_BEFORE)
+    }
+
+    /// Whether some NVRTC of this major version is used.
+    pub(super) const fn is_supported_major(major: u32) -> bool {
+        major == SUPPORTED_MAJOR || major == SUPPORTED_BEFORE.major
     }
 
     /// Whether an NVRTC of this version has bundled headers.
@@ -102,6 +110,14 @@ mod tests {
         }
         assert!(Version::new(13, 3).has_bundled_headers());
         assert!(!Version::parse("13.2.99").unwrap().has_bundled_headers());
-        assert!(!Version::parse("12.9.1").unwrap().is_supported());
+        for (text, is_supported) in [
+            ("13.0", true),
+            ("13.5.37", true),
+            ("12.9.86", true),
+            ("12.8.93", false),
+            ("14.0", false),
+        ] {
+            assert_eq!(Version::parse(text).unwrap().is_supported(), is_supported, "{text}");
+        }
     }
 }

@@ -99,7 +99,7 @@ fn no_compiler(discovery: &Discovery, surroundings: &HostEnvironment) -> Finding
         )
         .at(given)
         .advice(
-            "give the folder or the file of NVRTC 13.x (LIGHTBENCH_TOOLCHAIN or the command \
+            "give the folder or the file of NVRTC 13.x or 12.9 (LIGHTBENCH_TOOLCHAIN or the command \
                  line), or leave the path out",
         );
     }
@@ -177,12 +177,16 @@ fn with_passed_over(mut finding: Finding, discovery: &Discovery, part: Part) -> 
             Reason::Later | Reason::PathGiven => {
                 format!("also found: {path} ({})", candidate.source)
             }
+            Reason::NewerThanDriver { .. } => {
+                format!("also found: {path} ({}): {}", candidate.source, candidate.reason)
+            }
             Reason::WrongVersion { .. }
             | Reason::NoBuiltins
             | Reason::NoHeaders { .. }
             | Reason::Damaged { .. }
             | Reason::Untrusted { .. }
-            | Reason::OlderThanCompiler { .. } => {
+            | Reason::OlderThanCompiler { .. }
+            | Reason::OtherMajorVersion { .. } => {
                 format!("found, not used: {path}: {}", candidate.reason)
             }
         });

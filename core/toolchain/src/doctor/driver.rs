@@ -1,17 +1,14 @@
 //! Doctor: the NVIDIA driver, its version, GPUs and permissions.
 
 use std::fs;
+use std::path::Path;
 
 use lightbench_device::{DescribedGpu, SheetError, cuda};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 
-use super::super::Version;
-use super::{Finding, HostEnvironment, State, Topic};
-
-/// The first driver branch that runs cubins of a CUDA 13.x compiler
-/// (CUDA Toolkit Release Notes, table "CUDA Toolkit and Minimum Required Driver Versions").
-const FIRST_BRANCH_FOR_13: u32 = 580;
+use super::super::{DriverBranch, Version};
+use super::{FETCH_COMMAND, Finding, HostEnvironment, State, Topic};
 
 /// The result of querying the driver's management library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +26,14 @@ pub(super) struct Gpu {
     pub(super) name: String,
     pub(super) compute_capability: (i32, i32),
     pub(super) memory_bytes: u64,
+}
+
+/// The driver's branch: from the kernel module's file below `system`, and where there is none (on Windows, for example)
+/// from the management library.
+#[must_use]
+pub fn installed_driver(system: &Path) -> Option<DriverBranch> {
+    let from_library = || DriverBranch::parse(&Nvml::init().ok()?.sys_driver_version().ok()?);
+    DriverBranch::of_kernel_module(system).or_else(from_library)
 }
 
 /// Queries the management library, loaded by name; its absence is a valid result.
@@ -116,21 +121,57 @@ fn version(driver: &Driver, compiler: Option<Version>) -> Finding {
         }
         Driver::Present { version, cuda, .. } => {
             let summary = format!("{version}, supports CUDA {cuda}");
-            let branch = version.split('.').next().and_then(|text| text.parse::<u32>().ok());
-            if branch.is_some_and(|branch| branch < FIRST_BRANCH_FOR_13) {
-                return Finding::new(Topic::Driver, State::Problem, summary)
-                    .note("programs of a CUDA 13.x compiler need driver 580 or newer")
-                    .advice("install driver 580 or newer (nvidia.com/drivers)");
-            }
-            let finding = Finding::new(Topic::Driver, State::Ok, summary);
-            match compiler {
-                Some(compiler) if cuda.is_earlier_release(compiler) => finding.note(format!(
-                    "older than the compiler ({compiler}): runs its cubins, not its PTX; \
-                         Lightbench loads cubins"
-                )),
-                Some(_) | None => finding,
+            match DriverBranch::parse(version).and_then(|branch| unfit(branch, compiler)) {
+                Some(unfit) => unfit.finding(summary),
+                None => fitting(Finding::new(Topic::Driver, State::Ok, summary), *cuda, compiler),
             }
         }
+    }
+}
+
+/// Why a driver does not load what the compiler generates.
+enum Unfit {
+    /// No supported compiler fits.
+    TooOld,
+    /// Another compiler fits.
+    OtherCompiler { compiler: Version },
+}
+
+fn unfit(branch: DriverBranch, compiler: Option<Version>) -> Option<Unfit> {
+    if branch < DriverBranch::FIRST_FOR_12 {
+        return Some(Unfit::TooOld);
+    }
+    let compiler = compiler.filter(|compiler| !branch.loads(*compiler))?;
+    Some(Unfit::OtherCompiler { compiler })
+}
+
+impl Unfit {
+    fn finding(self, summary: String) -> Finding {
+        let finding = Finding::new(Topic::Driver, State::Problem, summary);
+        let (first, current) = (DriverBranch::FIRST_FOR_12, DriverBranch::FIRST_FOR_13);
+        match self {
+            Self::TooOld => finding
+                .note(format!(
+                    "no kernel runs on this GPU: the oldest supported compiler, NVRTC 12.9, needs driver {first} or newer"
+                ))
+                .advice(format!(
+                    "install driver {first} or newer, {current} for NVRTC 13.x (nvidia.com/drivers)"
+                )),
+            Self::OtherCompiler { compiler } => finding
+                .note(format!(
+                    "does not load the output of NVRTC {compiler}, which needs driver {current} or newer; NVRTC 12.9 fits"
+                ))
+                .command(FETCH_COMMAND),
+        }
+    }
+}
+
+fn fitting(finding: Finding, cuda: Version, compiler: Option<Version>) -> Finding {
+    match compiler {
+        Some(compiler) if cuda.is_earlier_release(compiler) => finding.note(format!(
+            "older than the compiler ({compiler}): runs its cubins, not its PTX; Lightbench loads cubins"
+        )),
+        Some(_) | None => finding,
     }
 }
 

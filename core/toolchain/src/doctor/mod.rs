@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use super::{HostEnvironment, discover};
 
-/// The command that installs the compiler and its tools.
-pub const FETCH_COMMAND: &str = "lightbench doctor --fetch";
+pub use super::pins::FETCH_COMMAND;
+pub use driver::installed_driver;
 
 /// All findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -76,7 +76,22 @@ fn the_driver_is_matched_to_the_compiler() {
     let on = |driver: &Driver| driver_findings(driver, &surroundings, compiler);
     check(&on(&Driver::Absent), Topic::Driver, State::Info, "need none");
     check(&on(&present("580.95.05")), Topic::Driver, State::Ok, "runs its cubins, not its PTX");
-    check(&on(&present("550.54")), Topic::Driver, State::Problem, "580 or newer");
+    check(&on(&present("550.54")), Topic::Driver, State::Problem, "NVRTC 12.9 fits");
+    check(&on(&present("550.54")), Topic::Driver, State::Problem, FETCH_COMMAND);
+    check(
+        &on(&present("470.256.02")),
+        Topic::Driver,
+        State::Problem,
+        "driver 525 or newer, 580 for",
+    );
+    let with_12 = |version: &str| {
+        driver_findings(&present(version), &surroundings, Some(Version::new(12, 9)))
+    };
+    check(&with_12("550.54"), Topic::Driver, State::Ok, "550.54");
+    check(&with_12("580.95.05"), Topic::Driver, State::Ok, "580.95.05");
+    check(&with_12("470.256.02"), Topic::Driver, State::Problem, "no kernel runs on this GPU");
+    let without = driver_findings(&present("550.54"), &surroundings, None);
+    check(&without, Topic::Driver, State::Ok, "550.54");
     check(&on(&present("580.95.05")), Topic::Gpu, State::Ok, "compute capability 9.0, 8 GiB");
     let Driver::Present { version, cuda, gpus, .. } = present("580.95.05") else { unreachable!() };
     let other = Card::find("gh200").unwrap().unwrap();

@@ -204,6 +204,8 @@ fn check_installed(packages: &Path, set: PinnedSet) -> Result<(), FetchError> {
                 .compiler
                 .as_ref()
                 .is_some_and(|(nvrtc, _)| nvrtc.version.to_string() == pin.version),
+            // A compiler without the headers that it needs is not found.
+            Part::Headers => found.compiler.is_some(),
             Part::Nvdisasm => found.nvdisasm.is_some(),
             Part::Cuobjdump => found.cuobjdump.is_some(),
             Part::Ptxas => found.ptxas.is_some(),

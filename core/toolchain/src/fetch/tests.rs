@@ -52,7 +52,7 @@ fn fetch_on(
     cancelled: &dyn Fn() -> bool,
 ) -> (Result<PathBuf, FetchError>, Vec<FetchEvent>) {
     let mut events = Vec::new();
-    let request = FetchRequest { set: PinnedSet::Compiler, limit };
+    let request = FetchRequest { set: PinnedSet::Compiler13, limit };
     let result =
         fetch(&trees::surroundings(root), request, cancelled, &mut |event| events.push(event));
     (result, events)
@@ -145,7 +145,7 @@ fn a_cancelled_fetch_ends_at_once_with_all_it_started() {
     let root = machine(NEVER_ENDS);
     let begin = Instant::now();
     let started = AtomicBool::new(false);
-    let request = FetchRequest { set: PinnedSet::Compiler, limit: LONG };
+    let request = FetchRequest { set: PinnedSet::Compiler13, limit: LONG };
     let result = fetch(
         &trees::surroundings(root.path()),
         request,
@@ -199,7 +199,7 @@ fn without_pip_or_a_cache_the_error_says_what_to_do() {
 
     fs::write(root.path().join("file"), "").unwrap();
     let mut surroundings = trees::surroundings(root.path());
-    let request = FetchRequest { set: PinnedSet::Compiler, limit: LONG };
+    let request = FetchRequest { set: PinnedSet::Compiler13, limit: LONG };
     for (cache, expected) in
         [(Some(root.path().join("file/cache")), "cannot write"), (None, "no cache folder")]
     {
