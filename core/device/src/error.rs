@@ -44,6 +44,15 @@ pub enum DeviceError {
         /// The newest CUDA version that the driver supports.
         driver: (u32, u32),
     },
+    /// The machine code is of a newer CUDA major version than the driver.
+    #[error(
+        "the driver (CUDA {}.{}) does not load machine code of a CUDA 13 compiler: `lightbench doctor --fetch` fetches the \
+         compiler that fits", driver.0, driver.1
+    )]
+    NewerCubin {
+        /// The newest CUDA version that the driver supports.
+        driver: (u32, u32),
+    },
     /// The CUDA driver refuses a call.
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -80,6 +89,7 @@ impl DeviceError {
             | Self::Demand(_)
             | Self::Driver(_)
             | Self::NewerPtx { .. }
+            | Self::NewerCubin { .. }
             | Self::TensorMap { .. }
             | Self::Library(_)
             | Self::Passing(_) => false,
@@ -141,7 +151,8 @@ pub enum OpenError {
     NoDriver(&'static str),
     /// The driver is older than the compiler.
     #[error(
-        "the driver supports CUDA {}.{}; kernels compiled here need the driver of CUDA {}.{}", found.0, found.1, oldest.0, oldest.1
+        "the driver supports CUDA {}.{}; kernels compiled here need the driver of CUDA {}.{} or newer (`lightbench doctor` \
+         names it)", found.0, found.1, oldest.0, oldest.1
     )]
     OldDriver {
         /// The driver's version.

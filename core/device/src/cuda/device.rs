@@ -18,6 +18,7 @@ use super::driver::{
 use super::guards::Guards;
 use super::memory::{GUARD, GuardViolation, Memory, Source};
 use super::memory_exchange::{self, DeviceMemoryExchange};
+use super::older_driver::Layouts;
 use super::prepared::{Action, Prepared};
 use super::staging::Staging;
 use super::stopwatch::{Stopwatch, StopwatchError};
@@ -36,17 +37,32 @@ use crate::virtual_device::Watch;
 /// Checks that a GPU does not perform.
 const NOT_CHECKED: [&str; 3] = ["exact bounds", "uninitialised values", "data races"];
 
+/// The byte of an ELF file with the version of its binary interface, and that version in cubins of CUDA 13, which drivers of
+/// CUDA 12 do not load.
+const ELF_ABI_VERSION: usize = 8;
+const ABI_OF_CUDA_13: u8 = 8;
+const FIRST_FOR_CUDA_13: (u32, u32) = (13, 0);
+
+/// A module on the GPU.
+#[derive(Debug)]
+struct Module {
+    loaded: LoadedModule,
+    layouts: Layouts,
+}
+
 /// One CUDA GPU. Fields are dropped in this order: the context last.
 #[derive(Debug)]
 pub struct CudaDevice {
     description: Description,
+    /// The newest CUDA version that the driver supports.
+    driver: (u32, u32),
     gpu: Gpu,
     source: Source,
     staging: Staging,
     guards: Option<Guards>,
     mailbox: DeviceMemoryExchange,
     buffers: Vec<Option<Buffer>>,
-    modules: Vec<LoadedModule>,
+    modules: Vec<Module>,
     /// Made when something is timed.
     stopwatch: Option<Stopwatch>,
     pub(super) timekeeping: Timekeeping,
@@ -128,6 +144,7 @@ impl CudaDevice {
         let staging = Staging::new()?;
         Ok(Self {
             description,
+            driver: driver.version,
             gpu,
             source,
             staging,
@@ -168,9 +185,13 @@ impl CudaDevice {
         let values = self.values(&launch.arguments)?;
         let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
         let unknown = || LaunchError::UnknownKernel(launch.kernel.clone());
-        let kernel = module.kernel(&launch.kernel)?.ok_or_else(unknown)?;
+        let kernel = module.loaded.kernel(&launch.kernel)?.ok_or_else(unknown)?;
         function::prepare(self.gpu, kernel, launch)?;
-        Ok((kernel, function::parameters(kernel, &values)?))
+        let layout = match &module.layouts {
+            Layouts::Driver => function::layout(kernel)?,
+            Layouts::Ptx(known) => known.get(&launch.kernel).cloned().ok_or_else(unknown)?,
+        };
+        Ok((kernel, function::parameters(layout, &values)?))
     }
 
     fn prepared_work(&self, work: &Work) -> Result<Prepared, DeviceError> {
@@ -307,13 +328,19 @@ impl CudaDevice {
 impl CudaDevice {
     /// The PTX, if its version is one that the driver compiles.
     fn compiled_by_driver<'p>(&self, ptx: &'p str) -> Result<&'p str, DeviceError> {
-        let DeviceKind::Cuda { driver, .. } = &self.description.kind else { return Ok(ptx) };
-        match header::newer_than_driver(ptx, *driver) {
-            Some((written, newest)) => {
-                Err(DeviceError::NewerPtx { written, newest, driver: *driver })
-            }
+        let driver = self.driver;
+        match header::newer_than_driver(ptx, driver) {
+            Some((written, newest)) => Err(DeviceError::NewerPtx { written, newest, driver }),
             None => Ok(ptx),
         }
+    }
+
+    fn loaded_by_driver<'c>(&self, cubin: &'c [u8]) -> Result<&'c [u8], DeviceError> {
+        let of_13 = cubin.get(ELF_ABI_VERSION).is_some_and(|version| *version >= ABI_OF_CUDA_13);
+        if of_13 && self.driver < FIRST_FOR_CUDA_13 {
+            return Err(DeviceError::NewerCubin { driver: self.driver });
+        }
+        Ok(cubin)
     }
 }
 
@@ -324,10 +351,12 @@ impl Device for CudaDevice {
 
     fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError> {
         self.context.enter()?;
-        self.modules.push(match image.cubin {
-            Some(cubin) => LoadedModule::from_cubin(cubin)?,
+        let loaded = match image.cubin {
+            Some(cubin) => LoadedModule::from_cubin(self.loaded_by_driver(cubin)?)?,
             None => LoadedModule::from_ptx(self.compiled_by_driver(image.ptx)?)?,
-        });
+        };
+        let layouts = Layouts::new(self.driver, image.ptx);
+        self.modules.push(Module { loaded, layouts });
         Ok(ModuleId(self.modules.len() - 1))
     }
 
@@ -374,7 +403,7 @@ impl Device for CudaDevice {
         self.context.enter()?;
         let module = self.modules.get(module.0).ok_or(DeviceError::Unknown("module"))?;
         let unknown = || VariableError::Unknown(symbol.to_owned());
-        let mut variable = module.variable(symbol)?.ok_or_else(unknown)?;
+        let mut variable = module.loaded.variable(symbol)?.ok_or_else(unknown)?;
         let (size, given) = (variable.bytes() as u64, bytes.len() as u64);
         if given > size {
             return Err(VariableError::Size { name: symbol.to_owned(), bytes: size, given }.into());

@@ -15,14 +15,15 @@ use cudarc::driver::sys::{
     CUresult, CUstream, CUuuid,
 };
 
+use super::older_driver;
 use crate::error::{DriverError, OpenError};
 use crate::execution::Launch;
 
 /// Name of the library on this platform.
 const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
-/// The oldest driver that accepts the output of NVRTC 13.
-const OLDEST: (u32, u32) = (13, 0);
+/// The oldest driver that accepts the output of NVRTC 12.9.
+const OLDEST: (u32, u32) = (12, 0);
 
 /// Limit on the driver's messages about PTX.
 const LOG_BYTES: usize = 16 << 10;
@@ -125,8 +126,13 @@ pub(super) struct Context(CUcontext);
 impl Context {
     pub(super) fn new(gpu: Gpu) -> Result<Self, DriverError> {
         let mut context: CUcontext = ptr::null_mut();
-        // SAFETY: writes one handle through a valid pointer; no parameters is allowed.
-        let code = unsafe { sys::cuCtxCreate_v4(&raw mut context, ptr::null_mut(), 0, gpu.0) };
+        let handle = &raw mut context;
+        let code = match older_driver::create_context() {
+            // SAFETY: writes one handle through a valid pointer; no parameters is allowed.
+            None => unsafe { sys::cuCtxCreate_v4(handle, ptr::null_mut(), 0, gpu.0) },
+            // SAFETY: as above.
+            Some(create) => unsafe { create(handle, 0, gpu.0) },
+        };
         checked("cuCtxCreate", code)?;
         Ok(Self(context))
     }

@@ -4,6 +4,7 @@ use cudarc::driver::sys::{CUdevice_attribute, CUfunction_attribute};
 use lightbench_virtual_gpu::LaunchError;
 
 use super::driver::{Gpu, Kernel};
+use super::older_driver::Layout;
 use crate::error::DeviceError;
 use crate::execution::Launch;
 
@@ -61,14 +62,19 @@ fn prepare_clusters(gpu: Gpu, kernel: Kernel, size: [u32; 3]) -> Result<(), Devi
     Ok(())
 }
 
-/// The bytes of all parameters at their offsets.
-pub(super) fn parameters(kernel: Kernel, values: &[Vec<u8>]) -> Result<Vec<u8>, DeviceError> {
+/// The parameters of a kernel, as the driver lists them.
+pub(super) fn layout(kernel: Kernel) -> Result<Layout, DeviceError> {
     let mut layout = Vec::new();
     while let Some(next) =
         kernel.parameter(layout.len())?.filter(|_| layout.len() < MOST_PARAMETERS)
     {
         layout.push(next);
     }
+    Ok(layout)
+}
+
+/// The bytes of all parameters at their offsets.
+pub(super) fn parameters(layout: Layout, values: &[Vec<u8>]) -> Result<Vec<u8>, DeviceError> {
     let (expected, found) = (layout.len(), values.len());
     if expected != found {
         return Err(LaunchError::ArgumentCount { expected, found }.into());

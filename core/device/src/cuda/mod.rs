@@ -2,7 +2,7 @@
 //!
 //! The driver's library is loaded when a GPU is opened and is not linked, so that the program runs on machines without
 //! it. `driver.rs` contains the calls, each checked; `block.rs` the calls about memory and `stream.rs` those about
-//! order and time; `tensor_map.rs` encodes descriptors. `cupti.rs` calls the library of time stamps and `cublas.rs` the library that runs as a baseline. All
+//! order and time; `tensor_map.rs` encodes descriptors. `older_driver.rs` supplies what drivers of CUDA 12 lack. `cupti.rs` calls the library of time stamps and `cublas.rs` the library that runs as a baseline. All
 //! other files are safe code.
 
 mod attributes;
@@ -18,6 +18,7 @@ mod guards;
 mod instruments;
 mod memory;
 mod memory_exchange;
+mod older_driver;
 mod prepared;
 mod staging;
 mod stamps;

@@ -10,6 +10,7 @@ use cudarc::driver::sys::{
 use lightbench_units::Seconds;
 
 use super::driver::checked;
+use super::older_driver;
 use crate::error::DriverError;
 
 /// A stream that does not synchronise with the default stream.
@@ -175,8 +176,13 @@ impl Event {
     /// The time from this mark to a later one; both were reached.
     pub(super) fn until(&self, later: &Self) -> Result<Seconds, DriverError> {
         let mut milliseconds = 0.0_f32;
-        // SAFETY: both marks were recorded; writes one number through a valid pointer.
-        let code = unsafe { sys::cuEventElapsedTime_v2(&raw mut milliseconds, self.0, later.0) };
+        let time = &raw mut milliseconds;
+        let code = match older_driver::elapsed_time() {
+            // SAFETY: both marks were recorded; writes one number through a valid pointer.
+            None => unsafe { sys::cuEventElapsedTime_v2(time, self.0, later.0) },
+            // SAFETY: as above.
+            Some(elapsed) => unsafe { elapsed(time, self.0, later.0) },
+        };
         checked("cuEventElapsedTime", code)?;
         Ok(Seconds(f64::from(milliseconds) * 1e-3))
     }

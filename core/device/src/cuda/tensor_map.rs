@@ -1,6 +1,6 @@
 //! Tensor maps in the driver's form.
 //!
-//! The functions exist since CUDA 12.0, and [`Driver::load`](super::driver::Driver::load) refuses drivers before 13.0.
+//! The functions exist since CUDA 12.0, and [`Driver::load`](super::driver::Driver::load) refuses drivers before it.
 #![expect(unsafe_code, reason = "calls into the CUDA driver, which is loaded at run time")]
 
 use std::ffi::c_void;

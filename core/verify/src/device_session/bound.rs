@@ -455,7 +455,7 @@ pub(super) fn failure_from_device_error(error: &DeviceError) -> SessionFailure {
         | DeviceError::Library(_) => SessionFailure::Launch(text),
         DeviceError::Buffer(_) => SessionFailure::Memory(text),
         DeviceError::Unknown(_) => SessionFailure::Order(text),
-        DeviceError::Driver(_) => SessionFailure::Device(text),
+        DeviceError::Driver(_) | DeviceError::NewerCubin { .. } => SessionFailure::Device(text),
         DeviceError::Passing(_) => SessionFailure::Outputs(text),
     }
 }
