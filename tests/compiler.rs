@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use lightbench_core::toolchain::{HostEnvironment, Toolchain, discover};
+use lightbench_core::toolchain::{HostEnvironment, PinnedSet, Toolchain, discover};
 
 use crate::skip::skip;
 
@@ -31,6 +31,17 @@ pub(crate) fn required() -> Option<&'static Found> {
         skip(missing, "LIGHTBENCH_REQUIRE_COMPILER");
     }
     found
+}
+
+/// The folder of a set of packages in the user's cache, if it was fetched.
+pub(crate) fn fetched(set: PinnedSet) -> Option<PathBuf> {
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_lightbench"));
+    let said = doctor.args(["doctor", "--json"]).stdin(Stdio::null()).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let cache = findings.iter().find(|finding| finding["topic"] == "cache").unwrap();
+    let folder = Path::new(cache["at"].as_str()?).join("toolchain").join(set.folder_name());
+    folder.is_dir().then_some(folder)
 }
 
 /// Runs the program as it is installed here, with the surroundings that the tests were started in.

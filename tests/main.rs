@@ -66,6 +66,9 @@ mod null;
 /// Numbers and what they mean.
 #[cfg(test)]
 mod numbers;
+/// The compiler for older drivers.
+#[cfg(test)]
+mod older_compiler;
 /// The program as a user runs it.
 #[cfg(test)]
 mod program;

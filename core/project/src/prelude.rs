@@ -109,6 +109,11 @@ pub fn headers<'a>(
     headers
 }
 
+/// The names of all headers with a substitute.
+pub fn stand_in_names() -> impl Iterator<Item = &'static str> {
+    STAND_INS.iter().map(|(name, _)| *name)
+}
+
 /// Whether a header of this name is stood in for.
 pub fn stands_in(name: &str) -> bool {
     STAND_INS.iter().any(|(known, _)| *known == name)
