@@ -54,7 +54,8 @@ fn kernels_get_verdicts_with_headers_from_folders() {
     }
     // `cuda_bf16.h` and a parameter; cooperative groups or CUB.
     for (project, kernel) in [("rmsnorm", "registers"), ("vector-sum", "naive")] {
-        let arguments = ["run", project, "--kernel", kernel, "--device", "virtual:h200", "--no-times"];
+        let arguments =
+            ["run", project, "--kernel", kernel, "--device", "virtual:h200", "--no-times"];
         let said = run(&bench, &toolchain, &arguments);
         said.expect(0, &[&format!("{kernel} is correct")]);
     }

@@ -44,6 +44,9 @@ pub use rejected_file::{Part, Reason, RejectedFile};
 pub use search_places::Source;
 pub use version::Version;
 
+/// The command that installs the compiler and its tools.
+pub const FETCH_COMMAND: &str = "lightbench doctor --fetch";
+
 /// A compiler that can be used, and the tools found with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Toolchain {

@@ -5,9 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::DriverBranch;
 use super::rejected_file::Part;
 
-/// The command that installs the compiler and its tools.
-pub const FETCH_COMMAND: &str = "lightbench doctor --fetch";
-
 /// One package at one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {

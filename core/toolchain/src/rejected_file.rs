@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::pins::FETCH_COMMAND;
 use super::receipt::ReceiptProblem;
 use super::search_places::{Source, file_name};
-use super::{Damage, DriverBranch, Version};
+use super::{Damage, DriverBranch, FETCH_COMMAND, Version};
 
 /// The role of a discovered file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

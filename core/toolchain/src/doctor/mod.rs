@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{HostEnvironment, discover};
 
-pub use super::pins::FETCH_COMMAND;
+pub use super::FETCH_COMMAND;
 pub use driver::installed_driver;
 
 /// All findings.
