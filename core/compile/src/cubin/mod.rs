@@ -13,7 +13,9 @@ mod tests;
 use std::collections::BTreeMap;
 
 use object::read::elf::ElfFile64;
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags, SymbolKind};
+use object::{
+    Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolFlags, SymbolKind,
+};
 
 use info::{Attribute, attributes};
 
@@ -115,6 +117,13 @@ pub fn read(bytes: &[u8]) -> Result<Cubin, CubinError> {
     for section in file.sections() {
         let Ok(name) = section.name() else { continue };
         section_facts(&mut cubin, &mut kernels, name, section.size());
+        if let SectionFlags::Elf { sh_flags } = section.flags()
+            && let Some(count) = barriers(sh_flags.0)
+            && let Some(kernel) =
+                name.strip_prefix(".text.").and_then(|symbol| kernels.get_mut(symbol))
+        {
+            kernel.barriers = Some(count);
+        }
         let Some(rest) = name.strip_prefix(".nv.info") else { continue };
         let Ok(data) = section.data() else { continue };
         for attribute in attributes(data) {
@@ -142,6 +151,12 @@ type Kernels = BTreeMap<String, CubinKernel>;
 fn architecture(flags: u32, abi_version: u8) -> Option<u32> {
     let number = if abi_version >= 8 { (flags >> 8) & 0xff } else { flags & 0xff };
     (number > 0).then_some(number)
+}
+
+/// The named barriers of a kernel, which CUDA 12 writes into the flags of its code section; CUDA 13 has an attribute, and
+/// zeros here.
+fn barriers(flags: u64) -> Option<u32> {
+    u32::try_from((flags >> 20) & 0x7f).ok().filter(|count| *count > 0)
 }
 
 fn entries(file: &ElfFile64<'_>) -> Kernels {

@@ -1,5 +1,6 @@
 //! The cubins under `tests/data/cubins` were compiled with NVRTC 13.5 from the sources beside
-//! them; the figures are those of `cuobjdump -res-usage` 13.5 and of the sources' signatures.
+//! them, the one with `cuda_12` in its name with NVRTC 12.9; the figures are those of
+//! `cuobjdump -res-usage` 13.5 and of the sources' signatures.
 
 use proptest::prelude::*;
 
@@ -24,6 +25,8 @@ const PRESSURE: [(u32, &[u8]); 4] = [
     (90, cubin!("pressure.sm_90")),
     (120, cubin!("pressure.sm_120")),
 ];
+
+const OF_CUDA_12: &[u8] = cubin!("scale.cuda_12.sm_90");
 
 /// REG, STACK, SHARED, CONSTANT[0] of `cuobjdump -res-usage`.
 fn check(bytes: &[u8], symbol: &str, expected: (u32, u32, u64, u64)) -> CubinKernel {
@@ -81,6 +84,19 @@ fn parameters_are_those_of_the_signature() {
         assert_eq!((&sizes[..], kernel.max_threads), (&[8, 8, 24][..], None));
         assert_eq!(kernel.frame_bytes, Some(24));
     }
+}
+
+#[test]
+fn a_cubin_of_cuda_12_has_the_same_facts() {
+    let kernel = check(OF_CUDA_12, "scale", (14, 0, 1536, 561));
+    let of_13 = check(SCALE[2].1, "scale", (14, 0, 1536, 561));
+    assert_eq!(kernel.parameters, of_13.parameters);
+    assert_eq!((kernel.barriers, of_13.barriers), (Some(1), Some(1)));
+    assert_eq!(kernel.max_threads, Some([128, 1, 1]));
+    assert_eq!(check(OF_CUDA_12, "_Z4copyIdEvPT_PKS0_", (10, 0, 0, 544)).barriers, None);
+    let cubin = read(OF_CUDA_12).unwrap();
+    assert_eq!(cubin.architecture, Some(90));
+    assert_eq!(cubin.constant_bytes, BTreeMap::from([(3, 96)]));
 }
 
 #[test]
