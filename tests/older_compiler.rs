@@ -2,10 +2,10 @@
 //!
 //! Without it a test prints that it is skipped and passes; with `LIGHTBENCH_REQUIRE_COMPILER_12` it fails.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use lightbench_core::project::prelude;
 use lightbench_core::toolchain::PinnedSet;
-use serde_json::Value;
 
 use crate::compiler;
 use crate::program::{Bench, Said, copy_folder, repository};
@@ -22,7 +22,7 @@ fn required() -> Option<PathBuf> {
 }
 
 /// Runs the program with that compiler and nothing else of the machine.
-fn run(bench: &Bench, toolchain: &PathBuf, arguments: &[&str]) -> Said {
+fn run(bench: &Bench, toolchain: &Path, arguments: &[&str]) -> Said {
     let mut command = bench.command(arguments);
     command.env("LIGHTBENCH_TOOLCHAIN", toolchain).env_remove("PATH");
     Said::from(command.output().unwrap())
@@ -36,10 +36,9 @@ fn facts_and_listings_have_source_lines() {
     let check = ["check", "scale", "--kernel", "naive", "--json"];
     let document = run(&bench, &toolchain, &[&check[..], &["--sass", "--ptx"]].concat()).json();
     let kernel = &document["kernels"][0];
-    let is_at = |line: u64| move |entry: &&Value| entry["source"][0]["line"] == line;
     let sass = kernel["sass"][0]["instructions"].as_array().unwrap();
     let store = sass.iter().find(|it| it["opcode"].as_str().unwrap().starts_with("STG")).unwrap();
-    assert!(is_at(10)(&store), "{store}");
+    assert_eq!(store["source"][0]["line"], 10, "{store}");
     let said = run(&bench, &toolchain, &["check", "scale", "--kernel", "naive", "--ptx"]);
     said.expect(0, &[".version 8.8", "kernels/naive.cu:10", "index.cuh:4"]);
 }
@@ -65,16 +64,12 @@ fn kernels_get_verdicts_with_headers_from_folders() {
 fn every_stand_in_for_a_host_header_compiles() {
     let Some(toolchain) = required() else { return };
     let bench = Bench::with_empty_cache();
-    let names = lightbench_core::project::prelude::stand_in_names();
-    let mut text: String = names.map(|name| format!("#include <{name}>\n")).collect();
-    for name in ["cuda_fp8.h", "cuda_fp6.h", "cuda_fp4.h", "mma.h", "cooperative_groups.h"] {
-        text.push_str(&format!("#include <{name}>\n"));
-    }
-    text.push_str(
-        "__global__ void largest(float* y, const __grid_constant__ CUtensorMap map) {\n\
+    let own = ["cuda_fp8.h", "cuda_fp6.h", "cuda_fp4.h", "mma.h", "cooperative_groups.h"];
+    let names = prelude::stand_in_names().chain(own);
+    let includes: Vec<String> = names.map(|name| format!("#include <{name}>\n")).collect();
+    let kernel = "__global__ void largest(float* y, const __grid_constant__ CUtensorMap map) {\n\
          std::tuple<int, float> pair{1, 2.0f};\n\
-         y[threadIdx.x] = std::max(std::get<1>(pair), std::numeric_limits<float>::max());\n}\n",
-    );
-    std::fs::write(bench.path().join("all.cu"), text).unwrap();
+         y[threadIdx.x] = std::max(std::get<1>(pair), std::numeric_limits<float>::max());\n}\n";
+    std::fs::write(bench.path().join("all.cu"), includes.concat() + kernel).unwrap();
     run(&bench, &toolchain, &["check", "all.cu"]).expect(0, &["largest"]);
 }
