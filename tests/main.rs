@@ -17,6 +17,9 @@ mod check;
 /// The compiler to test with.
 #[cfg(test)]
 mod compiler;
+/// CuTe kernels, and libraries of headers.
+#[cfg(test)]
+mod cutlass;
 /// Kernels with known defects, beside their corrected twins.
 #[cfg(test)]
 mod defects;

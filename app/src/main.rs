@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lightbench::args::{Arguments, Command, Tour};
-use lightbench::commands;
+use lightbench::commands::{self, user_settings};
 use lightbench::outcome::{Outcome, Status};
 use lightbench::session::{Display, Session, display};
 use lightbench::table;
@@ -16,7 +16,12 @@ fn main() -> ExitCode {
     if let Some(columns) = terminal_columns() {
         table::fit_terminal(columns);
     }
-    let session = Session::for_process(&arguments.places);
+    let mut session = Session::for_process(&arguments.places);
+    match &arguments.command {
+        // The parent of these processes has read the settings.
+        Some(Command::Worker | Command::LaunchOnce(_) | Command::HoldClocks(_)) => {}
+        Some(_) | None => user_settings::apply(&mut session),
+    }
     let outcome = match &arguments.command {
         None => return window(session, arguments.open),
         Some(Command::Worker) => return commands::worker::run(),

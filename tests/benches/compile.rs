@@ -167,8 +167,9 @@ fn large_job() -> CompileJob {
         source: Source::Cuda(CudaSource {
             name: "series.cu".to_owned(),
             text: text.to_owned(),
-            headers: lightbench_core::project::prelude::headers(&[], &[], std::iter::empty()),
+            headers: lightbench_core::project::prelude::headers(&[], &[], std::iter::empty(), &[]),
             name_expressions: (8..18).map(|terms| format!("series<{}>", 4 * terms)).collect(),
+            libraries: Vec::new(),
             options: Vec::new(),
         }),
         target: Target { capability: ComputeCapability(9, 0), portability: Portability::Portable },

@@ -27,5 +27,5 @@ pub mod run;
 pub mod search;
 pub mod suggest;
 pub mod tour;
-mod user_settings;
+pub mod user_settings;
 pub mod worker;

@@ -15,6 +15,15 @@ pub(super) fn settings_file(session: &Session) -> Option<PathBuf> {
     Some(session.state.as_ref()?.join(SETTINGS))
 }
 
+/// Completes the environment of a session by the folders and programs that the settings name. Settings that cannot be
+/// read, which the doctor reports, count as the defaults.
+pub fn apply(session: &mut Session) {
+    let settings = settings(session).unwrap_or_default();
+    let host = &mut session.host;
+    host.cutlass = host.cutlass.take().or(settings.libraries.cutlass);
+    host.interpreter = host.interpreter.take().or(settings.python.interpreter);
+}
+
 /// The settings; the defaults if there is no file.
 ///
 /// # Errors

@@ -34,6 +34,15 @@ pub struct Settings {
     /// or host.
     pub models: ModelSettings,
     pub python: PythonSettings,
+    pub libraries: LibrarySettings,
+}
+
+/// Libraries of headers for kernels. Only the user's settings say where they lie, never a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LibrarySettings {
+    /// A checkout of CUTLASS or its include folder; `None` takes the Python package `nvidia-cutlass`.
+    pub cutlass: Option<PathBuf>,
 }
 
 /// The Python interpreter. Only the user's settings name it, never a project.
@@ -140,6 +149,7 @@ impl Default for Settings {
             search: SearchPlan::default(),
             models: ModelSettings::default(),
             python: PythonSettings::default(),
+            libraries: LibrarySettings::default(),
         }
     }
 }
@@ -224,6 +234,9 @@ mod tests {
         let python = Settings::from_ron(python).unwrap().python;
         assert_eq!(python.interpreter.as_deref(), Some(Path::new("/env")));
         assert_eq!(python.without_sandbox, WithoutSandbox::Permitted);
+        let libraries =
+            Settings::from_ron("(libraries: (cutlass: Some(\"/cutlass\")))").unwrap().libraries;
+        assert_eq!(libraries.cutlass.as_deref(), Some(Path::new("/cutlass")));
         check("(schema: 7)", Err("newer"));
         check("(theme: green)", Err("green"));
         check("(search: (minutes: Some(0.0)))", Err("0 is not a valid limit"));

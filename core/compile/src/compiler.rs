@@ -3,6 +3,7 @@
 //! Workers start and headers are extracted on demand: a cache hit starts no process and extracts no headers.
 
 mod batch;
+mod header_libraries;
 mod python;
 
 use std::fs;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_project::candidate::LibraryVersion;
 use lightbench_toolchain::doctor::FETCH_COMMAND;
 use lightbench_toolchain::{
     HeaderError, HeaderExtraction, HeaderFolder, HeaderState, Headers, Toolchain,
@@ -37,6 +39,7 @@ use super::protocol::{
 use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
 
+use header_libraries::ReadLibraries;
 use python::Python;
 
 pub use batch::{Batch, BatchJob};
@@ -59,9 +62,11 @@ pub struct Compiler {
     folder: Option<PathBuf>,
     cache: Option<Cache>,
     headers: Option<IncludeFolders>,
+    libraries: ReadLibraries,
     /// Maximum number of parallel compilations.
     workers: NonZeroUsize,
-    pool: Option<WorkerPool<CompileProtocol>>,
+    /// The workers, by the folders that they may read.
+    pools: Vec<(Vec<PathBuf>, WorkerPool<CompileProtocol>)>,
     tool_worker: Option<CompileWorker>,
     /// Generates PTX from Triton kernels.
     python: Python,
@@ -94,6 +99,8 @@ pub struct Compiled {
     pub artifact: Artifact,
     /// Source of the result.
     pub origin: Origin,
+    /// The libraries that the kernel names, as they were compiled.
+    pub libraries: Vec<LibraryVersion>,
 }
 
 /// Source of a result.
@@ -129,8 +136,9 @@ impl Compiler {
             folder,
             cache,
             headers: None,
+            libraries: ReadLibraries::default(),
             workers: processors().min(MOST_WORKERS),
-            pool: None,
+            pools: Vec::new(),
             tool_worker: None,
             python: Python::default(),
             notices: Vec::new(),
@@ -140,7 +148,7 @@ impl Compiler {
     /// Sets the maximum number of parallel compilations, instead of one for each processor.
     #[must_use]
     pub fn with_workers(mut self, most: NonZeroUsize) -> Self {
-        (self.workers, self.pool) = (most, None);
+        (self.workers, self.pools) = (most, Vec::new());
         self
     }
 
@@ -169,7 +177,8 @@ impl Compiler {
 
     /// Takes the record of how replaced workers ended since the previous call.
     pub fn take_replaced(&mut self) -> Vec<Death> {
-        let mut replaced = self.pool.as_mut().map(WorkerPool::take_replaced).unwrap_or_default();
+        let pools = self.pools.iter_mut();
+        let mut replaced: Vec<Death> = pools.flat_map(|(_, pool)| pool.take_replaced()).collect();
         replaced.extend(self.tool_worker.iter_mut().flat_map(CompileWorker::take_replaced));
         replaced
     }
@@ -219,7 +228,7 @@ impl Compiler {
             self.add_notice(Notice::NotAssembled);
             let artifact = artifact::from_assembler(text.to_owned(), None, names)
                 .map_err(CompileError::Rejected)?;
-            return Ok(Compiled { artifact, origin: Origin::Assembler });
+            return Ok(Compiled { artifact, origin: Origin::Assembler, libraries: Vec::new() });
         };
         let key = job.key(&identity(&ptxas.program, "ptxas"));
         let (answer, origin) = match self.cached(key) {
@@ -236,7 +245,7 @@ impl Compiler {
         };
         let artifact = artifact::from_assembler(text.to_owned(), Some(answer), names)
             .map_err(CompileError::Rejected)?;
-        Ok(Compiled { artifact, origin })
+        Ok(Compiled { artifact, origin, libraries: Vec::new() })
     }
 
     /// The machine instructions of an artifact, with the source line of each.
@@ -403,6 +412,7 @@ fn not_kept(folder: &Path, error: CompileError) -> CompileError {
         | CompileError::ToolMissing { .. }
         | CompileError::Triton(_)
         | CompileError::Worker { .. }
+        | CompileError::LibraryMissing { .. }
         | CompileError::Headers(_)) => other,
     }
 }

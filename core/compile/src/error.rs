@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lightbench_project::launch::HeaderLibrary;
 use lightbench_toolchain::HeaderError;
 use lightbench_worker::error::WorkerError;
 
@@ -64,6 +65,14 @@ pub enum CompileError {
     /// Triton is missing or failed.
     #[error(transparent)]
     Triton(#[from] TritonError),
+    /// A library of headers that the kernel names is missing.
+    #[error("the kernel names `libraries: [{library}]`: {reason}")]
+    LibraryMissing {
+        /// The library.
+        library: HeaderLibrary,
+        /// What is missing, and how to get it.
+        reason: String,
+    },
     /// The compiler's headers cannot be prepared.
     #[error(transparent)]
     Headers(#[from] HeaderError),

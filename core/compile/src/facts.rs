@@ -180,6 +180,9 @@ pub enum FactsError {
     Compile(#[from] CompileError),
 }
 
+/// How many times the usual time a kernel with libraries of headers may take to compile.
+const LIBRARY_FACTOR: u32 = 4;
+
 /// Compiles a kernel of a project and computes its facts.
 ///
 /// # Errors
@@ -230,10 +233,12 @@ impl<'a> Prepared<'a> {
         &self.job
     }
 
-    /// How long it may take.
+    /// How long it may take. The templates of a library alone take longer than a usual kernel.
     #[must_use]
     pub fn limit(&self) -> Duration {
-        Duration::from_secs(self.setting.project.definition.limits.compile_secs)
+        let limit = Duration::from_secs(self.setting.project.definition.limits.compile_secs);
+        let with_libraries = !self.candidate.libraries.is_empty();
+        if with_libraries { limit * LIBRARY_FACTOR } else { limit }
     }
 
     /// Computes the facts from the compiled artifact.
@@ -242,7 +247,8 @@ impl<'a> Prepared<'a> {
     /// The compiled code is not what the launch needs.
     pub fn facts(self, compiled: Compiled) -> Result<Facts, FactsError> {
         let Self { kernel, setting, candidate, .. } = self;
-        let Compiled { mut artifact, origin } = compiled;
+        let Compiled { mut artifact, origin, libraries } = compiled;
+        let candidate = candidate.with_library_versions(&libraries);
         artifact.diagnostics.extend(direction_warnings(&candidate));
         let device = device_facts(setting.sheet);
         let environment = setting.project.environment(setting.workload);

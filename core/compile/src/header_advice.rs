@@ -34,12 +34,9 @@ const ADVICE: &[(&str, &str)] = &[
     ("helper_", "the header belongs to the CUDA samples and is host code: leave it out"),
     (
         "cutlass/",
-        "CUTLASS is not part of the compiler: put the headers that the kernel needs below the project's `include/`",
+        "CUTLASS is not part of the compiler: write `libraries: [cutlass]` in the launch block",
     ),
-    (
-        "cute/",
-        "CuTe is not part of the compiler: put the headers that the kernel needs below the project's `include/`",
-    ),
+    ("cute/", "CuTe is not part of the compiler: write `libraries: [cutlass]` in the launch block"),
     (
         "cublas",
         "cuBLAS is called by host code: leave the header out; a project can name a product of cuBLAS as a baseline",
@@ -138,6 +135,8 @@ mod tests {
         check(&missing("helper_cuda.h"), Some("host code: leave it out"));
         check(&missing("torch/extension.h"), Some("a kernel takes pointers and sizes"));
         check(&missing("cublas_v2.h"), Some("baseline"));
+        check(&missing("cutlass/arch/barrier.h"), Some("libraries: [cutlass]"));
+        check(&missing("cute/tensor.hpp"), Some("libraries: [cutlass]"));
         check(&missing("my_own.cuh"), None);
         let inside = |file: &str, message: &str| {
             format!(

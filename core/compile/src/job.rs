@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use lightbench_device::ComputeCapability;
 use lightbench_project::Language;
 use lightbench_project::candidate::Candidate;
-use lightbench_project::launch::Architecture;
+use lightbench_project::launch::{Architecture, HeaderLibrary};
 use lightbench_project::prelude;
 
 use super::cache::Key;
@@ -54,6 +54,8 @@ pub struct CudaSource {
     pub headers: Vec<(String, String)>,
     /// The kernels to launch, as C++ expressions: templates are instantiated by naming them.
     pub name_expressions: Vec<String>,
+    /// Libraries of headers, whose folders the compiler reads.
+    pub libraries: Vec<HeaderLibrary>,
     /// Options translated from the closed list of flags.
     pub options: Vec<String>,
 }
@@ -92,7 +94,7 @@ impl CompileJob {
         Self { source, target: Target { capability, portability }, build }
     }
 
-    /// Cache key of the result, for a compiler with this identity.
+    /// Cache key of the result, for a compiler with this identity, which includes the identities of libraries.
     #[must_use]
     pub fn key(&self, compiler: &str) -> Key {
         let target = self.target.to_string();
@@ -172,6 +174,7 @@ fn cuda_source(candidate: &Candidate, name: String) -> CudaSource {
         &selection.parameters,
         &selection.constants,
         candidate.system_headers.iter().map(String::as_str),
+        &candidate.libraries,
     );
     let included = candidate.includes.iter().map(|file| (file.name.clone(), file.text.clone()));
     CudaSource {
@@ -179,6 +182,7 @@ fn cuda_source(candidate: &Candidate, name: String) -> CudaSource {
         text: candidate.text.clone(),
         headers: headers.into_iter().chain(included).collect(),
         name_expressions: selection.name_expressions.clone(),
+        libraries: candidate.libraries.clone(),
         options: selection.options.clone(),
     }
 }
@@ -194,6 +198,7 @@ mod tests {
                 text: "__global__ void f() {}".to_owned(),
                 headers: vec![("h".to_owned(), "text".to_owned())],
                 name_expressions: vec!["f".to_owned()],
+                libraries: Vec::new(),
                 options: vec!["--fmad=false".to_owned()],
             }),
             target: Target {

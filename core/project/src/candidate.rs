@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::launch::HeaderLibrary;
 use super::{Kernel, Language, Launch, Project, Selection, StandaloneKernel, block};
 use crate::includes;
 use crate::includes::{IncludedFile, Lookup, Refusal};
@@ -25,10 +26,23 @@ pub struct Candidate {
     pub includes: Vec<IncludedFile>,
     /// Toolkit headers that it includes, by name.
     pub system_headers: Vec<String>,
+    /// Libraries that it names.
+    pub libraries: Vec<HeaderLibrary>,
     /// Parameters, constants, flags and architecture.
     pub selection: Selection,
     /// Its name.
     pub hash: CandidateHash,
+}
+
+/// The library that a candidate was compiled with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryVersion {
+    /// Which library.
+    pub library: HeaderLibrary,
+    /// Its version, from its headers.
+    pub version: String,
+    /// The hash of the names and texts of its files.
+    pub content: String,
 }
 
 /// The identifier of a candidate: the hash of its compiled text and launch configuration.
@@ -79,6 +93,24 @@ impl Candidate {
         Self::snapshot(parts, selection, |name| device.lookup(name))
     }
 
+    /// The candidate compiled with these versions of its libraries, which become part of its name.
+    #[must_use]
+    pub fn with_library_versions(mut self, versions: &[LibraryVersion]) -> Self {
+        if versions.is_empty() {
+            return self;
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.hash.0.as_bytes());
+        for LibraryVersion { library, version, content } in versions {
+            for part in [&library.to_string(), version, content] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        }
+        self.hash = CandidateHash(hasher.finalize());
+        self
+    }
+
     fn snapshot(
         parts: Parts<'_>,
         selection: Selection,
@@ -98,6 +130,7 @@ impl Candidate {
             text,
             includes: closure.files,
             system_headers: closure.system.into_keys().collect(),
+            libraries: parts.launch.map(|launch| launch.libraries.clone()).unwrap_or_default(),
             selection,
             hash,
         })
@@ -150,18 +183,21 @@ fn hash(
         add(&file.text);
     }
     add("selection");
-    // The debug form names every field, so that a new field makes a new hash. What only Triton kernels have is left out
-    // elsewhere: stored runs of other kernels keep their identity.
-    let without_triton =
-        |text: String| text.replace(", triton: None }", " }").replace(", triton: [] }", " }");
-    add(&without_triton(format!("{selection:?}")));
+    // The debug form names every field, so that a new field makes a new hash. What only Triton kernels and kernels with
+    // libraries have is left out elsewhere: stored runs of other kernels keep their identity.
+    let without_unused = |text: String| {
+        text.replace(", triton: None }", " }")
+            .replace(", triton: [] }", " }")
+            .replace(", libraries: [], architecture: ", ", architecture: ")
+    };
+    add(&without_unused(format!("{selection:?}")));
     if let Some(launch) = launch {
         let mut launch = launch.clone();
         for prose in [&mut launch.title, &mut launch.note, &mut launch.lineage] {
             prose.clear();
         }
         launch.expect = None;
-        add(&without_triton(format!("{launch:?}")));
+        add(&without_unused(format!("{launch:?}")));
     }
     CandidateHash(hasher.finalize())
 }
@@ -214,6 +250,30 @@ mod tests {
         check("title: \"one\"", "title: \"一つ\"", true);
         check("[32]", "[64]", false);
         check("f() {}", "f() { }", false);
+    }
+
+    #[test]
+    fn the_version_of_a_library_is_identity() {
+        let named = SOURCE.replace("    steps", "    libraries: [cutlass],\n    steps");
+        let named = candidate(&named);
+        assert_eq!(named.libraries, [HeaderLibrary::Cutlass]);
+        assert_ne!(named.hash, candidate(SOURCE).hash, "the name of the library");
+        assert_eq!(named.clone().with_library_versions(&[]).hash, named.hash);
+        let with = |version: &str, content: &str| {
+            let (version, content) = (version.to_owned(), content.to_owned());
+            let version = LibraryVersion { library: HeaderLibrary::Cutlass, version, content };
+            named.clone().with_library_versions(&[version]).hash
+        };
+        assert_eq!(with("4.2.0", "a"), with("4.2.0", "a"));
+        assert_ne!(with("4.2.0", "a"), named.hash);
+        assert_ne!(with("4.2.0", "a"), with("4.2.1", "a"), "another version");
+        assert_ne!(with("4.2.0", "a"), with("4.2.0", "b"), "other headers of the same version");
+    }
+
+    #[test]
+    fn a_kernel_without_libraries_keeps_its_identity() {
+        // The hash before launch blocks had libraries.
+        assert_eq!(format!("{}", candidate(SOURCE).hash), "HASH");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use crate::launch::HeaderLibrary;
+
 /// Part of every cache key; raised whenever the texts below change meaning.
 pub const VERSION: u32 = 1;
 
@@ -14,12 +16,17 @@ pub const PRELUDE_NAME: &str = "lightbench/prelude.h";
 /// The name of the generated header with parameters and constants.
 pub const GENERATED_NAME: &str = "lightbench/parameters.h";
 
+/// The name of the header that is included before kernels that name CUTLASS.
+pub const CUTLASS_NAME: &str = "lightbench/cutlass.h";
+
 const PRELUDE: &str = include_str!("../../../assets/prelude/prelude.h");
 const MATHEMATICS: &str = include_str!("../../../assets/prelude/cmath.h");
 const ALGORITHM: &str = include_str!("../../../assets/prelude/algorithm.h");
 /// cuBLAS itself is called by host code; `cublas_api.h` includes the headers of the half-precision types, on which files
 /// with host and device code rely.
 const CUBLAS: &str = "#pragma once\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";
+/// Joins CuTe with the libcu++ of the compiler.
+const CUTLASS: &str = include_str!("../../../assets/prelude/cutlass.h");
 const DRIVER: &str = include_str!("../../../assets/prelude/cuda.h");
 
 /// The substitute for a header that NVRTC lacks.
@@ -89,17 +96,23 @@ const STAND_INS: &[(&str, HeaderSubstitute)] = &[
 
 /// The headers for the compiler: prelude, generated values, and the substitutes among `requested`.
 ///
-/// A kernel without standard headers gets no substitutes, so that the added text stays short.
+/// A kernel without standard headers gets no substitutes, so that the added text stays short. The headers of a library
+/// include any standard header, so that a kernel with a library gets all substitutes.
 pub fn headers<'a>(
     parameters: &[(String, i64)],
     constants: &[(String, u64)],
     requested: impl IntoIterator<Item = &'a str>,
+    libraries: &[HeaderLibrary],
 ) -> Vec<(String, String)> {
     let generated = format!("#pragma once\n{}", values(parameters, constants));
-    let prelude = format!("{PRELUDE}#include <{GENERATED_NAME}>\n");
+    let own: Vec<(&str, &str)> = libraries.iter().map(|library| library_header(*library)).collect();
+    let includes: String = own.iter().map(|(name, _)| format!("#include <{name}>\n")).collect();
+    let prelude = format!("{PRELUDE}{includes}#include <{GENERATED_NAME}>\n");
     let mut headers =
         vec![(PRELUDE_NAME.to_owned(), prelude), (GENERATED_NAME.to_owned(), generated)];
-    for name in requested {
+    headers.extend(own.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())));
+    let all = STAND_INS.iter().map(|(name, _)| *name).filter(|_| !libraries.is_empty());
+    for name in requested.into_iter().chain(all) {
         if let Some(text) = stand_in(name)
             && headers.iter().all(|(existing, _)| existing != name)
         {
@@ -112,6 +125,13 @@ pub fn headers<'a>(
 /// The names of all headers with a substitute.
 pub fn stand_in_names() -> impl Iterator<Item = &'static str> {
     STAND_INS.iter().map(|(name, _)| *name)
+}
+
+/// The header that joins a library with the compiler: its name and text.
+const fn library_header(library: HeaderLibrary) -> (&'static str, &'static str) {
+    match library {
+        HeaderLibrary::Cutlass => (CUTLASS_NAME, CUTLASS),
+    }
 }
 
 /// Whether a header of this name is stood in for.
@@ -195,8 +215,19 @@ mod tests {
 
     #[test]
     fn only_requested_headers_are_added_and_once() {
-        let headers = headers(&[], &[], ["cmath", "cmath", "cuda_bf16.h", "limits"]);
+        let headers = headers(&[], &[], ["cmath", "cmath", "cuda_bf16.h", "limits"], &[]);
         let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, [PRELUDE_NAME, GENERATED_NAME, "cmath", "limits"]);
+    }
+
+    #[test]
+    fn a_library_is_joined_before_the_parameters_and_gets_every_standard_header() {
+        let headers = headers(&[], &[], ["cmath"], &[HeaderLibrary::Cutlass]);
+        let text =
+            |wanted: &str| headers.iter().find(|(name, _)| name == wanted).unwrap().1.as_str();
+        let prelude = text(PRELUDE_NAME);
+        assert!(prelude.find(CUTLASS_NAME).unwrap() < prelude.find(GENERATED_NAME).unwrap());
+        assert!(text(CUTLASS_NAME).contains("cute/config.hpp"));
+        assert_eq!(headers.len(), 3 + STAND_INS.len());
     }
 }

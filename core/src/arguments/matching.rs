@@ -98,7 +98,9 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
         let parameter = kernel.parameters.get(index)?;
         let (spec, declared) = (specs.get(index)?, declared.get(index)?);
         let declared = match mismatch {
-            Mismatch::Pointee { .. } | Mismatch::PointerExpected { .. } => declared.clone(),
+            Mismatch::Pointee { .. }
+            | Mismatch::PointerExpected { .. }
+            | Mismatch::HostBuilt { .. } => declared.clone(),
             Mismatch::Count { .. }
             | Mismatch::Size { .. }
             | Mismatch::Alignment { .. }
@@ -125,6 +127,7 @@ const fn position(mismatch: &Mismatch) -> Option<usize> {
         | Mismatch::Kind { position, .. }
         | Mismatch::PointerExpected { position, .. }
         | Mismatch::PointerUnexpected { position, .. }
+        | Mismatch::HostBuilt { position, .. }
         | Mismatch::Pointee { position, .. } => Some(*position),
     }
 }

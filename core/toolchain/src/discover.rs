@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::header_libraries::{Cutlass, cutlass};
 use super::naming::{self, Naming};
 use super::receipt::Receipt;
 use super::rejected_file::{Part, Reason, RejectedFile};
@@ -26,6 +27,8 @@ pub struct Discovery {
     pub ptxas: Option<Tool>,
     /// Files that are not used, in the order of discovery.
     pub passed_over: Vec<RejectedFile>,
+    /// CUTLASS's headers.
+    pub cutlass: Cutlass,
     /// The path that the user gave.
     given: Option<PathBuf>,
 }
@@ -37,8 +40,8 @@ impl Discovery {
     /// No compiler exists for this system, the given path holds none, or none was found.
     pub fn into_toolchain(self) -> Result<Toolchain, ToolchainError> {
         if let Some((nvrtc, headers)) = self.compiler {
-            let Self { nvdisasm, cuobjdump, ptxas, .. } = self;
-            return Ok(Toolchain { nvrtc, headers, nvdisasm, cuobjdump, ptxas });
+            let Self { nvdisasm, cuobjdump, ptxas, cutlass, .. } = self;
+            return Ok(Toolchain { nvrtc, headers, nvdisasm, cuobjdump, ptxas, cutlass });
         }
         if naming::native().is_none() {
             return Err(ToolchainError::Unsupported { system: system_name() });
@@ -69,6 +72,7 @@ pub fn discover(surroundings: &HostEnvironment) -> Discovery {
             cuobjdump: None,
             ptxas: None,
             passed_over: Vec::new(),
+            cutlass: Cutlass::NotInstalled,
             given: surroundings.explicit.clone(),
         },
     }
@@ -96,6 +100,7 @@ pub(super) fn discover_as(surroundings: &HostEnvironment, naming: &Naming) -> Di
         cuobjdump,
         ptxas,
         passed_over: search.passed_over,
+        cutlass: cutlass(surroundings),
         given: surroundings.explicit.clone(),
     }
 }

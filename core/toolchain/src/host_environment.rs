@@ -16,6 +16,11 @@ pub struct HostEnvironment {
     /// The toolchain path that the user gave: a folder or the compiler library itself
     /// (command line, else `LIGHTBENCH_TOOLCHAIN`).
     pub explicit: Option<PathBuf>,
+    /// The folder of CUTLASS that the user named (`LIGHTBENCH_CUTLASS`, else the settings).
+    pub cutlass: Option<PathBuf>,
+    /// The Python interpreter or environment that the user named (`LIGHTBENCH_PYTHON`, else the settings); its packages
+    /// are searched first for libraries of headers.
+    pub interpreter: Option<PathBuf>,
     /// `CUDA_HOME`.
     pub cuda_home: Option<PathBuf>,
     /// `CUDA_PATH`.
@@ -57,6 +62,8 @@ impl HostEnvironment {
         let path = value("PATH").map(|list| std::env::split_paths(&list).collect());
         Self {
             explicit: folder("LIGHTBENCH_TOOLCHAIN"),
+            cutlass: folder("LIGHTBENCH_CUTLASS"),
+            interpreter: folder("LIGHTBENCH_PYTHON"),
             cuda_home: folder("CUDA_HOME"),
             cuda_path: folder("CUDA_PATH"),
             virtual_env: folder("VIRTUAL_ENV"),

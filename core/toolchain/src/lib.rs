@@ -8,6 +8,7 @@ mod discover;
 pub mod doctor;
 mod driver_branch;
 mod fetch;
+mod header_libraries;
 mod headers;
 mod host_environment;
 mod libraries;
@@ -32,6 +33,7 @@ pub use discover::{Discovery, discover};
 pub use doctor::installed_driver;
 pub use driver_branch::DriverBranch;
 pub use fetch::{DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, fetch};
+pub use header_libraries::{Cutlass, HeaderLibrary, INSTALL_CUTLASS, cutlass};
 pub use headers::{HeaderError, HeaderExtraction, HeaderFolder, HeaderStaging, HeaderState};
 pub use host_environment::{HostEnvironment, user_cache};
 pub use libraries::{Libraries, libraries};
@@ -59,6 +61,8 @@ pub struct Toolchain {
     pub cuobjdump: Option<Tool>,
     /// The stand-alone PTX assembler; NVRTC carries its own.
     pub ptxas: Option<Tool>,
+    /// CUTLASS's headers, for kernels that name it.
+    pub cutlass: Cutlass,
 }
 
 impl Toolchain {

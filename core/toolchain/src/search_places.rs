@@ -194,7 +194,7 @@ pub(super) fn toolkit_roots(surroundings: &HostEnvironment) -> Vec<PathBuf> {
     keep_first(roots)
 }
 
-fn site_packages(surroundings: &HostEnvironment, naming: &Naming) -> Vec<PathBuf> {
+pub(super) fn site_packages(surroundings: &HostEnvironment, naming: &Naming) -> Vec<PathBuf> {
     let mut prefixes: Vec<PathBuf> = [&surroundings.virtual_env, &surroundings.conda_prefix]
         .into_iter()
         .flatten()
@@ -209,6 +209,20 @@ fn site_packages(surroundings: &HostEnvironment, naming: &Naming) -> Vec<PathBuf
     let pyenv = surroundings.pyenv_root.clone();
     let pyenv = pyenv.or_else(|| surroundings.home.as_ref().map(|home| home.join(".pyenv")));
     prefixes.extend(pyenv.map(|root| expand(&root.join("versions"), "*")).unwrap_or_default());
+    packages_of(prefixes, naming)
+}
+
+/// The folders of Python packages of the interpreter or environment that the user named.
+pub(super) fn named_packages(interpreter: &Path, naming: &Naming) -> Vec<PathBuf> {
+    if interpreter.is_dir() {
+        return packages_of(vec![interpreter.to_owned()], naming);
+    }
+    // A virtual environment's interpreter is a link to the real one: both prefixes count.
+    let environment = interpreter.parent().and_then(Path::parent).map(Path::to_path_buf);
+    packages_of(environment.into_iter().chain(prefix_of(interpreter)).collect(), naming)
+}
+
+fn packages_of(prefixes: Vec<PathBuf>, naming: &Naming) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for prefix in keep_first(prefixes) {
         for pattern in naming.site_packages {

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_project::candidate::LibraryVersion;
 use lightbench_project::prelude;
 use lightbench_worker::pool::{FollowingWork, WorkerPool};
 use lightbench_worker::protocol::Configuration;
 use lightbench_worker::sandbox::SandboxReport;
 
-use super::{Compiled, Compiler, Origin, compiler_reply, identity};
+use super::{Compiled, Compiler, Origin, compiler_reply, header_libraries, identity};
 use crate::artifact;
 use crate::cache::Key;
 use crate::error::CompileError;
@@ -39,6 +40,9 @@ struct Miss<'a> {
     order: BatchJob<'a>,
     cuda: &'a CudaSource,
     key: Key,
+    libraries: Vec<LibraryVersion>,
+    /// The folders of the libraries.
+    folders: Vec<PathBuf>,
 }
 
 /// The output of the compiler in a worker, and the restrictions in force there.
@@ -53,16 +57,16 @@ impl Compiler {
         let mut misses = Vec::new();
         for (index, order) in orders.iter().enumerate() {
             let known = match &order.job.source {
-                Source::Cuda(cuda) => {
-                    let key = order.job.key(&self.compiler_identity());
-                    match self.cached(key) {
-                        Some(answer) => Some(read(answer, cuda, Origin::Cache)),
+                Source::Cuda(cuda) => match self.prepare(index, order, cuda) {
+                    Ok(miss) => match self.cached(miss.key) {
+                        Some(answer) => Some(read(answer, &miss, Origin::Cache)),
                         None => {
-                            misses.push(Miss { index, order: *order, cuda, key });
+                            misses.push(miss);
                             None
                         }
-                    }
-                }
+                    },
+                    Err(missing) => Some(Err(missing)),
+                },
                 Source::Ptx { name, text } => {
                     Some(self.assemble(order.job, name, text, cancellation))
                 }
@@ -76,6 +80,19 @@ impl Compiler {
         }
         self.compile_misses(&misses, cancellation, &mut batch);
         batch
+    }
+
+    fn prepare<'a>(
+        &mut self,
+        index: usize,
+        order: &BatchJob<'a>,
+        cuda: &'a CudaSource,
+    ) -> Result<Miss<'a>, CompileError> {
+        let (libraries, folders): (Vec<_>, Vec<_>) =
+            self.libraries(&cuda.libraries)?.into_iter().unzip();
+        let compiler = identity(&self.toolchain.nvrtc.library, &self.name());
+        let key = order.job.key(&(compiler + &header_libraries::identity(&libraries)));
+        Ok(Miss { index, order: *order, cuda, key, libraries, folders })
     }
 
     fn compile_misses(
@@ -93,7 +110,14 @@ impl Compiler {
         let library = self.toolchain.nvrtc.library.clone();
         let context =
             CompileContext { library: &library, compiler: &self.name(), folders: &folders };
-        let pool = self.pool(&folders);
+        // Kernels without libraries are compiled by workers that read no library.
+        let mut readable = folders.clone();
+        for folder in misses.iter().flat_map(|miss| &miss.folders) {
+            if !readable.contains(folder) {
+                readable.push(folder.clone());
+            }
+        }
+        let pool = self.pool(&readable);
         let answers = pool.each(
             misses,
             cancellation,
@@ -126,26 +150,27 @@ impl Compiler {
             self.keep(miss.key, &answer);
         }
         let elapsed = answer.elapsed;
-        read(answer, miss.cuda, Origin::Compiler { elapsed })
+        read(answer, miss, Origin::Compiler { elapsed })
     }
 
-    fn compiler_identity(&self) -> String {
-        identity(&self.toolchain.nvrtc.library, &self.name())
-    }
-
-    fn pool(&mut self, include_folders: &[PathBuf]) -> &mut WorkerPool<CompileProtocol> {
-        let (command, nvrtc, workers) = (&self.command, &self.toolchain.nvrtc, self.workers);
-        self.pool.get_or_insert_with(|| {
+    /// The workers that read these folders and no others.
+    fn pool(&mut self, readable: &[PathBuf]) -> &mut WorkerPool<CompileProtocol> {
+        let known = self.pools.iter().position(|(folders, _)| folders == readable);
+        let index = known.unwrap_or_else(|| {
+            let nvrtc = &self.toolchain.nvrtc;
             let paths = NvrtcPaths {
                 library: nvrtc.library.clone(),
                 builtins: Some(nvrtc.builtins.clone()),
             };
             let tools = Tools { nvrtc: Some(paths), ..Tools::default() };
-            let policy = tools.policy(include_folders);
+            let policy = tools.policy(readable);
             let configuration =
                 Configuration { options: tools, policy, ..Configuration::default() };
-            WorkerPool::new(command.clone(), configuration, workers)
-        })
+            let pool = WorkerPool::new(self.command.clone(), configuration, self.workers);
+            self.pools.push((readable.to_owned(), pool));
+            self.pools.len() - 1
+        });
+        &mut self.pools[index].1
     }
 }
 
@@ -172,19 +197,27 @@ impl CompileContext<'_> {
             let (compiler, known) = (self.compiler.to_owned(), facts.architectures);
             return Err(CompileError::UnknownTarget { compiler, target: job.target, known });
         }
-        let request = job.compile_request(miss.cuda, self.folders.to_vec());
+        // The compiler's own headers come first.
+        let folders = self.folders.iter().chain(&miss.folders).cloned().collect();
+        let request = job.compile_request(miss.cuda, folders);
         let reply = worker.call_with_retry(request, miss.order.limit, cancellation);
         Ok((compiler_reply(self.library, reply)?, ready.sandbox))
     }
 }
 
-fn read(answer: NvrtcOutput, cuda: &CudaSource, origin: Origin) -> Result<Compiled, CompileError> {
+fn read(answer: NvrtcOutput, miss: &Miss<'_>, origin: Origin) -> Result<Compiled, CompileError> {
+    let Miss { cuda, libraries, .. } = miss;
     let own = cuda.headers.iter().map(|(name, _)| name.clone());
-    let own = own.filter(|name| *name != prelude::PRELUDE_NAME);
+    // With a library, every standard header has a substitute: an error in one is not in a file of the author.
+    let added = |name: &str| {
+        [prelude::PRELUDE_NAME, prelude::CUTLASS_NAME].contains(&name)
+            || !libraries.is_empty() && prelude::stands_in(name)
+    };
+    let own = own.filter(|name| !added(name));
     let names = SourceNames::new(&cuda.name, own).with_lines_of(&cuda.text);
     let artifact = artifact::from_compiler(answer, &cuda.name_expressions, names)
         .map_err(CompileError::Rejected)?;
-    Ok(Compiled { artifact, origin })
+    Ok(Compiled { artifact, origin, libraries: libraries.clone() })
 }
 
 fn put(batch: &mut Batch, index: usize, compiled: Option<Result<Compiled, CompileError>>) {

@@ -120,6 +120,17 @@ pub enum Mismatch {
         /// What to declare.
         wanted: String,
     },
+    /// An object of CUTLASS that only its host code can build.
+    #[error(
+        "parameter {position} is an object of {declared}, which CUTLASS's host code builds and a launch block cannot pass: \
+         declare pointers, sizes, structs and tensor maps, and build the object in the kernel"
+    )]
+    HostBuilt {
+        /// From 1.
+        position: usize,
+        /// Its class, without template arguments.
+        declared: String,
+    },
     /// A pointer to elements of another type.
     #[error(
         "parameter {position} (`{name}`) points to {declared} but the buffer holds {dtype}: declare a pointer to {dtype}"
@@ -146,16 +157,53 @@ pub fn match_arguments(
     compiled: &[PtxParameter],
     signature: Option<&[ParameterType]>,
 ) -> Vec<Mismatch> {
+    let types = signature.filter(|types| types.len() == compiled.len());
+    if let Some(host_built) = types.and_then(|types| host_built(given, types)) {
+        // Counts and sizes follow from it.
+        return vec![host_built];
+    }
     let mut mismatches = Vec::new();
     if given.len() != compiled.len() {
         mismatches.push(Mismatch::Count { given: given.len(), declared: compiled.len() });
     }
-    let types = signature.filter(|types| types.len() == compiled.len());
     for (at, (given, compiled)) in given.iter().zip(compiled).enumerate() {
         let argument = Argument { position: at + 1, given, compiled };
         mismatches.extend(argument.check(types.map(|types| &types[at])));
     }
     mismatches
+}
+
+/// The first parameter that is an object of CUTLASS by value, unless a struct or a number is given for it.
+fn host_built(given: &[LaunchArgument], types: &[ParameterType]) -> Option<Mismatch> {
+    types.iter().enumerate().find_map(|(at, declared)| {
+        let ParameterType::Other(name) = declared else { return None };
+        let fits = given.get(at).is_some_and(|given| match given.kind {
+            LaunchArgumentKind::Scalar(_)
+            | LaunchArgumentKind::TensorMap
+            | LaunchArgumentKind::Bytes { .. } => true,
+            LaunchArgumentKind::Buffer(_) | LaunchArgumentKind::Null => false,
+        });
+        let is_cutlass = name.starts_with("cutlass::") || name.starts_with("cute::");
+        let declared = without_template_arguments(name);
+        (is_cutlass && !fits).then_some(Mismatch::HostBuilt { position: at + 1, declared })
+    })
+}
+
+/// `cutlass::gemm::kernel::GemmUniversal::Params` of the same with template arguments, which may fill pages.
+fn without_template_arguments(name: &str) -> String {
+    let mut depth = 0_usize;
+    let outside = |letter: &char| {
+        match letter {
+            '<' => depth += 1,
+            '>' => {
+                depth = depth.saturating_sub(1);
+                return false;
+            }
+            _ => {}
+        }
+        depth == 0
+    };
+    name.chars().filter(outside).collect()
 }
 
 /// `CUtensorMap` of the driver's header.

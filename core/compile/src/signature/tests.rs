@@ -199,6 +199,23 @@ fn a_tensor_map_is_passed_by_value() {
 }
 
 #[test]
+fn objects_of_cutlass_host_code_are_refused_in_one_sentence() {
+    let params = "cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int>, float>::Params";
+    let mismatches = match_arguments(
+        &[given("bf16*"), given("bf16*"), given("i32")],
+        &[compiled("384:64")],
+        Some(&[parse_type(params)]),
+    );
+    let [only] = mismatches.as_slice() else { panic!("{mismatches:?}") };
+    let text = only.to_string();
+    assert!(text.contains("object of cutlass::gemm::kernel::GemmUniversal::Params,"), "{text}");
+    check("f32*", "64:8", Some("cute::TiledCopy<int>"), &["HostBuilt"]);
+    check("bf16*, f32", "u64, 64:8", Some("cutlass::bfloat16_t*, cute::TiledMMA<int>"), &["Size"]);
+    check("bf16*", "u64", Some("cutlass::bfloat16_t const*"), &[]);
+    check("bf16", "2:2", Some("cutlass::bfloat16_t"), &[]);
+}
+
+#[test]
 fn a_mismatch_says_what_to_declare() {
     let types = [parse_type("float const*")];
     let mismatches = match_arguments(&[given("bf16*")], &[compiled("u64")], Some(&types));

@@ -4,6 +4,7 @@ mod arguments;
 pub(crate) mod coverage;
 pub mod expectation;
 pub mod flags;
+pub mod header_libraries;
 pub mod kernel_name;
 mod objects;
 pub mod plan;
@@ -19,6 +20,7 @@ pub use arguments::{Argument, Buffer, OWN_ALIGN};
 pub use coverage::MAX_COMBINATIONS;
 pub use expectation::Expectation;
 pub use flags::Flags;
+pub use header_libraries::HeaderLibrary;
 pub use kernel_name::KernelName;
 pub use objects::{ConstantMemory, Scratch, StructArgument, Texture};
 pub use steps::{LaunchStep, Step};
@@ -57,6 +59,8 @@ pub struct Launch {
     pub steps: Vec<Step>,
     /// Compiler flags.
     pub flags: Flags,
+    /// Libraries of headers that the code includes.
+    pub libraries: Vec<HeaderLibrary>,
     /// Which architectures the compiled code runs on.
     pub architecture: Architecture,
     /// TMA descriptors.
@@ -167,6 +171,7 @@ pub(super) fn check(
         constants: written.constants.clone(),
         steps: steps::check(findings, at.field("steps"), &written.steps, names, &scopes.early),
         flags: flags::check(findings, at.field("flags"), &written.flags, &scopes.early),
+        libraries: header_libraries::check(findings, at.field("libraries"), written, language),
         architecture: written.arch,
         tensor_maps: tensor_maps::check(
             findings,

@@ -10,6 +10,7 @@ use ron::value::RawValue;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::header_libraries::HeaderLibrary;
 use crate::manifest::Init;
 use crate::written::{Entries, ExpressionWritten, NumberWritten};
 
@@ -34,6 +35,8 @@ pub struct LaunchBlockWritten {
     pub steps: Vec<StepWritten>,
     #[serde(default)]
     pub flags: Vec<FlagWritten>,
+    #[serde(default)]
+    pub libraries: Vec<HeaderLibrary>,
     #[serde(default)]
     pub arch: Architecture,
     #[serde(default)]

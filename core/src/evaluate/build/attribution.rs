@@ -46,6 +46,7 @@ fn not_supported(error: &FactsError) -> Option<String> {
         FactsError::Compile(CompileError::Triton(error @ TritonError::Missing { .. })) => {
             Some(error.to_string())
         }
+        FactsError::Compile(error @ CompileError::LibraryMissing { .. }) => Some(error.to_string()),
         FactsError::Compile(_)
         | FactsError::Plan(_)
         | FactsError::Include(_)

@@ -10,7 +10,7 @@ use crate::measure::{Conclusion, Stopped};
 use crate::project::definition::Summation;
 use crate::project::library::Library;
 use crate::project::policy::Baseline;
-use crate::toolchain::{Headers, Libraries, Nvrtc, Source, Toolchain, Version};
+use crate::toolchain::{Cutlass, Headers, Libraries, Nvrtc, Source, Toolchain, Version};
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 use crate::verify::verdict::Uncounted;
 
@@ -150,6 +150,7 @@ fn compiler(command: &WorkerCommand) -> Compiler {
         nvdisasm: None,
         cuobjdump: None,
         ptxas: None,
+        cutlass: Cutlass::NotInstalled,
     };
     Compiler::new(toolchain, command.clone(), None)
 }

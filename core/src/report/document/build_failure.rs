@@ -175,6 +175,7 @@ impl From<&FactsError> for BuildFailureKind {
                 | CompileError::Worker { .. }
                 | CompileError::Tool { .. }
                 | CompileError::Triton(_)
+                | CompileError::LibraryMissing { .. }
                 | CompileError::Headers(_) => Self::Environment,
             },
         }

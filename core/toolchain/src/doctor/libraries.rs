@@ -1,7 +1,8 @@
-//! Doctor: the vendor libraries used on a GPU. They are located and never loaded here.
+//! Doctor: CUTLASS's headers, and the vendor libraries used on a GPU. They are located and never loaded here.
 
 use std::path::PathBuf;
 
+use super::super::header_libraries::{Cutlass, INSTALL_CUTLASS, cutlass};
 use super::super::libraries::{Libraries, libraries};
 use super::{Finding, HostEnvironment, State, Topic};
 
@@ -29,7 +30,26 @@ const CUPTI: LibraryDescription = LibraryDescription {
 
 pub(super) fn findings(surroundings: &HostEnvironment) -> Vec<Finding> {
     let Libraries { cublas, cupti } = libraries(surroundings);
-    vec![finding(&CUBLAS, &cublas), finding(&CUPTI, &cupti)]
+    vec![cutlass_finding(surroundings), finding(&CUBLAS, &cublas), finding(&CUPTI, &cupti)]
+}
+
+fn cutlass_finding(surroundings: &HostEnvironment) -> Finding {
+    let optional = "optional: only kernels that name `libraries: [cutlass]` need it";
+    match cutlass(surroundings) {
+        Cutlass::Found(library) => {
+            let summary = format!("{}, {}", library.version, library.source);
+            Finding::new(Topic::Cutlass, State::Ok, summary).at(&library.folder)
+        }
+        missing @ Cutlass::NotThere { .. } => {
+            Finding::new(Topic::Cutlass, State::Problem, missing.to_string())
+                .advice(INSTALL_CUTLASS)
+        }
+        missing @ Cutlass::NotInstalled => {
+            Finding::new(Topic::Cutlass, State::Info, missing.to_string())
+                .note(optional)
+                .note(INSTALL_CUTLASS)
+        }
+    }
 }
 
 fn finding(told: &LibraryDescription, places: &[PathBuf]) -> Finding {

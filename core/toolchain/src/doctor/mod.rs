@@ -77,6 +77,8 @@ pub enum Topic {
     NsightCompute,
     /// `compute-sanitizer`.
     ComputeSanitizer,
+    /// The headers that CuTe kernels include.
+    Cutlass,
     /// The library that runs as a baseline of products.
     Cublas,
     /// The library of the driver's time stamps.
@@ -133,6 +135,7 @@ impl Topic {
             Self::CounterPermission => "GPU counters",
             Self::NsightCompute => "Nsight Compute",
             Self::ComputeSanitizer => "Compute Sanitizer",
+            Self::Cutlass => "CUTLASS",
             Self::Cublas => "cuBLAS",
             Self::Cupti => "CUPTI",
             Self::Display => "Display",

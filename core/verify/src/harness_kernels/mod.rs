@@ -28,9 +28,10 @@ pub fn job(capability: ComputeCapability) -> CompileJob {
     let source = CudaSource {
         name: MAIN.0.to_owned(),
         text: MAIN.1.to_owned(),
-        headers: prelude::headers(&[], &[], []).into_iter().chain(own).collect(),
+        headers: prelude::headers(&[], &[], [], &[]).into_iter().chain(own).collect(),
         name_expressions: Vec::new(),
         // A product and a sum are rounded each, as on the host.
+        libraries: Vec::new(),
         options: vec!["--fmad=false".to_owned()],
     };
     let target = Target { capability, portability: Portability::Portable };
