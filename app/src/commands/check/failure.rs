@@ -34,6 +34,7 @@ pub(in crate::commands) fn compile_status(error: &CompileError) -> Status {
         | CompileError::Worker { .. }
         | CompileError::Tool { .. }
         | CompileError::Triton(_)
+        | CompileError::LibraryMissing { .. }
         | CompileError::Headers(_) => Status::Environment,
     }
 }

@@ -149,6 +149,7 @@ impl Checker<'_> {
             scratch: Vec::new(),
             steps: Vec::new(),
             flags: flags::Flags::default(),
+            libraries: Vec::new(),
             architecture: self.launch.architecture,
             tensor_maps: Vec::new(),
             structs: self.launch.structs.clone(),
