@@ -10,6 +10,7 @@
 //! assembly text that closes its function and opens another is read as the assembler reads it. PTX that cannot be read
 //! is an error, never an empty list.
 
+mod cache_hints;
 mod flow;
 mod globals;
 mod index;
@@ -31,6 +32,7 @@ use lightbench_project::policy::Policy;
 use lightbench_ptx::tree::{Body, Declaration, Function, FunctionKind, InitialValue, Statement};
 use lightbench_ptx::{PtxLocation, SourceLine, SyntaxError, parse};
 
+use cache_hints::CacheHints;
 use globals::Variables;
 use index::Index;
 use reach::Reached;
@@ -149,6 +151,7 @@ impl<'t> Search<'_, 't> {
         let mut assembly = text.assembly_between(function.place.line, index.end(function));
         let mut places = SourceLocations::new(index, function.name);
         let mut scopes = Scopes::from_function(function);
+        let hints = CacheHints::of(function, body);
         if self.provenance.is_ptx() && function.kind == FunctionKind::Entry {
             let what = "is written in PTX".to_owned();
             found.push(self.found(Evidence::InlineAssembly, what, function.place, &places));
@@ -169,7 +172,7 @@ impl<'t> Search<'_, 't> {
             }
             let is_foreign = |name| !index.defines(name) && scopes.find(name).is_none();
             let modifiers = body.modifiers_in(instruction.modifiers);
-            for (evidence, what) in uses::evidence_of(instruction, modifiers, is_foreign) {
+            for (evidence, what) in uses::evidence_of(instruction, modifiers, &hints, is_foreign) {
                 found.push(self.found(evidence, what, place, &places));
             }
             while let Some(used) = globals.next_if(|used| used.statement == at) {

@@ -3,18 +3,23 @@
 use lightbench_project::manifest::Evidence;
 use lightbench_ptx::tree::{Instruction, Operand};
 
+use super::cache_hints::CacheHints;
 use super::reach::each_name;
 
 /// The evidence in one instruction; `is_foreign` is whether the module does not define a name.
 pub(super) fn evidence_of<'t>(
     instruction: &Instruction<'t>,
     modifiers: &[&str],
+    hints: &CacheHints<'t>,
     is_foreign: impl Fn(&'t str) -> bool,
 ) -> Vec<(Evidence, String)> {
     let mut shown = Vec::new();
     if let Some(evidence) = by_opcode(instruction.opcode) {
         shown.push((evidence, format!("has `{}`", instruction.opcode)));
-    } else if let Some(hint) = modifiers.iter().find(|modifier| is_persistence_hint(modifier)) {
+    } else if let Some(hint) = modifiers.iter().find(|modifier| {
+        is_eviction_priority(modifier)
+            || is_policy(modifier) && !hints.keeps_nothing(instruction, modifiers)
+    }) {
         shown.push((Evidence::CachePersistence, format!("has `.{hint}`")));
     }
     for (operand, _) in &instruction.operands {
@@ -42,9 +47,14 @@ fn by_opcode(opcode: &str) -> Option<Evidence> {
     }
 }
 
-/// PTX ISA 9.0, "Cache Eviction Priority Hints": `.L1::evict_last`, `.L2::evict_last`, and `.L2::cache_hint`, whose policy is a number that may be computed.
-fn is_persistence_hint(modifier: &str) -> bool {
-    modifier.ends_with("::evict_last") || modifier.ends_with("::cache_hint")
+/// PTX ISA 9.0, "Cache Eviction Priority Hints": `.L1::evict_last`, `.L2::evict_last`.
+fn is_eviction_priority(modifier: &str) -> bool {
+    modifier.ends_with("::evict_last")
+}
+
+/// `.L2::cache_hint`, whose policy is a number that may be computed.
+fn is_policy(modifier: &str) -> bool {
+    modifier.ends_with("::cache_hint")
 }
 
 /// PTX ISA 9.0, "Special Registers": counters of time, of events and of launches (`%gridid`), and what tells a launch

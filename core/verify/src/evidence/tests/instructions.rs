@@ -58,6 +58,24 @@ fn what_stays_in_the_cache_is_a_hint() {
 }
 
 #[test]
+fn the_constant_of_the_default_policy_keeps_nothing() {
+    const USE: &str = "ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;";
+    const NORMAL: &str = "mov.b64 %rd2, 1152921504606846976;";
+    let kept = [(CachePersistence, "has `.L2::cache_hint`")];
+    let check = |body: &str, expected: &[_]| check("", &format!("{body} {USE}"), expected);
+    check(NORMAL, &[]);
+    check("mov.b64 %rd2, 0x12F0000000000000;", &[]);
+    check("mov.b64 %rd2, 0x14F0000000000000;", &kept);
+    check("mov.b64 %rd2, 0;", &kept);
+    // Any other instruction may write the register.
+    check(&format!("{NORMAL} add.u64 %rd2, %rd2, %rd3;"), &kept);
+    check(&format!("{NORMAL} mov.b64 %rd2, %rd3;"), &kept);
+    check(&format!("{NORMAL} mov.b64 %rd2, 0x14F0000000000000;"), &kept);
+    check(&format!("{NORMAL} ld.global.v2.u64 {{%rd3, %rd2}}, [%rd1];"), &kept);
+    check("@%p1 mov.b64 %rd2, 1152921504606846976;", &kept);
+}
+
+#[test]
 fn streaming_hints_leave_nothing_behind() {
     for body in [
         "ld.global.L1::no_allocate.L2::128B.u32 %r1, [%rd1];",
