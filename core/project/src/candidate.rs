@@ -183,23 +183,24 @@ fn hash(
         add(&file.text);
     }
     add("selection");
-    // The debug form names every field, so that a new field makes a new hash. What only Triton kernels and kernels with
-    // libraries have is left out elsewhere: stored runs of other kernels keep their identity.
-    let without_unused = |text: String| {
-        text.replace(", triton: None }", " }")
-            .replace(", triton: [] }", " }")
-            .replace(", libraries: [], architecture: ", ", architecture: ")
-    };
-    add(&without_unused(format!("{selection:?}")));
+    // The debug form names every field, so that a new field makes a new hash.
+    add(&without_unused(&format!("{selection:?}")));
     if let Some(launch) = launch {
         let mut launch = launch.clone();
         for prose in [&mut launch.title, &mut launch.note, &mut launch.lineage] {
             prose.clear();
         }
         launch.expect = None;
-        add(&without_unused(format!("{launch:?}")));
+        add(&without_unused(&format!("{launch:?}")));
     }
     CandidateHash(hasher.finalize())
+}
+
+/// Leaves out what only Triton kernels and kernels with libraries have: stored runs of other kernels keep their identity.
+fn without_unused(text: &str) -> String {
+    text.replace(", triton: None }", " }")
+        .replace(", triton: [] }", " }")
+        .replace(", libraries: [], architecture: ", ", architecture: ")
 }
 
 impl fmt::Display for CandidateHash {
@@ -272,8 +273,15 @@ mod tests {
 
     #[test]
     fn a_kernel_without_libraries_keeps_its_identity() {
-        // The hash before launch blocks had libraries.
-        assert_eq!(format!("{}", candidate(SOURCE).hash), "HASH");
+        let check = |source: &str, named: bool| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("f.cu");
+            std::fs::write(&path, source).unwrap();
+            let launch = Kernel::load_standalone(&path).unwrap().launch.unwrap();
+            assert_eq!(without_unused(&format!("{launch:?}")).contains("libraries"), named);
+        };
+        check(SOURCE, false);
+        check(&SOURCE.replace("    steps", "    libraries: [cutlass],\n    steps"), true);
     }
 
     #[test]
