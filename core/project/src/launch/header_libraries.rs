@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use super::written::LaunchBlockWritten;
+use serde::{Deserialize, Serialize};
+
 use crate::language::Language;
 use crate::locate::Located;
 use crate::problem::Findings;
-use serde::{Deserialize, Serialize};
 
 /// A library of headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -29,11 +29,11 @@ impl fmt::Display for HeaderLibrary {
 pub(super) fn check(
     findings: &mut Findings<'_>,
     at: &Located,
-    written: &LaunchBlockWritten,
+    written: &[HeaderLibrary],
     language: Language,
 ) -> Vec<HeaderLibrary> {
     let mut libraries = Vec::new();
-    for (index, library) in written.libraries.iter().enumerate() {
+    for (index, library) in written.iter().enumerate() {
         if libraries.contains(library) {
             findings.add(at.item(index), format!("`{library}` again"), "each library once");
         }

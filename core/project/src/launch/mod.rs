@@ -171,7 +171,12 @@ pub(super) fn check(
         constants: written.constants.clone(),
         steps: steps::check(findings, at.field("steps"), &written.steps, names, &scopes.early),
         flags: flags::check(findings, at.field("flags"), &written.flags, &scopes.early),
-        libraries: header_libraries::check(findings, at.field("libraries"), written, language),
+        libraries: header_libraries::check(
+            findings,
+            at.field("libraries"),
+            &written.libraries,
+            language,
+        ),
         architecture: written.arch,
         tensor_maps: tensor_maps::check(
             findings,
