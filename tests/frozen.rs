@@ -107,6 +107,7 @@ fn has_the_compiler() -> bool {
 fn bench() -> Bench {
     let bench = Bench::with_own_cache();
     copy_folder(&repository().join("sample-projects"), &bench.path().join("samples"));
+    copy_folder(&repository().join("tests/import"), &bench.path().join("tasks"));
     let kept = bench.path().join("kept");
     copy_folder(&bench.project(), &kept);
     copy_folder(&stored_folder().join("project"), &kept.join(".lightbench"));

@@ -48,6 +48,9 @@ mod gaps;
 /// What is kept of runs, whatever happens to the process, the disk and the file.
 #[cfg(test)]
 mod history;
+/// Tasks of public suites that become projects.
+#[cfg(test)]
+mod import;
 /// One kernel with given buffers.
 #[cfg(test)]
 mod launch;

@@ -3,6 +3,7 @@
 //! Only this module and `session.rs` read the environment; all other code receives values.
 
 mod history;
+mod import;
 mod launch;
 mod launcher;
 mod lessons;
@@ -22,7 +23,8 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use lightbench_core::project::nearest::nearest;
 
-pub use self::history::{Export, History, Import, Report, Selection, Sort};
+pub use self::history::{Export, History, Report, Selection, Sort};
+pub use self::import::Import;
 pub use self::launch::{Approximations, Blocks, CheckSet, Launch, Order};
 pub use self::launcher::Launcher;
 pub use self::lessons::{Access, Lesson};

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Some(Command::History(history)) => commands::history::run(&session, history),
         Some(Command::Export(export)) => commands::history::export::run(&session, export),
         Some(Command::Launcher(launcher)) => commands::launcher::run(&session, launcher),
-        Some(Command::Import(import)) => commands::history::import::run(&session, import),
+        Some(Command::Import(import)) => commands::import::run(&session, import),
         Some(Command::Report(report)) => commands::history::page::run(&session, report),
         Some(Command::Picture(picture)) => commands::picture::run(session, picture),
         Some(Command::New(new)) => commands::new::run(new),

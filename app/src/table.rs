@@ -148,7 +148,7 @@ impl Table {
 }
 
 /// Wraps a text at word boundaries; a longer word gets its own line.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_inclusive(' ') {
         match lines.last_mut() {

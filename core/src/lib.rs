@@ -15,6 +15,8 @@
 
 pub use lightbench_project as project;
 
+pub use lightbench_import as import;
+
 pub use lightbench_toolchain as toolchain;
 
 pub use lightbench_ptx as ptx;

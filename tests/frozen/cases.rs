@@ -142,6 +142,16 @@ groups! {
         "import-again-json": "import traces.jsonl scale --json";
     }
 
+    /// Tasks of public suites.
+    tasks: Nothing, Stored, {
+        "import-task": "import tasks/residual_norm_h96.json";
+        "import-task-exists": "import tasks/residual_norm_h96.json";
+        "import-task-json": "import tasks/scale_rows --into scaled --json";
+        "import-task-paged": "import tasks/paged_sum_d16.json --into paged";
+        "import-unknown": "import copy.ptx";
+        "import-unknown-json": "import tasks --json";
+    }
+
     /// Requests that are refused.
     refused: Nothing, Stored, {
         "no-project": "run nowhere";

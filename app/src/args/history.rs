@@ -101,29 +101,6 @@ pub struct Export {
     pub selection: Selection,
 }
 
-/// Read traces of other benchmark suites into a project's history, as recorded runs.
-///
-/// Their schema is that of SOL-ExecBench and FlashInfer-Bench. A file is imported completely or not at all; runs that
-/// are already there are unchanged.
-#[derive(Debug, Args)]
-pub struct Import {
-    /// A file with one trace a line.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-
-    /// A project folder.
-    #[arg(default_value = ".", value_name = "PROJECT")]
-    pub project: PathBuf,
-
-    /// The author of the runs [default: the name of the file].
-    #[arg(long, value_name = "NAME")]
-    pub author: Option<String>,
-
-    /// The result as JSON on standard output.
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// Write a project's runs as one page: `--html` or `--markdown`.
 ///
 /// It lists kernels, times, verdicts and the environment of each run. The HTML file needs no other files and can be

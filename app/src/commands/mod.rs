@@ -13,6 +13,7 @@ pub mod explain;
 mod fault;
 pub mod history;
 pub mod hold_clocks;
+pub mod import;
 pub mod launch;
 pub mod launch_once;
 pub mod launcher;

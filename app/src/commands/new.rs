@@ -72,11 +72,7 @@ fn read(path: &Path) -> io::Result<String> {
 /// Errors about the source name the line; errors about the folder name the folder.
 fn placed(source: &str, error: &ScaffoldError) -> String {
     match error {
-        ScaffoldError::NotEmpty { .. }
-        | ScaffoldError::Occupied { .. }
-        | ScaffoldError::NoParent { .. }
-        | ScaffoldError::NoName { .. }
-        | ScaffoldError::Io { .. } => error.to_string(),
+        ScaffoldError::Folder(_) => error.to_string(),
         ScaffoldError::Source(_)
         | ScaffoldError::Parameter { .. }
         | ScaffoldError::TemplateParameter { .. }

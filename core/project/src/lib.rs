@@ -25,6 +25,7 @@ pub mod locate;
 pub mod manifest;
 pub mod names;
 pub mod nearest;
+pub mod new_folder;
 pub mod policy;
 pub mod prelude;
 pub mod problem;

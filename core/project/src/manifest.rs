@@ -41,7 +41,7 @@ pub struct Manifest {
 }
 
 /// One axis.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each field")]
 pub struct AxisWritten {
@@ -68,7 +68,7 @@ fn largest_axis() -> i64 {
 }
 
 /// One scalar.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each field")]
 pub struct ScalarWritten {
@@ -130,7 +130,7 @@ pub enum IntermediateRounding {
 }
 
 /// One tensor.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each field")]
 pub struct TensorWritten {
@@ -345,7 +345,7 @@ pub struct WorkWritten {
 }
 
 /// Operations of one kind.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each field")]
 pub struct OperationWritten {
@@ -380,7 +380,7 @@ pub enum WorkBytesWritten {
 }
 
 /// One workload.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each field")]
 pub struct WorkloadWritten {
@@ -408,7 +408,7 @@ pub enum Purpose {
 }
 
 /// A baseline to compare with.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each choice")]
 pub enum BaselineWritten {
@@ -419,7 +419,7 @@ pub enum BaselineWritten {
 }
 
 /// A vendor library, and its operation.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the format's page documents each choice")]
 pub enum LibraryWritten {

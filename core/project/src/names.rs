@@ -12,7 +12,7 @@ pub const MAX_NAME: usize = 64;
 /// Words of the expression language, of argument lists (`null`) and of C++: a name becomes `axis::name` in a kernel's code.
 ///
 /// Source: ISO C++20, tables 5 and 6 [lex.key], [lex.digraph].
-pub(super) const RESERVED: &[&str] = &[
+pub const RESERVED: &[&str] = &[
     "alignas",
     "alignof",
     "and",

@@ -1,4 +1,4 @@
-//! `lightbench import`: reads traces as recorded runs.
+//! `lightbench import` of traces: reads them as recorded runs.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -27,7 +27,7 @@ pub fn run(session: &Session, arguments: &args::Import) -> Outcome {
 }
 
 fn imported(session: &Session, arguments: &args::Import) -> Result<Outcome, HistoryCommandError> {
-    let root = project_folder(&arguments.project)?;
+    let root = project_folder(arguments.project.as_deref().unwrap_or(Path::new(".")))?;
     let shown = arguments.file.display();
     let text = read(&arguments.file)
         .map_err(|error| HistoryCommandError::Request(format!("cannot read {shown}: {error}")))?;

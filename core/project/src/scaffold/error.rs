@@ -1,10 +1,10 @@
 //! Why no project was written, with the text found and a suggestion.
 
 use std::fmt;
-use std::io;
-use std::path::PathBuf;
 
 use lightbench_cuda_source::{SourceError, SourceLocation};
+
+use crate::new_folder::FolderError;
 
 /// Why a kernel parameter cannot be represented in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,41 +124,7 @@ pub enum ScaffoldError {
         /// Where.
         place: SourceLocation,
     },
-    /// The folder to write has something in it.
-    #[error("{} is not empty, it holds {}; name a folder that does not exist yet", .path.display(), .entries.join(", "))]
-    NotEmpty {
-        /// The folder.
-        path: PathBuf,
-        /// Some of its entries, sorted.
-        entries: Vec<String>,
-    },
-    /// The path is not a folder.
-    #[error("{} is {what}; name a folder that does not exist yet", .path.display())]
-    Occupied {
-        /// The path.
-        path: PathBuf,
-        /// The kind of file.
-        what: &'static str,
-    },
-    /// The parent folder is missing.
-    #[error("there is no folder {} to write into; create it first", .path.display())]
-    NoParent {
-        /// The missing parent.
-        path: PathBuf,
-    },
-    /// The path has no last part that could name a project.
-    #[error("{} does not name a new folder; add a name", .path.display())]
-    NoName {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The file system refused.
-    #[error("cannot {action} {}: {source}", .path.display())]
-    Io {
-        /// The failed action.
-        action: &'static str,
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
+    /// The folder cannot be written.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
 }

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 mod device_code;
 mod error;
-mod folder;
 mod geometry;
 mod guess;
 mod names;
@@ -25,11 +24,13 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
+pub use crate::new_folder::PlannedFile;
+use crate::new_folder::{self, Target};
 pub use error::{ParameterProblem, ScaffoldError};
 pub use lightbench_cuda_source::{
     FoundKernel, HeaderText, OmittedItem, Reason, Signature, SourceError, SourceLocation,
 };
-pub use plan::{KernelSource, Plan, PlannedFile, UnparsedSpan, plan_default, plan_from};
+pub use plan::{KernelSource, Plan, UnparsedSpan, plan_default, plan_from};
 
 /// A project that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +62,7 @@ pub fn write_from(folder: &Path, source: &KernelSource<'_>) -> Result<Written, S
 }
 
 fn write(folder: &Path, plan: Plan) -> Result<Written, ScaffoldError> {
-    let folder = folder::write(folder, &plan.files)?;
+    let unchecked = |_: &Path| Ok::<(), ScaffoldError>(());
+    let folder = new_folder::write(folder, &plan.files, Target::MissingOrEmpty, unchecked)?;
     Ok(Written { folder, plan })
 }

@@ -12,6 +12,7 @@ use super::names;
 use super::reference;
 use super::render::{self, Subject};
 use crate::block;
+use crate::new_folder::PlannedFile;
 
 /// The texts of a new project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,15 +27,6 @@ pub struct Plan {
     pub left_out: Vec<OmittedItem>,
     /// The first position of the source that the parser could not read, if any: a macro or a mistake.
     pub unread: Option<UnparsedSpan>,
-}
-
-/// One file of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlannedFile {
-    /// The path below the project's folder, with `/` between its parts.
-    pub path: String,
-    /// The whole text.
-    pub text: String,
 }
 
 /// A place of a source that the parser could not read.

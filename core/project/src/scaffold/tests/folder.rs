@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::new_folder::FolderError;
 use crate::scaffold::{KernelSource, ScaffoldError, plan_default, write_default, write_from};
 
 /// What is in a folder, hidden entries too.
@@ -57,7 +58,10 @@ fn a_link_is_never_followed() {
     std::os::unix::fs::symlink("nowhere", base.path().join("dangling")).unwrap();
     for name in ["link", "link/", "dangling"] {
         let error = write_default(&base.path().join(name)).unwrap_err();
-        assert!(matches!(error, ScaffoldError::Occupied { what: "a link", .. }), "{name}: {error}");
+        assert!(
+            matches!(error, ScaffoldError::Folder(FolderError::Occupied { what: "a link", .. })),
+            "{name}: {error}"
+        );
     }
     assert!(entries(&base.path().join("elsewhere")).is_empty());
 }

@@ -1,0 +1,40 @@
+//! Arguments of `import`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Make a project from a task of a public benchmark suite, or read traces into a project's history.
+///
+/// Tasks: a definition of FlashInfer-Bench or SOL-ExecBench (one JSON file, or a folder that holds it with its workloads
+/// and solutions). The report lists what was carried over, what was left out and why, and what you must confirm or
+/// answer, each with its line. Importing executes no Python.
+///
+/// Traces (one JSON object a line, as `export` writes them) become recorded runs of a project. A file is imported
+/// completely or not at all; runs that are already there are unchanged.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lightbench import rmsnorm_h4096.json                   a new project rmsnorm_h4096 in this folder
+  lightbench import tasks/rope --into projects/rope
+  lightbench import traces.jsonl projects/rope           recorded runs")]
+pub struct Import {
+    /// A task: a file or a folder. Or a file of traces.
+    #[arg(value_name = "FILE | FOLDER")]
+    pub file: PathBuf,
+
+    /// For traces: the project [default: this folder].
+    #[arg(value_name = "PROJECT", conflicts_with = "into")]
+    pub project: Option<PathBuf>,
+
+    /// For a task: the new folder, which must not exist [default: the task's name, in this folder].
+    #[arg(long, value_name = "DIR")]
+    pub into: Option<PathBuf>,
+
+    /// For traces: the author of the runs [default: the name of the file].
+    #[arg(long, value_name = "NAME", conflicts_with = "into")]
+    pub author: Option<String>,
+
+    /// The result as JSON on standard output.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,66 @@
+//! Projects from the files of public task sets.
+//!
+//! ```text
+//!  file, folder ──► detect ──► one module per format ──► Draft + Report ──► render ──► load ──► new folder
+//! ```
+//!
+//! Importing executes no Python and compiles nothing. A format's module computes a [`Draft`] and a [`Report`] from text;
+//! [`write()`] renders the draft, loads the result as any project is loaded, and only then gives the folder its name.
+
+mod detect;
+mod draft;
+mod error;
+mod flashinfer;
+mod input;
+mod json;
+mod names;
+pub mod python;
+mod render;
+mod report;
+mod ron;
+mod starter;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+pub use detect::{Detected, Format, detect, holds_traces};
+pub use draft::{
+    Draft, KernelFile, ReferenceFile, axis, expression, operation, scalar, tensor, workload,
+};
+pub use error::ImportError;
+pub use input::{Input, InputFile, InputKind};
+pub use json::Json;
+pub use names::{NameGiver, relative_path};
+pub use report::{LeftOut, Need, Place, PlacedQuestion, Question, Report};
+pub use starter::starter;
+pub use write::{Written, write};
+
+/// A project that was computed and not written yet.
+#[derive(Debug)]
+pub struct Imported {
+    /// The project.
+    pub draft: Draft,
+    /// What the user must know about it.
+    pub report: Report,
+}
+
+/// Reads a file or a folder and computes the project that it describes.
+///
+/// # Errors
+///
+/// The path cannot be read within the limits, or its content has no project: where, what was found, what is expected.
+pub fn import(path: &Path) -> Result<Imported, ImportError> {
+    let input = Input::read(path)?;
+    match detect(&input)? {
+        Detected::FlashInfer(task) => flashinfer::import(&task),
+        Detected::Traces { file } => Err(ImportError::new(
+            &file,
+            "",
+            "traces of runs, which belong to the history of a project",
+            "a task: `lightbench import FILE PROJECT` adds traces to a project",
+        )),
+    }
+}

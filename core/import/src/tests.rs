@@ -1,0 +1,12 @@
+//! Definitions that become projects, those that are refused, and that no text makes an import panic.
+
+mod projects;
+mod refusals;
+
+use std::path::{Path, PathBuf};
+
+/// A definition of the examples.
+fn example(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/import");
+    folder.join(name)
+}

@@ -1,0 +1,79 @@
+//! Tasks of public suites, from their files to verdicts.
+//!
+//! The verdicts need the compiler and PyTorch; without them, their test prints that it is skipped.
+
+use std::fs;
+
+use crate::compiler;
+use crate::program::{Bench, Said, copy_folder, repository};
+
+/// A bench with the examples in `tasks`.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    copy_folder(&repository().join("tests/import"), &bench.path().join("tasks"));
+    bench
+}
+
+#[test]
+fn an_import_says_what_comes_next() {
+    let bench = bench();
+    let words = ["import", "tasks/paged_sum_d16.json", "--into", "paged"];
+    let said = bench.run(&words);
+    said.expect(0, &["wrote paged", "carried over", "left out", "to confirm", "the first run"]);
+    said.expect(0, &["next: lightbench run paged"]);
+    let widest = said.output.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 80, "{widest} columns:\n{}", said.output);
+    bench.run(&words).expect(2, &["paged is an existing folder"]);
+}
+
+#[test]
+fn traces_and_tasks_are_told_apart() {
+    let bench = bench();
+    let trace = repository().join("tests/data/frozen/stored/traces.jsonl");
+    fs::copy(trace, bench.path().join("traces.jsonl")).unwrap();
+    bench.run(&["import", "traces.jsonl", "scale"]).expect(0, &["recorded runs are new"]);
+    bench.run(&["import", "traces.jsonl"]).expect(2, &["is not a project"]);
+    bench.run(&["import", "traces.jsonl", "--into", "x"]).expect(2, &["belong to the history"]);
+    bench
+        .run(&["import", "tasks/scale_rows", "scale", "--into", "x"])
+        .expect(2, &["cannot be used"]);
+    bench.run(&["import", "scale/reference.cu"]).expect(2, &["text that is not JSON; expected a"]);
+}
+
+#[cfg(target_os = "linux")]
+fn run(bench: &Bench, project: &str) -> Said {
+    let words = ["run", project, "--kernel", "naive", "--device", "virtual:h200", "--no-times"];
+    let mut command = bench.command(&words);
+    command.env("LIGHTBENCH_PYTHON", "/usr/bin/python3");
+    Said::from(command.output().unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_starter_is_unwritten_and_a_written_one_passes() {
+    let bench = bench();
+    if compiler::required().is_none() || crate::python::interpreter_with("torch").is_none() {
+        return;
+    }
+    bench.run(&["import", "tasks/scale_rows"]).expect(0, &["wrote scale_rows_h4_d48"]);
+    run(&bench, "scale_rows_h4_d48").expect(1, &["unwritten"]);
+    let kernel = bench.path().join("scale_rows_h4_d48/kernels/naive.cu");
+    let text = fs::read_to_string(&kernel).unwrap();
+    assert!(text.contains("(void)i;"), "{text}");
+    let body = "if (i < rows * 48) y[i] = __float2bfloat16(__bfloat162float(x[i]) * scale[i / 48] + bias);";
+    fs::write(&kernel, text.replace("(void)i;", body)).unwrap();
+    run(&bench, "scale_rows_h4_d48").expect(0, &["naive is correct"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_completed_reference_is_computed() {
+    let bench = bench();
+    if compiler::required().is_none() || crate::python::interpreter_with("torch").is_none() {
+        return;
+    }
+    for task in ["residual_norm_h96", "paged_sum_d16"] {
+        bench.run(&["import", &format!("tasks/{task}.json")]).expect(0, &["wrote"]);
+        run(&bench, task).expect(1, &["unwritten"]);
+    }
+}
