@@ -36,8 +36,7 @@ pub fn write(folder: &Path, imported: Imported) -> Result<Written, ImportError> 
     loop {
         let rendered = render(&draft, &report);
         check_names(&rendered.files)?;
-        let checked =
-            new_folder::write(folder, &rendered.files, Target::Missing, |draft| check(draft));
+        let checked = new_folder::write(folder, &rendered.files, Target::Missing, check);
         match checked {
             Ok(folder) => {
                 let files = rendered.files.into_iter().map(|file| file.path).collect();

@@ -10,7 +10,7 @@ use crate::json::Json;
 
 /// The whole definition.
 #[derive(Clone, Debug)]
-pub struct Definition {
+pub(super) struct Definition {
     /// The file, for messages.
     pub(super) file: PathBuf,
     pub(super) name: String,
@@ -198,9 +198,14 @@ impl Reader<'_> {
                     match item {
                         Json::Text(axis) => shape.push(axis.clone()),
                         Json::Integer(size) if *size >= 1 => shape.push(size.to_string()),
-                        other => {
+                        Json::Null
+                        | Json::Boolean(_)
+                        | Json::Integer(_)
+                        | Json::Real(_)
+                        | Json::List(_)
+                        | Json::Object(_) => {
                             let place = format!("{place}.shape[{index}]");
-                            return self.refused(place, Some(other), "the name of an axis");
+                            return self.refused(place, Some(item), "the name of an axis");
                         }
                     }
                 }
