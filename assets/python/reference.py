@@ -33,7 +33,8 @@ def serve(request, blobs):
     else:
         library = worker.module("numpy_reference")
     precision = library.Precision(request["precision"], request["file"])
-    module = worker.load("lightbench_user_module", text, request["file"], precision.rewritten(text))
+    tree = sized(text, precision.rewritten(text), request["values"])
+    module = worker.load("lightbench_user_module", text, request["file"], tree)
     inputs = {each["name"]: (each, blob) for each, blob in zip(request["inputs"], blobs)}
 
     def compute(changed=lambda name, array: array):
@@ -50,6 +51,27 @@ def serve(request, blobs):
             replied.append(precision.bytes_of("f64", magnitudes[output["name"]]))
     roundings = [[line, sorted(names)] for line, names in sorted(precision.roundings.items())]
     return {"roundings": roundings}, replied
+
+
+def sized(text, tree, values):
+    """The syntax tree in which module-level names of a file with a class `Model` have the values of the axes and scalars of
+    the same names, whatever the file assigns to them: the model is constructed for the sizes of a workload."""
+    tree = tree or ast.parse(text)
+    definitions = {getattr(statement, "name", None) for statement in tree.body}
+    if CLASS not in definitions or definitions.intersection(FUNCTIONS):
+        return tree
+    body = []
+    for statement in tree.body:
+        body.append(statement)
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            continue
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in [each for target in targets for each in getattr(target, "elts", [target])]:
+            if isinstance(target, ast.Name) and target.id in values:
+                replaced = ast.Assign([ast.Name(target.id, ast.Store())], ast.Constant(values[target.id]))
+                body.append(ast.copy_location(replaced, statement))
+    tree.body = body
+    return ast.fix_missing_locations(tree)
 
 
 def imports(text, package):

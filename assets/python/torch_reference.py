@@ -68,11 +68,17 @@ class Precision:
         return torch.zeros(output["shape"], dtype=dtype)
 
     def model(self, model, values):
-        """A module whose weights are inputs of the project, named by their path with `_` for `.`."""
+        """A module whose weights are inputs of the project, named by their path with `_` for `.`.
+
+        A buffer that is no input keeps the value of its construction.
+        """
         used = []
-        for path, weight in list(model.named_parameters()) + list(model.named_buffers()):
+        parameters = dict(model.named_parameters())
+        for path, weight in list(parameters.items()) + list(model.named_buffers()):
             name = path.replace(".", "_")
             if not weight.dtype.is_floating_point:
+                continue
+            if name not in values and path not in parameters:
                 continue
             if name not in values:
                 raise ValueError(f"the weight `{path}` is no input of the project; expected a tensor `{name}`")
@@ -83,7 +89,7 @@ class Precision:
             *parents, last = path.split(".")
             for parent in parents:
                 owner = getattr(owner, parent)
-            holder = torch.nn.Parameter if path in dict(model.named_parameters()) else (lambda each: each)
+            holder = torch.nn.Parameter if path in parameters else (lambda each: each)
             setattr(owner, last, holder(values[name]))
             used.append(name)
         return model.forward, used

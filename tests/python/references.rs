@@ -180,6 +180,22 @@ fn weights_of_a_model_are_inputs() {
 }
 
 #[test]
+fn sizes_of_a_model_are_those_of_the_workload() {
+    let source = "import torch\nrows = cols = 7\nshape = (1, cols)\nclass Model(torch.nn.Module):\n    \
+                  def __init__(self, shape, n):\n        super().__init__()\n        \
+                  self.weight = torch.nn.Parameter(torch.zeros(shape))\n        self.norm = torch.nn.BatchNorm1d(n)\n    \
+                  def forward(self, x):\n        return (x * self.weight).sum(1)\n\
+                  def get_init_inputs():\n    return [shape, cols]\n";
+    let ones: &[f64] = &[1.0, 1.0, 1.0];
+    let inputs =
+        [X, ("weight", &[1, 3][..], ones), ("norm_weight", &[3], ones), ("norm_bias", &[3], ones)];
+    let sums = rows(|row| row.iter().sum::<f64>());
+    let magnitudes = rows(|row| row.iter().map(|value| value.abs()).sum::<f64>());
+    let task = Task { inputs: &inputs, outputs: &[("y", &[2])], ..task(source) };
+    check(&task, &sums, &magnitudes);
+}
+
+#[test]
 fn conversions_to_narrow_types_are_reported_with_their_lines() {
     let body = "y = x.to(torch.bfloat16)\n    return y.half().float()";
     let Some(reply) = compute(&task(&torch(body))) else { return };
