@@ -22,13 +22,21 @@ const DEEPEST: usize = 120;
 /// Rounds of a loop.
 const MOST_ROUNDS: i128 = 1000;
 
+/// What earlier runs found out about sizes.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// Names of sizes that keep the values of the task.
+    pub(crate) fixed: BTreeSet<String>,
+    /// Sizes inside tuples that equal another size, by their names.
+    pub(crate) equal: BTreeMap<String, String>,
+}
+
 /// The state of one run.
 pub(crate) struct Interpreter<'module> {
     pub(crate) module: &'module Module,
     /// The class of the model.
     pub(crate) class: &'module Class,
-    /// Names of sizes that keep the values of the task.
-    fixed: &'module BTreeSet<String>,
+    settled: &'module Settled,
     /// Module-level names.
     globals: BTreeMap<String, Value>,
     /// The sizes of the task.
@@ -43,16 +51,16 @@ pub(crate) struct Interpreter<'module> {
 pub(crate) type Locals = BTreeMap<String, Value>;
 
 impl<'module> Interpreter<'module> {
-    /// Runs the module-level statements. Integers written there are sizes, except for `fixed` ones.
+    /// Runs the module-level statements. Integers written there are sizes, unless they are settled.
     pub(crate) fn new(
         module: &'module Module,
         class: &'module Class,
-        fixed: &'module BTreeSet<String>,
+        settled: &'module Settled,
     ) -> Step<Self> {
         let mut interpreter = Self {
             module,
             class,
-            fixed,
+            settled,
             globals: BTreeMap::new(),
             sizes: Sizes::new(),
             unnamed: BTreeSet::new(),
@@ -102,7 +110,10 @@ impl<'module> Interpreter<'module> {
     /// The value of a constant, in which integers of at least 1 are sizes.
     fn sized(&mut self, name: &str, constant: &Constant, naming: Naming) -> Value {
         match constant {
-            Constant::Integer(value) if *value >= 1 && !self.fixed.contains(name) => {
+            Constant::Integer(value) if *value >= 1 && !self.settled.fixed.contains(name) => {
+                if let Some(other) = self.settled.equal.get(name) {
+                    return Value::Integer(Dimension::axis(other));
+                }
                 self.sizes.insert(name.to_owned(), *value);
                 if naming == Naming::Element {
                     self.unnamed.insert(name.to_owned());

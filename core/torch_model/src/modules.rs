@@ -433,7 +433,10 @@ impl Norm {
                 trace.times(&size, &spatial)?
             }
             Self::Instance { channels } => {
-                let others = self.others(trace, shape, channels)?;
+                // PyTorch compares the channels only with those of the weights.
+                let found = shape.get(1).unwrap_or(channels).clone();
+                let compared = if affine == HasBias::Yes { channels } else { &found };
+                let others = self.others(trace, shape, compared)?;
                 trace.product(others.get(1..).unwrap_or_default())?
             }
         };

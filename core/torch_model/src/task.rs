@@ -6,7 +6,7 @@ use lightbench_python_source::{Class, Function, Module, ParameterKind};
 
 use crate::arguments::Arguments;
 use crate::dimension::{Dimension, Sizes};
-use crate::interpreter::Interpreter;
+use crate::interpreter::{Interpreter, Settled};
 use crate::trace::{Condition, Refusal, Step, Stop, Trace, Work};
 use crate::value::{Distribution, ElementType, Origin, Tensor, Value};
 
@@ -100,29 +100,60 @@ pub fn read(module: &Module) -> Result<Task, Refusal> {
     let class = module.classes().filter(|class| class.name == CLASS).last();
     let class = class.ok_or_else(|| missing("class `Model`"))?;
     let inputs = module.function(INPUTS).ok_or_else(|| missing("function `get_inputs`"))?;
-    let mut fixed = BTreeSet::new();
+    let mut settled = Settled::default();
     loop {
-        match attempt(module, class, inputs, &fixed) {
+        let known = settled.fixed.len() + settled.equal.len();
+        match attempt(module, class, inputs, &settled) {
             Ok(task) => return Ok(task),
             Err(Stop::Refused(refusal)) => return Err(refusal),
-            Err(Stop::Fix(names)) => {
-                let known = fixed.len();
-                fixed.extend(names);
-                if fixed.len() == known {
-                    return Err(missing("sizes that can be followed"));
-                }
-            }
+            Err(Stop::Fix(names)) => settled.fixed.extend(names),
+            Err(Stop::Equal(left, right)) => equate(module, class, &mut settled, [left, right]),
+        }
+        if settled.fixed.len() + settled.equal.len() == known {
+            return Err(missing("sizes that can be followed"));
         }
     }
 }
 
-fn attempt(
-    module: &Module,
-    class: &Class,
-    inputs: &Function,
-    fixed: &BTreeSet<String>,
-) -> Step<Task> {
-    let mut interpreter = Interpreter::new(module, class, fixed)?;
+/// Settles two sizes that must be equal. A number inside a tuple that only `get_inputs` reads can follow another size;
+/// others keep the values of the task.
+fn equate(module: &Module, class: &Class, settled: &mut Settled, names: [String; 2]) {
+    let read = Interpreter::new(module, class, settled).map(|read| (read.sizes, read.unnamed));
+    if let Ok((sizes, unnamed)) = read {
+        let [left, right] = &names;
+        let follows = |name: &&String| unnamed.contains(*name) && !is_read(module, class, name);
+        if sizes.get(left) == sizes.get(right)
+            && let Some(follower) = [left, right].into_iter().find(follows)
+        {
+            let leader = if follower == left { right } else { left };
+            settled.equal.insert(follower.clone(), leader.clone());
+            return;
+        }
+    }
+    settled.fixed.extend(names);
+}
+
+/// Whether the model or its arguments read the tuple of an element, `shape` of `shape_0`.
+fn is_read(module: &Module, class: &Class, element: &str) -> bool {
+    let tuple = element.rsplit_once('_').map_or(element, |(tuple, _)| tuple);
+    let arguments = module.function(INIT_INPUTS).map_or(&[][..], |function| &function.body);
+    let mut statements: Vec<_> = class.body.iter().chain(arguments).collect();
+    let mut expressions = Vec::new();
+    while let Some(statement) = statements.pop() {
+        expressions.extend(statement.expressions());
+        statements.extend(statement.inner());
+    }
+    while let Some(expression) = expressions.pop() {
+        if expression.dotted_name().is_some_and(|name| name == tuple) {
+            return true;
+        }
+        expressions.extend(expression.parts());
+    }
+    false
+}
+
+fn attempt(module: &Module, class: &Class, inputs: &Function, settled: &Settled) -> Step<Task> {
+    let mut interpreter = Interpreter::new(module, class, settled)?;
     construct(&mut interpreter, module, class)?;
     let weights = weights(&interpreter)?;
     let made = interpreter.call_function(inputs, &Arguments::default())?;

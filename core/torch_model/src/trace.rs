@@ -65,6 +65,8 @@ pub struct Refusal {
 pub(crate) enum Stop {
     /// These names must have the values of the task; the interpreter starts again.
     Fix(BTreeSet<String>),
+    /// These two sizes must be equal.
+    Equal(String, String),
     /// The model cannot be followed.
     Refused(Refusal),
 }
@@ -137,6 +139,9 @@ impl Trace {
     pub(crate) fn same(&self, left: &Dimension, right: &Dimension, what: &str) -> Step<()> {
         if left == right {
             return Ok(());
+        }
+        if let (Some(left), Some(right)) = (left.plain_axis(), right.plain_axis()) {
+            return Err(Stop::Equal(left.to_owned(), right.to_owned()));
         }
         let mut axes = left.axes();
         axes.extend(right.axes());

@@ -82,6 +82,23 @@ fn numbers_in_a_tuple_are_axes_where_only_inputs_use_them() {
 }
 
 #[test]
+fn equal_sizes_vary_together_where_the_model_reads_only_one() {
+    let forward = "    def forward(self, x, y):\n        return torch.mean(x * y)\n";
+    let inputs = "[torch.rand(batch, *shape), torch.rand(batch)]";
+    let constants = "batch = 512\nshape = (512,)";
+    check(
+        &text(constants, NO_INIT, forward, inputs, "[]"),
+        "batch=512",
+        "x[batch, batch] y[batch] ->[]",
+    );
+    check(
+        &text(constants, NO_INIT, forward, inputs, "[shape]").replace("(self):", "(self, shape):"),
+        "",
+        "x[512, 512] y[512] ->[]",
+    );
+}
+
+#[test]
 fn inputs_have_distributions() {
     let forward = "    def forward(self, a, b, c, d, e):\n        return a + b + c + d\n";
     let inputs = "[torch.rand(n) * 2 - 1, torch.randn(n) / 2, torch.ones(n), torch.rand(n).softmax(dim=-1), 0.5]";
