@@ -135,6 +135,9 @@ impl Pool {
         let mut shape = channels.to_vec();
         for (dim, size) in sizes.iter().enumerate() {
             let span = self.dilation[dim] * (self.kernel[dim] - 1);
+            // Padding does not count for PyTorch.
+            let beyond = trace.minus(size, &Dimension::from(self.kernel[dim] - 1))?;
+            trace.positive(&beyond, "the elements that a window of a pool leaves, plus one,")?;
             let room = trace.plus(size, &Dimension::from(2 * self.padding[dim] - span - 1))?;
             let steps = trace.size(room.floor_divide(self.stride[dim]))?;
             let size = trace.plus(&steps, &Dimension::from(1))?;
