@@ -8,14 +8,18 @@ use crate::error::ImportError;
 use crate::flashinfer::Task;
 use crate::input::{Input, InputFile, InputKind, MAX_LINE};
 use crate::json::Json;
+use crate::kernel_bench::KernelBench;
 
 /// A public format.
+#[expect(clippy::enum_variant_names, reason = "the names of the suites")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A definition of FlashInfer-Bench, with its workloads and solutions.
     FlashInferBench,
     /// A problem of SOL-ExecBench.
     SolExecBench,
+    /// A task of KernelBench.
+    KernelBench,
 }
 
 impl Format {
@@ -25,6 +29,7 @@ impl Format {
         match self {
             Self::FlashInferBench => "a definition of FlashInfer-Bench",
             Self::SolExecBench => "a problem of SOL-ExecBench",
+            Self::KernelBench => "a task of KernelBench",
         }
     }
 
@@ -34,6 +39,7 @@ impl Format {
         match self {
             Self::FlashInferBench => "flashinfer-bench",
             Self::SolExecBench => "sol-execbench",
+            Self::KernelBench => "kernelbench",
         }
     }
 }
@@ -43,6 +49,8 @@ impl Format {
 pub enum Detected {
     /// A definition of FlashInfer-Bench or SOL-ExecBench, which have nearly one format.
     FlashInfer(Box<Task>),
+    /// A task of KernelBench.
+    KernelBench(Box<KernelBench>),
     /// Traces of runs.
     Traces {
         /// The file.
@@ -51,7 +59,7 @@ pub enum Detected {
 }
 
 /// What an importable input looks like, for messages.
-const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON with `axes`, `inputs`, `outputs` and `reference`), or a folder with one";
+const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON with `axes`, `inputs`, `outputs` and `reference`), a folder with one, or a task of KernelBench (Python with `class Model` and `get_inputs`)";
 
 /// Finds the format.
 ///
@@ -64,6 +72,12 @@ pub fn detect(input: &Input) -> Result<Detected, ImportError> {
         && is_trace(first_line(&file.text))
     {
         return Ok(Detected::Traces { file: file.path.clone() });
+    }
+    if let (InputKind::File, [file]) = (input.kind, input.files.as_slice())
+        && file.name.ends_with(".py")
+        && let Some(task) = KernelBench::new(file)?
+    {
+        return Ok(Detected::KernelBench(Box::new(task)));
     }
     let mut definitions: Vec<(&InputFile, Json)> = Vec::new();
     let mut solutions: Vec<(InputFile, Json)> = Vec::new();

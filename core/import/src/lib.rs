@@ -13,6 +13,7 @@ mod error;
 mod flashinfer;
 mod input;
 mod json;
+mod kernel_bench;
 mod names;
 pub mod python;
 mod render;
@@ -56,6 +57,7 @@ pub fn import(path: &Path) -> Result<Imported, ImportError> {
     let input = Input::read(path)?;
     match detect(&input)? {
         Detected::FlashInfer(task) => flashinfer::import(&task),
+        Detected::KernelBench(task) => kernel_bench::import(&task),
         Detected::Traces { file } => Err(ImportError::new(
             &file,
             "",
