@@ -77,3 +77,24 @@ fn a_completed_reference_is_computed() {
         run(&bench, task).expect(1, &["unwritten"]);
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_computes_for_the_sizes_of_every_workload() {
+    let bench = bench();
+    if compiler::required().is_none() || crate::python::interpreter_with("torch").is_none() {
+        return;
+    }
+    for task in ["gated_dense", "convolved_pool"] {
+        bench.run(&["import", &format!("tasks/{task}.py")]).expect(0, &["wrote", "KernelBench"]);
+        run(&bench, task).expect(1, &["unwritten"]);
+    }
+    let kernel = bench.path().join("gated_dense/kernels/naive.cu");
+    let text = fs::read_to_string(&kernel).unwrap();
+    assert!(text.contains("(void)i;"), "{text}");
+    let body = "if (i >= rows * units) return;\n    const long long unit = i % units;\n    float sum = dense_bias[unit];\n    \
+                for (long long k = 0; k < features; ++k) sum += x[i / units * features + k] * dense_weight[unit * features + k];\n    \
+                y[i] = scale[unit] / (1.0f + expf(-sum));";
+    fs::write(&kernel, text.replace("(void)i;", body)).unwrap();
+    run(&bench, "gated_dense").expect(0, &["naive is correct"]);
+}

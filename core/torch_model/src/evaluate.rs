@@ -9,7 +9,6 @@ use lightbench_python_source::{
 use crate::arguments::Arguments;
 use crate::dimension::Dimension;
 use crate::interpreter::{Interpreter, Locals, words};
-use crate::modules;
 use crate::operations::{self, elementwise, products, shapes};
 use crate::trace::{Step, Work};
 use crate::value::{Origin, Tensor, Value};
@@ -391,7 +390,7 @@ impl Interpreter<'_> {
             return self.library(path, &arguments);
         }
         if let Value::Module(module) = function {
-            return Rc::clone(module).call(&mut self.trace, &arguments);
+            return module.call(&mut self.trace, arguments.positional, arguments.named);
         }
         if let Value::Function(function) = function {
             let function = Rc::clone(function);
@@ -442,97 +441,10 @@ impl Interpreter<'_> {
         }
         Value::None
     }
-
-    fn library(&mut self, path: &str, arguments: &Arguments) -> Step<Value> {
-        if let Some(name) = path.strip_prefix("builtins.") {
-            return self.built_in(name, arguments);
-        }
-        if let Some(name) = path.strip_prefix("math.") {
-            return self.mathematics(name, arguments);
-        }
-        if let Some(name) = path.strip_prefix("torch.nn.functional.") {
-            return operations::call(&mut self.trace, name, arguments);
-        }
-        if path == "torch.nn.Parameter" || path == "torch.nn.parameter.Parameter" {
-            let tensor = arguments.tensor(&self.trace, 0, "data")?;
-            return Ok(Value::Tensor(Tensor { origin: Origin::Parameter, ..tensor.clone() }));
-        }
-        if path.starts_with("torch.nn.init.") || path == "torch.manual_seed" {
-            return Ok(Value::None);
-        }
-        if let Some(name) =
-            path.strip_prefix("torch.nn.").or_else(|| path.strip_prefix("torch.nn.modules."))
-        {
-            return match modules::construct(&mut self.trace, name, arguments)? {
-                Some(module) => Ok(Value::Module(Rc::new(module))),
-                None => self
-                    .trace
-                    .refuse(format!("the module `nn.{name}` is not in the table of modules")),
-            };
-        }
-        match path.strip_prefix("torch.") {
-            Some(name) => {
-                let name = name.rsplit('.').next().unwrap_or(name);
-                operations::call(&mut self.trace, name, arguments)
-            }
-            None => self.trace.refuse(format!("`{path}` is not known")),
-        }
-    }
-
-    fn mathematics(&mut self, name: &str, arguments: &Arguments) -> Step<Value> {
-        let Some(value) = arguments.get(0, "x").and_then(real) else {
-            return self.trace.refuse(format!("`math.{name}` of anything but a number"));
-        };
-        let function: fn(f64) -> f64 = match name {
-            "sqrt" => f64::sqrt,
-            "exp" => f64::exp,
-            "log" if arguments.positional.len() == 1 => f64::ln,
-            "log2" => f64::log2,
-            "sin" => f64::sin,
-            "cos" => f64::cos,
-            "tanh" => f64::tanh,
-            "prod" | "ceil" | "floor" | "log" | "pow" => {
-                return self.trace.refuse(format!("`math.{name}`"));
-            }
-            _ => return self.trace.refuse(format!("`math.{name}` is not known")),
-        };
-        Ok(Value::Real(value.map(function)))
-    }
-
-    fn built_in(&mut self, name: &str, arguments: &Arguments) -> Step<Value> {
-        match (name, arguments.positional.as_slice()) {
-            ("range", _) => self.range(arguments),
-            ("len", [Value::Sequence(all)]) => {
-                Ok(Value::Integer(Dimension::from(all.len() as i128)))
-            }
-            ("len", [Value::Tensor(tensor)]) if !tensor.shape.is_empty() => {
-                Ok(Value::Integer(tensor.shape[0].clone()))
-            }
-            ("tuple" | "list", [Value::Sequence(all)]) => Ok(Value::Sequence(all.clone())),
-            ("int", [Value::Integer(size)]) => Ok(Value::Integer(size.clone())),
-            ("float", [Value::Text(text)]) => Ok(Value::Real(match text.as_str() {
-                "inf" => Some(f64::INFINITY),
-                "-inf" => Some(f64::NEG_INFINITY),
-                _ => None,
-            })),
-            ("float", [number]) => match real(number) {
-                Some(value) => Ok(Value::Real(value)),
-                None => self.trace.refuse(format!("`float` of {}", number.kind())),
-            },
-            ("isinstance", [Value::Integer(_), Value::Library(kind)]) => {
-                Ok(Value::Boolean(Some(kind == "builtins.int")))
-            }
-            ("isinstance", [Value::Sequence(_), Value::Library(kind)]) => {
-                Ok(Value::Boolean(Some(kind == "builtins.tuple" || kind == "builtins.list")))
-            }
-            ("print", _) => Ok(Value::None),
-            _ => self.trace.refuse(format!("`{name}` is not known here")),
-        }
-    }
 }
 
 /// A real number; none inside if its value depends on sizes.
-fn real(value: &Value) -> Option<Option<f64>> {
+pub(crate) fn real(value: &Value) -> Option<Option<f64>> {
     if let Value::Real(value) = value {
         return Some(*value);
     }

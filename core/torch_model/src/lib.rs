@@ -14,6 +14,7 @@ mod arguments;
 mod dimension;
 mod evaluate;
 mod interpreter;
+mod library;
 mod modules;
 mod operations;
 pub mod sizes;

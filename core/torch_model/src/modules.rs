@@ -1,5 +1,7 @@
 //! Modules of `torch.nn`: their weights, and the shapes of their results.
 
+use std::collections::BTreeMap;
+
 use crate::arguments::{Arguments, Flag, dimension_of};
 use crate::dimension::Dimension;
 use crate::operations;
@@ -9,7 +11,7 @@ use crate::operations::products::linear;
 use crate::operations::reductions::softmax;
 use crate::operations::shapes::flattened;
 use crate::trace::{Step, Trace, Work};
-use crate::value::{Distribution, Origin, Tensor, Value};
+use crate::value::{Callable, Distribution, Origin, Tensor, Value};
 
 /// A module.
 #[derive(Clone, Debug)]
@@ -300,9 +302,8 @@ fn layer_norm(trace: &mut Trace, arguments: &Arguments) -> Step<Module> {
     Ok(Module::Norm { kind: Norm::Layer { shape }, affine, bias })
 }
 
-impl Module {
-    /// The weights, by their names inside the module.
-    pub(crate) fn parameters(&self, trace: &Trace) -> Step<Vec<(String, Tensor)>> {
+impl Callable for Module {
+    fn parameters(&self, trace: &Trace) -> Step<Vec<(String, Tensor)>> {
         let weight = |shape: Vec<Dimension>, distribution| Tensor {
             distribution,
             origin: Origin::Parameter,
@@ -363,8 +364,23 @@ impl Module {
         Ok(found)
     }
 
-    /// Calls the module.
-    pub(crate) fn call(&self, trace: &mut Trace, arguments: &Arguments) -> Step<Value> {
+    fn call(
+        &self,
+        trace: &mut Trace,
+        positional: Vec<Value>,
+        named: BTreeMap<String, Value>,
+    ) -> Step<Value> {
+        self.apply(trace, &Arguments { positional, named })
+    }
+
+    fn elements(&self) -> Option<Vec<Value>> {
+        let (Self::List(all) | Self::Sequential(all)) = self else { return None };
+        Some(all.iter().map(|(_, module)| module.clone()).collect())
+    }
+}
+
+impl Module {
+    fn apply(&self, trace: &mut Trace, arguments: &Arguments) -> Step<Value> {
         if let Self::Loss { name, settings } = self {
             let mut all = arguments.clone();
             all.named.extend(settings.named.clone());
@@ -396,8 +412,7 @@ impl Module {
                     let Value::Module(module) = module else {
                         return trace.refuse("`nn.Sequential` of anything but modules");
                     };
-                    let passed = Arguments { positional: vec![value], ..Arguments::default() };
-                    value = module.call(trace, &passed)?;
+                    value = module.call(trace, vec![value], BTreeMap::new())?;
                 }
                 Ok(value)
             }

@@ -1,12 +1,13 @@
 //! Values of the abstract interpreter: sizes are polynomials, tensors are shapes.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::rc::Rc;
 
 use lightbench_python_source::Function;
 
 use crate::dimension::Dimension;
-use crate::modules::Module;
+use crate::trace::{Step, Trace};
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub(crate) enum Value {
     /// A tensor.
     Tensor(Tensor),
     /// A module of `torch.nn`.
-    Module(Rc<Module>),
+    Module(Rc<dyn Callable>),
     /// The model.
     This,
     /// A slice of a subscript.
@@ -46,6 +47,23 @@ pub(crate) enum Value {
     Bound(Box<Self>, String),
     /// A function of the file.
     Function(Rc<Function>),
+}
+
+/// A module as a value: what modules are is not decided here.
+pub(crate) trait Callable: Debug {
+    /// The weights, by their names inside the module.
+    fn parameters(&self, trace: &Trace) -> Step<Vec<(String, Tensor)>>;
+
+    /// The result of a call.
+    fn call(
+        &self,
+        trace: &mut Trace,
+        positional: Vec<Value>,
+        named: BTreeMap<String, Value>,
+    ) -> Step<Value>;
+
+    /// The modules inside, if it is a list of modules.
+    fn elements(&self) -> Option<Vec<Value>>;
 }
 
 /// The element type of a tensor.
@@ -170,8 +188,7 @@ impl Value {
             return Some(all.clone());
         }
         let Self::Module(module) = self else { return None };
-        let (Module::List(all) | Module::Sequential(all)) = &**module else { return None };
-        Some(all.iter().map(|(_, module)| module.clone()).collect())
+        module.elements()
     }
 
     /// What a message calls it.
