@@ -184,7 +184,7 @@ fn sizes_of_a_model_are_those_of_the_workload() {
     let source = "import torch\nrows = cols = 7\nshape = (1, cols)\nclass Model(torch.nn.Module):\n    \
                   def __init__(self, shape, n):\n        super().__init__()\n        \
                   self.weight = torch.nn.Parameter(torch.zeros(shape))\n        self.norm = torch.nn.BatchNorm1d(n)\n    \
-                  def forward(self, x):\n        return (x * self.weight).sum(1)\n\
+                  def forward(self, x):\n        return torch.nn.functional.linear(x, self.weight)[:, 0]\n\
                   def get_init_inputs():\n    return [shape, cols]\n";
     let ones: &[f64] = &[1.0, 1.0, 1.0];
     let inputs =
