@@ -23,6 +23,7 @@ mod masking;
 mod source;
 pub mod structs;
 pub mod syntax;
+pub mod torch_wrapper;
 pub mod usage;
 
 #[cfg(test)]

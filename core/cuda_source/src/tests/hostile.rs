@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use crate::{
-    HeaderText, Source, device_part, host_launch, items, kernels, list, read, structs, usage,
+    HeaderText, Source, device_part, host_launch, items, kernels, list, read, structs,
+    torch_wrapper, usage,
 };
 
 /// Far above what a linear reader takes in a test build, far below what a quadratic one takes.
@@ -17,6 +18,11 @@ fn read_all(text: &str) {
     drop(list(text));
     read_device_part(text);
     let Ok(source) = Source::parse(text) else { return };
+    let wrappers = torch_wrapper::wrappers(&source);
+    for name in wrappers.launching.iter().chain(&wrappers.others).take(4) {
+        let known = torch_wrapper::Known::default();
+        drop(torch_wrapper::read_wrapper(&source, Some(name), &known));
+    }
     for item in items(&source) {
         drop(source.place(item.node.start_byte()).to_string());
     }
