@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lightbench_core::dtype::Dtype;
 
 /// Make a project from a task of a public benchmark suite, or read traces into a project's history.
 ///
 /// Tasks: a definition of FlashInfer-Bench or SOL-ExecBench (one JSON file, or a folder that holds it with its workloads
 /// and solutions). The report lists what was carried over, what was left out and why, and what you must confirm or
 /// answer, each with its line. Importing executes no Python.
+///
+/// PyTorch extensions: a `.cu` file with a host wrapper that launches kernels, or a `.py` file that passes one to
+/// `load_inline`. The wrapper becomes the launch block; `--reference` names the function that computes the same.
 ///
 /// Traces (one JSON object a line, as `export` writes them) become recorded runs of a project. A file is imported
 /// completely or not at all; runs that are already there are unchanged.
@@ -30,6 +34,14 @@ pub struct Import {
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
 
+    /// For a PyTorch extension: the file with the reference, Python or CUDA.
+    #[arg(long, value_name = "FILE", conflicts_with = "project")]
+    pub reference: Option<PathBuf>,
+
+    /// For a PyTorch extension that dispatches on dtypes: the one of the project [default: f32 where possible].
+    #[arg(long, value_name = "DTYPE", conflicts_with = "project", value_parser = dtype)]
+    pub dtype: Option<Dtype>,
+
     /// For traces: the author of the runs [default: the name of the file].
     #[arg(long, value_name = "NAME", conflicts_with = "into")]
     pub author: Option<String>,
@@ -37,4 +49,9 @@ pub struct Import {
     /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
+}
+
+fn dtype(written: &str) -> Result<Dtype, String> {
+    let found = Dtype::ALL.into_iter().find(|dtype| dtype.name() == written);
+    found.ok_or_else(|| "expected a dtype of project files, such as f16".to_owned())
 }

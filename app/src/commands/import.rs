@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use lightbench_core::display_text::visible;
-use lightbench_core::import::{self, ImportError, Need, PlacedQuestion, Written};
+use lightbench_core::import::{self, ImportError, Need, Options, PlacedQuestion, Written};
 use lightbench_core::units::counted;
 use serde_json::json;
 
@@ -30,7 +30,8 @@ pub fn run(session: &Session, arguments: &Import) -> Outcome {
 }
 
 fn written(arguments: &Import) -> Result<Written, ImportError> {
-    let imported = import::import(&arguments.file)?;
+    let options = Options { reference: arguments.reference.clone(), dtype: arguments.dtype };
+    let imported = import::import_with(&arguments.file, &options)?;
     let folder = match &arguments.into {
         Some(folder) => folder.clone(),
         None => PathBuf::from(&imported.draft.manifest.name),

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::ImportError;
+use crate::extension::is_extension;
 use crate::flashinfer::Task;
 use crate::input::{Input, InputFile, InputKind, MAX_LINE};
 use crate::json::Json;
@@ -20,6 +21,8 @@ pub enum Format {
     SolExecBench,
     /// A task of KernelBench.
     KernelBench,
+    /// A C++ extension of PyTorch.
+    TorchExtension,
 }
 
 impl Format {
@@ -30,6 +33,7 @@ impl Format {
             Self::FlashInferBench => "a definition of FlashInfer-Bench",
             Self::SolExecBench => "a problem of SOL-ExecBench",
             Self::KernelBench => "a task of KernelBench",
+            Self::TorchExtension => "a PyTorch extension",
         }
     }
 
@@ -40,6 +44,7 @@ impl Format {
             Self::FlashInferBench => "flashinfer-bench",
             Self::SolExecBench => "sol-execbench",
             Self::KernelBench => "kernelbench",
+            Self::TorchExtension => "torch-extension",
         }
     }
 }
@@ -51,6 +56,8 @@ pub enum Detected {
     FlashInfer(Box<Task>),
     /// A task of KernelBench.
     KernelBench(Box<KernelBench>),
+    /// A C++ extension of PyTorch, as `.cu` file or in a Python file.
+    Extension(Box<InputFile>),
     /// Traces of runs.
     Traces {
         /// The file.
@@ -59,7 +66,7 @@ pub enum Detected {
 }
 
 /// What an importable input looks like, for messages.
-const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON with `axes`, `inputs`, `outputs` and `reference`), a folder with one, or a task of KernelBench (Python with `class Model` and `get_inputs`)";
+const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON with `axes`, `inputs`, `outputs` and `reference`), a folder with one, a task of KernelBench (Python with `class Model` and `get_inputs`), or a PyTorch extension (a `.cu` file with a host wrapper, or a `.py` file with `load_inline`)";
 
 /// Finds the format.
 ///
@@ -72,6 +79,11 @@ pub fn detect(input: &Input) -> Result<Detected, ImportError> {
         && is_trace(first_line(&file.text))
     {
         return Ok(Detected::Traces { file: file.path.clone() });
+    }
+    if let (InputKind::File, [file]) = (input.kind, input.files.as_slice())
+        && is_extension(file)
+    {
+        return Ok(Detected::Extension(Box::new(file.clone())));
     }
     if let (InputKind::File, [file]) = (input.kind, input.files.as_slice())
         && file.name.ends_with(".py")

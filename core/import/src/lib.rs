@@ -10,6 +10,7 @@
 mod detect;
 mod draft;
 mod error;
+mod extension;
 mod flashinfer;
 mod input;
 mod json;
@@ -25,7 +26,9 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use lightbench_primitives::dtype::Dtype;
 
 pub use detect::{Detected, Format, detect, holds_traces};
 pub use draft::{
@@ -48,16 +51,38 @@ pub struct Imported {
     pub report: Report,
 }
 
+/// What the user states beside the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// A file with the reference, for formats that have none.
+    pub reference: Option<PathBuf>,
+    /// The dtype to take where the input has several.
+    pub dtype: Option<Dtype>,
+}
+
 /// Reads a file or a folder and computes the project that it describes.
 ///
 /// # Errors
 ///
 /// The path cannot be read within the limits, or its content has no project: where, what was found, what is expected.
 pub fn import(path: &Path) -> Result<Imported, ImportError> {
+    import_with(path, &Options::default())
+}
+
+/// As [`import`], with what the user states beside the input.
+///
+/// # Errors
+///
+/// As [`import`].
+pub fn import_with(path: &Path, options: &Options) -> Result<Imported, ImportError> {
     let input = Input::read(path)?;
     match detect(&input)? {
         Detected::FlashInfer(task) => flashinfer::import(&task),
         Detected::KernelBench(task) => kernel_bench::import(&task),
+        Detected::Extension(file) => {
+            let reference = options.reference.as_deref().map(input::read_file).transpose()?;
+            extension::import(&file, reference.as_ref(), options.dtype)
+        }
         Detected::Traces { file } => Err(ImportError::new(
             &file,
             "",

@@ -60,7 +60,9 @@ impl Comparison {
         }
     }
 
-    const fn holds(self, left: i128, right: i128) -> bool {
+    /// Whether the comparison of two values holds.
+    #[must_use]
+    pub const fn holds(self, left: i128, right: i128) -> bool {
         match self {
             Self::Equal => left == right,
             Self::NotEqual => left != right,

@@ -57,6 +57,9 @@ impl Reader<'_> {
         if is_host_only && name.contains("ynchronize") {
             return Err(text.refused(node, Why::Synchronisation));
         }
+        if is_host_only && name == "is_cuda" {
+            return Ok(Value::Boolean(Condition::Given));
+        }
         if is_host_only {
             return Ok(Value::HostOnly);
         }

@@ -62,6 +62,12 @@ pub(super) fn extract(source: &Source<'_>, headers: &[HeaderText<'_>]) -> Device
     code
 }
 
+/// The device code of a source without local headers: the text of a kernel file.
+#[must_use]
+pub fn device_text(source: &Source<'_>) -> String {
+    extract(source, &[]).kernel
+}
+
 /// Whether a project can hold a local header of this name.
 pub(super) fn can_be_kept(name: &str) -> bool {
     let extension = Path::new(name).extension();

@@ -26,6 +26,7 @@ mod tests;
 
 pub use crate::new_folder::PlannedFile;
 use crate::new_folder::{self, Target};
+pub use device_code::device_text;
 pub use error::{ParameterProblem, ScaffoldError};
 pub use lightbench_cuda_source::{
     FoundKernel, HeaderText, OmittedItem, Reason, Signature, SourceError, SourceLocation,
