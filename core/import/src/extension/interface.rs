@@ -161,9 +161,10 @@ impl<'w> Interface<'w> {
 
     /// The scalar that an argument of a launch passes.
     pub(super) fn scalar_of(&self, real: &Real) -> Option<&ProjectScalar> {
-        let source = match real {
-            Real::Parameter(position) => ScalarSource::Parameter(*position),
-            other => ScalarSource::Computed(other.clone()),
+        let source = if let Real::Parameter(position) = real {
+            ScalarSource::Parameter(*position)
+        } else {
+            ScalarSource::Computed(real.clone())
         };
         self.scalars.iter().find(|scalar| scalar.source == source)
     }

@@ -201,10 +201,10 @@ fn headers(code: &str, interface: &Interface<'_>) -> String {
     let has_bfloat =
         ["bfloat16", "BFloat16"].iter().any(|word| code.contains(word)) || uses("__nv_bfloat16");
     let mut text = String::new();
-    if has_half && !code.contains("cuda_fp16.h") {
+    if has_half {
         text.push_str("#include <cuda_fp16.h>\n");
     }
-    if has_bfloat && !code.contains("cuda_bf16.h") {
+    if has_bfloat {
         text.push_str("#include <cuda_bf16.h>\n");
     }
     for namespace in ["at", "c10"] {

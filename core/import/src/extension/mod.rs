@@ -40,7 +40,8 @@ pub(crate) fn import(
     let chosen = sources.iter().map(|source| choose(&file.path, source, dtype));
     let (source, wrapper, others) = first_readable(chosen)?;
     let mut report = Report::new(Format::TorchExtension);
-    let interface = Interface::new(&wrapper, &BTreeMap::new(), &mut report);
+    let mut interface = Interface::new(&wrapper, &BTreeMap::new(), &mut report);
+    sizes::pin(&mut interface, &mut report);
     let stem = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let reference = reference::text(reference, &interface, &mut report)?;
     let mut draft = Draft::new(&stem, &wrapper.name, reference);
@@ -174,7 +175,7 @@ fn define(
         manifest.axes.push(written);
     }
     for own in &interface.scalars {
-        let mut written = scalar(&own.name, own.dtype, own.value.clone());
+        let mut written = scalar(&own.name, own.dtype, own.value);
         if own.is_fixed {
             written.domain = ScalarDomainWritten::Fixed;
         }

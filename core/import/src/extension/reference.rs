@@ -33,6 +33,13 @@ pub(super) fn text(
     let only = if let [only] = all.as_slice() { Some(only) } else { None };
     let has_model = file.text.contains("class Model");
     let mut text = file.text.clone();
+    if !["import torch", "from torch", "import numpy", "from numpy"]
+        .iter()
+        .any(|own| text.contains(own))
+    {
+        // Without it, the function would get arrays of NumPy.
+        text.insert_str(0, "import torch\n\n\n");
+    }
     match function.or(only.filter(|_| !has_model)) {
         Some(function) => text.push_str(&adapter(function, interface)),
         None if has_model => {}

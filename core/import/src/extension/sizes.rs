@@ -9,6 +9,7 @@ use lightbench_project::written::{Entries, NumberWritten};
 use super::interface::{Interface, ScalarSource, launches};
 use crate::draft::workload;
 use crate::error::ImportError;
+use crate::report::{Place, Report};
 
 /// The workloads and the checks.
 pub(super) struct Workloads {
@@ -49,6 +50,42 @@ const PLANS: [Plan; 4] = [
         by_count: [&[2049], &[45, 259], &[21, 45, 93], &[3, 7, 35, 37]],
     },
 ];
+
+/// Gives one value to each axis from which the wrapper computes a real number: a launch block computes integers only, and
+/// the verifier changes other axes.
+pub(super) fn pin(interface: &mut Interface<'_>, report: &mut Report) {
+    let mut pinned: Vec<(usize, String)> = Vec::new();
+    for scalar in &interface.scalars {
+        let ScalarSource::Computed(real) = &scalar.source else { continue };
+        for fact in real.facts() {
+            let text = interface.axes.text(&Integer::Fact(fact)).unwrap_or_default();
+            let words: Vec<&str> = text.split(|letter: char| !is_word(letter)).collect();
+            let axes = interface.axes.axes.iter().enumerate();
+            let used = axes.filter(|(_, axis)| words.contains(&axis.name.as_str()));
+            pinned.extend(used.map(|(index, _)| (index, scalar.name.clone())));
+        }
+    }
+    pinned.sort();
+    pinned.dedup_by_key(|(index, _)| *index);
+    let alone = interface.axes.axes.len() == 1;
+    for (index, scalar) in pinned {
+        let Some(axis) = interface.axes.axes.get_mut(index) else { continue };
+        let wanted = if alone { 4096 } else { 64 };
+        let size = wanted.max(axis.min).min(axis.max.unwrap_or(wanted.max(axis.min)));
+        let size = (size / axis.multiple_of).max(1) * axis.multiple_of;
+        (axis.min, axis.max) = (size, Some(size));
+        let name = axis.name.clone();
+        report.confirm(
+            format!("{name}.value"),
+            Place::Axis(name.clone()),
+            format!("the wrapper computes the scalar `{scalar}` from `{name}`, which a launch block cannot; {size} is the only size, and `{scalar}` has its value for it"),
+        );
+    }
+}
+
+fn is_word(letter: char) -> bool {
+    letter == '_' || letter.is_ascii_alphanumeric()
+}
 
 /// Chooses workloads.
 pub(super) fn workloads(path: &Path, interface: &Interface<'_>) -> Result<Workloads, ImportError> {

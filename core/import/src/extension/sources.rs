@@ -111,25 +111,24 @@ fn texts(value: Value) -> Vec<String> {
 
 /// The line of the first character of a string, through the names that hold it; 1 if it is composed.
 fn first_line(module: &Module, expression: &Expression, depth: usize) -> usize {
-    match &expression.kind {
-        ExpressionKind::Text { first_line, .. } => *first_line,
-        ExpressionKind::List(parts) | ExpressionKind::Tuple(parts) => match parts.as_slice() {
-            [only] if depth > 0 => first_line(module, only, depth - 1),
-            _ => 1,
-        },
-        ExpressionKind::Name(name) if depth > 0 => {
-            let value =
-                module.statements.iter().rev().find_map(|statement| match &statement.kind {
-                    StatementKind::Assign { targets, value: Some(value) } => {
-                        let names = targets.iter().filter_map(Expression::dotted_name);
-                        names.into_iter().any(|own| own == *name).then_some(value)
-                    }
-                    _ => None,
-                });
-            value.map_or(1, |value| first_line(module, value, depth - 1))
-        }
-        _ => 1,
+    if let ExpressionKind::Text { first_line, .. } = &expression.kind {
+        return *first_line;
     }
+    let Some(depth) = depth.checked_sub(1) else { return 1 };
+    if let ExpressionKind::List(parts) | ExpressionKind::Tuple(parts) = &expression.kind
+        && let [only] = parts.as_slice()
+    {
+        return first_line(module, only, depth);
+    }
+    let ExpressionKind::Name(name) = &expression.kind else { return 1 };
+    let value = module.statements.iter().rev().find_map(|statement| {
+        let StatementKind::Assign { targets, value: Some(value) } = &statement.kind else {
+            return None;
+        };
+        let mut names = targets.iter().filter_map(Expression::dotted_name);
+        names.any(|own| own == *name).then_some(value)
+    });
+    value.map_or(1, |value| first_line(module, value, depth))
 }
 
 /// The numbers that every call of a function passes.
