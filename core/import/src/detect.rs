@@ -11,44 +11,6 @@ use crate::input::{Input, InputFile, InputKind, MAX_LINE};
 use crate::json::Json;
 use crate::kernel_bench::KernelBench;
 
-/// A public format.
-#[expect(clippy::enum_variant_names, reason = "the names of the suites")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A definition of FlashInfer-Bench, with its workloads and solutions.
-    FlashInferBench,
-    /// A problem of SOL-ExecBench.
-    SolExecBench,
-    /// A task of KernelBench.
-    KernelBench,
-    /// A C++ extension of PyTorch.
-    TorchExtension,
-}
-
-impl Format {
-    /// Its name in reports.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::FlashInferBench => "a definition of FlashInfer-Bench",
-            Self::SolExecBench => "a problem of SOL-ExecBench",
-            Self::KernelBench => "a task of KernelBench",
-            Self::TorchExtension => "a PyTorch extension",
-        }
-    }
-
-    /// Its name in JSON.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::FlashInferBench => "flashinfer-bench",
-            Self::SolExecBench => "sol-execbench",
-            Self::KernelBench => "kernelbench",
-            Self::TorchExtension => "torch-extension",
-        }
-    }
-}
-
 /// An input whose format is known.
 #[derive(Debug)]
 pub enum Detected {
@@ -75,21 +37,9 @@ const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON 
 /// The content has none of the known formats, or several definitions.
 pub fn detect(input: &Input) -> Result<Detected, ImportError> {
     if let (InputKind::File, [file]) = (input.kind, input.files.as_slice())
-        && file.name.ends_with("l")
-        && is_trace(first_line(&file.text))
+        && let Some(detected) = detect_code(file)?
     {
-        return Ok(Detected::Traces { file: file.path.clone() });
-    }
-    if let (InputKind::File, [file]) = (input.kind, input.files.as_slice())
-        && is_extension(file)
-    {
-        return Ok(Detected::Extension(Box::new(file.clone())));
-    }
-    if let (InputKind::File, [file]) = (input.kind, input.files.as_slice())
-        && file.name.ends_with(".py")
-        && let Some(task) = KernelBench::new(file)?
-    {
-        return Ok(Detected::KernelBench(Box::new(task)));
+        return Ok(detected);
     }
     let mut definitions: Vec<(&InputFile, Json)> = Vec::new();
     let mut solutions: Vec<(InputFile, Json)> = Vec::new();
@@ -117,6 +67,21 @@ pub fn detect(input: &Input) -> Result<Detected, ImportError> {
             Err(ImportError::new(&input.path, "", found, "one; name the file"))
         }
     }
+}
+
+/// Formats of one file that is not JSON.
+fn detect_code(file: &InputFile) -> Result<Option<Detected>, ImportError> {
+    if file.name.ends_with('l') && is_trace(first_line(&file.text)) {
+        return Ok(Some(Detected::Traces { file: file.path.clone() }));
+    }
+    if is_extension(file) {
+        return Ok(Some(Detected::Extension(Box::new(file.clone()))));
+    }
+    if !file.name.ends_with(".py") {
+        return Ok(None);
+    }
+    let task = KernelBench::new(file)?;
+    Ok(task.map(|task| Detected::KernelBench(Box::new(task))))
 }
 
 /// Whether a file holds traces of runs, by its first line. A file that cannot be read holds none.

@@ -12,6 +12,7 @@ mod draft;
 mod error;
 mod extension;
 mod flashinfer;
+mod format;
 mod input;
 mod json;
 mod kernel_bench;
@@ -30,11 +31,12 @@ use std::path::{Path, PathBuf};
 
 use lightbench_primitives::dtype::Dtype;
 
-pub use detect::{Detected, Format, detect, holds_traces};
+pub use detect::{Detected, detect, holds_traces};
 pub use draft::{
     Draft, KernelFile, ReferenceFile, axis, expression, operation, scalar, tensor, workload,
 };
 pub use error::ImportError;
+pub use format::Format;
 pub use input::{Input, InputFile, InputKind};
 pub use json::Json;
 pub use names::{NameGiver, relative_path};

@@ -1,6 +1,6 @@
 //! What an import carried over, what it left out, and what the user must answer.
 
-use crate::detect::Format;
+use crate::format::Format;
 
 /// What the user must know about an imported project.
 #[derive(Clone, Debug, PartialEq, Eq)]

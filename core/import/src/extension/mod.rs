@@ -23,7 +23,7 @@ use lightbench_project::manifest::{
 use self::interface::{Interface, Role};
 pub(crate) use self::sources::{ExtensionSource, is_extension};
 use crate::Imported;
-use crate::detect::Format;
+use crate::format::Format;
 use crate::draft::{Draft, axis, expression, operation, scalar, tensor};
 use crate::error::ImportError;
 use crate::input::InputFile;

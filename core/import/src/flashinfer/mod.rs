@@ -18,7 +18,7 @@ use self::interface::Interface;
 use self::sizes::{ProjectAxis, Sizes};
 use self::values::Values;
 use crate::Imported;
-use crate::detect::Format;
+use crate::format::Format;
 use crate::draft::{Draft, ReferenceFile, axis, operation};
 use crate::error::ImportError;
 use crate::input::{Input, InputFile, InputKind, read_file};

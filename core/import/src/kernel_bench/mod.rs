@@ -16,7 +16,7 @@ use lightbench_python_source::{ExpressionKind, Module, SourceError, StatementKin
 use lightbench_torch_model::{ScalarInput, Task, Work, sizes};
 
 use crate::Imported;
-use crate::detect::Format;
+use crate::format::Format;
 use crate::draft::{Draft, ReferenceFile, axis, operation, scalar};
 use crate::error::ImportError;
 use crate::input::InputFile;
