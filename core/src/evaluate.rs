@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 
 pub use self::baselines::{LibraryTimeCache, LibraryUnusable};
 use self::build::Scope;
+pub(crate) use self::examine::compile_ahead;
 pub use self::examine::{Examined, ExaminedWorkload, examine};
 pub use self::screening::{ScreeningRequest, screen};
 use lightbench_primitives::cancellation::Cancellation;

@@ -70,13 +70,30 @@ impl Project {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn draft(&self, name: &str, source: String) -> Result<Kernel, Vec<Problem>> {
-        let file = self.kernel(name).ok().map(|kernel| &kernel.file);
-        let file = file.or_else(|| self.broken_kernel(name).map(|broken| &broken.file));
-        let known = || file.map_or(Language::Cuda, |file| Language::from_path(file));
-        let language = block::language_of(&source).unwrap_or_else(known);
+        let language = self.draft_language(name, &source);
+        self.draft_in(language, name, source)
+    }
+
+    /// As [`draft`](Self::draft), in a stated language.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn draft_in(
+        &self,
+        language: Language,
+        name: &str,
+        source: String,
+    ) -> Result<Kernel, Vec<Problem>> {
         let file = PathBuf::from(format!("kernels/{name}.{}", language.extension()));
         let project = Some((&self.definition, self.workloads.as_slice()));
         kernel::check(&file, source, LaunchContext { role: KernelRole::Variant, project })
+    }
+
+    fn draft_language(&self, name: &str, source: &str) -> Language {
+        let file = self.kernel(name).ok().map(|kernel| &kernel.file);
+        let file = file.or_else(|| self.broken_kernel(name).map(|broken| &broken.file));
+        let known = || file.map_or(Language::Cuda, |file| Language::from_path(file));
+        block::language_of(source).unwrap_or_else(known)
     }
 }
 

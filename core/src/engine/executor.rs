@@ -14,7 +14,7 @@ use crate::evaluate::compare::side_by_side;
 use crate::evaluate::profiled::profiled;
 use crate::evaluate::{
     EvaluateError, Evaluation, EvaluationContext, Run, Screening, ScreeningRequest, Watcher,
-    evaluate, examine, screen,
+    compile_ahead, evaluate, examine, screen,
 };
 use crate::measure::Protocol;
 use crate::nsight::Profiler;
@@ -31,12 +31,16 @@ pub(super) enum Task {
     Compare(Box<AbComparison>, Conditions),
     Profile(Work, Conditions, Box<Profiler>),
     Compile(Work, CompileFor),
+    CompileAhead(Work, Conditions),
 }
 
 impl Task {
     pub(super) fn work(&self) -> &Work {
         match self {
-            Self::Evaluate(work, _) | Self::Profile(work, ..) | Self::Compile(work, _) => work,
+            Self::Evaluate(work, _)
+            | Self::Profile(work, ..)
+            | Self::Compile(work, _)
+            | Self::CompileAhead(work, _) => work,
             Self::Screen(screens, _) => &screens.works.first,
             Self::Examine(works, _) => &works.first,
             Self::Compare(contest, _) => contest.pair.kernel(),
@@ -218,6 +222,9 @@ impl Executor for DeviceExecutor {
                 }
                 Err(error) => Err(error),
             },
+            Task::CompileAhead(work, conditions) => self.bench().and_then(|bench| {
+                compiled_ahead(&mut bench.compiler, (work, conditions), cancellation, watcher)
+            }),
         };
         ending.unwrap_or_else(Ending::Impossible)
     }
@@ -255,6 +262,10 @@ impl Executor for CompileExecutor {
         match task {
             Task::Compile(work, for_what) => {
                 compiled(&mut self.compiler, (work, for_what), cancellation, watcher)
+            }
+            Task::CompileAhead(work, conditions) => {
+                compiled_ahead(&mut self.compiler, (work, conditions), cancellation, watcher)
+                    .unwrap_or_else(Ending::Impossible)
             }
             Task::Evaluate(..)
             | Task::Screen(..)
@@ -298,6 +309,17 @@ fn compiled(
         Err(FactsError::Compile(CompileError::Cancelled)) => cancelled(None),
         outcome => Ending::Compiled(Box::new(outcome)),
     }
+}
+
+fn compiled_ahead(
+    compiler: &mut Compiler,
+    (work, conditions): (&Work, &Conditions),
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+) -> Result<Ending, EvaluateError> {
+    watcher(Step::Compile, None);
+    let examined = compile_ahead(&[evaluation(work, conditions)], compiler, cancellation)?;
+    Ok(examined.map_or_else(|| cancelled(None), Ending::Examined))
 }
 
 fn evaluation<'a>(work: &'a Work, conditions: &'a Conditions) -> Evaluation<'a> {

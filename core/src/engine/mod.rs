@@ -254,6 +254,9 @@ impl EngineThreads {
                 (lane, Task::Profile(work, conditions, profiler))
             }
             Request::Compile(work, for_what) => (&self.compiling, Task::Compile(work, for_what)),
+            Request::CompileAhead(work, conditions) => {
+                (&self.compiling, Task::CompileAhead(work, conditions))
+            }
         };
         if unread >= MAX_UNREAD_ENDS {
             return Err(RequestRefused::Unread(unread));

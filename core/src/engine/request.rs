@@ -31,6 +31,9 @@ pub enum Request {
     Profile(Work, Conditions, Box<Profiler>),
     /// Compiles a kernel and collects its facts, on a thread of its own that needs no device.
     Compile(Work, CompileFor),
+    /// Compiles everything that the evaluation of a candidate needs, on the thread that compiles, so that the evaluation
+    /// finds it in the compile cache. Ends as [`Request::Examine`] does.
+    CompileAhead(Work, Conditions),
     /// Cancels a request. It ends as cancelled unless it has completed before.
     Cancel(RequestId),
     /// Cancels all requests, then ends the threads.

@@ -4,6 +4,7 @@ use lightbench_primitives::cancellation::Cancellation;
 
 use super::build::{self, Scope};
 use super::{EvaluateError, Evaluation, EvaluationContext, settled};
+use crate::compile::Compiler;
 use crate::compile::facts::LaunchFacts;
 use crate::speed_of_light::code_mix::CodeMix;
 
@@ -41,8 +42,31 @@ pub fn examine(
     context: &mut EvaluationContext,
     cancellation: &Cancellation,
 ) -> Result<Option<Vec<Option<Examined>>>, EvaluateError> {
-    let built =
-        build::build_all(evaluations, Scope::Screening, &mut context.compiler, cancellation);
+    examined(evaluations, Scope::Screening, &mut context.compiler, cancellation)
+}
+
+/// Builds candidates as [`super::evaluate`] does, so that a following evaluation finds everything in the compile cache.
+/// It needs no device.
+///
+/// If cancelled, it returns no candidates.
+///
+/// # Errors
+/// As [`super::evaluate`].
+pub(crate) fn compile_ahead(
+    evaluations: &[Evaluation<'_>],
+    compiler: &mut Compiler,
+    cancellation: &Cancellation,
+) -> Result<Option<Vec<Option<Examined>>>, EvaluateError> {
+    examined(evaluations, Scope::Everything, compiler, cancellation)
+}
+
+fn examined(
+    evaluations: &[Evaluation<'_>],
+    scope: Scope,
+    compiler: &mut Compiler,
+    cancellation: &Cancellation,
+) -> Result<Option<Vec<Option<Examined>>>, EvaluateError> {
+    let built = build::build_all(evaluations, scope, compiler, cancellation);
     let Ok(built) = settled(built)? else { return Ok(None) };
     let mut examined = Vec::new();
     for ((_, subject), evaluation) in built.into_iter().zip(evaluations) {
