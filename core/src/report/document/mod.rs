@@ -13,6 +13,7 @@ pub mod check;
 pub mod checks;
 pub mod compare;
 pub mod error;
+pub mod eval;
 pub mod explanation;
 pub mod failure;
 pub mod fault;
@@ -24,6 +25,7 @@ pub mod number;
 pub mod problem;
 mod run;
 mod screening;
+pub mod source_line;
 pub mod suggest;
 pub mod timing;
 
@@ -33,6 +35,7 @@ mod tests;
 pub use check::CheckReport;
 pub use compare::CompareReport;
 pub use error::ErrorReport;
+pub use eval::EvalReport;
 pub use launch::LaunchReport;
 pub use run::{
     PassedReport, ReportedDevice, ReportedStatus, RunOutcome, RunReport, RunReports, RunSchema,

@@ -18,8 +18,8 @@ use super::number::ReportedNumber;
 use super::suggest::SuggestReport;
 use super::timing::{ReportedStanding, ReportedTiming};
 use super::{
-    CheckReport, CompareReport, ErrorReport, LaunchReport, RunReport, RunReports, ScreeningReport,
-    ScreeningReports,
+    CheckReport, CompareReport, ErrorReport, EvalReport, LaunchReport, RunReport, RunReports,
+    ScreeningReport, ScreeningReports,
 };
 use crate::explain::card;
 use crate::measure::{Clock, Mode, Stopped, Timing};
@@ -66,6 +66,7 @@ const DOCUMENTS: &[Document] = &[
     document::<ExplanationReport>("explain.json", "lightbench.explain/1"),
     document::<ExplanationsReport>("explanations.json", "lightbench.explanations/1"),
     document::<LessonReport>("lesson.json", "lightbench.lesson/1"),
+    document::<EvalReport>("eval.json", "lightbench.eval/1"),
     document::<ErrorReport>("error.json", "lightbench.error/1"),
 ];
 
