@@ -287,7 +287,7 @@ impl Writer<'_> {
 }
 
 /// The condition for the permitted values of an axis.
-fn limits(name: &str, axis: &Axis) -> String {
+pub(super) fn limits(name: &str, axis: &Axis) -> String {
     let Axis { min, max, multiple_of, .. } = axis;
     let within = format!("{min} <= {name} && {name} <= {max}LL");
     match multiple_of {

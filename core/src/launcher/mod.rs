@@ -5,16 +5,19 @@
 
 mod function;
 mod names;
+mod python_file;
 mod single_file;
 mod steps;
 mod tensor_maps;
 #[cfg(test)]
 mod tests;
+mod torch_wrapper;
 
 use lightbench_primitives::display_text::visible;
 use thiserror::Error;
 
 use self::function::Function;
+pub use self::python_file::PythonCaller;
 use self::single_file::SingleFile;
 use crate::project::definition::Definition;
 use crate::project::launch::Architecture;
@@ -72,6 +75,17 @@ pub enum NoLauncher {
     /// A name that nothing in the project explains.
     #[error("the launch passes `{0}`, which the project does not define")]
     Outside(String),
+    /// PyTorch has no such type.
+    #[error("PyTorch has no tensor or argument for the type {0}")]
+    TorchType(&'static str),
+    /// Only contiguous tensors are checked.
+    #[error("the tensor `{0}` has gaps; operators of PyTorch are generated for contiguous tensors")]
+    TorchLayout(String),
+    /// The first input's device is the operator's.
+    #[error(
+        "the project has no input tensor, which an operator of PyTorch needs to know its device"
+    )]
+    NoInput,
 }
 
 impl LauncherRequest<'_> {

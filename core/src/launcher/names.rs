@@ -10,13 +10,14 @@ use crate::project::launch::{Buffer, LaunchStep};
 use crate::project::{Launch, names::is_identifier};
 
 /// Names that a launcher's functions use themselves. An equal name of the project gets an underscore.
-const OWN: [&str; 14] = [
+const OWN: [&str; 15] = [
     "arguments",
     "attributes",
     "bytes",
     "cluster",
     "config",
     "end",
+    "guard",
     "kernel",
     "lightbench",
     "memory",

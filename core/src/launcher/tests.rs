@@ -1,5 +1,7 @@
 //! Launchers of the sample projects, and their arithmetic compared with that of launch blocks.
 
+mod python_files;
+
 use std::path::PathBuf;
 use std::process::Command;
 

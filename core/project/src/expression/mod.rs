@@ -9,6 +9,7 @@ mod cpp;
 mod error;
 mod evaluate;
 mod parse;
+mod python;
 mod token;
 
 use std::{collections::BTreeSet, ops::Range};
