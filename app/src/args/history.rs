@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use lightbench_core::history::record::FailureKind;
 
-use super::whole;
+use super::{parameter, whole};
 
 /// List the runs of a project, the newest first.
 ///
@@ -82,23 +82,62 @@ pub enum Sort {
     Kernel,
 }
 
-/// Write runs as traces for other benchmark suites.
+/// Write a kernel for another program (`--as`), or runs as traces for other benchmark suites.
 ///
-/// Their schema is that of SOL-ExecBench and FlashInfer-Bench. Runs that the schema cannot represent are omitted, and
-/// counted on standard error; docs/traces.md lists them.
+/// The schema of traces is that of SOL-ExecBench and FlashInfer-Bench. Runs that the schema cannot represent are omitted,
+/// and counted on standard error; docs/traces.md lists them.
+///
+/// With `--as`, the kernel and its launch block become one file that compiles itself with PyTorch and checks types,
+/// shapes and devices of its tensors. A kernel whose latest run on this machine did not pass is exported with a warning.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lightbench export sample-projects/rmsnorm --output traces.jsonl
+  lightbench export sample-projects/rmsnorm --kernel naive --as torch --into naive.py")]
 pub struct Export {
     /// A project folder.
     #[arg(default_value = ".", value_name = "PROJECT")]
     pub project: PathBuf,
 
     /// The file to write [default: standard output].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "form")]
     pub output: Option<PathBuf>,
+
+    /// Export the kernel that `--kernel` names in this form, instead of runs.
+    #[arg(long = "as", value_name = "FORM", requires = "kernel", conflicts_with_all = ["verdict", "label"])]
+    pub form: Option<ExportForm>,
+
+    /// The file to write, which must not exist, or an existing folder [default: standard output].
+    #[arg(long, value_name = "FILE | DIR", requires = "form")]
+    pub into: Option<PathBuf>,
+
+    /// The workload whose sizes determine parameters and constants [default: the first timed one].
+    #[arg(long, value_name = "NAME", requires = "form")]
+    pub workload: Option<String>,
+
+    /// A parameter's value instead of the first that the kernel allows; may be repeated.
+    #[arg(long = "param", value_name = "NAME=VALUE", requires = "form", value_parser = parameter)]
+    pub parameters: Vec<(String, i64)>,
+
+    /// The device sheet that parameters may depend on (see `lightbench devices`).
+    #[arg(long, default_value = "h200", value_name = "SHEET")]
+    pub sheet: String,
 
     /// The selection of runs.
     #[command(flatten)]
     pub selection: Selection,
+}
+
+/// The form of an exported kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// A Python file with an operator of PyTorch, which `torch.compile` can trace.
+    Torch,
+    /// A GPU MODE submission.
+    GpuMode,
+    /// A KernelBench answer: the class `ModelNew`.
+    Kernelbench,
+    /// A FlashInfer-Bench solution.
+    Flashinfer,
 }
 
 /// Write a project's runs as one page: `--html` or `--markdown`.

@@ -31,44 +31,95 @@ pub fn run(session: &Session, arguments: &args::Launcher) -> Outcome {
 }
 
 fn written(session: &Session, arguments: &args::Launcher) -> Result<Outcome, Outcome> {
-    let refuse = |error: &dyn Display| report::request(&error, false);
-    let lacks = "no tensors and sizes for a function's parameters";
-    let (project, of_file) = target::project(&arguments.target, lacks, false)?;
-    let kernel = target::kernel(&project, arguments.kernel.clone().or(of_file))
-        .map_err(|message| refuse(&message))?;
-    let workload = target::workload(&project, arguments.workload.as_deref())
-        .map_err(|message| refuse(&message))?;
-    let sheet = DeviceSheet::named(&arguments.device).map_err(|error| refuse(&error))?;
-    let parameters: BTreeMap<String, i64> = arguments.parameters.iter().cloned().collect();
-    if let Some(name) = unknown_parameter(&[&kernel], &parameters) {
-        return Err(refuse(&format!("`{}` has no parameter `{name}`", kernel.name)));
-    }
-    let choice =
-        Choice { project: &project, kernel: &kernel, parameters, facts: device_facts(sheet) };
-    let candidate = choice.candidate(&workload)?;
-    // The history stores runs under the candidate of the first workload.
-    let first = project.workloads.first().unwrap_or(&workload);
-    let known = choice.candidate(first)?;
-    let provenance = provenance(session, &project, &known, &workload.name)
-        .map_err(|error| report::environment(&error, false))?;
-    let (definition, launch) = (&project.definition, &kernel.launch);
-    let subject =
-        LauncherRequest { definition, launch, candidate: &candidate, provenance: &provenance };
-    let text = subject.launcher().map_err(|error| refuse(&error))?;
+    let choice = KernelChoice {
+        target: &arguments.target,
+        kernel: arguments.kernel.as_deref(),
+        workload: arguments.workload.as_deref(),
+        parameters: &arguments.parameters,
+        device: &arguments.device,
+    };
+    let chosen = ChosenKernel::find(session, &choice)?;
+    let text = chosen.request().launcher().map_err(|error| report::request(&error, false))?;
     let Some(path) = &arguments.output else { return Ok(Outcome::passed(text)) };
-    let shown = path.display();
-    create(path, &text)
-        .map_err(|error| refuse(&format!("cannot write {shown}: {error}; nothing was changed")))?;
-    let said = provenance.first().map(String::as_str).unwrap_or_default();
-    Ok(Outcome::passed(format!(
-        "{shown}: `{}` with a function that launches it\n{said}\n",
-        kernel.name
-    )))
+    create(path, &text)?;
+    let (shown, name) = (path.display(), &chosen.kernel.name);
+    let said = chosen.provenance.first().map(String::as_str).unwrap_or_default();
+    Ok(Outcome::passed(format!("{shown}: `{name}` with a function that launches it\n{said}\n")))
+}
+
+/// The kernel to export, as the command line names it.
+pub(super) struct KernelChoice<'a> {
+    pub(super) target: &'a Path,
+    /// By default the file's, else the first.
+    pub(super) kernel: Option<&'a str>,
+    pub(super) workload: Option<&'a str>,
+    pub(super) parameters: &'a [(String, i64)],
+    /// The device sheet.
+    pub(super) device: &'a str,
+}
+
+/// A kernel with chosen parameters, and what its history says.
+pub(super) struct ChosenKernel {
+    project: Box<Project>,
+    pub(super) kernel: Kernel,
+    candidate: Candidate,
+    pub(super) provenance: Vec<String>,
+    pub(super) latest: LatestRun,
+}
+
+/// The latest run of a candidate on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LatestRun {
+    Passed,
+    Failed,
+    /// There is no run.
+    None,
+}
+
+impl ChosenKernel {
+    /// Resolves the names of a command line.
+    pub(super) fn find(session: &Session, wanted: &KernelChoice<'_>) -> Result<Self, Outcome> {
+        let refuse = |error: &dyn Display| report::request(&error, false);
+        let lacks = "no tensors and sizes for a function's parameters";
+        let (project, of_file) = target::project(wanted.target, lacks, false)?;
+        let kernel = target::kernel(&project, wanted.kernel.map(str::to_owned).or(of_file))
+            .map_err(|message| refuse(&message))?;
+        let workload =
+            target::workload(&project, wanted.workload).map_err(|message| refuse(&message))?;
+        let sheet = DeviceSheet::named(wanted.device).map_err(|error| refuse(&error))?;
+        let parameters: BTreeMap<String, i64> = wanted.parameters.iter().cloned().collect();
+        if let Some(name) = unknown_parameter(&[&kernel], &parameters) {
+            return Err(refuse(&format!("`{}` has no parameter `{name}`", kernel.name)));
+        }
+        let facts = device_facts(sheet);
+        let choice = Choice { project: &project, kernel: &kernel, parameters, facts };
+        let candidate = choice.candidate(&workload)?;
+        // The history stores runs under the candidate of the first workload.
+        let first = project.workloads.first().unwrap_or(&workload);
+        let known = choice.candidate(first)?;
+        let (provenance, latest) = provenance(session, &project, &known, &workload.name)
+            .map_err(|error| report::environment(&error, false))?;
+        Ok(Self { project, kernel, candidate, provenance, latest })
+    }
+
+    pub(super) fn request(&self) -> LauncherRequest<'_> {
+        LauncherRequest {
+            definition: &self.project.definition,
+            launch: &self.kernel.launch,
+            candidate: &self.candidate,
+            provenance: &self.provenance,
+        }
+    }
 }
 
 /// Creates a file that does not exist yet.
-fn create(path: &Path, text: &str) -> std::io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+pub(super) fn create(path: &Path, text: &str) -> Result<(), Outcome> {
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| {
+        let shown = path.display();
+        report::request(&format!("cannot write {shown}: {error}; nothing was changed"), false)
+    })
 }
 
 /// A kernel with the requested parameters.
@@ -98,7 +149,7 @@ fn provenance(
     project: &Project,
     candidate: &Candidate,
     workload: &str,
-) -> Result<Vec<String>, HistoryError> {
+) -> Result<(Vec<String>, LatestRun), HistoryError> {
     let hash = format!("{:#}", candidate.hash);
     let definition = definition_hash(project);
     let is_it = |run: &&StoredRun| {
@@ -113,16 +164,16 @@ fn provenance(
         None => Vec::new(),
     };
     let Some(run) = runs.iter().find(is_it) else {
-        return Ok(vec![
-            "No run on this machine says that it is right: `lightbench run` verifies it."
-                .to_owned(),
-        ]);
+        let nothing = "No run on this machine says that it is right: `lightbench run` verifies it.";
+        return Ok((vec![nothing.to_owned()], LatestRun::None));
     };
     let day = run.record.made_at.strftime("%Y-%m-%d");
     let device = &run.record.device.name;
     Ok(match &run.record.outcome {
         Recorded::Failed { sentence, .. } => {
-            vec![format!("NOT RIGHT, says run {} of {day} on {device}: {sentence}", run.number)]
+            let wrong =
+                format!("NOT RIGHT, says run {} of {day} on {device}: {sentence}", run.number);
+            (vec![wrong], LatestRun::Failed)
         }
         Recorded::Passed { timings, .. } => {
             let right = format!("Right, says run {} of {day} on {device}.", run.number);
@@ -137,7 +188,7 @@ fn provenance(
                 };
                 format!("{workload}: {} cold, {by}.", timing.median.seconds())
             });
-            std::iter::once(right).chain(times).collect()
+            (std::iter::once(right).chain(times).collect(), LatestRun::Passed)
         }
     })
 }
