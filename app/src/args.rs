@@ -2,6 +2,7 @@
 //!
 //! Only this module and `session.rs` read the environment; all other code receives values.
 
+mod eval;
 mod history;
 mod import;
 mod launch;
@@ -23,7 +24,8 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use lightbench_core::project::nearest::nearest;
 
-pub use self::history::{Export, History, Report, Selection, Sort};
+pub use self::eval::{Eval, Evaluating, Rejudge};
+pub use self::history::{Export, ExportForm, History, Report, Selection, Sort};
 pub use self::import::Import;
 pub use self::launch::{Approximations, Blocks, CheckSet, Launch, Order};
 pub use self::launcher::Launcher;
@@ -117,6 +119,8 @@ pub enum Command {
     Tour(Tour),
     Lesson(Lesson),
     Audit(Audit),
+    Eval(Eval),
+    Rejudge(Rejudge),
     Picture(Picture),
     Export(Export),
     Launcher(Launcher),

@@ -47,6 +47,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
         names: &["std::thread::Builder", "std::thread::scope", "std::thread::spawn"],
         places: &[
             "app/src/background_worker/",
+            "app/src/commands/eval/bounded_lines.rs",
             "core/models/src/agent.rs",
             "core/models/src/http/connect.rs",
             "core/src/engine/",

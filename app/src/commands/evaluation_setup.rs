@@ -166,6 +166,38 @@ pub(super) fn engine(
     Ok((engine, compiler, chosen))
 }
 
+/// An engine for several devices, the name of its compiler, and the devices; without a name, for the default device.
+pub(super) fn engine_for_devices(
+    session: &Session,
+    wanted: &[String],
+) -> Result<(Engine, String, Vec<ChosenDevice>), Outcome> {
+    let names: Vec<Option<&str>> = match wanted {
+        [] => vec![None],
+        names => names.iter().map(|name| Some(name.as_str())).collect(),
+    };
+    let (mut settings, mut devices): (Vec<DeviceSetting>, Vec<ChosenDevice>) = Default::default();
+    let mut worker = None;
+    for name in names {
+        let (command, setting, chosen) = choose(session, name, false)?;
+        if settings.iter().any(|other| other.device == setting.device) {
+            let message = format!(
+                "device {} is named twice; a device evaluates one candidate at a time",
+                setting.device
+            );
+            return Err(report::request(&message, false));
+        }
+        settings.push(setting);
+        devices.push(chosen);
+        worker.get_or_insert(command);
+    }
+    let command = match worker {
+        Some(command) => command,
+        None => session.worker_command().map_err(|error| report::environment(&error, false))?,
+    };
+    let (engine, compiler) = start_engine(session, command, settings, false)?;
+    Ok((engine, compiler, devices))
+}
+
 /// An engine client that compiles and has no device.
 pub(super) fn compiling_client(
     session: &Session,
