@@ -112,7 +112,11 @@ fn bench() -> Bench {
     copy_folder(&bench.project(), &kept);
     copy_folder(&stored_folder().join("project"), &kept.join(".lightbench"));
     copy_folder(&stored_folder().join("state"), &bench.path().join(".local/state/lightbench"));
-    for (from, name) in [("stored/traces.jsonl", "traces.jsonl"), ("copy.ptx", "copy.ptx")] {
+    for (from, name) in [
+        ("stored/traces.jsonl", "traces.jsonl"),
+        ("copy.ptx", "copy.ptx"),
+        ("candidates.jsonl", "candidates.jsonl"),
+    ] {
         let from = repository().join("tests/data/frozen").join(from);
         fs::copy(from, bench.path().join(name)).unwrap();
     }

@@ -29,6 +29,9 @@ mod docs;
 /// Threads and processes that work together, and what becomes of them.
 #[cfg(test)]
 mod engine;
+/// Streams of candidates.
+#[cfg(test)]
+mod eval;
 /// What kernels do that a policy may refuse.
 #[cfg(test)]
 mod evidence;

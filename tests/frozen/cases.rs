@@ -87,6 +87,8 @@ groups! {
         "help-tour": "help tour";
         "help-lesson": "help lesson";
         "help-audit": "help audit";
+        "help-eval": "help eval";
+        "help-rejudge": "help rejudge";
         "help-picture": "help picture";
         "help-export": "help export";
         "help-launcher": "help launcher";
@@ -172,6 +174,10 @@ groups! {
         "suggest-json": "suggest scale --json";
         "suggest-prompt": "suggest scale --kernel naive --print-prompt";
         "launcher": "launcher scale --kernel tuned --param BLOCK=256 --param UNROLL=4";
+        "export-torch": "export scale --kernel tuned --as torch --param BLOCK=256 --param UNROLL=4";
+        "export-gpu-mode": "export scale --kernel naive --as gpu-mode";
+        "export-kernelbench": "export scale --kernel naive --as kernelbench";
+        "export-flashinfer": "export scale --kernel naive --as flashinfer";
     }
 
     /// A launch of PTX: buffers, counters and faults of the virtual GPU.
@@ -231,6 +237,8 @@ groups! {
         "compare": "compare scale naive tuned --seed 1 --device virtual:h200";
         "compare-json": "compare scale naive tuned --seed 1 --device virtual:h200 --json";
         "tour": "tour scale --device virtual:h200";
+        "eval": "eval --jsonl candidates.jsonl --seed 1 --device virtual:h200";
+        "rejudge": "rejudge scale/wrong --project scale --seed 1 --device virtual:h200";
     }
 
     /// A lesson, and the verdicts of its kernels.
