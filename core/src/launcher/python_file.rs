@@ -4,7 +4,7 @@ use lightbench_primitives::display_text::visible_lines;
 use lightbench_primitives::scalar_value::ScalarValue;
 use serde_json::json;
 
-use super::torch_wrapper::{TorchWrapper, argument_type, torch_type};
+use super::torch_wrapper::{AxisSource, TorchWrapper, argument_type, torch_type};
 use super::{LauncherRequest, NoLauncher};
 use crate::project::launch::Architecture;
 use crate::project::tensor::{Role, Tensor};
@@ -174,7 +174,6 @@ impl PythonFile<'_> {
         let inputs = self.tensor_names(self.wrapper.inputs());
         let mut fake = String::new();
         for axis in &self.subject.definition.axes {
-            use super::torch_wrapper::AxisSource;
             if let AxisSource::Dimension(tensor, dimension) = self.wrapper.axis_source(axis) {
                 let (axis, tensor) = (self.spelled(&axis.name), self.spelled(&tensor.name));
                 fake.push_str(&format!("    {axis} = {tensor}.shape[{dimension}]\n"));
