@@ -108,6 +108,11 @@ pub enum Origin {
     },
     /// The tuner chose its parameters.
     Tuner,
+    /// An agent proposed it through the server of `lightbench mcp`.
+    Agent {
+        /// The name that the agent's client declares: a label, not an identity.
+        name: String,
+    },
     /// It was imported from a file.
     Import {
         /// The author according to the file.
@@ -122,6 +127,7 @@ impl fmt::Display for Origin {
             Self::Model { name } => write!(formatter, "model {name}"),
             Self::Rule { name } => write!(formatter, "rule {name}"),
             Self::Tuner => formatter.write_str("tuner"),
+            Self::Agent { name } => write!(formatter, "agent:{name}"),
             Self::Import { .. } => formatter.write_str("import"),
         }
     }

@@ -75,9 +75,11 @@ impl Forecaster {
 fn is_of_tuner(variant: &Variant) -> bool {
     match variant.proposal.origin {
         Origin::Tuner => true,
-        Origin::Person | Origin::Import { .. } | Origin::Rule { .. } | Origin::Model { .. } => {
-            false
-        }
+        Origin::Person
+        | Origin::Import { .. }
+        | Origin::Rule { .. }
+        | Origin::Model { .. }
+        | Origin::Agent { .. } => false,
     }
 }
 
