@@ -59,6 +59,10 @@ mod import;
 mod launch;
 /// Lessons, as their authors check them.
 mod lessons;
+/// Coding agents, by the client of the protocol's official kit.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod mcp;
 /// Files with host and device code.
 #[cfg(test)]
 mod mixed;

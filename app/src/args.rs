@@ -2,6 +2,7 @@
 //!
 //! Only this module and `session.rs` read the environment; all other code receives values.
 
+mod agents;
 mod eval;
 mod history;
 mod import;
@@ -24,6 +25,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use lightbench_core::project::nearest::nearest;
 
+pub use self::agents::{Accept, AgentProgram, Mcp};
 pub use self::eval::{Eval, Evaluating, Rejudge};
 pub use self::history::{Export, ExportForm, History, Report, Selection, Sort};
 pub use self::import::Import;
@@ -122,6 +124,8 @@ pub enum Command {
     Eval(Eval),
     Rejudge(Rejudge),
     Picture(Picture),
+    Mcp(Mcp),
+    Accept(Accept),
     Export(Export),
     Launcher(Launcher),
     Import(Import),

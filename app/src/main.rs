@@ -41,6 +41,8 @@ fn main() -> ExitCode {
         Some(Command::Access(access)) => commands::access::run(&session, access),
         Some(Command::Lesson(lesson)) => commands::lesson::run(&session, lesson),
         Some(Command::History(history)) => commands::history::run(&session, history),
+        Some(Command::Mcp(mcp)) => commands::mcp::run(&session, mcp),
+        Some(Command::Accept(accept)) => commands::accept::run(&session, accept),
         Some(Command::Export(export)) => commands::export::run(&session, export),
         Some(Command::Launcher(launcher)) => commands::launcher::run(&session, launcher),
         Some(Command::Import(import)) => commands::import::run(&session, import),

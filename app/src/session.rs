@@ -66,6 +66,13 @@ impl Session {
         Self { host: surroundings, cancellation: Cancellation::new(), state: None, python: None }
     }
 
+    /// The same environment with a cancellation of its own.
+    #[must_use]
+    pub fn with_cancellation(&self, cancellation: Cancellation) -> Self {
+        let Self { host, state, python, .. } = self;
+        Self { host: host.clone(), cancellation, state: state.clone(), python: python.clone() }
+    }
+
     /// The session of this process, with the paths from the command line.
     pub fn for_process(places: &Places) -> Self {
         let mut surroundings =

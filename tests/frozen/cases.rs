@@ -7,8 +7,11 @@ use super::scrub::Values;
 pub(super) const COMPILER: &str = "13.5.37";
 
 /// Commands without a case, and why.
-pub(super) const LEFT_OUT: &[(&str, &str)] =
-    &[("picture", "its pictures are compared with those in tests/data/pictures")];
+pub(super) const LEFT_OUT: &[(&str, &str)] = &[
+    ("picture", "its pictures are compared with those in tests/data/pictures"),
+    ("mcp", "it speaks a protocol: tests/mcp.rs"),
+    ("accept", "it adds a candidate of an agent: tests/mcp.rs"),
+];
 
 /// One command line.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +93,8 @@ groups! {
         "help-eval": "help eval";
         "help-rejudge": "help rejudge";
         "help-picture": "help picture";
+        "help-mcp": "help mcp";
+        "help-accept": "help accept";
         "help-export": "help export";
         "help-launcher": "help launcher";
         "help-import": "help import";

@@ -46,8 +46,10 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
     Restriction {
         names: &["std::thread::Builder", "std::thread::scope", "std::thread::spawn"],
         places: &[
+            "app/mcp/src/server.rs",
             "app/src/background_worker/",
             "app/src/commands/eval/bounded_lines.rs",
+            "app/src/commands/mcp/run_thread.rs",
             "core/models/src/agent.rs",
             "core/models/src/http/connect.rs",
             "core/src/engine/",
@@ -66,6 +68,11 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
         names: &["ureq", "rustls"],
         places: &["core/models/src/"],
         reason: "one crate connects to servers",
+    },
+    Restriction {
+        names: &["rmcp", "tokio"],
+        places: &["app/mcp/"],
+        reason: "one crate speaks the protocol of agents, and has the only asynchronous runtime",
     },
     Restriction {
         names: &["keyring"],
@@ -89,6 +96,8 @@ pub(super) const UNSAFE_PLACES: &[&str] = &["core/device/src/cuda/", "core/compi
 
 /// Modules that compute: no files, no network, no processes, no clock.
 pub(super) const PURE: &[&str] = &[
+    "app/mcp/src/page.rs",
+    "app/mcp/src/untrusted.rs",
     "core/models/src/events.rs",
     "core/models/src/protocol/",
     "core/models/src/reply/",

@@ -1,5 +1,6 @@
 //! The commands of the command line, one file or folder each.
 
+pub mod accept;
 pub mod access;
 pub mod audit;
 pub mod calibrate;
@@ -20,6 +21,7 @@ pub mod launch;
 pub mod launch_once;
 pub mod launcher;
 pub mod lesson;
+pub mod mcp;
 pub mod models;
 pub mod new;
 pub mod picture;

@@ -42,14 +42,23 @@ struct RuleResult<'a> {
 }
 
 fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Outcome> {
-    let as_json = arguments.json;
-    let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
     let lacks = "no axes with declared limits, which rules need";
-    let (project, kernel) = target::project(&arguments.project, lacks, as_json)?;
+    let (project, kernel) = target::project(&arguments.project, lacks, arguments.json)?;
     let name = arguments.kernel.as_ref().or(kernel.as_ref());
     if arguments.print_prompt || arguments.model.is_some() {
         return model_question::run(session, arguments, project, name.map(String::as_str));
     }
+    rules_tried(arguments, &project, name)
+}
+
+/// Tries the rules on kernels of a loaded project, and reports.
+pub(super) fn rules_tried(
+    arguments: &args::Suggest,
+    project: &Project,
+    name: Option<&String>,
+) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
     let kernels: Vec<&Kernel> = match name {
         Some(name) => vec![project.kernel(name).map_err(|error| refuse(&error))?],
         None => project.kernels.iter().collect(),
@@ -61,7 +70,7 @@ fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Ou
     let tried: Vec<RuleResult<'_>> = kernels
         .into_iter()
         .flat_map(|kernel| {
-            let subject = KernelSource::from_kernel(&project, kernel);
+            let subject = KernelSource::from_kernel(project, kernel);
             chosen.iter().map(move |rule| RuleResult {
                 rule,
                 kernel,
@@ -73,14 +82,14 @@ fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Ou
         })
         .collect();
     if let Some(name) = &arguments.write {
-        return write(&project, &tried, name, arguments);
+        return write(project, &tried, name, arguments);
     }
     let output = if as_json {
         report_document(&report_of(&tried, arguments.diff))
     } else {
         text(&tried, arguments.diff)
     };
-    let notices = if name.is_none() { report::left_out(&project) } else { Vec::new() };
+    let notices = if name.is_none() { report::left_out(project) } else { Vec::new() };
     Ok(Outcome { errors: report::notices(&notices), ..Outcome::passed(output) })
 }
 
@@ -254,7 +263,7 @@ fn write(
 }
 
 /// Whether a new kernel can have this name.
-fn may_be_called(project: &Project, name: &str) -> Result<(), String> {
+pub(super) fn may_be_called(project: &Project, name: &str) -> Result<(), String> {
     if !is_file_name(name) {
         return Err(format!("`{}` is not a valid kernel name", visible(name)));
     }
@@ -265,6 +274,6 @@ fn may_be_called(project: &Project, name: &str) -> Result<(), String> {
 }
 
 /// Creates a file that does not exist yet.
-fn create(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn create(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }

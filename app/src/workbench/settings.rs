@@ -35,6 +35,7 @@ pub struct Settings {
     pub models: ModelSettings,
     pub python: PythonSettings,
     pub libraries: LibrarySettings,
+    pub agents: AgentSettings,
 }
 
 /// Libraries of headers for kernels. Only the user's settings say where they lie, never a project.
@@ -43,6 +44,40 @@ pub struct Settings {
 pub struct LibrarySettings {
     /// A checkout of CUTLASS or its include folder; `None` takes the Python package `nvidia-cutlass`.
     pub cutlass: Option<PathBuf>,
+}
+
+/// What agents may do through `lightbench mcp`. Only the user's settings decide it, never a project or a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentSettings {
+    /// Whether an agent may add kernels to a project.
+    pub accept: AcceptPermission,
+    /// Evaluations of one server process.
+    pub evaluations: u32,
+    /// Seconds in which the runs of one server process use the device.
+    pub device_seconds: u64,
+    /// Seconds until a server process starts no further run.
+    pub wall_seconds: u64,
+}
+
+/// Whether an agent may add kernels to a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AcceptPermission {
+    /// No.
+    Never,
+    /// The user runs a command that the server names.
+    #[default]
+    Ask,
+    /// Yes, if the candidate passes.
+    Allow,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        let accept = AcceptPermission::default();
+        Self { accept, evaluations: 300, device_seconds: 3600, wall_seconds: 8 * 3600 }
+    }
 }
 
 /// The Python interpreter. Only the user's settings name it, never a project.
@@ -150,6 +185,7 @@ impl Default for Settings {
             models: ModelSettings::default(),
             python: PythonSettings::default(),
             libraries: LibrarySettings::default(),
+            agents: AgentSettings::default(),
         }
     }
 }
@@ -237,6 +273,8 @@ mod tests {
         let libraries =
             Settings::from_ron("(libraries: (cutlass: Some(\"/cutlass\")))").unwrap().libraries;
         assert_eq!(libraries.cutlass.as_deref(), Some(Path::new("/cutlass")));
+        let agents = Settings::from_ron("(agents: (accept: allow))").unwrap().agents;
+        assert_eq!(agents, AgentSettings { accept: AcceptPermission::Allow, ..Default::default() });
         check("(schema: 7)", Err("newer"));
         check("(theme: green)", Err("green"));
         check("(search: (minutes: Some(0.0)))", Err("0 is not a valid limit"));

@@ -29,6 +29,11 @@ pub fn run(session: &Session, arguments: &Check) -> Outcome {
         Ok(target) => target,
         Err(error) => return report::project_error(&error, &arguments.target, arguments.json),
     };
+    checked(session, arguments, &target)
+}
+
+/// Compiles what a resolved path names, and reports.
+pub(super) fn checked(session: &Session, arguments: &Check, target: &Target) -> Outcome {
     let sheet = match DeviceSheet::named(&arguments.device) {
         Ok(sheet) => sheet,
         Err(error) => return report::request(&error, arguments.json),
@@ -38,7 +43,7 @@ pub fn run(session: &Session, arguments: &Check) -> Outcome {
         Err(failure) => return failure.outcome(arguments.json),
     };
     let checker = Checker { session, arguments, sheet };
-    let outcome = match &target {
+    let outcome = match target {
         Target::Project { project, kernel } => {
             project::check(&checker, &mut compiler, project, kernel.as_deref())
         }

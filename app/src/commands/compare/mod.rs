@@ -31,14 +31,23 @@ pub fn run(session: &Session, arguments: &args::Compare) -> Outcome {
 }
 
 fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Outcome> {
+    let lacks = "no reference to verify against";
+    let (project, _) = target::project(&arguments.project, lacks, arguments.json)?;
+    compared_in(session, arguments, &project)
+}
+
+/// Compares two sides of a loaded project.
+pub(super) fn compared_in(
+    session: &Session,
+    arguments: &args::Compare,
+    project: &Project,
+) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refused = |refused: HistoryCommandError| refused.outcome(as_json);
-    let lacks = "no reference to verify against";
-    let (project, _) = target::project(&arguments.project, lacks, as_json)?;
-    let named = |name| Side::parse(session, &project, name).map_err(refused);
+    let named = |name| Side::parse(session, project, name).map_err(refused);
     let sides = [named(&arguments.a)?, named(&arguments.b)?];
     if let Some(name) = &arguments.workload {
-        measured(&project, name).map_err(refused)?;
+        measured(project, name).map_err(refused)?;
     }
     let seed = match arguments.seed {
         Some(seed) => seed,
@@ -50,7 +59,7 @@ fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Out
         evaluation_setup::engine_client(session, arguments.device.as_deref(), as_json)?;
     let mode = arguments.mode.map_or(Mode::Cold, Into::into);
     on_a_gpu(&sides, mode, &chosen).map_err(refused)?;
-    let mut asked = EvaluationInput::evaluate_all_workloads(&project, &chosen, seed);
+    let mut asked = EvaluationInput::evaluate_all_workloads(project, &chosen, seed);
     asked.conditions.timing = TimingUse::Skip;
     let clock = arguments.clock.map_or(Protocol::PAIRED.clock, Into::into);
     let order = CompareRequest {
@@ -63,7 +72,7 @@ fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Out
     };
     let done = order.run(&mut desk).map_err(|error| run::failed(&error, as_json))?;
     let compiler = desk.compiler.clone();
-    let told = ComparisonReport { project: &project, chosen: &chosen, compiler, mode, sides, done };
+    let told = ComparisonReport { project, chosen: &chosen, compiler, mode, sides, done };
     let output =
         if as_json { report_document(&json::report(&told)) } else { text::report_text(&told) };
     let mut notices = chosen.notices();

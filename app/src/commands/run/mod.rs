@@ -13,6 +13,7 @@ use std::time::Duration;
 use lightbench_core::device::clock_lock::LockError;
 use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
+use lightbench_core::history::record::Origin;
 use lightbench_core::measure::{EnergyUse, Protocol};
 use lightbench_core::project::{BrokenFile, Kernel, KernelUnavailable, Part, Project};
 use lightbench_core::report::document::problem::ReportedBrokenFile;
@@ -38,7 +39,8 @@ pub fn run(session: &Session, arguments: &args::Run) -> Outcome {
         Err(outcome) => return outcome,
     };
     let wanted = arguments.kernel.as_deref().or(kernel.as_deref());
-    evaluated(session, arguments, &project, wanted).unwrap_or_else(|outcome| outcome)
+    evaluated(session, arguments, &project, wanted, Origin::Person)
+        .unwrap_or_else(|outcome| outcome)
 }
 
 /// The results of all kernels.
@@ -50,11 +52,13 @@ struct RunResults<'a> {
     broken: Vec<&'a BrokenFile>,
 }
 
-fn evaluated(
+/// Evaluates kernels of a loaded project; `origin` stands at their runs in the history.
+pub(super) fn evaluated(
     session: &Session,
     arguments: &args::Run,
     project: &Project,
     wanted: Option<&str>,
+    origin: Origin,
 ) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
@@ -106,7 +110,8 @@ fn evaluated(
         workload: arguments.workload.as_deref(),
         history: if arguments.no_history { HistoryMode::Discard } else { HistoryMode::Append },
     };
-    let mut recorder = Recorder::new(session, project, &chosen, asked_for, compiler);
+    let mut recorder =
+        Recorder::new(session, project, &chosen, asked_for, compiler).with_origin(origin);
     let mut runs = Vec::new();
     for kernel in kernels {
         let (work, conditions) = asked.for_kernel(kernel);

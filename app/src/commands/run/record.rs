@@ -51,6 +51,7 @@ pub(crate) struct Recorder<'a> {
     chosen: &'a ChosenDevice,
     asked: RunScope<'a>,
     compiler: String,
+    origin: Origin,
     state: RecorderState,
     /// Notices for the user.
     pub(crate) notices: Vec<String>,
@@ -65,7 +66,7 @@ enum RecorderState {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         session: &'a Session,
         project: &'a Project,
         chosen: &'a ChosenDevice,
@@ -76,7 +77,13 @@ impl<'a> Recorder<'a> {
             HistoryMode::Discard => RecorderState::Off,
             HistoryMode::Append => RecorderState::Closed,
         };
-        Self { session, project, chosen, asked, compiler, state, notices: Vec::new() }
+        let (origin, notices) = (Origin::Person, Vec::new());
+        Self { session, project, chosen, asked, compiler, origin, state, notices }
+    }
+
+    /// The same for kernels of this origin.
+    pub(crate) fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
     }
 
     /// The folder of the history, if a run was appended.
@@ -98,7 +105,7 @@ impl<'a> Recorder<'a> {
 
     /// Appends a run and returns the earlier runs; `None` if it was not appended. An error becomes a notice.
     pub(crate) fn append_and_compare(&mut self, kernel: &Kernel, run: &Run) -> Option<AppendedRun> {
-        self.append_derived(kernel, run, (Origin::Person, None))
+        self.append_derived(kernel, run, (self.origin.clone(), None))
     }
 
     /// Appends a run with the origin and the parent of its candidate.
