@@ -117,7 +117,7 @@ pub fn read(bytes: &[u8]) -> Result<Cubin, CubinError> {
     for section in file.sections() {
         let Ok(name) = section.name() else { continue };
         section_facts(&mut cubin, &mut kernels, name, section.size());
-        if let SectionFlags::Elf { sh_flags } = section.flags()
+        if let SectionFlags::Elf { sh_flags, .. } = section.flags()
             && let Some(count) = barriers(sh_flags.0)
             && let Some(kernel) =
                 name.strip_prefix(".text.").and_then(|symbol| kernels.get_mut(symbol))
