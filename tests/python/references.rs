@@ -186,7 +186,7 @@ fn sizes_of_a_model_are_those_of_the_workload() {
                   self.weight = torch.nn.Parameter(torch.zeros(shape))\n        self.norm = torch.nn.BatchNorm1d(n)\n    \
                   def forward(self, x):\n        return torch.nn.functional.linear(x, self.weight)[:, 0]\n\
                   def get_init_inputs():\n    return [shape, cols]\n";
-    let ones: &[f64] = &[1.0, 1.0, 1.0];
+    let ones: &[f32] = &[1.0, 1.0, 1.0];
     let inputs =
         [X, ("weight", &[1, 3][..], ones), ("norm_weight", &[3], ones), ("norm_bias", &[3], ones)];
     let sums = rows(|row| row.iter().sum::<f64>());

@@ -231,6 +231,7 @@ pub(crate) fn evaluations(script: &Script) -> Vec<(RequestId, String, u64)> {
             | Request::Compare(..)
             | Request::Profile(..)
             | Request::Compile(..)
+            | Request::CompileAhead(..)
             | Request::Cancel(_)
             | Request::Stop => None,
         })

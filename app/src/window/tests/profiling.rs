@@ -59,6 +59,7 @@ fn asked(script: &Script) -> Option<(RequestId, String, Option<String>)> {
         | Request::Examine(..)
         | Request::Compare(..)
         | Request::Compile(..)
+        | Request::CompileAhead(..)
         | Request::Cancel(_)
         | Request::Stop => None,
     });
@@ -277,6 +278,7 @@ fn conditions_of_times_are_chosen_and_asked_for() {
             | Request::Examine(..)
             | Request::Compare(..)
             | Request::Compile(..)
+            | Request::CompileAhead(..)
             | Request::Cancel(_)
             | Request::Stop => None,
         });
