@@ -249,6 +249,8 @@ pub enum Scope {
     Whole,
     /// One named workload: such a run is never a best.
     OneWorkload,
+    /// All workloads but the held-out ones, in whose place random sizes were drawn: such a run is never a best.
+    DrawnHeldOut,
 }
 
 /// The outcome of a run. Only a run that passed can have times.

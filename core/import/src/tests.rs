@@ -1,7 +1,7 @@
 //! Definitions that become projects, those that are refused, and that no text makes an import panic.
 
-mod kernel_bench;
 mod extensions;
+mod kernel_bench;
 mod projects;
 mod refusals;
 

@@ -6,9 +6,9 @@
 
 use lightbench_primitives::random::{Stream, whole};
 
-use super::Project;
 use super::manifest::Purpose;
 use super::workload::Workload;
+use super::{HeldOutSource, Project};
 
 /// Workloads that are drawn for one verification.
 pub const DRAWN_WORKLOADS: usize = 3;
@@ -35,6 +35,7 @@ impl Project {
         let drawn: Vec<Workload> =
             (0..DRAWN_WORKLOADS).filter_map(|index| project.drawn(index, seed)).collect();
         project.workloads.extend(drawn);
+        project.held_out = HeldOutSource::Drawn;
         project
     }
 

@@ -83,6 +83,17 @@ pub struct Project {
     pub includes: Vec<IncludeFile>,
     /// Files of kernels and includes that are not understood, by path.
     pub broken: Vec<BrokenFile>,
+    /// Where the held-out workloads come from.
+    pub held_out: HeldOutSource,
+}
+
+/// Where the held-out workloads of a project come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldOutSource {
+    /// From its definition.
+    Declared,
+    /// They are drawn for one verification.
+    Drawn,
 }
 
 /// A file below `include/`.

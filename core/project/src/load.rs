@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    BrokenFile, IncludeFile, Part, Project, block,
+    BrokenFile, HeldOutSource, IncludeFile, Part, Project, block,
     definition::{self, Definition},
     kernel::{self, Kernel},
     language::Language,
@@ -57,6 +57,7 @@ impl Project {
                 reference,
                 includes,
                 broken,
+                held_out: HeldOutSource::Declared,
             });
         }
         problems.extend(sorted.broken.into_iter().flat_map(|broken| broken.problems));

@@ -16,7 +16,7 @@ use lightbench_core::history::record::{
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::{Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, IntegrityCheck, Notice, RunNumber, Store};
-use lightbench_core::project::{Kernel, Project};
+use lightbench_core::project::{HeldOutSource, Kernel, Project};
 use lightbench_core::report::document::failure::NotPassedReport;
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::sentence;
@@ -207,7 +207,11 @@ impl<'a> Recorder<'a> {
             workloads: workloads
                 .filter_map(|each| RecordedWorkload::from_project(project, each))
                 .collect(),
-            scope: if asked_for.is_none() { Scope::Whole } else { Scope::OneWorkload },
+            scope: match (asked_for, project.held_out) {
+                (Some(_), _) => Scope::OneWorkload,
+                (None, HeldOutSource::Drawn) => Scope::DrawnHeldOut,
+                (None, HeldOutSource::Declared) => Scope::Whole,
+            },
             outcome,
             environment: self.environment(run),
             elapsed: Some(Seconds(run.elapsed.as_secs_f64())),

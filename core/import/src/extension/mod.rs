@@ -23,9 +23,9 @@ use lightbench_project::manifest::{
 use self::interface::{Interface, Role};
 pub(crate) use self::sources::{ExtensionSource, is_extension};
 use crate::Imported;
-use crate::format::Format;
 use crate::draft::{Draft, axis, expression, operation, scalar, tensor};
 use crate::error::ImportError;
+use crate::format::Format;
 use crate::input::InputFile;
 use crate::report::{Place, Report};
 use crate::starter::elements;

@@ -16,9 +16,9 @@ use lightbench_python_source::{ExpressionKind, Module, SourceError, StatementKin
 use lightbench_torch_model::{ScalarInput, Task, Work, sizes};
 
 use crate::Imported;
-use crate::format::Format;
 use crate::draft::{Draft, ReferenceFile, axis, operation, scalar};
 use crate::error::ImportError;
+use crate::format::Format;
 use crate::input::InputFile;
 use crate::report::{Place, Report};
 use crate::starter::starter;
