@@ -56,7 +56,9 @@ fn outcomes(text: &str) -> BTreeMap<String, String> {
         let id = match &document["id"] {
             Value::Null => format!("line {}", document["line"]),
             Value::String(id) => id.clone(),
-            other => other.to_string(),
+            other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                other.to_string()
+            }
         };
         let word = document["run"]["verdict"].as_str().unwrap_or("-");
         let outcome = format!("{} {word}", document["outcome"].as_str().unwrap());

@@ -60,7 +60,7 @@ impl Agent {
     }
 
     /// Calls a tool and returns its structured result.
-    pub(super) fn call(&self, tool: &'static str, arguments: Value) -> Value {
+    pub(super) fn call(&self, tool: &'static str, arguments: &Value) -> Value {
         let result = self.try_call(tool, arguments).unwrap();
         assert!(result.to_string().len() < 32 << 10, "{tool}");
         result
@@ -70,7 +70,7 @@ impl Agent {
     pub(super) fn try_call(
         &self,
         tool: &'static str,
-        arguments: Value,
+        arguments: &Value,
     ) -> Result<Value, ServiceError> {
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap();
         let request = CallToolRequestParams::new(tool).with_arguments(arguments);
@@ -79,27 +79,27 @@ impl Agent {
     }
 
     /// Calls a tool, waits for its run, and returns the end.
-    pub(super) fn finish(&self, tool: &'static str, arguments: Value) -> Value {
+    pub(super) fn finish(&self, tool: &'static str, arguments: &Value) -> Value {
         let mut result = self.call(tool, arguments);
         while result["state"] == "running" {
             let run = result["run"].clone();
-            result = self.call("wait", serde_json::json!({ "run": run }));
+            result = self.call("wait", &serde_json::json!({ "run": run }));
         }
         result
     }
 
     /// The document of a run, put together from its pages.
-    pub(super) fn document(&self, tool: &'static str, arguments: Value) -> Value {
-        let result = self.finish(tool, arguments.clone());
+    pub(super) fn document(&self, tool: &'static str, arguments: &Value) -> Value {
+        let result = self.finish(tool, arguments);
         let Some(pages) = result["pages"].as_u64() else { return result["document"].clone() };
         let mut text = result["untrusted_part"].as_str().unwrap().to_owned();
         for page in 2..=pages {
             let next = if result["run"].is_string() {
-                self.call("wait", serde_json::json!({ "run": result["run"], "page": page }))
+                self.call("wait", &serde_json::json!({ "run": result["run"], "page": page }))
             } else {
                 let mut arguments = arguments.clone();
                 arguments["page"] = page.into();
-                self.call(tool, arguments)
+                self.call(tool, &arguments)
             };
             text += next["untrusted_part"].as_str().unwrap();
         }
@@ -108,7 +108,7 @@ impl Agent {
 
     /// Proposes a text and returns the name of the candidate.
     pub(super) fn propose(&self, source: &str) -> String {
-        let result = self.call("propose", serde_json::json!({ "source": source }));
+        let result = self.call("propose", &serde_json::json!({ "source": source }));
         assert_eq!(result["state"], "finished", "{result}");
         result["document"]["kernel"].as_str().unwrap().to_owned()
     }

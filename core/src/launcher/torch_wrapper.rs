@@ -98,7 +98,7 @@ impl<'a> TorchWrapper<'a> {
     pub(super) fn text(&self) -> Result<String, NoLauncher> {
         let headers: String = HEADERS.map(|header| format!("#include <{header}>\n")).concat();
         let declarations = self.declarations();
-        let (into, allocating) = (self.into_function()?, self.allocating_function()?);
+        let (into, allocating) = (self.filling_function()?, self.allocating_function()?);
         Ok(format!(
             "{headers}\n{ARITHMETIC}}} // namespace lightbench\n\n{declarations}\n{CHECK}\n{into}\n{allocating}"
         ))
@@ -183,7 +183,7 @@ impl<'a> TorchWrapper<'a> {
         self.names.spelled(name)
     }
 
-    fn into_function(&self) -> Result<String, NoLauncher> {
+    fn filling_function(&self) -> Result<String, NoLauncher> {
         let mut body = Statements::new(&self.names, 1);
         let tensors = || self.inputs().chain(self.outputs());
         let first = self.inputs().next().map(|tensor| self.spelled(&tensor.name));

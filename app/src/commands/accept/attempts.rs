@@ -53,6 +53,7 @@ impl Attempts {
         if taken { Ok(()) } else { Err(AttemptError::TooMany) }
     }
 
+    #[expect(clippy::verbose_file_reads, reason = "the file is locked, read and rewritten")]
     fn counted(&self, now: i64) -> io::Result<bool> {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder)?;

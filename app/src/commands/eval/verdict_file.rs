@@ -75,6 +75,7 @@ pub(super) enum VerdictFileError {
 
 impl VerdictFile {
     /// Opens or creates the file. A cut-off last line is removed.
+    #[expect(clippy::verbose_file_reads, reason = "the file is read, cut and appended to")]
     pub(super) fn open(path: &Path) -> Result<Self, VerdictFileError> {
         let name = || path.display().to_string();
         let unreadable = |error| VerdictFileError::Unreadable { file: name(), error };

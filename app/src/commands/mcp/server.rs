@@ -136,15 +136,15 @@ impl<'a> AgentServer<'a> {
     ) -> Result<Next, Answer> {
         let label = label(client);
         match tool {
-            "project" => self.project(fit(arguments)?),
+            "project" => self.project(&fit(arguments)?),
             "propose" => self.propose(fit(arguments)?),
             "explain" => explained(fit(arguments)?),
             "history" => self.history(fit(arguments)?),
             "counters" => self.recorded(fit(arguments)?, Part::Counters),
             "faults" => self.recorded(fit(arguments)?, Part::Faults),
             "speed_of_light" => self.recorded(fit(arguments)?, Part::SpeedOfLight),
-            "diff" => self.difference(fit(arguments)?),
-            "suggest" => self.suggest(fit(arguments)?),
+            "diff" => self.difference(&fit(arguments)?),
+            "suggest" => self.suggest(&fit(arguments)?),
             "check" => self.check(fit(arguments)?, label),
             "sass" => self.sass(fit(arguments)?, label),
             "verify" => self.evaluate(fit(arguments)?, Times::Skip, label),
@@ -174,7 +174,7 @@ impl<'a> AgentServer<'a> {
         Ok(project.with_drawn_workloads(seed))
     }
 
-    fn project(&self, asked: arguments::OptionalKernel) -> Result<Next, Answer> {
+    fn project(&self, asked: &arguments::OptionalKernel) -> Result<Next, Answer> {
         let names: Vec<&str> = asked.kernel.as_deref().into_iter().collect();
         let project = self.load(&names)?;
         let document = match names.first() {
@@ -221,13 +221,13 @@ impl<'a> AgentServer<'a> {
         Ok(finished(document, asked.page))
     }
 
-    fn difference(&self, asked: arguments::TwoKernels) -> Result<Next, Answer> {
+    fn difference(&self, asked: &arguments::TwoKernels) -> Result<Next, Answer> {
         let project = self.load(&[&asked.a, &asked.b])?;
         let document = reading::difference(&project, &asked.a, &asked.b);
         Ok(finished(document.map_err(|error| request(error, UNKNOWN))?, asked.page))
     }
 
-    fn suggest(&self, asked: arguments::OneKernel) -> Result<Next, Answer> {
+    fn suggest(&self, asked: &arguments::OneKernel) -> Result<Next, Answer> {
         let project = self.load(&[&asked.kernel])?;
         let arguments = args::Suggest {
             project: self.root.clone(),
@@ -290,7 +290,9 @@ impl<'a> AgentServer<'a> {
             .map_err(|message| request(message, "choose another name"))?;
         match self.settings.accept {
             AcceptPermission::Never => Err(Answer::refused(NEVER)),
-            AcceptPermission::Ask => self.ask_user(StoredCandidate { agent: label, source }, &name),
+            AcceptPermission::Ask => {
+                self.ask_user(&StoredCandidate { agent: label, source }, &name)
+            }
             AcceptPermission::Allow => {
                 let origin = Origin::Agent { name: label.clone() };
                 let device = self.device.clone();
@@ -301,11 +303,11 @@ impl<'a> AgentServer<'a> {
     }
 
     /// Keeps the candidate for `lightbench accept` and names the command.
-    fn ask_user(&self, candidate: StoredCandidate, name: &str) -> Result<Next, Answer> {
+    fn ask_user(&self, candidate: &StoredCandidate, name: &str) -> Result<Next, Answer> {
         let no_state =
             "this machine has no folder for candidates; the user can name one with `--state DIR`";
         let state = self.session.state.as_deref().ok_or(Answer::refused(no_state))?;
-        let kept = keep(state, &candidate).map_err(|error| {
+        let kept = keep(state, candidate).map_err(|error| {
             let message = format!("the candidate cannot be kept: {error}");
             refused(&report::environment(&message, true))
         })?;
