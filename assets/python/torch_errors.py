@@ -118,6 +118,9 @@ ELEMENTWISE = words(
     "tan tanh threshold trunc xlogy"
 )
 
+# Operations that give a tensor another shape, and write no value. PyTorch 1.13 uses `squeeze_` for a product with a vector.
+RESHAPES = words("squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_")
+
 # Operations that write values without errors.
 EXACT_WRITES = words("zero_ fill_ uniform_ normal_ random_ bernoulli_ exponential_ log_normal_ cauchy_ geometric_")
 
@@ -132,6 +135,12 @@ class RunningErrors(TorchDispatchMode):
         if not written:
             return self.computed(func, name, args, kwargs)
         target = args[0] if args else None
+        if name in RESHAPES:
+            errors = errors_of(target)
+            result = func(*args, **kwargs)
+            if errors is not None:
+                target.lightbench_errors = getattr(torch.ops.aten, name[:-1])(errors, *args[1:], **kwargs)
+            return result
         if name in EXACT_WRITES or not is_float(target):
             result = func(*args, **kwargs)
             if errors_of(target) is not None:

@@ -112,6 +112,9 @@ fn the_magnitude_of_a_sum_is_the_sum_of_magnitudes() {
     for (body, values, magnitudes) in [
         ("return x.sum(-1)", &sums, &magnitudes),
         ("return (x @ torch.ones(3, 1)).squeeze(-1)", &sums, &magnitudes),
+        // PyTorch 1.13 removes a dimension of this product in place.
+        ("return torch.matmul(torch.ones(3), x.T)", &sums, &magnitudes),
+        ("y = x @ torch.ones(3, 1); y.t_(); y.squeeze_(0); return y", &sums, &magnitudes),
         ("return torch.einsum('ij,j->i', x, torch.ones(3))", &sums, &magnitudes),
         ("return torch.einsum('ij,ij->i', x, x)", &squares, &squares),
     ] {
