@@ -292,7 +292,7 @@ fn budgets_end_and_runs_are_cancelled() {
 impl Agent {
     /// Starts a run and cancels it if it is not finished within the time of one answer.
     fn finish_or_cancel(&self, tool: &'static str, arguments: Value) -> Value {
-        let result = self.call(tool, arguments);
+        let result = self.call(tool, &arguments);
         if result["state"] != "running" {
             return result;
         }

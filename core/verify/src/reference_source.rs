@@ -46,6 +46,16 @@ pub struct SuppliedResults {
     pub folder: PathBuf,
 }
 
+/// A workload that the reference in Python does not compute within its limits of time and memory.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("reference.py, workload `{workload}`: {reason}")]
+pub struct ReferenceTooLarge {
+    /// The workload, which may be held out.
+    pub workload: String,
+    /// The limit, and what exceeded it.
+    pub reason: String,
+}
+
 impl Precision {
     /// The name in requests to the Python worker, and of the folder with the results.
     pub(crate) const fn name(self) -> &'static str {

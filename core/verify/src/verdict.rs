@@ -23,7 +23,7 @@ use super::baseline::BaselineTiming;
 use super::evidence::Found;
 use super::fault_report::FaultReport;
 use super::not_judged::NotPassed;
-use super::verification::ReferenceTooLarge;
+use super::reference_source::ReferenceTooLarge;
 
 /// The verdict on a candidate: it passed, it failed, or it was not judged.
 pub type Verdict = Result<Passed, NotPassed>;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use self::held_out::Cost;
 use self::measuring::ScreeningLimits;
-pub use self::stop::{ReferenceTooLarge, Stop, WorkerLoss};
+pub use self::stop::{Stop, WorkerLoss};
 use lightbench_device::Placement;
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::launch::expectation::WrongKind;

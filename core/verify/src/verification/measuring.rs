@@ -13,11 +13,12 @@ use lightbench_units::{Hertz, Seconds};
 
 use super::checks_at_timed_size::Extras;
 use super::stop::stop_from_worker_error;
-use super::{Attempt, BufferPlacement, LONGEST, ReferenceTooLarge, RunReport, Stop, Verification};
+use super::{Attempt, BufferPlacement, LONGEST, RunReport, Stop, Verification};
 use crate::compiled_candidate::CompiledWorkload;
 use crate::device_session::{
     MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
 };
+use crate::reference_source::ReferenceTooLarge;
 use crate::verdict::{ScreenedTiming, ScreeningTiming, SizeCheck, Step, WorkloadTiming};
 
 /// How long measuring energy may take; it takes four seconds.

@@ -5,6 +5,7 @@ use lightbench_worker::end::WorkerEnd;
 use crate::device_session::SessionFailure;
 use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::{NotJudged, NotPassed};
+use crate::reference_source::ReferenceTooLarge;
 use crate::verdict::{Failure, Refused, Step};
 
 /// Why verification ended early.
@@ -43,16 +44,6 @@ impl From<NotPassed> for Stop {
             NotPassed::NotJudged(reason) => Self::NotJudged(reason),
         }
     }
-}
-
-/// A workload that the reference in Python does not compute within its limits of time and memory.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("reference.py, workload `{workload}`: {reason}")]
-pub struct ReferenceTooLarge {
-    /// The workload, which may be held out.
-    pub workload: String,
-    /// The limit, and what exceeded it.
-    pub reason: String,
 }
 
 /// A worker that ended, and where.
