@@ -17,7 +17,7 @@ mod input;
 mod json;
 mod kernel_bench;
 mod names;
-pub mod python;
+mod python;
 mod render;
 mod report;
 mod ron;

@@ -3,6 +3,7 @@
 mod extensions;
 mod kernel_bench;
 mod projects;
+mod python;
 mod refusals;
 
 use std::path::{Path, PathBuf};

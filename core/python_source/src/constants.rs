@@ -86,7 +86,7 @@ impl Constants {
             | ExpressionKind::Conditional { .. }
             | ExpressionKind::Starred(_)
             | ExpressionKind::Ellipsis
-            | ExpressionKind::Other(_) => return None,
+            | ExpressionKind::Other { .. } => return None,
         })
     }
 
@@ -134,15 +134,15 @@ impl Constants {
             StatementKind::Class(class) => {
                 self.values.remove(&class.name);
             }
-            StatementKind::If { .. } | StatementKind::For { .. } | StatementKind::With { .. } => {
-                self.forget_assigned(statement);
-            }
+            StatementKind::If { .. }
+            | StatementKind::For { .. }
+            | StatementKind::With { .. }
+            | StatementKind::Other { .. } => self.forget_assigned(statement),
             StatementKind::Assign { value: None, .. }
             | StatementKind::Expression(_)
             | StatementKind::Return(_)
             | StatementKind::Assert(_)
-            | StatementKind::Pass
-            | StatementKind::Other(_) => {}
+            | StatementKind::Pass => {}
         }
     }
 
@@ -151,7 +151,9 @@ impl Constants {
         let mut pending = vec![statement];
         while let Some(statement) = pending.pop() {
             match &statement.kind {
-                StatementKind::Assign { targets, .. } => {
+                StatementKind::Assign { targets, .. }
+                | StatementKind::With { targets, .. }
+                | StatementKind::Other { parts: targets, .. } => {
                     for target in targets {
                         self.assign(target, None);
                     }
@@ -164,10 +166,8 @@ impl Constants {
                 | StatementKind::Function(_)
                 | StatementKind::Class(_)
                 | StatementKind::If { .. }
-                | StatementKind::With { .. }
                 | StatementKind::Assert(_)
-                | StatementKind::Pass
-                | StatementKind::Other(_) => {}
+                | StatementKind::Pass => {}
             }
             pending.extend(statement.inner());
         }

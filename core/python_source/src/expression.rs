@@ -35,9 +35,15 @@ impl<'text> Reader<'text> {
     pub(crate) fn expression(self, node: Node<'_>, depth: usize) -> Expression {
         let kind = match depth < DEEPEST {
             true => self.kind(node, depth + 1),
-            false => Some(ExpressionKind::Other(format!("nesting beyond {DEEPEST} levels"))),
+            false => {
+                let what = format!("nesting beyond {DEEPEST} levels");
+                Some(ExpressionKind::Other { what, parts: Vec::new() })
+            }
         };
-        let kind = kind.unwrap_or_else(|| ExpressionKind::Other(node.kind().to_owned()));
+        let kind = kind.unwrap_or_else(|| ExpressionKind::Other {
+            what: node.kind().to_owned(),
+            parts: self.expressions(&named(node), depth + 1),
+        });
         Expression { line: line(node), span: node.byte_range(), kind }
     }
 
@@ -46,7 +52,8 @@ impl<'text> Reader<'text> {
         nodes.iter().map(|node| self.expression(*node, depth)).collect()
     }
 
-    /// None where the grammar permits what no reader needs.
+    /// None where the grammar permits what no reader needs. That is decided before parts of the node are read, which
+    /// are read again then: else the time would double with each level.
     fn kind(self, node: Node<'_>, depth: usize) -> Option<ExpressionKind> {
         Some(match node.kind() {
             "integer" => ExpressionKind::Integer(literal::integer(self.text_of(node))?),
@@ -146,11 +153,12 @@ impl<'text> Reader<'text> {
     }
 
     fn dictionary(self, node: Node<'_>, depth: usize) -> Option<ExpressionKind> {
+        let children = named(node);
+        if children.iter().any(|pair| pair.kind() != "pair") {
+            return None;
+        }
         let mut pairs = Vec::new();
-        for pair in named(node) {
-            if pair.kind() != "pair" {
-                return None;
-            }
+        for pair in children {
             let key = self.field(pair, "key", depth)?;
             pairs.push((*key, *self.field(pair, "value", depth)?));
         }
@@ -182,16 +190,15 @@ impl<'text> Reader<'text> {
     }
 
     fn comparison(self, node: Node<'_>, depth: usize) -> Option<ExpressionKind> {
-        let mut operands = named(node).into_iter();
-        let first = Box::new(self.expression(operands.next()?, depth));
         let mut cursor = node.walk();
-        let operators: Vec<_> = node.children_by_field_name("operators", &mut cursor).collect();
-        let mut rest = Vec::new();
-        for (operator, operand) in operators.iter().zip(operands) {
-            let words: Vec<_> = self.text_of(*operator).split_whitespace().collect();
-            let operator = Comparison::from_text(&words.join(" "))?;
-            rest.push((operator, self.expression(operand, depth)));
-        }
+        let operators = node.children_by_field_name("operators", &mut cursor).map(|operator| {
+            let words: Vec<_> = self.text_of(operator).split_whitespace().collect();
+            Comparison::from_text(&words.join(" "))
+        });
+        let operators: Vec<Comparison> = operators.collect::<Option<_>>()?;
+        let mut operands = named(node).into_iter().map(|operand| self.expression(operand, depth));
+        let first = Box::new(operands.next()?);
+        let rest = operators.into_iter().zip(operands).collect();
         Some(ExpressionKind::Compare { first, rest })
     }
 

@@ -19,6 +19,7 @@ mod module;
 mod parse;
 mod statement;
 pub mod syntax;
+mod walk;
 
 #[cfg(test)]
 mod tests;

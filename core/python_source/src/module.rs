@@ -6,6 +6,7 @@ use crate::parse::parse;
 use crate::syntax::{
     self, Call, Class, Expression, ExpressionKind, Function, Import, Statement, StatementKind,
 };
+use crate::walk::all_statements;
 
 /// A Python file that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,29 +74,20 @@ impl Module {
     /// All statements, those inside others too, in the order of the text.
     #[must_use]
     pub fn all_statements(&self) -> Vec<&Statement> {
-        let mut pending: Vec<_> = self.statements.iter().rev().collect();
-        let mut found = Vec::new();
-        while let Some(statement) = pending.pop() {
-            found.push(statement);
-            pending.extend(statement.inner().into_iter().rev());
-        }
-        found
+        all_statements(&self.statements)
     }
 
     /// All calls, wherever they are, each with its expression.
     #[must_use]
     pub fn calls(&self) -> Vec<(&Expression, &Call)> {
-        let statements = self.all_statements();
-        let mut pending: Vec<_> =
-            statements.iter().flat_map(|statement| statement.expressions()).rev().collect();
-        let mut found = Vec::new();
-        while let Some(expression) = pending.pop() {
-            if let ExpressionKind::Call(call) = &expression.kind {
-                found.push((expression, &**call));
-            }
-            pending.extend(expression.parts().into_iter().rev());
-        }
-        found
+        let statements = self.all_statements().into_iter();
+        let expressions = statements.flat_map(Statement::all_expressions);
+        expressions
+            .filter_map(|expression| {
+                let ExpressionKind::Call(call) = &expression.kind else { return None };
+                Some((expression, &**call))
+            })
+            .collect()
     }
 
     /// The calls of a function, whose dotted name is `name` or ends with `.name`.

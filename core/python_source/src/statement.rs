@@ -17,10 +17,30 @@ impl Reader<'_> {
     fn statement(self, node: Node<'_>, depth: usize) -> Statement {
         let kind = match depth < DEEPEST {
             true => self.statement_kind(node, depth + 1),
-            false => Some(StatementKind::Other(format!("nesting beyond {DEEPEST} levels"))),
+            false => {
+                let what = format!("nesting beyond {DEEPEST} levels");
+                Some(StatementKind::Other { what, parts: Vec::new(), body: Vec::new() })
+            }
         };
-        let kind = kind.unwrap_or_else(|| StatementKind::Other(node.kind().to_owned()));
+        let kind = kind.unwrap_or_else(|| self.other(node, depth + 1));
         Statement { line: line(node), span: node.byte_range(), kind }
+    }
+
+    /// What is inside a statement that no reader needs, and inside its clauses.
+    fn other(self, node: Node<'_>, depth: usize) -> StatementKind {
+        let (mut parts, mut body) = (Vec::new(), Vec::new());
+        let mut pending = named(node);
+        pending.reverse();
+        while let Some(child) = pending.pop() {
+            match child.kind() {
+                "block" => body.extend(self.statements(child, depth)),
+                "elif_clause" | "else_clause" | "except_clause" | "finally_clause" => {
+                    pending.extend(named(child).into_iter().rev());
+                }
+                _ => parts.push(self.expression(child, depth)),
+            }
+        }
+        StatementKind::Other { what: node.kind().to_owned(), parts, body }
     }
 
     fn statement_kind(self, node: Node<'_>, depth: usize) -> Option<StatementKind> {
@@ -216,15 +236,17 @@ impl Reader<'_> {
 
     fn with(self, node: Node<'_>, depth: usize) -> Option<StatementKind> {
         let clause = named(node).into_iter().find(|part| part.kind() == "with_clause")?;
-        let items = named(clause).into_iter().filter_map(|item| {
-            let value = item.child_by_field_name("value")?;
-            let value = match value.kind() {
-                "as_pattern" => *named(value).first()?,
-                _ => value,
+        let (mut items, mut targets) = (Vec::new(), Vec::new());
+        for item in named(clause) {
+            let Some(value) = item.child_by_field_name("value") else { continue };
+            let (value, alias) = match (value.kind(), named(value).as_slice()) {
+                ("as_pattern", [value, alias, ..]) => (*value, named(*alias)),
+                _ => (value, Vec::new()),
             };
-            Some(self.expression(value, depth))
-        });
+            items.push(self.expression(value, depth));
+            targets.extend(self.expressions(&alias, depth));
+        }
         let body = self.statements(node.child_by_field_name("body")?, depth);
-        Some(StatementKind::With { items: items.collect(), body })
+        Some(StatementKind::With { items, targets, body })
     }
 }

@@ -64,6 +64,8 @@ pub enum StatementKind {
     With {
         /// The context managers, without their names.
         items: Vec<Expression>,
+        /// What `as` binds.
+        targets: Vec<Expression>,
         /// The statements.
         body: Vec<Statement>,
     },
@@ -71,8 +73,15 @@ pub enum StatementKind {
     Assert(Expression),
     /// `pass`.
     Pass,
-    /// Anything else: what the grammar calls it.
-    Other(String),
+    /// Anything else, such as `while`, `try` and `match`.
+    Other {
+        /// What the grammar calls it.
+        what: String,
+        /// The expressions in it, those of its clauses too; also what they bind, as in `except Error as name`.
+        parts: Vec<Expression>,
+        /// The statements of its blocks, in the order of the text.
+        body: Vec<Statement>,
+    },
 }
 
 /// A name that an import binds.
@@ -251,8 +260,13 @@ pub enum ExpressionKind {
     Starred(Box<Expression>),
     /// `...`.
     Ellipsis,
-    /// Anything else: what the grammar calls it.
-    Other(String),
+    /// Anything else, such as comprehensions, `lambda` and `name := value`.
+    Other {
+        /// What the grammar calls it.
+        what: String,
+        /// The expressions in it, also what it binds.
+        parts: Vec<Expression>,
+    },
 }
 
 /// An operator with one operand.
@@ -426,7 +440,9 @@ impl Expression {
     #[must_use]
     pub fn parts(&self) -> Vec<&Self> {
         match &self.kind {
-            ExpressionKind::Tuple(all) | ExpressionKind::List(all) => all.iter().collect(),
+            ExpressionKind::Tuple(all)
+            | ExpressionKind::List(all)
+            | ExpressionKind::Other { parts: all, .. } => all.iter().collect(),
             ExpressionKind::Dictionary(pairs) => {
                 pairs.iter().flat_map(|(key, value)| [key, value]).collect()
             }
@@ -455,8 +471,7 @@ impl Expression {
             | ExpressionKind::Boolean(_)
             | ExpressionKind::None
             | ExpressionKind::Name(_)
-            | ExpressionKind::Ellipsis
-            | ExpressionKind::Other(_) => Vec::new(),
+            | ExpressionKind::Ellipsis => Vec::new(),
         }
     }
 }
@@ -479,8 +494,9 @@ impl Statement {
             }
             StatementKind::If { condition, .. } => vec![condition],
             StatementKind::For { target, iterable, .. } => vec![target, iterable],
-            StatementKind::With { items, .. } => items.iter().collect(),
-            StatementKind::Import(_) | StatementKind::Pass | StatementKind::Other(_) => Vec::new(),
+            StatementKind::With { items, targets, .. } => items.iter().chain(targets).collect(),
+            StatementKind::Other { parts, .. } => parts.iter().collect(),
+            StatementKind::Import(_) | StatementKind::Pass => Vec::new(),
         }
     }
 
@@ -491,7 +507,8 @@ impl Statement {
             StatementKind::Function(Function { body, .. })
             | StatementKind::Class(Class { body, .. })
             | StatementKind::For { body, .. }
-            | StatementKind::With { body, .. } => body.iter().collect(),
+            | StatementKind::With { body, .. }
+            | StatementKind::Other { body, .. } => body.iter().collect(),
             StatementKind::If { then, otherwise, .. } => then.iter().chain(otherwise).collect(),
             StatementKind::Import(_)
             | StatementKind::Assign { .. }
@@ -499,8 +516,7 @@ impl Statement {
             | StatementKind::Expression(_)
             | StatementKind::Return(_)
             | StatementKind::Assert(_)
-            | StatementKind::Pass
-            | StatementKind::Other(_) => Vec::new(),
+            | StatementKind::Pass => Vec::new(),
         }
     }
 }

@@ -93,10 +93,10 @@ impl Interpreter<'_> {
             }
             ExpressionKind::Dictionary(_) => return self.trace.refuse("a dictionary"),
             ExpressionKind::Starred(_) => return self.trace.refuse("`*` before an expression"),
-            ExpressionKind::Other(kind) => {
+            ExpressionKind::Other { what, .. } => {
                 return self
                     .trace
-                    .refuse(format!("an expression that is not followed: {}", words(kind)));
+                    .refuse(format!("an expression that is not followed: {}", words(what)));
             }
         })
     }

@@ -245,10 +245,10 @@ impl<'module> Interpreter<'module> {
             | StatementKind::Assert(_)
             | StatementKind::Pass => {}
             StatementKind::Class(_) => return self.trace.refuse("a class inside a function"),
-            StatementKind::Other(kind) => {
+            StatementKind::Other { what, .. } => {
                 return self
                     .trace
-                    .refuse(format!("a statement that is not followed: {}", words(kind)));
+                    .refuse(format!("a statement that is not followed: {}", words(what)));
             }
         }
         Ok(None)

@@ -1,12 +1,13 @@
 //! `reference.py`: the file that the user names, fitted to the names of the project, or a function to be written.
 
 use lightbench_project::written::NumberWritten;
+use lightbench_python_source::Function;
 
 use super::interface::{Interface, ProjectTensor, Role};
 use crate::draft::ReferenceFile;
 use crate::error::ImportError;
 use crate::input::InputFile;
-use crate::python::{Function, functions};
+use crate::python::{parameters, read};
 use crate::report::{Place, Report};
 
 /// The text of the reference.
@@ -27,11 +28,10 @@ pub(super) fn text(
         report.carried.push(format!("{} as reference.cu", file.name));
         return Ok(ReferenceFile::Cuda(file.text.clone()));
     }
-    let all = functions(&file.text);
-    let named = |name: &str| all.iter().find(|function| function.name == name);
-    let function = named("reference").or_else(|| named("run"));
-    let only = if let [only] = all.as_slice() { Some(only) } else { None };
-    let has_model = file.text.contains("class Model");
+    let module = read(&file.path, "", &file.text)?;
+    let function = module.function("reference").or_else(|| module.function("run"));
+    let only = if let [only] = module.functions().as_slice() { Some(*only) } else { None };
+    let has_model = module.classes().any(|class| class.name == "Model");
     let mut text = file.text.clone();
     if !["import torch", "from torch", "import numpy", "from numpy"]
         .iter()
@@ -78,27 +78,23 @@ fn adapter(function: &Function, interface: &Interface<'_>) -> String {
     known.extend(interface.tensors.iter().map(|tensor| tensor.name.as_str()));
     known.extend(interface.axes.axes.iter().map(|axis| axis.name.as_str()));
     known.extend(interface.scalars.iter().map(|scalar| scalar.name.as_str()));
-    let fits = function
-        .parameters
-        .iter()
+    let fits = parameters(function)
         .all(|parameter| known.contains(&parameter.name.as_str()) || parameter.default.is_some());
     if fits && ["reference", "run"].contains(&function.name.as_str()) {
         return String::new();
     }
-    let taken: Vec<(&str, &str)> = function
-        .parameters
-        .iter()
+    let taken: Vec<(&str, &str)> = parameters(function)
         .map(|parameter| parameter.name.as_str())
         .zip(inputs(interface))
         .map(|(own, by_position)| if fits { (own, own) } else { (own, by_position) })
         .collect();
-    let parameters: Vec<&str> = taken.iter().map(|(_, input)| *input).collect();
+    let received: Vec<&str> = taken.iter().map(|(_, input)| *input).collect();
     let arguments: Vec<String> =
         taken.iter().map(|(own, input)| format!("{own}={input}")).collect();
     format!(
         "\n\n# Appended by the import: names the inputs as project.ron does.\n_imported = {}\n\n\ndef reference({}):\n    return _imported({})\n",
         function.name,
-        parameters.join(", "),
+        received.join(", "),
         arguments.join(", ")
     )
 }

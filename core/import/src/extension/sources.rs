@@ -10,6 +10,7 @@ use lightbench_python_source::{
 
 use crate::error::ImportError;
 use crate::input::InputFile;
+use crate::python;
 
 /// The CUDA text with what its caller states.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,8 +53,7 @@ pub(super) fn read(file: &InputFile) -> Result<Vec<ExtensionSource>, ImportError
             passed: BTreeMap::new(),
         }]);
     }
-    let module = Module::parse(&file.text)
-        .map_err(|error| ImportError::new(&file.path, "", error.to_string(), "Python"))?;
+    let module = python::read(&file.path, "", &file.text)?;
     let constants = Constants::new(&module);
     let calls = module.calls_of("load_inline");
     let found: Vec<ExtensionSource> =

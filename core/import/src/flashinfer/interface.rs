@@ -1,24 +1,27 @@
 //! Which inputs of a definition the parameters of its reference take.
 
+use lightbench_python_source::{Expression, Function, Module, Parameter};
+
 use super::definition::{Definition, Value, ValueType};
-use crate::python::{Function, Parameter, functions};
+use crate::error::ImportError;
+use crate::python::{parameters, read, takes_any_keyword};
 use crate::report::{Place, Report};
 
 /// The function that computes the outputs, and what its parameters take.
 #[derive(Debug)]
 pub(super) struct Interface {
     pub(super) function: Function,
-    /// All functions of the text.
-    pub(super) all: Vec<Function>,
+    /// The whole text.
+    pub(super) module: Module,
     pub(super) bindings: Vec<Binding>,
 }
 
 /// A parameter and what it takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Binding {
     /// The parameter's name.
     pub(super) parameter: String,
-    pub(super) default: Option<String>,
+    pub(super) default: Option<Expression>,
     pub(super) takes: Takes,
 }
 
@@ -36,18 +39,25 @@ pub(super) enum Takes {
 }
 
 impl Interface {
-    /// Matches parameters and inputs; `None` if the text has no function.
-    pub(super) fn new(definition: &Definition, report: &mut Report) -> Option<Self> {
-        let all = functions(&definition.reference);
-        let function = entry(&all)?.clone();
-        let mut interface = Self { function, all, bindings: Vec::new() };
+    /// Matches parameters and inputs.
+    ///
+    /// # Errors
+    ///
+    /// The text is not Python, or has no function.
+    pub(super) fn new(definition: &Definition, report: &mut Report) -> Result<Self, ImportError> {
+        let module = read(&definition.file, "reference", &definition.reference)?;
+        let function = entry(&module).cloned().ok_or_else(|| {
+            let expected = "a top-level function in Python that computes the outputs";
+            ImportError::new(&definition.file, "reference", "no function", expected)
+        })?;
+        let mut interface = Self { function, module, bindings: Vec::new() };
         interface.bind_equal_names(definition);
         interface.bind_similar_names(definition, report);
         interface.bind_others(definition, report);
-        if interface.function.takes_any_keyword {
+        if takes_any_keyword(&interface.function) {
             interface.bind_keywords(definition);
         }
-        Some(interface)
+        Ok(interface)
     }
 
     /// The binding that takes an input.
@@ -69,7 +79,8 @@ impl Interface {
     }
 
     fn bind_equal_names(&mut self, definition: &Definition) {
-        for parameter in self.function.parameters.clone() {
+        let all: Vec<Parameter> = parameters(&self.function).cloned().collect();
+        for parameter in all {
             if definition.inputs.iter().any(|input| input.name == parameter.name) {
                 self.bind(&parameter, Takes::Input(parameter.name.clone()));
             }
@@ -77,8 +88,7 @@ impl Interface {
     }
 
     fn unbound(&self) -> Vec<Parameter> {
-        let parameters = self.function.parameters.iter();
-        let required = parameters.filter(|parameter| parameter.default.is_none());
+        let required = parameters(&self.function).filter(|parameter| parameter.default.is_none());
         required.filter(|parameter| !self.is_bound(parameter)).cloned().collect()
     }
 
@@ -154,10 +164,11 @@ pub(super) fn is_workspace(name: &str) -> bool {
 }
 
 /// `reference`, `run`, else the last function whose name ends with `_reference`, else the last one.
-fn entry(all: &[Function]) -> Option<&Function> {
-    let named = |name: &str| all.iter().find(|function| function.name == name);
-    named("reference")
-        .or_else(|| named("run"))
-        .or_else(|| all.iter().rev().find(|function| function.name.ends_with("_reference")))
-        .or_else(|| all.last())
+fn entry(module: &Module) -> Option<&Function> {
+    let all = module.functions();
+    module
+        .function("reference")
+        .or_else(|| module.function("run"))
+        .or_else(|| all.iter().rev().find(|each| each.name.ends_with("_reference")).copied())
+        .or_else(|| all.last().copied())
 }

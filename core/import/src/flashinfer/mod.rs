@@ -81,10 +81,7 @@ fn beside(file: &InputFile) -> Result<Option<InputFile>, ImportError> {
 pub(crate) fn import(task: &Task) -> Result<Imported, ImportError> {
     let definition = &task.definition;
     let mut report = Report::new(task.format);
-    let Some(interface) = Interface::new(definition, &mut report) else {
-        let expected = "a top-level function in Python that computes the outputs";
-        return Err(ImportError::new(&definition.file, "reference", "no function", expected));
-    };
+    let interface = Interface::new(definition, &mut report)?;
     let mut names = NameGiver::default();
     for name in reference::OWN_NAMES {
         names.give(name);

@@ -4,6 +4,7 @@ use super::definition::Definition;
 use super::interface::{Interface, Takes};
 use super::sizes::Sizes;
 use super::values::{How, Returned, Values};
+use crate::python::takes_any_keyword;
 
 /// Names that the appended function uses besides its parameters.
 pub(super) const OWN_NAMES: [&str; 3] = ["_imported", "_returned", "_outputs"];
@@ -59,7 +60,7 @@ fn fits(interface: &Interface, values: &Values<'_>) -> bool {
     let plain = values.results.iter().all(|result| {
         result.how == How::Value && result.tensor.as_deref() == Some(result.output.as_str())
     });
-    is_entry && same && plain && !interface.function.takes_any_keyword
+    is_entry && same && plain && !takes_any_keyword(&interface.function)
 }
 
 /// The parameters of the appended function: everything that the inner one takes, by its name in the project.

@@ -14,7 +14,7 @@ use super::sizes::Sizes;
 use crate::draft::{expression, scalar, tensor};
 use crate::error::ImportError;
 use crate::names::NameGiver;
-use crate::python::{literal, returned_values, writes_into};
+use crate::python::{number, returned_values, writes_into};
 use crate::report::{Place, Report};
 
 /// The values of a definition, decided one by one.
@@ -93,17 +93,18 @@ impl<'a> Values<'a> {
         let Some(binding) = self.interface.of_input(&input.name) else {
             return Some("the reference does not use it".to_owned());
         };
-        let default = binding.default.as_deref();
+        let default = binding.default.as_ref();
+        let text = default.and_then(|default| self.definition.reference.get(default.span.clone()));
         if input.dtype == ValueType::Option {
-            let used = default.unwrap_or("None");
+            let used = text.unwrap_or("None");
             return Some(format!("an option, not a number; the reference gets `{used}`"));
         }
         if input.shape.is_none() && self.sizes.axis(&input.name).is_some() {
             return Some("it is a size of the project".to_owned());
         }
-        let has_number = default.is_some_and(|default| literal(default).is_some());
+        let has_number = default.is_some_and(|default| number(default).is_some());
         if input.optional && default.is_some() && !has_number {
-            let used = default.unwrap_or_default();
+            let used = text.unwrap_or_default();
             return Some(format!("optional; the reference gets its default `{used}`"));
         }
         None
@@ -184,7 +185,7 @@ impl<'a> Values<'a> {
         let name = names.give(&input.name);
         let binding = self.interface.of_input(&input.name);
         let default =
-            binding.and_then(|binding: &Binding| binding.default.as_deref()).and_then(literal);
+            binding.and_then(|binding: &Binding| binding.default.as_ref()).and_then(number);
         let value = default.unwrap_or_else(|| self.likely_value(input, dtype));
         let value = fitting(value, dtype);
         let mut written = scalar(&name, dtype, value);
@@ -342,9 +343,9 @@ fn results(definition: &Definition, interface: &Interface) -> Vec<Returned> {
     let written = |output: &Value| {
         let input = updated_input(definition, output)?;
         let binding = interface.of_input(input)?;
-        writes_into(&function.body, &binding.parameter).then_some(())
+        writes_into(function, &binding.parameter).then_some(())
     };
-    let count = returned_values(&interface.all, &function.name);
+    let count = returned_values(&interface.module, &function.name);
     let in_place = outputs.iter().filter(|output| written(output).is_some()).count();
     // Without a count, and where everything that is not written in place is returned, the order is that of the others.
     let returned = count.unwrap_or(if in_place > 0 { 0 } else { outputs.len() });

@@ -12,7 +12,7 @@ use lightbench_primitives::dtype::Dtype;
 use lightbench_project::manifest::{AxisWritten, OperationKind};
 use lightbench_project::names::RESERVED;
 use lightbench_project::written::NumberWritten;
-use lightbench_python_source::{ExpressionKind, Module, SourceError, StatementKind};
+use lightbench_python_source::{ExpressionKind, Module, StatementKind};
 use lightbench_torch_model::{ScalarInput, Task, Work, sizes};
 
 use crate::Imported;
@@ -20,6 +20,7 @@ use crate::draft::{Draft, ReferenceFile, axis, operation, scalar};
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::input::InputFile;
+use crate::python::read;
 use crate::report::{Place, Report};
 use crate::starter::starter;
 
@@ -38,15 +39,11 @@ impl KernelBench {
     ///
     /// The file is no Python that can be read.
     pub(crate) fn new(file: &InputFile) -> Result<Option<Self>, ImportError> {
-        let module = Module::parse(&file.text).map_err(|error| unreadable(file, &error))?;
+        let module = read(&file.path, "", &file.text)?;
         let is_task = lightbench_torch_model::is_task(&module);
         let (path, text) = (file.path.clone(), file.text.clone());
         Ok(is_task.then_some(Self { path, text, module }))
     }
-}
-
-fn unreadable(file: &InputFile, error: &SourceError) -> ImportError {
-    ImportError::new(&file.path, "", error.to_string(), "a file of Python 3")
 }
 
 /// Computes the project.

@@ -101,4 +101,8 @@ fn what_is_not_known_has_no_value() {
         "n = 2 ** 200\nt = ('a' * 3)\nl = [0] * 100000000\n",
         &[("n", None), ("t", None), ("l", None)],
     );
+    check(
+        "n = 4\nm = 5\nk = 6\nwhile x:\n    n = 5\ntry:\n    m = 6\nfinally: pass\nwith x as k: pass\n",
+        &[("n", None), ("m", None), ("k", None)],
+    );
 }

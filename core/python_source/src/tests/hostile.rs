@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use crate::{Constants, Module};
+use crate::{Constants, Module, Statement};
 
 /// Far above what a linear reader takes in a test build, far below what a quadratic one takes.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -14,6 +14,7 @@ fn read_all(text: &str) {
     drop(Constants::new(&module));
     drop(module.calls());
     drop(module.all_statements());
+    drop(module.statements.iter().map(Statement::all_expressions).collect::<Vec<_>>());
     drop(module.full_name("a.b"));
 }
 
@@ -34,6 +35,13 @@ fn deep_and_long_texts_are_read_in_linear_time() {
         format!("if a: pass\n{}", "elif b: pass\n".repeat(many)),
         format!("{indented}{}pass", " ".repeat(500)),
         format!("x = {}", "'a' ".repeat(many)),
+        format!("x = {}1{}", "{1: ".repeat(90), ", **y}".repeat(90)),
+        format!("x = {}1{}", "(".repeat(40), " <> 2)".repeat(40)),
+        format!("x = {}1{}", "[".repeat(40), " for y in z]".repeat(40)),
+        format!("x = {}1", "lambda y: ".repeat(90)),
+        (0..40).map(|depth| format!("{}while x:\n", " ".repeat(depth))).collect::<String>()
+            + &" ".repeat(40)
+            + "pass\n",
         "x = ('a' + 'b')\n".repeat(many),
         "y = y + y\n".repeat(many),
         "x<".repeat(many),

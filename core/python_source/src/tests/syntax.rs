@@ -1,6 +1,8 @@
 //! Statements, functions, classes and calls.
 
-use crate::{BinaryOperator, ExpressionKind, Module, ParameterKind, SourceError, StatementKind};
+use crate::{
+    BinaryOperator, ExpressionKind, Module, ParameterKind, SourceError, Statement, StatementKind,
+};
 
 const TASK: &str = "\
 import torch
@@ -113,6 +115,31 @@ fn statements_nest() {
     };
     assert_eq!(then[0].kind, StatementKind::Pass);
     assert!(matches!(otherwise[0].kind, StatementKind::With { .. }));
+}
+
+#[test]
+fn other_statements_and_expressions_keep_their_parts() {
+    let check = |text: &str, expected: &[&str]| {
+        let module = Module::parse(text).unwrap();
+        let statements = module.all_statements();
+        let expressions = statements.into_iter().flat_map(Statement::all_expressions);
+        let names = expressions.filter_map(|expression| {
+            let ExpressionKind::Name(name) = &expression.kind else { return None };
+            Some(name.as_str())
+        });
+        assert_eq!(names.collect::<Vec<_>>(), expected, "{text}");
+    };
+    check("while a:\n    b()\nelse:\n    c", &["a", "b", "c"]);
+    check("for a in b:\n    c\nelse:\n    d", &["a", "b", "c", "d"]);
+    check("try:\n    a\nexcept b as c:\n    d\nfinally:\n    e", &["b", "c", "a", "d", "e"]);
+    check("match a:\n    case b.c(d):\n        e", &["a", "b", "c", "d", "e"]);
+    check("with a as b, c as (d, e), f: g", &["a", "c", "f", "b", "d", "e", "g"]);
+    check("[a for b, c in d if e]", &["a", "b", "c", "d", "e"]);
+    check("lambda a, b=c: d", &["a", "b", "c", "d"]);
+    check("(a := b)\nf'{c:>{d}}'\n{**e, f: g}", &["a", "b", "c", "d", "e", "f", "g"]);
+    check("del a, b\nraise c from d", &["a", "b", "c", "d"]);
+    check("global a", &["a"]);
+    check("async def f():\n    await a", &["a"]);
 }
 
 fn check_refused(text: &str, expected: &str) {
