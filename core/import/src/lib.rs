@@ -22,6 +22,7 @@ mod render;
 mod report;
 mod ron;
 mod starter;
+mod undefined;
 mod write;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::error::ImportError;
 use crate::input::InputFile;
 use crate::python::{parameters, read};
 use crate::report::{Place, Report};
+use crate::undefined::ask_for_definitions;
 
 /// The text of the reference.
 pub(super) fn text(
@@ -29,6 +30,7 @@ pub(super) fn text(
         return Ok(ReferenceFile::Cuda(file.text.clone()));
     }
     let module = read(&file.path, "", &file.text)?;
+    ask_for_definitions(&module, report);
     let function = module.function("reference").or_else(|| module.function("run"));
     let only = if let [only] = module.functions().as_slice() { Some(*only) } else { None };
     let has_model = module.classes().any(|class| class.name == "Model");

@@ -26,6 +26,7 @@ use crate::json::Json;
 use crate::names::NameGiver;
 use crate::report::{Place, Report};
 use crate::starter::{elements, starter};
+use crate::undefined::ask_for_definitions;
 
 /// A definition with what lies beside it.
 #[derive(Debug)]
@@ -82,6 +83,7 @@ pub(crate) fn import(task: &Task) -> Result<Imported, ImportError> {
     let definition = &task.definition;
     let mut report = Report::new(task.format);
     let interface = Interface::new(definition, &mut report)?;
+    ask_for_definitions(&interface.module, &mut report);
     let mut names = NameGiver::default();
     for name in reference::OWN_NAMES {
         names.give(name);
