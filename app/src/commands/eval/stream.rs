@@ -190,7 +190,8 @@ impl Stream<'_> {
             None => project.draft(&name, line.kernel),
         };
         let kernel = kernel.map_err(|problems| {
-            let message = format!("the kernel `{name}` cannot be read");
+            let first = problems.first().map_or_else(String::new, ToString::to_string);
+            let message = format!("the kernel cannot be read: {first}");
             let error = ErrorDetails::from_problems(message, &problems);
             Box::new(EvalOutcome::Failed(EvalEvidence::Error { error }))
         })?;
