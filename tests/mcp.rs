@@ -278,7 +278,7 @@ fn budgets_end_and_runs_are_cancelled() {
     let endless = agent.propose(&kernel("while (count > 0) { if (x[0] == 12345.0f) y[0] = 1; }"));
     // The first page of an unfinished run tells its name.
     let started = Instant::now();
-    let running = agent.finish_or_cancel("verify", json!({ "kernel": endless }));
+    let running = agent.finish_or_cancel("verify", &json!({ "kernel": endless }));
     assert!(started.elapsed() < Duration::from_secs(90), "{running}");
     agent.finish("verify", &json!({ "kernel": "naive" }));
     let spent = agent.call("verify", &json!({ "kernel": "naive" }));
@@ -291,8 +291,8 @@ fn budgets_end_and_runs_are_cancelled() {
 
 impl Agent {
     /// Starts a run and cancels it if it is not finished within the time of one answer.
-    fn finish_or_cancel(&self, tool: &'static str, arguments: Value) -> Value {
-        let result = self.call(tool, &arguments);
+    fn finish_or_cancel(&self, tool: &'static str, arguments: &Value) -> Value {
+        let result = self.call(tool, arguments);
         if result["state"] != "running" {
             return result;
         }
