@@ -99,6 +99,16 @@ impl Report {
         self.questions.push(Question { name, place, text, need: Need::Confirm });
     }
 
+    /// Adds the question how many terms the longest sum of an output has, unless it is none.
+    pub(crate) fn confirm_terms(&mut self, output: &str, terms: &str) {
+        if terms != "1" {
+            let text = format!(
+                "`terms: \"{terms}\"` is the longest sum of an element of `{output}`, a guess from the shapes; fewer terms make the comparison stricter"
+            );
+            self.confirm(format!("{output}.compare"), Place::Tensor(output.to_owned()), text);
+        }
+    }
+
     /// Adds a question without whose answer no kernel can be judged.
     pub fn ask(&mut self, name: impl Into<String>, place: Place, text: impl Into<String>) {
         let (name, text) = (name.into(), text.into());

@@ -199,8 +199,8 @@ impl<'w> Interface<'w> {
         tensors.chain(axes).chain(scalars).collect()
     }
 
-    /// The number of terms of one element of an output: the last size of an input that the output lacks, else its own
-    /// last size; 1 if no kernel has a loop.
+    /// The most terms of one element of an output: the last size of an input that the output lacks, else its own last
+    /// size.
     pub(super) fn terms(&self, output: usize) -> String {
         let own = self.shape(output);
         let inputs =

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lightbench_cuda_source::torch_wrapper::{Known, Refusal, Wrapper, read_wrapper, wrappers};
-use lightbench_cuda_source::{Source, normalised};
+use lightbench_cuda_source::{Source, normalised, syntax};
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::manifest::{
     ComparatorWritten, OperationKind, RoleWritten, ScalarDomainWritten,
@@ -46,7 +46,7 @@ pub(crate) fn import(
     let reference = reference::text(reference, &interface, &mut report)?;
     let mut draft = Draft::new(&stem, &wrapper.name, reference);
     draft.manifest.summary = format!("The function {} of a PyTorch extension.", wrapper.name);
-    define(&mut draft, &interface, &mut report)?;
+    define(&mut draft, &interface, Sums::of(&source.cuda), &mut report)?;
     let workloads = sizes::workloads(&file.path, &interface)?;
     draft.manifest.workloads = workloads.list;
     draft.kernels.push(kernel_file::kernel(
@@ -160,10 +160,35 @@ fn located(source: &ExtensionSource, refusal: &Refusal) -> String {
     )
 }
 
+/// Whether an element of a result can be a sum of several numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sums {
+    /// No code has a loop or exchanges values between threads.
+    None,
+    Possible,
+}
+
+impl Sums {
+    fn of(cuda: &str) -> Self {
+        let Ok(source) = Source::parse(cuda) else { return Self::Possible };
+        let loops = ["for_statement", "while_statement", "do_statement"];
+        let exchanges = ["__shfl", "__reduce", "atomic"];
+        let names = syntax::all(source.root(), &["identifier"]);
+        let mut names = names.into_iter().map(|name| source.node_text(name));
+        let has_exchange =
+            names.any(|name| exchanges.iter().any(|prefix| name.starts_with(prefix)));
+        match has_exchange || !syntax::all(source.root(), &loops).is_empty() {
+            true => Self::Possible,
+            false => Self::None,
+        }
+    }
+}
+
 /// Axes, scalars, tensors, arguments and work.
 fn define(
     draft: &mut Draft,
     interface: &Interface<'_>,
+    sums: Sums,
     report: &mut Report,
 ) -> Result<(), ImportError> {
     let manifest = &mut draft.manifest;
@@ -192,11 +217,12 @@ fn define(
         let mut written = tensor(&own.name, own.dtype, shape, role);
         if own.role != Role::Input {
             written.compare = Some(if own.dtype.is_float() {
-                ComparatorWritten::Elementwise {
-                    terms: expression(interface.terms(index)),
-                    factor: 4.0,
-                    rms: true,
-                }
+                let terms = match sums {
+                    Sums::None => "1".to_owned(),
+                    Sums::Possible => interface.terms(index),
+                };
+                report.confirm_terms(&own.name, &terms);
+                ComparatorWritten::Elementwise { terms: expression(terms), factor: 4.0, rms: true }
             } else {
                 ComparatorWritten::IntegerExact
             });

@@ -247,7 +247,7 @@ impl<'a> Values<'a> {
                 Some(name) if self.tensors.iter().any(|tensor| tensor.name == name) => name,
                 Some(_) | None => self.new_output(output, names, report)?,
             };
-            let compare = self.comparator(output, &name);
+            let compare = self.comparator(output, &name, report);
             if let Some(tensor) = self.tensors.iter_mut().find(|tensor| tensor.name == name) {
                 tensor.compare = Some(compare);
             }
@@ -302,10 +302,11 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn comparator(&self, output: &Value, name: &str) -> ComparatorWritten {
+    fn comparator(&self, output: &Value, name: &str, report: &mut Report) -> ComparatorWritten {
         let tensor = self.tensors.iter().find(|tensor| tensor.name == name);
         if tensor.is_some_and(|tensor| tensor.dtype.is_float() && !tensor.dtype.is_packed()) {
             let terms = self.terms(output);
+            report.confirm_terms(name, &terms);
             return ComparatorWritten::Elementwise {
                 terms: expression(terms),
                 factor: 4.0,
