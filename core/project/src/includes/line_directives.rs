@@ -33,7 +33,8 @@ pub fn line_directives(text: &str) -> Vec<LineDirective> {
     // A text that cannot be read is not compiled either.
     while let Ok(token) = lexer.next() {
         let is_end = token.kind == Kind::End;
-        let written = &text[token.start..token.end];
+        // A byte of another script is a token of its own, and no text.
+        let written = text.get(token.start..token.end).unwrap_or_default();
         before = match (before, token.kind) {
             (PrecedingToken::Line, Kind::Newline | Kind::End) => {
                 directive.line = line_at(text, token.start);
