@@ -43,7 +43,10 @@ impl Project {
     fn drawn(&self, index: usize, seed: u64) -> Option<Workload> {
         let templates: Vec<&Workload> =
             self.workloads.iter().filter(|each| each.purpose == Purpose::Verify).collect();
-        let largest = templates.iter().map(|each| elements(each)).max()?;
+        let sizes = || templates.iter().map(|each| elements(each));
+        // A smaller one would cost more for each unit of work than any visible one, which counts against a kernel.
+        let (smallest, largest) = (sizes().min()?, sizes().max()?);
+        let permitted = smallest..=largest.saturating_mul(LARGEST_GROWTH);
         let stream = Stream::new(seed, STREAM);
         let first = index as u64 * ATTEMPTS;
         let resized = (first..first + ATTEMPTS).find_map(|attempt| {
@@ -51,7 +54,7 @@ impl Project {
             let template = templates.get(choice(templates.len(), stream.bits(number)))?;
             let axes = self.axes(&templates, stream, number + 1);
             let resized = template.with_axes(&self.definition, axes)?;
-            (elements(&resized) <= largest.saturating_mul(LARGEST_GROWTH)).then_some(resized)
+            permitted.contains(&elements(&resized)).then_some(resized)
         });
         let unchanged = || templates.get(index % templates.len()).map(|each| (*each).clone());
         let workload = resized.or_else(unchanged)?;
@@ -110,13 +113,15 @@ mod tests {
         for name in ["softmax", "rmsnorm", "sgemm"] {
             let project = sample(name);
             let verify = project.workloads.iter().filter(|each| each.purpose == Purpose::Verify);
-            let largest = verify.map(elements).max().unwrap();
+            let sizes: Vec<u64> = verify.map(elements).collect();
+            let (smallest, largest) = (*sizes.iter().min().unwrap(), *sizes.iter().max().unwrap());
             for seed in 0..50 {
                 let other = project.with_drawn_workloads(seed);
                 let drawn = drawn(&other);
                 assert_eq!(drawn.len(), DRAWN_WORKLOADS, "{name} {seed}");
                 for workload in drawn {
-                    assert!(elements(workload) <= largest * LARGEST_GROWTH, "{workload:?}");
+                    let permitted = smallest..=largest * LARGEST_GROWTH;
+                    assert!(permitted.contains(&elements(workload)), "{workload:?}");
                     for (axis, value) in project.definition.axes.iter().zip(&workload.axes) {
                         assert!((axis.min..=axis.max).contains(value), "{name} {workload:?}");
                         assert!(value.is_multiple_of(axis.multiple_of), "{name} {workload:?}");
