@@ -358,7 +358,7 @@ fn installing_shows_files_and_writes_them_only_when_told() {
 fn python_with_mcp() -> Option<String> {
     let named = std::env::var("LIGHTBENCH_MCP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let mut python = std::process::Command::new(&named);
-    let found = python.args(["-c", "import mcp"]).output();
+    let found = python.args(["-c", "from mcp import ClientSession"]).output();
     found.is_ok_and(|output| output.status.success()).then_some(named)
 }
 
