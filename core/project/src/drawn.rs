@@ -1,6 +1,6 @@
 //! Workloads of random sizes in place of the held-out ones.
 //!
-//! Whoever may request verdicts as often as they like must not learn the held-out sizes from them: a kernel that fails
+//! An agent may request many verdicts and must not learn the held-out sizes from them: a kernel that fails
 //! when bit k of `rows` is set would read one bit with each verdict. What is drawn here depends on the definition, the
 //! `verify` workloads and the seed, and on nothing else.
 

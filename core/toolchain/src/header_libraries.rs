@@ -35,7 +35,7 @@ pub struct HeaderLibrary {
     pub source: Source,
 }
 
-/// Where CUTLASS is, or why there is none.
+/// Where CUTLASS is, or why it is not found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cutlass {

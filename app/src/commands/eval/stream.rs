@@ -98,7 +98,7 @@ impl Stream<'_> {
         self.summary.notices.append(&mut self.dispatcher.notices);
         match written {
             Ok(()) => Ok(self.summary),
-            // Nobody reads any further verdict.
+            // The reader of verdicts has closed its end.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(self.summary),
             Err(error) => {
                 let message = format!("the verdict cannot be written: {error}");

@@ -55,7 +55,7 @@ impl Candidates {
         self.order.iter().rev().map(String::as_str)
     }
 
-    /// Adds the candidate of this name to the project's kernels; nothing happens if there is none.
+    /// Adds the candidate of this name, if it exists, to the project's kernels.
     pub(super) fn add_to(&self, project: &mut Project, name: &str) {
         let Some(source) = self.source(name) else { return };
         // The project's file may have changed since the proposal; then the kernel is unknown.

@@ -312,7 +312,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The value of a macro of the file; `None` if there is none of this name.
+    /// The value of a macro of the file; `None` if the macro is not defined.
     fn expanded(
         &mut self,
         text: Text<'_>,
