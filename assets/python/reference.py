@@ -85,16 +85,26 @@ def imports(text, package):
 
 def outputs_of(module, request, arrays, precision):
     """The outputs by name. Tensors that the function updates are passed to it, and read back where it does not return them."""
-    outputs = {each["name"]: each for each in request["outputs"]}
-    values = dict(request["values"])
-    for name, output in outputs.items():
-        if name not in arrays:
-            values[name] = precision.empty(output)
-    values.update(arrays)
     with precision:
-        function, used = entry_of(module, precision, values)
-        passed = arguments_of(function, values, used)
+        function, passed = call_of(module, request, arrays, precision)
         returned = function(**passed)
+    return read(returned, request, passed, arrays, precision)
+
+
+def call_of(module, request, arrays, precision):
+    """The function that computes, and its arguments by name."""
+    values = dict(request["values"])
+    for output in request["outputs"]:
+        if output["name"] not in arrays:
+            values[output["name"]] = precision.empty(output)
+    values.update(arrays)
+    function, used = entry_of(module, precision, values)
+    return function, arguments_of(function, values, used)
+
+
+def read(returned, request, passed, arrays, precision):
+    """The outputs by name, as returned or as left in the arguments."""
+    outputs = {each["name"]: each for each in request["outputs"]}
     found = named(returned, outputs, passed, arrays)
     for name, output in outputs.items():
         found[name] = precision.checked(name, output, found[name])

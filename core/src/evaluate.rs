@@ -42,7 +42,6 @@ use crate::compile::Compiler;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::measure::{ClockUse, Protocol};
 use crate::project::candidate::CandidateHash;
-use crate::project::library::Library;
 use crate::project::policy::Baseline;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
@@ -82,8 +81,9 @@ impl Evaluation<'_> {
     /// The timing to use. If a library is timed as a baseline, the default clock is CUDA events for all times: only events
     /// can time a library, and times of different clocks are not compared.
     pub(crate) fn timing_use(&self) -> TimingUse {
-        let is_run =
-            |baseline: &Baseline| matches!(baseline, Baseline::Library(Library::CublasGemm(_)));
+        let is_run = |baseline: &Baseline| {
+            matches!(baseline, Baseline::CublasGemm(_) | Baseline::Pytorch(_))
+        };
         match self.timing {
             TimingUse::Measure(protocol)
                 if protocol.clock == ClockUse::Best

@@ -44,7 +44,12 @@ def f(expressions, blobs):
 /// Checks that each expression is refused with a `PermissionError`.
 #[track_caller]
 fn check_refused(expressions: &[String]) {
-    let Some(mut worker) = plain() else { return };
+    let Some(worker) = plain() else { return };
+    check_refused_by(worker, expressions);
+}
+
+#[track_caller]
+fn check_refused_by(mut worker: Worker, expressions: &[String]) {
     let found = run(&mut worker, TRY_EACH, &json!(expressions)).unwrap().value;
     let found: Vec<&str> =
         found.as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
@@ -101,6 +106,30 @@ fn sockets_cannot_be_made() {
         "socket.socketpair()".to_owned(),
         "socket.create_connection(('127.0.0.1', 80))".to_owned(),
     ]);
+}
+
+#[test]
+fn a_worker_that_may_use_a_gpu_reaches_no_server_and_no_other_process() {
+    let Some(interpreter) = system_interpreter().cloned() else { return };
+    let server = tempfile::tempdir().unwrap();
+    let agent = server.path().join("agent");
+    let _listening = std::os::unix::net::UnixListener::bind(&agent).unwrap();
+    // Any file takes the place of a device file.
+    let gpu_files = vec!["/dev/null".into()];
+    let worker = Worker::new(interpreter, WorkerConfiguration { gpu_files, ..configuration() });
+    let agent = agent.display();
+    let expressions = [
+        format!("socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect('{agent}')"),
+        "socket.socket(socket.AF_UNIX)".to_owned(),
+        "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)".to_owned(),
+        "socket.socket(socket.AF_INET)".to_owned(),
+        "socket.socketpair()".to_owned(),
+        "open('/dev/shm/lightbench', 'w')".to_owned(),
+        "open('/etc/passwd')".to_owned(),
+        "open(f'/proc/{os.getppid()}/environ')".to_owned(),
+        "os.fork()".to_owned(),
+    ];
+    check_refused_by(worker, &expressions);
 }
 
 #[test]

@@ -297,7 +297,7 @@ fn baseline(baseline: &BaselineWritten) -> String {
     match baseline {
         BaselineWritten::Kernel(name) => format!("kernel({})", quoted(name)),
         BaselineWritten::Library(library) => format!("library({})", ron::library(library)),
-        BaselineWritten::UserCommand(name) => format!("user_command({})", quoted(name)),
+        BaselineWritten::Pytorch(name) => format!("pytorch({})", quoted(name)),
         BaselineWritten::Recorded { name, device, workload, seconds, source } => format!(
             "recorded(name: {}, device: {}, workload: {}, seconds: {seconds:?}, source: {})",
             quoted(name),

@@ -222,17 +222,12 @@ pub(crate) fn comparator(comparator: &ComparatorWritten) -> String {
 }
 
 pub(crate) fn library(library: &LibraryWritten) -> String {
-    match library {
-        LibraryWritten::CublasGemm { a, b, c, transposed } => {
-            let (a, b, c) = (quoted(a), quoted(b), quoted(c));
-            let transposed = if transposed.is_empty() {
-                String::new()
-            } else {
-                format!(", transposed: {}", texts(transposed))
-            };
-            format!("cublas_gemm(a: {a}, b: {b}, c: {c}{transposed})")
-        }
-        LibraryWritten::Cub => "cub".to_owned(),
-        LibraryWritten::Cudnn => "cudnn".to_owned(),
-    }
+    let LibraryWritten::CublasGemm { a, b, c, transposed } = library;
+    let (a, b, c) = (quoted(a), quoted(b), quoted(c));
+    let transposed = if transposed.is_empty() {
+        String::new()
+    } else {
+        format!(", transposed: {}", texts(transposed))
+    };
+    format!("cublas_gemm(a: {a}, b: {b}, c: {c}{transposed})")
 }

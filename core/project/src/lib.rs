@@ -58,7 +58,7 @@ pub use launch::{
 pub use locate::Located;
 pub use manifest::Purpose;
 pub use problem::{Problem, ProjectError, ReadError};
-pub use reference::{PythonReference, Reference};
+pub use reference::{PythonReference, PythonText, Reference};
 pub use workload::Workload;
 
 /// A loaded and validated project: a definition, its reference, its workloads, its kernels, and the files that could
@@ -81,6 +81,8 @@ pub struct Project {
     pub reference: Reference,
     /// Device code that the kernels share, by path.
     pub includes: Vec<IncludeFile>,
+    /// The texts of the baselines in PyTorch.
+    pub pytorch: Vec<PythonText>,
     /// Files of kernels and includes that are not understood, by path.
     pub broken: Vec<BrokenFile>,
     /// Where the held-out workloads come from.

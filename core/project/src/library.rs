@@ -1,4 +1,4 @@
-//! Baselines that call a vendor library on a project's tensors.
+//! Products of matrices by cuBLAS, baselines that run on a project's tensors.
 
 use lightbench_primitives::dtype::Dtype;
 
@@ -6,28 +6,6 @@ use super::locate::Located;
 use super::manifest::LibraryWritten;
 use super::problem::Findings;
 use super::tensor::{Role, Tensor};
-
-/// A vendor library with its operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Library {
-    /// A product of matrices by cuBLAS.
-    CublasGemm(Gemm),
-    /// CUB: it can be declared and is not run, because it is source for a host compiler.
-    Cub,
-    /// cuDNN: it can be declared and is not run yet.
-    Cudnn,
-}
-
-impl Library {
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::CublasGemm(_) => "cuBLAS",
-            Self::Cub => "CUB",
-            Self::Cudnn => "cuDNN",
-        }
-    }
-}
 
 /// `c = a b`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,37 +44,28 @@ pub(super) fn check(
     at: &Located,
     written: &LibraryWritten,
     tensors: &[Tensor],
-) -> Library {
-    match written {
-        LibraryWritten::CublasGemm { a, b, c, transposed } => {
-            let mut operand = |field: &str, name: &String| {
-                let tensor = matrix(findings, at.field(field), name, tensors);
-                let taken = if transposed.contains(name) {
-                    Orientation::Transposed
-                } else {
-                    Orientation::Untransposed
-                };
-                Operand { tensor, taken }
-            };
-            let (left, right) = (operand("a", a), operand("b", b));
-            let result = matrix(findings, at.field("c"), c, tensors);
-            for (index, name) in transposed.iter().enumerate() {
-                if name != a && name != b {
-                    findings.unknown(
-                        at.field("transposed").item(index),
-                        "factor",
-                        name,
-                        &[a.as_str(), b.as_str()],
-                    );
-                }
-            }
-            let gemm = Gemm { a: left, b: right, c: result };
-            check_shapes(findings, at, &gemm, tensors);
-            Library::CublasGemm(gemm)
+) -> Gemm {
+    let LibraryWritten::CublasGemm { a, b, c, transposed } = written;
+    let mut operand = |field: &str, name: &String| {
+        let tensor = matrix(findings, at.field(field), name, tensors);
+        let taken = if transposed.contains(name) {
+            Orientation::Transposed
+        } else {
+            Orientation::Untransposed
+        };
+        Operand { tensor, taken }
+    };
+    let (left, right) = (operand("a", a), operand("b", b));
+    let result = matrix(findings, at.field("c"), c, tensors);
+    for (index, name) in transposed.iter().enumerate() {
+        if name != a && name != b {
+            let place = at.field("transposed").item(index);
+            findings.unknown(place, "factor", name, &[a.as_str(), b.as_str()]);
         }
-        LibraryWritten::Cub => Library::Cub,
-        LibraryWritten::Cudnn => Library::Cudnn,
     }
+    let gemm = Gemm { a: left, b: right, c: result };
+    check_shapes(findings, at, &gemm, tensors);
+    gemm
 }
 
 /// The index of a tensor that can be a matrix.

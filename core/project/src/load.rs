@@ -8,10 +8,12 @@ use super::{
     kernel::{self, Kernel},
     language::Language,
     launch::{KernelRole, LaunchContext},
+    locate::Located,
     manifest::{IntermediateRounding, Manifest},
+    policy::Baseline,
     problem::{self, Findings, Problem, ProjectError, ReadError, SourceLocation},
     read::{list, read_project_file},
-    reference::{PythonReference, Reference},
+    reference::{PythonReference, PythonText, Reference},
     ron_text,
     workload::Workload,
 };
@@ -34,17 +36,20 @@ impl Project {
     /// `project.ron`, the reference or the folder itself is invalid. Then the problems of all files are reported.
     pub fn load(folder: &Path) -> Result<Self, ProjectError> {
         let files = Files::read(folder)?;
-        let (definition, rounding, mut problems) = match check_definition(&files) {
-            Ok((definition, rounding)) => (Some(definition), rounding, Vec::new()),
-            Err(problems) => (None, IntermediateRounding::default(), problems),
+        let (manifest, mut problems) = match check_manifest(&files) {
+            Ok(manifest) => (Some(manifest), Vec::new()),
+            Err(problems) => (None, problems),
         };
+        let rounding = manifest.as_ref().map(|manifest| manifest.rounding).unwrap_or_default();
         let project =
-            definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
+            manifest.as_ref().map(|checked| (&checked.definition, checked.workloads.as_slice()));
         let reference = check_reference(&files.reference, project, rounding)
             .map_err(|more| problems.extend(more))
             .ok();
         let sorted = files.sorted(project);
-        if let (Some((definition, workloads)), Some(reference)) = (definition, reference) {
+        if let (Some(CheckedManifest { definition, workloads, pytorch, .. }), Some(reference)) =
+            (manifest, reference)
+        {
             let ParsedFiles { kernels, wrong, includes, broken } = sorted;
             let (root, manifest) = (files.root, files.manifest);
             return Ok(Self {
@@ -56,6 +61,7 @@ impl Project {
                 wrong,
                 reference,
                 includes,
+                pytorch,
                 broken,
                 held_out: HeldOutSource::Declared,
             });
@@ -282,10 +288,17 @@ fn check_reference(
     Ok(Reference::Kernel(Box::new(kernel::check(&file, source, around)?)))
 }
 
-/// The definition with its workloads, and what roundings inside a reference in Python mean.
-type CheckedManifest = ((Definition, Vec<Workload>), IntermediateRounding);
+/// What `project.ron` states.
+struct CheckedManifest {
+    definition: Definition,
+    workloads: Vec<Workload>,
+    /// What roundings inside a reference in Python mean.
+    rounding: IntermediateRounding,
+    /// The texts of the baselines in PyTorch.
+    pytorch: Vec<PythonText>,
+}
 
-fn check_definition(files: &Files) -> Result<CheckedManifest, Vec<Problem>> {
+fn check_manifest(files: &Files) -> Result<CheckedManifest, Vec<Problem>> {
     let text = files.manifest.as_str();
     if text.trim().is_empty() {
         return Err(vec![empty(text)]);
@@ -295,7 +308,9 @@ fn check_definition(files: &Files) -> Result<CheckedManifest, Vec<Problem>> {
     let kernels = files.others.iter().filter(|other| other.part == Part::Kernel);
     let kernels: Vec<String> = kernels.map(|other| kernel::stem(&other.file)).collect();
     let mut findings = Findings::new(&source);
-    let checked = definition::check(&mut findings, &source.tree, &manifest, &kernels);
+    let (definition, workloads) =
+        definition::check(&mut findings, &source.tree, &manifest, &kernels);
+    let pytorch = read_pytorch(&mut findings, &source.tree, &files.root, &definition);
     let rounding = manifest.intermediate_rounding;
     let is_kernel = files.reference.0 == Path::new(CUDA_REFERENCE);
     if rounding != IntermediateRounding::Undeclared && is_kernel {
@@ -307,7 +322,35 @@ fn check_definition(files: &Files) -> Result<CheckedManifest, Vec<Problem>> {
         );
     }
     let problems = findings.into_problems();
-    if problems.is_empty() { Ok((checked, rounding)) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(CheckedManifest { definition, workloads, rounding, pytorch })
+}
+
+/// The files of the baselines in PyTorch, each once.
+fn read_pytorch(
+    findings: &mut Findings<'_>,
+    root: &Located,
+    folder: &Path,
+    definition: &Definition,
+) -> Vec<PythonText> {
+    let mut texts: Vec<PythonText> = Vec::new();
+    for (index, baseline) in definition.baselines.iter().enumerate() {
+        let Baseline::Pytorch(file) = baseline else { continue };
+        if texts.iter().any(|text| text.file == *file) {
+            continue;
+        }
+        match read_project_file(folder, file) {
+            Ok(source) => texts.push(PythonText { file: file.clone(), source }),
+            Err(reason) => {
+                let found = format!("`{}`: {reason}", file.display());
+                let place = root.field("baselines").item(index).item(0);
+                findings.add(place, found, "a file of Python in the project folder");
+            }
+        }
+    }
+    texts
 }
 
 fn empty(text: &str) -> Problem {

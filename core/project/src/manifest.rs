@@ -414,7 +414,7 @@ pub enum Purpose {
 pub enum BaselineWritten {
     Kernel(String),
     Library(LibraryWritten),
-    UserCommand(String),
+    Pytorch(String),
     Recorded { name: String, device: String, workload: String, seconds: f64, source: String },
 }
 
@@ -430,8 +430,6 @@ pub enum LibraryWritten {
         #[serde(default)]
         transposed: Vec<String>,
     },
-    Cub,
-    Cudnn,
 }
 
 /// Which static evidence refuses a kernel.

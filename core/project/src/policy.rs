@@ -1,7 +1,9 @@
 //! The policy of a project: refused evidence, limits, and baselines.
 
+use std::path::PathBuf;
+
 use super::{
-    library::{self, Library},
+    library::{self, Gemm},
     locate::Located,
     manifest::{BaselineWritten, Evidence, LimitsWritten, PolicyWritten, WorkloadWritten},
     problem::Findings,
@@ -63,10 +65,10 @@ impl Default for Policy {
 pub enum Baseline {
     /// A kernel of this project, by name.
     Kernel(String),
-    /// A vendor's library.
-    Library(Library),
-    /// A command of the user's settings, by name.
-    UserCommand(String),
+    /// A product of matrices by cuBLAS.
+    CublasGemm(Gemm),
+    /// A function of PyTorch in this file of the project folder, called on the GPU.
+    Pytorch(PathBuf),
     /// A number from elsewhere.
     Recorded {
         name: String,
@@ -137,11 +139,11 @@ pub(super) fn check_baselines(
                 Baseline::Kernel(name.clone())
             }
             BaselineWritten::Library(library) => {
-                Baseline::Library(library::check(findings, place.item(0), library, tensors))
+                Baseline::CublasGemm(library::check(findings, place.item(0), library, tensors))
             }
-            BaselineWritten::UserCommand(name) => {
+            BaselineWritten::Pytorch(name) => {
                 findings.file_name(place.item(0), name);
-                Baseline::UserCommand(name.clone())
+                Baseline::Pytorch(PathBuf::from(name))
             }
             BaselineWritten::Recorded { name, device, workload, seconds, source } => {
                 for (field, text) in [("name", name), ("device", device), ("source", source)] {

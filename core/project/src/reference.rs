@@ -25,6 +25,15 @@ pub struct PythonReference {
     pub intermediate_rounding: IntermediateRounding,
 }
 
+/// A file of Python whose code runs in a confined worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PythonText {
+    /// The file, relative to the project folder.
+    pub file: PathBuf,
+    /// The whole text of the file.
+    pub source: String,
+}
+
 impl Reference {
     /// The file, relative to the project folder.
     #[must_use]

@@ -22,6 +22,19 @@ const SYSTEM_FILES: [&str; 8] = [
     "/sys/devices/system/node",
 ];
 
+/// Files that CUDA's driver reads besides those, and folders in which it is installed outside the system's own.
+const GPU_FILES: [&str; 9] = [
+    "/proc/driver/nvidia",
+    "/proc/devices",
+    "/proc/modules",
+    "/sys/bus/pci/devices",
+    "/sys/devices",
+    "/sys/module/nvidia",
+    "/usr/local/nvidia",
+    "/usr/lib/wsl",
+    "/run/opengl-driver",
+];
+
 /// A Python interpreter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interpreter {
@@ -51,6 +64,7 @@ impl Interpreter {
     pub(crate) fn policy(
         &self,
         read: &[PathBuf],
+        gpu_files: &[PathBuf],
     ) -> Result<(SandboxPolicy, Vec<PathBuf>), PythonError> {
         let layout = Layout::of(&self.program).map_err(|reason| {
             let program = self.program.clone();
@@ -60,11 +74,15 @@ impl Interpreter {
         let mut readable = layout.readable();
         readable.extend(system);
         readable.extend_from_slice(read);
+        let uses_gpu = !gpu_files.is_empty();
+        if uses_gpu {
+            readable.extend(GPU_FILES.map(PathBuf::from));
+        }
         let policy = SandboxPolicy {
             read: readable.clone(),
             execute: layout.executed,
-            write: Vec::new(),
-            sockets: Sockets::None,
+            write: gpu_files.to_vec(),
+            sockets: if uses_gpu { Sockets::Unconnected } else { Sockets::None },
             calls: SystemCalls::ForeignCode,
         };
         Ok((policy, readable))

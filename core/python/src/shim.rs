@@ -7,10 +7,11 @@ pub const OLDEST_VERSION: (u32, u32) = (3, 8);
 pub(crate) const WORKER: &str = include_str!("../../../assets/python/worker.py");
 
 /// The services and what they share, each with the text of its module.
-pub(crate) const SERVICES: [(&str, &str); 8] = [
+pub(crate) const SERVICES: [(&str, &str); 9] = [
     ("packages", include_str!("../../../assets/python/packages.py")),
     ("triton_compile", include_str!("../../../assets/python/triton_compile.py")),
     ("reference", include_str!("../../../assets/python/reference.py")),
+    ("torch_baseline", include_str!("../../../assets/python/torch_baseline.py")),
     ("torch_reference", include_str!("../../../assets/python/torch_reference.py")),
     ("numpy_reference", include_str!("../../../assets/python/numpy_reference.py")),
     ("torch_errors", include_str!("../../../assets/python/torch_errors.py")),

@@ -28,18 +28,21 @@ pub struct WorkerConfiguration {
     pub limits: Limits,
     /// Files and folders that the code may read, besides the interpreter's and its scratch folder.
     pub read: Vec<PathBuf>,
+    /// Device files of GPUs that the code may use; none if it may use no GPU.
+    pub gpu_files: Vec<PathBuf>,
     /// Whether workers start where the sandbox is not fully in force: the user's setting, never a project's.
     pub without_sandbox: WithoutSandbox,
 }
 
 impl WorkerConfiguration {
-    /// Default limits, no further files, and no worker without the sandbox.
+    /// Default limits, no further files, no GPU, and no worker without the sandbox.
     #[must_use]
     pub fn new(command: WorkerCommand) -> Self {
         Self {
             command,
             limits: Limits::default(),
             read: Vec::new(),
+            gpu_files: Vec::new(),
             without_sandbox: WithoutSandbox::Refused,
         }
     }
@@ -52,6 +55,7 @@ pub struct Limits {
     /// Time limit of the start.
     pub start: Duration,
     /// Address space in bytes, never more than the memory of the machine. Code that exceeds it gets a `MemoryError`.
+    /// Not limited beside a GPU, whose driver reserves address space for the memory of all devices.
     pub memory_bytes: u64,
     /// The largest file that the code may write, in bytes. Code that exceeds it gets an `OSError`.
     pub file_bytes: u64,
@@ -201,8 +205,9 @@ impl Process {
         configuration: &WorkerConfiguration,
         cancellation: &Cancellation,
     ) -> Result<(Self, Facts), PythonError> {
-        let WorkerConfiguration { command, limits, read, without_sandbox } = configuration;
-        let (policy, readable) = interpreter.policy(read)?;
+        let WorkerConfiguration { command, limits, read, gpu_files, without_sandbox } =
+            configuration;
+        let (policy, readable) = interpreter.policy(read, gpu_files)?;
         let options = Launch {
             program: interpreter.program.clone(),
             compute_threads: limits.compute_threads,
@@ -210,7 +215,7 @@ impl Process {
         };
         let worker_limits = protocol::Limits {
             start: limits.start,
-            address_space_bytes: Some(limits.memory_bytes),
+            address_space_bytes: gpu_files.is_empty().then_some(limits.memory_bytes),
             file_bytes: limits.file_bytes,
             cpu_secs: limits.cpu_secs,
             threads: Some(limits.threads),

@@ -1,12 +1,15 @@
-//! Times of baselines for the same work: libraries named by the project run in place of the candidate, once per process,
-//! and times from elsewhere are quoted.
+//! Times of baselines for the same work: cuBLAS and functions of PyTorch run in place of the candidate, once per process, and
+//! times from elsewhere are quoted.
 
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_tensors::case::Case;
 
+use super::build::python_call;
 use super::{Evaluation, EvaluationContext, Watcher};
 use crate::device::DeviceName;
-use crate::project::library::{Gemm, Library};
+use crate::measure::timing::Clock;
+use crate::project::PythonText;
+use crate::project::library::Gemm;
 use crate::project::policy::Baseline;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Seconds;
@@ -14,9 +17,11 @@ use crate::verify::baseline::{BaselineOutcome, BaselineTiming, MeasuredBaseline}
 use crate::verify::compiled_candidate::{CompiledCandidate, CompiledWorkload};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
+use crate::verify::reference_source::Precision;
 use crate::verify::sentence;
 use crate::verify::verdict::{Checks, Failure, Passed, Refused, TimingUse};
 use crate::verify::verification::library::LibraryTimes;
+use crate::verify::verification::pytorch::PytorchBaseline;
 use crate::verify::verification::{Stop, Verification};
 
 /// The cached times of libraries.
@@ -26,9 +31,26 @@ pub struct LibraryTimeCache(Vec<(LibraryTimeKey, LibraryTimeResult)>);
 /// The key of a cached library time.
 #[derive(Clone, Debug, PartialEq)]
 struct LibraryTimeKey {
-    gemm: Gemm,
+    baseline: RunBaseline,
     cases: Vec<Case>,
     timing: TimingUse,
+}
+
+/// A baseline that runs here.
+#[derive(Clone, Debug, PartialEq)]
+enum RunBaseline {
+    CublasGemm(Gemm),
+    Pytorch(PythonText),
+}
+
+impl RunBaseline {
+    /// The name in reports; several files of PyTorch differ by theirs.
+    fn name(&self) -> String {
+        match self {
+            Self::CublasGemm(_) => "cuBLAS".to_owned(),
+            Self::Pytorch(text) => format!("PyTorch ({})", text.file.display()),
+        }
+    }
 }
 
 /// The times of a library, or the reason for their absence.
@@ -62,21 +84,25 @@ pub(super) fn add(
     else {
         return Ok(());
     };
+    let clock = passed.timings.iter().flat_map(|timed| &timed.timings).next();
+    let clock = clock.map(|timing| timing.clock);
+    let mut run = |baseline: RunBaseline, passed: &mut Passed| {
+        let order = LibraryTiming { evaluation, subject, baseline: &baseline, timing, clock };
+        let answer = order.answer(context, cancellation, watcher)?;
+        for timed in &mut passed.timings {
+            timed.baselines.push(told(&baseline.name(), &answer, &timed.workload));
+        }
+        Ok::<_, Stop>(())
+    };
     for baseline in &evaluation.project.definition.baselines {
         match baseline {
-            Baseline::Library(Library::CublasGemm(gemm)) => {
-                let order = LibraryTiming { evaluation, subject, gemm, timing };
-                let answer = order.answer(context, cancellation, watcher)?;
-                for timed in &mut passed.timings {
-                    timed.baselines.push(told(&answer, &timed.workload));
-                }
+            Baseline::CublasGemm(gemm) => {
+                run(RunBaseline::CublasGemm(gemm.clone()), passed)?;
             }
-            Baseline::Library(library @ (Library::Cub | Library::Cudnn)) => {
-                let reason = "Lightbench cannot run it".to_owned();
-                for timed in &mut passed.timings {
-                    let (name, outcome) =
-                        (library.name().to_owned(), BaselineOutcome::None(reason.clone()));
-                    timed.baselines.push(BaselineTiming { name, outcome });
+            Baseline::Pytorch(file) => {
+                let texts = evaluation.project.pytorch.iter();
+                for text in texts.filter(|text| text.file == *file) {
+                    run(RunBaseline::Pytorch(text.clone()), passed)?;
                 }
             }
             Baseline::Recorded { name, device, workload, seconds, source } => {
@@ -88,8 +114,8 @@ pub(super) fn add(
                     timed.baselines.push(BaselineTiming { name: name.clone(), outcome });
                 }
             }
-            // A kernel of the project has its own runs, and external commands are never executed.
-            Baseline::Kernel(_) | Baseline::UserCommand(_) => {}
+            // It has its own runs.
+            Baseline::Kernel(_) => {}
         }
     }
     Ok(())
@@ -106,13 +132,14 @@ pub(super) fn checked(
     context: &mut EvaluationContext,
     (cancellation, watcher): (&Cancellation, Watcher<'_>),
 ) -> Result<LibraryTimeResult, Stop> {
-    let order = LibraryTiming { evaluation, subject, gemm, timing: TimingUse::Skip };
+    let baseline = &RunBaseline::CublasGemm(gemm.clone());
+    let timing = TimingUse::Skip;
+    let order = LibraryTiming { evaluation, subject, baseline, timing, clock: None };
     order.answer(context, cancellation, watcher)
 }
 
 /// The result for one workload.
-fn told(answer: &LibraryTimeResult, workload: &str) -> BaselineTiming {
-    let name = "cuBLAS".to_owned();
+fn told(name: &str, answer: &LibraryTimeResult, workload: &str) -> BaselineTiming {
     let outcome = match answer {
         Err(unfit) => BaselineOutcome::None(unfit.to_string()),
         Ok(LibraryTimes { used, worst_error, workloads }) => {
@@ -130,15 +157,17 @@ fn told(answer: &LibraryTimeResult, workload: &str) -> BaselineTiming {
             }
         }
     };
-    BaselineTiming { name, outcome }
+    BaselineTiming { name: name.to_owned(), outcome }
 }
 
 /// The timing of one library for one candidate.
 struct LibraryTiming<'a, 'b> {
     evaluation: &'b Evaluation<'a>,
     subject: &'b CompiledCandidate,
-    gemm: &'b Gemm,
+    baseline: &'b RunBaseline,
     timing: TimingUse,
+    /// The clock of the candidate's times, if it has any.
+    clock: Option<Clock>,
 }
 
 impl LibraryTiming<'_, '_> {
@@ -150,7 +179,7 @@ impl LibraryTiming<'_, '_> {
     ) -> Result<LibraryTimeResult, Stop> {
         let trials = self.subject.workloads.iter().chain(&self.subject.measured);
         let question = LibraryTimeKey {
-            gemm: self.gemm.clone(),
+            baseline: self.baseline.clone(),
             cases: trials.map(|trial| trial.case.clone()).collect(),
             timing: self.timing,
         };
@@ -158,7 +187,11 @@ impl LibraryTiming<'_, '_> {
         if let Some((_, answer)) = known.iter().find(|(asked, _)| *asked == question) {
             return Ok(answer.clone());
         }
-        let answer = match self.asked(context, cancellation, watcher) {
+        let asked = match self.baseline {
+            RunBaseline::CublasGemm(gemm) => self.cublas(gemm, context, cancellation, watcher),
+            RunBaseline::Pytorch(text) => self.pytorch(text, context, cancellation, watcher),
+        };
+        let answer = match asked {
             Ok(times) => Ok(times),
             Err(stop @ (Stop::NotJudged(NotJudged::Cancelled) | Stop::WorkerEnded(_))) => {
                 return Err(stop);
@@ -179,15 +212,44 @@ impl LibraryTiming<'_, '_> {
         Ok(answer)
     }
 
-    fn asked(
+    fn pytorch(
         &self,
+        text: &PythonText,
+        context: &mut EvaluationContext,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<LibraryTimes, Stop> {
+        let (TimingUse::Measure(protocol), Some(clock)) = (self.timing, self.clock) else {
+            return Err(Stop::Request("the candidate has no times".to_owned()));
+        };
+        let project = self.evaluation.project;
+        let values = |case: &Case| {
+            let workload = project.workloads.iter().find(|each| each.name == case.workload);
+            workload.map_or_else(Vec::new, |each| {
+                python_call(&project.definition, each, Precision::Written).values
+            })
+        };
+        let verification = Verification {
+            subject: self.subject,
+            workers: &mut context.workers,
+            seed: self.evaluation.seed,
+            cancellation,
+            watcher,
+            checks: Checks::default(),
+        };
+        verification.pytorch(PytorchBaseline { text, values: &values, clock, protocol })
+    }
+
+    fn cublas(
+        &self,
+        gemm: &Gemm,
         context: &mut EvaluationContext,
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<LibraryTimes, Stop> {
         let files = &context.libraries.cublas;
         let trial = |trial: &CompiledWorkload| {
-            let candidate = Program::from_library_call(self.gemm, &trial.case, files);
+            let candidate = Program::from_library_call(gemm, &trial.case, files);
             let candidate = candidate.map_err(Stop::Request)?;
             let (launches, code) = (Vec::new(), CodeMix::default());
             Ok::<_, Stop>(CompiledWorkload { candidate, launches, code, ..trial.clone() })

@@ -431,7 +431,11 @@ impl Builder<'_, '_> {
 }
 
 /// A call of a Python reference with the axes and scalars of a workload; scalars have the precision of their type.
-fn python_call(definition: &Definition, workload: &Workload, precision: Precision) -> PythonCall {
+pub(super) fn python_call(
+    definition: &Definition,
+    workload: &Workload,
+    precision: Precision,
+) -> PythonCall {
     let axes = definition.axes.iter().zip(&workload.axes);
     let axes = axes.map(|(axis, value)| (axis.name.clone(), ScalarValue::Integer((*value).into())));
     let scalars = definition.scalars.iter().zip(&workload.scalars);

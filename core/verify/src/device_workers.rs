@@ -30,8 +30,10 @@ use super::fault_report::FaultReport;
 use super::output_exchange::OutputExchange;
 pub use super::python_results::Conversion;
 use super::python_results::{PythonResults, ReferenceChange};
+use super::pytorch_call::PytorchWorker;
 
 mod python_calls;
+mod pytorch;
 mod reference_as_written;
 
 pub use reference_as_written::AsWritten;
@@ -45,16 +47,18 @@ const LOOK_LIMIT: Duration = Duration::from_secs(10);
 
 /// Paths that the CUDA driver writes: the device nodes, and the folder of its own threads, without which it does not
 /// start.
-const CUDA_WRITES: [&str; 8] = [
+const CUDA_WRITES: [&str; 7] = [
     "/proc/self/task",
     "/dev/nvidiactl",
     "/dev/nvidia-uvm",
     "/dev/nvidia-uvm-tools",
     "/dev/nvidia-modeset",
     "/dev/nvidia-caps",
-    "/dev/shm",
     "/dev/null",
 ];
+
+/// Where workers pass outputs to each other. Python on a GPU does not write there.
+const SHARED_MEMORY: &str = "/dev/shm";
 
 /// GPUs that a machine has at most.
 const MOST_GPUS: usize = 32;
@@ -75,6 +79,7 @@ pub struct DeviceWorkers {
     handover: OutputExchange,
     cupti: Vec<PathBuf>,
     python: PythonResults,
+    pytorch: PytorchWorker,
     as_written: Vec<(Case, AsWritten)>,
 }
 
@@ -168,8 +173,11 @@ impl DeviceWorkers {
         let device = device.to_string();
         let (reference_has, candidate_has) = (None, None);
         let cupti = Vec::new();
+        let pytorch =
+            PytorchWorker::new(PythonAccess::default(), command.clone(), cuda_device_files());
         Ok(Self {
             python,
+            pytorch,
             as_written: Vec::new(),
             name,
             device,
@@ -186,6 +194,7 @@ impl DeviceWorkers {
     /// Sets where Python is looked for; without it, references in Python do not run.
     pub fn set_python(&mut self, access: &PythonAccess) {
         self.python.set_access(access);
+        self.pytorch.set_access(access);
     }
 
     /// Sets the paths to try for the CUPTI library, or its name for the system's loader.
@@ -501,10 +510,16 @@ fn handle(
     DeviceWorker::new(command.clone(), Configuration { options: (), policy, limits })
 }
 
+/// The files that the driver writes.
+fn cuda_device_files() -> Vec<PathBuf> {
+    let gpus = (0..MOST_GPUS).map(|number| PathBuf::from(format!("/dev/nvidia{number}")));
+    CUDA_WRITES.iter().map(PathBuf::from).chain(gpus).collect()
+}
+
 /// The driver reads all over the system: its libraries, the kernel's files about devices.
 fn cuda_policy(mut write: Vec<PathBuf>) -> SandboxPolicy {
-    write.extend(CUDA_WRITES.iter().map(PathBuf::from));
-    write.extend((0..MOST_GPUS).map(|number| PathBuf::from(format!("/dev/nvidia{number}"))));
+    write.extend(cuda_device_files());
+    write.push(SHARED_MEMORY.into());
     let read = vec!["/".into()];
     SandboxPolicy { read, write, sockets: Sockets::Local, ..SandboxPolicy::default() }
 }

@@ -33,4 +33,5 @@ pub mod verification;
 
 mod output_exchange;
 mod python_results;
+pub mod pytorch_call;
 mod workload_line;

@@ -94,10 +94,12 @@ pub(super) struct CallInputs<'a> {
 
 /// The outputs of a reference in the dtypes of their tensors, as a kernel would write them.
 pub(super) struct StoredOutputs {
-    /// Each with the index of its tensor.
-    pub(super) contents: Vec<(usize, Content)>,
+    pub(super) contents: StoredContents,
     pub(super) conversions: Vec<Conversion>,
 }
+
+/// The contents of outputs, each with the index of its tensor.
+pub(super) type StoredContents = Vec<(usize, Content)>;
 
 impl PythonResults {
     /// No reference is set.
@@ -272,7 +274,20 @@ fn from_python(error: &PythonError) -> PythonCallError {
 fn request(
     reference: &PythonReference,
     call: &PythonCall,
+    inputs: CallInputs<'_>,
+) -> Result<(Value, Vec<Vec<u8>>), SessionFailure> {
+    let (mut request, blobs) = tensors_and_values(&call.values, inputs, ElementEncoding::Widened)?;
+    request["file"] = json!(reference.file);
+    request["source"] = json!(reference.source);
+    request["precision"] = json!(call.precision.name());
+    Ok((request, blobs))
+}
+
+/// The part of a request that describes the values, inputs and outputs of a call, and the contents of the inputs.
+pub(super) fn tensors_and_values(
+    values: &[(String, ScalarValue)],
     CallInputs { case, recipe, .. }: CallInputs<'_>,
+    encoding: ElementEncoding,
 ) -> Result<(Value, Vec<Vec<u8>>), SessionFailure> {
     let (mut inputs, mut outputs, mut blobs) = (Vec::new(), Vec::new(), Vec::new());
     for (index, tensor) in case.tensors.iter().enumerate() {
@@ -281,7 +296,7 @@ fn request(
         let made = generate_tensor(case, index, recipe)
             .map_err(|error| SessionFailure::Inputs(error.to_string()))?;
         if let Some(bytes) = made {
-            blobs.push(dense(tensor, &bytes)?);
+            blobs.push(dense(tensor, &bytes, encoding)?);
             inputs.push(described.clone());
         }
         if tensor.role.compare().is_some() {
@@ -291,16 +306,8 @@ fn request(
         }
     }
     let values: serde_json::Map<String, Value> =
-        call.values.iter().map(|(name, value)| (name.clone(), number(*value))).collect();
-    let request = json!({
-        "file": reference.file,
-        "source": reference.source,
-        "precision": call.precision.name(),
-        "values": values,
-        "inputs": inputs,
-        "outputs": outputs,
-    });
-    Ok((request, blobs))
+        values.iter().map(|(name, value)| (name.clone(), number(*value))).collect();
+    Ok((json!({ "values": values, "inputs": inputs, "outputs": outputs }), blobs))
 }
 
 fn number(value: ScalarValue) -> Value {
@@ -323,19 +330,34 @@ fn described(tensor: &TensorCase) -> (&'static str, Vec<u64>) {
     (tensor.dtype.name(), tensor.dims.clone())
 }
 
-/// Whether the elements are sent as f32, which holds them exactly: NumPy lacks the type.
-fn is_widened(dtype: Dtype) -> bool {
-    matches!(dtype, Dtype::Bf16 | Dtype::F8E4M3 | Dtype::F8E5M2)
+/// How elements of types that NumPy lacks are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ElementEncoding {
+    /// As f32, which holds them exactly.
+    Widened,
+    /// As in memory.
+    AsStored,
+}
+
+impl ElementEncoding {
+    fn widens(self, dtype: Dtype) -> bool {
+        let lacks = matches!(dtype, Dtype::Bf16 | Dtype::F8E4M3 | Dtype::F8E5M2);
+        self == Self::Widened && lacks
+    }
 }
 
 /// The elements in the order of their indices, without gaps.
-fn dense(tensor: &TensorCase, bytes: &[u8]) -> Result<Vec<u8>, SessionFailure> {
+fn dense(
+    tensor: &TensorCase,
+    bytes: &[u8],
+    encoding: ElementEncoding,
+) -> Result<Vec<u8>, SessionFailure> {
     let layout = layout(tensor)?;
     let dense = match tensor.dtype.is_packed() || layout.is_contiguous() {
         true => bytes.to_vec(),
         false => gathered(&layout, bytes, tensor.dtype.address_bytes() as usize),
     };
-    if !is_widened(tensor.dtype) {
+    if !encoding.widens(tensor.dtype) {
         return Ok(dense);
     }
     let mut reals = vec![0.0; tensor.elements as usize];
@@ -424,8 +446,21 @@ fn write(
     Ok(())
 }
 
+/// The outputs of a reply whose elements have the dtypes of their tensors.
+pub(super) fn as_stored(
+    case: &Case,
+    blobs: Vec<Vec<u8>>,
+) -> Result<StoredContents, SessionFailure> {
+    let mut blobs = Blobs(blobs.into_iter());
+    let contents = outputs(case).map(|(index, tensor)| {
+        let bytes = blobs.next(tensor, tensor.dtype.address_bytes())?;
+        Ok((index, Content { bytes, unwritten: Vec::new() }))
+    });
+    contents.collect()
+}
+
 /// The outputs, with floats rounded to the dtypes of their tensors.
-fn stored(case: &Case, blobs: Vec<Vec<u8>>) -> Result<Vec<(usize, Content)>, SessionFailure> {
+fn stored(case: &Case, blobs: Vec<Vec<u8>>) -> Result<StoredContents, SessionFailure> {
     let mut blobs = Blobs(blobs.into_iter());
     let mut contents = Vec::new();
     for (index, tensor) in outputs(case) {

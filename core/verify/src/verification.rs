@@ -9,6 +9,7 @@ mod large_indices;
 pub mod library;
 mod measuring;
 mod prefetched_reports;
+pub mod pytorch;
 mod reference_as_written;
 mod replay;
 mod sampled_blocks;

@@ -37,6 +37,9 @@ pub enum Sockets {
     None,
     /// Unix-domain sockets only, which GPU drivers need to start. No network.
     Local,
+    /// Unix-domain sockets for sequenced packets that cannot be connected. CUDA's driver makes such a socket when it
+    /// starts, and none of them reaches a server, as that of a key agent.
+    Unconnected,
 }
 
 /// Which system calls a worker may make, apart from those that make sockets.

@@ -7,7 +7,7 @@ use lightbench_core::evaluate::Run;
 use lightbench_core::evaluate::compare::Pair;
 use lightbench_core::history::record::{Scope, definition_hash};
 use lightbench_core::history::{HistoryError, OpenedHistory, RunNumber, StoredRun};
-use lightbench_core::project::library::{Gemm, Library};
+use lightbench_core::project::library::Gemm;
 use lightbench_core::project::policy::Baseline;
 use lightbench_core::project::{Kernel, KernelRole, Project};
 
@@ -55,7 +55,7 @@ impl Side {
                 .map(|past| Self::Run(Box::new(past)));
         }
         library(project, name).unwrap_or_else(|| {
-            let libraries = libraries(project).map(|library| format!(", or {}", library.name()));
+            let libraries = libraries(project).map(|_| format!(", or {LIBRARY}"));
             let more = libraries.collect::<String>();
             Err(HistoryCommandError::Request(format!(
                 "{unknown}; the number of a run is accepted too{more}"
@@ -158,29 +158,24 @@ fn read_run(
     Ok(RecordedRun { run, project: Arc::new(project), kernel: Arc::new(kernel) })
 }
 
-/// The libraries that a project names.
-fn libraries(project: &Project) -> impl Iterator<Item = &Library> {
+/// The products by cuBLAS that a project names as baselines.
+fn libraries(project: &Project) -> impl Iterator<Item = &Gemm> {
     project.definition.baselines.iter().filter_map(|baseline| match baseline {
-        Baseline::Library(library) => Some(library),
-        Baseline::Kernel(_) | Baseline::UserCommand(_) | Baseline::Recorded { .. } => None,
+        Baseline::CublasGemm(gemm) => Some(gemm),
+        Baseline::Kernel(_) | Baseline::Pytorch(_) | Baseline::Recorded { .. } => None,
     })
 }
 
 /// The library with this name; `None` if there is no such library.
 fn library(project: &Project, name: &str) -> Option<Result<Side, HistoryCommandError>> {
-    let is_meant = |library: &&Library| library.name().eq_ignore_ascii_case(name);
-    let refused = match libraries(project).find(is_meant) {
-        Some(Library::CublasGemm(gemm)) => return Some(Ok(Side::Library(gemm.clone()))),
-        Some(other @ (Library::Cub | Library::Cudnn)) => {
-            format!("Lightbench has no runner for {}", other.name())
-        }
-        None if name.eq_ignore_ascii_case(LIBRARY) => {
-            let title = &project.definition.title;
-            format!(
-                "`{title}` has no {LIBRARY} baseline; docs/project-format.md describes how to add one"
-            )
-        }
-        None => return None,
-    };
-    Some(Err(HistoryCommandError::Request(refused)))
+    if !name.eq_ignore_ascii_case(LIBRARY) {
+        return None;
+    }
+    let title = &project.definition.title;
+    let gemm = libraries(project).next().ok_or_else(|| {
+        HistoryCommandError::Request(format!(
+            "`{title}` has no {LIBRARY} baseline; docs/project-format.md describes how to add one"
+        ))
+    });
+    Some(gemm.map(|gemm| Side::Library(gemm.clone())))
 }

@@ -119,7 +119,9 @@ const RULES: &[(&str, &str, &str, &str)] = &[
     ("purpose: verify", "purpose: measure", "", "at least one `verify` workload"),
     ("name: \"llama-8b\"", "name: \"odd-rows\"", "\"odd-rows\"", "a second workload"),
     ("kernel(\"naive\")", "kernel(\"naiv\")", "\"naiv\"", "write `naive`"),
-    ("kernel(\"naive\")", "library(cudn)", "cudn", "write `cudnn`"),
+    ("kernel(\"naive\")", "library(cub)", "cub", "`cublas_gemm`"),
+    ("kernel(\"naive\")", "pytorch(\"torch.py\")", "\"torch.py\"", "does not exist"),
+    ("kernel(\"naive\")", "pytorch(\"../torch.py\")", "\"../torch.py\"", "cannot be a name"),
     (
         "kernel(\"naive\")",
         "library(cublas_gemm(a: \"x\", b: \"x\", c: \"z\"))",

@@ -8,7 +8,6 @@ use crate::evaluate::compare::{Compared, ComparedWorkload, LoadedPair, Outcome};
 use crate::measure::timing::{Basis, Clock, Mode, Timing};
 use crate::measure::{Conclusion, Stopped};
 use crate::project::definition::Summation;
-use crate::project::library::Library;
 use crate::project::policy::Baseline;
 use crate::toolchain::{Cutlass, Headers, Libraries, Nvrtc, Source, Toolchain, Version};
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
@@ -30,7 +29,7 @@ const PRODUCT: &str = r#"(
         (name: "large", purpose: measure, axes: {"m": 32, "n": 32, "k": 32}),
     ],
     baselines: [
-        library(cublas_gemm(a: "a", b: "b", c: "c")), library(cub),
+        library(cublas_gemm(a: "a", b: "b", c: "c")), pytorch("torch.py"),
         recorded(name: "torch", device: "h200", workload: "large", seconds: 0.001, source: "somebody"),
         recorded(name: "too good", device: "h200", workload: "large", seconds: 1e-12, source: "somebody"),
         recorded(name: "of another device", device: "a100", workload: "large", seconds: 0.001, source: "somebody"),
@@ -93,7 +92,10 @@ fn product(folder: &Path) -> Box<Project> {
     std::fs::create_dir(folder.join("kernels")).unwrap();
     std::fs::write(folder.join("project.ron"), PRODUCT).unwrap();
     let reference = SOURCE.replace("\"c\",", "\"c\", \"c.magnitude\",");
-    for (file, source) in [("reference.cu", reference.as_str()), ("kernels/k.cu", SOURCE)] {
+    let torch = "def reference(a, b):\n    return a @ b\n";
+    for (file, source) in
+        [("reference.cu", reference.as_str()), ("kernels/k.cu", SOURCE), ("torch.py", torch)]
+    {
         std::fs::write(folder.join(file), source).unwrap();
     }
     Box::new(Project::load(folder).unwrap())
@@ -264,8 +266,7 @@ fn side_by_side(library: &str, mode: Mode) -> Compared {
         }
     }
     let (evaluation, subject, bench) = scene.parts();
-    let Baseline::Library(Library::CublasGemm(gemm)) = &evaluation.project.definition.baselines[0]
-    else {
+    let Baseline::CublasGemm(gemm) = &evaluation.project.definition.baselines[0] else {
         panic!("the first baseline is cuBLAS");
     };
     let cancellation = Cancellation::new();
@@ -340,7 +341,14 @@ fn what_others_say_is_quoted_where_it_is_of_this_device_and_possible() {
     assert_eq!(*quoted, BaselineOutcome::Recorded { seconds: Seconds(1e-3), source });
     assert!(reason(&timed, "too good").contains("not a valid time"));
     assert_eq!(named(&timed, "of another device"), None);
-    assert_eq!(reason(&timed, "CUB"), "Lightbench cannot run it");
+}
+
+#[test]
+fn a_function_of_pytorch_has_no_time_without_python() {
+    let timed = beside("absent", 1e-5);
+    let reason = reason(&timed, "PyTorch (torch.py)");
+    assert!(reason.contains("Python"), "{reason}");
+    assert!(timed.standing.is_some(), "the candidate stands without it");
 }
 
 #[test]

@@ -25,10 +25,7 @@ impl Verification<'_> {
     /// The library is missing, its results are wrong, or the user cancelled.
     pub fn library(mut self, timing: TimingUse) -> Result<LibraryTimes, Stop> {
         let subject = self.subject;
-        let (reference, trusted) = (&subject.reference, subject.harness_kernels.as_ref());
-        let steps = subject.limits.virtual_steps;
-        let opened = self.workers.open_bare(reference, trusted, steps, self.cancellation);
-        opened.map_err(|error| super::stop_from_worker_error(error, Step::Load, None))?;
+        self.open_bare()?;
         let mut used = None;
         for trial in &subject.workloads {
             used = self.check_declared_inputs(trial)?.1.library.or(used);
@@ -47,5 +44,14 @@ impl Verification<'_> {
             }
         }
         Ok(LibraryTimes { used, worst_error: self.checks.worst_error, workloads })
+    }
+
+    /// Opens the devices without a candidate.
+    pub(super) fn open_bare(&mut self) -> Result<(), Stop> {
+        let subject = self.subject;
+        let (reference, trusted) = (&subject.reference, subject.harness_kernels.as_ref());
+        let steps = subject.limits.virtual_steps;
+        let opened = self.workers.open_bare(reference, trusted, steps, self.cancellation);
+        opened.map_err(|error| super::stop_from_worker_error(error, Step::Load, None))
     }
 }

@@ -20,6 +20,8 @@ use super::{Enforcement, SandboxPolicy, Sockets, SystemCalls, foreign_code};
 
 /// The newest landlock ABI that was tested with the compiler; older kernels enforce less.
 const NEWEST: ABI = ABI::V7;
+/// The bits of a socket's type that are no flags. Source: Linux, `include/linux/net.h`, `SOCK_TYPE_MASK`.
+const SOCKET_TYPES: u64 = 0xf;
 /// Set in the numbers of x32 system calls on x86-64.
 pub(super) const X32_BIT: i64 = 0x4000_0000;
 /// The first landlock that also refuses truncating files (Linux 6.2).
@@ -133,16 +135,27 @@ fn filter(sockets: Sockets) -> Result<BpfProgram, Box<dyn std::error::Error>> {
     }
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         refused.into_iter().map(|call| (call, Vec::new())).collect();
-    if sockets == Sockets::Local {
-        for call in [libc::SYS_socket, libc::SYS_socketpair] {
-            // A matching call is refused: every address family except Unix-domain sockets.
-            let family = SeccompCondition::new(
-                0,
-                SeccompCmpArgLen::Dword,
-                SeccompCmpOp::Ne,
-                libc::AF_UNIX as u64,
-            )?;
-            rules.insert(call, vec![SeccompRule::new(vec![family])?]);
+    // A matching call is refused: every address family except Unix-domain sockets.
+    let family = || condition(0, SeccompCmpOp::Ne, libc::AF_UNIX as u64);
+    match sockets {
+        Sockets::None => {}
+        Sockets::Local => {
+            for call in [libc::SYS_socket, libc::SYS_socketpair] {
+                rules.insert(call, vec![SeccompRule::new(vec![family()?])?]);
+            }
+        }
+        Sockets::Unconnected => {
+            // Sockets of other types could send without a connection.
+            let others = (0..=SOCKET_TYPES).filter(|kind| *kind != libc::SOCK_SEQPACKET as u64);
+            let others = others.map(|kind| {
+                let same = SeccompCmpOp::MaskedEq(SOCKET_TYPES);
+                SeccompRule::new(vec![condition(1, same, kind)?])
+            });
+            let mut refused = others.collect::<Result<Vec<_>, _>>()?;
+            refused.push(SeccompRule::new(vec![family()?])?);
+            rules.insert(libc::SYS_socket, refused);
+            rules.insert(libc::SYS_connect, Vec::new());
+            rules.insert(libc::SYS_connect | X32_BIT, Vec::new());
         }
     }
     let filter = SeccompFilter::new(
@@ -152,6 +165,14 @@ fn filter(sockets: Sockets) -> Result<BpfProgram, Box<dyn std::error::Error>> {
         std::env::consts::ARCH.try_into()?,
     )?;
     Ok(filter.try_into()?)
+}
+
+fn condition(
+    argument: u8,
+    compare: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compare, value)
 }
 
 #[cfg(test)]
@@ -242,6 +263,32 @@ mod tests {
             let refused = std::net::UdpSocket::bind("127.0.0.1:0").unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
             assert!(std::os::unix::net::UnixStream::pair().is_ok());
+        });
+    }
+
+    #[test]
+    fn unconnected_sockets_reach_no_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent");
+        let _server = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let policy = SandboxPolicy {
+            write: vec![folder.path().to_owned()],
+            sockets: Sockets::Unconnected,
+            ..SandboxPolicy::default()
+        };
+        confined(policy, move |_scratch| {
+            use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+            let made = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+            let address = SocketAddrUnix::new(&path).unwrap();
+            assert_eq!(connect(&made, &address), Err(rustix::io::Errno::PERM));
+            for kind in [SocketType::STREAM, SocketType::DGRAM] {
+                let refused = socket(AddressFamily::UNIX, kind, None).unwrap_err();
+                assert_eq!(refused, rustix::io::Errno::PERM);
+            }
+            let refused = socket(AddressFamily::INET, SocketType::SEQPACKET, None).unwrap_err();
+            assert_eq!(refused, rustix::io::Errno::PERM);
+            let refused = std::os::unix::net::UnixStream::pair().unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
         });
     }
 
