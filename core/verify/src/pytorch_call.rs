@@ -65,7 +65,7 @@ pub struct PytorchSamples {
 
 /// Why a call returned nothing.
 #[derive(Debug)]
-pub(super) enum PytorchError {
+pub(crate) enum PytorchError {
     /// The user cancelled.
     Cancelled,
     /// For this reason.

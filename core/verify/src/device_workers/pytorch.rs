@@ -8,10 +8,8 @@ use lightbench_tensors::inputs::InputSpec;
 
 use super::DeviceWorkers;
 use crate::device_session::write_outputs;
-use crate::not_judged::NotJudged;
 use crate::python_results::CallInputs;
 use crate::pytorch_call::{PytorchCall, PytorchError, PytorchSamples};
-use crate::verification::Stop;
 
 /// The time limit of a call without its timing, which includes the start of PyTorch.
 const CALL_LIMIT: Duration = Duration::from_secs(120);
@@ -20,21 +18,17 @@ impl DeviceWorkers {
     /// Calls a baseline; its outputs go to the folder that [`DeviceWorkers::judge`] reads.
     ///
     /// # Errors
-    /// Cancelled by the user, or the call failed.
+    /// Cancelled by the user, or the call failed, or its outputs cannot be written.
     pub(crate) fn run_pytorch(
         &mut self,
         call: PytorchCall<'_>,
         (case, recipe): (&Case, InputSpec),
         cancellation: &Cancellation,
-    ) -> Result<PytorchSamples, Stop> {
+    ) -> Result<PytorchSamples, PytorchError> {
         let inputs = CallInputs { case, recipe, limit: CALL_LIMIT };
-        let replied = self.pytorch.call(&self.name, call, inputs, cancellation);
-        let reply = replied.map_err(|error| match error {
-            PytorchError::Cancelled => Stop::NotJudged(NotJudged::Cancelled),
-            PytorchError::Failed(reason) => Stop::Request(reason),
-        })?;
+        let reply = self.pytorch.call(&self.name, call, inputs, cancellation)?;
         write_outputs(&self.folder(), &reply.outputs)
-            .map_err(|failure| Stop::Request(failure.to_string()))?;
+            .map_err(|failure| PytorchError::Failed(failure.to_string()))?;
         Ok(reply.times)
     }
 

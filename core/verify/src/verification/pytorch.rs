@@ -14,7 +14,8 @@ use lightbench_units::Seconds;
 use super::library::LibraryTimes;
 use super::{Attempt, BufferPlacement, Stop, Verification};
 use crate::compiled_candidate::CompiledWorkload;
-use crate::pytorch_call::{PytorchCall, PytorchSamples};
+use crate::not_judged::NotJudged;
+use crate::pytorch_call::{PytorchCall, PytorchError, PytorchSamples};
 use crate::verdict::Step;
 
 /// A baseline in PyTorch.
@@ -75,7 +76,11 @@ impl Verification<'_> {
             let values = (baseline.values)(&trial.case);
             let call = PytorchCall { text: baseline.text, values: &values, sampling };
             let case = (&trial.case, recipe);
-            let times = this.workers.run_pytorch(call, case, this.cancellation)?;
+            let times = this.workers.run_pytorch(call, case, this.cancellation);
+            let times = times.map_err(|error| match error {
+                PytorchError::Cancelled => Stop::NotJudged(NotJudged::Cancelled),
+                PytorchError::Failed(reason) => Stop::Request(reason),
+            })?;
             let judged = this.judge(&attempt)?;
             this.accept(&attempt, judged, None)?;
             let used = LibraryUsed {

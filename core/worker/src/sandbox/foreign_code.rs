@@ -14,7 +14,8 @@ use seccompiler::{
     SeccompRule,
 };
 
-use super::linux::X32_BIT;
+/// Set in the numbers of x32 system calls on x86-64.
+pub(super) const X32_BIT: i64 = 0x4000_0000;
 
 /// Calls that are refused with EPERM whatever their arguments are.
 const REFUSED: &[c_long] = &[

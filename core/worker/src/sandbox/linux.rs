@@ -16,14 +16,13 @@ use seccompiler::{
     SeccompRule,
 };
 
+use super::foreign_code::X32_BIT;
 use super::{Enforcement, SandboxPolicy, Sockets, SystemCalls, foreign_code};
 
 /// The newest landlock ABI that was tested with the compiler; older kernels enforce less.
 const NEWEST: ABI = ABI::V7;
 /// The bits of a socket's type that are no flags. Source: Linux, `include/linux/net.h`, `SOCK_TYPE_MASK`.
 const SOCKET_TYPES: u64 = 0xf;
-/// Set in the numbers of x32 system calls on x86-64.
-pub(super) const X32_BIT: i64 = 0x4000_0000;
 /// The first landlock that also refuses truncating files (Linux 6.2).
 const COMPLETE: ABI = ABI::V3;
 
