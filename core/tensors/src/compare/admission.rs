@@ -91,7 +91,7 @@ fn of_reals(
     };
     // The twin's own format: its error is that of arithmetic, without the rounding to fewer bits.
     let format = if made.dtype == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
-    let bound = Bound::new(format, case.accuracy, tolerance);
+    let bound = Bound::new(case, format, tolerance);
     let mut sums = SquareSums::default();
     let mut chunk = ([0.0; CHUNK], [0.0; CHUNK], 0);
     for place in layout.runs().flat_map(Run::places) {

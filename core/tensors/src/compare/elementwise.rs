@@ -8,6 +8,7 @@
 
 use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::scalar_value::ScalarValue;
+use lightbench_project::definition::Subnormals;
 use lightbench_project::launch::expectation::WrongKind;
 use lightbench_project::manifest::Accuracy;
 use multiversion::multiversion;
@@ -19,6 +20,7 @@ use super::output::Output;
 use super::root_mean_square::SquareSums;
 use super::tally::{Fault, Rejected, Tally};
 use super::{Comparison, ErrorMap, OutputError, Strictness};
+use crate::case::Case;
 use crate::encoding::comparison;
 
 /// Errors up to this fraction of a result are consistent with arithmetic in a lower precision: four times the unit
@@ -45,10 +47,13 @@ pub(super) fn unit_roundoff(accuracy: Accuracy) -> f64 {
     bits.map_or(0.0, |bits| super::super::element::power_of_two(-bits.cast_signed()))
 }
 
-/// Half of the smallest positive number of a precision: the rounding error of numbers that small, however small they
-/// are (J. Demmel, 'Underflow and the reliability of numerical software', 1984: `(a op b)(1 + δ) + η`).
-fn half_smallest(accuracy: Accuracy) -> f64 {
+/// The error of a result too small for the relative error to bound it (J. Demmel, 'Underflow and the reliability of
+/// numerical software', 1984: `(a op b)(1 + δ) + η`): half of the smallest positive number of the precision, or its
+/// smallest normal number where results below it may be replaced by zeros.
+fn underflow(accuracy: Accuracy, subnormals: Subnormals) -> f64 {
+    let may_flush = subnormals == Subnormals::MayFlush;
     let exponent = match accuracy {
+        Accuracy::F32 | Accuracy::Tf32 | Accuracy::Bf16 if may_flush => -126,
         // Half of it is no f64.
         Accuracy::F64 => -1074,
         Accuracy::F32 => -150,
@@ -87,10 +92,11 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    pub(super) fn new(dtype: Dtype, accuracy: Accuracy, tolerance: Tolerance) -> Self {
+    pub(super) fn new(case: &Case, dtype: Dtype, tolerance: Tolerance) -> Self {
+        let Case { accuracy, subnormals, .. } = *case;
         let root = (tolerance.terms as f64).sqrt();
         let unit = unit_roundoff(accuracy);
-        let underflow = tolerance.factor * root * half_smallest(accuracy);
+        let underflow = tolerance.factor * root * underflow(accuracy, subnormals);
         let half_ulp = HalfUlp::from_dtype(dtype).at_least(underflow);
         let largest = dtype.largest_finite().unwrap_or(f64::INFINITY);
         let saturates = matches!(dtype, Dtype::F8E4M3 | Dtype::F8E5M2 | Dtype::E2M1);
@@ -186,7 +192,7 @@ pub(super) fn compare(
     let mut elements = Elements {
         output,
         magnitudes: output.expected.magnitudes.ok_or_else(no_magnitudes)?,
-        bound: Bound::new(output.made.dtype, output.case.accuracy, tolerance),
+        bound: Bound::new(output.case, output.made.dtype, tolerance),
         strictness,
         imprecise: true,
         tally: Tally::new(&output.made.dims),

@@ -35,7 +35,7 @@ impl OnDevice {
         let (tolerance, bound, format) = match made.role.compare()? {
             Comparator::Elementwise { terms, factor, rms } if made.dtype.is_float() => {
                 let tolerance = Tolerance { terms: *terms, factor: *factor, rms: *rms };
-                let bound = Bound::new(made.dtype, case.accuracy, tolerance).on_device();
+                let bound = Bound::new(case, made.dtype, tolerance).on_device();
                 (Some(tolerance), bound, Format::from_dtype(made.dtype)?)
             }
             Comparator::IntegerExact if !made.dtype.is_float() => {

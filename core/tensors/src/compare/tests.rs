@@ -8,7 +8,7 @@ mod splits;
 use lightbench_project::manifest::Accuracy;
 
 use super::*;
-use crate::case::TensorCase;
+use crate::case::{Case, TensorCase};
 use crate::fixture::case;
 
 fn le(values: &[f64]) -> Vec<u8> {
@@ -31,10 +31,19 @@ fn judge_strictly(
     strictness: Strictness,
 ) -> Comparison {
     let case = case(Accuracy::F32, vec![tensor.clone()]);
+    judge_case(&case, found, (expected, magnitudes), strictness)
+}
+
+fn judge_case(
+    case: &Case,
+    found: &[u8],
+    (expected, magnitudes): (&[f64], &[f64]),
+    strictness: Strictness,
+) -> Comparison {
     let (values, magnitudes) = (le(expected), le(magnitudes));
     let expected = Expected { values: &values, magnitudes: Some(&magnitudes) };
     let found = Found { bytes: found, unwritten: &[] };
-    compare(&case, 0, found, expected, &[], strictness).unwrap()
+    compare(case, 0, found, expected, &[], strictness).unwrap()
 }
 
 fn kind(comparison: &Comparison) -> Option<WrongKind> {

@@ -1,6 +1,7 @@
 //! Single elements: bounds, NaN and infinity, saturation, poison, counts and maps.
 
 use lightbench_primitives::dtype::Dtype;
+use lightbench_project::definition::Subnormals;
 
 use super::*;
 use crate::element::{nearest, store_reals};
@@ -34,13 +35,24 @@ fn an_element_may_be_off_by_the_bound_and_no_more() {
 fn the_smallest_numbers_may_be_off_by_what_underflow_costs() {
     let by_element = Comparator::Elementwise { terms: 256, factor: 4.0, rms: true };
     let tensor = output(Dtype::F32, &[1], by_element);
+    let check = |subnormals, expected: f64, error: f64, wrong| {
+        let case = Case { subnormals, ..case(Accuracy::F32, vec![tensor.clone()]) };
+        let found = f32s(&[(expected + error) as f32]);
+        let expected = [expected];
+        let judged = judge_case(&case, &found, (&expected, &expected), Strictness::Tolerance);
+        assert_eq!(kind(&judged), wrong, "{subnormals:?} {error:e}");
+    };
     // 4 · √256 times half of the smallest f32 above zero, which is 32 steps.
     let step = 2.0_f64.powi(-149);
-    for (steps, wrong) in [(0.0, None), (32.0, None), (33.0, Some(WrongKind::Numeric))] {
-        let found = f32s(&[((170.0 + steps) * step) as f32]);
-        let expected = [170.0 * step];
-        assert_eq!(kind(&judge(&tensor, &found, &expected, &expected)), wrong, "{steps} steps");
-    }
+    let kept = 170.0 * step;
+    check(Subnormals::Keep, kept, 0.0, None);
+    check(Subnormals::Keep, kept, 32.0 * step, None);
+    check(Subnormals::Keep, kept, 33.0 * step, Some(WrongKind::Numeric));
+    // 4 · √256 times the smallest normal f32.
+    let limit = 64.0 * 2.0_f64.powi(-126);
+    check(Subnormals::MayFlush, kept, -kept, None);
+    check(Subnormals::MayFlush, 2.0 * limit, limit, None);
+    check(Subnormals::MayFlush, 2.0 * limit, 1.01 * limit, Some(WrongKind::Numeric));
 }
 
 #[test]
