@@ -10,6 +10,7 @@ use crate::flashinfer::Task;
 use crate::input::{Input, InputFile, InputKind, MAX_LINE};
 use crate::json::Json;
 use crate::kernel_bench::KernelBench;
+use crate::triton::is_triton;
 
 /// An input whose format is known.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub enum Detected {
     KernelBench(Box<KernelBench>),
     /// A C++ extension of PyTorch, as `.cu` file or in a Python file.
     Extension(Box<InputFile>),
+    /// A Python file with Triton kernels.
+    Triton(Box<InputFile>),
     /// Traces of runs.
     Traces {
         /// The file.
@@ -28,7 +31,7 @@ pub enum Detected {
 }
 
 /// What an importable input looks like, for messages.
-const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON with `axes`, `inputs`, `outputs` and `reference`), a folder with one, a task of KernelBench (Python with `class Model` and `get_inputs`), or a PyTorch extension (a `.cu` file with a host wrapper, or a `.py` file with `load_inline`)";
+const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON with `axes`, `inputs`, `outputs` and `reference`), a folder with one, a task of KernelBench (Python with `class Model` and `get_inputs`), a PyTorch extension (a `.cu` file with a host wrapper, or a `.py` file with `load_inline`), or a Python file with `@triton.jit` kernels and the function that launches them";
 
 /// Finds the format.
 ///
@@ -80,8 +83,10 @@ fn detect_code(file: &InputFile) -> Result<Option<Detected>, ImportError> {
     if !file.name.ends_with(".py") {
         return Ok(None);
     }
-    let task = KernelBench::new(file)?;
-    Ok(task.map(|task| Detected::KernelBench(Box::new(task))))
+    if let Some(task) = KernelBench::new(file)? {
+        return Ok(Some(Detected::KernelBench(Box::new(task))));
+    }
+    Ok(is_triton(file).then(|| Detected::Triton(Box::new(file.clone()))))
 }
 
 /// Whether a file holds traces of runs, by its first line. A file that cannot be read holds none.

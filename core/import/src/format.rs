@@ -11,6 +11,8 @@ pub enum Format {
     KernelBench,
     /// A C++ extension of PyTorch.
     TorchExtension,
+    /// A Python file with Triton kernels.
+    Triton,
 }
 
 impl Format {
@@ -22,6 +24,7 @@ impl Format {
             Self::SolExecBench => "a problem of SOL-ExecBench",
             Self::KernelBench => "a task of KernelBench",
             Self::TorchExtension => "a PyTorch extension",
+            Self::Triton => "a Triton file",
         }
     }
 
@@ -33,6 +36,7 @@ impl Format {
             Self::SolExecBench => "sol-execbench",
             Self::KernelBench => "kernelbench",
             Self::TorchExtension => "torch-extension",
+            Self::Triton => "triton",
         }
     }
 }

@@ -22,6 +22,7 @@ mod render;
 mod report;
 mod ron;
 mod starter;
+mod triton;
 mod undefined;
 mod write;
 
@@ -85,6 +86,10 @@ pub fn import_with(path: &Path, options: &Options) -> Result<Imported, ImportErr
         Detected::Extension(file) => {
             let reference = options.reference.as_deref().map(input::read_file).transpose()?;
             extension::import(&file, reference.as_ref(), options.dtype)
+        }
+        Detected::Triton(file) => {
+            let reference = options.reference.as_deref().map(input::read_file).transpose()?;
+            triton::import(&file, reference.as_ref(), options.dtype)
         }
         Detected::Traces { file } => Err(ImportError::new(
             &file,

@@ -48,6 +48,11 @@ impl Constants {
         self.values.get(name)
     }
 
+    /// Gives a name a value, as an assignment does.
+    pub fn set(&mut self, name: &str, value: Value) {
+        self.values.insert(name.to_owned(), value);
+    }
+
     /// All names and their values, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.values.iter().map(|(name, value)| (name.as_str(), value))

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::condition::{Comparison, Condition};
-use super::description::{AllocatedShape, ArgumentValue, Step, TensorOrigin, Wrapper};
+use super::description::{
+    AllocatedShape, ArgumentValue, ConstexprValue, Step, TensorOrigin, TritonLaunch, Wrapper,
+};
 use super::integer::{Fact, Integer, Operator};
 
 /// The sizes of all tensors of a wrapper as expressions of axes.
@@ -74,7 +76,7 @@ impl Axes {
                 let name = self.name(fact)?;
                 of(&name)
             }
-            other @ (Integer::Literal(_) | Integer::Binary(..)) => {
+            other @ (Integer::Literal(_) | Integer::Binary(..) | Integer::NextPowerOfTwo(_)) => {
                 other.value(&|fact| self.fact_value(fact, of))
             }
         }
@@ -271,7 +273,7 @@ impl Axes {
                 (Integer::Fact(fact), Integer::Literal(unit)) => (*fact, Some(*unit)),
                 _ => return false,
             },
-            Integer::Literal(_) | Integer::Binary(..) => return false,
+            Integer::Literal(_) | Integer::Binary(..) | Integer::NextPowerOfTwo(_) => return false,
         };
         let Fact::Size { tensor, dimension } = fact else { return false };
         let Some(Size::Axis(axis)) = self.sizes.get(&(tensor, dimension)) else { return false };
@@ -407,6 +409,7 @@ fn facts(wrapper: &Wrapper) -> Vec<Fact> {
         let Step::Launch(launch) = step else { continue };
         found.extend(launch.grid.iter().chain(&launch.block).flat_map(Integer::facts));
         found.extend(launch.shared.facts());
+        found.extend(launch.triton.iter().flat_map(triton_facts));
         for argument in &launch.arguments {
             match &argument.value {
                 ArgumentValue::Integer(integer, _) => found.extend(integer.facts()),
@@ -423,6 +426,18 @@ fn facts(wrapper: &Wrapper) -> Vec<Fact> {
         condition_facts(condition, &mut found);
     }
     found
+}
+
+fn triton_facts(launch: &TritonLaunch) -> Vec<Fact> {
+    let constants = launch.constexprs.iter().filter_map(|(_, value)| match value {
+        ConstexprValue::Integer(integer) => Some(integer),
+        ConstexprValue::Boolean(_)
+        | ConstexprValue::Text(_)
+        | ConstexprValue::Type(_)
+        | ConstexprValue::None => None,
+    });
+    let options = [&launch.num_warps, &launch.num_stages, &launch.num_ctas];
+    constants.chain(options.into_iter().flatten()).flat_map(Integer::facts).collect()
 }
 
 fn condition_facts(condition: &Condition, found: &mut Vec<Fact>) {

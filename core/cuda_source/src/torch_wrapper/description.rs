@@ -47,6 +47,9 @@ pub enum ParameterKind {
     Integer(Option<i128>),
     Real(Option<f64>),
     Boolean(Option<bool>),
+    /// No parameter of the function, but a number that only the launch block knows: a tuning parameter, or a call such
+    /// as `max_active_blocks('softmax')`. With a value from which sizes are chosen.
+    Launch(i128),
 }
 
 /// A tensor that a wrapper receives or allocates.
@@ -92,7 +95,30 @@ pub struct WrapperLaunch {
     pub block: [Integer; 3],
     pub shared: Integer,
     pub arguments: Vec<LaunchArgument>,
+    pub triton: Option<TritonLaunch>,
     pub place: SourceLocation,
+}
+
+/// The part of a launch that only a Triton kernel has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TritonLaunch {
+    /// Values of `tl.constexpr` parameters, by the name of the parameter.
+    pub constexprs: Vec<(String, ConstexprValue)>,
+    /// `None` for Triton's default.
+    pub num_warps: Option<Integer>,
+    pub num_stages: Option<Integer>,
+    pub num_ctas: Option<Integer>,
+}
+
+/// The value of a `tl.constexpr` parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ConstexprValue {
+    Integer(Integer),
+    Boolean(bool),
+    Text(String),
+    /// As Python writes it: `tl.float16`.
+    Type(String),
+    None,
 }
 
 /// An argument of a launch.
@@ -136,6 +162,8 @@ pub enum NoteKind {
     UncheckedCondition,
     /// Errors, streams and devices are handled by Lightbench.
     HostOnly,
+    /// What `forward` keeps for `backward`.
+    BackwardOnly,
     /// Shared memory beyond 48 KiB is permitted automatically.
     SharedMemoryLimit,
     /// A branch for other inputs.
@@ -152,6 +180,7 @@ impl NoteKind {
             Self::GivenByProject => "holds for every tensor of a project",
             Self::UncheckedCondition => "a check that is not carried over",
             Self::HostOnly => "Lightbench chooses the stream and the device, and checks for errors",
+            Self::BackwardOnly => "only the backward pass needs it",
             Self::SharedMemoryLimit => {
                 "Lightbench permits the shared memory that a launch asks for"
             }

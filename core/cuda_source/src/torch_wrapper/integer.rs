@@ -6,6 +6,8 @@ pub enum Integer {
     Literal(i128),
     Fact(Fact),
     Binary(Operator, Box<Self>, Box<Self>),
+    /// The least power of two that is not less than a positive number.
+    NextPowerOfTwo(Box<Self>),
 }
 
 /// A number that only a call of the wrapper decides.
@@ -67,6 +69,17 @@ impl Integer {
         (simple.nodes() <= MOST_NODES).then_some(simple)
     }
 
+    /// The least power of two that is not less than a number; `None` if the number is a literal below 1.
+    #[must_use]
+    pub fn next_power_of_two(self) -> Option<Self> {
+        match self {
+            Self::Literal(literal) => power_of_two(literal).map(Self::Literal),
+            other @ (Self::Fact(_) | Self::Binary(..) | Self::NextPowerOfTwo(_)) => {
+                Some(Self::NextPowerOfTwo(Box::new(other)))
+            }
+        }
+    }
+
     /// The product of factors; 1 for none.
     #[must_use]
     pub fn product(factors: impl IntoIterator<Item = Self>) -> Option<Self> {
@@ -86,6 +99,7 @@ impl Integer {
             Self::Binary(operator, left, right) => {
                 Self::combined(*operator, left.replaced(with)?, right.replaced(with)?)
             }
+            Self::NextPowerOfTwo(inner) => inner.replaced(with)?.next_power_of_two(),
         }
     }
 
@@ -98,6 +112,7 @@ impl Integer {
             Self::Binary(operator, left, right) => {
                 folded(*operator, left.value(of)?, right.value(of)?)
             }
+            Self::NextPowerOfTwo(inner) => power_of_two(inner.value(of)?),
         }
     }
 
@@ -112,6 +127,7 @@ impl Integer {
                 facts.extend(right.facts());
                 facts
             }
+            Self::NextPowerOfTwo(inner) => inner.facts(),
         }
     }
 
@@ -126,6 +142,9 @@ impl Integer {
             Self::Literal(literal) => return Some(literal.to_string()),
             Self::Fact(fact) => return name(*fact),
             Self::Binary(operator, left, right) => (*operator, left, right),
+            Self::NextPowerOfTwo(inner) => {
+                return Some(format!("2 ** log2_floor(2 * {} - 1)", inner.text_within(name, 3)?));
+            }
         };
         let infix = |symbol: &str, level: u8| {
             let left = left.text_within(name, level)?;
@@ -147,7 +166,9 @@ impl Integer {
         match operator {
             Operator::Add => match &**right {
                 Self::Literal(literal) if *literal < 0 => infix("-", 1),
-                Self::Literal(_) | Self::Fact(_) | Self::Binary(..) => infix("+", 1),
+                Self::Literal(_) | Self::Fact(_) | Self::Binary(..) | Self::NextPowerOfTwo(_) => {
+                    infix("+", 1)
+                }
             },
             Operator::Subtract => infix("-", 1),
             Operator::Multiply => infix("*", 2),
@@ -167,6 +188,7 @@ impl Integer {
         match self {
             Self::Literal(_) | Self::Fact(_) => 1,
             Self::Binary(_, left, right) => 1 + left.nodes() + right.nodes(),
+            Self::NextPowerOfTwo(inner) => 4 + inner.nodes(),
         }
     }
 }
@@ -232,6 +254,11 @@ fn quotient(dividend: Integer, divisor: Integer) -> Integer {
         }
     }
     Integer::Binary(Operator::Divide, Box::new(dividend), Box::new(divisor))
+}
+
+fn power_of_two(number: i128) -> Option<i128> {
+    let number = u128::try_from(number).ok().filter(|number| *number > 0)?;
+    i128::try_from(number.checked_next_power_of_two()?).ok()
 }
 
 fn folded(operator: Operator, left: i128, right: i128) -> Option<i128> {

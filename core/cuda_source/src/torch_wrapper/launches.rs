@@ -95,6 +95,7 @@ impl Reader<'_> {
             block,
             shared,
             arguments,
+            triton: None,
             place: text.place(node),
         })));
         Ok(())

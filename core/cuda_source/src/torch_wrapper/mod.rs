@@ -38,8 +38,9 @@ mod tests;
 pub use axes::{Axes, Axis, ShapeGuess, axes};
 pub use condition::{Comparison, Condition};
 pub use description::{
-    AllocatedShape, ArgumentValue, LaunchArgument, NoteKind, ParameterKind, Step, TensorOrigin,
-    Wrapper, WrapperLaunch, WrapperNote, WrapperParameter, WrapperTensor,
+    AllocatedShape, ArgumentValue, ConstexprValue, LaunchArgument, NoteKind, ParameterKind, Step,
+    TensorOrigin, TritonLaunch, Wrapper, WrapperLaunch, WrapperNote, WrapperParameter,
+    WrapperTensor,
 };
 pub use functions::{Candidates, wrappers};
 pub use integer::{Fact, Integer, Operator};

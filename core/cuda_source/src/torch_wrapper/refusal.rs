@@ -82,4 +82,6 @@ pub enum Why {
     TooLarge,
     #[error("an allocation of this kind has no counterpart in a project")]
     Allocation,
+    #[error("the configurations are no list of `triton.Config` with literals; write one list")]
+    TuningConfigurations,
 }

@@ -12,22 +12,22 @@ use crate::names::NameGiver;
 use crate::report::{Place, Report};
 
 /// The interface of a project.
-pub(super) struct Interface<'w> {
+pub(crate) struct Interface<'w> {
     /// The wrapper, with the names of the project.
-    pub(super) wrapper: &'w Wrapper,
-    pub(super) tensors: Vec<ProjectTensor>,
-    pub(super) scalars: Vec<ProjectScalar>,
-    pub(super) axes: Axes,
+    pub(crate) wrapper: &'w Wrapper,
+    pub(crate) tensors: Vec<ProjectTensor>,
+    pub(crate) scalars: Vec<ProjectScalar>,
+    pub(crate) axes: Axes,
 }
 
-pub(super) struct ProjectTensor {
-    pub(super) name: String,
-    pub(super) role: Role,
-    pub(super) dtype: Dtype,
+pub(crate) struct ProjectTensor {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) dtype: Dtype,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Input,
     Output,
     Inout,
@@ -35,18 +35,18 @@ pub(super) enum Role {
 }
 
 /// A number that a launch passes.
-pub(super) struct ProjectScalar {
-    pub(super) name: String,
-    pub(super) dtype: Dtype,
-    pub(super) value: NumberWritten,
+pub(crate) struct ProjectScalar {
+    pub(crate) name: String,
+    pub(crate) dtype: Dtype,
+    pub(crate) value: NumberWritten,
     /// Whether the reference does not take it, or a changed value has no meaning.
-    pub(super) is_fixed: bool,
+    pub(crate) is_fixed: bool,
     /// The parameter of the wrapper, or the formula of a computed number.
-    pub(super) source: ScalarSource,
+    pub(crate) source: ScalarSource,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum ScalarSource {
+pub(crate) enum ScalarSource {
     Parameter(usize),
     Computed(Real),
 }
@@ -79,7 +79,7 @@ fn is_reserved(name: &str) -> bool {
 
 impl<'w> Interface<'w> {
     /// The interface of a wrapper whose received tensors have the shapes `given`.
-    pub(super) fn new(
+    pub(crate) fn new(
         wrapper: &'w Wrapper,
         given: &BTreeMap<usize, Vec<String>>,
         report: &mut Report,
@@ -92,7 +92,7 @@ impl<'w> Interface<'w> {
         }
         let mut scalars = Vec::new();
         for (position, parameter) in named.parameters.iter_mut().enumerate() {
-            if let ParameterKind::Tensor(_) = parameter.kind {
+            if let ParameterKind::Tensor(_) | ParameterKind::Launch(_) = parameter.kind {
                 continue;
             }
             parameter.name = names.give(&parameter.name);
@@ -149,18 +149,18 @@ impl<'w> Interface<'w> {
     }
 
     /// The shape of a tensor as expressions.
-    pub(super) fn shape(&self, tensor: usize) -> Vec<String> {
+    pub(crate) fn shape(&self, tensor: usize) -> Vec<String> {
         let sizes = self.axes.shapes.get(tensor).map(Vec::as_slice).unwrap_or_default();
         sizes.iter().filter_map(|size| self.axes.text(size)).collect()
     }
 
     /// The launches of the wrapper.
-    pub(super) fn launches(&self) -> usize {
+    pub(crate) fn launches(&self) -> usize {
         launches(self.wrapper).count()
     }
 
     /// The scalar that an argument of a launch passes.
-    pub(super) fn scalar_of(&self, real: &Real) -> Option<&ProjectScalar> {
+    pub(crate) fn scalar_of(&self, real: &Real) -> Option<&ProjectScalar> {
         let source = if let Real::Parameter(position) = real {
             ScalarSource::Parameter(*position)
         } else {
@@ -170,12 +170,12 @@ impl<'w> Interface<'w> {
     }
 
     /// The scalar of a parameter of the wrapper.
-    pub(super) fn parameter_scalar(&self, position: usize) -> Option<&ProjectScalar> {
+    pub(crate) fn parameter_scalar(&self, position: usize) -> Option<&ProjectScalar> {
         self.scalars.iter().find(|scalar| scalar.source == ScalarSource::Parameter(position))
     }
 
     /// The project's arguments: those of the first launch in their order, then all others.
-    pub(super) fn arguments(&self) -> Vec<String> {
+    pub(crate) fn arguments(&self) -> Vec<String> {
         let mut order: Vec<usize> = Vec::new();
         for launch in launches(self.wrapper) {
             for argument in &launch.arguments {
@@ -201,7 +201,7 @@ impl<'w> Interface<'w> {
 
     /// The most terms of one element of an output: the last size of an input that the output lacks, else its own last
     /// size.
-    pub(super) fn terms(&self, output: usize) -> String {
+    pub(crate) fn terms(&self, output: usize) -> String {
         let own = self.shape(output);
         let inputs =
             self.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Input);
@@ -212,7 +212,7 @@ impl<'w> Interface<'w> {
     }
 }
 
-pub(super) fn launches(wrapper: &Wrapper) -> impl Iterator<Item = &WrapperLaunch> {
+pub(crate) fn launches(wrapper: &Wrapper) -> impl Iterator<Item = &WrapperLaunch> {
     wrapper.steps.iter().filter_map(|step| match step {
         Step::Launch(launch) => Some(&**launch),
         Step::Fill { .. } => None,
@@ -293,7 +293,9 @@ fn parameter_scalar(
         ParameterKind::Boolean(value) => {
             (Dtype::Bool, NumberWritten::Boolean(value.unwrap_or(true)), value.is_some())
         }
-        ParameterKind::Tensor(_) => (Dtype::I64, NumberWritten::Integer(0), true),
+        ParameterKind::Tensor(_) | ParameterKind::Launch(_) => {
+            (Dtype::I64, NumberWritten::Integer(0), true)
+        }
     };
     if !is_known {
         let text = format!("the file states no value of `{name}`; write the one that callers pass");
@@ -301,7 +303,10 @@ fn parameter_scalar(
     }
     let is_fixed = match kind {
         ParameterKind::Real(_) => false,
-        ParameterKind::Integer(_) | ParameterKind::Boolean(_) | ParameterKind::Tensor(_) => true,
+        ParameterKind::Integer(_)
+        | ParameterKind::Boolean(_)
+        | ParameterKind::Tensor(_)
+        | ParameterKind::Launch(_) => true,
     };
     ProjectScalar {
         name: name.to_owned(),

@@ -91,13 +91,13 @@ fn block(
 }
 
 /// Whether a tensor has memory in the project.
-fn is_used(interface: &Interface<'_>, tensor: &super::interface::ProjectTensor) -> bool {
+pub(crate) fn is_used(interface: &Interface<'_>, tensor: &super::interface::ProjectTensor) -> bool {
     tensor.role != Role::Scratch
         || scratch(interface).iter().any(|text| text.contains(&quoted(&tensor.name)))
 }
 
 /// Scratch memory that a launch takes.
-fn scratch(interface: &Interface<'_>) -> Vec<String> {
+pub(crate) fn scratch(interface: &Interface<'_>) -> Vec<String> {
     let launched = |index: usize| {
         super::interface::launches(interface.wrapper).flat_map(|launch| &launch.arguments).any(
             |argument| matches!(argument.value, ArgumentValue::Tensor { tensor, .. } if tensor == index),
@@ -139,14 +139,17 @@ fn launch_text(interface: &Interface<'_>, launch: &WrapperLaunch) -> Option<Stri
 }
 
 /// Extents without trailing ones.
-fn extents(interface: &Interface<'_>, extents: &[Integer; 3]) -> Option<String> {
+pub(crate) fn extents(interface: &Interface<'_>, extents: &[Integer; 3]) -> Option<String> {
     let last = extents.iter().rposition(|extent| *extent != Integer::Literal(1)).unwrap_or(0);
     let texts: Option<Vec<String>> =
         extents.iter().take(last + 1).map(|extent| interface.axes.text(extent)).collect();
     Some(list(&texts?))
 }
 
-fn argument_text(interface: &Interface<'_>, argument: &LaunchArgument) -> Option<String> {
+pub(crate) fn argument_text(
+    interface: &Interface<'_>,
+    argument: &LaunchArgument,
+) -> Option<String> {
     Some(match &argument.value {
         ArgumentValue::Tensor { tensor, .. } => interface.tensors.get(*tensor)?.name.clone(),
         ArgumentValue::Null => "null".to_owned(),
@@ -164,12 +167,12 @@ fn argument_text(interface: &Interface<'_>, argument: &LaunchArgument) -> Option
 }
 
 /// Texts in quotes with commas.
-fn list(texts: &[String]) -> String {
+pub(crate) fn list(texts: &[String]) -> String {
     texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")
 }
 
 /// A number as RON has it.
-fn number(value: f64, dtype: Dtype) -> String {
+pub(crate) fn number(value: f64, dtype: Dtype) -> String {
     if dtype.is_float() { format!("{value:?}") } else { format!("{value:.0}") }
 }
 

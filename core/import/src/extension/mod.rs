@@ -4,10 +4,10 @@
 //!  sources (the CUDA text, the exported functions) ──► torch_wrapper ──► interface (roles, names) ──► project, kernel file
 //! ```
 
-mod interface;
-mod kernel_file;
-mod reference;
-mod sizes;
+pub(crate) mod interface;
+pub(crate) mod kernel_file;
+pub(crate) mod reference;
+pub(crate) mod sizes;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -162,7 +162,7 @@ fn located(source: &ExtensionSource, refusal: &Refusal) -> String {
 
 /// Whether an element of a result can be a sum of several numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sums {
+pub(crate) enum Sums {
     /// No code has a loop or exchanges values between threads.
     None,
     Possible,
@@ -185,7 +185,7 @@ impl Sums {
 }
 
 /// Axes, scalars, tensors, arguments and work.
-fn define(
+pub(crate) fn define(
     draft: &mut Draft,
     interface: &Interface<'_>,
     sums: Sums,
@@ -251,7 +251,7 @@ fn define(
 }
 
 /// What was carried over and what was left out.
-fn tell(
+pub(crate) fn tell(
     draft: &Draft,
     wrapper: &Wrapper,
     dropped: &[String],

@@ -12,7 +12,7 @@ use crate::report::{Place, Report};
 use crate::undefined::ask_for_definitions;
 
 /// The text of the reference.
-pub(super) fn text(
+pub(crate) fn text(
     file: Option<&InputFile>,
     interface: &Interface<'_>,
     report: &mut Report,
@@ -70,6 +70,7 @@ fn inputs<'a>(interface: &'a Interface<'_>) -> Vec<&'a str> {
             ParameterKind::Integer(_) | ParameterKind::Real(_) | ParameterKind::Boolean(_) => {
                 interface.parameter_scalar(position).map(|scalar| scalar.name.as_str())
             }
+            ParameterKind::Launch(_) => None,
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lightbench_cuda_source::torch_wrapper::{Condition, Integer, Real};
+use lightbench_cuda_source::torch_wrapper::{Condition, Integer, ParameterKind, Real};
 use lightbench_project::manifest::{Purpose, WorkloadWritten};
 use lightbench_project::written::{Entries, NumberWritten};
 
@@ -12,12 +12,12 @@ use crate::error::ImportError;
 use crate::report::{Place, Report};
 
 /// The workloads and the checks.
-pub(super) struct Workloads {
-    pub(super) list: Vec<WorkloadWritten>,
+pub(crate) struct Workloads {
+    pub(crate) list: Vec<WorkloadWritten>,
     /// Checks that every workload passes, as expressions.
-    pub(super) required: Vec<String>,
+    pub(crate) required: Vec<String>,
     /// Checks that some workload fails.
-    pub(super) dropped: Vec<String>,
+    pub(crate) dropped: Vec<String>,
 }
 
 /// A workload's sizes for one, two, three and more axes.
@@ -53,7 +53,7 @@ const PLANS: [Plan; 4] = [
 
 /// Gives one value to each axis from which the wrapper computes a real number: a launch block computes integers only, and
 /// the verifier changes other axes.
-pub(super) fn pin(interface: &mut Interface<'_>, report: &mut Report) {
+pub(crate) fn pin(interface: &mut Interface<'_>, report: &mut Report) {
     let mut pinned: Vec<(usize, String)> = Vec::new();
     for scalar in &interface.scalars {
         let ScalarSource::Computed(real) = &scalar.source else { continue };
@@ -88,7 +88,7 @@ fn is_word(letter: char) -> bool {
 }
 
 /// Chooses workloads.
-pub(super) fn workloads(path: &Path, interface: &Interface<'_>) -> Result<Workloads, ImportError> {
+pub(crate) fn workloads(path: &Path, interface: &Interface<'_>) -> Result<Workloads, ImportError> {
     let mut list: Vec<WorkloadWritten> = Vec::new();
     let mut all = Vec::new();
     for plan in &PLANS {
@@ -163,11 +163,17 @@ fn value(interface: &Interface<'_>, integer: &Integer, sizes: &[i128]) -> Option
     interface.axes.value(integer, &|name| named(interface, name, sizes))
 }
 
-/// The value of an axis or an integer scalar.
+/// The value of an axis, an integer scalar or a number of the launch block.
 fn named(interface: &Interface<'_>, name: &str, sizes: &[i128]) -> Option<i128> {
     let axes = interface.axes.axes.iter().zip(sizes);
     let axis = axes.filter(|(axis, _)| axis.name == name).map(|(_, size)| *size).next();
     axis.or_else(|| {
+        let parameters = interface.wrapper.parameters.iter();
+        if let Some(ParameterKind::Launch(value)) =
+            parameters.filter(|each| each.name == name).map(|each| &each.kind).next()
+        {
+            return Some(*value);
+        }
         let scalar = interface.scalars.iter().find(|scalar| scalar.name == name)?;
         match scalar.value {
             NumberWritten::Integer(value) => Some(value),
