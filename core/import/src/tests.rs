@@ -5,6 +5,7 @@ mod kernel_bench;
 mod projects;
 mod python;
 mod refusals;
+mod triton;
 mod undefined;
 
 use std::path::{Path, PathBuf};

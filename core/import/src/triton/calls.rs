@@ -2,7 +2,7 @@
 
 use lightbench_cuda_source::SourceLocation;
 use lightbench_cuda_source::torch_wrapper::{
-    AllocatedShape, Integer, NoteKind, Operator, Real, RealFunction, Refusal, Step, Why,
+    AllocatedShape, Condition, Integer, NoteKind, Operator, Real, RealFunction, Refusal, Step, Why,
     WrapperNote,
 };
 use lightbench_python_source::{Call, Expression, ExpressionKind, Function, ParameterKind};
@@ -75,8 +75,16 @@ impl Host<'_> {
         if name.starts_with("triton.runtime.") || name.starts_with("triton.backends.") {
             return Ok(Value::Device);
         }
-        let values = self.values(call)?;
         let plain = name.rsplit('.').next().unwrap_or_default();
+        // Their second argument is a type, or what only PyTorch knows.
+        if ["isinstance", "hasattr"].contains(&plain) {
+            return Ok(Value::Condition(Condition::Given));
+        }
+        // Functions of other files that ask for the vendor of the device.
+        if plain.starts_with("is_hip") || plain.starts_with("is_cuda") {
+            return Ok(Value::Condition(Condition::Always(plain.starts_with("is_cuda"))));
+        }
+        let values = self.values(call)?;
         let refused = || self.refused(at, Why::UnknownCall);
         let found = match (plain, values.as_slice()) {
             ("cdiv", [left, right]) => combined(Operator::CeilingDivide, left, right),
@@ -96,10 +104,6 @@ impl Host<'_> {
             ("len", [Value::Tuple(all)]) => i128::try_from(all.len()).ok().map(Value::literal),
             ("list" | "tuple", [value @ (Value::Tuple(_) | Value::Shape(_))]) => {
                 Some(value.clone())
-            }
-            ("isinstance" | "hasattr", _) => {
-                use lightbench_cuda_source::torch_wrapper::Condition;
-                Some(Value::Condition(Condition::Given))
             }
             (_, [value]) => RealFunction::from_name(plain)
                 .zip(value.real())
@@ -207,10 +211,13 @@ impl Host<'_> {
         call: &Call,
     ) -> Result<Option<ElementType>, Refusal> {
         let Some(given) = call.keyword("dtype") else { return Ok(None) };
-        match self.evaluate(given)? {
-            Value::Type(element) => Ok(Some(element)),
-            Value::None => Ok(None),
-            _ => Err(self.refused(at, Why::UnknownDtype)),
+        let given = self.evaluate(given)?;
+        if let Value::Type(element) = given {
+            Ok(Some(element))
+        } else if let Value::None = given {
+            Ok(None)
+        } else {
+            Err(self.refused(at, Why::UnknownDtype))
         }
     }
 
@@ -221,10 +228,10 @@ impl Host<'_> {
         call: &Call,
         (owner, name): (Value, &str),
     ) -> Result<Value, Refusal> {
-        match owner {
-            Value::Device | Value::Compiled(..) => Ok(Value::Device),
-            Value::Tensor(view) => self.tensor_method(at, call, &view, name),
-            Value::Shape(view) if name == "numel" => self.elements(at, &view),
+        match (owner, name) {
+            (Value::Device | Value::Compiled(..), _) => Ok(Value::Device),
+            (Value::Tensor(view), _) => self.tensor_method(at, call, &view, name),
+            (Value::Shape(view), "numel") => self.elements(at, &view),
             _ => Err(self.refused(at, Why::UnknownCall)),
         }
     }
@@ -236,7 +243,6 @@ impl Host<'_> {
         view: &View,
         name: &str,
     ) -> Result<Value, Refusal> {
-        use lightbench_cuda_source::torch_wrapper::Condition;
         let refused = self.refused(at, Why::TorchOperator);
         match name {
             "numel" | "nelement" => self.elements(at, view),
@@ -320,6 +326,15 @@ impl Host<'_> {
     }
 
     fn reshaped(&mut self, at: &Expression, call: &Call, view: &View) -> Result<Value, Refusal> {
+        // `view(*shape)` and `view(*batch, n)` undo an earlier reshape.
+        if let Some(ExpressionKind::Starred(shape)) =
+            call.positional().next().map(|each| &each.kind)
+        {
+            let (Value::Shape(own) | Value::Leading(own)) = self.evaluate(shape)? else {
+                return Err(self.refused(at, Why::NotAnInteger));
+            };
+            return Ok(Value::Tensor(View { tensor: view.tensor, sizes: own.sizes }));
+        }
         let given = self.values(call)?;
         if let [Value::Shape(own)] = given.as_slice() {
             let sizes = own.sizes.clone();

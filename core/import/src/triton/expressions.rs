@@ -54,20 +54,17 @@ impl Host<'_> {
             }
             ExpressionKind::Compare { first, rest } => self.comparison(first, rest),
             ExpressionKind::Conditional { condition, then, otherwise } => {
-                match self.decided(condition)? {
-                    Condition::Always(true) | Condition::Given => self.evaluate(then),
-                    Condition::Always(false) => self.evaluate(otherwise),
-                    condition => {
-                        let (then, otherwise) = (self.evaluate(then)?, self.evaluate(otherwise)?);
-                        let chosen = then
-                            .integer()
-                            .zip(otherwise.integer())
-                            .and_then(|(left, right)| selected(&condition, left, right));
-                        chosen
-                            .map(Value::Integer)
-                            .ok_or_else(|| self.refused(expression, Why::Branch))
-                    }
+                let condition = self.decided(condition)?;
+                if let Condition::Always(true) | Condition::Given = condition {
+                    return self.evaluate(then);
                 }
+                if let Condition::Always(false) = condition {
+                    return self.evaluate(otherwise);
+                }
+                let (then, otherwise) = (self.evaluate(then)?, self.evaluate(otherwise)?);
+                let both = then.integer().zip(otherwise.integer());
+                let chosen = both.and_then(|(left, right)| selected(&condition, left, right));
+                chosen.map(Value::Integer).ok_or_else(|| self.refused(expression, Why::Branch))
             }
             ExpressionKind::Other { what, parts } if what == "lambda" => {
                 let (parameter, body) = match parts.as_slice() {
@@ -79,8 +76,21 @@ impl Host<'_> {
                 let function = HostFunction::Lambda(parameter, Box::new(body.clone()));
                 Ok(Value::Function(function))
             }
-            ExpressionKind::Dictionary(_)
-            | ExpressionKind::Slice { .. }
+            ExpressionKind::Other { what, parts } if what == "set" => {
+                let all: Result<Vec<_>, _> = parts.iter().map(|each| self.evaluate(each)).collect();
+                all.map(Value::Tuple)
+            }
+            ExpressionKind::Dictionary(pairs) => {
+                let mut all = Vec::new();
+                for (key, value) in pairs {
+                    let Value::Text(key) = self.evaluate(key)? else {
+                        return Err(self.refused(expression, Why::UnknownExpression));
+                    };
+                    all.push((key, self.evaluate(value)?));
+                }
+                Ok(Value::Arguments(all))
+            }
+            ExpressionKind::Slice { .. }
             | ExpressionKind::Starred(_)
             | ExpressionKind::Ellipsis
             | ExpressionKind::Other { .. } => Err(self.refused(expression, Why::UnknownExpression)),
@@ -193,10 +203,8 @@ impl Host<'_> {
         let [index] = indices else { return Err(self.refused(at, Why::UnknownExpression)) };
         let index = self.evaluate(index)?;
         if let Value::Device | Value::Compiled(..) = owner {
-            return Ok(match index {
-                Value::Text(key) if key == "multiprocessor_count" => self.multiprocessors(),
-                _ => Value::Device,
-            });
+            let is_count = matches!(index, Value::Text(key) if key == "multiprocessor_count");
+            return Ok(if is_count { self.multiprocessors() } else { Value::Device });
         }
         let refused = || self.refused(at, Why::UnknownExpression);
         if let (Value::Shape(view), Some(Integer::Literal(index))) = (&owner, index.integer()) {
@@ -241,18 +249,12 @@ impl Host<'_> {
         right: &Expression,
     ) -> Result<Value, Refusal> {
         let is_and = operator == BinaryOperator::And;
-        match left.truth() {
-            Condition::Always(value) if value != is_and => Ok(left),
-            Condition::Always(_) | Condition::Given if is_and => self.evaluate(right),
-            Condition::Always(_) => self.evaluate(right),
-            condition => {
-                let right = self.evaluate(right)?.truth();
-                Ok(Value::Condition(match is_and {
-                    true => condition.and(right),
-                    false => condition.or(right),
-                }))
-            }
+        let condition = left.truth();
+        if let Condition::Always(value) = condition {
+            return if value == is_and { self.evaluate(right) } else { Ok(left) };
         }
+        let right = self.evaluate(right)?.truth();
+        Ok(Value::Condition(if is_and { condition.and(right) } else { condition.or(right) }))
     }
 
     pub(super) fn binary(
@@ -535,6 +537,12 @@ fn ordered(operator: Comparison, left: &Value, right: &Value) -> Condition {
         return if *value { condition.clone() } else { condition.clone().negated() };
     }
     match left.integer().zip(right.integer()) {
+        // A size is at least 1.
+        Some((Integer::Fact(Fact::Size { .. } | Fact::Elements(_)), Integer::Literal(0)))
+            if matches!(comparison, Order::Equal | Order::LessOrEqual) =>
+        {
+            Condition::Always(false)
+        }
         Some((left, right)) => Condition::compared(comparison, left, right),
         None => Condition::Unknown,
     }

@@ -280,24 +280,22 @@ impl Host<'_> {
                 matches!(kind, StatementKind::Other { what, .. } if what == "raise_statement")
             })
         };
-        match condition {
-            Condition::Always(holds) => {
-                let (taken, other) = if holds { (then, otherwise) } else { (otherwise, then) };
-                if let Some(first) = other.first().filter(|_| !raises(other)) {
-                    self.note(first, NoteKind::OtherBranch);
-                }
-                self.run(taken)
+        if let Condition::Always(holds) = condition {
+            let (taken, other) = if holds { (then, otherwise) } else { (otherwise, then) };
+            if let Some(first) = other.first().filter(|_| !raises(other)) {
+                self.note(first, NoteKind::OtherBranch);
             }
-            condition if raises(then) => {
-                self.require(statement, condition.negated())?;
-                self.run(otherwise)
-            }
-            condition if raises(otherwise) => {
-                self.require(statement, condition)?;
-                self.run(then)
-            }
-            Condition::Given => self.run(then),
-            condition => self.merge(statement, &condition, then, otherwise),
+            self.run(taken)
+        } else if raises(then) {
+            self.require(statement, condition.negated())?;
+            self.run(otherwise)
+        } else if raises(otherwise) {
+            self.require(statement, condition)?;
+            self.run(then)
+        } else if condition == Condition::Given {
+            self.run(then)
+        } else {
+            self.merge(statement, &condition, then, otherwise)
         }
     }
 
@@ -395,18 +393,28 @@ impl Host<'_> {
             self.bind(name, value);
             return Ok(());
         }
+        if let (ExpressionKind::Starred(target), Value::Leading(_)) = (&target.kind, &value) {
+            return self.assign(target, value);
+        }
         let (ExpressionKind::Tuple(targets) | ExpressionKind::List(targets)) = &target.kind else {
             return Err(self.refused(target, Why::UnknownStatement));
         };
-        let values = if let Value::Shape(view) = &value {
-            self.unpacked(target, view, targets.len(), View::size)?
-        } else if let Value::Device = value {
-            vec![Value::Device; targets.len()]
-        } else if let Value::Tuple(values) = value {
-            values
-        } else {
-            Vec::new()
-        };
+        let starred = targets.first().map(|first| &first.kind);
+        let values =
+            if let (Value::Shape(view), Some(ExpressionKind::Starred(_))) = (&value, starred) {
+                let count = i64::try_from(targets.len()).unwrap_or(i64::MAX);
+                let last = (1 - count..0).map(|dimension| view.size(dimension).map(Value::Integer));
+                let leading = std::iter::once(Some(Value::Leading(view.clone())));
+                leading.chain(last).flatten().collect()
+            } else if let Value::Shape(view) = &value {
+                self.unpacked(target, view, targets.len(), View::size)?
+            } else if let Value::Device = value {
+                vec![Value::Device; targets.len()]
+            } else if let Value::Tuple(values) = value {
+                values
+            } else {
+                Vec::new()
+            };
         if values.len() != targets.len() {
             return Err(self.refused(target, Why::UnknownExpression));
         }
@@ -497,6 +505,7 @@ impl Host<'_> {
             }
             Value::None => {}
             Value::Shape(_)
+            | Value::Leading(_)
             | Value::Integer(_)
             | Value::Real(_)
             | Value::Condition(_)

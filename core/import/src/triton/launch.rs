@@ -269,10 +269,8 @@ impl Host<'_> {
             [Value::Function(function)] => {
                 let function: HostFunction = function.clone();
                 let given = [(None, Value::Arguments(arguments.to_vec()))];
-                match self.apply(at, &function, &given)? {
-                    Value::Tuple(all) => all,
-                    other => vec![other],
-                }
+                let extents = self.apply(at, &function, &given)?;
+                if let Value::Tuple(all) = extents { all } else { vec![extents] }
             }
             [Value::Tuple(all)] => all.clone(),
             all => all.to_vec(),
@@ -346,6 +344,7 @@ impl Host<'_> {
             | Value::Condition(_)
             | Value::Tensor(_)
             | Value::Shape(_)
+            | Value::Leading(_)
             | Value::Tuple(_)
             | Value::Arguments(_)
             | Value::Function(_)

@@ -12,6 +12,8 @@ pub(super) enum Value {
     Tensor(View),
     /// The shape of a tensor whose number of dimensions may be unknown.
     Shape(View),
+    /// All sizes of a tensor but the last ones: `batch` of `*batch, n = x.shape`.
+    Leading(View),
     Integer(Integer),
     Real(Real),
     Condition(Condition),
@@ -19,7 +21,7 @@ pub(super) enum Value {
     Type(ElementType),
     None,
     Tuple(Vec<Self>),
-    /// The arguments of a launch by name, which the function of a grid receives.
+    /// Values by name: a dictionary, and the arguments of a launch, which the function of a grid receives.
     Arguments(Vec<(String, Self)>),
     Function(HostFunction),
     /// A kernel that was compiled for its resources: `kernel.warmup(…)`. With its options.
@@ -198,6 +200,7 @@ impl Value {
             }
             Self::Tensor(_)
             | Self::Shape(_)
+            | Self::Leading(_)
             | Self::Condition(_)
             | Self::Text(_)
             | Self::Type(_)
@@ -219,6 +222,7 @@ impl Value {
             Self::Real(real) => whole(real.constant()?).map(Integer::Literal),
             Self::Tensor(_)
             | Self::Shape(_)
+            | Self::Leading(_)
             | Self::Text(_)
             | Self::Type(_)
             | Self::None
@@ -247,6 +251,7 @@ impl Value {
             }
             Self::Tensor(_)
             | Self::Shape(_)
+            | Self::Leading(_)
             | Self::Compiled(..)
             | Self::Device
             | Self::AtMost(_) => Condition::Unknown,
