@@ -6,6 +6,8 @@ use std::fs;
 
 use crate::compiler;
 use crate::program::{Bench, Said, copy_folder, repository};
+#[cfg(target_os = "linux")]
+use crate::skip::skip;
 
 /// A bench with the examples in `tasks`.
 fn bench() -> Bench {
@@ -94,7 +96,33 @@ fn a_model_computes_for_the_sizes_of_every_workload() {
     assert!(text.contains("(void)i;"), "{text}");
     let body = "if (i >= rows * units) return;\n    const long long unit = i % units;\n    float sum = dense_bias[unit];\n    \
                 for (long long k = 0; k < features; ++k) sum += x[i / units * features + k] * dense_weight[unit * features + k];\n    \
-                y[i] = float(scale[unit] / (1.0 + exp(-double(sum))));";
+                y[i] = scale[unit] / (1.0f + expf(-sum));";
     fs::write(&kernel, text.replace("(void)i;", body)).unwrap();
     run(&bench, "gated_dense").expect(0, &["naive is correct"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn triton_files_become_verdicts() {
+    let bench = bench();
+    let Some(python) = std::env::var_os("LIGHTBENCH_PYTHON") else {
+        skip(
+            "no Triton (`LIGHTBENCH_PYTHON` names an interpreter that has it)",
+            "LIGHTBENCH_REQUIRE_TRITON",
+        );
+        return;
+    };
+    if compiler::required().is_none() {
+        return;
+    }
+    // The grid of `softmax.py` is the occupancy, which needs the assembler.
+    for name in ["add", "matmul", "layernorm"] {
+        let file = format!("tasks/triton/{name}.py");
+        let reference = format!("tasks/triton/{name}_reference.py");
+        bench.run(&["import", &file, "--reference", &reference]).expect(0, &["from a Triton file"]);
+        let words = ["run", name, "--device", "virtual:h200", "--no-times"];
+        let mut command = bench.command(&words);
+        command.env("LIGHTBENCH_PYTHON", &python);
+        Said::from(command.output().unwrap()).expect(0, &[&format!("{name} is correct")]);
+    }
 }

@@ -14,6 +14,9 @@ use lightbench_core::dtype::Dtype;
 /// PyTorch extensions: a `.cu` file with a host wrapper that launches kernels, or a `.py` file that passes one to
 /// `load_inline`. The wrapper becomes the launch block; `--reference` names the function that computes the same.
 ///
+/// Triton files: a `.py` file with `@triton.jit` kernels and a function that launches them. The function becomes the
+/// launch block, as the wrapper of an extension does.
+///
 /// Traces (one JSON object a line, as `export` writes them) become recorded runs of a project. A file is imported
 /// completely or not at all; runs that are already there are unchanged.
 #[derive(Debug, Args)]
@@ -34,11 +37,12 @@ pub struct Import {
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
 
-    /// For a PyTorch extension: the file with the reference, Python or CUDA.
+    /// For a PyTorch extension or a Triton file: the file with the reference, Python or CUDA.
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     pub reference: Option<PathBuf>,
 
-    /// For a PyTorch extension that dispatches on dtypes: the one of the project [default: f32 where possible].
+    /// For a PyTorch extension that dispatches on dtypes, and for a Triton file that states none: the one of the project
+    /// [default: f32 where possible].
     #[arg(long, value_name = "DTYPE", conflicts_with = "project", value_parser = dtype)]
     pub dtype: Option<Dtype>,
 

@@ -138,6 +138,17 @@ fn sizes_and_allocations_become_formulas() {
         ],
         &["grid: [\"ceil_div(n, 128)\"]"],
     );
+    check_host(
+        &[
+            "*batch, n = x.shape",
+            "flat = x.view(-1, n)",
+            "y = torch.empty_like(flat)",
+            "assert y is not x and isinstance(n, int)",
+            "k[(flat.shape[0],)](flat, y, n, BLOCK=tl.constexpr(32))",
+            "y = y.view(*batch, n)",
+        ],
+        &["grid: [\"x_0\"]", "\"BLOCK\": 32"],
+    );
 }
 
 #[test]

@@ -98,6 +98,7 @@ impl Host<'_> {
             }
             ("int" | "floor", [value]) => rounded(value, false).map(Value::Integer),
             ("ceil", [value]) => rounded(value, true).map(Value::Integer),
+            ("constexpr", [value]) => Some(value.clone()),
             ("float", [value]) => value.real().map(Value::Real),
             ("bool", [value]) => Some(Value::Condition(value.truth())),
             ("len", [Value::Shape(view)]) => Some(Value::Integer(rank(view))),

@@ -490,6 +490,10 @@ fn compared(operator: Comparison, left: &Value, right: &Value) -> Option<Conditi
         _ if !is_equality && !is_inequality => Some(ordered(operator, left, right)),
         (Value::None, Value::None) => Some(decided(true)),
         (Value::None, _) | (_, Value::None) => Some(decided(false)),
+        (Value::Tensor(left), Value::Tensor(right)) => {
+            let is_identity = matches!(operator, Comparison::Is | Comparison::IsNot);
+            Some(if is_identity { decided(left == right) } else { Condition::Unknown })
+        }
         (Value::Text(left), Value::Text(right)) => Some(decided(left == right)),
         (Value::Type(left), Value::Type(right)) => {
             let equal = same_type(*left, *right);
