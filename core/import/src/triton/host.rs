@@ -8,23 +8,14 @@ use lightbench_cuda_source::torch_wrapper::{
     Step, TensorOrigin, Why, Wrapper, WrapperNote, WrapperParameter, WrapperTensor,
 };
 use lightbench_primitives::dtype::Dtype;
-use lightbench_python_source::{Constants, Expression, Function, Module, Statement, StatementKind};
+use lightbench_python_source::{Expression, Function, Statement, StatementKind};
 
-use super::kernel::Kernel;
+use super::file::HostFile;
 use super::parameters::{Given, given};
 use super::value::{ElementType, Sizes, Value, View, selected};
 
 /// Statements that are executed at most, those of followed functions too.
 const MOST_STATEMENTS: usize = 20_000;
-
-/// The file that is read.
-#[derive(Clone, Copy)]
-pub(super) struct HostFile<'a> {
-    pub(super) text: &'a str,
-    pub(super) module: &'a Module,
-    pub(super) constants: &'a Constants,
-    pub(super) kernels: &'a BTreeMap<String, Kernel>,
-}
 
 /// A host function that was read.
 pub(super) struct HostReading {

@@ -50,6 +50,16 @@ pub(super) fn kernels(module: &Module) -> BTreeMap<String, Kernel> {
     functions.map(|function| (function.name.clone(), kernel(module, function))).collect()
 }
 
+/// The kernel that a call launches: `kernel[grid](…)`.
+pub(super) fn launched<'a>(
+    kernels: &'a BTreeMap<String, Kernel>,
+    call: &Call,
+) -> Option<&'a Kernel> {
+    let ExpressionKind::Subscript { value, .. } = &call.function.kind else { return None };
+    let ExpressionKind::Name(name) = &value.kind else { return None };
+    kernels.get(name)
+}
+
 /// Whether a function has the decorator `@triton.jit`, with or without arguments.
 pub(super) fn is_jit(module: &Module, function: &Function) -> bool {
     function.decorators.iter().any(|decorator| decorator_name(module, decorator) == "triton.jit")

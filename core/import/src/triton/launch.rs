@@ -1,14 +1,12 @@
 //! `kernel[grid](…)`: arguments, constants, options and the grid of a launch.
 
-use std::collections::BTreeMap;
-
 use lightbench_cuda_source::SourceLocation;
 use lightbench_cuda_source::torch_wrapper::{
     ArgumentValue, Condition, ConstexprValue, Integer, LaunchArgument, Operator, Refusal, Step,
     TritonLaunch, Why, WrapperLaunch,
 };
 use lightbench_primitives::dtype::Dtype;
-use lightbench_python_source::{Call, Expression, ExpressionKind, Value as Literal};
+use lightbench_python_source::{Call, Expression, Value as Literal};
 
 use super::autotune::OPTIONS;
 use super::expressions::triton_name;
@@ -31,16 +29,6 @@ const WITHOUT_EFFECT: [&str; 8] = [
     "sanitize_overflow",
     "device",
 ];
-
-/// The kernel that a call launches: `kernel[grid](…)`.
-pub(super) fn launched<'a>(
-    kernels: &'a BTreeMap<String, Kernel>,
-    call: &Call,
-) -> Option<&'a Kernel> {
-    let ExpressionKind::Subscript { value, .. } = &call.function.kind else { return None };
-    let ExpressionKind::Name(name) = &value.kind else { return None };
-    kernels.get(name)
-}
 
 /// A launch whose arguments are evaluated.
 struct Arguments {

@@ -10,6 +10,7 @@
 mod autotune;
 mod calls;
 mod expressions;
+mod file;
 mod host;
 mod kernel;
 mod kernel_file;
@@ -23,9 +24,9 @@ use lightbench_cuda_source::torch_wrapper::{Refusal, TensorOrigin};
 use lightbench_primitives::dtype::Dtype;
 use lightbench_python_source::{Constants, ExpressionKind, Function, Module};
 
-use self::host::{HostFile, HostReading, read_host};
-use self::kernel::{is_jit, kernels, may_sum};
-use self::launch::launched;
+use self::file::HostFile;
+use self::host::{HostReading, read_host};
+use self::kernel::{is_jit, kernels, launched, may_sum};
 use crate::Imported;
 use crate::draft::Draft;
 use crate::error::ImportError;

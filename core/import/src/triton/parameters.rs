@@ -4,8 +4,8 @@ use lightbench_python_source::{
     Constants, Expression, ExpressionKind, Function, Parameter, ParameterKind, Value as Literal,
 };
 
-use super::host::HostFile;
-use super::launch::launched;
+use super::file::HostFile;
+use super::kernel::launched;
 use super::value::Value;
 
 /// What a caller gives for a parameter.
