@@ -5,6 +5,7 @@ mod kernel_bench;
 mod projects;
 mod python;
 mod refusals;
+mod solutions;
 mod triton;
 mod undefined;
 

@@ -132,6 +132,10 @@ impl Axes {
         match fact {
             Fact::Size { tensor, dimension } => match self.sizes.get(&(tensor, dimension))? {
                 Size::Axis(axis) => Some(self.axes.get(*axis)?.name.clone()),
+                // An operand of a larger formula.
+                Size::Given(text) if text.contains([' ', '+', '-', '*', '/', '%']) => {
+                    Some(format!("({text})"))
+                }
                 Size::Given(text) => Some(text.clone()),
                 Size::Literal(literal) => Some(literal.to_string()),
             },

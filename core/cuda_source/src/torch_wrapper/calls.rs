@@ -111,7 +111,9 @@ impl Reader<'_> {
             | "TORCH_CHECK_EQ"
             | "assert"
             | "TORCH_CHECK_VALUE"
-            | "TORCH_CHECK_TYPE" => {
+            | "TORCH_CHECK_TYPE"
+            | "TVM_FFI_CHECK"
+            | "TVM_FFI_ICHECK" => {
                 return self.check(text, node, arguments).map(Some);
             }
             "AT_ERROR" => return Err(text.refused(node, Why::AlwaysFails)),
@@ -134,7 +136,8 @@ impl Reader<'_> {
             | "fprintf"
             | "TORCH_WARN"
             | "AT_CUDA_KERNEL_LAUNCH_CHECK"
-            | "THCudaCheck" => {
+            | "THCudaCheck"
+            | "TVMFFIEnvGetStream" => {
                 self.note(text, node, NoteKind::HostOnly);
             }
             _ if name.ends_with("CUDA_CHECK") || name == "CHECK_CUDA_ERROR" => {

@@ -172,14 +172,21 @@ pub(super) fn type_text(source: &Source<'_>, node: Node<'_>) -> String {
     let written = part(node, "type").map_or("", |kind| source.node_text(kind));
     let mut name = one_line(written);
     name.retain(|letter| letter != ' ');
-    for namespace in ["torch::", "at::", "c10::", "std::"] {
+    for namespace in ["torch::", "at::", "c10::", "std::", "tvm::ffi::", "ffi::"] {
         name = name.replace(namespace, "");
     }
     name
 }
 
 pub(super) fn is_tensor(kind: &str) -> bool {
-    matches!(kind, "Tensor" | "optional<Tensor>" | "optional<constTensor>" | "OptionalTensorRef")
+    matches!(
+        kind,
+        "Tensor"
+            | "TensorView"
+            | "optional<Tensor>"
+            | "optional<constTensor>"
+            | "OptionalTensorRef"
+    )
 }
 
 /// The name of a parameter.

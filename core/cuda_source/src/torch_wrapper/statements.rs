@@ -87,6 +87,10 @@ impl Reader<'_> {
                 self.note(text, node, NoteKind::HostOnly);
                 Ok(())
             }
+            // `TVM_FFI_ICHECK(condition) << message`.
+            "binary_expression" if streams_into_check(text, node) => {
+                named(node).first().map_or(Ok(()), |check| self.expression_statement(text, *check))
+            }
             "comma_expression" => {
                 for part in named(node) {
                     self.expression_statement(text, part)?;
@@ -399,6 +403,13 @@ fn condition_value(clause: Node<'_>) -> Node<'_> {
 fn prints(text: Text<'_>, node: Node<'_>) -> bool {
     let words = text.of(node).trim_start();
     ["std::cout", "std::cerr", "cout", "cerr"].iter().any(|stream| words.starts_with(stream))
+}
+
+/// Whether an expression writes a message into a check of TVM FFI.
+fn streams_into_check(text: Text<'_>, node: Node<'_>) -> bool {
+    let is_shift = part(node, "operator").is_some_and(|operator| text.of(operator) == "<<");
+    let words = text.of(node).trim_start();
+    is_shift && ["TVM_FFI_CHECK", "TVM_FFI_ICHECK"].iter().any(|check| words.starts_with(check))
 }
 
 /// Whether a branch only prints, throws or returns.

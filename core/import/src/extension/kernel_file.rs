@@ -17,7 +17,7 @@ use crate::report::Report;
 use crate::ron::quoted;
 
 /// `kernels/NAME.cu`.
-pub(super) fn kernel(
+pub(crate) fn kernel(
     path: &Path,
     source: &ExtensionSource,
     interface: &Interface<'_>,

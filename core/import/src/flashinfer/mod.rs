@@ -130,7 +130,7 @@ pub(crate) fn import(task: &Task) -> Result<Imported, ImportError> {
     draft.kernels.extend(starter(&draft.manifest));
     tell(task, &draft, &mut report);
     for (file, solution) in &task.solutions {
-        solution::report_solution(file, solution, &definition.name, &mut report)?;
+        solution::carry_over(file, solution, &values, &mut draft, &mut report)?;
     }
     Ok(Imported { draft, report })
 }

@@ -18,8 +18,8 @@ use super::value::{ElementType, Sizes, Value, View, selected};
 const MOST_STATEMENTS: usize = 20_000;
 
 /// A host function that was read.
-pub(super) struct HostReading {
-    pub(super) wrapper: Wrapper,
+pub(crate) struct HostReading {
+    pub(crate) wrapper: Wrapper,
     /// Tuning parameters of the launch block with their values, the first of which is the default.
     pub(super) tuned: Vec<(String, Vec<i128>)>,
     /// Choices that depend on the device, with their lines.
@@ -30,10 +30,21 @@ pub(super) struct HostReading {
     pub(super) defaults: Vec<String>,
 }
 
+/// What the caller knows about parameters, which a task states.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownInputs {
+    /// The dtype of tensors for which nothing else states one.
+    pub(crate) dtype: Option<Dtype>,
+    /// Tensors by the name of the parameter, with their number of dimensions.
+    pub(crate) tensors: BTreeMap<String, (Dtype, usize)>,
+    /// Numbers by the name of the parameter.
+    pub(crate) numbers: BTreeMap<String, Dtype>,
+}
+
 /// The execution of one host function.
 pub(super) struct Host<'a> {
     pub(super) file: HostFile<'a>,
-    pub(super) dtype: Option<Dtype>,
+    known: &'a KnownInputs,
     pub(super) names: BTreeMap<String, Value>,
     pub(super) read: HostReading,
     /// Functions that are being followed.
@@ -52,7 +63,7 @@ pub(super) fn read_host(
     file: HostFile<'_>,
     function: &Function,
     skipped: usize,
-    dtype: Option<Dtype>,
+    known: &KnownInputs,
 ) -> Result<HostReading, Refusal> {
     let line = function.body.first().map_or(1, |first| first.line);
     let wrapper = Wrapper {
@@ -75,7 +86,7 @@ pub(super) fn read_host(
         equal_by_name: Vec::new(),
         defaults: Vec::new(),
     };
-    let mut host = Host { file, dtype, names: BTreeMap::new(), read, depth: 0, statements: 0 };
+    let mut host = Host { file, known, names: BTreeMap::new(), read, depth: 0, statements: 0 };
     for parameter in function.parameters.iter().skip(skipped) {
         let value = host.received(function, parameter);
         host.names.insert(parameter.name.clone(), value);
@@ -101,7 +112,15 @@ impl Host<'_> {
         parameter: &lightbench_python_source::Parameter,
     ) -> Value {
         let position = self.read.wrapper.parameters.len();
-        let (kind, value) = match given(self.file, function, parameter) {
+        let stated = self.known.tensors.get(&parameter.name);
+        let number = self.known.numbers.get(&parameter.name);
+        let given = match (stated, number) {
+            (Some(_), _) => Given::Tensor,
+            (None, Some(dtype)) if dtype.is_float() => Given::Real(None),
+            (None, Some(_)) => Given::Integer,
+            (None, None) => given(self.file, function, parameter),
+        };
+        let (kind, value) = match given {
             Given::Unused => return Value::None,
             Given::Default(value) => {
                 self.read.defaults.push(parameter.name.clone());
@@ -112,8 +131,8 @@ impl Host<'_> {
                 self.read.wrapper.tensors.push(WrapperTensor {
                     name: parameter.name.clone(),
                     origin: TensorOrigin::Parameter(position),
-                    dtype: self.dtype,
-                    rank: None,
+                    dtype: stated.map(|(dtype, _)| *dtype).or(self.known.dtype),
+                    rank: stated.map(|(_, rank)| *rank),
                 });
                 (ParameterKind::Tensor(tensor), Value::Tensor(View::whole(tensor)))
             }

@@ -15,7 +15,7 @@ use crate::input::InputFile;
 use crate::ron::quoted;
 
 /// `kernels/NAME.py`.
-pub(super) fn kernel(
+pub(crate) fn kernel(
     file: &InputFile,
     reading: &HostReading,
     interface: &Interface<'_>,

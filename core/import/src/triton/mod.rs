@@ -13,7 +13,7 @@ mod expressions;
 mod file;
 mod host;
 mod kernel;
-mod kernel_file;
+pub(crate) mod kernel_file;
 mod launch;
 mod parameters;
 mod value;
@@ -25,7 +25,8 @@ use lightbench_primitives::dtype::Dtype;
 use lightbench_python_source::{Constants, ExpressionKind, Function, Module};
 
 use self::file::HostFile;
-use self::host::{HostReading, read_host};
+use self::host::read_host;
+pub(crate) use self::host::{HostReading, KnownInputs};
 use self::kernel::{is_jit, kernels, launched, may_sum};
 use crate::Imported;
 use crate::draft::Draft;
@@ -98,6 +99,29 @@ pub(crate) fn import(
     Ok(Imported { draft, report })
 }
 
+/// Reads one function of a Triton file as host function.
+///
+/// # Errors
+///
+/// In words, why the text has no such function, or a launch block cannot express it.
+pub(crate) fn read_function(
+    text: &str,
+    name: &str,
+    known: &KnownInputs,
+) -> Result<HostReading, String> {
+    let module = Module::parse(text).map_err(|error| error.to_string())?;
+    let constants = Constants::new(&module);
+    let kernels = kernels(&module);
+    let source = HostFile { text, module: &module, constants: &constants, kernels: &kernels };
+    let function = module.function(name);
+    let function = function.ok_or_else(|| format!("no function `{name}`"))?;
+    let mut reading = read_host(source, function, 0, known).map_err(|refusal| {
+        format!("line {}: {}: `{}`", refusal.place.line, refusal.why, refusal.found)
+    })?;
+    name_tensors(&mut reading);
+    Ok(reading)
+}
+
 /// The first host function that can be read; the others are listed.
 fn choose(
     file: &InputFile,
@@ -105,6 +129,7 @@ fn choose(
     dtype: Option<Dtype>,
     report: &mut Report,
 ) -> Result<HostReading, ImportError> {
+    let known = KnownInputs { dtype, ..KnownInputs::default() };
     let candidates = host_functions(source);
     let mut chosen: Option<HostReading> = None;
     let mut refused: Vec<(String, Refusal)> = Vec::new();
@@ -116,7 +141,7 @@ fn choose(
             );
             continue;
         }
-        match read_host(source, candidate.function, candidate.skipped, dtype) {
+        match read_host(source, candidate.function, candidate.skipped, &known) {
             Ok(mut reading) => {
                 reading.wrapper.name.clone_from(&candidate.name);
                 chosen = Some(reading);
