@@ -44,9 +44,14 @@ fn traces_and_tasks_are_told_apart() {
 
 #[cfg(target_os = "linux")]
 fn run(bench: &Bench, project: &str) -> Said {
-    let words = ["run", project, "--kernel", "naive", "--device", "virtual:h200", "--no-times"];
+    run_kernel(bench, project, "naive", "/usr/bin/python3".as_ref())
+}
+
+#[cfg(target_os = "linux")]
+fn run_kernel(bench: &Bench, project: &str, kernel: &str, python: &std::ffi::OsStr) -> Said {
+    let words = ["run", project, "--kernel", kernel, "--device", "virtual:h200", "--no-times"];
     let mut command = bench.command(&words);
-    command.env("LIGHTBENCH_PYTHON", "/usr/bin/python3");
+    command.env("LIGHTBENCH_PYTHON", python);
     Said::from(command.output().unwrap())
 }
 
@@ -65,6 +70,10 @@ fn a_starter_is_unwritten_and_a_written_one_passes() {
     let body = "if (i < rows * 48) y[i] = __float2bfloat16(__bfloat162float(x[i]) * scale[i / 48] + bias);";
     fs::write(&kernel, text.replace("(void)i;", body)).unwrap();
     run(&bench, "scale_rows_h4_d48").expect(0, &["naive is correct"]);
+    for kernel in ["scale_rows_torch", "scale_rows_tvm"] {
+        let said = run_kernel(&bench, "scale_rows_h4_d48", kernel, "/usr/bin/python3".as_ref());
+        said.expect(0, &[&format!("{kernel} is correct")]);
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -120,9 +129,9 @@ fn triton_files_become_verdicts() {
         let file = format!("tasks/triton/{name}.py");
         let reference = format!("tasks/triton/{name}_reference.py");
         bench.run(&["import", &file, "--reference", &reference]).expect(0, &["from a Triton file"]);
-        let words = ["run", name, "--device", "virtual:h200", "--no-times"];
-        let mut command = bench.command(&words);
-        command.env("LIGHTBENCH_PYTHON", &python);
-        Said::from(command.output().unwrap()).expect(0, &[&format!("{name} is correct")]);
+        run_kernel(&bench, name, name, &python).expect(0, &[&format!("{name} is correct")]);
     }
+    bench.run(&["import", "tasks/scale_rows"]).expect(0, &["kernels/scale_rows_triton.py"]);
+    let kernel = "scale_rows_triton";
+    run_kernel(&bench, "scale_rows_h4_d48", kernel, &python).expect(0, &["is correct"]);
 }
