@@ -93,8 +93,7 @@ impl Axes {
                 let dimension = self.dimension(tensor, dimension)?;
                 match self.sizes.get(&(tensor, dimension))? {
                     Size::Literal(literal) => Some(Integer::Literal(*literal)),
-                    Size::Given(_) => Some(Integer::Fact(Fact::Size { tensor, dimension })),
-                    size @ Size::Axis(_) => {
+                    size @ (Size::Axis(_) | Size::Given(_)) => {
                         let first = self.sizes.iter().find(|(_, other)| *other == size)?;
                         let ((tensor, dimension), _) = first;
                         let fact = Fact::Size { tensor: *tensor, dimension: *dimension };
