@@ -258,9 +258,18 @@ impl Checks {
 
     /// Names a check that was not done, once.
     pub(super) fn add_not_checked(&mut self, what: &str) {
-        if !self.not_checked.iter().any(|known| known == what) {
-            self.not_checked.push(what.to_owned());
-        }
+        add_once(&mut self.not_checked, what);
+    }
+
+    /// Names behaviour that CUDA does not promise, once.
+    pub(super) fn add_note(&mut self, note: &str) {
+        add_once(&mut self.notes, note);
+    }
+}
+
+fn add_once(texts: &mut Vec<String>, text: &str) {
+    if !texts.iter().any(|known| known == text) {
+        texts.push(text.to_owned());
     }
 }
 

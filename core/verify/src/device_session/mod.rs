@@ -19,6 +19,7 @@ mod sampling;
 mod session;
 mod steps;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -165,8 +166,8 @@ pub struct RunReport {
     pub counted: Vec<LaunchCounts>,
     /// What the kernels printed, the beginning.
     pub printed: String,
-    /// Accesses that the idiom of CUDA accepts and the memory model does not.
-    pub accepted: usize,
+    /// Accesses that the idiom of CUDA accepts and the memory model does not: how many by each rule of `docs/races.md`.
+    pub accepted: BTreeMap<u8, usize>,
     /// Instructions of strong reads to which the memory model permits an older value than the newest, in all launches.
     pub stale_reads: usize,
     /// Checks that were not done.

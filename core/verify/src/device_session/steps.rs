@@ -25,7 +25,7 @@ use crate::program::{ArgumentCase, ConstantCase, LaunchStep, LibraryStep, Progra
 pub(super) struct Trace {
     pub(super) faults: Vec<LaunchFault>,
     pub(super) printed: String,
-    pub(super) accepted: usize,
+    pub(super) accepted: BTreeMap<u8, usize>,
     pub(super) stale_reads: usize,
     pub(super) not_checked: Vec<&'static str>,
     pub(super) warp_instructions: Option<u64>,
@@ -278,7 +278,9 @@ impl Trace {
         self.faults.extend(outcome.faults);
         let room = PRINTED_BYTES.saturating_sub(self.printed.len());
         self.printed.extend(outcome.printed.chars().take(room));
-        self.accepted += outcome.accepted.len();
+        for accepted in &outcome.accepted {
+            *self.accepted.entry(accepted.rule).or_default() += 1;
+        }
         self.stale_reads += outcome.stale_reads;
         for unchecked in outcome.not_checked {
             if !self.not_checked.contains(&unchecked) {

@@ -52,6 +52,7 @@ impl Verification<'_> {
         slowest: Cost,
     ) -> Result<(), Stop> {
         let told = (self.checks.worst_error, self.checks.accepted_races);
+        let notes = self.checks.notes.len();
         let found = self.timed(Step::HeldOut, None, |this| {
             let Some(attempt) = attempt else {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
@@ -66,6 +67,7 @@ impl Verification<'_> {
             Ok(())
         });
         (self.checks.worst_error, self.checks.accepted_races) = told;
+        self.checks.notes.truncate(notes);
         match found {
             Ok(()) => {
                 self.checks.held_out += 1;

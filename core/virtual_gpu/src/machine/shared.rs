@@ -30,7 +30,7 @@ pub(super) struct SharedLayout {
     /// Static shared memory in bytes.
     pub(super) fixed_bytes: u32,
     pub(super) bytes: u32,
-    /// Whether the kernel is one that Triton generated, by the name of its shared memory.
+    /// Whether the kernel is one that Triton generated, by the name of its shared memory and the compiler.
     pub(super) is_of_triton: bool,
 }
 
@@ -79,8 +79,8 @@ impl SharedLayout {
         }
         layout.bytes = end as u32;
         let is_triton = |name: &str| name.split('$').next() == Some(TRITON_SHARED);
-        layout.is_of_triton =
-            matches!(layout.variables.as_slice(), [only] if is_triton(&only.name));
+        layout.is_of_triton = !module.is_from_cuda
+            && matches!(layout.variables.as_slice(), [only] if is_triton(&only.name));
         Some(layout)
     }
 

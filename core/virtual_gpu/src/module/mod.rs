@@ -66,6 +66,8 @@ pub struct Module {
     pub version: (u32, u32),
     /// The targets of the text: `sm_90a`, `debug`.
     pub targets: Vec<String>,
+    /// Whether the text has the heading of NVIDIA's compilers of CUDA C++.
+    pub(super) is_from_cuda: bool,
     /// Functions, with or without a body.
     pub functions: Vec<Function>,
     /// Variables of module scope.

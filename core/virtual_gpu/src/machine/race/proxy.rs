@@ -1,6 +1,7 @@
-//! Asynchronous accesses of shared memory: reads observe a generic write only behind a proxy fence (rule 29), and last
-//! until a wait completes them (rule 30); writes follow a generic access only behind a proxy fence (rule 39).
+//! Asynchronous accesses of shared memory: reads observe a generic write only behind a proxy fence (rules 29 and 44), and
+//! last until a wait completes them (rule 30); writes follow a generic access only behind a proxy fence (rule 39).
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::super::super::isa::barrier::Proxy;
@@ -22,6 +23,9 @@ use super::shadow::{EARLIER, Entry, PackedAccess, Record, Strength, WORD};
 
 /// The rule of `docs/races.md` by which the idiom mode accepts an asynchronous write after a generic access.
 const OVERWRITE_RULE: u8 = 39;
+
+/// The rule by which it accepts an asynchronous read of what a `cp.async` of a Triton kernel wrote.
+const TRITON_COPY_RULE: u8 = 44;
 
 /// The fences of a thread that are recorded one by one.
 const MOST_OF_A_THREAD: usize = 8;
@@ -119,13 +123,28 @@ impl Worker<'_, '_> {
     pub(in super::super) fn race_asynchronous_read(&mut self, part: &Part<'_>) {
         let spaces = Spaces { global: 0, shared: part.mask, local: 0 };
         self.race_load(part, Ordering::Weak, &spaces);
+        let is_lenient = self.launch.races.as_ref().is_some_and(|races| races.lenient);
+        let accepts_copies = is_lenient && self.launch.shared.is_of_triton;
+        let ops = &self.launch.program.ops;
+        let is_copy = |write: &Record| {
+            let op = ops.get(write.access.pc() as usize);
+            op.is_some_and(|op| matches!(op.code, Code::CopyAsync(_)))
+        };
+        let accepted = Cell::new(false);
         self.check_last_writes(part, |write, block, me| {
             let BlockRaces { order, proxy_fences, .. } = block;
             let is_generic = write.access.strength() != Strength::Bulk;
             let is_ordered = order.before(write, write.thread, me);
-            (is_generic && is_ordered && !proxy_fences.separate(order, write, me))
-                .then_some(WITHOUT_FENCE)
+            if !is_generic || !is_ordered || proxy_fences.separate(order, write, me) {
+                return None;
+            }
+            let accepts = accepts_copies && is_copy(write);
+            accepted.set(accepted.get() | accepts);
+            (!accepts).then_some(WITHOUT_FENCE)
         });
+        if accepted.get() {
+            self.launch.accept(TRITON_COPY_RULE, part.pc);
+        }
     }
 
     /// Checks an asynchronous write that a thread issues, against the earlier generic accesses to the bytes (rule 39).
