@@ -62,6 +62,16 @@ pub struct TritonOutput {
     pub launch: TritonLaunch,
 }
 
+impl TritonOutput {
+    /// Declares PTX 8.6 where the code has bulk copies to `.shared::cta`, which came with that version (PTX ISA,
+    /// "cp.async.bulk"): Triton generates them for the older version of [`ptx_version`] too.
+    pub(super) fn declare_version(&mut self) {
+        if self.ptx.contains(".shared::cta.global") {
+            self.ptx = self.ptx.replacen(".version 8.4\n", ".version 8.6\n", 1);
+        }
+    }
+}
+
 /// What Triton decides about the launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TritonLaunch {

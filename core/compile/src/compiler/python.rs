@@ -172,8 +172,9 @@ fn generate(
     let reply = reply.map_err(|error| from_python(error, limit))?;
     let unexpected = |error: serde_json::Error| TritonError::Answer(error.to_string());
     match serde_json::from_value(reply.value).map_err(unexpected)? {
-        Answer::Compiled(output) => {
+        Answer::Compiled(mut output) => {
             check(&output.launch, call).map_err(CompileError::Rejected)?;
+            output.declare_version();
             Ok(output)
         }
         Answer::Rejected { rejected } => {
