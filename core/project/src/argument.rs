@@ -66,9 +66,7 @@ impl ValueArgument {
         match self.value(environment) {
             Ok(_) => true,
             // Expressions that need a device are evaluated once a device is known.
-            Err(ValueError::Formula(error)) if matches!(error.reason, Reason::NoValue { .. }) => {
-                true
-            }
+            Err(ValueError::Formula(error)) if error.reason.lacks_value() => true,
             Err(ValueError::Formula(error)) => {
                 findings.expression(at, 0, &error);
                 false

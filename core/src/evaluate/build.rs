@@ -541,7 +541,8 @@ mod tests {
             | Reason::DecimalHere
             | Reason::RealFunctionHere { .. }
             | Reason::WrongKind { .. }
-            | Reason::NoValue { .. } => false,
+            | Reason::NoValue { .. }
+            | Reason::NoOccupancy { .. } => false,
         }
     }
 

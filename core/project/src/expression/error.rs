@@ -86,9 +86,16 @@ pub enum Reason {
     OutOfDomain { function: &'static str, value: String },
     #[error("`{name}` has no value here")]
     NoValue { name: String },
+    #[error("the blocks of `{kernel}` that fit on a multiprocessor are unknown")]
+    NoOccupancy { kernel: String },
 }
 
 impl Reason {
+    /// Whether the formula lacks a value that a device or a compiled kernel can still give.
+    pub const fn lacks_value(&self) -> bool {
+        matches!(self, Self::NoValue { .. } | Self::NoOccupancy { .. })
+    }
+
     /// The expected text.
     pub fn expected(&self) -> String {
         match self {
@@ -123,6 +130,10 @@ impl Reason {
             Self::BadExponent { .. } => "an exponent from 0 to 127".to_owned(),
             Self::OutOfDomain { .. } => "a larger argument".to_owned(),
             Self::NoValue { .. } => "a device that states the value".to_owned(),
+            Self::NoOccupancy { .. } => {
+                "the kernel's registers, which the assembler counts; `lightbench doctor --fetch assembler` installs it"
+                    .to_owned()
+            }
         }
     }
 
@@ -157,7 +168,8 @@ impl Reason {
             | Self::Overflow { .. }
             | Self::BadExponent { .. }
             | Self::OutOfDomain { .. }
-            | Self::NoValue { .. } => None,
+            | Self::NoValue { .. }
+            | Self::NoOccupancy { .. } => None,
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Evaluates expressions: checked integers, conditions, and floating point for work formulas.
 
-use super::{
-    Binary, Expression, ExpressionError, Function, MAX_ACTIVE_BLOCKS, Node, NodeKind, Reason, Unary,
-};
+use super::{Binary, Expression, ExpressionError, Function, Node, NodeKind, Reason, Unary};
 
 /// The values of names.
 pub trait Values {
@@ -251,7 +249,7 @@ fn call_real(function: Function, arguments: &[f64]) -> Result<f64, Reason> {
 fn active_blocks(kernel: &str, values: &dyn Values) -> Result<i128, Reason> {
     values
         .max_active_blocks(kernel)
-        .ok_or_else(|| Reason::NoValue { name: format!("{MAX_ACTIVE_BLOCKS}(\"{kernel}\")") })
+        .ok_or_else(|| Reason::NoOccupancy { kernel: kernel.to_owned() })
 }
 
 fn overflow(left: i128, operator: Binary, right: i128) -> Reason {

@@ -131,7 +131,7 @@ pub enum PlanError {
 impl PlanError {
     /// Whether the number is known once a device and its occupancy are.
     pub fn needs_device(&self) -> bool {
-        matches!(self, Self::Expression { error, .. } if matches!(error.reason, Reason::NoValue { .. }))
+        matches!(self, Self::Expression { error, .. } if error.reason.lacks_value())
     }
 }
 
@@ -189,7 +189,7 @@ impl Launch {
             match condition.condition(environment) {
                 Ok(true) => {}
                 Ok(false) => return Ok(Some(condition)),
-                Err(ExpressionError { reason: Reason::NoValue { .. }, .. }) => {}
+                Err(error) if error.reason.lacks_value() => {}
                 Err(error) => {
                     return Err(PlanError::Expression { text: condition.text().to_owned(), error });
                 }

@@ -47,6 +47,7 @@ fn not_supported(error: &FactsError) -> Option<String> {
             Some(error.to_string())
         }
         FactsError::Compile(error @ CompileError::LibraryMissing { .. }) => Some(error.to_string()),
+        FactsError::Plan(error) if error.needs_device() => Some(error.to_string()),
         FactsError::Compile(_)
         | FactsError::Plan(_)
         | FactsError::Include(_)
