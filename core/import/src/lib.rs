@@ -24,6 +24,7 @@ mod ron;
 mod starter;
 mod triton;
 mod undefined;
+mod wrapper;
 mod write;
 
 #[cfg(test)]

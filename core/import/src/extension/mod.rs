@@ -4,10 +4,7 @@
 //!  sources (the CUDA text, the exported functions) ──► torch_wrapper ──► interface (roles, names) ──► project, kernel file
 //! ```
 
-pub(crate) mod interface;
 pub(crate) mod kernel_file;
-pub(crate) mod reference;
-pub(crate) mod sizes;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -16,19 +13,16 @@ use std::path::Path;
 use lightbench_cuda_source::torch_wrapper::{Known, Refusal, Wrapper, read_wrapper, wrappers};
 use lightbench_cuda_source::{Source, normalised, syntax};
 use lightbench_primitives::dtype::Dtype;
-use lightbench_project::manifest::{
-    ComparatorWritten, OperationKind, RoleWritten, ScalarDomainWritten,
-};
 
-use self::interface::{Interface, Role};
 pub(crate) use self::sources::{ExtensionSource, is_extension};
 use crate::Imported;
-use crate::draft::{Draft, axis, expression, operation, scalar, tensor};
+use crate::draft::Draft;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::input::InputFile;
-use crate::report::{Place, Report};
-use crate::starter::elements;
+use crate::report::Report;
+use crate::wrapper::interface::Interface;
+use crate::wrapper::{Sums, define, reference, sizes, tell};
 
 /// Computes the project of an extension. `reference` is the file that the user names as reference.
 pub(crate) fn import(
@@ -46,7 +40,7 @@ pub(crate) fn import(
     let reference = reference::text(reference, &interface, &mut report)?;
     let mut draft = Draft::new(&stem, &wrapper.name, reference);
     draft.manifest.summary = format!("The function {} of a PyTorch extension.", wrapper.name);
-    define(&mut draft, &interface, Sums::of(&source.cuda), &mut report)?;
+    define(&mut draft, &interface, sums(&source.cuda), &mut report)?;
     let workloads = sizes::workloads(&file.path, &interface)?;
     draft.manifest.workloads = workloads.list;
     draft.kernels.push(kernel_file::kernel(
@@ -160,136 +154,16 @@ fn located(source: &ExtensionSource, refusal: &Refusal) -> String {
     )
 }
 
-/// Whether an element of a result can be a sum of several numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sums {
-    /// No code has a loop or exchanges values between threads.
-    None,
-    Possible,
-}
-
-impl Sums {
-    fn of(cuda: &str) -> Self {
-        let Ok(source) = Source::parse(cuda) else { return Self::Possible };
-        let loops = ["for_statement", "while_statement", "do_statement"];
-        let exchanges = ["__shfl", "__reduce", "atomic"];
-        let names = syntax::all(source.root(), &["identifier"]);
-        let mut names = names.into_iter().map(|name| source.node_text(name));
-        let has_exchange =
-            names.any(|name| exchanges.iter().any(|prefix| name.starts_with(prefix)));
-        match has_exchange || !syntax::all(source.root(), &loops).is_empty() {
-            true => Self::Possible,
-            false => Self::None,
-        }
-    }
-}
-
-/// Axes, scalars, tensors, arguments and work.
-pub(crate) fn define(
-    draft: &mut Draft,
-    interface: &Interface<'_>,
-    sums: Sums,
-    report: &mut Report,
-) -> Result<(), ImportError> {
-    let manifest = &mut draft.manifest;
-    for own in &interface.axes.axes {
-        let mut written = axis(&own.name);
-        written.min = i64::try_from(own.min).unwrap_or(1);
-        written.max = own.max.and_then(|max| i64::try_from(max).ok()).unwrap_or(written.max);
-        written.multiple_of = i64::try_from(own.multiple_of).unwrap_or(1);
-        manifest.axes.push(written);
-    }
-    for own in &interface.scalars {
-        let mut written = scalar(&own.name, own.dtype, own.value);
-        if own.is_fixed {
-            written.domain = ScalarDomainWritten::Fixed;
-        }
-        manifest.scalars.push(written);
-    }
-    for (index, own) in interface.tensors.iter().enumerate() {
-        let role = match own.role {
-            Role::Input => RoleWritten::Input,
-            Role::Output => RoleWritten::Output,
-            Role::Inout => RoleWritten::Inout,
-            Role::Scratch => continue,
-        };
-        let shape = interface.shape(index).into_iter().map(expression).collect();
-        let mut written = tensor(&own.name, own.dtype, shape, role);
-        if own.role != Role::Input {
-            written.compare = Some(if own.dtype.is_float() {
-                let terms = match sums {
-                    Sums::None => "1".to_owned(),
-                    Sums::Possible => interface.terms(index),
-                };
-                report.confirm_terms(&own.name, &terms);
-                ComparatorWritten::Elementwise { terms: expression(terms), factor: 4.0, rms: true }
-            } else {
-                ComparatorWritten::IntegerExact
-            });
-        }
-        manifest.tensors.push(written);
-    }
-    manifest.arguments = interface.arguments();
-    let outputs = manifest.tensors.iter().filter(|tensor| tensor.role != RoleWritten::Input);
-    let Some(output) = outputs.max_by_key(|tensor| tensor.shape.len()) else {
-        return Err(ImportError::new(
-            Path::new(&manifest.name),
-            "",
-            "no output: the function returns nothing, and no kernel writes to its tensors",
-            "a returned tensor, or a pointer that a kernel writes to",
-        ));
-    };
-    let kind =
-        if output.dtype.is_float() { OperationKind::Arithmetic } else { OperationKind::Integer };
-    let text = format!(
-        "one operation for each element of `{}`; write the operations that every kernel needs",
-        output.name
-    );
-    manifest.work.operations = vec![operation(kind, elements(output))];
-    report.confirm("work", Place::Work, text);
-    Ok(())
-}
-
-/// What was carried over and what was left out.
-pub(crate) fn tell(
-    draft: &Draft,
-    wrapper: &Wrapper,
-    dropped: &[String],
-    interface: &Interface<'_>,
-    report: &mut Report,
-) {
-    let manifest = &draft.manifest;
-    let counts = [
-        (manifest.axes.len(), "axes"),
-        (manifest.tensors.len(), "tensors"),
-        (manifest.scalars.len(), "scalars"),
-        (interface.launches(), "launches"),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
-    report.carried.insert(0, counts.join(", "));
-    report.confirm(
-        "workloads",
-        Place::Workloads,
-        "the file states no sizes; these are chosen, and fit its checks and its launches",
-    );
-    if !wrapper.other_dtypes.is_empty() {
-        let names: Vec<&str> = wrapper.other_dtypes.iter().map(|dtype| dtype.name()).collect();
-        report.leave_out(
-            format!("the cases {} of the dispatch", names.join(", ")),
-            "a project has one dtype for each tensor; import again with `--dtype` for another",
-        );
-    }
-    for condition in dropped {
-        report.leave_out(
-            format!("the check `{condition}`"),
-            "no chosen workload satisfies it; write sizes that do",
-        );
-    }
-    for note in &wrapper.notes {
-        let text = format!("`{}`", note.found);
-        if !report.left_out.iter().any(|part| part.what == text) {
-            report.leave_out(text, note.kind.words());
-        }
+/// Whether an element of a result of this device code can be a sum of several numbers.
+fn sums(cuda: &str) -> Sums {
+    let Ok(source) = Source::parse(cuda) else { return Sums::Possible };
+    let loops = ["for_statement", "while_statement", "do_statement"];
+    let exchanges = ["__shfl", "__reduce", "atomic"];
+    let names = syntax::all(source.root(), &["identifier"]);
+    let mut names = names.into_iter().map(|name| source.node_text(name));
+    let has_exchange = names.any(|name| exchanges.iter().any(|prefix| name.starts_with(prefix)));
+    match has_exchange || !syntax::all(source.root(), &loops).is_empty() {
+        true => Sums::Possible,
+        false => Sums::None,
     }
 }

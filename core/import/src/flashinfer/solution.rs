@@ -15,13 +15,13 @@ use super::values::Values;
 use crate::draft::{Draft, KernelFile};
 use crate::error::ImportError;
 use crate::extension::ExtensionSource;
-use crate::extension::interface::{Interface, ScalarSource};
 use crate::extension::kernel_file;
 use crate::input::InputFile;
 use crate::json::Json;
 use crate::names::{file_name, relative_path};
 use crate::report::Report;
 use crate::triton::{self, KnownInputs};
+use crate::wrapper::interface::{Interface, ScalarSource};
 
 /// A solution as its file states it.
 struct Solution {
@@ -348,7 +348,7 @@ fn check(interface: &Interface<'_>, manifest: &Manifest) -> Result<(), String> {
                 ));
             }
             Some(_) => {}
-            None if own.role == crate::extension::interface::Role::Scratch => {}
+            None if own.role == crate::wrapper::interface::Role::Scratch => {}
             None => return Err(format!("`{}` is no tensor of the definition", own.name)),
         }
     }

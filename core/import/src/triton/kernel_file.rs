@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use lightbench_cuda_source::torch_wrapper::{
-    ArgumentValue, ConstexprValue, Integer, LaunchArgument, Step, TritonLaunch, WrapperLaunch,
+    ArgumentValue, ConstexprValue, Integer, LaunchArgument, TritonLaunch, WrapperLaunch,
 };
 
 use super::host::HostReading;
 use crate::draft::KernelFile;
 use crate::error::ImportError;
-use crate::extension::interface::Interface;
-use crate::extension::kernel_file::{argument_text, extents, is_used, list, number, scratch};
 use crate::input::InputFile;
 use crate::ron::quoted;
+use crate::wrapper::interface::Interface;
+use crate::wrapper::launch_block::{LaunchBlock, PYTHON_STRING, argument_text, extents, list};
 
 /// `kernels/NAME.py`.
 pub(crate) fn kernel(
@@ -33,50 +33,20 @@ fn block(
     interface: &Interface<'_>,
     required: &[String],
 ) -> Result<String, ImportError> {
-    let mut text = String::from("\"\"\"@ lightbench(\n");
-    let mut line = |words: String| {
-        text.push_str(&words);
-        text.push('\n');
+    let tuned = reading.tuned.iter().map(|(name, values)| {
+        let values: Vec<String> = values.iter().map(i128::to_string).collect();
+        format!("{}: [{}]", quoted(name), values.join(", "))
+    });
+    let tuned: Vec<String> = tuned.collect();
+    let block = LaunchBlock {
+        path,
+        line_offset: 0,
+        delimiters: PYTHON_STRING,
+        parameters: (!tuned.is_empty()).then(|| format!("params: {{{}}}", tuned.join(", "))),
+        required,
+        flags: None,
     };
-    line(format!("    title: {},", quoted(&format!("The launches of {}", interface.wrapper.name))));
-    if !reading.tuned.is_empty() {
-        let tuned = reading.tuned.iter().map(|(name, values)| {
-            let values: Vec<String> = values.iter().map(i128::to_string).collect();
-            format!("{}: [{}]", quoted(name), values.join(", "))
-        });
-        line(format!("    params: {{{}}},", tuned.collect::<Vec<_>>().join(", ")));
-    }
-    if !required.is_empty() {
-        line(format!("    require: [{}],", list(required)));
-    }
-    let scratch = scratch(interface);
-    if !scratch.is_empty() {
-        line(format!("    scratch: [\n        {},\n    ],", scratch.join(",\n        ")));
-    }
-    line("    steps: [".to_owned());
-    for step in &interface.wrapper.steps {
-        match step {
-            Step::Fill { tensor, value } => {
-                let own = interface.tensors.get(*tensor);
-                if let Some(tensor) = own.filter(|tensor| is_used(interface, tensor)) {
-                    let (name, value) = (quoted(&tensor.name), number(*value, tensor.dtype));
-                    line(format!("        fill(buffer: {name}, value: {value}),"));
-                }
-            }
-            Step::Launch(launch) => {
-                let written = launch_text(interface, launch).ok_or_else(|| {
-                    let place = format!("line {}", launch.place.line);
-                    let found =
-                        format!("a launch of `{}` with sizes that have no formula", launch.kernel);
-                    ImportError::new(path, place, found, "sizes of tensors and integer parameters")
-                })?;
-                line(written);
-            }
-        }
-    }
-    line("    ],".to_owned());
-    line(") @\"\"\"".to_owned());
-    Ok(text)
+    block.text(interface, &launch_text)
 }
 
 fn launch_text(interface: &Interface<'_>, launch: &WrapperLaunch) -> Option<String> {

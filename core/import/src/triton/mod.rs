@@ -31,11 +31,11 @@ use self::kernel::{is_jit, kernels, launched, may_sum};
 use crate::Imported;
 use crate::draft::Draft;
 use crate::error::ImportError;
-use crate::extension::interface::Interface;
-use crate::extension::{Sums, define, reference, sizes, tell};
 use crate::format::Format;
 use crate::input::InputFile;
 use crate::report::{Place, Report};
+use crate::wrapper::interface::Interface;
+use crate::wrapper::{Sums, define, reference, sizes, tell};
 
 /// What a file of this format has.
 const EXPECTED: &str = "a Python file with a function that takes tensors, allocates, and launches kernels with `@triton.jit`, in a straight line";
