@@ -7,6 +7,7 @@ use tree_sitter::Node;
 use crate::source::Source;
 use crate::syntax::{children, named, part};
 
+use super::checks::compared_by;
 use super::description::NoteKind;
 use super::expressions::ceiling;
 use super::functions::{
@@ -103,12 +104,14 @@ impl Reader<'_> {
         name: &str,
         arguments: &[Node<'_>],
     ) -> Result<Option<Value>, Refusal> {
+        if let Some(symbol) = compared_by(name) {
+            return self.comparing_check(text, node, symbol, arguments).map(Some);
+        }
         match name {
             "TORCH_CHECK"
             | "AT_ASSERT"
             | "AT_ASSERTM"
             | "TORCH_INTERNAL_ASSERT"
-            | "TORCH_CHECK_EQ"
             | "assert"
             | "TORCH_CHECK_VALUE"
             | "TORCH_CHECK_TYPE"

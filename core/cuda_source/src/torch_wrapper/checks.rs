@@ -14,6 +14,34 @@ use super::refusal::{Refusal, Why};
 use super::text::Text;
 use super::value::Value;
 
+/// The comparison that a check has in its name: `TORCH_CHECK_EQ`, `TVM_FFI_ICHECK_LT`, `CHECK_GE`.
+pub(super) fn compared_by(name: &str) -> Option<&'static str> {
+    let (check, comparison) = name.rsplit_once('_')?;
+    if !["TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TVM_FFI_CHECK", "TVM_FFI_ICHECK", "CHECK"]
+        .contains(&check)
+    {
+        return None;
+    }
+    Some(match comparison {
+        "EQ" => "==",
+        "NE" => "!=",
+        "LT" => "<",
+        "LE" => "<=",
+        "GT" => ">",
+        "GE" => ">=",
+        _ => return None,
+    })
+}
+
+/// A condition that is not understood is a note, not a refusal: it computes nothing.
+fn understood(condition: Result<Condition, Refusal>) -> Result<Condition, Refusal> {
+    match condition {
+        Err(refusal @ Refusal { why: Why::TooLarge, .. }) => Err(refusal),
+        Err(_not_understood) => Ok(Condition::Unknown),
+        Ok(condition) => Ok(condition),
+    }
+}
+
 impl Reader<'_> {
     /// `TORCH_CHECK(condition, …)`.
     pub(super) fn check(
@@ -23,16 +51,31 @@ impl Reader<'_> {
         arguments: &[Node<'_>],
     ) -> Result<Value, Refusal> {
         if let Some(first) = arguments.first() {
-            // A condition that is not understood is a note, not a refusal: it computes nothing.
-            let condition = match self.value(text, *first) {
-                Ok(value) => self.condition_of(text, *first, value).unwrap_or(Condition::Unknown),
-                Err(Refusal { why: Why::TooLarge, place, found }) => {
-                    return Err(Refusal { why: Why::TooLarge, place, found });
-                }
-                Err(_not_understood) => Condition::Unknown,
-            };
-            self.assume(text, node, condition)?;
+            let condition = self
+                .value(text, *first)
+                .map(|value| self.condition_of(text, *first, value).unwrap_or(Condition::Unknown));
+            self.assume(text, node, understood(condition)?)?;
         }
+        Ok(Value::HostOnly)
+    }
+
+    /// `TORCH_CHECK_EQ(left, right)` and other checks whose name is the comparison.
+    pub(super) fn comparing_check(
+        &mut self,
+        text: Text<'_>,
+        node: Node<'_>,
+        symbol: &str,
+        arguments: &[Node<'_>],
+    ) -> Result<Value, Refusal> {
+        let [left, right, ..] = arguments else {
+            return Err(text.refused(node, Why::Syntax));
+        };
+        let condition = self.value(text, *left).and_then(|left| {
+            let right = self.value(text, *right)?;
+            let value = self.combined(text, node, symbol, left, right)?;
+            self.condition_of(text, node, value)
+        });
+        self.assume(text, node, understood(condition)?)?;
         Ok(Value::HostOnly)
     }
 

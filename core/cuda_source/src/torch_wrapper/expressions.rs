@@ -345,7 +345,7 @@ impl Reader<'_> {
         Err(unknown())
     }
 
-    /// `grid.x`.
+    /// `grid.x`, and `x->shape` of TVM FFI.
     fn field(&mut self, text: Text<'_>, node: Node<'_>) -> Result<Value, Refusal> {
         let unknown = || text.refused(node, Why::UnknownExpression);
         let argument = part(node, "argument").ok_or_else(unknown)?;
@@ -354,6 +354,7 @@ impl Reader<'_> {
             (Value::Extents([x, _, _]), "x") => Ok(Value::Integer(x)),
             (Value::Extents([_, y, _]), "y") => Ok(Value::Integer(y)),
             (Value::Extents([_, _, z]), "z") => Ok(Value::Integer(z)),
+            (Value::Tensor(view), "shape") => Ok(Value::Sizes(view)),
             (Value::HostOnly, _) => Ok(Value::HostOnly),
             _ => Err(unknown()),
         }

@@ -98,7 +98,7 @@ impl Reader<'_> {
         let same = || Ok(Value::Tensor(view.clone()));
         match method.name {
             "size" | "sym_size" | "stride" => self.size_method(method, view),
-            "sizes" | "sym_sizes" => Ok(Value::Sizes(view.clone())),
+            "sizes" | "sym_sizes" | "shape" => Ok(Value::Sizes(view.clone())),
             "dim" | "ndimension" | "ndim" => self.rank(method, view),
             "numel" | "nelement" => self
                 .elements(view)

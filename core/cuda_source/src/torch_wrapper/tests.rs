@@ -190,6 +190,30 @@ fn branches_on_the_dtype_are_a_dispatch() {
 }
 
 #[test]
+fn checks_named_after_their_comparison_are_read() {
+    for name in ["TORCH_CHECK", "TVM_FFI_ICHECK", "CHECK"] {
+        let text = "torch::Tensor f(torch::Tensor x, torch::Tensor w) {
+            NAME_EQ(x.dim(), 1); NAME_EQ(w.dim(), 1);
+            NAME_EQ(x.shape()[0], w->shape[0]) << \"sizes\"; NAME_LE(x.size(0), 1024);
+            auto y = at::empty_like(x);
+            int n = x.size(0);
+            add_k<<<1, n>>>(x.data_ptr<float>(), w.data_ptr<float>(), y.data_ptr<float>(), n);
+            return y;
+        }";
+        let text = text.replace("NAME", name);
+        let text = if name == "TVM_FFI_ICHECK" { text } else { text.replace(" << \"sizes\"", "") };
+        check(
+            &text,
+            "axes n..1024
+            in x f32 [n]
+            in w f32 [n]
+            out y f32 [n]
+            add_k [1, 1, 1] [n, 1, 1] 0 (x, w, y, n: i32)",
+        );
+    }
+}
+
+#[test]
 fn checks_become_limits_and_conditions() {
     check(
         "torch::Tensor f(torch::Tensor x, torch::Tensor w) {

@@ -71,8 +71,8 @@ pub(super) fn carry_over(
 
 impl Solution {
     fn read(file: &Path, value: &Json, definition: &Definition) -> Result<Self, ImportError> {
-        let name = text(file, value, "name")?;
-        let of = text(file, value, "definition")?;
+        let field = |key: &str| text(file, value, key, || key.to_owned());
+        let (name, of) = (field("name")?, field("definition")?);
         if of != definition.name {
             let expected = format!("a solution of `{}`", definition.name);
             return Err(ImportError::new(file, "definition", format!("`{of}`"), expected));
@@ -379,8 +379,8 @@ fn sources(file: &Path, value: &Json) -> Result<Vec<(String, String)>, ImportErr
             let expected = "paths that differ, and not only in case";
             return Err(ImportError::new(file, place, found, expected));
         }
-        let content = source.get("content").and_then(Json::text).unwrap_or_default();
-        found.push((path, content.to_owned()));
+        let content = text(file, source, "content", || format!("sources[{index}].content"))?;
+        found.push((path, content));
     }
     Ok(found)
 }
@@ -395,12 +395,18 @@ fn flags(options: &Json) -> Vec<String> {
     texts(options).into_iter().chain(by_compiler.flat_map(|(_, list)| texts(list))).collect()
 }
 
-fn text(file: &Path, value: &Json, key: &str) -> Result<String, ImportError> {
+/// The text of a key, which is not empty; `place` names it in the error.
+fn text(
+    file: &Path,
+    value: &Json,
+    key: &str,
+    place: impl FnOnce() -> String,
+) -> Result<String, ImportError> {
     match value.get(key) {
         Some(Json::Text(text)) if !text.is_empty() => Ok(text.clone()),
         other => {
             let found = other.map_or_else(|| "nothing".to_owned(), Json::described);
-            Err(ImportError::new(file, key, found, "a text"))
+            Err(ImportError::new(file, place(), found, "a text"))
         }
     }
 }

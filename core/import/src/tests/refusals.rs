@@ -159,6 +159,7 @@ fn solutions_are_refused_with_their_place() {
         "sources[1].path: the path `../scale.cu` contains `..`",
     );
     check("kernels/scale.cu", "MAIN.cpp", "sources[1].path: a second file `MAIN.cpp`");
+    check("\"content\"", "\"contents\"", "sources[0].content: nothing; expected a text");
     check(
         "scale_rows_h4_d48",
         "other",
