@@ -140,6 +140,11 @@ fn triton_files_become_verdicts() {
     } else {
         softmax.expect(0, &["softmax is correct"]);
     }
+    let log = "tasks/triton_parse/product.ndjson";
+    let reference = "tasks/triton_parse/product_reference.py";
+    bench.run(&["import", log, "--reference", reference]).expect(0, &["from a log of TritonParse"]);
+    run_kernel(&bench, "product_kernel", "product_kernel", &python)
+        .expect(0, &["product_kernel is correct"]);
     bench.run(&["import", "tasks/scale_rows"]).expect(0, &["kernels/scale_rows_triton.py"]);
     let kernel = "scale_rows_triton";
     run_kernel(&bench, "scale_rows_h4_d48", kernel, &python).expect(0, &["is correct"]);

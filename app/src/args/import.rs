@@ -37,7 +37,7 @@ pub struct Import {
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
 
-    /// For a PyTorch extension or a Triton file: the file with the reference, Python or CUDA.
+    /// For a PyTorch extension, a Triton file or a log of TritonParse: the file with the reference, Python or CUDA.
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     pub reference: Option<PathBuf>,
 
@@ -45,6 +45,11 @@ pub struct Import {
     /// [default: f32 where possible].
     #[arg(long, value_name = "DTYPE", conflicts_with = "project", value_parser = dtype)]
     pub dtype: Option<Dtype>,
+
+    /// For a log of TritonParse: the kernel, or the first digits of the hash of a compilation [default: the only kernel,
+    /// with the compilation that was launched most].
+    #[arg(long, value_name = "NAME", conflicts_with = "project")]
+    pub kernel: Option<String>,
 
     /// For traces: the author of the runs [default: the name of the file].
     #[arg(long, value_name = "NAME", conflicts_with = "into")]

@@ -30,7 +30,11 @@ pub fn run(session: &Session, arguments: &Import) -> Outcome {
 }
 
 fn written(arguments: &Import) -> Result<Written, ImportError> {
-    let options = Options { reference: arguments.reference.clone(), dtype: arguments.dtype };
+    let options = Options {
+        reference: arguments.reference.clone(),
+        dtype: arguments.dtype,
+        kernel: arguments.kernel.clone(),
+    };
     let imported = import::import_with(&arguments.file, &options)?;
     let folder = match &arguments.into {
         Some(folder) => folder.clone(),

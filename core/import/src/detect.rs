@@ -11,6 +11,7 @@ use crate::input::{Input, InputFile, InputKind, MAX_LINE};
 use crate::json::Json;
 use crate::kernel_bench::KernelBench;
 use crate::triton::is_triton;
+use crate::triton_parse::is_event;
 
 /// An input whose format is known.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub enum Detected {
     Extension(Box<InputFile>),
     /// A Python file with Triton kernels.
     Triton(Box<InputFile>),
+    /// A log of TritonParse.
+    TritonParse(Box<InputFile>),
     /// Traces of runs.
     Traces {
         /// The file.
@@ -31,7 +34,7 @@ pub enum Detected {
 }
 
 /// What an importable input looks like, for messages.
-const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON with `axes`, `inputs`, `outputs` and `reference`), a folder with one, a task of KernelBench (Python with `class Model` and `get_inputs`), a PyTorch extension (a `.cu` file with a host wrapper, or a `.py` file with `load_inline`), or a Python file with `@triton.jit` kernels and the function that launches them";
+const EXPECTED: &str = "a definition of FlashInfer-Bench or SOL-ExecBench (JSON with `axes`, `inputs`, `outputs` and `reference`), a folder with one, a task of KernelBench (Python with `class Model` and `get_inputs`), a PyTorch extension (a `.cu` file with a host wrapper, or a `.py` file with `load_inline`), a Python file with `@triton.jit` kernels and the function that launches them, or a log of TritonParse (`.ndjson`, `.ndjson.gz`)";
 
 /// Finds the format.
 ///
@@ -74,6 +77,9 @@ pub fn detect(input: &Input) -> Result<Detected, ImportError> {
 
 /// Formats of one file that is not JSON.
 fn detect_code(file: &InputFile) -> Result<Option<Detected>, ImportError> {
+    if file.name.contains(".ndjson") && has_events(&file.text) {
+        return Ok(Some(Detected::TritonParse(Box::new(file.clone()))));
+    }
     if file.name.ends_with('l') && is_trace(first_line(&file.text)) {
         return Ok(Some(Detected::Traces { file: file.path.clone() }));
     }
@@ -110,6 +116,10 @@ pub fn holds_traces(path: &Path) -> bool {
 
 fn first_line(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
+}
+
+fn has_events(text: &str) -> bool {
+    Json::read(Path::new(""), first_line(text)).is_ok_and(|event| is_event(&event))
 }
 
 fn is_trace(line: &str) -> bool {

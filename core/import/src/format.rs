@@ -13,6 +13,8 @@ pub enum Format {
     TorchExtension,
     /// A Python file with Triton kernels.
     Triton,
+    /// A log of TritonParse.
+    TritonParse,
 }
 
 impl Format {
@@ -25,6 +27,7 @@ impl Format {
             Self::KernelBench => "a task of KernelBench",
             Self::TorchExtension => "a PyTorch extension",
             Self::Triton => "a Triton file",
+            Self::TritonParse => "a log of TritonParse",
         }
     }
 
@@ -37,6 +40,7 @@ impl Format {
             Self::KernelBench => "kernelbench",
             Self::TorchExtension => "torch-extension",
             Self::Triton => "triton",
+            Self::TritonParse => "tritonparse",
         }
     }
 }

@@ -1,13 +1,17 @@
 //! Reads the files of an import within limits, without following links.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
 
 use crate::error::ImportError;
 
 /// Maximum size of a file, in bytes.
 pub(crate) const MAX_FILE: u64 = 64 << 20;
+/// Maximum size of a compressed file after unpacking, in bytes.
+const MAX_UNPACKED: u64 = 256 << 20;
 /// Maximum length of a line, in bytes.
 pub(crate) const MAX_LINE: usize = 16 << 20;
 /// Maximum number of files of a folder.
@@ -94,13 +98,12 @@ pub(crate) fn read_file(path: &Path) -> Result<InputFile, ImportError> {
     if !metadata.is_file() {
         return Err(ImportError::new(path, "", "not a regular file", "a regular file"));
     }
-    let mut bytes = Vec::new();
-    // One byte more than allowed distinguishes a file that is too large from one that just fits.
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
-    if bytes.len() as u64 > MAX_FILE {
-        let found = format!("{} bytes", metadata.len().max(MAX_FILE + 1));
-        return Err(ImportError::new(path, "", found, format!("at most {MAX_FILE} bytes")));
-    }
+    let is_compressed = path.extension().is_some_and(|extension| extension == "gz");
+    let bytes = if is_compressed {
+        read_at_most(path, MultiGzDecoder::new(file), MAX_UNPACKED)?
+    } else {
+        read_at_most(path, file, MAX_FILE)?
+    };
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         ImportError::new(path, format!("byte {at}"), "not UTF-8", "a text file in UTF-8")
@@ -108,6 +111,17 @@ pub(crate) fn read_file(path: &Path) -> Result<InputFile, ImportError> {
     check_lines(path, &text)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(InputFile { path: path.to_owned(), name, text })
+}
+
+fn read_at_most(path: &Path, source: impl Read, limit: u64) -> Result<Vec<u8>, ImportError> {
+    let mut bytes = Vec::new();
+    // One byte more than allowed distinguishes a text that is too large from one that just fits.
+    source.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
+    if bytes.len() as u64 > limit {
+        let found = format!("at least {} bytes", bytes.len());
+        return Err(ImportError::new(path, "", found, format!("at most {limit} bytes")));
+    }
+    Ok(bytes)
 }
 
 fn check_lines(path: &Path, text: &str) -> Result<(), ImportError> {

@@ -40,7 +40,16 @@ impl Json {
     /// As [`Json::read`].
     pub fn read_lines(file: &Path, text: &str) -> Result<Vec<Self>, ImportError> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        lines.map(|(at, line)| parse(line).map_err(|error| located(file, at, &error))).collect()
+        lines.map(|(index, line)| Self::read_line(file, index, line)).collect()
+    }
+
+    /// Reads one line of a file, after `index` others.
+    ///
+    /// # Errors
+    ///
+    /// As [`Json::read`].
+    pub fn read_line(file: &Path, index: usize, line: &str) -> Result<Self, ImportError> {
+        parse(line).map_err(|error| located(file, index, &error))
     }
 
     /// The value of a key of an object.

@@ -23,6 +23,7 @@ mod report;
 mod ron;
 mod starter;
 mod triton;
+mod triton_parse;
 mod undefined;
 mod wrapper;
 mod write;
@@ -63,6 +64,8 @@ pub struct Options {
     pub reference: Option<PathBuf>,
     /// The dtype to take where the input has several.
     pub dtype: Option<Dtype>,
+    /// The kernel to take where the input has several.
+    pub kernel: Option<String>,
 }
 
 /// Reads a file or a folder and computes the project that it describes.
@@ -91,6 +94,10 @@ pub fn import_with(path: &Path, options: &Options) -> Result<Imported, ImportErr
         Detected::Triton(file) => {
             let reference = options.reference.as_deref().map(input::read_file).transpose()?;
             triton::import(&file, reference.as_ref(), options.dtype)
+        }
+        Detected::TritonParse(file) => {
+            let reference = options.reference.as_deref().map(input::read_file).transpose()?;
+            triton_parse::import(&file, reference.as_ref(), options.kernel.as_deref())
         }
         Detected::Traces { file } => Err(ImportError::new(
             &file,

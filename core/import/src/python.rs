@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use lightbench_primitives::dtype::Dtype;
 use lightbench_project::written::NumberWritten;
 use lightbench_python_source::{
     Constants, Expression, ExpressionKind, Function, Module, Parameter, ParameterKind, SourceError,
@@ -140,4 +141,23 @@ pub(crate) fn number(default: &Expression) -> Option<NumberWritten> {
         Value::Float(value) => value.is_finite().then_some(NumberWritten::Real(value)),
         Value::Text(_) | Value::None | Value::Tuple(_) | Value::List(_) => None,
     }
+}
+
+/// The dtype that PyTorch calls by this name, without `torch.`.
+pub(crate) fn torch_dtype(name: &str) -> Option<Dtype> {
+    Some(match name {
+        "float64" | "double" => Dtype::F64,
+        "float32" | "float" => Dtype::F32,
+        "float16" | "half" => Dtype::F16,
+        "bfloat16" => Dtype::Bf16,
+        "float8_e4m3fn" => Dtype::F8E4M3,
+        "float8_e5m2" => Dtype::F8E5M2,
+        "int64" | "long" => Dtype::I64,
+        "int32" | "int" => Dtype::I32,
+        "int16" | "short" => Dtype::I16,
+        "int8" => Dtype::I8,
+        "uint8" => Dtype::U8,
+        "bool" => Dtype::Bool,
+        _ => return None,
+    })
 }

@@ -7,6 +7,7 @@ mod python;
 mod refusals;
 mod solutions;
 mod triton;
+mod triton_parse;
 mod undefined;
 
 use std::path::{Path, PathBuf};

@@ -29,7 +29,7 @@ fn check(written: &Written, file: &str, expected: &[&str]) {
 fn load_inline_becomes_a_launch_block() {
     let reference = Some(example("extension/softmax_reference.py"));
     for (dtype, name) in [(None, "float"), (Some(Dtype::F16), "__half")] {
-        let options = Options { reference: reference.clone(), dtype };
+        let options = Options { reference: reference.clone(), dtype, ..Options::default() };
         let (_base, written, project) = imported("extension/softmax.py", &options);
         assert_eq!(written.report.format, Format::TorchExtension);
         assert_eq!(project.definition.name, "softmax");

@@ -15,6 +15,7 @@ use super::parameters::literal;
 use super::value::{
     ElementType, HostFunction, Sizes, Value, View, real_binary, real_call, selected, whole,
 };
+use crate::python::torch_dtype;
 
 /// Functions that are followed inside each other.
 pub(super) const DEEPEST: usize = 16;
@@ -336,24 +337,6 @@ fn global(full_name: &str) -> Option<Value> {
         _ => return None,
     };
     Some(Value::Real(Real::Literal(real)))
-}
-
-fn torch_dtype(name: &str) -> Option<Dtype> {
-    Some(match name {
-        "float64" | "double" => Dtype::F64,
-        "float32" | "float" => Dtype::F32,
-        "float16" | "half" => Dtype::F16,
-        "bfloat16" => Dtype::Bf16,
-        "float8_e4m3fn" => Dtype::F8E4M3,
-        "float8_e5m2" => Dtype::F8E5M2,
-        "int64" | "long" => Dtype::I64,
-        "int32" | "int" => Dtype::I32,
-        "int16" | "short" => Dtype::I16,
-        "int8" => Dtype::I8,
-        "uint8" => Dtype::U8,
-        "bool" => Dtype::Bool,
-        _ => return None,
-    })
 }
 
 fn triton_dtype(name: &str) -> Option<Dtype> {

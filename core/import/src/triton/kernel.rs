@@ -186,7 +186,7 @@ fn has_address(call: &Call, known: &BTreeSet<String>) -> bool {
 }
 
 /// The last part of the name of what is called.
-fn method(call: &Call) -> String {
+pub(super) fn method(call: &Call) -> String {
     if let ExpressionKind::Attribute { name, .. } | ExpressionKind::Name(name) = &call.function.kind
     {
         name.clone()
