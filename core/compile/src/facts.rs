@@ -339,14 +339,16 @@ impl Planner<'_> {
                 None => (footprint.block, footprint.shared_bytes),
             };
             let demand = demand(kernel, block, shared, footprint.carveout);
-            if let (Some(Occupancy::Resident(fit)), Some(sms)) =
-                (self.occupancy(demand), self.setting.sheet.sms.get())
-            {
-                let blocks = u64::from(fit.blocks) * u64::from(sms);
-                // Launches of one name may differ in block, shared memory and, in Triton, in code.
-                let least = resident.entry(footprint.kernel.clone()).or_insert(blocks);
-                *least = blocks.min(*least);
-            }
+            let Some(sms) = self.setting.sheet.sms.get() else { continue };
+            let blocks = match self.occupancy(demand) {
+                Some(Occupancy::Resident(fit)) => u64::from(fit.blocks) * u64::from(sms),
+                Some(Occupancy::CannotLaunch(_)) => 0,
+                // Without an assembler the registers are unknown.
+                None => continue,
+            };
+            // Launches of one name may differ in block, shared memory and, in Triton, in code.
+            let least = resident.entry(footprint.kernel.clone()).or_insert(blocks);
+            *least = blocks.min(*least);
         }
         Ok(resident)
     }

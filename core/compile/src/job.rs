@@ -76,11 +76,14 @@ impl CompileJob {
     #[must_use]
     pub fn new(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
         let selection = &candidate.selection;
-        let portability = match (selection.architecture, candidate.language) {
-            (Architecture::Portable, Language::Cuda | Language::Ptx) => Portability::Portable,
-            // Triton always generates code for one architecture.
-            (Architecture::Specific, _) | (_, Language::Triton) => Portability::Specific,
-        };
+        let is_specific = selection.architecture == Architecture::Specific
+            || match candidate.language {
+                Language::Cuda => false,
+                Language::Ptx => lightbench_ptx::header::is_specific(&candidate.text),
+                // It always generates code for one architecture.
+                Language::Triton => true,
+            };
+        let portability = if is_specific { Portability::Specific } else { Portability::Portable };
         let name = candidate.file.display().to_string();
         let text = || candidate.text.clone();
         let source = match candidate.language {

@@ -77,6 +77,18 @@ pub fn newer_than_driver(text: &str, cuda: (u32, u32)) -> Option<(Version, Versi
     (written > newest).then_some((written, newest))
 }
 
+/// Whether the `.target` of a PTX text is one architecture with its specific features: `sm_90a`.
+#[must_use]
+pub fn is_specific(text: &str) -> bool {
+    let target = text.lines().find_map(|line| line.trim_start().strip_prefix(".target"));
+    let mut words =
+        target.unwrap_or_default().split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.any(|word| {
+        let number = word.strip_prefix("sm_").and_then(|rest| rest.strip_suffix('a'));
+        number.is_some_and(|digits| digits.parse::<u32>().is_ok())
+    })
+}
+
 /// Why a device cannot run a PTX text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderProblem {
@@ -222,6 +234,19 @@ mod tests {
         check((8, 9), false);
         check((9, 6), false);
         check((10, 0), false);
+    }
+
+    #[test]
+    fn a_target_says_whether_it_is_one_architecture() {
+        let check = |target: &str, expected: bool| {
+            let text = format!("// sm_90a\n.version 8.0\n{target}\n.address_size 64\n");
+            assert_eq!(is_specific(&text), expected, "{target}");
+        };
+        check(".target sm_90a", true);
+        check("  .target sm_100a, debug", true);
+        check(".target sm_90", false);
+        check(".target sm_100f", false);
+        check("", false);
     }
 
     #[test]
