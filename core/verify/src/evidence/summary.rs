@@ -32,8 +32,9 @@ pub fn summarize(all: &[Found]) -> Vec<String> {
         }
         let group = &mut groups[index];
         group.count += 1;
-        let line = found.source.last().map_or(0, |place| place.line);
-        if !group.lines.contains(&line) {
+        if let Some(line) = found.source.last().map(|place| place.line)
+            && !group.lines.contains(&line)
+        {
             group.lines.push(line);
         }
     }
@@ -46,6 +47,9 @@ impl Group<'_> {
         let times = if count == 1 { String::new() } else { format!(", {count} times") };
         if self.origin != Origin::Candidate {
             return format!("a toolkit header {what}{times}");
+        }
+        if self.lines.is_empty() {
+            return format!("the kernel {what}{times}");
         }
         self.lines.sort_unstable();
         let lines: Vec<String> = self.lines.iter().take(LISTED_LINES).map(u32::to_string).collect();
