@@ -100,6 +100,12 @@ fn a_model_computes_for_the_sizes_of_every_workload() {
         bench.run(&["import", &format!("tasks/{task}.py")]).expect(0, &["wrote", "KernelBench"]);
         run(&bench, task).expect(1, &["unwritten"]);
     }
+    let answer = ["--answer", "tasks/gated_dense_answer.py", "--into", "answered"];
+    bench
+        .run(&[&["import", "tasks/gated_dense.py"], answer.as_slice()].concat())
+        .expect(0, &["wrote answered"]);
+    run_kernel(&bench, "answered", "gated_dense_answer", "/usr/bin/python3".as_ref())
+        .expect(0, &["gated_dense_answer is correct"]);
     let kernel = bench.path().join("gated_dense/kernels/naive.cu");
     let text = fs::read_to_string(&kernel).unwrap();
     assert!(text.contains("(void)i;"), "{text}");

@@ -51,6 +51,10 @@ pub struct Import {
     #[arg(long, value_name = "NAME", conflicts_with = "project")]
     pub kernel: Option<String>,
 
+    /// For a task of KernelBench: a file with an answer, which becomes a kernel: `class ModelNew` with `load_inline` or Triton.
+    #[arg(long, value_name = "FILE", conflicts_with = "project")]
+    pub answer: Option<PathBuf>,
+
     /// For traces: the author of the runs [default: the name of the file].
     #[arg(long, value_name = "NAME", conflicts_with = "into")]
     pub author: Option<String>,

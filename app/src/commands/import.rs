@@ -34,6 +34,7 @@ fn written(arguments: &Import) -> Result<Written, ImportError> {
         reference: arguments.reference.clone(),
         dtype: arguments.dtype,
         kernel: arguments.kernel.clone(),
+        answer: arguments.answer.clone(),
     };
     let imported = import::import_with(&arguments.file, &options)?;
     let folder = match &arguments.into {

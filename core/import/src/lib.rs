@@ -66,6 +66,8 @@ pub struct Options {
     pub dtype: Option<Dtype>,
     /// The kernel to take where the input has several.
     pub kernel: Option<String>,
+    /// For a task of KernelBench: a file with an answer, which becomes a kernel.
+    pub answer: Option<PathBuf>,
 }
 
 /// Reads a file or a folder and computes the project that it describes.
@@ -84,9 +86,19 @@ pub fn import(path: &Path) -> Result<Imported, ImportError> {
 /// As [`import`].
 pub fn import_with(path: &Path, options: &Options) -> Result<Imported, ImportError> {
     let input = Input::read(path)?;
-    match detect(&input)? {
+    let detected = detect(&input)?;
+    if let Some(answer) = &options.answer
+        && !matches!(detected, Detected::KernelBench(_))
+    {
+        let found = "an answer to an input that is no task of KernelBench";
+        return Err(ImportError::new(answer, "", found, "a task with `class Model`"));
+    }
+    match detected {
         Detected::FlashInfer(task) => flashinfer::import(&task),
-        Detected::KernelBench(task) => kernel_bench::import(&task),
+        Detected::KernelBench(task) => {
+            let answer = options.answer.as_deref().map(input::read_file).transpose()?;
+            kernel_bench::import(&task, answer.as_ref())
+        }
         Detected::Extension(file) => {
             let reference = options.reference.as_deref().map(input::read_file).transpose()?;
             extension::import(&file, reference.as_ref(), options.dtype)

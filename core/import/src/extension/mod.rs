@@ -5,7 +5,7 @@
 //! ```
 
 pub(crate) mod kernel_file;
-mod sources;
+pub(crate) mod sources;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -122,7 +122,7 @@ fn choose(
     Ok((source, wrapper, others))
 }
 
-fn refusal_error(
+pub(crate) fn refusal_error(
     path: &Path,
     source: &ExtensionSource,
     refused: Option<(String, Refusal)>,

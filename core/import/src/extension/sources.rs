@@ -43,7 +43,7 @@ pub(crate) fn is_extension(file: &InputFile) -> bool {
 }
 
 /// The texts of a file, in order.
-pub(super) fn read(file: &InputFile) -> Result<Vec<ExtensionSource>, ImportError> {
+pub(crate) fn read(file: &InputFile) -> Result<Vec<ExtensionSource>, ImportError> {
     if file.name.ends_with(".cu") {
         return Ok(vec![ExtensionSource {
             cuda: file.text.clone(),

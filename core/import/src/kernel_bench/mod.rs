@@ -2,6 +2,8 @@
 //!
 //! The file becomes `reference.py` as it is. Its shapes, weights and work come from `torch_model`, which executes nothing.
 
+mod answer;
+mod forward;
 mod tensors;
 mod workloads;
 
@@ -46,8 +48,11 @@ impl KernelBench {
     }
 }
 
-/// Computes the project.
-pub(crate) fn import(file: &KernelBench) -> Result<Imported, ImportError> {
+/// Computes the project, with the kernel of an answer if the user names one.
+pub(crate) fn import(
+    file: &KernelBench,
+    answer: Option<&InputFile>,
+) -> Result<Imported, ImportError> {
     let refused = |line: usize, reason: String| {
         let expected = "a model that the importer can follow without executing it (docs/import.md)";
         ImportError::new(&file.path, format!("line {line}"), reason, expected)
@@ -71,6 +76,9 @@ pub(crate) fn import(file: &KernelBench) -> Result<Imported, ImportError> {
     work(&task, &mut draft, &mut report);
     draft.kernels.extend(starter(&draft.manifest));
     tell(&task, &draft, &mut report);
+    if let Some(answer) = answer {
+        draft.kernels.push(answer::kernel(answer, file, &draft.manifest, &mut report)?);
+    }
     Ok(Imported { draft, report })
 }
 

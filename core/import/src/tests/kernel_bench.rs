@@ -5,7 +5,7 @@ use std::fs;
 use lightbench_project::Project;
 
 use super::example;
-use crate::{Format, Written, import, write};
+use crate::{Format, Options, Written, import, import_with, write};
 
 fn imported(name: &str) -> (tempfile::TempDir, Written, Project) {
     let base = tempfile::tempdir().unwrap();
@@ -75,4 +75,98 @@ fn refusals_name_the_line() {
     let reserved =
         task("return x", "[torch.rand(n)]").replace("n = 4", "short = 4").replace("(n)", "(short)");
     check_refused(&reserved, "the name `short` is reserved");
+}
+
+/// The answer of the example after a change, as an error or as the launch block.
+fn answered(from: &str, to: &str) -> Result<String, String> {
+    let base = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(example("gated_dense_answer.py")).unwrap();
+    assert!(text.contains(from), "{from}");
+    let answer = base.path().join("answer.py");
+    fs::write(&answer, text.replace(from, to)).unwrap();
+    let options = Options { answer: Some(answer), ..Options::default() };
+    let imported = import_with(&example("gated_dense.py"), &options);
+    let imported = imported.map_err(|error| error.to_string())?;
+    let written = write(&base.path().join("new"), imported).unwrap();
+    Project::load(&written.folder).unwrap();
+    Ok(fs::read_to_string(written.folder.join("kernels/answer.cu")).unwrap())
+}
+
+#[test]
+fn an_answer_becomes_a_kernel_of_the_task() {
+    let check = |from: &str, to: &str| {
+        let kernel = answered(from, to).unwrap();
+        for expected in [
+            "args: [\"x\", \"dense_weight\", \"dense_bias\", \"scale\", \"y\", \"rows: i32\", \"features: i32\", \"units: i32\"]",
+            "grid: [\"ceil_div(units, 128)\", \"rows\"], block: [\"128\"]",
+        ] {
+            assert!(kernel.contains(expected), "{expected}\n{kernel}");
+        }
+    };
+    check("self.scale)", "self.scale)");
+    check("        x = x.contiguous()\n", "        weight = self.dense.weight.data\n");
+    check("self.extension.gated_dense(x,", "extension.gated_dense(x.cuda(),");
+}
+
+#[test]
+fn an_answer_in_triton_becomes_a_kernel_of_the_task() {
+    let base = tempfile::tempdir().unwrap();
+    let answer = base.path().join("answer.py");
+    let text = "import torch\nimport torch.nn as nn\nimport triton\nimport triton.language as tl\n\n\n@triton.jit\n\
+        def k(x, w, b, s, y, features, units, BLOCK: tl.constexpr):\n    at = tl.arange(0, BLOCK)\n    row = tl.program_id(0)\n\
+        \x20   left, right = tl.load(x + row * features + at), tl.load(w + at)\n\
+        \x20   tl.store(y + row * units + at, left * right + tl.load(b + at) * tl.load(s + at))\n\n\n\
+        def gated(x, weight, bias, scale):\n    assert x.is_cuda\n    y = torch.empty((x.shape[0], weight.shape[0]), device=x.device)\n\
+        \x20   k[(x.shape[0],)](x, weight, bias, scale, y, x.shape[1], weight.shape[0], BLOCK=64)\n    return y\n\n\n\
+        class ModelNew(nn.Module):\n    def __init__(self, features, units, scale_shape):\n        super().__init__()\n\
+        \x20       self.dense = nn.Linear(features, units)\n        self.scale = nn.Parameter(torch.randn(scale_shape) * 0.5)\n\n\
+        \x20   def forward(self, x):\n        return gated(x, self.dense.weight, self.dense.bias, self.scale)\n";
+    fs::write(&answer, text).unwrap();
+    let options = Options { answer: Some(answer), ..Options::default() };
+    let imported = import_with(&example("gated_dense.py"), &options).unwrap();
+    let written = write(&base.path().join("new"), imported).unwrap();
+    Project::load(&written.folder).unwrap();
+    let kernel = fs::read_to_string(written.folder.join("kernels/answer.py")).unwrap();
+    let expected = "triton(kernel: \"k\", args: [\"x\", \"dense_weight\", \"dense_bias\", \"scale\", \"y\", \"features\", \"units\"],\n               grid: [\"rows\"]";
+    assert!(kernel.contains(expected), "{kernel}");
+}
+
+#[test]
+fn answers_that_a_launch_block_cannot_express_are_refused_at_their_line() {
+    let check = |from: &str, to: &str, expected: &str| {
+        let error = answered(from, to).unwrap_err();
+        assert!(error.contains(expected), "{expected}\n{error}");
+    };
+    let class = "class ModelNew(nn.Module)";
+    check(class, "class Other(nn.Module)", "no class `ModelNew`");
+    check(
+        "x = x.contiguous()",
+        "x = torch.relu(x)",
+        "line 47: an operator of PyTorch, `torch.relu`",
+    );
+    check("self.scale)", "self.bias)", "line 48: `self.bias` is no weight");
+    check(
+        "self.scale)",
+        "self.scale, 4)",
+        "line 48: `forward` passes 5 arguments; `gated_dense` takes 4",
+    );
+    check("self.dense.bias, self", "0.5, self", "an argument of another kind than `bias` has");
+    check("self.extension.gated_dense", "self.extension.other", "`other` is no function");
+    check(
+        "forward(self, x)",
+        "forward(self, x, y)",
+        "`forward` takes 2 inputs; that of the task takes 1",
+    );
+    check("return self.extension", "return x + self.extension", "line 48");
+    // The weights would have other values than those of the task.
+    check(
+        "* 0.5",
+        "* 2.0",
+        "line 48: `self.scale`, which the answer does not make as the task does",
+    );
+    let transposed = "self.extension = extension\n        self.dense.weight.data.mul_(2)";
+    check("self.extension = extension", transposed, "`self.dense`, which the answer does not make");
+    let options = Options { answer: Some(example("gated_dense_answer.py")), ..Options::default() };
+    let error = import_with(&example("triton/add.py"), &options).unwrap_err().to_string();
+    assert!(error.contains("no task of KernelBench"), "{error}");
 }
