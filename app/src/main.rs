@@ -56,7 +56,28 @@ fn main() -> ExitCode {
         Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),
         Some(Command::Models(models)) => commands::models::run(&session, models),
     };
-    show(&outcome)
+    show(&in_terminal(arguments.command.as_ref(), outcome))
+}
+
+/// The outcome with prose at the width of the terminal; other commands print tables, code or documents.
+fn in_terminal(command: Option<&Command>, outcome: Outcome) -> Outcome {
+    let is_prose = matches!(
+        command,
+        Some(
+            Command::Run(_)
+                | Command::Compare(_)
+                | Command::Sweep(_)
+                | Command::Search(_)
+                | Command::Audit(_)
+                | Command::Accept(_)
+                | Command::Profile(_)
+        )
+    );
+    let is_document = outcome.output.starts_with(['{', '[']);
+    let errors = table::fitted(outcome.errors);
+    let output =
+        if is_prose && !is_document { table::fitted(outcome.output) } else { outcome.output };
+    Outcome { output, errors, ..outcome }
 }
 
 /// The width of the terminal on standard output, if it is one.

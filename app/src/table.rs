@@ -1,8 +1,12 @@
-//! Aligned text tables that fit the width of the terminal.
+//! Aligned text tables and prose that fit the width of the terminal.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
+use anstream::adapter::strip_str;
+use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Spaces between columns.
@@ -149,14 +153,51 @@ impl Table {
 
 /// Wraps a text at word boundaries; a longer word gets its own line.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_inclusive(' ') {
-        match lines.last_mut() {
-            Some(line) if line.width() + word.trim_end().width() <= width => line.push_str(word),
-            Some(_) | None => lines.push(word.to_owned()),
-        }
+    textwrap::wrap(text, at_spaces(width)).into_iter().map(Cow::into_owned).collect()
+}
+
+fn at_spaces<'a>(width: usize) -> Options<'a> {
+    Options::new(width)
+        .break_words(false)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .word_separator(WordSeparator::AsciiSpace)
+}
+
+/// Prose as the terminal shows it: lines that are longer than its width are wrapped, and the rest of each is indented by
+/// two more columns. Quoted code keeps its lines, and so does everything where there is no terminal.
+pub fn fitted(text: String) -> String {
+    match TERMINAL.get() {
+        Some(columns) => fitted_to(&text, *columns),
+        None => text,
     }
-    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn fitted_to(text: &str, columns: usize) -> String {
+    let mut fitted = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end_matches('\n');
+        if display_width(content) <= columns || quotes_code(content) {
+            fitted.push_str(line);
+            continue;
+        }
+        let words = content.trim_start_matches(' ');
+        let indent = " ".repeat(content.len() - words.len());
+        let rest = format!("{indent}  ");
+        let options = at_spaces(columns.max(rest.len() + LEAST_ROOM));
+        let options = options.initial_indent(&indent).subsequent_indent(&rest);
+        fitted.push_str(&textwrap::wrap(words, options).join("\n"));
+        fitted.push_str(&line[content.len()..]);
+    }
+    fitted
+}
+
+/// Whether a line belongs to an excerpt of source code: it has the gutter, or names the place.
+fn quotes_code(line: &str) -> bool {
+    let plain = strip_str(line).to_string();
+    let after_number =
+        plain.trim_start().trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let gutter = after_number.trim_start();
+    gutter.starts_with('|') || gutter.starts_with("-->") || gutter.starts_with(":::")
 }
 
 impl fmt::Display for Table {
@@ -176,6 +217,26 @@ mod tests {
         table.row(row(["größer", "1000", "20000", "many words that take all the room there is"]));
         table.row(["bad".to_owned()]);
         table
+    }
+
+    #[test]
+    fn prose_fits_and_code_keeps_its_lines() {
+        let check =
+            |text: &str, expected: &str| assert_eq!(fitted_to(text, 40), expected, "{text}");
+        check("short\n\nlines", "short\n\nlines");
+        check(
+            "  note: a line of prose that is longer than the terminal is wide\nnext\n",
+            "  note: a line of prose that is longer\n    than the terminal is wide\nnext\n",
+        );
+        let code = "   46 |     total = tl.dot(left, right, total) + left * right\n";
+        check(code, code);
+        let place = "  --> a/long/path/of/a/kernel/file/in/a/project.py:46:36";
+        check(place, place);
+        // Colours have no width, and a word stays whole.
+        let colour = "\u{1b}[32m✓\u{1b}[0m a kernel is correct on all workloads";
+        check(colour, colour);
+        let word = "a ████████████████████████████████████████████████";
+        check(word, "a\n  ████████████████████████████████████████████████");
     }
 
     fn check(room: Option<usize>, expected: &[&str]) {
