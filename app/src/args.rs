@@ -50,7 +50,7 @@ pub use self::suggest::Suggest;
     name = "lightbench",
     version,
     max_term_width = 100,
-    args_conflicts_with_subcommands = true,
+    override_usage = "lightbench [OPTIONS] [PROJECT]\n       lightbench [OPTIONS] <COMMAND>",
     after_help = EXAMPLES
 )]
 pub struct Arguments {
@@ -429,10 +429,24 @@ impl Arguments {
     /// The arguments are invalid, or request the help text.
     pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
+        let refused = |kind, said: String| Err(Self::command().error(kind, said));
         if let Some(said) = words.get(1).and_then(|word| no_command(word)) {
-            return Err(Self::command().error(ErrorKind::InvalidSubcommand, said));
+            return refused(ErrorKind::InvalidSubcommand, said);
         }
-        Self::try_parse_from(words)
+        let parsed = Self::try_parse_from(words)?;
+        match (&parsed.command, &parsed.open) {
+            (Some(_), Some(open)) => {
+                let said =
+                    format!("`{}` stands before the command; write it behind", open.display());
+                refused(ErrorKind::ArgumentConflict, said)
+            }
+            // Options of the program may precede the word.
+            (None, Some(open)) => match no_command(open.as_os_str()) {
+                Some(said) => refused(ErrorKind::InvalidSubcommand, said),
+                None => Ok(parsed),
+            },
+            (Some(_) | None, None) => Ok(parsed),
+        }
     }
 }
 
@@ -493,6 +507,8 @@ mod tests {
         check(&["chek", "x"], "did you mean `lightbench check`?");
         check(&["chek"], "`chek` is no command, and there is no such folder; did you mean");
         check(&["qqqqqq"], "`qqqqqq` is no command, and there is no such folder\n");
+        check(&["--cache", "c", "chek"], "`chek` is no command");
+        check(&["src", "run"], "`src` stands before the command; write it behind");
         check(&["run", "--seed", "abc"], "expected a whole number, 0 or more");
         check(&["run", "--seed", "99999999999999999999"], "this number is too large");
         check(&["launch", "x.cu", "--grid", "99999999999", "--block", "1"], "at most 4294967295");
@@ -500,6 +516,16 @@ mod tests {
         for folder in ["./nowhere", "no/where", "src"] {
             let words = ["lightbench", folder].map(OsString::from);
             assert_eq!(Arguments::read(words).unwrap().open, Some(PathBuf::from(folder)));
+        }
+    }
+
+    #[test]
+    fn options_of_the_program_stand_on_both_sides_of_the_command() {
+        for words in [["--cache", "c", "doctor"], ["doctor", "--cache", "c"]] {
+            let words = ["lightbench"].iter().chain(&words).map(OsString::from);
+            let parsed = Arguments::read(words).unwrap();
+            assert!(matches!(parsed.command, Some(Command::Doctor(_))), "{parsed:?}");
+            assert_eq!(parsed.places.cache, Some(PathBuf::from("c")));
         }
     }
 
