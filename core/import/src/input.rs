@@ -113,7 +113,12 @@ pub(crate) fn read_file(path: &Path) -> Result<InputFile, ImportError> {
     Ok(InputFile { path: path.to_owned(), name, text })
 }
 
-fn read_at_most(path: &Path, source: impl Read, limit: u64) -> Result<Vec<u8>, ImportError> {
+/// The bytes of a source that has at most `limit` of them.
+pub(crate) fn read_at_most(
+    path: &Path,
+    source: impl Read,
+    limit: u64,
+) -> Result<Vec<u8>, ImportError> {
     let mut bytes = Vec::new();
     // One byte more than allowed distinguishes a text that is too large from one that just fits.
     source.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;

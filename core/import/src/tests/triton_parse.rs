@@ -4,12 +4,14 @@ use std::fs;
 use std::io::Write as _;
 
 use flate2::Compression;
+use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use lightbench_project::Project;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::example;
+use crate::input::read_at_most;
 use crate::{Format, Options, Written, import_with, write};
 
 /// A kernel that adds a row to each row of a matrix. `json!` sorts keys, as the names of the parameters are.
@@ -109,6 +111,24 @@ fn launches_with_numbers_without_formula_are_left_out() {
 }
 
 #[test]
+fn texts_of_a_log_are_no_names() {
+    let mut events = log();
+    for event in &mut events[1..] {
+        let arguments = event["extracted_args"].as_object_mut().unwrap();
+        let value = arguments.remove("m").unwrap();
+        arguments.insert("m\"), (x".to_owned(), value);
+    }
+    check(&events, &["(name: \"a_0\", min: 3, max: 5)"]);
+}
+
+#[test]
+fn many_launches_take_no_longer_than_some() {
+    let mut events = vec![compilation("0a1b")];
+    events.extend((1..600).map(|rows| launch("0a1b", rows, 48)));
+    check(&events, &["(name: \"m\", min: 1, max: 256)", "grid: [\"m\"]"]);
+}
+
+#[test]
 fn permuted_tensors_have_the_order_of_their_memory() {
     let mut events = log();
     for (event, [rows, cols]) in events[1..].iter_mut().zip([[3, 48], [5, 160], [5, 160]]) {
@@ -201,10 +221,10 @@ fn compressed_logs_are_unpacked_within_their_limit() {
     let lines: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
     let path = pack("log.ndjson.gz", &lines);
     assert_eq!(import_with(&path, &Options::default()).unwrap().report.format, Format::TritonParse);
-    let zeros = vec![b' '; 1 << 20];
-    let path = pack("bomb.ndjson.gz", &vec![zeros.as_slice(); 257]);
-    let error = import_with(&path, &Options::default()).unwrap_err().to_string();
-    assert!(error.contains("expected at most 268435456 bytes"), "{error}");
+    let path = pack("bomb.ndjson.gz", &[vec![b' '; 1 << 20].as_slice(); 2]);
+    let packed = MultiGzDecoder::new(fs::File::open(&path).unwrap());
+    let error = read_at_most(&path, packed, 1 << 20).unwrap_err().to_string();
+    assert!(error.contains("1048577 bytes; expected at most 1048576"), "{error}");
     fs::write(&path, "no gzip").unwrap();
     let error = import_with(&path, &Options::default()).unwrap_err().to_string();
     assert!(error.contains("cannot read it"), "{error}");

@@ -54,7 +54,7 @@ pub(crate) fn import(
         .into_iter()
         .find(|entry| entry.name == chosen.name);
     let entry = entry.ok_or_else(|| refused("PTX without its entry".to_owned(), "the entry"))?;
-    let recorded = Recorded::new(chosen, &mut report).map_err(|found| {
+    let recorded = Recorded::new(chosen, &text.quotients, &mut report).map_err(|found| {
         refused(found, "tensors without gaps, whose dimensions may be in any order, and numbers")
     })?;
     let wrapper = recorded.wrapper(&text, &entry).map_err(|found| {

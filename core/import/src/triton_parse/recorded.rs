@@ -22,6 +22,9 @@ use crate::wrapper::interface::Interface;
 /// Workloads of a log that are taken at most.
 const MOST_WORKLOADS: usize = 8;
 
+/// Different launches that are taken at most.
+const MOST_LAUNCHES: usize = 256;
+
 /// Elements of all tensors of a workload that the verifier runs as a whole.
 const SMALL: i128 = 1 << 21;
 
@@ -33,10 +36,16 @@ pub(super) struct Recorded<'a> {
 }
 
 impl<'a> Recorded<'a> {
-    pub(super) fn new(compilation: &'a Compilation, report: &mut Report) -> Result<Self, String> {
+    pub(super) fn new(
+        compilation: &'a Compilation,
+        quotients: &[(String, String)],
+        report: &mut Report,
+    ) -> Result<Self, String> {
         let mut distinct: Vec<(&Launch, usize)> = Vec::new();
+        let mut positions: BTreeMap<String, usize> = BTreeMap::new();
         for launch in &compilation.launches {
-            match distinct.iter_mut().find(|(known, _)| *known == launch) {
+            let position = *positions.entry(format!("{launch:?}")).or_insert(distinct.len());
+            match distinct.get_mut(position) {
                 Some((_, count)) => *count += 1,
                 None => distinct.push((launch, 1)),
             }
@@ -48,9 +57,10 @@ impl<'a> Recorded<'a> {
         }
         let most = forms.into_iter().max_by_key(|(_, count)| *count).map(|(form, _)| form);
         distinct.retain(|(launch, _)| Some(form(launch)) == most);
+        distinct.truncate(MOST_LAUNCHES);
         let mut recorded =
             Self::of(compilation, distinct.iter().map(|(launch, _)| *launch).collect())?;
-        if !recorded.is_explained() {
+        if !recorded.is_explained(quotients) {
             // Formulas for some numbers are unknown: one launch needs none.
             let best = distinct.iter().rev().max_by_key(|(_, count)| *count);
             recorded = Self::of(compilation, best.iter().map(|(launch, _)| *launch).collect())?;
@@ -59,7 +69,7 @@ impl<'a> Recorded<'a> {
         if left > 0 {
             report.leave_out(
                 format!("{left} of {total} different launches"),
-                "no formula gives their numbers together with those of the others, or a number that is no size differs",
+                format!("no formula gives their numbers together with those of the others, a number that is no size differs, or they are more than {MOST_LAUNCHES}"),
             );
         }
         Ok(recorded)
@@ -99,11 +109,11 @@ impl<'a> Recorded<'a> {
     }
 
     /// Whether formulas give every number of every launch.
-    fn is_explained(&self) -> bool {
+    fn is_explained(&self, quotients: &[(String, String)]) -> bool {
         let count = self.launches.first().map_or(0, |launch| launch.arguments.len());
         let integers = (0..count).filter_map(|index| self.integers(index));
         integers.into_iter().all(|values| self.sizes.integer(&values).is_some())
-            && self.grid(&[]).is_some()
+            && self.grid(quotients).is_some()
     }
 
     /// The values of an integer argument.
@@ -272,8 +282,8 @@ impl<'a> Recorded<'a> {
         let named = self.arguments().filter_map(|(index, name, _)| {
             let formula = self.sizes.integer(&self.integers(index)?)?;
             let is_constant = self.compilation.constants.contains(&index);
-            (!is_constant && matches!(formula, Integer::Fact(Fact::Size { .. })))
-                .then(|| (formula, name.to_owned()))
+            let is_size = !is_constant && matches!(formula, Integer::Fact(Fact::Size { .. }));
+            (is_size && is_identifier(name)).then(|| (formula, name.to_owned()))
         });
         named.collect()
     }
@@ -368,6 +378,12 @@ impl<'a> Recorded<'a> {
             "the sizes are recorded ones; sizes that are equal in every launch are one axis",
         );
     }
+}
+
+/// Whether a text of the log can be a name of the project.
+fn is_identifier(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 /// The name of a tensor: that of the parameter without the suffix of pointers.

@@ -8,9 +8,10 @@ use lightbench_primitives::dtype::Dtype;
 
 use super::record::{Argument, Launch};
 
-/// Formulas that are kept to explain numbers with, and factors of which pairs are tried.
+/// Different sizes, formulas that are kept to explain numbers with, and factors of which pairs are tried.
+const MOST_SIZES: usize = 32;
 const MOST_CANDIDATES: usize = 256;
-const MOST_FACTORS: usize = 1024;
+const MOST_FACTORS: usize = 256;
 
 /// A number in each launch.
 pub(super) type Values = Vec<i128>;
@@ -85,6 +86,9 @@ impl Sizes {
             let elements = tensor.shapes.iter().map(|shape| product(shape)).collect();
             products.push((Integer::Fact(Fact::Elements(index)), elements));
         }
+        let mut known: BTreeSet<Values> = BTreeSet::new();
+        plain.retain(|(_, values)| known.insert(values.clone()));
+        plain.truncate(MOST_SIZES);
         for (position, (left, own)) in plain.iter().enumerate() {
             for (right, other) in &plain[position..] {
                 let formula = Integer::combined(Operator::Multiply, left.clone(), right.clone());
@@ -94,7 +98,7 @@ impl Sizes {
             }
         }
         plain.append(&mut products);
-        let mut known: BTreeSet<Values> = BTreeSet::new();
+        known.clear();
         plain.retain(|(_, values)| known.insert(values.clone()));
         plain.truncate(MOST_CANDIDATES);
         sizes.candidates = plain;
