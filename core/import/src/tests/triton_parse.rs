@@ -239,6 +239,7 @@ fn the_example_has_the_sizes_of_its_launches() {
     let kernel = fs::read_to_string(written.folder.join("kernels/product_kernel.ptx")).unwrap();
     assert!(kernel.contains("grid: [\"ceil_div(M, 64) * ceil_div(N, 32)\"]"), "{kernel}");
     let project = fs::read_to_string(written.folder.join("project.ron")).unwrap();
+    assert!(project.contains("(kind: contraction, count: \"2 * M * N * K\")"), "{project}");
     assert!(project.contains("(name: \"b\", dtype: f16, shape: [\"N\", \"K\"]"), "{project}");
 }
 

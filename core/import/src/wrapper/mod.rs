@@ -10,14 +10,14 @@ use std::path::Path;
 
 use lightbench_cuda_source::torch_wrapper::Wrapper;
 use lightbench_project::manifest::{
-    ComparatorWritten, OperationKind, RoleWritten, ScalarDomainWritten,
+    ComparatorWritten, OperationKind, RoleWritten, ScalarDomainWritten, TensorWritten,
 };
 
 use self::interface::{Interface, Role};
 use crate::draft::{Draft, axis, expression, operation, scalar, tensor};
 use crate::error::ImportError;
 use crate::report::{Place, Report};
-use crate::starter::elements;
+use crate::starter::{elements, factor};
 
 /// Whether an element of a result can be a sum of several numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,15 +82,42 @@ pub(crate) fn define(
             "a returned tensor, or a pointer that a kernel writes to",
         ));
     };
-    let kind =
-        if output.dtype.is_float() { OperationKind::Arithmetic } else { OperationKind::Integer };
-    let text = format!(
-        "one operation for each element of `{}`; write the operations that every kernel needs",
-        output.name
+    let contracted = contracted(&manifest.tensors, output).filter(|_| sums == Sums::Possible);
+    let (work, text) = match contracted {
+        Some(size) => (
+            operation(
+                OperationKind::Contraction,
+                format!("2 * {} * {}", elements(output), factor(&size)),
+            ),
+            format!(
+                "two operations for each of the `{size}` products in an element of `{}`",
+                output.name
+            ),
+        ),
+        None => {
+            let is_float = output.dtype.is_float();
+            let kind = if is_float { OperationKind::Arithmetic } else { OperationKind::Integer };
+            let text = format!("one operation for each element of `{}`", output.name);
+            (operation(kind, elements(output)), text)
+        }
+    };
+    manifest.work.operations = vec![work];
+    report.confirm(
+        "work",
+        Place::Work,
+        format!("{text}; write the operations that every kernel needs"),
     );
-    manifest.work.operations = vec![operation(kind, elements(output))];
-    report.confirm("work", Place::Work, text);
     Ok(())
+}
+
+/// The size over which an output of floats sums products: two inputs have it, and the output has not.
+fn contracted(tensors: &[TensorWritten], output: &TensorWritten) -> Option<String> {
+    let has = |tensor: &TensorWritten, size: &str| tensor.shape.iter().any(|own| own.0 == size);
+    let inputs = || tensors.iter().filter(|tensor| tensor.role == RoleWritten::Input);
+    let mut sizes = inputs().flat_map(|tensor| &tensor.shape).map(|size| size.0.as_str());
+    let found = sizes
+        .find(|size| !has(output, size) && inputs().filter(|tensor| has(tensor, size)).count() > 1);
+    found.filter(|_| output.dtype.is_float()).map(str::to_owned)
 }
 
 /// What was carried over and what was left out.
