@@ -1,9 +1,7 @@
 //! Calls in host code: allocations, methods of tensors, functions of Python and of Triton, functions of the file.
 
-use lightbench_cuda_source::SourceLocation;
 use lightbench_cuda_source::torch_wrapper::{
     AllocatedShape, Condition, Integer, NoteKind, Operator, Real, RealFunction, Refusal, Step, Why,
-    WrapperNote,
 };
 use lightbench_python_source::{Call, Expression, ExpressionKind, Function, ParameterKind};
 
@@ -257,7 +255,7 @@ impl Host<'_> {
             "is_contiguous" => Ok(Value::Condition(Condition::Given)),
             "contiguous" | "detach" | "cuda" => {
                 if name == "contiguous" {
-                    self.note_at(at, NoteKind::Contiguous);
+                    self.note_at((at.line, at.span.clone()), NoteKind::Contiguous);
                 }
                 Ok(Value::Tensor(view.clone()))
             }
@@ -348,13 +346,6 @@ impl Host<'_> {
         let sizes: Option<Vec<Integer>> = given.iter().map(Value::integer).collect();
         let reshaped = sizes.and_then(|sizes| view.reshaped(&sizes));
         reshaped.map(Value::Tensor).ok_or_else(|| self.refused(at, Why::NotAnInteger))
-    }
-
-    fn note_at(&mut self, at: &Expression, kind: NoteKind) {
-        let found = self.file.text.get(at.span.clone()).unwrap_or_default();
-        let place = SourceLocation { line: at.line, column: 1 };
-        let found = lightbench_cuda_source::brief(found, 60);
-        self.read.wrapper.notes.push(WrapperNote { place, found, kind });
     }
 
     /// Follows a function of the file.

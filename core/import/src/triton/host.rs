@@ -1,6 +1,7 @@
 //! The host function of a Triton file, executed on formulas: what it allocates, checks and launches.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use lightbench_cuda_source::SourceLocation;
 use lightbench_cuda_source::torch_wrapper::{
@@ -160,8 +161,13 @@ impl Host<'_> {
     }
 
     fn note(&mut self, at: &Statement, kind: NoteKind) {
-        let found = self.file.text.get(at.span.clone()).unwrap_or_default();
-        let place = SourceLocation { line: at.line, column: 1 };
+        self.note_at((at.line, at.span.clone()), kind);
+    }
+
+    /// Notes a place of the file.
+    pub(super) fn note_at(&mut self, (line, span): (usize, Range<usize>), kind: NoteKind) {
+        let found = self.file.text.get(span).unwrap_or_default();
+        let place = SourceLocation { line, column: 1 };
         let found = lightbench_cuda_source::brief(found, 60);
         self.read.wrapper.notes.push(WrapperNote { place, found, kind });
     }
