@@ -111,6 +111,11 @@ pub fn tensor(
     }
 }
 
+/// The tensor of this name.
+pub(crate) fn declared<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m TensorWritten> {
+    manifest.tensors.iter().find(|tensor| tensor.name == name)
+}
+
 /// The alignment of a tensor that states none, in bytes.
 pub(crate) const DEFAULT_ALIGN: i64 = 256;
 

@@ -93,22 +93,18 @@ pub fn import_with(path: &Path, options: &Options) -> Result<Imported, ImportErr
         let found = "an answer to an input that is no task of KernelBench";
         return Err(ImportError::new(answer, "", found, "a task with `class Model`"));
     }
+    let read = |path: &Option<PathBuf>| path.as_deref().map(input::read_file).transpose();
     match detected {
         Detected::FlashInfer(task) => flashinfer::import(&task),
-        Detected::KernelBench(task) => {
-            let answer = options.answer.as_deref().map(input::read_file).transpose()?;
-            kernel_bench::import(&task, answer.as_ref())
-        }
+        Detected::KernelBench(task) => kernel_bench::import(&task, read(&options.answer)?.as_ref()),
         Detected::Extension(file) => {
-            let reference = options.reference.as_deref().map(input::read_file).transpose()?;
-            extension::import(&file, reference.as_ref(), options.dtype)
+            extension::import(&file, read(&options.reference)?.as_ref(), options.dtype)
         }
         Detected::Triton(file) => {
-            let reference = options.reference.as_deref().map(input::read_file).transpose()?;
-            triton::import(&file, reference.as_ref(), options.dtype)
+            triton::import(&file, read(&options.reference)?.as_ref(), options.dtype)
         }
         Detected::TritonParse(file) => {
-            let reference = options.reference.as_deref().map(input::read_file).transpose()?;
+            let reference = read(&options.reference)?;
             triton_parse::import(&file, reference.as_ref(), options.kernel.as_deref())
         }
         Detected::Traces { file } => Err(ImportError::new(

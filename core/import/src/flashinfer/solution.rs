@@ -7,12 +7,12 @@ use lightbench_cuda_source::torch_wrapper::{
     ArgumentValue, Known, KnownInput, ParameterKind, Refusal, Step, Wrapper, read_wrapper,
 };
 use lightbench_cuda_source::{Source, normalised};
-use lightbench_project::manifest::{Manifest, ScalarDomainWritten, TensorWritten};
+use lightbench_project::manifest::{Manifest, ScalarDomainWritten};
 use lightbench_project::written::NumberWritten;
 
 use super::definition::Definition;
 use super::values::Values;
-use crate::draft::{Draft, KernelFile};
+use crate::draft::{Draft, KernelFile, declared};
 use crate::error::ImportError;
 use crate::extension::ExtensionSource;
 use crate::extension::kernel_file;
@@ -130,7 +130,7 @@ impl Solution {
         let first = read_wrapper(&parsed, Some(function), &known).map_err(located)?;
         let bound = bind(&first, values)?;
         for (position, name) in bound.iter().enumerate() {
-            if let Some(tensor) = tensor(&draft.manifest, name) {
+            if let Some(tensor) = declared(&draft.manifest, name) {
                 let (dtype, rank) = (Some(tensor.dtype), Some(tensor.shape.len()));
                 known.inputs.insert(position, KnownInput::Tensor { dtype, rank });
             }
@@ -146,7 +146,7 @@ impl Solution {
             flags: self.options.clone(),
             passed: BTreeMap::new(),
         };
-        let required = required(&interface);
+        let required = interface.required();
         kernel_file::kernel(&self.file, &source, &interface, &required, &mut own)
             .map_err(|error| error.to_string())
     }
@@ -155,7 +155,7 @@ impl Solution {
         let (path, function, text) = self.entry()?;
         let mut known = KnownInputs::default();
         for (own, given) in &values.names {
-            if let Some(tensor) = tensor(&draft.manifest, given) {
+            if let Some(tensor) = declared(&draft.manifest, given) {
                 known.tensors.insert(own.clone(), (tensor.dtype, tensor.shape.len()));
             } else if let Some(scalar) =
                 draft.manifest.scalars.iter().find(|scalar| scalar.name == *given)
@@ -175,7 +175,7 @@ impl Solution {
             name: path.to_owned(),
             text: text.to_owned(),
         };
-        triton::kernel_file::kernel(&file, &reading, &interface, &required(&interface))
+        triton::kernel_file::kernel(&file, &reading, &interface, &interface.required())
             .map_err(|error| error.to_string())
     }
 }
@@ -269,10 +269,6 @@ fn bind(wrapper: &Wrapper, values: &Values<'_>) -> Result<Vec<String>, String> {
     given.collect()
 }
 
-fn tensor<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m TensorWritten> {
-    manifest.tensors.iter().find(|tensor| tensor.name == name)
-}
-
 /// The tensors and numbers of a host function as those of the project.
 fn interface<'w>(
     wrapper: &'w mut Wrapper,
@@ -285,13 +281,13 @@ fn interface<'w>(
     for (parameter, name) in wrapper.parameters.iter_mut().zip(bound) {
         parameter.name.clone_from(name);
         if let ParameterKind::Tensor(index) = parameter.kind {
-            let declared = tensor(&draft.manifest, name)
+            let stated = declared(&draft.manifest, name)
                 .ok_or_else(|| format!("`{name}` is a number, and its function takes a tensor"))?;
-            given.insert(index, declared.shape.iter().map(|size| size.0.clone()).collect());
+            given.insert(index, stated.shape.iter().map(|size| size.0.clone()).collect());
             if let Some(own) = wrapper.tensors.get_mut(index) {
                 own.name.clone_from(name);
             }
-        } else if tensor(&draft.manifest, name).is_some() {
+        } else if declared(&draft.manifest, name).is_some() {
             return Err(format!("`{name}` is a tensor, and its function takes a number"));
         }
     }
@@ -338,7 +334,7 @@ fn check(interface: &Interface<'_>, manifest: &Manifest) -> Result<(), String> {
     for argument in launches.flat_map(|launch| &launch.arguments) {
         let ArgumentValue::Tensor { tensor: index, .. } = argument.value else { continue };
         let Some(own) = interface.tensors.get(index) else { continue };
-        match tensor(manifest, &own.name) {
+        match declared(manifest, &own.name) {
             Some(declared) if declared.dtype != own.dtype => {
                 return Err(format!(
                     "it passes `{}` as {}, and the definition states {}",
@@ -353,12 +349,6 @@ fn check(interface: &Interface<'_>, manifest: &Manifest) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The checks of a host function as conditions of the launch block.
-fn required(interface: &Interface<'_>) -> Vec<String> {
-    let conditions = interface.axes.conditions.iter();
-    conditions.filter_map(|condition| interface.axes.condition_text(condition)).collect()
 }
 
 /// The paths and texts of a solution. Paths stay below its folder and differ not only in case.

@@ -15,7 +15,7 @@ use lightbench_python_source::{Class, Function, Module, Statement};
 
 use super::KernelBench;
 use super::forward::{Forward, Passed};
-use crate::draft::KernelFile;
+use crate::draft::{KernelFile, declared};
 use crate::error::ImportError;
 use crate::extension::{ExtensionSource, is_extension, kernel_file, refusal_error, sources};
 use crate::input::InputFile;
@@ -122,9 +122,7 @@ fn interface<'w>(
 ) -> Result<(Interface<'w>, Vec<String>), String> {
     let interface = Interface::new(wrapper, &shapes(wrapper, manifest), report);
     check(&interface, manifest)?;
-    let conditions = interface.axes.conditions.iter();
-    let required =
-        conditions.filter_map(|condition| interface.axes.condition_text(condition)).collect();
+    let required = interface.required();
     Ok((interface, required))
 }
 
@@ -134,7 +132,7 @@ fn known_inputs(function: &Function, forward: &Forward, manifest: &Manifest) -> 
     for (parameter, passed) in python::parameters(function).zip(&forward.arguments) {
         match passed {
             Passed::Tensor(name) => {
-                let stated = tensor(manifest, name).map(|own| (own.dtype, own.shape.len()));
+                let stated = declared(manifest, name).map(|own| (own.dtype, own.shape.len()));
                 known.tensors.extend(stated.map(|stated| (parameter.name.clone(), stated)));
             }
             Passed::Scalar(name) => {
@@ -186,10 +184,6 @@ fn kernel_name(path: &Path) -> String {
     if stem.eq_ignore_ascii_case("naive") { "answer".to_owned() } else { stem }
 }
 
-fn tensor<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m TensorWritten> {
-    manifest.tensors.iter().find(|tensor| tensor.name == name)
-}
-
 fn outputs(manifest: &Manifest) -> impl Iterator<Item = &TensorWritten> {
     manifest.tensors.iter().filter(|tensor| tensor.role != RoleWritten::Input)
 }
@@ -207,7 +201,7 @@ fn wrapper(
     for (position, passed) in forward.arguments.iter().enumerate() {
         let input = match passed {
             Passed::Tensor(name) => {
-                let own = tensor(manifest, name);
+                let own = declared(manifest, name);
                 let (dtype, rank) =
                     (own.map(|tensor| tensor.dtype), own.map(|tensor| tensor.shape.len()));
                 KnownInput::Tensor { dtype, rank }
@@ -280,14 +274,16 @@ fn shapes(wrapper: &Wrapper, manifest: &Manifest) -> BTreeMap<usize, Vec<String>
     let tensors = wrapper.tensors.iter().enumerate();
     let received = tensors.filter(|(_, own)| matches!(own.origin, TensorOrigin::Parameter(_)));
     let shape = |own: &TensorWritten| own.shape.iter().map(|size| size.0.clone()).collect();
-    received.filter_map(|(index, own)| Some((index, shape(tensor(manifest, &own.name)?)))).collect()
+    received
+        .filter_map(|(index, own)| Some((index, shape(declared(manifest, &own.name)?))))
+        .collect()
 }
 
 /// Whether names, roles and dtypes are those of the project.
 fn check(interface: &Interface<'_>, manifest: &Manifest) -> Result<(), String> {
     for own in &interface.tensors {
         let name = &own.name;
-        match (own.role, tensor(manifest, name)) {
+        match (own.role, declared(manifest, name)) {
             (Role::Scratch, None) => {}
             (Role::Scratch, Some(_)) => {
                 return Err(format!("the wrapper's memory `{name}` has the name of a tensor"));

@@ -72,9 +72,7 @@ pub(crate) fn import(
     let sums = if text.may_sum { Sums::Possible } else { Sums::None };
     define(&mut draft, &interface, sums, &mut report)?;
     draft.manifest.workloads = workloads;
-    let conditions = interface.axes.conditions.iter();
-    let required: Vec<String> =
-        conditions.filter_map(|condition| interface.axes.condition_text(condition)).collect();
+    let required = interface.required();
     let block = LaunchBlock {
         path: &file.path,
         line_offset: 0,

@@ -51,12 +51,13 @@ impl<'a> Recorded<'a> {
             }
         }
         let total = distinct.len();
-        let mut forms: BTreeMap<Vec<String>, usize> = BTreeMap::new();
-        for (launch, count) in &distinct {
-            *forms.entry(form(launch)).or_default() += count;
+        let mut forms: BTreeMap<Vec<String>, Vec<(&Launch, usize)>> = BTreeMap::new();
+        for (launch, count) in distinct {
+            forms.entry(form(launch)).or_default().push((launch, count));
         }
-        let most = forms.into_iter().max_by_key(|(_, count)| *count).map(|(form, _)| form);
-        distinct.retain(|(launch, _)| Some(form(launch)) == most);
+        let count =
+            |group: &Vec<(&Launch, usize)>| -> usize { group.iter().map(|(_, count)| count).sum() };
+        let mut distinct = forms.into_values().max_by_key(count).unwrap_or_default();
         distinct.truncate(MOST_LAUNCHES);
         let mut recorded =
             Self::of(compilation, distinct.iter().map(|(launch, _)| *launch).collect())?;
@@ -290,22 +291,21 @@ impl<'a> Recorded<'a> {
 
     /// The recorded sizes as workloads; the axes get their limits.
     pub(super) fn workloads(&self, interface: &mut Interface<'_>) -> Vec<WorkloadWritten> {
+        let axes = interface.axes.axes.iter();
+        let axes: Vec<Values> = axes.map(|axis| self.axis(interface, &axis.name)).collect();
         let mut sizes: Vec<(i128, Vec<i128>)> = Vec::new();
         for launch in 0..self.launches.len() {
             let tensors = self.sizes.tensors.iter();
             let elements = tensors.map(|tensor| product(&tensor.shapes[launch])).sum();
-            let axes =
-                interface.axes.axes.iter().map(|axis| self.axis(interface, &axis.name, launch));
-            let own: Vec<i128> = axes.collect();
+            let own: Vec<i128> = axes.iter().map(|values| values[launch]).collect();
             if sizes.iter().all(|(_, known)| *known != own) {
                 sizes.push((elements, own));
             }
         }
         sizes.sort();
-        for (index, axis) in interface.axes.axes.iter_mut().enumerate() {
-            let values = || sizes.iter().filter_map(|(_, own)| own.get(index).copied());
-            axis.min = values().min().unwrap_or(1);
-            axis.max = values().max();
+        for (axis, values) in interface.axes.axes.iter_mut().zip(&axes) {
+            axis.min = values.iter().copied().min().unwrap_or(1);
+            axis.max = values.iter().copied().max();
         }
         let written = |name: &str, purpose: Purpose, own: &[i128]| {
             let axes = interface.axes.axes.iter().zip(own);
@@ -330,8 +330,8 @@ impl<'a> Recorded<'a> {
         list
     }
 
-    /// The size of an axis in a launch.
-    fn axis(&self, interface: &Interface<'_>, name: &str, launch: usize) -> i128 {
+    /// The size of an axis in each launch.
+    fn axis(&self, interface: &Interface<'_>, name: &str) -> Values {
         let tensors = self.sizes.tensors.iter().enumerate();
         let sizes = tensors.flat_map(|(tensor, recorded)| {
             (0..recorded.order.len()).map(move |position| (tensor, position))
@@ -340,7 +340,8 @@ impl<'a> Recorded<'a> {
             let fact = Fact::Size { tensor: *tensor, dimension: dimension(*position) };
             interface.axes.text(&Integer::Fact(fact)).as_deref() == Some(name)
         });
-        of_axis.map_or(1, |(tensor, position)| self.sizes.size(tensor, position)[launch])
+        let sizes = of_axis.map(|(tensor, position)| self.sizes.size(tensor, position));
+        sizes.unwrap_or_else(|| vec![1; self.launches.len()])
     }
 
     pub(super) fn tell(&self, kernel: &str, interface: &Interface<'_>, report: &mut Report) {

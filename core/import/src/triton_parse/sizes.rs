@@ -75,34 +75,31 @@ impl Sizes {
         for (index, tensor) in sizes.tensors.iter().enumerate() {
             for position in 0..tensor.order.len() {
                 let dimension = dimension(position);
-                plain.push((
-                    Integer::Fact(Fact::Size { tensor: index, dimension }),
-                    sizes.size(index, position),
-                ));
-                let inner = |shape: &Vec<i128>| product(&shape[position + 1..]);
-                let stride = tensor.shapes.iter().map(inner).collect();
-                products.push((Integer::Fact(Fact::Stride { tensor: index, dimension }), stride));
+                plain.push(Integer::Fact(Fact::Size { tensor: index, dimension }));
+                products.push(Integer::Fact(Fact::Stride { tensor: index, dimension }));
             }
-            let elements = tensor.shapes.iter().map(|shape| product(shape)).collect();
-            products.push((Integer::Fact(Fact::Elements(index)), elements));
+            products.push(Integer::Fact(Fact::Elements(index)));
         }
-        let mut known: BTreeSet<Values> = BTreeSet::new();
-        plain.retain(|(_, values)| known.insert(values.clone()));
-        plain.truncate(MOST_SIZES);
-        for (position, (left, own)) in plain.iter().enumerate() {
-            for (right, other) in &plain[position..] {
-                let formula = Integer::combined(Operator::Multiply, left.clone(), right.clone());
-                let values = own.iter().zip(other).map(|(own, other)| own.saturating_mul(*other));
-                let values = values.collect();
-                products.extend(formula.map(|formula| (formula, values)));
-            }
+        let plain = sizes.different(plain, MOST_SIZES);
+        for (position, (left, _)) in plain.iter().enumerate() {
+            let rights = plain[position..].iter();
+            products.extend(rights.filter_map(|(right, _)| {
+                Integer::combined(Operator::Multiply, left.clone(), right.clone())
+            }));
         }
-        plain.append(&mut products);
-        known.clear();
-        plain.retain(|(_, values)| known.insert(values.clone()));
-        plain.truncate(MOST_CANDIDATES);
-        sizes.candidates = plain;
+        let all = plain.into_iter().map(|(formula, _)| formula).chain(products).collect();
+        sizes.candidates = sizes.different(all, MOST_CANDIDATES);
         sizes
+    }
+
+    /// The first formulas with different values.
+    fn different(&self, formulas: Vec<Integer>, most: usize) -> Vec<(Integer, Values)> {
+        let mut known: BTreeSet<Values> = BTreeSet::new();
+        let valued = formulas.into_iter().filter_map(|formula| {
+            let values = self.values(&formula)?;
+            known.insert(values.clone()).then_some((formula, values))
+        });
+        valued.take(most).collect()
     }
 
     /// The size of a dimension in each launch, by its position in the order of the tensor.

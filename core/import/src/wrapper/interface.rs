@@ -154,6 +154,12 @@ impl<'w> Interface<'w> {
         sizes.iter().filter_map(|size| self.axes.text(size)).collect()
     }
 
+    /// The checks of the wrapper that are no limits of axes, as conditions of the launch block.
+    pub(crate) fn required(&self) -> Vec<String> {
+        let conditions = self.axes.conditions.iter();
+        conditions.filter_map(|condition| self.axes.condition_text(condition)).collect()
+    }
+
     /// The launches of the wrapper.
     pub(crate) fn launches(&self) -> usize {
         launches(self.wrapper).count()
