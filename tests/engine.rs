@@ -6,13 +6,14 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::{DeviceName, LocalDevice};
 use lightbench_core::engine::{
     AskedBy, Conditions, DeviceSetting, Engine, Request, Settings, Work,
 };
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::python::PythonAccess;
+use lightbench_core::remote::hosts::Hosts;
 use lightbench_core::toolchain::{Libraries, Toolchain};
 use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::worker::command::WorkerCommand;
@@ -51,6 +52,7 @@ fn engine_with(command: WorkerCommand, toolchain: &Toolchain, cache: &Path) -> E
     });
     Engine::start(Settings {
         command,
+        hosts: Hosts::default(),
         toolchain: toolchain.clone(),
         cache: Some(cache.to_owned()),
         devices: devices.into(),
@@ -67,7 +69,7 @@ fn work(project: &Arc<Project>, kernel: &Kernel) -> Work {
 
 fn evaluate(work: Work, name: &str, seed: u64) -> Request {
     let device = device(name);
-    let DeviceName::Virtual(sheet) = device else { panic!("{name} is virtual") };
+    let LocalDevice::Virtual(sheet) = device.local else { panic!("{name} is virtual") };
     let (policy, timing) = (PolicyUse::Refuse, TimingUse::Skip);
     let conditions =
         Conditions { device, sheet, calibration: None, workload: None, seed, policy, timing };

@@ -105,6 +105,10 @@ mod search;
 /// Tests that need what a machine may lack.
 #[cfg(test)]
 mod skip;
+/// Devices of another host.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod ssh;
 /// The repository's own rules.
 #[cfg(test)]
 mod tidy_rules;

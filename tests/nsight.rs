@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::{DeviceName, LocalDevice};
 use lightbench_core::evaluate::profiled::{Profilable, profilable};
 use lightbench_core::evaluate::{Evaluation, EvaluationContext as Devices, PolicyUse};
 use lightbench_core::nsight::metric::set;
@@ -129,7 +129,7 @@ fn looked_at(bench: &Bench, kernel: &str) -> Option<Profilable> {
     let found = compiler::required()?;
     let command = WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]);
     let device = DeviceName::parse("virtual:h200").unwrap();
-    let DeviceName::Virtual(sheet) = device else { panic!("it is virtual") };
+    let LocalDevice::Virtual(sheet) = device.local else { panic!("it is virtual") };
     let workers = DeviceWorkers::new(&command, &device, None).unwrap();
     let cache = Some(bench.cache().to_owned());
     let compiler = Compiler::new(found.toolchain.clone(), command, cache);

@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::{DeviceName, LocalDevice};
 use lightbench_core::engine::{
     AskedBy, Conditions, DeviceSetting, Ending, Engine, Event, Request, Settings, Work,
 };
@@ -13,6 +13,7 @@ use lightbench_core::evaluate::{PolicyUse, Run};
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
 use lightbench_core::python::PythonAccess;
+use lightbench_core::remote::hosts::Hosts;
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::Basis;
 use lightbench_core::toolchain::Libraries;
@@ -93,8 +94,9 @@ fn a_run_is_told_against_the_one_before() {
 fn evaluated(bench: &Bench, calibration: Option<Arc<Calibration>>) -> Option<Run> {
     let found = compiler::required()?;
     let device = DeviceName::parse("virtual:h200").unwrap();
-    let DeviceName::Virtual(sheet) = device else { panic!("it is virtual") };
+    let LocalDevice::Virtual(sheet) = device.local else { panic!("it is virtual") };
     let engine = Engine::start(Settings {
+        hosts: Hosts::default(),
         python: PythonAccess::default(),
         command: WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]),
         toolchain: found.toolchain.clone(),

@@ -11,6 +11,8 @@ use lightbench_core::compile::Compiler;
 use lightbench_core::display_text::visible;
 use lightbench_core::history::location::user_state;
 use lightbench_core::models::{ModelAccess, ModelRegistry, StopSignal, SystemKeyring};
+use lightbench_core::remote::hosts::{HostSettings, Hosts};
+use lightbench_core::remote::transport::{HostProgram, Prompts, Transport};
 use lightbench_core::toolchain::{
     DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, HostEnvironment, PinnedSet,
     Toolchain, ToolchainError, discover, fetch, installed_driver, user_cache,
@@ -23,6 +25,34 @@ use signal_hook::flag::{register, register_conditional_shutdown};
 use crate::args::Places;
 use crate::outcome::{Outcome, Status};
 use crate::report;
+
+/// The architectures for which a program for hosts may lie beside this program.
+const ARCHITECTURES: [&str; 2] = ["x86_64", "aarch64"];
+
+/// How hosts are reached: `described` are those of the user's settings.
+pub fn host_settings(described: Vec<Transport>) -> HostSettings {
+    let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
+    let file = |name: String| {
+        let file = folder.as_ref()?.join(name);
+        file.is_file().then_some(file)
+    };
+    let program = |architecture: &str| {
+        let own =
+            || file("lightbench-worker".to_owned()).filter(|_| architecture == env::consts::ARCH);
+        let file = file(format!("lightbench-worker-{architecture}")).or_else(own)?;
+        Some(HostProgram { architecture: architecture.to_owned(), file })
+    };
+    let programs = ARCHITECTURES.iter().filter_map(|architecture| program(architecture)).collect();
+    HostSettings { programs, described, prompts: prompts() }
+}
+
+/// Who answers the questions of `ssh`.
+pub fn prompts() -> Prompts {
+    match env::var_os("SSH_ASKPASS").filter(|program| !program.is_empty()) {
+        Some(_) => Prompts::AskPass,
+        None => Prompts::None,
+    }
+}
 
 /// The exit status after Ctrl-C.
 const INTERRUPTED: i32 = 130;
@@ -58,19 +88,28 @@ pub struct Session {
     pub state: Option<PathBuf>,
     /// The Python interpreter that `LIGHTBENCH_PYTHON` names.
     pub python: Option<PathBuf>,
+    /// The hosts of devices that this machine does not have.
+    pub hosts: Hosts,
 }
 
 impl Session {
     /// A session in this environment, without signal handlers.
     pub fn new(surroundings: HostEnvironment) -> Self {
-        Self { host: surroundings, cancellation: Cancellation::new(), state: None, python: None }
+        Self {
+            host: surroundings,
+            cancellation: Cancellation::new(),
+            state: None,
+            python: None,
+            hosts: Hosts::default(),
+        }
     }
 
     /// The same environment with a cancellation of its own.
     #[must_use]
     pub fn with_cancellation(&self, cancellation: Cancellation) -> Self {
-        let Self { host, state, python, .. } = self;
-        Self { host: host.clone(), cancellation, state: state.clone(), python: python.clone() }
+        let Self { host, state, python, hosts, cancellation: _ } = self;
+        let (host, state, python) = (host.clone(), state.clone(), python.clone());
+        Self { host, cancellation, state, python, hosts: hosts.clone() }
     }
 
     /// The session of this process, with the paths from the command line.
@@ -85,7 +124,8 @@ impl Session {
         #[cfg(unix)]
         have_long_files_refused();
         let python = place(None, "LIGHTBENCH_PYTHON");
-        Self { host: surroundings, cancellation: interruption(), state, python }
+        let hosts = Hosts::new(host_settings(Vec::new()));
+        Self { host: surroundings, cancellation: interruption(), state, python, hosts }
     }
 
     /// The command that starts a worker: this program.

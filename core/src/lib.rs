@@ -25,6 +25,7 @@ pub use lightbench_compile as compile;
 #[doc(inline)]
 pub use lightbench_cuda_source as cuda_source;
 
+pub use lightbench_remote as remote;
 pub use lightbench_worker as worker;
 
 pub use lightbench_python as python;

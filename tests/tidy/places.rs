@@ -52,6 +52,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
             "app/src/commands/mcp/run_thread.rs",
             "core/models/src/agent.rs",
             "core/models/src/http/connect.rs",
+            "core/remote/src/",
             "core/src/engine/",
             "core/verify/src/checkers.rs",
             "core/worker/src/",
@@ -86,7 +87,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
     },
     Restriction {
         names: &["std::env::var", "std::env::var_os", "std::env::vars", "std::env::vars_os"],
-        places: &["app/src/session.rs"],
+        places: &["app/src/session.rs", "app/worker/src/main.rs"],
         reason: "the program reads the environment once and passes values on",
     },
 ];

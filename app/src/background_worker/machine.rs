@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::{SassFunction, SourceLine};
-use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::device::{DeviceName, DeviceSheet, LocalDevice};
 use lightbench_core::engine::{DeviceSetting, Engine, Settings, Wake};
 use lightbench_core::nsight::Profiler;
 use lightbench_core::toolchain::doctor::examine;
@@ -82,7 +82,7 @@ impl TaskRunner {
         let mut sheets = DeviceSheet::all().map_err(|error| told(&error))?;
         sheets.sort_by_key(|sheet| (sheet.name != FIRST_VIRTUAL, sheet.title.clone()));
         for sheet in sheets {
-            let device = DeviceName::Virtual(sheet);
+            let device = DeviceName::from(LocalDevice::Virtual(sheet));
             let title = format!("virtual {}", sheet.title);
             let libraries = Libraries::default();
             settings.push(DeviceSetting { device: device.clone(), checker: None, libraries });
@@ -92,6 +92,7 @@ impl TaskRunner {
         let wake = Arc::clone(&self.results.wake);
         let settings = Settings {
             command,
+            hosts: self.session.hosts.clone(),
             toolchain,
             python: python_setup::access(&self.session),
             cache: self.session.host.cache.clone(),

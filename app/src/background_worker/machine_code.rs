@@ -6,7 +6,7 @@ use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::facts::{Prepared, Setting};
 use lightbench_core::compile::job::Build;
 use lightbench_core::compile::sass::SassFunction;
-use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::device::{DeviceName, DeviceSheet, LocalDevice};
 use lightbench_core::history::record::RunRecord;
 use lightbench_core::history::restore::RestoreError;
 use lightbench_core::history::{OpenedHistory, StoredRun};
@@ -94,7 +94,8 @@ impl TaskRunner {
         if let Some(here) = here {
             return Ok(here.sheet);
         }
-        if let Ok(DeviceName::Virtual(sheet)) = DeviceName::parse(&device.name) {
+        let named = DeviceName::parse(&device.name).map(|name| name.local);
+        if let Ok(LocalDevice::Virtual(sheet)) = named {
             return Ok(sheet);
         }
         let sheets = DeviceSheet::all().map_err(|error| error.to_string())?;

@@ -1,21 +1,21 @@
 //! Setup of evaluating commands: device selection, engine and seed.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use lightbench_core::calibrate::{Calibrations, StoredCalibration};
 use lightbench_core::device::{
-    DescribedGpu, Description, DeviceKind, DeviceName, DeviceSheet, Identity, SheetError,
+    DescribedGpu, Description, DeviceKind, DeviceName, DeviceSheet, Identity, LocalDevice,
+    SheetError,
 };
-use lightbench_core::engine::{DeviceSetting, Engine, Settings};
+use lightbench_core::engine::{DeviceSetting, Engine, Settings, device_workers};
 use lightbench_core::evaluate::EvaluationContext;
 use lightbench_core::report::document::ReportedDevice;
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings, Quantity};
 use lightbench_core::speed_of_light::confirmation::PeakEvidence;
-use lightbench_core::toolchain::libraries;
-use lightbench_core::verify::device_workers::{DeviceWorkerError, DeviceWorkers};
+use lightbench_core::toolchain::{Libraries, libraries};
+use lightbench_core::verify::device_workers::DeviceWorkerError;
 use lightbench_core::worker::command::WorkerCommand;
 
 use super::engine_client::EngineClient;
@@ -128,7 +128,8 @@ pub(super) fn open_gpu(
         };
         refused.outcome(as_json)
     })?;
-    let libraries = libraries(&session.host);
+    let libraries = device_libraries(session, &chosen.device)
+        .map_err(|error| report::environment(&error, as_json))?;
     let setting = DeviceSetting { device: chosen.device.clone(), checker, libraries };
     Ok((bench(session, &command, &setting, as_json)?, chosen))
 }
@@ -139,7 +140,8 @@ fn bench(
     setting: &DeviceSetting,
     as_json: bool,
 ) -> Result<EvaluationContext, Outcome> {
-    let workers = DeviceWorkers::new(command, &setting.device, setting.checker.as_ref());
+    let (device, checker) = (&setting.device, setting.checker.as_ref());
+    let workers = device_workers(&session.hosts, command, device, checker, &session.cancellation);
     let workers = workers.map_err(|error| report::environment(&error, as_json))?;
     let compiler = python_setup::compiler(session).map_err(|failure| failure.outcome(as_json))?;
     Ok(EvaluationContext::new(compiler, workers, setting.libraries.clone()))
@@ -219,7 +221,8 @@ fn start_engine(
     let compiler = format!("NVRTC {}", toolchain.nvrtc.version);
     let cache = session.host.cache.clone();
     let python = python_setup::access(session);
-    let settings = Settings { command, toolchain, python, cache, devices, wake: None };
+    let hosts = session.hosts.clone();
+    let settings = Settings { command, hosts, toolchain, python, cache, devices, wake: None };
     let engine = Engine::start(settings).map_err(|error| report::environment(&error, as_json))?;
     Ok((engine, compiler))
 }
@@ -245,7 +248,8 @@ fn choose(
             Err(refused) => return Err(refused.outcome(as_json)),
         },
     };
-    let libraries = libraries(&session.host);
+    let libraries = device_libraries(session, &chosen.device)
+        .map_err(|error| report::environment(&error, as_json))?;
     let setting = DeviceSetting { device: chosen.device.clone(), checker, libraries };
     Ok((command, setting, chosen))
 }
@@ -278,15 +282,21 @@ pub(crate) fn open_device(
     name: &str,
 ) -> Result<(ChosenDevice, Option<DeviceName>), OpenError> {
     let device = DeviceName::parse(name).map_err(|error| OpenError::Request(error.to_string()))?;
-    let environment = |error: io::Error| OpenError::Environment(error.to_string());
-    match &device {
-        DeviceName::Virtual(sheet) => {
-            let (sheet, title) = (*sheet, format!("virtual {}", sheet.title));
+    let probe = || {
+        let (hosts, cancellation) = (&session.hosts, &session.cancellation);
+        device_workers(hosts, command, &device, None, cancellation).map_err(OpenError::Environment)
+    };
+    match device.local {
+        LocalDevice::Virtual(sheet) => {
+            if device.host.is_some() {
+                // An unreachable host is reported before anything is compiled.
+                probe()?;
+            }
+            let title = format!("virtual {}", sheet.title);
             Ok((ChosenDevice { device, sheet, title, virtual_reason: None, gpu: None }, None))
         }
-        DeviceName::Cuda(_) => {
-            let mut probe = DeviceWorkers::new(command, &device, None).map_err(environment)?;
-            let described = probe.description(&session.cancellation);
+        LocalDevice::Cuda(_) => {
+            let described = probe()?.description(&session.cancellation);
             let description = described
                 .map_err(|error: DeviceWorkerError| OpenError::Environment(error.to_string()))?;
             let described = describe(&description)
@@ -295,7 +305,8 @@ pub(crate) fn open_device(
             let twin = twin.map_err(|error| OpenError::Environment(error.to_string()))?;
             let mut remarks = remarks(&described);
             let sheet = DescribedGpu::kept(described.sheet);
-            let (checker, title) = (twin.map(DeviceName::Virtual), description.title.clone());
+            let (checker, title) =
+                (twin.map(|sheet| LocalDevice::Virtual(sheet).into()), description.title.clone());
             let gpu = Identity::from_description(&description).map(|identity| {
                 let (calibration, notice) =
                     load_calibration(session.state.as_deref(), &identity.uuid);
@@ -306,6 +317,14 @@ pub(crate) fn open_device(
             Ok((ChosenDevice { device, sheet, title, virtual_reason: None, gpu }, checker))
         }
     }
+}
+
+/// The libraries beside a device: those of its host.
+fn device_libraries(session: &Session, device: &DeviceName) -> Result<Libraries, String> {
+    let Some(host) = &device.host else { return Ok(libraries(&session.host)) };
+    let connection = session.hosts.connect(host, &session.cancellation);
+    let connection = connection.map_err(|error| error.to_string())?;
+    connection.facts().map_err(|error| format!("{host}: {error}"))
 }
 
 /// Describes a GPU by its attributes, a virtual device by its sheet.
@@ -377,7 +396,7 @@ mod tests {
         let identity = Identity { uuid, driver: "CUDA 13.0".to_owned() };
         let remarks = Vec::new();
         let gpu = Some(ChosenGpu { description, identity, calibration, notice, remarks });
-        let (device, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
+        let (device, title) = (LocalDevice::Cuda(0).into(), "NVIDIA H200".to_owned());
         ChosenDevice { device, sheet, title, virtual_reason: None, gpu }
     }
 

@@ -5,10 +5,12 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use lightbench_core::display_text::visible;
+use lightbench_core::remote::hosts::Hosts;
+use lightbench_core::remote::transport::{Shell, Transport};
 
 use crate::background_worker::files::SETTINGS;
-use crate::session::Session;
-use crate::workbench::settings::Settings;
+use crate::session::{Session, host_settings, prompts};
+use crate::workbench::settings::{HostSetting, Settings};
 
 /// The file of the settings; `None` without a state folder.
 pub(super) fn settings_file(session: &Session) -> Option<PathBuf> {
@@ -19,9 +21,26 @@ pub(super) fn settings_file(session: &Session) -> Option<PathBuf> {
 /// read, which the doctor reports, count as the defaults.
 pub fn apply(session: &mut Session) {
     let settings = settings(session).unwrap_or_default();
+    let described = settings.hosts.iter().map(|(name, setting)| transport(name, setting));
+    session.hosts = Hosts::new(host_settings(described.collect()));
     let host = &mut session.host;
     host.cutlass = host.cutlass.take().or(settings.libraries.cutlass);
     host.interpreter = host.interpreter.take().or(settings.python.interpreter);
+}
+
+/// The command that reaches a host.
+fn transport(name: &str, setting: &HostSetting) -> Transport {
+    let folder = setting.folder.clone();
+    match setting.command.split_first() {
+        None => Transport { folder, ..Transport::ssh(name, &setting.ssh_options, prompts()) },
+        Some((program, arguments)) => Transport {
+            host: name.to_owned(),
+            program: program.into(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            shell: Shell::None,
+            folder,
+        },
+    }
 }
 
 /// The settings; the defaults if there is no file.

@@ -7,7 +7,7 @@ use egui::{
     TextStyle, Ui, vec2,
 };
 
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::LocalDevice;
 use lightbench_core::measure::{EnergyUse, ExtraModes};
 
 use crate::theme::{self, GAP, Tokens};
@@ -271,7 +271,7 @@ const LEAST_ROOM: f32 = 300.0;
 /// The state of the device while the shown run was timed; for a virtual device, properties from its sheet.
 fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
     let memory = device.sheet.dram.get().filter(|_| ui.available_width() > LEAST_ROOM);
-    if let (DeviceName::Virtual(_), Some(memory)) = (&device.name, memory) {
+    if let (LocalDevice::Virtual(_), Some(memory)) = (device.name.local, memory) {
         let hover = "Memory of the device from its sheet; the virtual GPU uses this machine's";
         ui.weak(format!("{memory} memory (sheet)")).on_hover_text(hover);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::LocalDevice;
 use lightbench_core::engine::{Ending, Request, RequestId};
 use lightbench_core::evaluate::profiled::Profiled;
 use lightbench_core::measure::Protocol;
@@ -99,7 +99,7 @@ impl Workbench {
             return Err(note("wait until the devices are detected, then profile again"));
         };
         let device = self.device().ok_or_else(|| note("no device was found; see Doctor"))?.clone();
-        if let DeviceName::Virtual(_) = device.name {
+        if let LocalDevice::Virtual(_) = device.name.local {
             let why = "only a GPU has hardware counters: select one above; the virtual GPU's counters are available after every run";
             return Err(note(why));
         }

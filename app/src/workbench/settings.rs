@@ -1,5 +1,6 @@
 //! The user's settings, stored as editable text in `<state>/settings.ron`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lightbench_core::measure::{EnergyUse, ExtraModes, Protocol};
@@ -36,6 +37,20 @@ pub struct Settings {
     pub python: PythonSettings,
     pub libraries: LibrarySettings,
     pub agents: AgentSettings,
+    /// Hosts of devices by the names of `--device ssh:NAME/cuda:0`. Only the user's settings hold them.
+    pub hosts: BTreeMap<String, HostSetting>,
+}
+
+/// How a host is reached. Without an entry: `ssh NAME`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostSetting {
+    /// Options of `ssh` before the name of the host.
+    pub ssh_options: Vec<String>,
+    /// A command instead of `ssh`, which runs the arguments that follow it on the host, with its standard streams.
+    pub command: Vec<String>,
+    /// The folder on the host for the worker program; `None` is the user's cache folder there.
+    pub folder: Option<String>,
 }
 
 /// Libraries of headers for kernels. Only the user's settings say where they lie, never a project.
@@ -186,6 +201,7 @@ impl Default for Settings {
             python: PythonSettings::default(),
             libraries: LibrarySettings::default(),
             agents: AgentSettings::default(),
+            hosts: BTreeMap::new(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::device::{DeviceSheet, LocalDevice};
 use lightbench_core::engine::{Ending, Event, Request, RequestId, RequestRefused};
 use lightbench_core::evaluate::Run;
 use lightbench_core::history::record::{
@@ -99,7 +99,7 @@ fn device(name: &str) -> DeviceChoice {
     let sheet = DeviceSheet::named(name).unwrap();
     let title = format!("virtual {}", sheet.title);
     DeviceChoice {
-        name: DeviceName::Virtual(sheet),
+        name: LocalDevice::Virtual(sheet).into(),
         sheet,
         title,
         calibration: None,

@@ -132,8 +132,13 @@ impl std::error::Error for DriverError {}
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OpenError {
     /// Not the name of a device.
-    #[error("`{0}` names no device; expected `virtual:` and a sheet, or `cuda:` and a number")]
+    #[error(
+        "`{0}` names no device; expected `virtual:` and a sheet, `cuda:` and a number, or `ssh:HOST/` before either"
+    )]
     Name(String),
+    /// Not the name of a host.
+    #[error("`{0}` names no host; expected `ssh:HOST/cuda:0`, where `ssh HOST` reaches the host")]
+    Host(String),
     /// No sheet has this name.
     #[error(transparent)]
     Sheet(#[from] super::SheetError),
@@ -181,7 +186,7 @@ impl OpenError {
             | Self::OldDriver { .. }
             | Self::NoSuchGpu { .. }
             | Self::Driver(_) => true,
-            Self::Name(_) | Self::Sheet(_) | Self::Incomplete { .. } => false,
+            Self::Name(_) | Self::Host(_) | Self::Sheet(_) | Self::Incomplete { .. } => false,
         }
     }
 }

@@ -53,7 +53,7 @@ pub use facts::{Evidence, Fact};
 pub use identity::Identity;
 pub use library::{LibraryOutcome, LibraryRun, LibraryUsed};
 pub use lightbench_primitives::compute_capability::ComputeCapability;
-pub use name::DeviceName;
+pub use name::{DeviceName, LocalDevice};
 pub use peaks::{Peaks, Pipe};
 pub use sheet::{DescribedBy, DeviceSheet, SheetError};
 pub use sheet_check::Problem;

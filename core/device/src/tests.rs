@@ -288,6 +288,14 @@ fn a_device_has_a_name() {
     check("cuda:", None);
     check("cuda:-1", None);
     check("cuda:+1", None);
+    check("ssh:gpu/cuda:1", Some("ssh:gpu/cuda:1"));
+    check("ssh:user@gpu.example", Some("ssh:user@gpu.example/cuda:0"));
+    check("ssh:gpu/h200", Some("ssh:gpu/virtual:h200"));
+    check("ssh:", None);
+    check("ssh:/cuda:0", None);
+    check("ssh:-oProxyCommand=x/cuda:0", None);
+    check("ssh:a b/cuda:0", None);
+    check("ssh:gpu/ssh:gpu/cuda:0", None);
     check("cuda0", None);
     check("virtual:none", None);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lightbench_primitives::cancellation::Cancellation;
 
+use super::device_workers::device_workers;
 use super::event::{CancelReason, Ending, Notice, ProcessRole};
 use super::request::{AbComparison, CompileFor, Conditions, ScreeningBatch, Work, WorkBatch};
 use super::settings::{DeviceSetting, Settings};
@@ -18,7 +19,6 @@ use crate::evaluate::{
 };
 use crate::measure::Protocol;
 use crate::nsight::Profiler;
-use crate::verify::device_workers::DeviceWorkers;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::verdict::{Failure, Step, TimingUse};
 
@@ -72,14 +72,19 @@ impl DeviceExecutor {
         Self { settings, setting, bench: None, notices: Vec::new() }
     }
 
-    fn bench(&mut self) -> Result<&mut EvaluationContext, EvaluateError> {
-        let bench = match self.bench.take() {
+    fn bench(
+        &mut self,
+        cancellation: &Cancellation,
+    ) -> Result<&mut EvaluationContext, EvaluateError> {
+        // After a lost connection, the next request connects again.
+        let bench = match self.bench.take().filter(|bench| !bench.workers.is_disconnected()) {
             Some(bench) => bench,
             None => {
                 let DeviceSetting { device, checker, libraries } = &self.setting;
-                let workers = DeviceWorkers::new(&self.settings.command, device, checker.as_ref());
+                let Settings { hosts, command, .. } = &*self.settings;
                 let workers =
-                    workers.map_err(|error| EvaluateError::Environment(error.to_string()))?;
+                    device_workers(hosts, command, device, checker.as_ref(), cancellation)
+                        .map_err(EvaluateError::Environment)?;
                 EvaluationContext::new(self.settings.compiler(), workers, libraries.clone())
             }
         };
@@ -93,7 +98,7 @@ impl DeviceExecutor {
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
         let evaluation = evaluation(work, conditions);
-        let run = evaluate(&evaluation, self.bench()?, cancellation, watcher)?;
+        let run = evaluate(&evaluation, self.bench(cancellation)?, cancellation, watcher)?;
         self.notice(run.verdict.as_ref().err());
         Ok(match run.verdict {
             Err(ref reason) if reason.is_cancelled() => cancelled(Some(Box::new(run))),
@@ -110,7 +115,7 @@ impl DeviceExecutor {
         let evaluations: Vec<_> =
             screens.works.iter().map(|work| evaluation(work, conditions)).collect();
         let glances = ScreeningRequest { evaluations: &evaluations, abandon: &screens.abandon };
-        let screenings = screen(glances, self.bench()?, cancellation, watcher)?;
+        let screenings = screen(glances, self.bench(cancellation)?, cancellation, watcher)?;
         for screening in &screenings {
             self.notice(screening.verdict.as_ref().err());
         }
@@ -130,7 +135,7 @@ impl DeviceExecutor {
     ) -> Result<Ending, EvaluateError> {
         watcher(Step::Compile, None);
         let evaluations: Vec<_> = works.iter().map(|work| evaluation(work, conditions)).collect();
-        let examined = examine(&evaluations, self.bench()?, cancellation)?;
+        let examined = examine(&evaluations, self.bench(cancellation)?, cancellation)?;
         Ok(examined.map_or_else(|| cancelled(None), Ending::Examined))
     }
 
@@ -146,7 +151,8 @@ impl DeviceExecutor {
             TimingUse::Skip => Protocol::PAIRED,
         };
         let condition = (contest.mode, protocol);
-        let compared = side_by_side(&pair, condition, self.bench()?, cancellation, watcher);
+        let compared =
+            side_by_side(&pair, condition, self.bench(cancellation)?, cancellation, watcher);
         Ok(match (compared, cancellation.is_cancelled()) {
             (_, true) => cancelled(None),
             (compared, false) => Ending::Compared(compared?),
@@ -161,7 +167,8 @@ impl DeviceExecutor {
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
         let evaluation = evaluation(work, conditions);
-        let profiled = profiled(&evaluation, profiler, self.bench()?, cancellation, watcher)?;
+        let profiled =
+            profiled(&evaluation, profiler, self.bench(cancellation)?, cancellation, watcher)?;
         self.notice(profiled.run.verdict.as_ref().err());
         Ok(match profiled.run.verdict {
             Err(ref reason) if reason.is_cancelled() => cancelled(None),
@@ -216,13 +223,13 @@ impl Executor for DeviceExecutor {
             Task::Profile(work, conditions, profiler) => {
                 self.profiled((work, conditions), profiler, cancellation, watcher)
             }
-            Task::Compile(work, for_what) => match self.bench() {
+            Task::Compile(work, for_what) => match self.bench(cancellation) {
                 Ok(bench) => {
                     Ok(compiled(&mut bench.compiler, (work, for_what), cancellation, watcher))
                 }
                 Err(error) => Err(error),
             },
-            Task::CompileAhead(work, conditions) => self.bench().and_then(|bench| {
+            Task::CompileAhead(work, conditions) => self.bench(cancellation).and_then(|bench| {
                 compiled_ahead(&mut bench.compiler, (work, conditions), cancellation, watcher)
             }),
         };

@@ -12,6 +12,7 @@
 //! ends with exactly one [`Event::Finished`], also where a worker process dies or an engine thread panics.
 
 mod candidate_runner;
+mod device_workers;
 mod engine_thread;
 mod event;
 mod event_queue;
@@ -40,6 +41,7 @@ use queue::{Accepted, CancelOutcome, Job, MAX_WAITING, QueueRefusal};
 use crate::device::DeviceName;
 
 pub use candidate_runner::EngineRunner;
+pub use device_workers::device_workers;
 pub use event::{CancelReason, Ending, Event, Notice, ProcessRole};
 pub use event_queue::Wake;
 pub use request::{

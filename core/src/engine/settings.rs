@@ -7,6 +7,7 @@ use super::event_queue::Wake;
 use crate::compile::Compiler;
 use crate::device::DeviceName;
 use crate::python::PythonAccess;
+use crate::remote::hosts::Hosts;
 use crate::toolchain::{Libraries, Toolchain};
 use crate::worker::command::WorkerCommand;
 
@@ -15,6 +16,8 @@ use crate::worker::command::WorkerCommand;
 pub struct Settings {
     /// Command that starts a worker process.
     pub command: WorkerCommand,
+    /// The hosts of devices that this machine does not have.
+    pub hosts: Hosts,
     /// The CUDA compiler and its headers.
     pub toolchain: Toolchain,
     /// The interpreter for Triton kernels; nothing else needs it.

@@ -6,7 +6,7 @@ use lightbench_tensors::case::Case;
 
 use super::build::python_call;
 use super::{Evaluation, EvaluationContext, Watcher};
-use crate::device::DeviceName;
+use crate::device::LocalDevice;
 use crate::measure::timing::Clock;
 use crate::project::PythonText;
 use crate::project::library::Gemm;
@@ -79,8 +79,8 @@ pub(super) fn add(
     (cancellation, watcher): (&Cancellation, Watcher<'_>),
     passed: &mut Passed,
 ) -> Result<(), Stop> {
-    let (DeviceName::Cuda(_), timing @ TimingUse::Measure(_)) =
-        (evaluation.device, evaluation.timing_use())
+    let (LocalDevice::Cuda(_), timing @ TimingUse::Measure(_)) =
+        (evaluation.device.local, evaluation.timing_use())
     else {
         return Ok(());
     };

@@ -19,7 +19,7 @@ use crate::compile::Compiler;
 use crate::compile::error::CompileError;
 use crate::compile::facts::{Facts, FactsError};
 use crate::compile::occupancy::Occupancy;
-use crate::device::DeviceName;
+use crate::device::{DeviceName, LocalDevice};
 use crate::project::candidate::CandidateHash;
 use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
@@ -95,9 +95,9 @@ pub(super) fn build_all(
     };
     let others = varied.iter().map(|varied| &varied.workload).chain(far.workload());
     let all: Vec<&Workload> = fit.iter().copied().chain(others).collect();
-    let trusted = match first.device {
-        DeviceName::Cuda(_) => Some(trusted(first, compiler, cancellation)?),
-        DeviceName::Virtual(_) => None,
+    let trusted = match first.device.local {
+        LocalDevice::Cuda(_) => Some(trusted(first, compiler, cancellation)?),
+        LocalDevice::Virtual(_) => None,
     };
     let mut compiles =
         Compilations::new(evaluations, (&all, twin.as_ref()), compiler, cancellation);
@@ -182,7 +182,7 @@ fn fit<'a>(
         Scope::Screening => {
             let runs = |workload: &&Workload| match workload.purpose {
                 Purpose::Verify => true,
-                Purpose::Measure => matches!(evaluation.device, DeviceName::Cuda(_)),
+                Purpose::Measure => matches!(evaluation.device.local, LocalDevice::Cuda(_)),
                 Purpose::HeldOut => false,
             };
             let timed_for_real =
@@ -217,10 +217,10 @@ fn selected<'a>(evaluation: &Evaluation<'a>, scope: Scope) -> Result<Vec<&'a Wor
 
 /// The reason why a workload does not run on a device; `None` if it does.
 fn unfit(device: &DeviceName, workload: &Workload) -> Option<String> {
-    match (device, workload.purpose) {
-        (DeviceName::Cuda(_), _) => None,
-        (DeviceName::Virtual(_), Purpose::Measure) => None,
-        (DeviceName::Virtual(_), Purpose::Verify | Purpose::HeldOut) => match extent(workload) {
+    match (device.local, workload.purpose) {
+        (LocalDevice::Cuda(_), _) => None,
+        (LocalDevice::Virtual(_), Purpose::Measure) => None,
+        (LocalDevice::Virtual(_), Purpose::Verify | Purpose::HeldOut) => match extent(workload) {
             Extent::Small => None,
             Extent::Large => Some("too large for a virtual device".to_owned()),
         },
@@ -311,7 +311,7 @@ impl Builder<'_, '_> {
             self.vary(index, varied, &mut subject)?;
         }
         self.reach(fit.len() + varied.len(), far, &mut subject)?;
-        let measured_in_earnest = matches!(self.evaluation.device, DeviceName::Cuda(_));
+        let measured_in_earnest = matches!(self.evaluation.device.local, LocalDevice::Cuda(_));
         if subject.workloads.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
             return Err(Stop::Request(self.nothing_to_verify()));
         }
@@ -395,10 +395,10 @@ impl Builder<'_, '_> {
             launches: candidate.launches,
             adds_and_multiplies: kinds.clone().count() > 0 && kinds.into_iter().all(is_exact),
         };
-        let room = match self.evaluation.device {
-            DeviceName::Cuda(_) => self.evaluation.sheet.dram.get(),
+        let room = match self.evaluation.device.local {
+            LocalDevice::Cuda(_) => self.evaluation.sheet.dram.get(),
             // A virtual device uses host memory, and reports when it is insufficient.
-            DeviceName::Virtual(_) => None,
+            LocalDevice::Virtual(_) => None,
         };
         match too_large(trial.bytes(), definition.limits.device_bytes, room) {
             None => Ok(trial),

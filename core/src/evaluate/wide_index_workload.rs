@@ -2,7 +2,7 @@
 //!
 //! It differs from a small workload in one axis, and runs once, on a GPU with enough memory.
 
-use crate::device::DeviceName;
+use crate::device::LocalDevice;
 use crate::project::workload::Workload;
 use crate::project::{Definition, Reference};
 use crate::units::Bytes;
@@ -34,10 +34,12 @@ impl WideIndexWorkload {
     /// The workload with the least memory, derived from one of these workloads.
     pub(super) fn find(evaluation: &Evaluation<'_>, small: &[&Workload]) -> Self {
         let definition = &evaluation.project.definition;
-        let room = match evaluation.device {
+        let room = match evaluation.device.local {
             // Modules, stacks and the driver take a tenth.
-            DeviceName::Cuda(_) => evaluation.sheet.dram.get().map_or(0, |Bytes(all)| all / 10 * 9),
-            DeviceName::Virtual(_) => 0,
+            LocalDevice::Cuda(_) => {
+                evaluation.sheet.dram.get().map_or(0, |Bytes(all)| all / 10 * 9)
+            }
+            LocalDevice::Virtual(_) => 0,
         };
         let mut least = None;
         for goal in GOALS {

@@ -4,12 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::HostEnvironment;
 use super::naming::{self, Naming};
 use super::search_places::{self, Place, Source, file_name};
 
 /// Candidate paths of libraries, the most likely first; after the files, the names for the system's loader.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Libraries {
     /// Products of matrices, as a baseline.
     pub cublas: Vec<PathBuf>,

@@ -11,8 +11,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_worker::error::Death;
 
-use super::device_protocol::DeviceWorker;
 use super::device_session::{OpenRequest, RunReport, RunRequest, SessionFailure};
+use super::device_worker::DeviceWorker;
 use super::device_workers::{DeviceWorkerError, OPEN_LIMIT, replied};
 
 /// Each holds a copy of a workload.

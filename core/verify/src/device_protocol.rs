@@ -2,7 +2,6 @@
 
 use lightbench_device::Description;
 use lightbench_worker::frame::{Frame, FrameError};
-use lightbench_worker::handle::WorkerHandle;
 use lightbench_worker::protocol::{Call, Protocol};
 use lightbench_worker::server::{Offer, Service};
 use serde::{Deserialize, Serialize};
@@ -23,9 +22,6 @@ impl Protocol for DeviceProtocol {
     type Facts = ();
     type Request = Request;
 }
-
-/// Device workers, started when they are needed.
-pub type DeviceWorker = WorkerHandle<DeviceProtocol>;
 
 /// Every request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,38 +4,43 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_device::{Description, DeviceName, DeviceSheet};
+use lightbench_device::{Description, DeviceName, DeviceSheet, LocalDevice};
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::launch::expectation::FaultKind;
 use lightbench_project::manifest::Distribution;
 use lightbench_python::PythonAccess;
+use lightbench_remote::connection::Connection;
+use lightbench_remote::folder::CopyError;
 use lightbench_tensors::case::Case;
 use lightbench_tensors::inputs::InputMode;
 use lightbench_worker::command::WorkerCommand;
-use lightbench_worker::end::{WorkerEnd, WorkerRole};
-use lightbench_worker::error::{Death, WorkerError};
+use lightbench_worker::error::Death;
 use lightbench_worker::protocol::{Configuration, Limits};
 use lightbench_worker::sandbox::{SandboxPolicy, Sockets};
 
 use super::checkers::Checkers;
 use super::compiled_candidate::CompiledReference;
-use super::device_protocol::DeviceWorker;
 use super::device_session::{
     Inadmissibility, JudgeReport, JudgeRequest, MeasureReport, MeasureRequest, ModuleImage,
-    OpenRequest, RunReport, RunRequest, SessionFailure, Side,
+    OpenRequest, RunReport, RunRequest, Side,
 };
+use super::device_worker::{DeviceWorker, WorkerPlace};
 use super::fault_report::FaultReport;
 use super::output_exchange::OutputExchange;
 pub use super::python_results::Conversion;
 use super::python_results::{PythonResults, ReferenceChange};
 use super::pytorch_call::PytorchWorker;
 
+mod error;
 mod python_calls;
 mod pytorch;
 mod reference_as_written;
 
+pub use error::DeviceWorkerError;
+pub(super) use error::replied;
 pub use reference_as_written::AsWritten;
 
 /// How long opening a device and loading modules may take.
@@ -68,6 +73,8 @@ const MOST_GPUS: usize = 32;
 pub struct DeviceWorkers {
     name: DeviceName,
     device: String,
+    /// The connection to the device's host; none: this machine.
+    connection: Option<Arc<Connection>>,
     candidate: DeviceWorker,
     checker: Option<Checker>,
     reference: DeviceWorker,
@@ -119,35 +126,6 @@ pub enum VirtualChecker<'a> {
     None,
 }
 
-/// Why a device worker gave no report.
-#[derive(Debug, thiserror::Error)]
-pub enum DeviceWorkerError {
-    /// It exceeded its limit and was killed.
-    #[error("stopped after {} s", .0.as_secs_f64())]
-    TimedOut(Duration),
-    /// The device failed.
-    #[error("{0}")]
-    Lost(String),
-    /// The process ended before it replied, and its parent did not end it.
-    #[error("{0}")]
-    Ended(Box<WorkerEnd>),
-    /// The user cancelled.
-    #[error("cancelled")]
-    Cancelled,
-    /// It cannot carry out the request.
-    #[error(transparent)]
-    Failed(SessionFailure),
-    /// The reference is in Python, and this machine cannot run it.
-    #[error("reference.py cannot run: {0}")]
-    ReferenceUnavailable(String),
-    /// A call of the reference in Python exceeded its time or memory.
-    #[error("reference.py: {0}")]
-    ReferenceTooLarge(String),
-    /// The machine cannot have such a process.
-    #[error("{0}")]
-    Environment(String),
-}
-
 impl DeviceWorkers {
     /// Processes that start when they are needed. `checker` is the virtual device beside a GPU.
     ///
@@ -158,19 +136,48 @@ impl DeviceWorkers {
         device: &DeviceName,
         checker: Option<&DeviceName>,
     ) -> io::Result<Self> {
-        let handover = OutputExchange::new()?;
-        let python = PythonResults::new(command.clone(), device.clone())?;
-        let folder = handover.path();
-        let candidate = handle(command, device, folder, &[]);
-        let reference = handle(command, device, folder, &[python.folder()]);
+        Self::at(&WorkerPlace::Here(command), command, device, checker)
+    }
+
+    /// As [`DeviceWorkers::new`], for a device of the host at the other end of a connection. Python and the virtual device
+    /// run on this machine.
+    ///
+    /// # Errors
+    /// There is no place for the folder between them, here or there.
+    pub fn remote(
+        connection: &Arc<Connection>,
+        command: &WorkerCommand,
+        device: &DeviceName,
+        checker: Option<&DeviceName>,
+    ) -> io::Result<Self> {
+        Self::at(&WorkerPlace::There(connection), command, device, checker)
+    }
+
+    fn at(
+        place: &WorkerPlace<'_>,
+        command: &WorkerCommand,
+        device: &DeviceName,
+        checker: Option<&DeviceName>,
+    ) -> io::Result<Self> {
+        let handover = OutputExchange::new(place)?;
+        let python = PythonResults::new(command.clone(), device.clone(), place)?;
+        let local = device.local;
+        let candidate = handle(place, local, handover.path(), &[]);
+        let reference = handle(place, local, handover.path(), &[python.folder()]);
         let checker = checker.map(|name| Checker {
             name: name.clone(),
             device: name.to_string(),
-            all: Checkers::new(|| handle(command, name, folder, &[])),
+            all: Checkers::new(|| {
+                handle(&WorkerPlace::Here(command), name.local, handover.here(), &[])
+            }),
             taken: CheckerState::NotLoaded,
         });
+        let connection = match place {
+            WorkerPlace::Here(_) => None,
+            WorkerPlace::There(connection) => Some(Arc::clone(connection)),
+        };
         let name = device.clone();
-        let device = device.to_string();
+        let device = local.to_string();
         let (reference_has, candidate_has) = (None, None);
         let cupti = Vec::new();
         let pytorch =
@@ -181,6 +188,7 @@ impl DeviceWorkers {
             as_written: Vec::new(),
             name,
             device,
+            connection,
             candidate,
             checker,
             reference,
@@ -202,6 +210,12 @@ impl DeviceWorkers {
         self.cupti = places.to_vec();
     }
 
+    /// Whether the connection to the device's host has ended. These processes give no more reports.
+    #[must_use]
+    pub fn is_disconnected(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.is_lost())
+    }
+
     /// Whether a virtual device beside a GPU has loaded the candidate.
     #[must_use]
     pub fn has_checker(&self) -> bool {
@@ -214,12 +228,12 @@ impl DeviceWorkers {
         let Some(Checker { name, device, taken, .. }) = &self.checker else {
             return VirtualChecker::None;
         };
-        match (taken, name) {
-            (CheckerState::Loaded, DeviceName::Virtual(sheet)) => {
+        match (taken, name.local) {
+            (CheckerState::Loaded, LocalDevice::Virtual(sheet)) => {
                 VirtualChecker::Open { device, sheet }
             }
             (CheckerState::Refused(reason), _) => VirtualChecker::Refused(reason),
-            (CheckerState::Loaded, DeviceName::Cuda(_)) | (CheckerState::NotLoaded, _) => {
+            (CheckerState::Loaded, LocalDevice::Cuda(_)) | (CheckerState::NotLoaded, _) => {
                 VirtualChecker::None
             }
         }
@@ -348,7 +362,7 @@ impl DeviceWorkers {
     /// Whether the device models time.
     #[must_use]
     pub fn models_time(&self) -> bool {
-        matches!(self.name, DeviceName::Virtual(_))
+        matches!(self.name.local, LocalDevice::Virtual(_))
     }
 
     /// The input mode of timed runs: a modelled time depends little on values.
@@ -487,6 +501,16 @@ impl DeviceWorkers {
         }
     }
 
+    /// Copies outputs that this process wrote to the host of the device.
+    fn publish_outputs(&self, cancellation: &Cancellation) -> Result<(), DeviceWorkerError> {
+        self.handover.publish(None, cancellation).map_err(|error| match error {
+            CopyError::Connection(error) => error.into(),
+            error @ (CopyError::Read(_) | CopyError::NotStored { .. }) => {
+                DeviceWorkerError::Environment(error.to_string())
+            }
+        })
+    }
+
     fn folder(&self) -> PathBuf {
         self.handover.path().to_owned()
     }
@@ -494,20 +518,20 @@ impl DeviceWorkers {
 
 /// A process that writes outputs to `folder` and may read the folders `read`.
 fn handle(
-    command: &WorkerCommand,
-    device: &DeviceName,
+    place: &WorkerPlace<'_>,
+    device: LocalDevice,
     folder: &Path,
     read: &[&Path],
 ) -> DeviceWorker {
     let write = vec![folder.to_owned()];
     let (policy, limits) = match device {
-        DeviceName::Virtual(_) => {
+        LocalDevice::Virtual(_) => {
             let read = read.iter().map(|folder| folder.to_path_buf()).collect();
             (SandboxPolicy { read, write, ..SandboxPolicy::default() }, Limits::default())
         }
-        DeviceName::Cuda(_) => (cuda_policy(write), cuda_limits()),
+        LocalDevice::Cuda(_) => (cuda_policy(write), cuda_limits()),
     };
-    DeviceWorker::new(command.clone(), Configuration { options: (), policy, limits })
+    DeviceWorker::new(place, Configuration { options: (), policy, limits })
 }
 
 /// The files that the driver writes.
@@ -527,58 +551,6 @@ fn cuda_policy(mut write: Vec<PathBuf>) -> SandboxPolicy {
 /// The driver maps the memory of all devices into the address space.
 fn cuda_limits() -> Limits {
     Limits { address_space_bytes: None, ..Limits::default() }
-}
-
-impl DeviceWorkerError {
-    /// The same error, attributed to the reference's process.
-    fn with_reference_role(self) -> Self {
-        match self {
-            Self::Ended(end) => {
-                Self::Ended(Box::new(WorkerEnd { role: WorkerRole::Reference, ..*end }))
-            }
-            other @ (Self::TimedOut(_)
-            | Self::Lost(_)
-            | Self::Cancelled
-            | Self::Failed(_)
-            | Self::ReferenceUnavailable(_)
-            | Self::ReferenceTooLarge(_)
-            | Self::Environment(_)) => other,
-        }
-    }
-}
-
-/// The reply of a device worker.
-pub(super) fn replied<Report>(
-    reply: Result<Result<Report, SessionFailure>, WorkerError>,
-) -> Result<Report, DeviceWorkerError> {
-    match reply {
-        Ok(Ok(report)) => Ok(report),
-        Ok(Err(SessionFailure::Device(reason))) => Err(DeviceWorkerError::Lost(reason)),
-        Ok(Err(SessionFailure::Open(reason))) => Err(DeviceWorkerError::Environment(reason)),
-        Ok(Err(failure)) => Err(DeviceWorkerError::Failed(failure)),
-        Err(error) => Err(error.into()),
-    }
-}
-
-impl From<WorkerError> for DeviceWorkerError {
-    fn from(error: WorkerError) -> Self {
-        let text = error.to_string();
-        match error {
-            WorkerError::TimedOut { limit, .. } => Self::TimedOut(limit),
-            WorkerError::Cancelled => Self::Cancelled,
-            WorkerError::Died { during, death, stderr_tail, oom_kills } => {
-                let role = WorkerRole::Candidate;
-                Self::Ended(Box::new(WorkerEnd { role, during, death, stderr_tail, oom_kills }))
-            }
-            WorkerError::Start { .. }
-            | WorkerError::Setup(_)
-            | WorkerError::OtherVersion { .. }
-            | WorkerError::OtherBuild { .. }
-            | WorkerError::Protocol(_)
-            | WorkerError::Request(_)
-            | WorkerError::ReplyTooLarge { .. } => Self::Environment(text),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod checkers;
 pub mod compiled_candidate;
 pub mod device_protocol;
 pub mod device_session;
+pub mod device_worker;
 pub mod device_workers;
 pub mod evidence;
 pub mod fault_report;

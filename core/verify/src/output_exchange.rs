@@ -5,8 +5,13 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
+use lightbench_primitives::cancellation::Cancellation;
 use lightbench_primitives::owned_folder::OwnedFolder;
+use lightbench_remote::folder::{CopyError, RemoteFolder};
+
+use crate::device_worker::WorkerPlace;
 
 /// Memory where files are never written to a disk, on Linux.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -14,32 +19,66 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// How the names of folders begin.
 const PREFIX: &str = "lightbench-outputs-";
 
-/// A private folder, removed when it is dropped, or by a later process that finds that its owner is dead.
+/// A private folder, removed when it is dropped, or by a later process that finds that its owner is dead. If device workers
+/// run on another host, a folder there receives copies of its files.
 #[derive(Debug)]
-pub(super) struct OutputExchange(OwnedFolder);
+pub(super) struct OutputExchange {
+    here: OwnedFolder,
+    there: Option<RemoteFolder>,
+}
 
 impl OutputExchange {
     /// A new folder in memory, or among the temporary files if the system has no folder in memory. Folders of dead
     /// owners are removed first.
     ///
     /// # Errors
-    /// Neither place can be written.
-    pub(super) fn new() -> io::Result<Self> {
+    /// Neither place can be written, or the host has no place.
+    pub(super) fn new(place: &WorkerPlace<'_>) -> io::Result<Self> {
         let temporary = tempfile::env::temp_dir();
-        Self::within(Path::new(SHARED_MEMORY)).or_else(|_no_such_place| Self::within(&temporary))
+        let here = Self::within(Path::new(SHARED_MEMORY))
+            .or_else(|_no_such_place| Self::within(&temporary))?;
+        let there = match place {
+            WorkerPlace::Here(_) => None,
+            WorkerPlace::There(connection) => {
+                let made = RemoteFolder::new(Arc::clone(connection), &Cancellation::new());
+                Some(made.map_err(io::Error::other)?)
+            }
+        };
+        Ok(Self { here, there })
     }
 
-    /// A new folder below `place`.
+    /// A new folder of this machine below `place`.
     ///
     /// # Errors
     /// The place cannot be written.
-    pub(super) fn within(place: &Path) -> io::Result<Self> {
-        OwnedFolder::within(place, PREFIX).map(Self)
+    pub(super) fn within(place: &Path) -> io::Result<OwnedFolder> {
+        OwnedFolder::within(place, PREFIX)
     }
 
-    /// Where it is.
+    /// Where device workers find it.
     #[must_use]
     pub(super) fn path(&self) -> &Path {
-        self.0.path()
+        self.there.as_ref().map_or(self.here.path(), RemoteFolder::path)
+    }
+
+    /// Where this process writes.
+    #[must_use]
+    pub(super) fn here(&self) -> &Path {
+        self.here.path()
+    }
+
+    /// Copies the files that this process wrote, or those in the folder `within`, to the host of the device workers.
+    ///
+    /// # Errors
+    /// [`CopyError`].
+    pub(super) fn publish(
+        &self,
+        within: Option<&str>,
+        cancellation: &Cancellation,
+    ) -> Result<(), CopyError> {
+        let Some(there) = &self.there else { return Ok(()) };
+        let here = self.here.path();
+        let from = within.map_or_else(|| here.to_owned(), |within| here.join(within));
+        there.copy(&from, within, cancellation)
     }
 }

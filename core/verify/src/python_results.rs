@@ -6,13 +6,14 @@ use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
-use lightbench_device::{Content, DeviceName};
+use lightbench_device::{Content, DeviceName, LocalDevice};
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_primitives::dtype::Dtype;
 use lightbench_primitives::element::{load_reals, store_reals};
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_project::PythonReference;
 use lightbench_python::{Interpreter, PythonAccess, PythonError, Worker};
+use lightbench_remote::folder::CopyError;
 use lightbench_tensors::case::{Case, TensorCase};
 use lightbench_tensors::inputs::{InputSpec, generate_tensor};
 use lightbench_tensors::layout::Layout;
@@ -22,6 +23,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::device_session::SessionFailure;
+use crate::device_worker::WorkerPlace;
 use crate::output_exchange::OutputExchange;
 use crate::reference_source::{
     Precision, PythonCall, SuppliedResults, magnitudes_file, values_file,
@@ -106,14 +108,18 @@ impl PythonResults {
     ///
     /// # Errors
     /// There is no place for the results.
-    pub(super) fn new(command: WorkerCommand, device: DeviceName) -> io::Result<Self> {
+    pub(super) fn new(
+        command: WorkerCommand,
+        device: DeviceName,
+        place: &WorkerPlace<'_>,
+    ) -> io::Result<Self> {
         Ok(Self {
             access: PythonAccess::default(),
             command,
             device,
             reference: None,
             worker: None,
-            folder: OutputExchange::new()?,
+            folder: OutputExchange::new(place)?,
             too_large: Vec::new(),
         })
     }
@@ -155,10 +161,16 @@ impl PythonResults {
         cancellation: &Cancellation,
     ) -> Result<SuppliedResults, PythonCallError> {
         let precision = call.precision;
-        let folder = self.folder.path().join(precision.name());
         let (_, blobs) = self.call(call, inputs, cancellation)?;
-        write(&folder, inputs.case, precision, blobs).map_err(failed)?;
-        Ok(SuppliedResults { precision, folder })
+        let written = self.folder.here().join(precision.name());
+        write(&written, inputs.case, precision, blobs).map_err(failed)?;
+        self.folder.publish(Some(precision.name()), cancellation).map_err(|error| match error {
+            CopyError::Connection(WorkerError::Cancelled) => PythonCallError::Cancelled,
+            error @ (CopyError::Connection(_)
+            | CopyError::Read(_)
+            | CopyError::NotStored { .. }) => failed(SessionFailure::Device(error.to_string())),
+        })?;
+        Ok(SuppliedResults { precision, folder: self.folder.path().join(precision.name()) })
     }
 
     /// Computes the outputs for a comparison with those of the exact reference.
@@ -219,7 +231,7 @@ impl PythonResults {
             Some(worker) => worker,
             None => {
                 let mut configuration = self.access.configuration(self.command.clone());
-                if let DeviceName::Cuda(_) = self.device {
+                if let LocalDevice::Cuda(_) = self.device.local {
                     configuration.limits.memory_bytes = MEMORY_BESIDE_GPU;
                 }
                 let search = &self.access.search;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lightbench_device::DeviceName;
+use lightbench_device::{DeviceName, LocalDevice};
 use lightbench_measure::protocol::Protocol;
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_primitives::scalar_value::ScalarValue;
@@ -101,9 +101,14 @@ impl PytorchWorker {
         inputs: CallInputs<'_>,
         cancellation: &Cancellation,
     ) -> Result<PytorchReply, PytorchError> {
-        let DeviceName::Cuda(number) = device else {
+        let LocalDevice::Cuda(number) = device.local else {
             return Err(PytorchError::Failed("it runs on a GPU only".to_owned()));
         };
+        if let Some(host) = &device.host {
+            let reason =
+                format!("PyTorch is timed on a GPU of this machine only, and {host} has this one");
+            return Err(PytorchError::Failed(reason));
+        }
         let encoding = ElementEncoding::AsStored;
         let (mut request, blobs) = tensors_and_values(call.values, inputs, encoding)
             .map_err(|failure| failed(&failure))?;

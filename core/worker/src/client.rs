@@ -139,11 +139,38 @@ impl<P: Protocol> Worker<P> {
         cancellation: &Cancellation,
     ) -> Result<C::Reply, WorkerError> {
         let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
+        let reply = self.call_encoded(&request, limit, cancellation)?;
+        self.parsed(&reply)
+    }
+
+    /// As [`Worker::call`], with the request and its reply as frames.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn call_encoded(
+        &mut self,
+        request: &Frame,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Frame, WorkerError> {
         let reply =
             self.converse((Stage::Call, limit), cancellation, |to_worker, from_worker| {
-                exchange(to_worker, from_worker, &request)
+                exchange(to_worker, from_worker, request)
             })?;
         reply.map_err(|size| WorkerError::ReplyTooLarge { size })
+    }
+
+    /// Decodes a reply; a worker that sent something else is killed.
+    pub(super) fn parsed<Message: DeserializeOwned>(
+        &mut self,
+        reply: &Frame,
+    ) -> Result<Message, WorkerError> {
+        reply.parse().map_err(|error| {
+            self.pipes = None;
+            self.child.kill();
+            WorkerError::Protocol(error)
+        })
     }
 
     /// Exchanges messages of another encoding with a worker that executed a program
@@ -196,14 +223,14 @@ fn greet<Facts: DeserializeOwned>(
 }
 
 /// The reply, or its size in bytes if it exceeds a frame.
-fn exchange<Message: DeserializeOwned>(
+fn exchange(
     mut to_worker: &mut dyn Write,
     mut from_worker: &mut dyn Read,
     request: &Frame,
-) -> Result<Result<Message, u64>, FrameError> {
+) -> Result<Result<Frame, u64>, FrameError> {
     request.write_to(&mut to_worker)?;
     match Frame::read_from(&mut from_worker)?.parse()? {
-        Reply::Done => Frame::read_from(&mut from_worker)?.parse().map(Ok),
+        Reply::Done => Frame::read_from(&mut from_worker).map(Ok),
         Reply::TooLarge { size } => Ok(Err(size)),
     }
 }

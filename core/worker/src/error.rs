@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::frame::{FrameError, VALUE_LIMIT};
 use crate::protocol::SetupFailure;
 
@@ -81,10 +83,26 @@ pub enum WorkerError {
         /// The size in bytes.
         size: u64,
     },
+    /// The worker is on another host, and the connection to that host ended.
+    #[error("the connection to {host} is lost: {reason}")]
+    ConnectionLost {
+        /// The host as the user names it.
+        host: String,
+        /// How the connection ended.
+        reason: String,
+    },
+    /// The host of the worker reports an error that concerns neither the request nor the process of the worker.
+    #[error("{host}: {reason}")]
+    OnHost {
+        /// The host as the user names it.
+        host: String,
+        /// The error of that host.
+        reason: String,
+    },
 }
 
 /// Stage of a worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// The worker starts.
     Start,
@@ -102,7 +120,7 @@ impl std::fmt::Display for Stage {
 }
 
 /// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Death {
     /// The process exited.
     Exited {

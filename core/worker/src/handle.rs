@@ -7,6 +7,7 @@ use lightbench_primitives::cancellation::Cancellation;
 use crate::client::Worker;
 use crate::command::WorkerCommand;
 use crate::error::{Death, WorkerError};
+use crate::frame::Frame;
 use crate::protocol::{Call, Configuration, Protocol};
 
 /// Starts workers of one service on demand, at most one at a time.
@@ -72,11 +73,36 @@ impl<P: Protocol> WorkerHandle<P> {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<C::Reply, WorkerError> {
-        let result = self.worker(cancellation)?.call(request, limit, cancellation);
+        let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
+        let reply = self.call_encoded(&request, limit, cancellation)?;
+        let Some(worker) = &mut self.worker else {
+            return reply.parse().map_err(WorkerError::Protocol);
+        };
+        let parsed = worker.parsed(&reply);
+        self.forget_ended();
+        parsed
+    }
+
+    /// As [`WorkerHandle::call`], with the request and its reply as frames.
+    ///
+    /// # Errors
+    ///
+    /// As [`WorkerHandle::call`].
+    pub fn call_encoded(
+        &mut self,
+        request: &Frame,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Frame, WorkerError> {
+        let result = self.worker(cancellation)?.call_encoded(request, limit, cancellation);
+        self.forget_ended();
+        result
+    }
+
+    fn forget_ended(&mut self) {
         if self.worker.as_ref().is_some_and(Worker::is_gone) {
             self.worker = None;
         }
-        result
     }
 
     /// As [`WorkerHandle::call`], for a request that depends on no earlier one: where the worker ends without a reply, a
@@ -112,11 +138,21 @@ impl<P: Protocol> WorkerHandle<P> {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<C::Reply, WorkerError> {
-        if let Some(error) = self.worker.as_mut().and_then(Worker::ended) {
-            self.worker = None;
-            return Err(error);
-        }
+        self.still_running()?;
         self.call(request, limit, cancellation)
+    }
+
+    /// The error for a worker that has ended since its last request.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError::Died`].
+    pub fn still_running(&mut self) -> Result<(), WorkerError> {
+        let ended = self.worker.as_mut().and_then(Worker::ended);
+        if ended.is_some() {
+            self.worker = None;
+        }
+        ended.map_or(Ok(()), Err)
     }
 
     /// Ends the worker, if one runs; the next call starts another.

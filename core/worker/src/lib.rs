@@ -33,7 +33,7 @@ mod pause_times;
 mod scheduling_delay;
 mod stderr_tail;
 
-pub use stderr_tail::printable;
+pub use stderr_tail::{StderrTail, printable};
 
 /// The prefix of the names of scratch folders.
 pub const SCRATCH_PREFIX: &str = "lightbench-worker-";

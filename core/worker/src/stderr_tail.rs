@@ -19,14 +19,19 @@ const LINE_CHARACTERS: usize = 300;
 
 /// Reads a worker's standard error during its whole life, so that the worker never blocks on a full pipe.
 #[derive(Debug)]
-pub(super) struct StderrTail {
+pub struct StderrTail {
     kept: Arc<Mutex<VecDeque<u8>>>,
     /// Disconnects when the stream has ended.
     ended: Receiver<()>,
 }
 
 impl StderrTail {
-    pub(super) fn start(stream: ChildStderr) -> std::io::Result<Self> {
+    /// Starts the thread that reads the stream.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start a thread.
+    pub fn start(stream: ChildStderr) -> std::io::Result<Self> {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let sink = Arc::clone(&kept);
         let (hang_up, ended) = bounded(0);
@@ -40,13 +45,14 @@ impl StderrTail {
     /// Waits for the end of the stream, after the whole process group has been killed. A process that left the group, such
     /// as the shared connection of `ssh`, may keep the stream open. In that case the reading thread continues until that
     /// process ends.
-    pub(super) fn finish(&self) {
+    pub fn finish(&self) {
         // A disconnect means that the stream ended; after a timeout the lines read so far are used.
         let _ended = self.ended.recv_timeout(PATIENCE);
     }
 
     /// The last lines, with control characters replaced.
-    pub(super) fn lines(&self) -> Vec<String> {
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
         let bytes: Vec<u8> =
             self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);

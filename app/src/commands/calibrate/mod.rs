@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use lightbench_core::calibrate::{
     BENCHMARKS, CalibrateError, Calibrated, CalibrationTarget, Calibrations, calibrate,
 };
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::{DeviceName, LocalDevice};
 use lightbench_core::evaluate::EvaluateError;
 use serde_json::{Value, json};
 
@@ -28,12 +28,12 @@ pub fn run(session: &Session, arguments: &args::Calibrate) -> Outcome {
 
 fn calibrated(session: &Session, arguments: &args::Calibrate) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
-    let device = DeviceName::parse(&arguments.device);
+    let device = DeviceName::parse(&arguments.device).map(|device| device.local);
     match device.map_err(|error| report::request(&error, as_json))? {
-        DeviceName::Virtual(_) => {
+        LocalDevice::Virtual(_) => {
             return Err(failed(&CalibrateError::Virtual, as_json));
         }
-        DeviceName::Cuda(_) => {}
+        LocalDevice::Cuda(_) => {}
     }
     let Some(state) = session.state.as_deref() else {
         let message =

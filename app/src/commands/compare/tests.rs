@@ -1,6 +1,6 @@
 //! Tests of compared libraries and runs, and of refused requests.
 
-use lightbench_core::device::{DeviceName, DeviceSheet, LibraryUsed};
+use lightbench_core::device::{DeviceSheet, LibraryUsed, LocalDevice};
 use lightbench_core::evaluate::compare::Outcome as Between;
 use lightbench_core::measure::{Clock, Comparison, Stopped, Timing};
 use lightbench_core::speed_of_light::bound::{CacheState, PhysicalBound};
@@ -18,7 +18,7 @@ fn sample(name: &str) -> Box<Project> {
 
 fn chosen(instead: Option<&str>) -> ChosenDevice {
     let sheet = DeviceSheet::named("h200").unwrap();
-    let (device, title) = (DeviceName::Virtual(sheet), "virtual H200".to_owned());
+    let (device, title) = (LocalDevice::Virtual(sheet).into(), "virtual H200".to_owned());
     ChosenDevice { device, sheet, title, virtual_reason: instead.map(str::to_owned), gpu: None }
 }
 

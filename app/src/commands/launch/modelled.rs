@@ -7,7 +7,7 @@ use lightbench_core::compile::KernelFacts;
 use lightbench_core::compile::modelled_time::{
     CompiledLaunch, ModelledTime, NotModelled, modelled_time,
 };
-use lightbench_core::device::{DeviceName, Outcome};
+use lightbench_core::device::{LocalDevice, Outcome};
 
 use super::request::LaunchRequest;
 use crate::args::Launch;
@@ -20,7 +20,7 @@ pub(super) fn model_time(
     kernel: &KernelFacts,
     outcome: &Outcome,
 ) -> Option<Result<ModelledTime, NotModelled>> {
-    let DeviceName::Virtual(sheet) = &request.device else { return None };
+    let LocalDevice::Virtual(sheet) = &request.device else { return None };
     if !arguments.counters {
         return None;
     }

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use lightbench_core::arguments::{Spec, SpecKind, buffer_of};
-use lightbench_core::device::{Content, Device, DeviceError, DeviceName, Watch};
+use lightbench_core::device::{Content, Device, DeviceError, LocalDevice, Watch};
 use lightbench_core::report::document::error::ErrorKind;
 use lightbench_core::virtual_gpu::machine::{Approximation, BlockOrder};
 use lightbench_core::virtual_gpu::{Checks, Races, Schedule};
@@ -25,14 +25,14 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 pub(super) struct LaunchRequest {
     pub(super) specs: Vec<Spec>,
     pub(super) variables: Vec<Variable>,
-    pub(super) device: DeviceName,
+    pub(super) device: LocalDevice,
     pub(super) watch: Watch,
 }
 
 impl LaunchRequest {
     /// Parses everything that needs neither the file nor the device.
     pub(super) fn from_arguments(arguments: &Launch) -> Result<Self, Outcome> {
-        let device = DeviceName::parse(&arguments.device)
+        let device = LocalDevice::parse(&arguments.device)
             .map_err(|error| report::request(&error, arguments.json))?;
         let mut specs = Vec::new();
         let mut wrong = Vec::new();
@@ -115,7 +115,7 @@ impl LaunchRequest {
 
     /// Refuses counters and checks on a GPU, where their silence would look like a clean result.
     fn only_virtual(&self, arguments: &Launch) -> Result<(), Outcome> {
-        let DeviceName::Cuda(_) = self.device else { return Ok(()) };
+        let LocalDevice::Cuda(_) = self.device else { return Ok(()) };
         let given = [
             ("--checks", arguments.checks.is_some()),
             ("--schedule", arguments.schedule.is_some()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::LocalDevice;
 use lightbench_core::nsight::metric::{MetricSet, set};
 use lightbench_core::project::{Kernel, Project, Workload};
 
@@ -29,8 +29,8 @@ impl ProfileRequest {
     pub(super) fn from_arguments(arguments: &args::Profile) -> Result<Self, Outcome> {
         let as_json = arguments.json;
         let refuse = |error: &dyn Display| report::request(&error, as_json);
-        let device = DeviceName::parse(&arguments.device).map_err(|error| refuse(&error))?;
-        if let DeviceName::Virtual(_) = device {
+        let device = LocalDevice::parse(&arguments.device).map_err(|error| refuse(&error))?;
+        if let LocalDevice::Virtual(_) = device {
             let message = format!(
                 "{device} has no hardware counters: `lightbench run` and `lightbench launch --counters` count on a virtual \
                  device, without Nsight Compute"

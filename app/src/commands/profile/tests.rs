@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Parser as _;
-use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::device::{DeviceSheet, LocalDevice};
 use lightbench_core::nsight::metric::{MetricSet, Unit, set};
 use lightbench_core::nsight::quantity::Quantity;
 use lightbench_core::nsight::stalls::{self, Stalls};
@@ -24,7 +24,7 @@ fn request(more: &[&str]) -> Result<ProfileRequest, Outcome> {
 
 fn chosen() -> ChosenDevice {
     let sheet = DeviceSheet::named("h200").unwrap();
-    let (device, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
+    let (device, title) = (LocalDevice::Cuda(0).into(), "NVIDIA H200".to_owned());
     ChosenDevice { device, sheet, title, virtual_reason: None, gpu: None }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::{DeviceName, LocalDevice};
 use lightbench_core::engine::EngineRunner;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::features::Features;
@@ -45,7 +45,7 @@ fn built(
     let as_json = arguments.json;
     // Compilation needs only the device sheet: the named device, that of the search, or the default one.
     let of_search = DeviceName::parse(&story.header.device).ok();
-    let of_search = of_search.filter(|device| matches!(device, DeviceName::Virtual(_)));
+    let of_search = of_search.filter(|device| matches!(device.local, LocalDevice::Virtual(_)));
     let device = arguments.device.clone().or(of_search.map(|device| device.to_string()));
     let (engine, _, chosen) = evaluation_setup::engine(session, device.as_deref(), as_json)?;
     let control = Control::from_cancellation(&session.cancellation);

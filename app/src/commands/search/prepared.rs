@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lightbench_core::device::DeviceName;
+use lightbench_core::device::LocalDevice;
 use lightbench_core::engine::{Conditions, Engine};
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::measure::Protocol;
@@ -47,9 +47,9 @@ pub(super) enum JournalState {
 /// Number of candidates screened together: on a virtual device a screening takes seconds, and an interactive request
 /// may arrive in between.
 pub(crate) fn batch(chosen: &ChosenDevice) -> usize {
-    match chosen.device {
-        DeviceName::Cuda(_) => ON_GPU,
-        DeviceName::Virtual(_) => 1,
+    match chosen.device.local {
+        LocalDevice::Cuda(_) => ON_GPU,
+        LocalDevice::Virtual(_) => 1,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of hardware counters, energy and cache conditions, requested by keys and menus.
 
 use egui_kittest::kittest::NodeT as _;
-use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::device::{DeviceSheet, LocalDevice};
 use lightbench_core::engine::{CancelReason, Request, RequestId};
 use lightbench_core::evaluate::profiled::Profiled;
 use lightbench_core::measure::energy::Joules;
@@ -28,7 +28,7 @@ fn on_a_gpu(
 ) -> (Harness<'static, State>, Script) {
     let (mut harness, script) = shown(theme, SIZE);
     let sheet = DeviceSheet::named("h200").unwrap();
-    let (name, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
+    let (name, title) = (LocalDevice::Cuda(0).into(), "NVIDIA H200".to_owned());
     script.find(TaskResult::Machine(Ok(DetectedMachine {
         evaluator: Box::new(script.clone()),
         devices: vec![DeviceChoice { name, sheet, title, calibration: None, remarks: Vec::new() }],

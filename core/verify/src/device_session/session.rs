@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 use lightbench_device::{
-    BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch,
+    BufferId, Content, Description, Device, Image, LocalDevice, ModuleId, Watch,
 };
 use lightbench_project::launch::Buffer;
 use lightbench_tensors::case::{Case, TensorCase};
@@ -50,7 +50,7 @@ impl DeviceSession {
     /// There is no such device, or it cannot load a module.
     pub fn open(opening: &OpenRequest) -> Result<Self, SessionFailure> {
         let open = |error: lightbench_device::OpenError| SessionFailure::Open(error.to_string());
-        let name = DeviceName::parse(&opening.device).map_err(open)?;
+        let name = LocalDevice::parse(&opening.device).map_err(open)?;
         let device = name.open(Watch::ALL).map_err(open)?;
         Self::with_device(device, opening)
     }

@@ -27,7 +27,7 @@ impl DeviceWorkers {
     ) -> Result<PytorchSamples, PytorchError> {
         let inputs = CallInputs { case, recipe, limit: CALL_LIMIT };
         let reply = self.pytorch.call(&self.name, call, inputs, cancellation)?;
-        write_outputs(&self.folder(), &reply.outputs)
+        write_outputs(self.handover.here(), &reply.outputs)
             .map_err(|failure| PytorchError::Failed(failure.to_string()))?;
         Ok(reply.times)
     }

@@ -71,7 +71,8 @@ impl DeviceWorkers {
         if conversions.is_empty() && !order.case.tensors.iter().any(narrow) {
             return Ok(AsWritten::Agrees);
         }
-        write_outputs(&self.folder(), &contents).map_err(DeviceWorkerError::Failed)?;
+        write_outputs(self.handover.here(), &contents).map_err(DeviceWorkerError::Failed)?;
+        self.publish_outputs(cancellation)?;
         let case = order.case.clone();
         let JudgeReport { comparisons, .. } = self.judge(order, limit, cancellation)?;
         let wrong = comparisons.iter().find(|comparison| comparison.wrong.is_some());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::time::Instant;
 
+use crate::device_session::SessionFailure;
 use lightbench_device::scripted::{ScriptedDevice, ScriptedLaunch};
 use lightbench_primitives::dtype::Dtype;
 use lightbench_project::compare::Comparator;
@@ -14,6 +15,7 @@ use lightbench_project::manifest::{Accuracy, Distribution};
 use lightbench_tensors::case::Case;
 use lightbench_tensors::fixture;
 use lightbench_tensors::inputs::{InputMode, InputSpec};
+use lightbench_worker::end::WorkerRole;
 use lightbench_worker::server;
 
 use super::*;
@@ -236,7 +238,7 @@ fn a_reference_that_hangs_can_be_cancelled() {
 #[test]
 fn a_process_that_died_while_nobody_needed_it_is_replaced() {
     let mut workers = workers(&[writes([1; 4])], &[]);
-    let process = workers.candidate.worker(&Cancellation::new()).unwrap().id();
+    let process = process(&mut workers.candidate);
     let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
     let deadline = Instant::now() + LIMIT;
@@ -260,7 +262,7 @@ fn ran_while_signalled(
     workers: &mut DeviceWorkers,
     signal: rustix::process::Signal,
 ) -> DeviceWorkerError {
-    let process = workers.candidate.worker(&Cancellation::new()).unwrap().id();
+    let process = process(&mut workers.candidate);
     let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -308,11 +310,17 @@ fn the_reference_that_is_killed_is_named_so() {
 #[test]
 fn a_process_that_died_between_two_orders_is_an_end_and_not_a_wrong_order() {
     let mut workers = workers(&[writes([1; 4])], &[]);
-    let process = workers.candidate.worker(&Cancellation::new()).unwrap().id();
+    let process = process(&mut workers.candidate);
     let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
     std::thread::sleep(SHORT);
     let error = ran(&mut workers, LIMIT).unwrap_err();
     let DeviceWorkerError::Ended(end) = &error else { panic!("{error:?}") };
     assert_eq!(end.death, Death::Signal { number: 9 });
+}
+
+/// The number of the process, which is started if none runs.
+fn process(worker: &mut DeviceWorker) -> u32 {
+    let DeviceWorker::Local(handle) = worker else { panic!("it runs on this machine") };
+    handle.worker(&Cancellation::new()).unwrap().id()
 }

@@ -1,0 +1,540 @@
+//! This machine's side of a connection to a host.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use lightbench_primitives::cancellation::{Cancellation, WaitError};
+use lightbench_worker::StderrTail;
+use lightbench_worker::error::WorkerError;
+use lightbench_worker::frame::{Frame, FrameError};
+use serde::de::DeserializeOwned;
+
+use crate::last_heard::{Heard, LastHeard};
+use crate::message::{Answer, FromHost, Greeting, ToHost, VERSION, send};
+use crate::preamble::{self, Line};
+use crate::transport::{HostProgram, Transport};
+use crate::{HEARTBEAT, SILENCE};
+
+/// The time limit of a connection, which includes questions of `ssh` and the transfer of the program.
+const CONNECT_LIMIT: Duration = Duration::from_secs(120);
+
+/// A connection to a host, with a supervisor at its other end. Dropping it ends the supervisor and every worker there.
+#[derive(Debug)]
+pub struct Connection {
+    host: String,
+    build: String,
+    facts: Frame,
+    link: Arc<Link>,
+    next_call: AtomicU64,
+    next_number: AtomicU32,
+}
+
+/// Why a host was not reached.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// No program for hosts lies beside this one.
+    #[error(
+        "there is no program `lightbench-worker` beside this one, which {0} needs: build it with `cargo build --release --package lightbench-worker-program`"
+    )]
+    NoProgram(String),
+    /// The program for hosts cannot be read.
+    #[error("cannot read {}: {reason}", file.display())]
+    Program {
+        /// Its path.
+        file: std::path::PathBuf,
+        /// The system's message.
+        #[source]
+        reason: std::io::Error,
+    },
+    /// The command that reaches the host cannot be started.
+    #[error("cannot start `{}` to reach {host}: {reason}", program.display())]
+    Start {
+        /// The host.
+        host: String,
+        /// The program.
+        program: std::path::PathBuf,
+        /// The system's message.
+        #[source]
+        reason: std::io::Error,
+    },
+    /// The command ended, or the host refused.
+    #[error("cannot use {host}: {reason}{}", advice(host, reason))]
+    Refused {
+        /// The host.
+        host: String,
+        /// The host's or the command's message.
+        reason: String,
+    },
+    /// The host has another version.
+    #[error("{host} runs another version of the worker program")]
+    OtherVersion {
+        /// The host.
+        host: String,
+    },
+    /// The host did not answer in time.
+    #[error("{host} did not answer within {} s", CONNECT_LIMIT.as_secs())]
+    TimedOut {
+        /// The host.
+        host: String,
+    },
+    /// The user cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// What to do about a message of `ssh`.
+fn advice(host: &str, reason: &str) -> String {
+    if reason.contains("Host key verification failed") {
+        format!("; run `ssh {host}` once and check the key of the host")
+    } else if reason.contains("Permission denied") {
+        format!("; make `ssh {host}` work without a question, or set SSH_ASKPASS")
+    } else {
+        String::new()
+    }
+}
+
+/// Bytes and waits of a connection since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes to the host, without the transfer of the program.
+    pub sent: u64,
+    /// Bytes from the host.
+    pub received: u64,
+    /// Requests that waited for an answer.
+    pub round_trips: u64,
+}
+
+/// What the threads of a connection share.
+#[derive(Debug)]
+struct Link {
+    process: Mutex<Child>,
+    stderr: StderrTail,
+    /// None after the connection has ended.
+    writer: Mutex<Option<Counted<ChildStdin>>>,
+    /// The calls without an answer.
+    waiting: Mutex<BTreeMap<u64, Sender<Answered>>>,
+    /// Why the connection ended.
+    lost: Mutex<Option<String>>,
+    heard: LastHeard,
+    sent: Arc<AtomicU64>,
+    received: Arc<AtomicU64>,
+}
+
+type Answered = (Answer, Option<Frame>);
+
+impl Connection {
+    /// Reaches the host, installs the program there if it is missing, and starts the supervisor.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError`].
+    pub fn open(
+        transport: &Transport,
+        programs: &[HostProgram],
+        cancellation: &Cancellation,
+    ) -> Result<Self, ConnectError> {
+        let host = transport.host.clone();
+        let hashed = |program: &HostProgram| {
+            let file = program.file.clone();
+            program.hashed().map_err(|reason| ConnectError::Program { file, reason })
+        };
+        let programs: Vec<_> = programs.iter().map(hashed).collect::<Result<_, _>>()?;
+        if programs.is_empty() {
+            return Err(ConnectError::NoProgram(host));
+        }
+        let word = word();
+        let start = |reason| {
+            let (host, program) = (transport.host.clone(), transport.program.clone());
+            ConnectError::Start { host, program, reason }
+        };
+        let mut process =
+            transport.command(&transport.script(&word, &programs)).spawn().map_err(start)?;
+        let streams = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            return Err(start(std::io::Error::other("the process has no pipes")));
+        };
+        let stderr = StderrTail::start(stderr).map_err(start)?;
+        let began = begin(&mut process, (stdin, stdout), &word, &programs, cancellation);
+        let (streams, greeting, facts) = match began {
+            Ok(began) => began,
+            Err(stop) => {
+                kill(&mut process);
+                stderr.finish();
+                return Err(stop.error(host, &stderr));
+            }
+        };
+        if greeting.version != VERSION {
+            kill(&mut process);
+            return Err(ConnectError::OtherVersion { host });
+        }
+        let (stdin, stdout) = streams;
+        let (sent, received) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let link = Arc::new(Link {
+            process: Mutex::new(process),
+            stderr,
+            writer: Mutex::new(Some(Counted { stream: stdin, count: Arc::clone(&sent) })),
+            waiting: Mutex::default(),
+            lost: Mutex::default(),
+            heard: LastHeard::now(),
+            sent,
+            received: Arc::clone(&received),
+        });
+        let from_host = Counted { stream: stdout, count: received };
+        let connection = Self {
+            host,
+            build: greeting.build,
+            facts,
+            link,
+            next_call: AtomicU64::new(0),
+            next_number: AtomicU32::new(0),
+        };
+        connection.start_threads(from_host).map_err(start)?;
+        Ok(connection)
+    }
+
+    fn start_threads(&self, from_host: Counted<ChildStdout>) -> std::io::Result<()> {
+        let start = |name: &str, body: Box<dyn FnOnce(&Link) + Send>| {
+            let link = Arc::clone(&self.link);
+            Builder::new().name(name.to_owned()).spawn(move || body(&link)).map(drop)
+        };
+        start("remote-answers", Box::new(|link| link.read_answers(from_host)))?;
+        start("remote-heartbeat", Box::new(Link::send_heartbeats))?;
+        // A thread of its own, because a write to a stalled connection blocks until the process ends.
+        start("remote-silence", Box::new(Link::watch_silence))
+    }
+
+    /// The host, as the user names it.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The build of the service that workers on the host offer.
+    #[must_use]
+    pub fn build(&self) -> &str {
+        &self.build
+    }
+
+    /// What the supervisor reported about its host.
+    ///
+    /// # Errors
+    ///
+    /// [`FrameError::Decode`] if it reported something else.
+    pub fn facts<Facts: DeserializeOwned>(&self) -> Result<Facts, FrameError> {
+        self.facts.parse()
+    }
+
+    /// Whether the connection has ended.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        locked(&self.link.lost).is_some()
+    }
+
+    /// Bytes and waits until now.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        Traffic {
+            sent: self.link.sent.load(Ordering::Relaxed),
+            received: self.link.received.load(Ordering::Relaxed),
+            round_trips: self.next_call.load(Ordering::Relaxed),
+        }
+    }
+
+    /// A number for a worker or a folder.
+    pub(crate) fn number(&self) -> u32 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sends a message that has no answer.
+    pub(crate) fn tell(&self, message: &ToHost, following: &[Frame]) -> Result<(), WorkerError> {
+        self.link.send(message, following).map_err(|error| self.failed(error))
+    }
+
+    /// Sends a message and waits for its answer. A cancellation is passed on and ends the wait.
+    pub(crate) fn ask(
+        &self,
+        message: impl FnOnce(u64) -> ToHost,
+        following: &[Frame],
+        cancellation: &Cancellation,
+    ) -> Result<Answered, WorkerError> {
+        if cancellation.is_cancelled() {
+            return Err(WorkerError::Cancelled);
+        }
+        let id = self.next_call.fetch_add(1, Ordering::Relaxed);
+        let (sender, answer) = bounded(1);
+        locked(&self.link.waiting).insert(id, sender);
+        let answered =
+            self.tell(&message(id), following).and_then(|()| self.wait(&answer, cancellation));
+        locked(&self.link.waiting).remove(&id);
+        if matches!(answered, Err(WorkerError::Cancelled)) {
+            // A lost connection cancels everything by itself.
+            let _lost = self.tell(&ToHost::Cancel { id }, &[]);
+        }
+        answered
+    }
+
+    fn wait(
+        &self,
+        answer: &Receiver<Answered>,
+        cancellation: &Cancellation,
+    ) -> Result<Answered, WorkerError> {
+        match cancellation.receive(answer, None) {
+            Ok(answered) => Ok(answered),
+            Err(WaitError::Cancelled) => Err(WorkerError::Cancelled),
+            Err(WaitError::Disconnected | WaitError::TimedOut) => Err(self.lost()),
+        }
+    }
+
+    /// The error of a connection that ended.
+    pub(crate) fn lost(&self) -> WorkerError {
+        let reason = locked(&self.link.lost).clone();
+        let reason = reason.unwrap_or_else(|| "the connection ended".to_owned());
+        WorkerError::ConnectionLost { host: self.host.clone(), reason }
+    }
+
+    /// The error for an answer of another kind, which ends the connection.
+    pub(crate) fn unexpected(&self) -> WorkerError {
+        self.link.end("the host sent an unexpected answer");
+        self.lost()
+    }
+
+    fn failed(&self, error: FrameError) -> WorkerError {
+        match error {
+            FrameError::TooLarge { .. } | FrameError::Encode(_) => WorkerError::Request(error),
+            FrameError::Closed
+            | FrameError::Truncated { .. }
+            | FrameError::NotAFrame { .. }
+            | FrameError::Version { .. }
+            | FrameError::Decode(_)
+            | FrameError::Trailing(_)
+            | FrameError::Io(_) => {
+                self.link.end(&error.to_string());
+                self.lost()
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.link.end("this machine closed it");
+    }
+}
+
+impl Link {
+    fn send(&self, message: &ToHost, following: &[Frame]) -> Result<(), FrameError> {
+        match &mut *locked(&self.writer) {
+            Some(writer) => send(writer, message, following),
+            None => Err(FrameError::Closed),
+        }
+    }
+
+    fn read_answers(&self, stream: Counted<ChildStdout>) {
+        let mut stream = Heard { stream, heard: &self.heard };
+        let failed = loop {
+            match read_answer(&mut stream) {
+                Ok(None) => {}
+                Ok(Some((id, answered))) => {
+                    if let Some(waiting) = locked(&self.waiting).remove(&id) {
+                        // The channel has room for the one answer; a cancelled call has no receiver.
+                        let _cancelled = waiting.try_send(answered);
+                    }
+                }
+                Err(error) => break error,
+            }
+        };
+        self.stderr.finish();
+        let last = self.stderr.lines().pop();
+        self.end(&last.unwrap_or_else(|| failed.to_string()));
+    }
+
+    fn send_heartbeats(&self) {
+        while self.send(&ToHost::Heartbeat, &[]).is_ok() {
+            std::thread::sleep(HEARTBEAT);
+        }
+    }
+
+    fn watch_silence(&self) {
+        while locked(&self.lost).is_none() {
+            if self.heard.ago() >= SILENCE {
+                self.end(&format!("no answer for {} s", SILENCE.as_secs()));
+                return;
+            }
+            std::thread::sleep(SILENCE / 20);
+        }
+    }
+
+    /// Ends the process and every wait. The first reason counts.
+    fn end(&self, reason: &str) {
+        locked(&self.lost).get_or_insert_with(|| reason.to_owned());
+        // The process first: its end releases a thread that writes and holds the writer.
+        kill(&mut locked(&self.process));
+        *locked(&self.writer) = None;
+        locked(&self.waiting).clear();
+    }
+}
+
+/// The next answer with its number; none for a heartbeat.
+fn read_answer(stream: &mut impl Read) -> Result<Option<(u64, Answered)>, FrameError> {
+    match Frame::read_from(stream)?.parse()? {
+        FromHost::Heartbeat => Ok(None),
+        FromHost::Answer { id, answer } => {
+            let reply = match &answer {
+                Answer::Reply(_) => Some(Frame::read_from(stream)?),
+                Answer::Failed(..) | Answer::Folder(_) | Answer::Stored | Answer::NotStored(_) => {
+                    None
+                }
+            };
+            Ok(Some((id, (answer, reply))))
+        }
+    }
+}
+
+type Streams = (ChildStdin, ChildStdout);
+
+/// Why the beginning of a connection failed.
+enum Stop {
+    Refused(String),
+    Ended,
+    TimedOut,
+    Cancelled,
+    Broken(String),
+}
+
+impl Stop {
+    fn error(self, host: String, stderr: &StderrTail) -> ConnectError {
+        let said = || stderr.lines().join("; ");
+        match self {
+            Self::Refused(reason) => {
+                let said = said();
+                let reason = if said.is_empty() { reason } else { format!("{reason} ({said})") };
+                ConnectError::Refused { host, reason }
+            }
+            Self::Ended => {
+                let said = said();
+                let nothing = "the command ended before the worker program began";
+                let reason = if said.is_empty() { nothing.to_owned() } else { said };
+                ConnectError::Refused { host, reason }
+            }
+            Self::Broken(reason) => ConnectError::Refused { host, reason },
+            Self::TimedOut => ConnectError::TimedOut { host },
+            Self::Cancelled => ConnectError::Cancelled,
+        }
+    }
+}
+
+/// Waits for the greeting in a thread of its own, which the end of the process releases.
+fn begin(
+    process: &mut Child,
+    (mut stdin, mut stdout): Streams,
+    word: &str,
+    programs: &[(HostProgram, String)],
+    cancellation: &Cancellation,
+) -> Result<(Streams, Greeting, Frame), Stop> {
+    let (sender, receiver) = bounded(1);
+    std::thread::scope(|scope| {
+        let spawned =
+            Builder::new().name("remote-greeting".to_owned()).spawn_scoped(scope, move || {
+                let greeted = greet(&mut stdin, &mut stdout, word, programs);
+                // No receiver is left after the limit.
+                let _late = sender
+                    .send(greeted.map(|(greeting, facts)| ((stdin, stdout), greeting, facts)));
+            });
+        if let Err(error) = spawned {
+            kill(process);
+            return Err(Stop::Broken(error.to_string()));
+        }
+        let received = cancellation.receive(&receiver, Some(Instant::now() + CONNECT_LIMIT));
+        received.unwrap_or_else(|error| {
+            kill(process);
+            Err(match error {
+                WaitError::Cancelled => Stop::Cancelled,
+                WaitError::TimedOut => Stop::TimedOut,
+                WaitError::Disconnected => Stop::Ended,
+            })
+        })
+    })
+}
+
+fn greet(
+    stdin: &mut ChildStdin,
+    stdout: &mut ChildStdout,
+    word: &str,
+    programs: &[(HostProgram, String)],
+) -> Result<(Greeting, Frame), Stop> {
+    let broken = |error: std::io::Error| Stop::Broken(error.to_string());
+    loop {
+        match preamble::next_line(word, stdout).map_err(broken)? {
+            None => return Err(Stop::Ended),
+            Some(Line::Failed(reason)) => return Err(Stop::Refused(reason)),
+            Some(Line::Ready) => break,
+            Some(Line::Needed(architecture)) => {
+                let program = programs.iter().find(|(known, _)| known.architecture == architecture);
+                let Some((program, _)) = program else {
+                    return Err(Stop::Refused(format!("there is no program for {architecture}")));
+                };
+                let bytes = program.compressed().map_err(broken)?;
+                let sent = writeln!(stdin, "{}", bytes.len())
+                    .and_then(|()| stdin.write_all(&bytes))
+                    .and_then(|()| stdin.flush());
+                // After a full disk, the host's message follows.
+                let _reported_by_the_host = sent;
+            }
+        }
+    }
+    let mut frame = || Frame::read_from(stdout).map_err(|error| Stop::Broken(error.to_string()));
+    let (greeting, facts) = (frame()?, frame()?);
+    Ok((greeting.parse().map_err(|error| Stop::Broken(error.to_string()))?, facts))
+}
+
+/// A word that no other connection has, so that no text of the host's shell is taken for the supervisor.
+fn word() -> String {
+    let mut bytes = [0; 8];
+    // Without random bytes the word is still no text of a shell.
+    let _zeros = getrandom::fill(&mut bytes);
+    format!("lightbench-{:016x}", u64::from_le_bytes(bytes))
+}
+
+/// Ends the process. Jump hosts of `ssh` end with their input.
+fn kill(process: &mut Child) {
+    // Fails only if the process has ended.
+    let _ended = process.kill();
+    let _status = process.wait();
+}
+
+fn locked<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A stream whose bytes are counted.
+#[derive(Debug)]
+struct Counted<Stream> {
+    stream: Stream,
+    count: Arc<AtomicU64>,
+}
+
+impl<Stream: Read> Read for Counted<Stream> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        self.count.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl<Stream: Write> Write for Counted<Stream> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let count = self.stream.write(bytes)?;
+        self.count.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.stream.flush()
+    }
+}
