@@ -24,6 +24,9 @@ use crate::{HEARTBEAT, SILENCE};
 /// The time limit of a connection, which includes questions of `ssh` and the transfer of the program.
 const CONNECT_LIMIT: Duration = Duration::from_secs(120);
 
+/// Time for the host to end after its input was closed: longer than the supervisor waits for its workers.
+const CLOSE_LIMIT: Duration = Duration::from_secs(3);
+
 /// A connection to a host, with a supervisor at its other end. Dropping it ends the supervisor and every worker there.
 #[derive(Debug)]
 pub struct Connection {
@@ -323,7 +326,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.link.end("this machine closed it");
+        self.link.close();
     }
 }
 
@@ -368,6 +371,22 @@ impl Link {
             }
             std::thread::sleep(SILENCE / 20);
         }
+    }
+
+    /// Closes the host's input, at whose end the supervisor removes its folders and ends, and kills a process that
+    /// stays.
+    fn close(&self) {
+        // A stalled write holds the writer; then only the end of the process helps.
+        if let Ok(mut writer) = self.writer.try_lock() {
+            *writer = None;
+            drop(writer);
+            let deadline = Instant::now() + CLOSE_LIMIT;
+            while matches!(locked(&self.process).try_wait(), Ok(None)) && Instant::now() < deadline
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+        self.end("this machine closed it");
     }
 
     /// Ends the process and every wait. The first reason counts.
