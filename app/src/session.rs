@@ -124,7 +124,8 @@ impl Session {
         #[cfg(unix)]
         have_long_files_refused();
         let python = place(None, "LIGHTBENCH_PYTHON");
-        let hosts = Hosts::new(host_settings(Vec::new()));
+        // The user's settings determine them.
+        let hosts = Hosts::default();
         Self { host: surroundings, cancellation: interruption(), state, python, hosts }
     }
 

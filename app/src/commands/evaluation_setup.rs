@@ -282,21 +282,15 @@ pub(crate) fn open_device(
     name: &str,
 ) -> Result<(ChosenDevice, Option<DeviceName>), OpenError> {
     let device = DeviceName::parse(name).map_err(|error| OpenError::Request(error.to_string()))?;
-    let probe = || {
-        let (hosts, cancellation) = (&session.hosts, &session.cancellation);
-        device_workers(hosts, command, &device, None, cancellation).map_err(OpenError::Environment)
-    };
     match device.local {
         LocalDevice::Virtual(sheet) => {
-            if device.host.is_some() {
-                // An unreachable host is reported before anything is compiled.
-                probe()?;
-            }
             let title = format!("virtual {}", sheet.title);
             Ok((ChosenDevice { device, sheet, title, virtual_reason: None, gpu: None }, None))
         }
         LocalDevice::Cuda(_) => {
-            let described = probe()?.description(&session.cancellation);
+            let (hosts, cancellation) = (&session.hosts, &session.cancellation);
+            let probe = device_workers(hosts, command, &device, None, cancellation);
+            let described = probe.map_err(OpenError::Environment)?.description(cancellation);
             let description = described
                 .map_err(|error: DeviceWorkerError| OpenError::Environment(error.to_string()))?;
             let described = describe(&description)

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
+/// Memory where files are never written to a disk, on Linux.
+const SHARED_MEMORY: &str = "/dev/shm";
+
 /// Suffix of the lock files.
 const LOCK: &str = ".lock";
 
@@ -44,6 +47,16 @@ impl OwnedFolder {
         let folder = lock.with_extension("");
         make_private(&folder)?;
         Ok(Self { folder, lock, _held: held })
+    }
+
+    /// As [`OwnedFolder::within`], in memory where the system has a place for files there, else among the temporary files.
+    ///
+    /// # Errors
+    /// Neither place can be written.
+    pub fn in_memory(prefix: &str) -> io::Result<Self> {
+        let temporary = tempfile::env::temp_dir();
+        Self::within(Path::new(SHARED_MEMORY), prefix)
+            .or_else(|_no_such_place| Self::within(&temporary, prefix))
     }
 
     /// Where it is.

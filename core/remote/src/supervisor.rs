@@ -35,9 +35,6 @@ const MOST_WORKERS: usize = 256;
 /// Time for workers to end after a cancellation.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Memory where files are never written to a disk, on Linux.
-const SHARED_MEMORY: &str = "/dev/shm";
-
 /// How the names of folders begin.
 const FOLDER_PREFIX: &str = "lightbench-remote-";
 
@@ -195,7 +192,7 @@ impl<P: Protocol> Supervisor<P> {
                 Ok(())
             }
             ToHost::MakeFolder { id, folder } => {
-                let answer = match make_folder() {
+                let answer = match OwnedFolder::in_memory(FOLDER_PREFIX) {
                     Ok(made) => {
                         let path = made.path().to_owned();
                         self.folders.insert(folder, made);
@@ -300,11 +297,6 @@ fn call<P: Protocol>(
         handle.still_running()?;
     }
     handle.call_encoded(request, limit, cancellation)
-}
-
-fn make_folder() -> io::Result<OwnedFolder> {
-    OwnedFolder::within(Path::new(SHARED_MEMORY), FOLDER_PREFIX)
-        .or_else(|_no_such_place| OwnedFolder::within(&tempfile::env::temp_dir(), FOLDER_PREFIX))
 }
 
 /// Replaces the files of a folder. The outer error is one of the message, the inner one of the system.

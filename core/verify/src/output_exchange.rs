@@ -13,9 +13,6 @@ use lightbench_remote::folder::{CopyError, RemoteFolder};
 
 use crate::device_worker::WorkerPlace;
 
-/// Memory where files are never written to a disk, on Linux.
-const SHARED_MEMORY: &str = "/dev/shm";
-
 /// How the names of folders begin.
 const PREFIX: &str = "lightbench-outputs-";
 
@@ -34,9 +31,7 @@ impl OutputExchange {
     /// # Errors
     /// Neither place can be written, or the host has no place.
     pub(super) fn new(place: &WorkerPlace<'_>) -> io::Result<Self> {
-        let temporary = tempfile::env::temp_dir();
-        let here = Self::within(Path::new(SHARED_MEMORY))
-            .or_else(|_no_such_place| Self::within(&temporary))?;
+        let here = OwnedFolder::in_memory(PREFIX)?;
         let there = match place {
             WorkerPlace::Here(_) => None,
             WorkerPlace::There(connection) => {
@@ -45,14 +40,6 @@ impl OutputExchange {
             }
         };
         Ok(Self { here, there })
-    }
-
-    /// A new folder of this machine below `place`.
-    ///
-    /// # Errors
-    /// The place cannot be written.
-    pub(super) fn within(place: &Path) -> io::Result<OwnedFolder> {
-        OwnedFolder::within(place, PREFIX)
     }
 
     /// Where device workers find it.
