@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use serde::de::DeserializeOwned;
 
 use crate::client::Worker;
 use crate::command::WorkerCommand;
@@ -75,12 +76,7 @@ impl<P: Protocol> WorkerHandle<P> {
     ) -> Result<C::Reply, WorkerError> {
         let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
         let reply = self.call_encoded(&request, limit, cancellation)?;
-        let Some(worker) = &mut self.worker else {
-            return reply.parse().map_err(WorkerError::Protocol);
-        };
-        let parsed = worker.parsed(&reply);
-        self.forget_ended();
-        parsed
+        self.parsed(&reply)
     }
 
     /// As [`WorkerHandle::call`], with the request and its reply as frames.
@@ -97,6 +93,15 @@ impl<P: Protocol> WorkerHandle<P> {
         let result = self.worker(cancellation)?.call_encoded(request, limit, cancellation);
         self.forget_ended();
         result
+    }
+
+    fn parsed<Reply: DeserializeOwned>(&mut self, reply: &Frame) -> Result<Reply, WorkerError> {
+        let Some(worker) = &mut self.worker else {
+            return reply.parse().map_err(WorkerError::Protocol);
+        };
+        let parsed = worker.parsed(reply);
+        self.forget_ended();
+        parsed
     }
 
     fn forget_ended(&mut self) {
@@ -138,21 +143,32 @@ impl<P: Protocol> WorkerHandle<P> {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<C::Reply, WorkerError> {
-        self.still_running()?;
-        self.call(request, limit, cancellation)
+        let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
+        let reply = self.call_same_encoded(&request, limit, cancellation)?;
+        self.parsed(&reply)
     }
 
-    /// The error for a worker that has ended since its last request.
+    /// As [`WorkerHandle::call_same`], with the request and its reply as frames.
     ///
     /// # Errors
     ///
-    /// [`WorkerError::Died`].
-    pub fn still_running(&mut self) -> Result<(), WorkerError> {
-        let ended = self.worker.as_mut().and_then(Worker::ended);
-        if ended.is_some() {
-            self.worker = None;
-        }
-        ended.map_or(Ok(()), Err)
+    /// As [`WorkerHandle::call`].
+    pub fn call_same_encoded(
+        &mut self,
+        request: &Frame,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Frame, WorkerError> {
+        // Not through `worker`, which replaces one that ends after this check.
+        let Some(worker) = &mut self.worker else {
+            return self.call_encoded(request, limit, cancellation);
+        };
+        let result = match worker.ended() {
+            Some(ended) => Err(ended),
+            None => worker.call_encoded(request, limit, cancellation),
+        };
+        self.forget_ended();
+        result
     }
 
     /// Ends the worker, if one runs; the next call starts another.
