@@ -129,6 +129,64 @@ fn a_device_of_another_host_gives_the_verdict_of_this_one() {
     assert_eq!(verdict("ssh:loopback/virtual:h200", "5"), verdict("virtual:h200", "5"));
 }
 
+/// The arguments and the launch of every kernel below.
+const LAUNCH: &str = r#"/*@ lightbench(
+    title: "Wrong",
+    steps: [launch(kernel: "scale", grid: ["ceil_div(rows * cols, 256)"], block: [256])],
+) @*/
+__device__ int launches;
+__global__ void scale(const float* x, float* y, long long count, float alpha) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+"#;
+
+#[test]
+fn a_wrong_kernel_fails_on_another_host_as_on_this_one() {
+    let Some(server) = Server::start() else { return };
+    let bench = Bench::new();
+    let wrong = [
+        ("bounds", "if (i <= count) y[i] = alpha * x[i];"),
+        ("last", "if (i < count) y[i] = i == 110 ? 0 : alpha * x[i];"),
+        ("positive", "if (i < count) y[i] = alpha * fabsf(x[i]);"),
+        (
+            "hangs",
+            "while (i == 3 && *(volatile const float*)x != 5) {}\nif (i < count) y[i] = alpha * x[i];",
+        ),
+        (
+            "second",
+            "if (i < count) y[i] = alpha * x[i] + (launches > 0);\n__syncthreads();\nif (i == 0) launches = 1;",
+        ),
+    ];
+    for (name, body) in wrong {
+        let file = bench.project().join("kernels").join(name).with_extension("cu");
+        fs::write(file, format!("{LAUNCH}{body}\n}}\n")).unwrap();
+        let failure = |device: &str| {
+            let said = run(&server, &bench, device, &["--json", "--seed", "5", "--kernel", name]);
+            assert_eq!(said.status, 1, "{name}: {}", said.everything());
+            said.json()["runs"][0]["sentence"].clone()
+        };
+        assert_eq!(failure("ssh:loopback/virtual:h200"), failure("virtual:h200"));
+    }
+}
+
+/// Round trips of a verification after which nothing is opened, installed or decided for the first time.
+const MOST_ROUND_TRIPS: usize = 15;
+
+#[test]
+fn a_verification_takes_few_round_trips() {
+    let Some(server) = Server::start() else { return };
+    let bench = Bench::new();
+    let round_trips = |more: &[&str]| -> usize {
+        let said = run(&server, &bench, "ssh:loopback/virtual:h200", more);
+        assert_eq!(said.status, 0, "{}", said.everything());
+        let errors = said.errors.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, traffic) = errors.split_once("connection to loopback: ").unwrap();
+        traffic.split_once(' ').unwrap().0.parse().unwrap()
+    };
+    let (one, all) = (round_trips(&["--kernel", "naive"]), round_trips(&[]));
+    assert!(one < all, "the other kernel runs too");
+    assert!(all - one <= MOST_ROUND_TRIPS, "{}", all - one);
+}
+
 #[test]
 fn a_host_that_is_not_reached_is_a_lack_of_the_machine() {
     let Some(server) = Server::start() else { return };

@@ -8,8 +8,11 @@ use lightbench::args::{Arguments, Command, Tour};
 use lightbench::commands::{self, user_settings};
 use lightbench::outcome::{Outcome, Status};
 use lightbench::session::{Display, Session, display};
-use lightbench::table;
 use lightbench::window::StartOptions;
+use lightbench::{report, table};
+use lightbench_core::remote::connection::Traffic;
+use lightbench_core::remote::hosts::Hosts;
+use lightbench_core::units::Bytes;
 
 fn main() -> ExitCode {
     let arguments = Arguments::read(env::args_os()).unwrap_or_else(|error| error.exit());
@@ -22,6 +25,7 @@ fn main() -> ExitCode {
         Some(Command::Worker | Command::LaunchOnce(_) | Command::HoldClocks(_)) => {}
         Some(_) | None => user_settings::apply(&mut session),
     }
+    let hosts = session.hosts.clone();
     let outcome = match &arguments.command {
         None => return window(session, arguments.open),
         Some(Command::Worker) => return commands::worker::run(),
@@ -56,7 +60,19 @@ fn main() -> ExitCode {
         Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),
         Some(Command::Models(models)) => commands::models::run(&session, models),
     };
-    show(&in_terminal(arguments.command.as_ref(), outcome))
+    let mut outcome = in_terminal(arguments.command.as_ref(), outcome);
+    outcome.errors += &report::notices(&traffic(&hosts));
+    show(&outcome)
+}
+
+/// What each host of a device exchanged with this machine.
+fn traffic(hosts: &Hosts) -> Vec<String> {
+    let each = hosts.traffic().into_iter();
+    let lines = each.map(|(host, Traffic { sent, received, round_trips })| {
+        let (sent, received) = (Bytes(sent), Bytes(received));
+        format!("connection to {host}: {round_trips} round trips, {sent} sent, {received} received")
+    });
+    lines.collect()
 }
 
 /// The outcome with prose at the width of the terminal; other commands print tables, code or documents.

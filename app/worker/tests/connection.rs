@@ -13,6 +13,7 @@ use lightbench_remote::SILENCE;
 use lightbench_remote::connection::{ConnectError, Connection};
 use lightbench_remote::folder::RemoteFolder;
 use lightbench_remote::handle::RemoteHandle;
+use lightbench_remote::sequence::Sequence;
 use lightbench_remote::transport::{HostProgram, Shell, Transport};
 use lightbench_verify::device_protocol::DeviceProtocol;
 use lightbench_verify::device_session::{OpenRequest, Side};
@@ -124,6 +125,36 @@ fn a_worker_that_is_killed_is_reported_and_replaced() {
     let died = worker.call_same(opening("virtual:h200"), LIMIT, &Cancellation::new());
     assert!(matches!(died, Err(WorkerError::Died { .. })), "{died:?}");
     open(&mut worker);
+}
+
+#[test]
+fn calls_in_sequence_take_one_round_trip_until_a_reply_is_unexpected() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = connect(&folder);
+    let mut worker = worker(&connection);
+    let devices =
+        ["virtual:h200", "virtual:none", "virtual:h100-sxm", "virtual:b200", "virtual:h200"];
+    worker.call(opening(devices[0]), LIMIT, &Cancellation::new()).unwrap().unwrap();
+    let planned = devices.map(|device| worker.plan(opening(device), LIMIT).unwrap());
+    let mut sequence = Sequence::new(Arc::clone(&connection), planned.to_vec()).unwrap();
+    let mut call = |sequence: &mut Sequence, device: &str| {
+        let opened = worker.call_in(sequence, opening(device), LIMIT, &Cancellation::new());
+        opened.map(|opened| opened.is_ok_and(|described| described.name == device))
+    };
+    let trips = || connection.traffic().round_trips;
+    let before = trips();
+    assert!(call(&mut sequence, devices[0]).unwrap());
+    assert!(!call(&mut sequence, devices[1]).unwrap(), "the host stops here");
+    assert_eq!(trips() - before, 1);
+    assert!(call(&mut sequence, "virtual:l4").unwrap(), "a call between them");
+    assert!(call(&mut sequence, devices[3]).unwrap(), "the sequence goes on, without one call");
+    assert!(call(&mut sequence, devices[4]).unwrap());
+    assert_eq!(trips() - before, 3);
+
+    let mut again = Sequence::new(Arc::clone(&connection), planned[2..].to_vec()).unwrap();
+    assert!(call(&mut again, devices[2]).unwrap());
+    let other = call(&mut again, "virtual:l4");
+    assert!(matches!(other, Err(WorkerError::OnHost { .. })), "the host ran ahead: {other:?}");
 }
 
 #[test]

@@ -122,6 +122,8 @@ struct Link {
     writer: Mutex<Option<Counted<ChildStdin>>>,
     /// The calls without an answer.
     waiting: Mutex<BTreeMap<u64, Sender<Answered>>>,
+    /// The sequences that the host carries out.
+    sequences: Mutex<BTreeMap<u64, Sender<Answered>>>,
     /// Why the connection ended.
     lost: Mutex<Option<String>>,
     heard: LastHeard,
@@ -129,7 +131,7 @@ struct Link {
     received: Arc<AtomicU64>,
 }
 
-type Answered = (Answer, Option<Frame>);
+pub(crate) type Answered = (Answer, Option<Frame>);
 
 impl Connection {
     /// Reaches the host, installs the program there if it is missing, and starts the supervisor.
@@ -183,6 +185,7 @@ impl Connection {
             stderr,
             writer: Mutex::new(Some(Counted { stream: stdin, count: Arc::clone(&sent) })),
             waiting: Mutex::default(),
+            sequences: Mutex::default(),
             lost: Mutex::default(),
             heard: LastHeard::now(),
             sent,
@@ -282,6 +285,21 @@ impl Connection {
         answered
     }
 
+    /// Starts calls of a sequence, at most `count`. Their answers arrive in the channel, which closes when the host carries
+    /// out no further call.
+    pub(crate) fn carry_out(
+        &self,
+        sequence: u32,
+        from: usize,
+        count: usize,
+    ) -> Result<(u64, Receiver<Answered>), WorkerError> {
+        let id = self.next_call.fetch_add(1, Ordering::Relaxed);
+        let (sender, answers) = bounded(count);
+        locked(&self.link.sequences).insert(id, sender);
+        self.tell(&ToHost::CarryOut { id, sequence, from }, &[])?;
+        Ok((id, answers))
+    }
+
     fn wait(
         &self,
         answer: &Receiver<Answered>,
@@ -342,12 +360,17 @@ impl Link {
         let mut stream = Heard { stream, heard: &self.heard };
         let failed = loop {
             match read_answer(&mut stream) {
-                Ok(None) => {}
-                Ok(Some((id, answered))) => {
-                    if let Some(waiting) = locked(&self.waiting).remove(&id) {
-                        // The channel has room for the one answer; a cancelled call has no receiver.
+                Ok(Received::Heartbeat) => {}
+                Ok(Received::Answer(id, answered)) => {
+                    let waiting = locked(&self.waiting).remove(&id);
+                    let waiting = waiting.or_else(|| locked(&self.sequences).get(&id).cloned());
+                    if let Some(waiting) = waiting {
+                        // The channel has room for every answer; a cancelled call has no receiver.
                         let _cancelled = waiting.try_send(answered);
                     }
+                }
+                Ok(Received::SequenceEnded(id)) => {
+                    locked(&self.sequences).remove(&id);
                 }
                 Err(error) => break error,
             }
@@ -396,13 +419,21 @@ impl Link {
         kill(&mut locked(&self.process));
         *locked(&self.writer) = None;
         locked(&self.waiting).clear();
+        locked(&self.sequences).clear();
     }
 }
 
-/// The next answer with its number; none for a heartbeat.
-fn read_answer(stream: &mut impl Read) -> Result<Option<(u64, Answered)>, FrameError> {
+/// A message from the host with the frames that follow it.
+enum Received {
+    Heartbeat,
+    Answer(u64, Answered),
+    SequenceEnded(u64),
+}
+
+fn read_answer(stream: &mut impl Read) -> Result<Received, FrameError> {
     match Frame::read_from(stream)?.parse()? {
-        FromHost::Heartbeat => Ok(None),
+        FromHost::Heartbeat => Ok(Received::Heartbeat),
+        FromHost::SequenceEnded { id } => Ok(Received::SequenceEnded(id)),
         FromHost::Answer { id, answer } => {
             let reply = match &answer {
                 Answer::Reply(_) => Some(Frame::read_from(stream)?),
@@ -410,7 +441,7 @@ fn read_answer(stream: &mut impl Read) -> Result<Option<(u64, Answered)>, FrameE
                     None
                 }
             };
-            Ok(Some((id, (answer, reply))))
+            Ok(Received::Answer(id, (answer, reply)))
         }
     }
 }

@@ -8,8 +8,9 @@ use lightbench_worker::error::{Death, WorkerError};
 use lightbench_worker::frame::Frame;
 use lightbench_worker::protocol::{Call, Configuration, Protocol};
 
-use crate::connection::Connection;
-use crate::message::{Answer, Recipient, ToHost, WorkerState};
+use crate::connection::{Answered, Connection};
+use crate::message::{Answer, Recipient, SequenceCall, ToHost, WorkerState};
+use crate::sequence::{PlannedCall, Sequence};
 
 /// As [`lightbench_worker::handle::WorkerHandle`], on the other host. After the connection is lost, every call fails: a new
 /// connection needs new handles.
@@ -103,10 +104,57 @@ impl<P: Protocol> RemoteHandle<P> {
         let worker = self.number;
         let message = |id| ToHost::Call { id, worker, to, limit };
         let asked = self.connection.ask(message, &[request], cancellation);
-        let (answer, reply) = asked.inspect_err(|_| {
+        self.received::<C>(asked)
+    }
+
+    /// A call of a sequence. The host knows the worker from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError::Request`], [`WorkerError::OtherBuild`] and [`WorkerError::ConnectionLost`].
+    pub fn plan<C: Call<P>>(
+        &mut self,
+        request: C,
+        limit: Duration,
+    ) -> Result<PlannedCall, WorkerError> {
+        self.define()?;
+        let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
+        Ok(PlannedCall { call: SequenceCall { worker: self.number, limit }, request })
+    }
+
+    /// As [`RemoteHandle::call_same`], where the host may already carry out this call of a sequence.
+    ///
+    /// # Errors
+    ///
+    /// As [`RemoteHandle::call`].
+    pub fn call_in<C: Call<P>>(
+        &mut self,
+        sequence: &mut Sequence,
+        request: C,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<C::Reply, WorkerError> {
+        let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
+        let planned = PlannedCall { call: SequenceCall { worker: self.number, limit }, request };
+        let answered = match sequence.answer(&planned, cancellation).transpose() {
+            Some(answered) => answered,
+            None => {
+                let (worker, to) = (self.number, Recipient::Same);
+                let message = |id| ToHost::Call { id, worker, to, limit };
+                self.connection.ask(message, &[planned.request], cancellation)
+            }
+        };
+        self.received::<C>(answered)
+    }
+
+    fn received<C: Call<P>>(
+        &mut self,
+        answered: Result<Answered, WorkerError>,
+    ) -> Result<C::Reply, WorkerError> {
+        let answered = answered.inspect_err(|_| {
             self.state = Definition::Defined { is_running: false };
-        })?;
-        match (answer, reply) {
+        });
+        match answered? {
             (Answer::Reply(state), Some(reply)) => {
                 self.note(state);
                 reply.parse().map_err(WorkerError::Protocol)

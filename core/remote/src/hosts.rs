@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lightbench_primitives::cancellation::Cancellation;
 
-use crate::connection::{ConnectError, Connection};
+use crate::connection::{ConnectError, Connection, Traffic};
 use crate::transport::{HostProgram, Prompts, Transport};
 
 /// How hosts are reached, and the connections that exist.
@@ -54,5 +54,12 @@ impl Hosts {
         let connection = Arc::new(connection);
         connections.insert(host.to_owned(), Arc::clone(&connection));
         Ok(connection)
+    }
+
+    /// The traffic of every connection that exists, by the name of its host.
+    #[must_use]
+    pub fn traffic(&self) -> Vec<(String, Traffic)> {
+        let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.iter().map(|(host, known)| (host.clone(), known.traffic())).collect()
     }
 }

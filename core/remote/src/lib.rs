@@ -9,6 +9,7 @@
 //!
 //! * [`transport`] is the command, and the shell script that finds or installs the program on the host.
 //! * [`connection`] is this side of the connection, [`supervisor`] the other one.
+//! * A [`sequence`] of calls takes one round trip.
 //! * The supervisor measures every limit, because it sees whether a worker computes, waits or is stopped. It ends with its
 //!   workers when its input ends, or after [`SILENCE`] without a byte.
 
@@ -18,6 +19,7 @@ pub mod connection;
 pub mod folder;
 pub mod handle;
 pub mod hosts;
+pub mod sequence;
 pub mod supervisor;
 pub mod transport;
 

@@ -11,7 +11,7 @@ use lightbench_worker::sandbox::SandboxPolicy;
 use serde::{Deserialize, Serialize};
 
 /// Version of these messages.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The supervisor's first message. Its facts follow in a frame.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,7 +38,27 @@ pub(crate) enum ToHost {
         to: Recipient,
         limit: Duration,
     },
-    /// Ends the worker that carries out a call.
+    /// Defines a sequence of calls. The requests follow in a frame each.
+    DefineSequence {
+        sequence: u32,
+        calls: Vec<SequenceCall>,
+    },
+    /// Carries out the calls of a sequence from this one on, until a reply differs from what the sequence assumes. Every
+    /// answer has this number.
+    CarryOut {
+        id: u64,
+        sequence: u32,
+        from: usize,
+    },
+    /// Ends a sequence after the call that the host carries out.
+    EndSequence {
+        id: u64,
+    },
+    /// Removes the definition of a sequence.
+    RemoveSequence {
+        sequence: u32,
+    },
+    /// Ends the worker that carries out a call, or a call of a sequence.
     Cancel {
         id: u64,
     },
@@ -68,6 +88,13 @@ pub(crate) enum ToHost {
     },
 }
 
+/// A call of a sequence. The process that took the request before carries it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SequenceCall {
+    pub(crate) worker: u32,
+    pub(crate) limit: Duration,
+}
+
 /// Which process of a worker may take a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Recipient {
@@ -85,6 +112,10 @@ pub(crate) enum FromHost {
     Answer {
         id: u64,
         answer: Answer,
+    },
+    /// The host carries out no further call of the sequence with this number.
+    SequenceEnded {
+        id: u64,
     },
 }
 

@@ -24,7 +24,12 @@ use crate::message::{
     Answer, CallFailure, FileContent, FromHost, Greeting, Recipient, ToHost, VERSION, WorkerState,
     send,
 };
+use crate::sequence::Sequenced;
 use crate::{HEARTBEAT, SILENCE, preamble};
+
+mod sequences;
+
+use self::sequences::Sequences;
 
 /// Requests that wait for one worker. This machine sends the next request after the reply.
 const MOST_WAITING: usize = 16;
@@ -61,7 +66,7 @@ pub enum SupervisorError {
 /// # Errors
 ///
 /// [`SupervisorError`].
-pub fn serve<P: Protocol>(
+pub fn serve<P: Sequenced>(
     command: &WorkerCommand,
     word: &str,
     facts: &impl Serialize,
@@ -82,6 +87,7 @@ pub fn serve<P: Protocol>(
         output,
         workers: BTreeMap::new(),
         calls: Arc::default(),
+        sequences: Sequences::default(),
         folders: BTreeMap::new(),
         alive,
         _protocol: std::marker::PhantomData,
@@ -121,7 +127,11 @@ fn read_message(input: &mut impl Read) -> Incoming {
     let frames = match &message {
         ToHost::Define { .. } | ToHost::Call { .. } => 1,
         ToHost::StoreFiles { names, .. } => names.len(),
+        ToHost::DefineSequence { calls, .. } => calls.len(),
         ToHost::Heartbeat
+        | ToHost::CarryOut { .. }
+        | ToHost::EndSequence { .. }
+        | ToHost::RemoveSequence { .. }
         | ToHost::Cancel { .. }
         | ToHost::Stop { .. }
         | ToHost::Remove { .. }
@@ -132,25 +142,38 @@ fn read_message(input: &mut impl Read) -> Incoming {
     Ok((message, frames))
 }
 
-struct Supervisor<P: Protocol> {
+struct Supervisor<P: Sequenced> {
     command: WorkerCommand,
     output: Arc<Output>,
     workers: BTreeMap<u32, Sender<Task>>,
-    /// The calls that are waiting or running.
-    calls: Arc<Mutex<BTreeMap<u64, Cancellation>>>,
+    calls: Arc<Calls>,
+    sequences: Sequences,
     folders: BTreeMap<u32, OwnedFolder>,
-    /// Each thread of a worker holds a copy: the channel disconnects when all have ended.
+    /// Each thread of a worker or a sequence holds a copy: the channel disconnects when all have ended.
     alive: Sender<()>,
     _protocol: std::marker::PhantomData<P>,
 }
 
 /// What a worker's thread does.
 enum Task {
-    Call { id: u64, to: Recipient, limit: Duration, request: Frame, cancellation: Cancellation },
+    Call {
+        to: Recipient,
+        limit: Duration,
+        request: Frame,
+        cancellation: Cancellation,
+        /// Takes the reply. False if the connection has failed.
+        answer: Box<dyn FnOnce(Replied) -> bool + Send>,
+    },
     Stop,
 }
 
-impl<P: Protocol> Supervisor<P> {
+/// The state of a worker after a call, and its reply.
+type Replied = (WorkerState, Result<Frame, WorkerError>);
+
+/// The calls and sequences that are waiting or running.
+type Calls = Mutex<BTreeMap<u64, Cancellation>>;
+
+impl<P: Sequenced> Supervisor<P> {
     fn run(
         &mut self,
         messages: &Receiver<Incoming>,
@@ -178,7 +201,24 @@ impl<P: Protocol> Supervisor<P> {
             ToHost::Call { id, worker, to, limit } => {
                 let (request, cancellation) = (only(frames)?, Cancellation::new());
                 self.calls().insert(id, cancellation.clone());
-                self.pass(worker, Task::Call { id, to, limit, request, cancellation })
+                let (output, calls) = (Arc::clone(&self.output), Arc::clone(&self.calls));
+                let answer = Box::new(move |replied| {
+                    calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+                    output.replied(id, replied).is_ok()
+                });
+                self.pass(worker, Task::Call { to, limit, request, cancellation, answer })
+            }
+            ToHost::DefineSequence { sequence, calls } => {
+                self.sequences.define(sequence, calls, frames)
+            }
+            ToHost::CarryOut { id, sequence, from } => self.carry_out(id, sequence, from),
+            ToHost::EndSequence { id } => {
+                self.sequences.end(id);
+                Ok(())
+            }
+            ToHost::RemoveSequence { sequence } => {
+                self.sequences.remove(sequence);
+                Ok(())
             }
             ToHost::Cancel { id } => {
                 if let Some(cancellation) = self.calls().get(&id) {
@@ -231,14 +271,27 @@ impl<P: Protocol> Supervisor<P> {
         let configuration = Configuration { options: options.parse()?, policy, limits };
         let handle = WorkerHandle::<P>::new(self.command.clone(), configuration);
         let (sender, tasks) = bounded(MOST_WAITING);
-        let (output, calls) = (Arc::clone(&self.output), Arc::clone(&self.calls));
         let alive = self.alive.clone();
         start("remote-worker", move || {
-            serve_worker(handle, &tasks, &output, &calls);
+            serve_worker(handle, &tasks);
             drop(alive);
         })?;
         self.workers.insert(worker, sender);
         Ok(())
+    }
+
+    /// Carries out calls of a sequence in a thread of its own, which waits for the workers.
+    fn carry_out(&mut self, id: u64, sequence: u32, from: usize) -> Result<(), SupervisorError> {
+        let run = self.sequences.start(id, sequence, from, &self.workers)?;
+        let cancellation = Cancellation::new();
+        self.calls().insert(id, cancellation.clone());
+        let (output, calls) = (Arc::clone(&self.output), Arc::clone(&self.calls));
+        let alive = self.alive.clone();
+        start("remote-sequence", move || {
+            run.carry_out::<P>(&output, &cancellation);
+            calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            drop(alive);
+        })
     }
 
     fn pass(&self, worker: u32, task: Task) -> Result<(), SupervisorError> {
@@ -258,27 +311,14 @@ impl<P: Protocol> Supervisor<P> {
 }
 
 /// Carries out the tasks of one worker until its queue closes or the connection fails.
-fn serve_worker<P: Protocol>(
-    mut handle: WorkerHandle<P>,
-    tasks: &Receiver<Task>,
-    output: &Output,
-    calls: &Mutex<BTreeMap<u64, Cancellation>>,
-) {
+fn serve_worker<P: Protocol>(mut handle: WorkerHandle<P>, tasks: &Receiver<Task>) {
     for task in tasks {
         match task {
             Task::Stop => handle.stop(),
-            Task::Call { id, to, limit, request, cancellation } => {
-                let replied = call(&mut handle, to, &request, limit, &cancellation);
-                calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            Task::Call { to, limit, request, cancellation, answer } => {
+                let reply = call(&mut handle, to, &request, limit, &cancellation);
                 let (replaced, is_running) = (handle.take_replaced(), handle.is_running());
-                let state = WorkerState { replaced, is_running };
-                let sent = match replied {
-                    Ok(reply) => output.answer(id, Answer::Reply(state), &[reply]),
-                    Err(error) => {
-                        output.answer(id, Answer::Failed(state, CallFailure::from(error)), &[])
-                    }
-                };
-                if sent.is_err() {
+                if !answer((WorkerState { replaced, is_running }, reply)) {
                     return;
                 }
             }
@@ -293,10 +333,10 @@ fn call<P: Protocol>(
     limit: Duration,
     cancellation: &Cancellation,
 ) -> Result<Frame, WorkerError> {
-    if to == Recipient::Same {
-        handle.still_running()?;
+    match to {
+        Recipient::Any => handle.call_encoded(request, limit, cancellation),
+        Recipient::Same => handle.call_same_encoded(request, limit, cancellation),
     }
-    handle.call_encoded(request, limit, cancellation)
 }
 
 /// Replaces the files of a folder. The outer error is one of the message, the inner one of the system.
@@ -356,6 +396,18 @@ impl Output {
 
     fn heartbeat(&self) -> Result<(), FrameError> {
         send(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), &FromHost::Heartbeat, &[])
+    }
+
+    fn replied(&self, id: u64, (state, reply): Replied) -> Result<(), FrameError> {
+        match reply {
+            Ok(reply) => self.answer(id, Answer::Reply(state), &[reply]),
+            Err(error) => self.answer(id, Answer::Failed(state, CallFailure::from(error)), &[]),
+        }
+    }
+
+    fn sequence_ended(&self, id: u64) -> Result<(), FrameError> {
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        send(&mut *stream, &FromHost::SequenceEnded { id }, &[])
     }
 
     fn answer(&self, id: u64, answer: Answer, reply: &[Frame]) -> Result<(), FrameError> {

@@ -1,6 +1,7 @@
 //! The protocol of device workers: processes in which a session runs one side of a verification.
 
 use lightbench_device::Description;
+use lightbench_remote::sequence::Sequenced;
 use lightbench_worker::frame::{Frame, FrameError};
 use lightbench_worker::protocol::{Call, Protocol};
 use lightbench_worker::server::{Offer, Service};
@@ -10,6 +11,7 @@ use super::device_session::{
     DeviceSession, JudgeReport, JudgeRequest, MeasureReport, MeasureRequest, OpenRequest,
     RunReport, RunRequest, SessionFailure,
 };
+use super::rehearsal;
 
 /// The service that runs kernels on a device.
 #[derive(Debug)]
@@ -34,6 +36,26 @@ pub enum Request {
     Measure(Box<MeasureRequest>),
     /// Compare the outputs of a candidate with the reference.
     Judge(Box<JudgeRequest>),
+}
+
+impl Sequenced for DeviceProtocol {
+    fn continues(request: &Frame, reply: &Frame) -> Result<bool, FrameError> {
+        Ok(match request.parse()? {
+            Request::Open(_) => reply.parse::<<OpenRequest as Call<Self>>::Reply>()?.is_ok(),
+            Request::Run(_) => {
+                let ran = reply.parse::<<RunRequest as Call<Self>>::Reply>()?;
+                ran.is_ok_and(|report| rehearsal::is_clean(&report))
+            }
+            Request::Measure(_) => {
+                let measured = reply.parse::<<MeasureRequest as Call<Self>>::Reply>()?;
+                measured.is_ok_and(|report| rehearsal::is_measured(&report))
+            }
+            Request::Judge(_) => {
+                let judged = reply.parse::<<JudgeRequest as Call<Self>>::Reply>()?;
+                judged.is_ok_and(|report| rehearsal::is_accepted(&report))
+            }
+        })
+    }
 }
 
 impl From<OpenRequest> for Request {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use lightbench_primitives::cancellation::Cancellation;
 use lightbench_remote::connection::Connection;
 use lightbench_remote::handle::RemoteHandle;
+use lightbench_remote::sequence::{PlannedCall, Sequence};
 use lightbench_worker::command::WorkerCommand;
 use lightbench_worker::error::{Death, WorkerError};
 use lightbench_worker::handle::WorkerHandle;
@@ -98,6 +99,42 @@ impl DeviceWorker {
         match self {
             Self::Local(handle) => handle.call_same(request, limit, cancellation),
             Self::Remote(handle) => handle.call_same(request, limit, cancellation),
+        }
+    }
+
+    /// As [`DeviceWorker::call_same`], where a sequence may have the call.
+    ///
+    /// # Errors
+    /// As [`DeviceWorker::call`].
+    pub fn call_in<C: Call<DeviceProtocol>>(
+        &mut self,
+        sequence: Option<&mut Sequence>,
+        request: C,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<C::Reply, WorkerError> {
+        match (self, sequence) {
+            (Self::Remote(handle), Some(sequence)) => {
+                handle.call_in(sequence, request, limit, cancellation)
+            }
+            (worker @ (Self::Local(_) | Self::Remote(_)), _) => {
+                worker.call_same(request, limit, cancellation)
+            }
+        }
+    }
+
+    /// A call for a sequence; none for a process of this machine.
+    ///
+    /// # Errors
+    /// As [`RemoteHandle::plan`].
+    pub fn plan<C: Call<DeviceProtocol>>(
+        &mut self,
+        request: C,
+        limit: Duration,
+    ) -> Result<Option<PlannedCall>, WorkerError> {
+        match self {
+            Self::Local(_) => Ok(None),
+            Self::Remote(handle) => handle.plan(request, limit).map(Some),
         }
     }
 

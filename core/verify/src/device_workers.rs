@@ -33,15 +33,18 @@ use super::output_exchange::OutputExchange;
 pub use super::python_results::Conversion;
 use super::python_results::{PythonResults, ReferenceChange};
 use super::pytorch_call::PytorchWorker;
+use super::rehearsal;
 
 mod error;
 mod python_calls;
 mod pytorch;
 mod reference_as_written;
+mod sequence;
 
 pub use error::DeviceWorkerError;
 pub(super) use error::replied;
 pub use reference_as_written::AsWritten;
+use sequence::{Ahead, KnownInadmissible};
 
 /// How long opening a device and loading modules may take.
 pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(60);
@@ -88,6 +91,8 @@ pub struct DeviceWorkers {
     python: PythonResults,
     pytorch: PytorchWorker,
     as_written: Vec<(Case, AsWritten)>,
+    inadmissible: KnownInadmissible,
+    ahead: Ahead,
 }
 
 /// A virtual device beside a GPU.
@@ -186,6 +191,8 @@ impl DeviceWorkers {
             python,
             pytorch,
             as_written: Vec::new(),
+            inadmissible: KnownInadmissible::default(),
+            ahead: Ahead::default(),
             name,
             device,
             connection,
@@ -216,10 +223,11 @@ impl DeviceWorkers {
         self.connection.as_ref().is_some_and(|connection| connection.is_lost())
     }
 
-    /// Whether a virtual device beside a GPU has loaded the candidate.
+    /// Whether a virtual device beside a GPU has loaded the candidate. A rehearsal uses none.
     #[must_use]
     pub fn has_checker(&self) -> bool {
-        self.checker.as_ref().is_some_and(|checker| checker.taken == CheckerState::Loaded)
+        !self.is_rehearsal()
+            && self.checker.as_ref().is_some_and(|checker| checker.taken == CheckerState::Loaded)
     }
 
     /// The virtual device beside a GPU, if it has loaded the candidate.
@@ -347,6 +355,7 @@ impl DeviceWorkers {
             return Ok(());
         }
         self.reference_open = None;
+        self.inadmissible.forget();
         match replied(self.reference.call(order.clone(), OPEN_LIMIT, cancellation)) {
             Ok(_) => {
                 self.reference_open = Some(order);
@@ -386,7 +395,11 @@ impl DeviceWorkers {
         cancellation: &Cancellation,
     ) -> Result<RunReport, DeviceWorkerError> {
         order.outputs = Some(self.folder());
-        let ran = replied(self.candidate.call_same(order, limit, cancellation));
+        if self.ahead.plan(|| self.candidate.plan(order.clone(), limit))? {
+            return Ok(rehearsal::run_report(&order));
+        }
+        let sequence = self.ahead.sequence();
+        let ran = replied(self.candidate.call_in(sequence, order, limit, cancellation));
         if ran.as_ref().is_ok_and(|report| !report.faults.is_empty()) {
             // A GPU's driver takes no further calls from a process whose kernel faulted.
             self.candidate.stop();
@@ -436,7 +449,11 @@ impl DeviceWorkers {
     ) -> Result<MeasureReport, DeviceWorkerError> {
         order.outputs = Some(self.folder());
         order.cupti.clone_from(&self.cupti);
-        let measured = replied(self.candidate.call_same(order, limit, cancellation));
+        if self.ahead.plan(|| self.candidate.plan(order.clone(), limit))? {
+            return Ok(rehearsal::measure_report(&order, self.models_time()));
+        }
+        let sequence = self.ahead.sequence();
+        let measured = replied(self.candidate.call_in(sequence, order, limit, cancellation));
         if matches!(measured, Ok(MeasureReport::Faulted(_))) {
             // As after a run that faulted.
             self.candidate.stop();
@@ -455,9 +472,16 @@ impl DeviceWorkers {
         cancellation: &Cancellation,
     ) -> Result<JudgeReport, DeviceWorkerError> {
         order.outputs = self.folder();
-        let judged = self.judge_with_results(order, limit, cancellation);
-        if judged.is_err() {
-            self.reference_open = None;
+        if let Some(known) = self.inadmissible.find(&order) {
+            return Ok(known.clone());
+        }
+        if self.ahead.plan(|| self.reference.plan(order.clone(), limit))? {
+            return Ok(rehearsal::judge_report(&order));
+        }
+        let judged = self.judge_with_results(order.clone(), limit, cancellation);
+        match &judged {
+            Ok(report) => self.inadmissible.note(&order, report),
+            Err(_) => self.reference_open = None,
         }
         let faulted = matches!(
             &judged,

@@ -35,4 +35,5 @@ pub mod verification;
 mod output_exchange;
 mod python_results;
 pub mod pytorch_call;
+mod rehearsal;
 mod workload_line;

@@ -8,11 +8,13 @@ mod held_out;
 mod large_indices;
 pub mod library;
 mod measuring;
+mod other_inputs;
 mod prefetched_reports;
 pub mod pytorch;
 mod reference_as_written;
 mod replay;
 mod sampled_blocks;
+mod sequence;
 mod start_order;
 mod stop;
 
@@ -27,8 +29,7 @@ use lightbench_primitives::cancellation::Cancellation;
 use lightbench_project::launch::expectation::WrongKind;
 use lightbench_project::manifest::Distribution;
 use lightbench_tensors::case::Case;
-use lightbench_tensors::inputs;
-use lightbench_tensors::inputs::{InputMode, InputSpec, PerturbedInput};
+use lightbench_tensors::inputs::{InputMode, InputSpec};
 use lightbench_units::Seconds;
 
 use self::stop::{stop_from_reference_error, stop_from_worker_error};
@@ -60,14 +61,6 @@ const UNFENCED_COPY: &str = "Triton generated no `fence.proxy.async` between a `
                              data, and PTX requires one: Triton 3.6 omits it, 3.7 and newer insert it (docs/races.md, \
                              rule 44)";
 
-/// A workload with at most this many warp instructions runs with every check on other inputs too: a race may occur on
-/// some inputs only.
-const MOST_WATCHED: u64 = 1 << 16;
-
-/// The distributions besides the declared one, in the order in which they are tried.
-const OTHERS: [Distribution; 4] =
-    [Distribution::Scaled, Distribution::Shifted, Distribution::HeavyTail, Distribution::Exact];
-
 /// One verification.
 pub struct Verification<'a> {
     /// What is verified.
@@ -93,31 +86,24 @@ impl Verification<'_> {
         self.load()?;
         let trials = &self.subject.workloads;
         let seen = self.all_results(CountsUse::Report, |this, seen| {
-            for (trial, first) in trials.iter().zip(seen) {
-                this.distributions(trial, scrutiny_of_other_inputs(first))?;
-            }
-            for trial in trials {
-                this.precision(trial)?;
-            }
-            for ((index, trial), first) in trials.iter().enumerate().zip(seen) {
-                let echoes = this.perturbed_inputs(index, &trial.case);
-                this.state(trial, first, &echoes)?;
-            }
-            this.domain()
+            this.in_sequence(|this| this.other_inputs(seen))
         })?;
         // Not earlier: until here the virtual devices beside a GPU are busy with the prefetched reports.
-        self.replays(&seen)?;
-        self.start_orders(&seen)?;
+        self.in_sequence(|this| {
+            this.replays(&seen)?;
+            this.start_orders(&seen)
+        })?;
         let costs =
             trials.iter().zip(&seen).map(|(trial, report)| Cost::from_report(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
-        let mut timings = Vec::new();
-        if let TimingUse::Measure(protocol) = timing {
-            for trial in &self.subject.measured {
-                timings.push(self.measured(trial, protocol, &seen)?);
-            }
-        }
-        self.check_large_indices()?;
+        let timings = match timing {
+            TimingUse::Measure(protocol) => self.in_sequence(|this| {
+                let trials = this.subject.measured.iter();
+                trials.map(|trial| this.measured(trial, protocol, &seen)).collect()
+            })?,
+            TimingUse::Skip => Vec::new(),
+        };
+        self.in_sequence(|this| this.check_large_indices())?;
         self.all_held_out(slowest)?;
         Ok(Passed { checks: self.checks, timings })
     }
@@ -133,15 +119,17 @@ impl Verification<'_> {
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Screened, Stop> {
         self.all_results(CountsUse::Drop, |_, _| Ok(()))?;
-        let mut timings = Vec::new();
-        if let TimingUse::Measure(protocol) = timing {
-            for trial in &self.subject.measured {
-                let abandon_above = abandon.get(&trial.case.workload).copied();
-                timings.push(
-                    self.screening_timing(trial, ScreeningLimits { protocol, abandon_above })?,
-                );
-            }
-        }
+        let timings = match timing {
+            TimingUse::Measure(protocol) => self.in_sequence(|this| {
+                let trials = this.subject.measured.iter();
+                let each = trials.map(|trial| {
+                    let abandon_above = abandon.get(&trial.case.workload).copied();
+                    this.screening_timing(trial, ScreeningLimits { protocol, abandon_above })
+                });
+                each.collect()
+            })?,
+            TimingUse::Skip => Vec::new(),
+        };
         let trial = self.subject.measured.first().or(self.subject.workloads.first());
         let code = trial.map(|trial| trial.code).unwrap_or_default();
         Ok(Screened { checks: self.checks, timings, code })
@@ -172,14 +160,15 @@ impl Verification<'_> {
             attempts.push(self.additional_attempt());
         }
         self.with_prefetched_reports(&attempts, (Scrutiny::Full, counts), |this, ahead| {
-            let mut seen = Vec::new();
-            for (index, attempt) in attempts.iter().take(declared).flatten().enumerate() {
-                this.check_reference_as_written(attempt)?;
-                seen.push(this.results(attempt, || ahead.take(index))?);
-            }
+            let declared_inputs = || attempts.iter().take(declared).flatten();
+            declared_inputs().try_for_each(|attempt| this.check_reference_as_written(attempt))?;
+            let seen: Vec<RunReport> = this.in_sequence(|this| {
+                let each = declared_inputs().enumerate();
+                each.map(|(index, attempt)| this.results(attempt, || ahead.take(index))).collect()
+            })?;
             then(this, &seen)?;
             if let Some(Some(another)) = attempts.get(declared) {
-                this.accept_checker_report(another, ahead.take(declared))?;
+                this.accept_checker_report(another, || ahead.take(declared))?;
             }
             Ok(seen)
         })
@@ -193,7 +182,7 @@ impl Verification<'_> {
     ) -> Result<RunReport, Stop> {
         let (name, recipe) = (attempt.trial.case.workload.as_str(), attempt.recipe);
         self.timed(Step::Results, Some(name), |this| {
-            let beside = this.accept_checker_report(attempt, beside())?;
+            let beside = this.accept_checker_report(attempt, beside)?;
             let mut report = this.run_and_judge(attempt, Scrutiny::Full)?;
             if let Some(beside) = beside {
                 report.warp_instructions = report.warp_instructions.or(beside.warp_instructions);
@@ -210,108 +199,16 @@ impl Verification<'_> {
         })
     }
 
-    /// Inputs drawn from distributions other than the declared one.
-    fn distributions(&mut self, trial: &CompiledWorkload, scrutiny: Scrutiny) -> Result<(), Stop> {
-        for distribution in OTHERS {
-            let allows = trial.case.tensors.iter();
-            if !allows.clone().any(|tensor| tensor.distributions.contains(&distribution)) {
-                continue;
-            }
-            self.timed(Step::Distributions, Some(&trial.case.workload), |this| {
-                let recipe = this.recipe(&trial.case, InputMode::Distribution(distribution), "d");
-                let memory = BufferPlacement::Fresh(Placement::Right);
-                let attempt = Attempt { trial, recipe, step: Step::Distributions, memory };
-                this.run_and_judge(&attempt, scrutiny).map(drop)
-            })?;
-            self.count_run(trial);
-        }
-        Ok(())
-    }
-
-    /// Inputs on which every permitted order of operations is exact, where such inputs exist.
-    fn precision(&mut self, trial: &CompiledWorkload) -> Result<(), Stop> {
-        if !trial.adds_and_multiplies {
-            return Ok(());
-        }
-        self.timed(Step::PrecisionProbe, Some(&trial.case.workload), |this| {
-            let recipe = this.recipe(&trial.case, InputMode::PrecisionProbe, "p");
-            let memory = BufferPlacement::Fresh(Placement::Left);
-            let attempt = Attempt { trial, recipe, step: Step::PrecisionProbe, memory };
-            this.launch(&attempt, Scrutiny::Memory)?;
-            let judged = this.judge(&attempt)?;
-            this.checks.precision_probed += usize::from(judged.exact);
-            this.accept(&attempt, judged, None)
-        })?;
-        self.count_run(trial);
-        Ok(())
-    }
-
-    /// Inputs that differ in few elements from those of one workload. Each way to change a tensor is used twice; the
-    /// seed chooses which workloads use it, and each workload has at least one.
-    fn perturbed_inputs(&self, workload: usize, case: &Case) -> Vec<PerturbedInput> {
-        let ways = inputs::changes(case).len();
-        if ways == 0 {
-            return Vec::new();
-        }
-        let workloads = self.subject.workloads.len();
-        let links = workloads.max(2 * ways);
-        let (start, end) = (links * workload / workloads, links * (workload + 1) / workloads);
-        let first = start + (self.seed % (2 * ways as u64)) as usize;
-        let seed = self.input_seed(case, "echo");
-        (1..=end - start).map(|links| PerturbedInput { seed, first, links }).collect()
-    }
-
-    /// Inputs A again at other addresses, then perturbed inputs and inputs B at the addresses of A, then A at addresses
-    /// with no more than the promised alignment and in an unusual thread order.
-    fn state(
-        &mut self,
-        trial: &CompiledWorkload,
-        first: &RunReport,
-        echoes: &[PerturbedInput],
-    ) -> Result<(), Stop> {
-        let name = trial.case.workload.as_str();
-        let declared = InputMode::Distribution(Distribution::AsDeclared);
-        let (a, b) =
-            (self.recipe(&trial.case, declared, "a"), self.recipe(&trial.case, declared, "b"));
-        self.timed(Step::StateProbe, Some(name), |this| {
-            let step = Step::StateProbe;
-            let elsewhere = BufferPlacement::Fresh(Placement::Right);
-            let again = Attempt { trial, recipe: a, step, memory: elsewhere };
-            let second = this.run_and_judge_again(&again, Scrutiny::Memory, None)?;
-            this.checks.deterministic &= second.digest == first.digest;
-            for echo in echoes {
-                let recipe = InputSpec { seed: a.seed, draw: InputMode::Perturbed(*echo) };
-                // A kernel could read the outputs of the previous run and return them.
-                let memory = BufferPlacement::AsLeft;
-                let nearly = Attempt { trial, recipe, step, memory };
-                this.run_and_judge_again(&nearly, Scrutiny::Memory, Some(&second.digest))?;
-            }
-            let other = Attempt { trial, recipe: b, step, memory: BufferPlacement::Same };
-            this.run_and_judge_again(&other, scrutiny_of_other_inputs(first), Some(&second.digest))
-                .map(drop)
-        })?;
-        self.timed(Step::Determinism, Some(name), |this| {
-            let step = Step::Determinism;
-            let memory = BufferPlacement::Fresh(Placement::OddMultiple);
-            let attempt = Attempt { trial, recipe: a, step, memory };
-            let scrutiny = Scrutiny::Shuffled { seed: this.seed };
-            let third = this.run_and_judge_again(&attempt, scrutiny, None)?;
-            this.checks.deterministic &= third.digest == first.digest;
-            Ok(())
-        })?;
-        for _ in 0..3 + echoes.len() {
-            self.count_run(trial);
-        }
-        Ok(())
-    }
-
-    /// Accepts the report of a virtual device beside a GPU, if there is one.
+    /// Accepts the report of a virtual device beside a GPU, if there is one. A rehearsal does not wait for it.
     fn accept_checker_report(
         &mut self,
         attempt: &Attempt<'_>,
-        report: Option<Result<RunReport, DeviceWorkerError>>,
+        report: impl FnOnce() -> Option<Result<RunReport, DeviceWorkerError>>,
     ) -> Result<Option<RunReport>, Stop> {
-        match report {
+        if self.workers.is_rehearsal() {
+            return Ok(None);
+        }
+        match report() {
             // The GPU runs the candidate; the checks that need the virtual device are reported as not done.
             Some(Err(DeviceWorkerError::Failed(SessionFailure::NotSupported(reason)))) => {
                 let unchecked = format!("the checks of a virtual device: {reason}");
@@ -536,14 +433,6 @@ pub fn input_seed(seed: u64, workload: &str, which: &str) -> u64 {
     let mut bytes = [0; 8];
     hasher.finalize_xof().fill(&mut bytes);
     u64::from_le_bytes(bytes)
-}
-
-/// The checks for further inputs of a workload that was run with every check.
-fn scrutiny_of_other_inputs(first: &RunReport) -> Scrutiny {
-    match first.warp_instructions {
-        Some(count) if count <= MOST_WATCHED => Scrutiny::Full,
-        Some(_) | None => Scrutiny::Memory,
-    }
 }
 
 /// One run of a candidate.

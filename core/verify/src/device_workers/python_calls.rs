@@ -31,7 +31,9 @@ impl DeviceWorkers {
         cancellation: &Cancellation,
     ) -> Result<JudgeReport, DeviceWorkerError> {
         loop {
-            let judged = replied(self.reference.call_same(order.clone(), limit, cancellation));
+            let sequence = self.ahead.sequence();
+            let judged =
+                replied(self.reference.call_in(sequence, order.clone(), limit, cancellation));
             let Err(DeviceWorkerError::Failed(SessionFailure::ResultsNeeded(precision))) = judged
             else {
                 return judged;

@@ -36,9 +36,11 @@ impl Verification<'_> {
             &attempts,
             (Scrutiny::Memory, CountsUse::Drop),
             |this, ahead| {
-                let mut each = attempts.iter().enumerate();
-                each.try_for_each(|(index, attempt)| {
-                    this.held_out(attempt.as_ref(), || ahead.take(index), slowest)
+                this.in_sequence(|this| {
+                    let mut each = attempts.iter().enumerate();
+                    each.try_for_each(|(index, attempt)| {
+                        this.held_out(attempt.as_ref(), || ahead.take(index), slowest)
+                    })
                 })
             },
         )
@@ -57,7 +59,7 @@ impl Verification<'_> {
             let Some(attempt) = attempt else {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
             };
-            let beside = this.accept_checker_report(attempt, beside())?;
+            let beside = this.accept_checker_report(attempt, beside)?;
             let mut report = this.run_and_judge(attempt, Scrutiny::Memory)?;
             let counted = beside.and_then(|beside| beside.warp_instructions);
             report.warp_instructions = report.warp_instructions.or(counted);

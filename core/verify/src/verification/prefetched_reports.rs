@@ -4,7 +4,8 @@ use lightbench_device::Placement;
 use lightbench_project::manifest::Distribution;
 use lightbench_tensors::inputs::InputMode;
 
-use super::{Attempt, OTHERS, Stop, Verification};
+use super::other_inputs::OTHERS;
+use super::{Attempt, Stop, Verification};
 use crate::checkers::{Reports, report_channels};
 use crate::compiled_candidate::{CompiledWorkload, Extent};
 use crate::device_session::{BufferPlacement, CountsUse, RunReport, Scrutiny};
