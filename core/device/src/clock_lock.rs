@@ -37,6 +37,9 @@ pub enum LockError {
     /// The GPU cannot do it.
     #[error("the clocks of this GPU cannot be locked")]
     Unsupported,
+    /// The GPU belongs to another host.
+    #[error("clocks are locked on this machine only, and {0} has this GPU: run `nvidia-smi` there")]
+    OtherHost(String),
     /// The device is not a GPU.
     #[error(
         "only the clocks of a GPU can be locked, and {0} is not one; leave out `--lock-clocks`"

@@ -152,6 +152,9 @@ fn locked(
         (None, _) => Ok(None),
         (Some(_), None) => Err(LockError::NoGpu(chosen.title.clone())),
         (Some(megahertz), Some(gpu)) => {
+            if let Some(host) = &chosen.device.host {
+                return Err(LockError::OtherHost(host.to_string()));
+            }
             ClockHolder::start(session, &gpu.identity.uuid, megahertz).map(Some)
         }
     }
