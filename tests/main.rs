@@ -105,6 +105,10 @@ mod search;
 /// Tests that need what a machine may lack.
 #[cfg(test)]
 mod skip;
+/// Devices of a Slurm cluster.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod slurm;
 /// Devices of another host.
 #[cfg(test)]
 #[cfg(target_os = "linux")]

@@ -179,7 +179,7 @@ fn a_verification_takes_few_round_trips() {
         let said = run(&server, &bench, "ssh:loopback/virtual:h200", more);
         assert_eq!(said.status, 0, "{}", said.everything());
         let errors = said.errors.split_whitespace().collect::<Vec<_>>().join(" ");
-        let (_, traffic) = errors.split_once("connection to loopback: ").unwrap();
+        let (_, traffic) = errors.split_once("connection to ssh:loopback: ").unwrap();
         traffic.split_once(' ').unwrap().0.parse().unwrap()
     };
     let (one, all) = (round_trips(&["--kernel", "naive"]), round_trips(&[]));

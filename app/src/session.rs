@@ -12,7 +12,7 @@ use lightbench_core::display_text::visible;
 use lightbench_core::history::location::user_state;
 use lightbench_core::models::{ModelAccess, ModelRegistry, StopSignal, SystemKeyring};
 use lightbench_core::remote::hosts::{HostSettings, Hosts};
-use lightbench_core::remote::transport::{HostProgram, Prompts, Transport};
+use lightbench_core::remote::transport::{HostProgram, Prompts};
 use lightbench_core::toolchain::{
     DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, HostEnvironment, PinnedSet,
     Toolchain, ToolchainError, discover, fetch, installed_driver, user_cache,
@@ -29,8 +29,8 @@ use crate::report;
 /// The architectures for which a program for hosts may lie beside this program.
 const ARCHITECTURES: [&str; 2] = ["x86_64", "aarch64"];
 
-/// How hosts are reached: `described` are those of the user's settings.
-pub fn host_settings(described: Vec<Transport>) -> HostSettings {
+/// How hosts are reached, with the programs that lie beside this one; `described` is the part of the user's settings.
+pub fn host_settings(described: HostSettings) -> HostSettings {
     let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let file = |name: String| {
         let file = folder.as_ref()?.join(name);
@@ -43,7 +43,7 @@ pub fn host_settings(described: Vec<Transport>) -> HostSettings {
         Some(HostProgram { architecture: architecture.to_owned(), file })
     };
     let programs = ARCHITECTURES.iter().filter_map(|architecture| program(architecture)).collect();
-    HostSettings { programs, described, prompts: prompts() }
+    HostSettings { programs, prompts: prompts(), ..described }
 }
 
 /// Who answers the questions of `ssh`.

@@ -168,19 +168,29 @@ pub(super) fn engine(
     Ok((engine, compiler, chosen))
 }
 
+/// The names of the devices that one name stands for: those of all allocations of a Slurm partition.
+fn each_of(session: &Session, name: &str) -> Vec<String> {
+    let Ok(DeviceName { host: Some(host), local }) = DeviceName::parse(name) else {
+        // A name that cannot be parsed is reported where it is opened.
+        return vec![name.to_owned()];
+    };
+    let hosts = session.hosts.named(&host).into_iter();
+    hosts.map(|host| DeviceName { host: Some(host), local }.to_string()).collect()
+}
+
 /// An engine for several devices, the name of its compiler, and the devices; without a name, for the default device.
 pub(super) fn engine_for_devices(
     session: &Session,
     wanted: &[String],
 ) -> Result<(Engine, String, Vec<ChosenDevice>), Outcome> {
-    let names: Vec<Option<&str>> = match wanted {
+    let names: Vec<Option<String>> = match wanted {
         [] => vec![None],
-        names => names.iter().map(|name| Some(name.as_str())).collect(),
+        names => names.iter().flat_map(|name| each_of(session, name)).map(Some).collect(),
     };
     let (mut settings, mut devices): (Vec<DeviceSetting>, Vec<ChosenDevice>) = Default::default();
     let mut worker = None;
     for name in names {
-        let (command, setting, chosen) = choose(session, name, false)?;
+        let (command, setting, chosen) = choose(session, name.as_deref(), false)?;
         if settings.iter().any(|other| other.device == setting.device) {
             let message = format!(
                 "device {} is named twice; a device evaluates one candidate at a time",

@@ -3,14 +3,15 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use lightbench_core::display_text::visible;
-use lightbench_core::remote::hosts::Hosts;
-use lightbench_core::remote::transport::{Shell, Transport};
+use lightbench_core::remote::hosts::{HostSettings, Hosts};
+use lightbench_core::remote::transport::{Allocation, Partition, Shell, Transport};
 
 use crate::background_worker::files::SETTINGS;
 use crate::session::{Session, host_settings, prompts};
-use crate::workbench::settings::{HostSetting, Settings};
+use crate::workbench::settings::{HostSetting, Settings, SlurmSetting};
 
 /// The file of the settings; `None` without a state folder.
 pub(super) fn settings_file(session: &Session) -> Option<PathBuf> {
@@ -21,8 +22,12 @@ pub(super) fn settings_file(session: &Session) -> Option<PathBuf> {
 /// read, which the doctor reports, count as the defaults.
 pub fn apply(session: &mut Session) {
     let settings = settings(session).unwrap_or_default();
-    let described = settings.hosts.iter().map(|(name, setting)| transport(name, setting));
-    session.hosts = Hosts::new(host_settings(described.collect()));
+    session.hosts = Hosts::new(host_settings(HostSettings {
+        described: settings.hosts.iter().map(|(name, setting)| transport(name, setting)).collect(),
+        partitions: settings.slurm.iter().map(|(name, each)| partition(name, each)).collect(),
+        unknown: partition("", &SlurmSetting::default()),
+        ..HostSettings::default()
+    }));
     let host = &mut session.host;
     host.cutlass = host.cutlass.take().or(settings.libraries.cutlass);
     host.interpreter = host.interpreter.take().or(settings.python.interpreter);
@@ -39,6 +44,24 @@ fn transport(name: &str, setting: &HostSetting) -> Transport {
             arguments: arguments.iter().map(Into::into).collect(),
             shell: Shell::None,
             folder,
+            allocation: None,
+        },
+    }
+}
+
+/// What is requested of a partition.
+fn partition(name: &str, setting: &SlurmSetting) -> Partition {
+    let stated = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    Partition {
+        name: name.to_owned(),
+        count: setting.count,
+        gpus: stated(&setting.gpus),
+        time_limit: stated(&setting.time_limit),
+        options: setting.options.clone(),
+        folder: setting.folder.clone(),
+        limits: Allocation {
+            queue_limit: Duration::from_secs(setting.queue_seconds),
+            idle_limit: Duration::from_secs(setting.idle_seconds),
         },
     }
 }

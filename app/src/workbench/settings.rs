@@ -39,6 +39,8 @@ pub struct Settings {
     pub agents: AgentSettings,
     /// Hosts of devices by the names of `--device ssh:NAME/cuda:0`. Only the user's settings hold them.
     pub hosts: BTreeMap<String, HostSetting>,
+    /// Partitions of a Slurm cluster by the names of `--device slurm:NAME`.
+    pub slurm: BTreeMap<String, SlurmSetting>,
 }
 
 /// How a host is reached. Without an entry: `ssh NAME`.
@@ -51,6 +53,35 @@ pub struct HostSetting {
     pub command: Vec<String>,
     /// The folder on the host for the worker program; `None` is the user's cache folder there.
     pub folder: Option<String>,
+}
+
+/// What is requested of a Slurm partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SlurmSetting {
+    /// Allocations that `eval` uses at the same time.
+    pub count: u32,
+    /// The GPUs of an allocation, as in `--gres=gpu:GPUS`; empty for a partition without GPUs.
+    pub gpus: String,
+    /// The time limit of an allocation, as `--time` takes it; empty: the default of the partition.
+    pub time_limit: String,
+    /// Further options of `salloc`.
+    pub options: Vec<String>,
+    /// The folder on a node for the worker program; `None` is the user's cache folder there.
+    pub folder: Option<String>,
+    /// How long to wait for an allocation, in seconds.
+    pub queue_seconds: u64,
+    /// How long an allocation is kept without work, in seconds.
+    pub idle_seconds: u64,
+}
+
+impl Default for SlurmSetting {
+    fn default() -> Self {
+        let (gpus, time_limit) = ("1".to_owned(), String::new());
+        let (options, folder) = (Vec::new(), None);
+        let (count, queue_seconds, idle_seconds) = (1, 3600, 300);
+        Self { count, gpus, time_limit, options, folder, queue_seconds, idle_seconds }
+    }
 }
 
 /// Libraries of headers for kernels. Only the user's settings say where they lie, never a project.
@@ -202,6 +233,7 @@ impl Default for Settings {
             libraries: LibrarySettings::default(),
             agents: AgentSettings::default(),
             hosts: BTreeMap::new(),
+            slurm: BTreeMap::new(),
         }
     }
 }

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
 fn supervise(word: &str) -> Result<(), Box<dyn Error>> {
     let command = WorkerCommand::new(env::current_exe()?, ["worker"]);
     let surroundings = HostEnvironment::from_variables(&|name| env::var_os(name), None);
-    supervisor::serve::<DeviceProtocol>(&command, word, &libraries(&surroundings))?;
+    let job = env::var("SLURM_JOB_ID").ok();
+    supervisor::serve::<DeviceProtocol>(&command, word, job, &libraries(&surroundings))?;
     Ok(())
 }

@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 fn transport(folder: &str) -> Transport {
     let (host, program) = ("here".to_owned(), "env".into());
     let folder = Some(folder.to_owned());
-    Transport { host, program, arguments: Vec::new(), shell: Shell::None, folder }
+    Transport { host, program, arguments: Vec::new(), shell: Shell::None, folder, allocation: None }
 }
 
 fn program(architecture: &str) -> HostProgram {

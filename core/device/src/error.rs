@@ -133,12 +133,12 @@ impl std::error::Error for DriverError {}
 pub enum OpenError {
     /// Not the name of a device.
     #[error(
-        "`{0}` names no device; expected `virtual:` and a sheet, `cuda:` and a number, or `ssh:HOST/` before either"
+        "`{0}` names no device; expected `virtual:` and a sheet, `cuda:` and a number, with `ssh:HOST/` or `slurm:PARTITION/` before it for another host"
     )]
     Name(String),
     /// Not the name of a host.
-    #[error("`{0}` names no host; expected `ssh:HOST/cuda:0`, where `ssh HOST` reaches the host")]
-    Host(String),
+    #[error(transparent)]
+    Host(#[from] lightbench_primitives::host_name::NoHost),
     /// No sheet has this name.
     #[error(transparent)]
     Sheet(#[from] super::SheetError),

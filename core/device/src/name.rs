@@ -2,23 +2,19 @@
 
 use std::fmt;
 
+use lightbench_primitives::host_name::HostName;
+
 use super::cuda::CudaDevice;
 use super::error::OpenError;
 use super::execution::Device;
 use super::sheet::DeviceSheet;
 use super::virtual_device::{VirtualDevice, Watch};
 
-/// How the name of a device on another host begins.
-const SSH_PREFIX: &str = "ssh:";
-
-/// The longest name of a host in DNS.
-const LONGEST_HOST: usize = 253;
-
-/// The parsed name of a device: `cuda:0`, `virtual:h200`, `ssh:HOST/cuda:0`.
+/// The parsed name of a device: `cuda:0`, `virtual:h200`, `ssh:HOST/cuda:0`, `slurm:PARTITION/cuda:0`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceName {
-    /// The host that has it, as `ssh` names it; none: this machine.
-    pub host: Option<String>,
+    /// The host that has it; none: this machine.
+    pub host: Option<HostName>,
     /// The device on that host.
     pub local: LocalDevice,
 }
@@ -39,17 +35,11 @@ impl DeviceName {
     ///
     /// It is no name of a device, or no sheet has it.
     pub fn parse(name: &str) -> Result<Self, OpenError> {
-        let Some(remote) = name.strip_prefix(SSH_PREFIX) else {
-            return LocalDevice::parse(name).map(Self::from);
+        let (host, device) = match HostName::split(name)? {
+            None => (None, name),
+            Some((host, device)) => (Some(host), device),
         };
-        let (host, device) = remote.split_once('/').unwrap_or((remote, "cuda:0"));
-        // An argument that begins with `-` would be an option of `ssh`.
-        let is_option = host.starts_with('-');
-        let is_plain = !host.chars().any(|each| each.is_whitespace() || each.is_control());
-        if is_option || !is_plain || host.is_empty() || host.len() > LONGEST_HOST {
-            return Err(OpenError::Host(host.to_owned()));
-        }
-        Ok(Self { host: Some(host.to_owned()), local: LocalDevice::parse(device)? })
+        Ok(Self { host, local: LocalDevice::parse(device)? })
     }
 }
 
@@ -94,7 +84,7 @@ impl LocalDevice {
 impl fmt::Display for DeviceName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.host {
-            Some(host) => write!(formatter, "{SSH_PREFIX}{host}/{}", self.local),
+            Some(host) => write!(formatter, "{host}/{}", self.local),
             None => self.local.fmt(formatter),
         }
     }

@@ -291,6 +291,12 @@ fn a_device_has_a_name() {
     check("ssh:gpu/cuda:1", Some("ssh:gpu/cuda:1"));
     check("ssh:user@gpu.example", Some("ssh:user@gpu.example/cuda:0"));
     check("ssh:gpu/h200", Some("ssh:gpu/virtual:h200"));
+    check("slurm:gpu", Some("slurm:gpu/cuda:0"));
+    check("slurm:gpu,other#2/h200", Some("slurm:gpu,other#2/virtual:h200"));
+    check("slurm:gpu#1/cuda", Some("slurm:gpu/cuda:0"));
+    check("slurm:gpu#0", None);
+    check("slurm:gpu#x", None);
+    check("slurm:-x", None);
     check("ssh:", None);
     check("ssh:/cuda:0", None);
     check("ssh:-oProxyCommand=x/cuda:0", None);

@@ -11,6 +11,7 @@ pub mod element;
 pub mod element_text;
 pub mod float_format;
 pub mod half;
+pub mod host_name;
 pub mod no_links;
 pub mod owned_folder;
 pub mod random;

@@ -1,8 +1,8 @@
 //! This machine's side of a connection to a host.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout};
+use std::io::Read;
+use std::process::{ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
@@ -16,13 +16,17 @@ use lightbench_worker::frame::{Frame, FrameError};
 use serde::de::DeserializeOwned;
 
 use crate::last_heard::{Heard, LastHeard};
-use crate::message::{Answer, FromHost, Greeting, ToHost, VERSION, send};
-use crate::preamble::{self, Line};
-use crate::transport::{HostProgram, Transport};
+use crate::message::{self, Answer, FromHost, ToHost, VERSION, send};
+use crate::transport::{Allocation, HostProgram, Transport};
 use crate::{HEARTBEAT, SILENCE};
 
-/// The time limit of a connection, which includes questions of `ssh` and the transfer of the program.
-const CONNECT_LIMIT: Duration = Duration::from_secs(120);
+mod counted;
+mod greeting;
+mod process;
+
+use self::counted::Counted;
+use self::greeting::{begin, word};
+use self::process::{Process, job_state, wait_for};
 
 /// Time for the host to end after its input was closed: longer than the supervisor waits for its workers.
 const CLOSE_LIMIT: Duration = Duration::from_secs(3);
@@ -81,10 +85,14 @@ pub enum ConnectError {
         host: String,
     },
     /// The host did not answer in time.
-    #[error("{host} did not answer within {} s", CONNECT_LIMIT.as_secs())]
+    #[error("{host} did not answer within {} s{}{said}", limit.as_secs(), if said.is_empty() { "" } else { ": " })]
     TimedOut {
         /// The host.
         host: String,
+        /// The time limit.
+        limit: Duration,
+        /// The command's messages.
+        said: String,
     },
     /// The user cancelled.
     #[error("cancelled")]
@@ -116,7 +124,7 @@ pub struct Traffic {
 /// What the threads of a connection share.
 #[derive(Debug)]
 struct Link {
-    process: Mutex<Child>,
+    process: Mutex<Process>,
     stderr: StderrTail,
     /// None after the connection has ended.
     writer: Mutex<Option<Counted<ChildStdin>>>,
@@ -127,6 +135,11 @@ struct Link {
     /// Why the connection ended.
     lost: Mutex<Option<String>>,
     heard: LastHeard,
+    allocation: Option<Allocation>,
+    /// The number of the job that has the allocation.
+    job: Option<String>,
+    /// When the last request ended.
+    used: Mutex<Instant>,
     sent: Arc<AtomicU64>,
     received: Arc<AtomicU64>,
 }
@@ -158,24 +171,26 @@ impl Connection {
             let (host, program) = (transport.host.clone(), transport.program.clone());
             ConnectError::Start { host, program, reason }
         };
-        let mut process =
+        let mut child =
             transport.command(&transport.script(&word, &programs)).spawn().map_err(start)?;
-        let streams = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let mut process = Process { child, allocates: transport.allocation.is_some() };
         let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
             return Err(start(std::io::Error::other("the process has no pipes")));
         };
         let stderr = StderrTail::start(stderr).map_err(start)?;
-        let began = begin(&mut process, (stdin, stdout), &word, &programs, cancellation);
+        let (streams, limit) = ((stdin, stdout), transport.connect_limit());
+        let began = begin(&mut process, streams, &word, &programs, limit, cancellation);
         let (streams, greeting, facts) = match began {
             Ok(began) => began,
             Err(stop) => {
-                kill(&mut process);
+                process.end();
                 stderr.finish();
-                return Err(stop.error(host, &stderr));
+                return Err(stop.error(transport, &stderr));
             }
         };
         if greeting.version != VERSION {
-            kill(&mut process);
+            process.end();
             return Err(ConnectError::OtherVersion { host });
         }
         let (stdin, stdout) = streams;
@@ -188,6 +203,9 @@ impl Connection {
             sequences: Mutex::default(),
             lost: Mutex::default(),
             heard: LastHeard::now(),
+            allocation: transport.allocation,
+            job: greeting.job,
+            used: Mutex::new(Instant::now()),
             sent,
             received: Arc::clone(&received),
         });
@@ -278,6 +296,7 @@ impl Connection {
         let answered =
             self.tell(&message(id), following).and_then(|()| self.wait(&answer, cancellation));
         locked(&self.link.waiting).remove(&id);
+        *locked(&self.link.used) = Instant::now();
         if matches!(answered, Err(WorkerError::Cancelled)) {
             // A lost connection cancels everything by itself.
             let _lost = self.tell(&ToHost::Cancel { id }, &[]);
@@ -370,6 +389,7 @@ impl Link {
                     }
                 }
                 Ok(Received::SequenceEnded(id)) => {
+                    *locked(&self.used) = Instant::now();
                     locked(&self.sequences).remove(&id);
                 }
                 Err(error) => break error,
@@ -377,7 +397,7 @@ impl Link {
         };
         self.stderr.finish();
         let last = self.stderr.lines().pop();
-        self.end(&last.unwrap_or_else(|| failed.to_string()));
+        self.lose(&last.unwrap_or_else(|| failed.to_string()));
     }
 
     fn send_heartbeats(&self) {
@@ -389,10 +409,32 @@ impl Link {
     fn watch_silence(&self) {
         while locked(&self.lost).is_none() {
             if self.heard.ago() >= SILENCE {
-                self.end(&format!("no answer for {} s", SILENCE.as_secs()));
+                self.lose(&format!("no answer for {} s", SILENCE.as_secs()));
+                return;
+            }
+            if let Some(Allocation { idle_limit, .. }) = self.allocation
+                && self.is_idle_since(idle_limit)
+            {
+                let seconds = idle_limit.as_secs();
+                self.end(&format!("the allocation was given back after {seconds} s without work"));
                 return;
             }
             std::thread::sleep(SILENCE / 20);
+        }
+    }
+
+    fn is_idle_since(&self, limit: Duration) -> bool {
+        let is_idle = locked(&self.waiting).is_empty() && locked(&self.sequences).is_empty();
+        is_idle && locked(&self.used).elapsed() >= limit
+    }
+
+    /// Ends everything because the host is lost; Slurm may know more about the reason.
+    fn lose(&self, reason: &str) {
+        let job = self.job.as_deref().filter(|_| self.allocation.is_some());
+        let state = job.and_then(|job| Some((job, job_state(job)?)));
+        match state {
+            None => self.end(reason),
+            Some((job, state)) => self.end(&format!("{reason} (Slurm job {job}: {state})")),
         }
     }
 
@@ -403,11 +445,8 @@ impl Link {
         if let Ok(mut writer) = self.writer.try_lock() {
             *writer = None;
             drop(writer);
-            let deadline = Instant::now() + CLOSE_LIMIT;
-            while matches!(locked(&self.process).try_wait(), Ok(None)) && Instant::now() < deadline
-            {
-                std::thread::sleep(Duration::from_millis(2));
-            }
+            // A process that stays is ended below.
+            let _ended = wait_for(&mut locked(&self.process).child, CLOSE_LIMIT);
         }
         self.end("this machine closed it");
     }
@@ -416,7 +455,7 @@ impl Link {
     fn end(&self, reason: &str) {
         locked(&self.lost).get_or_insert_with(|| reason.to_owned());
         // The process first: its end releases a thread that writes and holds the writer.
-        kill(&mut locked(&self.process));
+        locked(&self.process).end();
         *locked(&self.writer) = None;
         locked(&self.waiting).clear();
         locked(&self.sequences).clear();
@@ -431,7 +470,7 @@ enum Received {
 }
 
 fn read_answer(stream: &mut impl Read) -> Result<Received, FrameError> {
-    match Frame::read_from(stream)?.parse()? {
+    match message::next_frame(stream)?.parse()? {
         FromHost::Heartbeat => Ok(Received::Heartbeat),
         FromHost::SequenceEnded { id } => Ok(Received::SequenceEnded(id)),
         FromHost::Answer { id, answer } => {
@@ -446,145 +485,6 @@ fn read_answer(stream: &mut impl Read) -> Result<Received, FrameError> {
     }
 }
 
-type Streams = (ChildStdin, ChildStdout);
-
-/// Why the beginning of a connection failed.
-enum Stop {
-    Refused(String),
-    Ended,
-    TimedOut,
-    Cancelled,
-    Broken(String),
-}
-
-impl Stop {
-    fn error(self, host: String, stderr: &StderrTail) -> ConnectError {
-        let said = || stderr.lines().join("; ");
-        match self {
-            Self::Refused(reason) => {
-                let said = said();
-                let reason = if said.is_empty() { reason } else { format!("{reason} ({said})") };
-                ConnectError::Refused { host, reason }
-            }
-            Self::Ended => {
-                let said = said();
-                let nothing = "the command ended before the worker program began";
-                let reason = if said.is_empty() { nothing.to_owned() } else { said };
-                ConnectError::Refused { host, reason }
-            }
-            Self::Broken(reason) => ConnectError::Refused { host, reason },
-            Self::TimedOut => ConnectError::TimedOut { host },
-            Self::Cancelled => ConnectError::Cancelled,
-        }
-    }
-}
-
-/// Waits for the greeting in a thread of its own, which the end of the process releases.
-fn begin(
-    process: &mut Child,
-    (mut stdin, mut stdout): Streams,
-    word: &str,
-    programs: &[(HostProgram, String)],
-    cancellation: &Cancellation,
-) -> Result<(Streams, Greeting, Frame), Stop> {
-    let (sender, receiver) = bounded(1);
-    std::thread::scope(|scope| {
-        let spawned =
-            Builder::new().name("remote-greeting".to_owned()).spawn_scoped(scope, move || {
-                let greeted = greet(&mut stdin, &mut stdout, word, programs);
-                // No receiver is left after the limit.
-                let _late = sender
-                    .send(greeted.map(|(greeting, facts)| ((stdin, stdout), greeting, facts)));
-            });
-        if let Err(error) = spawned {
-            kill(process);
-            return Err(Stop::Broken(error.to_string()));
-        }
-        let received = cancellation.receive(&receiver, Some(Instant::now() + CONNECT_LIMIT));
-        received.unwrap_or_else(|error| {
-            kill(process);
-            Err(match error {
-                WaitError::Cancelled => Stop::Cancelled,
-                WaitError::TimedOut => Stop::TimedOut,
-                WaitError::Disconnected => Stop::Ended,
-            })
-        })
-    })
-}
-
-fn greet(
-    stdin: &mut ChildStdin,
-    stdout: &mut ChildStdout,
-    word: &str,
-    programs: &[(HostProgram, String)],
-) -> Result<(Greeting, Frame), Stop> {
-    let broken = |error: std::io::Error| Stop::Broken(error.to_string());
-    loop {
-        match preamble::next_line(word, stdout).map_err(broken)? {
-            None => return Err(Stop::Ended),
-            Some(Line::Failed(reason)) => return Err(Stop::Refused(reason)),
-            Some(Line::Ready) => break,
-            Some(Line::Needed(architecture)) => {
-                let program = programs.iter().find(|(known, _)| known.architecture == architecture);
-                let Some((program, _)) = program else {
-                    return Err(Stop::Refused(format!("there is no program for {architecture}")));
-                };
-                let bytes = program.compressed().map_err(broken)?;
-                let sent = writeln!(stdin, "{}", bytes.len())
-                    .and_then(|()| stdin.write_all(&bytes))
-                    .and_then(|()| stdin.flush());
-                // After a full disk, the host's message follows.
-                let _reported_by_the_host = sent;
-            }
-        }
-    }
-    let mut frame = || Frame::read_from(stdout).map_err(|error| Stop::Broken(error.to_string()));
-    let (greeting, facts) = (frame()?, frame()?);
-    Ok((greeting.parse().map_err(|error| Stop::Broken(error.to_string()))?, facts))
-}
-
-/// A word that no other connection has, so that no text of the host's shell is taken for the supervisor.
-fn word() -> String {
-    let mut bytes = [0; 8];
-    // Without random bytes the word is still no text of a shell.
-    let _zeros = getrandom::fill(&mut bytes);
-    format!("lightbench-{:016x}", u64::from_le_bytes(bytes))
-}
-
-/// Ends the process. Jump hosts of `ssh` end with their input.
-fn kill(process: &mut Child) {
-    // Fails only if the process has ended.
-    let _ended = process.kill();
-    let _status = process.wait();
-}
-
 fn locked<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A stream whose bytes are counted.
-#[derive(Debug)]
-struct Counted<Stream> {
-    stream: Stream,
-    count: Arc<AtomicU64>,
-}
-
-impl<Stream: Read> Read for Counted<Stream> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.stream.read(buffer)?;
-        self.count.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
-    }
-}
-
-impl<Stream: Write> Write for Counted<Stream> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let count = self.stream.write(bytes)?;
-        self.count.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.stream.flush()
-    }
 }

@@ -1,6 +1,6 @@
 //! The messages of a connection. A comment names the frames that follow a message.
 
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ pub(crate) struct Greeting {
     pub(crate) version: u32,
     /// The build of the service that its workers offer.
     pub(crate) build: String,
+    /// The number of the Slurm job in which it runs.
+    pub(crate) job: Option<String>,
 }
 
 /// A message to the host.
@@ -189,6 +191,23 @@ impl From<WorkerError> for CallFailure {
             | WorkerError::OnHost { .. }) => Self::Other(error.to_string()),
         }
     }
+}
+
+/// Ends what a supervisor writes at once. Slurm holds back the end of its output until a newline; the reader skips it.
+pub(crate) const END_OF_MESSAGE: [u8; 1] = *b"\n";
+
+/// The first frame of the next message of a supervisor.
+pub(crate) fn next_frame(stream: &mut impl Read) -> Result<Frame, FrameError> {
+    let mut first = END_OF_MESSAGE;
+    while first == END_OF_MESSAGE {
+        match stream.read(&mut first) {
+            Ok(0) => return Err(FrameError::Closed),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(FrameError::Io(error)),
+        }
+    }
+    Frame::read_from(&mut first.as_slice().chain(stream))
 }
 
 /// Writes a message and the frames that follow it.

@@ -21,8 +21,8 @@ use serde::Serialize;
 
 use crate::last_heard::{Heard, LastHeard};
 use crate::message::{
-    Answer, CallFailure, FileContent, FromHost, Greeting, Recipient, ToHost, VERSION, WorkerState,
-    send,
+    Answer, CallFailure, END_OF_MESSAGE, FileContent, FromHost, Greeting, Recipient, ToHost,
+    VERSION, WorkerState, send,
 };
 use crate::sequence::Sequenced;
 use crate::{HEARTBEAT, SILENCE, preamble};
@@ -61,7 +61,7 @@ pub enum SupervisorError {
 }
 
 /// Serves the machine at the other end of the standard streams until its end closes. `word` is the word of the script by
-/// which that machine finds the first message; `facts` are what it learns about this host.
+/// which that machine finds the first message; `job` is the Slurm job in which it runs, if any; `facts` are what it learns about this host.
 ///
 /// # Errors
 ///
@@ -69,10 +69,12 @@ pub enum SupervisorError {
 pub fn serve<P: Sequenced>(
     command: &WorkerCommand,
     word: &str,
+    job: Option<String>,
     facts: &impl Serialize,
 ) -> Result<(), SupervisorError> {
     let output = Arc::new(Output(Mutex::new(io::stdout())));
-    output.begin(word, &Greeting { version: VERSION, build: P::BUILD.to_owned() }, facts)?;
+    let greeting = Greeting { version: VERSION, build: P::BUILD.to_owned(), job };
+    output.begin(word, &greeting, facts)?;
     let heard = Arc::new(LastHeard::now());
     let messages = start_reader(Arc::clone(&heard))?;
     let beating = Arc::clone(&output);
@@ -391,11 +393,12 @@ impl Output {
     ) -> Result<(), FrameError> {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         stream.write_all(preamble::ready(word).as_bytes()).map_err(FrameError::Io)?;
-        send(&mut *stream, greeting, &[Frame::new(facts)?])
+        send(&mut *stream, greeting, &[Frame::new(facts)?])?;
+        end_message(&mut stream)
     }
 
     fn heartbeat(&self) -> Result<(), FrameError> {
-        send(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), &FromHost::Heartbeat, &[])
+        self.send(&FromHost::Heartbeat, &[])
     }
 
     fn replied(&self, id: u64, (state, reply): Replied) -> Result<(), FrameError> {
@@ -406,13 +409,20 @@ impl Output {
     }
 
     fn sequence_ended(&self, id: u64) -> Result<(), FrameError> {
-        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        send(&mut *stream, &FromHost::SequenceEnded { id }, &[])
+        self.send(&FromHost::SequenceEnded { id }, &[])
     }
 
     fn answer(&self, id: u64, answer: Answer, reply: &[Frame]) -> Result<(), FrameError> {
-        let message = FromHost::Answer { id, answer };
-        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        send(&mut *stream, &message, reply)
+        self.send(&FromHost::Answer { id, answer }, reply)
     }
+
+    fn send(&self, message: &FromHost, frames: &[Frame]) -> Result<(), FrameError> {
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        send(&mut *stream, message, frames)?;
+        end_message(&mut stream)
+    }
+}
+
+fn end_message(stream: &mut Stdout) -> Result<(), FrameError> {
+    stream.write_all(&END_OF_MESSAGE).and_then(|()| stream.flush()).map_err(FrameError::Io)
 }

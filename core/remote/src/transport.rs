@@ -4,9 +4,13 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+
+/// The time limit of a connection to a host that exists.
+const CONNECT_LIMIT: Duration = Duration::from_secs(120);
 
 /// A command that runs a shell command on another host, with its standard streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +25,36 @@ pub struct Transport {
     pub shell: Shell,
     /// The folder on the host for the program; none: the user's cache folder.
     pub folder: Option<String>,
+    /// Where the command is `salloc`: its limits.
+    pub allocation: Option<Allocation>,
+}
+
+/// The limits of an allocation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allocation {
+    /// How long to wait for it.
+    pub queue_limit: Duration,
+    /// How long it is kept without work.
+    pub idle_limit: Duration,
+}
+
+/// A partition of a Slurm cluster, and what is requested of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// Allocations at the same time.
+    pub count: u32,
+    /// The GPUs of an allocation, as in `--gres=gpu:GPUS`; none: a partition without GPUs.
+    pub gpus: Option<String>,
+    /// The time limit of an allocation, as `--time` takes it; none: the default of the partition.
+    pub time_limit: Option<String>,
+    /// Further options of `salloc`.
+    pub options: Vec<String>,
+    /// The folder on a node for the program; none: the user's cache folder.
+    pub folder: Option<String>,
+    /// The limits on this machine.
+    pub limits: Allocation,
 }
 
 /// How a command takes a shell command.
@@ -62,7 +96,35 @@ impl Transport {
         }
         arguments.extend(["--".into(), host.into()]);
         let (host, program) = (host.to_owned(), "ssh".into());
-        Self { host, program, arguments, shell: Shell::Login, folder: None }
+        let (shell, folder, allocation) = (Shell::Login, None, None);
+        Self { host, program, arguments, shell, folder, allocation }
+    }
+
+    /// An allocation of one node of a partition, which ends with this machine's end of the streams: the supervisor ends,
+    /// `srun` ends with it, and `salloc` gives the node back.
+    #[must_use]
+    pub fn slurm(host: String, partition: &Partition) -> Self {
+        let Partition { name, gpus, time_limit, options, folder, limits, count: _ } = partition;
+        let gpus = gpus.as_ref().map(|gpus| format!("--gres=gpu:{gpus}"));
+        let one_task = ["--nodes=1", "--ntasks=1"].map(str::to_owned);
+        let mut arguments = vec![format!("--partition={name}"), "--job-name=lightbench".to_owned()];
+        arguments.extend(one_task.clone());
+        arguments.extend(gpus.clone());
+        arguments.extend(time_limit.as_ref().map(|limit| format!("--time={limit}")));
+        arguments.extend(options.iter().cloned());
+        // All memory of the allocation.
+        arguments.extend(["srun", "--exact", "--mem=0"].map(str::to_owned));
+        arguments.extend(one_task);
+        arguments.extend(gpus);
+        let arguments = arguments.into_iter().map(OsString::from).collect();
+        let (program, shell, folder) = ("salloc".into(), Shell::None, folder.clone());
+        Self { host, program, arguments, shell, folder, allocation: Some(*limits) }
+    }
+
+    /// The time limit of a connection, which includes questions of `ssh`, the wait for an allocation, and the transfer of
+    /// the program.
+    pub(crate) fn connect_limit(&self) -> Duration {
+        self.allocation.map_or(CONNECT_LIMIT, |allocation| allocation.queue_limit)
     }
 
     /// The process, in a group of its own, so that Ctrl-C in the terminal does not reach it.
@@ -75,6 +137,10 @@ impl Transport {
         };
         // A terminal would stop a process of another group that asks; `ssh` asks the program instead.
         command.env("SSH_ASKPASS_REQUIRE", "force");
+        // They change how `srun` passes the streams.
+        for variable in ["SLURM_LABELIO", "SLURM_UNBUFFEREDIO", "SLURM_STDINMODE"] {
+            command.env_remove(variable);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

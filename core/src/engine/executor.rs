@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_primitives::host_name::HostName;
 
 use super::device_workers::device_workers;
 use super::event::{CancelReason, Ending, Notice, ProcessRole};
@@ -21,6 +22,9 @@ use crate::measure::Protocol;
 use crate::nsight::Profiler;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::verdict::{Failure, Step, TimingUse};
+
+/// How often a request is tried whose allocations are lost.
+const MOST_ATTEMPTS: usize = 3;
 
 /// The part of a request that an executor carries out.
 #[derive(Clone, Debug)]
@@ -200,8 +204,8 @@ impl DeviceExecutor {
     }
 }
 
-impl Executor for DeviceExecutor {
-    fn execute(
+impl DeviceExecutor {
+    fn attempt(
         &mut self,
         task: &Task,
         cancellation: &Cancellation,
@@ -234,6 +238,49 @@ impl Executor for DeviceExecutor {
             }),
         };
         ending.unwrap_or_else(Ending::Impossible)
+    }
+
+    /// Whether the device was an allocation that Slurm took back, or whose node failed: another one may do the same.
+    fn has_lost_its_allocation(&self, ending: &Ending) -> bool {
+        let allocates = matches!(self.setting.device.host, Some(HostName::Slurm { .. }));
+        let is_lost = self.bench.as_ref().is_some_and(|bench| bench.workers.is_disconnected());
+        let lost = |reason: Option<&NotPassed>| {
+            matches!(reason, Some(NotPassed::NotJudged(NotJudged::DeviceLost { .. })))
+        };
+        let without_result = match ending {
+            Ending::Evaluated(run) => lost(run.verdict.as_ref().err()),
+            Ending::Screened(screenings) => {
+                screenings.iter().any(|screening| lost(screening.verdict.as_ref().err()))
+            }
+            Ending::Profiled(profiled) => lost(profiled.run.verdict.as_ref().err()),
+            Ending::Impossible(EvaluateError::Environment(_)) => true,
+            Ending::Impossible(EvaluateError::Request(_))
+            | Ending::Examined(_)
+            | Ending::Compared(_)
+            | Ending::Compiled(_)
+            | Ending::Cancelled { .. }
+            | Ending::Panicked { .. }
+            | Ending::Stopped => false,
+        };
+        allocates && is_lost && without_result
+    }
+}
+
+impl Executor for DeviceExecutor {
+    fn execute(
+        &mut self,
+        task: &Task,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Ending {
+        let mut ending = self.attempt(task, cancellation, watcher);
+        for _ in 1..MOST_ATTEMPTS {
+            if cancellation.is_cancelled() || !self.has_lost_its_allocation(&ending) {
+                break;
+            }
+            ending = self.attempt(task, cancellation, watcher);
+        }
+        ending
     }
 
     fn notices(&mut self) -> Vec<Notice> {
