@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_core::calibrate::BENCHMARKS;
 use lightbench_core::device::{DeviceName, LocalDevice};
 use lightbench_core::engine::{
     AskedBy, Conditions, DeviceSetting, Ending, Engine, Event, Request, Settings, Work,
@@ -54,6 +55,20 @@ fn only_a_gpu_is_calibrated() {
     // Nobody has as many.
     check("cuda:31", 3, "only a GPU has ceilings to measure");
     assert!(!bench.path().join(".local/state/lightbench/calibrations").exists());
+}
+
+/// A wrong one would leave its ceiling unmeasured.
+#[test]
+fn every_benchmark_of_a_calibration_is_correct() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    for benchmark in BENCHMARKS {
+        benchmark.written_to(bench.path()).unwrap();
+        let run = ["run", benchmark.name, "--device", "virtual:h200", "--no-times"];
+        bench.run(&run).expect(0, &["best is correct"]);
+    }
 }
 
 #[test]

@@ -179,8 +179,11 @@ impl Benchmark {
         }
     }
 
-    /// The project, below a folder that exists.
-    pub(super) fn written_to(&self, folder: &Path) -> Result<Project, CalibrateError> {
+    /// The project, written below a folder that exists.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn written_to(&self, folder: &Path) -> Result<Project, CalibrateError> {
         let root = folder.join(self.name);
         for (file, text) in self.files {
             let path = root.join(file);
