@@ -3,6 +3,7 @@
 mod client;
 
 use std::fs;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -78,6 +79,39 @@ fn an_agent_takes_softmax_from_a_text_to_a_comparison() {
     assert!(difference.contains("+// proposed"), "{difference}");
     agent.close();
     assert!(!bench.path().join("softmax/kernels").join(format!("{candidate}.cu")).exists());
+}
+
+/// The agent of `docs/agents.md`, which knows the tools and nothing about kernels.
+#[test]
+fn an_agent_that_knows_only_the_tools_makes_softmax_five_times_as_fast() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    copy_folder(&repository().join("sample-projects/softmax"), &bench.path().join("softmax"));
+    let state = client::state(&bench, "");
+    let server = bench.command(&["mcp", "softmax", "--device", "virtual:h200"]);
+    let mut agent = Command::new("python3");
+    agent.arg(repository().join("tests/mcp/agent.py")).args(["naive", "5"]);
+    agent
+        .arg(server.get_program())
+        .args(server.get_args())
+        .args(["--state".as_ref(), state.as_os_str()]);
+    agent.current_dir(bench.path());
+    for (name, value) in server.get_envs() {
+        agent.env(name, value.unwrap_or_default());
+    }
+    // Where Python is.
+    agent.env("PATH", std::env::var_os("PATH").unwrap());
+    let Ok(output) = agent.output() else {
+        skip("no Python", "LIGHTBENCH_REQUIRE_TORCH");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{errors}");
+    assert!(said.contains("limited by scattered accesses to global memory"), "{said}");
+    assert!(said.contains("accept: the user decides"), "{said}");
 }
 
 #[test]
@@ -357,7 +391,7 @@ fn installing_shows_files_and_writes_them_only_when_told() {
 /// The interpreter of an environment with the package `mcp`.
 fn python_with_mcp() -> Option<String> {
     let named = std::env::var("LIGHTBENCH_MCP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let mut python = std::process::Command::new(&named);
+    let mut python = Command::new(&named);
     let found = python.args(["-c", "from mcp import ClientSession"]).output();
     found.is_ok_and(|output| output.status.success()).then_some(named)
 }
@@ -381,7 +415,7 @@ fn the_client_of_another_kit_is_served_too() {
         .get_envs()
         .filter_map(|(name, value)| Some((text(name), Value::from(text(value?)))))
         .collect();
-    let mut client = std::process::Command::new(python);
+    let mut client = Command::new(python);
     client.arg(repository().join("tests/mcp/second_client.py"));
     client.args([Value::from(environment).to_string(), CORRECT.to_owned()]);
     client.arg(server.get_program()).args(server.get_args()).current_dir(bench.path());

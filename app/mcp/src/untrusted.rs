@@ -18,6 +18,24 @@ pub const MAX_TEXT_BYTES: usize = 16 << 10;
 /// Maximum bytes of a name.
 const MAX_NAME_BYTES: usize = 80;
 
+/// Fields of free text, which are marked also where their text is a single word, so that a field has one name.
+const FREE_TEXT: [&str; 14] = [
+    "details",
+    "evidence",
+    "gain",
+    "message",
+    "missing",
+    "needs",
+    "note",
+    "notes",
+    "reason",
+    "replacement",
+    "summary",
+    "title",
+    "what",
+    "words",
+];
+
 /// The document with its foreign text in fields named `untrusted_…`.
 #[must_use]
 pub fn sealed(document: Value) -> Value {
@@ -33,7 +51,8 @@ fn fields_sealed(fields: Map<String, Value>) -> Map<String, Value> {
     let mut result = Map::new();
     for (name, value) in fields {
         let is_marked = name.starts_with(PREFIX);
-        let needs_mark = !is_name(&name) || has_foreign_text(&value);
+        let is_free = FREE_TEXT.contains(&name.as_str()) && !value.is_object() && !value.is_null();
+        let needs_mark = is_free || !is_name(&name) || has_foreign_text(&value);
         let mut sealed_name =
             if needs_mark && !is_marked { format!("{PREFIX}{name}") } else { name };
         if !is_name(&sealed_name) {
@@ -111,6 +130,10 @@ mod tests {
         check(
             json!({ "notes": ["short", "and a long one"], "names": ["a", "b"] }),
             json!({ "untrusted_notes": ["short", "and a long one"], "names": ["a", "b"] }),
+        );
+        check(
+            json!({ "note": "", "title": "short", "words": null, "message": { "line": 1 } }),
+            json!({ "untrusted_note": "", "untrusted_title": "short", "words": null, "message": { "line": 1 } }),
         );
         check(json!({ "untrusted_a": "b c" }), json!({ "untrusted_a": "b c" }));
         check(json!({ "do this": 1 }), json!({ "untrusted_do this": 1 }));
