@@ -64,8 +64,8 @@ pub struct Evaluating {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub project: PathBuf,
 
-    /// `cuda`, `cuda:1`, or `virtual:` and a device sheet; may be repeated: each device evaluates one candidate at a time
-    /// [default: the first GPU, else virtual:h200].
+    /// `cuda`, `cuda:1`, `cuda:all`, or `virtual:` and a device sheet, also of another host; may be repeated: each device
+    /// evaluates one candidate at a time [default: the first GPU, else virtual:h200].
     #[arg(long = "device", value_name = "DEVICE")]
     pub devices: Vec<String>,
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lightbench_core::calibrate::{Calibrations, StoredCalibration};
 use lightbench_core::device::{
     DescribedGpu, Description, DeviceKind, DeviceName, DeviceSheet, Identity, LocalDevice,
-    SheetError,
+    SheetError, cuda,
 };
 use lightbench_core::engine::{DeviceSetting, Engine, Settings, device_workers};
 use lightbench_core::evaluate::EvaluationContext;
@@ -168,15 +168,24 @@ pub(super) fn engine(
     Ok((engine, compiler, chosen))
 }
 
-/// The names of the devices that one name stands for: those of all allocations of a Slurm partition.
-fn each_of(session: &Session, name: &str) -> Vec<String> {
+/// The names of the devices that one name stands for: all GPUs of this machine, or those of all allocations of a Slurm
+/// partition.
+fn each_of(session: &Session, name: &str) -> Result<Vec<String>, Outcome> {
+    if name == ALL_GPUS {
+        let gpus = cuda::local_gpus().map_err(|error| report::environment(&error, false))?;
+        // Without a GPU, opening the first one says why.
+        return Ok((0..gpus.len().max(1)).map(|ordinal| format!("cuda:{ordinal}")).collect());
+    }
     let Ok(DeviceName { host: Some(host), local }) = DeviceName::parse(name) else {
         // A name that cannot be parsed is reported where it is opened.
-        return vec![name.to_owned()];
+        return Ok(vec![name.to_owned()]);
     };
     let hosts = session.hosts.named(&host).into_iter();
-    hosts.map(|host| DeviceName { host: Some(host), local }.to_string()).collect()
+    Ok(hosts.map(|host| DeviceName { host: Some(host), local }.to_string()).collect())
 }
+
+/// The name of all GPUs of this machine.
+const ALL_GPUS: &str = "cuda:all";
 
 /// An engine for several devices, the name of its compiler, and the devices; without a name, for the default device.
 pub(super) fn engine_for_devices(
@@ -185,7 +194,11 @@ pub(super) fn engine_for_devices(
 ) -> Result<(Engine, String, Vec<ChosenDevice>), Outcome> {
     let names: Vec<Option<String>> = match wanted {
         [] => vec![None],
-        names => names.iter().flat_map(|name| each_of(session, name)).map(Some).collect(),
+        names => {
+            let each = names.iter().map(|name| each_of(session, name));
+            let each = each.collect::<Result<Vec<_>, _>>()?;
+            each.into_iter().flatten().map(Some).collect()
+        }
     };
     let (mut settings, mut devices): (Vec<DeviceSetting>, Vec<ChosenDevice>) = Default::default();
     let mut worker = None;
