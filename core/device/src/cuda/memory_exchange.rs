@@ -56,7 +56,8 @@ impl DeviceMemoryExchange {
         // SAFETY: writes one handle through a valid pointer; the address came from `cuMemAlloc`.
         let code = unsafe { sys::cuIpcGetMemHandle(&raw mut handle, block.start()) };
         checked("cuIpcGetMemHandle", code)?;
-        Ok(handle.reserved.iter().map(|byte| byte.cast_unsigned()).collect())
+        // `c_char` has a sign on some architectures only.
+        Ok(handle.reserved.iter().flat_map(|byte| byte.to_ne_bytes()).collect())
     }
 }
 
@@ -68,7 +69,7 @@ pub(super) fn take(
     offered: &[u8],
 ) -> Result<(), DeviceError> {
     let handle: [u8; HANDLE] = offered.try_into().map_err(|_size| DeviceError::Unknown("offer"))?;
-    let theirs = PeerMemory::open(handle.map(|byte| byte as c_char))?;
+    let theirs = PeerMemory::open(handle.map(|byte| c_char::from_ne_bytes([byte])))?;
     copy(to, theirs.start, length)?;
     context.synchronise().map_err(|code| super::driver::error("cuCtxSynchronize", code))?;
     Ok(())

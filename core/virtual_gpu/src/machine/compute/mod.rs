@@ -14,7 +14,7 @@ mod logic;
 pub(super) mod modes;
 mod moves;
 
-use multiversion::target_features::{TargetFeatures, x86_64};
+use multiversion::target_features::TargetFeatures;
 
 use super::super::lower::code::{Code, Op};
 use super::super::semantics::approximate::Approximation;
@@ -32,14 +32,18 @@ pub(super) enum Fused {
 impl Fused {
     /// Whether code compiled for these features has the instruction.
     #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
     pub(super) const fn from_features(features: TargetFeatures) -> Self {
-        let hardware = if cfg!(target_arch = "x86_64") {
-            features.contains(x86_64::FMA)
-        } else {
-            // Every processor of this architecture has it.
-            cfg!(target_arch = "aarch64")
-        };
-        if hardware { Self::Hardware } else { Self::Software }
+        use multiversion::target_features::x86_64;
+        if features.contains(x86_64::FMA) { Self::Hardware } else { Self::Software }
+    }
+
+    /// Whether code for this architecture has the instruction.
+    #[inline(always)]
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(super) const fn from_features(_: TargetFeatures) -> Self {
+        // Every processor with this architecture has it.
+        if cfg!(target_arch = "aarch64") { Self::Hardware } else { Self::Software }
     }
 }
 
