@@ -14,6 +14,9 @@ use lightbench_worker::protocol::Protocol;
 use crate::connection::{Answered, Connection};
 use crate::message::{SequenceCall, ToHost};
 
+/// Most calls of a sequence. A project of many workloads has about a thousand.
+pub(crate) const MOST_CALLS: usize = 1 << 14;
+
 /// A service whose requests may be sent in a sequence.
 pub trait Sequenced: Protocol {
     /// Whether the reply is one after which the rest of a sequence is requested.
@@ -50,7 +53,7 @@ struct UnderWay {
 }
 
 impl Sequence {
-    /// Sends the calls. The host carries them out once the first is requested.
+    /// Sends the calls, as many as the host accepts. The host carries them out once the first is requested.
     ///
     /// # Errors
     ///

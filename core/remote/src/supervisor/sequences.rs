@@ -10,13 +10,10 @@ use lightbench_worker::frame::Frame;
 
 use super::{Output, Replied, SupervisorError, Task};
 use crate::message::{Recipient, SequenceCall};
-use crate::sequence::Sequenced;
+use crate::sequence::{MOST_CALLS, Sequenced};
 
 /// Most sequences of a connection: one for each verification.
 const MOST_SEQUENCES: usize = 64;
-
-/// Most calls of a sequence. A project of many workloads has about a thousand.
-const MOST_CALLS: usize = 1 << 14;
 
 /// The sequences of a connection.
 #[derive(Default)]
