@@ -158,6 +158,7 @@ fn evaluations_run_in_allocations_of_a_cluster() {
     let Some(cluster) = Cluster::start() else { return };
     let bench = Bench::new();
     the_verdict_is_that_of_this_machine(&cluster, &bench);
+    a_request_that_the_cluster_refuses_is_explained(&cluster, &bench);
     a_killed_program_gives_its_allocation_back(&cluster, &bench);
     nodes_that_are_lost_cost_no_evaluation(&cluster, &bench);
 }
@@ -172,6 +173,21 @@ fn the_verdict_is_that_of_this_machine(cluster: &Cluster, bench: &Bench) {
         runs.iter().map(|run| run["sentence"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(sentences("slurm:all/virtual:h200"), sentences("virtual:h200"));
+    cluster.wait_until_free();
+}
+
+fn a_request_that_the_cluster_refuses_is_explained(cluster: &Cluster, bench: &Bench) {
+    let check = |device: &str, expected: &str| {
+        let run = ["run", "scale", "--device", device];
+        let said = Said::from(cluster.command(bench, &run).output().unwrap());
+        assert_eq!(said.status, 3, "{}", said.everything());
+        // Messages are wrapped at the width of the terminal.
+        let errors = said.errors.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(errors.contains(expected), "{errors}");
+    };
+    // Without settings, an allocation has a GPU.
+    check("slurm:nowhere/virtual:h200", "`gpus: \"\"` says that it has none");
+    check("slurm:all/cuda:0", "slurm:all: no CUDA driver");
     cluster.wait_until_free();
 }
 

@@ -314,8 +314,12 @@ pub(crate) fn open_device(
             let (hosts, cancellation) = (&session.hosts, &session.cancellation);
             let probe = device_workers(hosts, command, &device, None, cancellation);
             let described = probe.map_err(OpenError::Environment)?.description(cancellation);
-            let description = described
-                .map_err(|error: DeviceWorkerError| OpenError::Environment(error.to_string()))?;
+            let description = described.map_err(|error: DeviceWorkerError| {
+                OpenError::Environment(match &device.host {
+                    None => error.to_string(),
+                    Some(host) => format!("{host}: {error}"),
+                })
+            })?;
             let described = describe(&description)
                 .map_err(|error| OpenError::Environment(error.to_string()))?;
             let twin = described.virtual_twin();

@@ -105,6 +105,8 @@ fn advice(host: &str, reason: &str) -> String {
         format!("; run `ssh {host}` once and check the key of the host")
     } else if reason.contains("Permission denied") {
         format!("; make `ssh {host}` work without a question, or set SSH_ASKPASS")
+    } else if reason.contains("Invalid generic resource (gres) specification") {
+        "; `gpus` in the settings of the partition names its GPUs, and `gpus: \"\"` says that it has none".to_owned()
     } else {
         String::new()
     }

@@ -90,10 +90,10 @@ pub(super) fn stop_from_reference_error(
             let workload = workload.to_owned();
             return Stop::ReferenceTooLarge(ReferenceTooLarge { workload, reason });
         }
+        DeviceWorkerError::Lost(reason) => return NotJudged::DeviceLost { step, reason }.into(),
         DeviceWorkerError::Failed(SessionFailure::Reference(reason)) => reason,
         error @ (DeviceWorkerError::Failed(_)
         | DeviceWorkerError::TimedOut(_)
-        | DeviceWorkerError::Lost(_)
         | DeviceWorkerError::Environment(_)) => error.to_string(),
     };
     Stop::Broken(format!("the reference, workload `{workload}`: {reason}"))
