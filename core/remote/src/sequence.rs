@@ -58,7 +58,11 @@ impl Sequence {
     /// # Errors
     ///
     /// [`WorkerError::ConnectionLost`].
-    pub fn new(connection: Arc<Connection>, calls: Vec<PlannedCall>) -> Result<Self, WorkerError> {
+    pub fn new(
+        connection: Arc<Connection>,
+        mut calls: Vec<PlannedCall>,
+    ) -> Result<Self, WorkerError> {
+        calls.truncate(MOST_CALLS);
         let number = connection.number();
         let requests: Vec<Frame> = calls.iter().map(|planned| planned.request.clone()).collect();
         let message = ToHost::DefineSequence {

@@ -61,7 +61,8 @@ pub enum SupervisorError {
 }
 
 /// Serves the machine at the other end of the standard streams until its end closes. `word` is the word of the script by
-/// which that machine finds the first message; `job` is the Slurm job in which it runs, if any; `facts` are what it learns about this host.
+/// which that machine finds the first message; `job` is the Slurm job in which it runs, if any; `facts` are what that
+/// machine learns about this host.
 ///
 /// # Errors
 ///
