@@ -290,6 +290,7 @@ impl DeviceWorkers {
             harness_kernels: trusted.cloned(),
         };
         let order = opening(Side::Candidate, &self.device, candidate);
+        self.end_ahead();
         self.candidate_open = None;
         replied(self.candidate.call(order.clone(), OPEN_LIMIT, cancellation))?;
         self.candidate_open = Some(order);
@@ -324,6 +325,7 @@ impl DeviceWorkers {
         };
         let (candidate, order) =
             (opening(Side::Candidate, &[]), opening(Side::Reference, reference.modules()));
+        self.end_ahead();
         self.candidate_open = None;
         replied(self.candidate.call(candidate, OPEN_LIMIT, cancellation))?;
         if let Some(checker) = &mut self.checker {

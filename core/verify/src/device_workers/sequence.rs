@@ -68,7 +68,7 @@ impl DeviceWorkers {
         Ok(())
     }
 
-    /// Ends what was sent ahead.
+    /// Ends what was sent ahead, or a rehearsal that a panic interrupted: its assumed reports must reach no verdict.
     pub(crate) fn end_ahead(&mut self) {
         self.ahead = Ahead::Nothing;
     }
