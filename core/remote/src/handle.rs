@@ -101,10 +101,8 @@ impl<P: Protocol> RemoteHandle<P> {
     ) -> Result<C::Reply, WorkerError> {
         let request = Frame::new(&request.into()).map_err(WorkerError::Request)?;
         self.define()?;
-        let worker = self.number;
-        let message = |id| ToHost::Call { id, worker, to, limit };
-        let asked = self.connection.ask(message, &[request], cancellation);
-        self.received::<C>(asked)
+        let answered = self.ask(request, to, limit, cancellation);
+        self.received::<C>(answered)
     }
 
     /// A call of a sequence. The host knows the worker from then on.
@@ -138,13 +136,21 @@ impl<P: Protocol> RemoteHandle<P> {
         let planned = PlannedCall { call: SequenceCall { worker: self.number, limit }, request };
         let answered = match sequence.answer(&planned, cancellation).transpose() {
             Some(answered) => answered,
-            None => {
-                let (worker, to) = (self.number, Recipient::Same);
-                let message = |id| ToHost::Call { id, worker, to, limit };
-                self.connection.ask(message, &[planned.request], cancellation)
-            }
+            None => self.ask(planned.request, Recipient::Same, limit, cancellation),
         };
         self.received::<C>(answered)
+    }
+
+    fn ask(
+        &self,
+        request: Frame,
+        to: Recipient,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Answered, WorkerError> {
+        let worker = self.number;
+        let message = |id| ToHost::Call { id, worker, to, limit };
+        self.connection.ask(message, &[request], cancellation)
     }
 
     fn received<C: Call<P>>(

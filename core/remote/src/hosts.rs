@@ -16,7 +16,7 @@ pub struct Hosts {
     connections: Arc<Mutex<BTreeMap<HostName, Slot>>>,
 }
 
-/// The place of the connection to one host. Whoever opens it holds the lock: an allocation may take hours.
+/// The connection to one host. The lock is held while the connection is opened, which can take hours for an allocation.
 type Slot = Arc<Mutex<Option<Arc<Connection>>>>;
 
 /// How hosts are reached.

@@ -124,8 +124,8 @@ impl Sequence {
         }
     }
 
-    /// Requires that the host stopped after the last reply: the request that follows is not the next of the sequence, and
-    /// calls that nobody requested change the state of the workers.
+    /// Requires that the host stopped after the last reply: the request that follows is not the next of the sequence, and a
+    /// further call would have changed the state of a worker.
     fn require_end(&mut self, cancellation: &Cancellation) -> Result<(), WorkerError> {
         match self.receive(cancellation)? {
             None => Ok(()),

@@ -1,6 +1,7 @@
 //! Requests to a device on another host that are sent before they are due.
 
 use lightbench_remote::sequence::{PlannedCall, Sequence};
+use lightbench_worker::error::WorkerError;
 
 use super::{DeviceWorkerError, DeviceWorkers};
 use crate::device_session::{JudgeReport, JudgeRequest};
@@ -75,10 +76,10 @@ impl DeviceWorkers {
 }
 
 impl Ahead {
-    /// Adds a call to a rehearsal. False where there is none.
+    /// Adds a call to the rehearsal in progress, and returns whether there is one.
     pub(super) fn plan(
         &mut self,
-        call: impl FnOnce() -> Result<Option<PlannedCall>, lightbench_worker::error::WorkerError>,
+        call: impl FnOnce() -> Result<Option<PlannedCall>, WorkerError>,
     ) -> Result<bool, DeviceWorkerError> {
         let Self::Rehearsal(calls) = self else { return Ok(false) };
         calls.extend(call()?);
