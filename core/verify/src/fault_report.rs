@@ -61,7 +61,36 @@ pub struct OtherReport {
     pub access: String,
 }
 
+/// Faults with one cause: the first of them, and their number.
+pub type Cause<'a, T> = (&'a T, usize);
+
+/// Joins equal causes, which faults of many threads and of many executions of a line have.
+pub fn causes<T, K: PartialEq>(faults: &[T], cause: impl Fn(&T) -> K) -> Vec<Cause<'_, T>> {
+    let mut causes: Vec<(K, Cause<'_, T>)> = Vec::new();
+    for fault in faults {
+        let own = cause(fault);
+        match causes.iter_mut().find(|(known, _)| *known == own) {
+            Some((_, (_, count))) => *count += 1,
+            None => causes.push((own, (fault, 1))),
+        }
+    }
+    causes.into_iter().map(|(_, cause)| cause).collect()
+}
+
 impl FaultReport {
+    /// The faults of a launch by cause: the rule, the line and the buffer.
+    #[must_use]
+    pub fn causes(faults: &[Self]) -> Vec<Cause<'_, Self>> {
+        causes(faults, |fault| {
+            let place = fault.seen.as_ref().map(|seen| &seen.place);
+            let line = place.map(|place| match &place.source {
+                Some((file, line, _)) => (Some(file.clone()), *line),
+                None => (None, place.ptx.0),
+            });
+            (fault.kind, line, fault.buffer.clone())
+        })
+    }
+
     /// Replaces compiler names and PTX places by those of the source.
     pub fn settle(&mut self, origins: &Origins) {
         self.details = origins.names.with_display_names(&self.details);

@@ -117,11 +117,14 @@ pub fn describe_failure(kernel: &str, failure: &Failure) -> String {
         Failure::Compile(_) => format!("{kernel} does not compile"),
         Failure::Refused(refused) => format!("{kernel} is refused: {}", describe_refusal(refused)),
         Failure::Fault(fault) => {
-            let first = fault.faults.first();
-            let kind = first.map_or_else(String::new, |fault| word(fault.kind));
-            let others = match fault.faults.len() {
-                0 | 1 => String::new(),
-                count => format!(" and {} more", count - 1),
+            let causes = FaultReport::causes(&fault.faults);
+            let kind = causes.first().map_or_else(String::new, |(fault, _)| word(fault.kind));
+            let others = match causes.as_slice() {
+                [] | [(_, 1)] => String::new(),
+                [(_, count)] => format!(", {count} times,"),
+                [_, others @ ..] => {
+                    format!(" and {}", counted(others.len(), "more cause"))
+                }
             };
             format!("{kernel} is faulty: {kind}{others} in workload `{}`", fault.workload)
         }

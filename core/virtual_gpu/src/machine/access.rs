@@ -2,7 +2,7 @@
 //! each lane.
 
 use super::super::isa::memory::Space;
-use super::super::lower::code::{BaseKind, Op};
+use super::super::lower::code::{BaseKind, Code, Op};
 use super::fault::{FaultKind, Finding};
 use super::lanes::Doubles;
 use super::memory::Access as Rights;
@@ -178,6 +178,20 @@ impl Worker<'_, '_> {
         spaces
     }
 
+    /// The access of an instruction before its bytes in a sentence; empty for instructions that do more.
+    fn access_words(&self, pc: u32) -> &'static str {
+        let code = self.launch.program.ops.get(pc as usize).map(|op| &op.code);
+        if matches!(code, Some(Code::Load { .. })) {
+            "a read of "
+        } else if matches!(code, Some(Code::Store { .. })) {
+            "a write of "
+        } else if matches!(code, Some(Code::Atomic { .. } | Code::AtomicVector { .. })) {
+            "an atomic operation on "
+        } else {
+            ""
+        }
+    }
+
     /// Resolves addresses of global memory. Lanes with an invalid access are reported and masked out.
     pub(super) fn place_global(&mut self, part: &Part<'_>, lane: usize) -> Option<RegionPlace> {
         let address = part.addresses[lane];
@@ -193,7 +207,7 @@ impl Worker<'_, '_> {
             (FaultKind::Misaligned, None, text)
         } else {
             let (buffer, text) = self.launch.memory.describe(address, bytes);
-            (FaultKind::OutOfBounds, buffer, text)
+            (FaultKind::OutOfBounds, buffer, format!("{}{text}", self.access_words(part.pc)))
         };
         let address = Some(address);
         self.report(
@@ -220,7 +234,9 @@ impl Worker<'_, '_> {
             (FaultKind::Misaligned, None, text)
         } else {
             let (buffer, text) = self.launch.shared.describe(address, bytes);
-            (FaultKind::OutOfBounds, buffer, text + &self.launch.peers.owner_text())
+            let owner = self.launch.peers.owner_text();
+            let text = format!("{}{text}{owner}", self.access_words(part.pc));
+            (FaultKind::OutOfBounds, buffer, text)
         };
         let address = Some(address);
         self.report(
