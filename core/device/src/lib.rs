@@ -55,6 +55,7 @@ pub use library::{LibraryOutcome, LibraryRun, LibraryUsed};
 pub use lightbench_primitives::compute_capability::ComputeCapability;
 pub use name::{DeviceName, LocalDevice};
 pub use peaks::{Peaks, Pipe};
+pub use rates::MODELLED_LAUNCH;
 pub use sheet::{DescribedBy, DeviceSheet, SheetError};
 pub use sheet_check::Problem;
 pub use sm_limits::SmLimits;

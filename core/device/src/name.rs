@@ -51,6 +51,12 @@ impl From<LocalDevice> for DeviceName {
 }
 
 impl LocalDevice {
+    /// Whether no GPU is needed.
+    #[must_use]
+    pub const fn is_virtual(&self) -> bool {
+        matches!(self, Self::Virtual(_))
+    }
+
     /// Reads the name of a device without a host.
     ///
     /// # Errors

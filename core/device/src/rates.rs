@@ -11,7 +11,7 @@ use super::timing::Residence;
 
 /// Time of an empty kernel: an assumption, because no document states it. An H200 takes 0.93 µs by the driver's time
 /// stamps.
-const LAUNCH: Seconds = Seconds(0.9e-6);
+pub const MODELLED_LAUNCH: Seconds = Seconds(0.9e-6);
 
 /// The same by events, including the first fetch of the kernel's code.
 const FIRST_LAUNCH: Seconds = Seconds(1.6e-6);
@@ -48,7 +48,7 @@ impl DeviceSheet {
             float_atomics_per_cycle: self.capability.float_atomics_per_clock.get(),
             l2: None,
             dram: self.dram_bandwidth.get(),
-            launch: LAUNCH,
+            launch: MODELLED_LAUNCH,
             first_launch: FIRST_LAUNCH,
             latencies: Latencies::default(),
         })

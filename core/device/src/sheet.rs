@@ -130,6 +130,12 @@ pub enum SheetError {
 }
 
 impl DeviceSheet {
+    /// The size of the device memory as vendors state it: their GB of memory has 2^30 bytes.
+    #[must_use]
+    pub fn memory_size(&self) -> Option<String> {
+        self.dram.get().map(|dram| format!("{} GB", dram.0 >> 30))
+    }
+
     /// The embedded sheet of this name, `h200` or `virtual:h200`.
     ///
     /// # Errors

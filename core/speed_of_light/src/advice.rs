@@ -68,7 +68,7 @@ pub enum GainLimit {
 /// The advice for a kernel with this limiter.
 #[must_use]
 pub fn advise(data: &PerformanceData<'_>, limiter: &Limiter) -> Advice {
-    match (data.bound_fraction(), data.headroom()) {
+    match (data.bound_fraction(), data.busy_headroom()) {
         (Some(fraction), _) if fraction >= NEAR_ENOUGH => return Advice::NearEnough { fraction },
         (_, Some(room)) if room <= 1.0 / NEAR_ENOUGH => return Advice::NearLeast { room },
         (Some(_) | None, _) => {}
@@ -162,7 +162,9 @@ impl Advice {
                 Fraction(*fraction)
             ),
             Self::NearLeast { room } => {
-                format!("by the counters, at most {room:.2} times as fast is possible")
+                format!(
+                    "no further advice: the lower end of the modelled range is {room:.2} times the bound"
+                )
             }
             Self::Nothing => "no further advice".to_owned(),
         }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use lightbench_device::{DeviceSheet, Pipe, Sourced};
+use lightbench_device::{DeviceSheet, MODELLED_LAUNCH, Pipe, Sourced};
 use lightbench_units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ pub enum Origin {
         /// How.
         method: String,
     },
+    /// An assumption of the model of virtual devices.
+    Model,
 }
 
 /// A maximum rate with its source.
@@ -81,6 +83,8 @@ pub struct Ceilings {
     pub basis: Basis,
     /// Device memory: the fastest way through it.
     pub dram: Option<Ceiling<BytesPerSecond>>,
+    /// Measured ways through device memory; empty on the basis of the sheet.
+    pub dram_paths: BTreeMap<MemoryPath, BytesPerSecond>,
     /// L2 to the multiprocessors.
     pub l2: Option<Ceiling<BytesPerSecond>>,
     /// Shared memory of all multiprocessors.
@@ -117,11 +121,13 @@ impl Ceilings {
             Some((pipe, own.or_else(stated)?))
         });
         let pipes = pipes.collect();
+        let measured_path = |path: MemoryPath| Some((path, measured?.memory.get(&path)?.median));
         let stated_dram = || stated(&sheet.dram_bandwidth, None).filter(|_| usable(Quantity::Dram));
         Self {
             device: sheet.title.clone(),
             basis,
             dram: measured.and_then(|all| fastest(all, &dram)).or_else(stated_dram),
+            dram_paths: dram.into_iter().filter_map(measured_path).collect(),
             l2: calibration.and_then(|all| fastest(all, &[MemoryPath::L2Read])),
             shared: calibration.and_then(|all| fastest(all, &[MemoryPath::SharedRead])),
             pipes,
@@ -138,6 +144,13 @@ impl Ceilings {
             l2_size: sheet.l2.get(),
             evidence,
         }
+    }
+
+    /// The same on a virtual device, whose model states the time of an empty kernel.
+    #[must_use]
+    pub fn on_virtual_device(self) -> Self {
+        let floor = || Ceiling { value: MODELLED_LAUNCH, origin: Origin::Model };
+        Self { launch_floor: self.launch_floor.or_else(|| Some(floor())), ..self }
     }
 
     /// The peak of a pipe, if it is known.
@@ -178,7 +191,7 @@ impl Origin {
     pub const fn is_measured(&self) -> bool {
         match self {
             Self::Measured { .. } => true,
-            Self::Sheet { .. } => false,
+            Self::Sheet { .. } | Self::Model => false,
         }
     }
 }
@@ -225,6 +238,7 @@ impl fmt::Display for Origin {
             }
             Self::Sheet { document, clock: None } => write!(f, "sheet ({document})"),
             Self::Measured { date, method } => write!(f, "measured {date} ({method})"),
+            Self::Model => f.pad("model"),
         }
     }
 }

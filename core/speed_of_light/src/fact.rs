@@ -73,9 +73,9 @@ fn in_number(words: &str, number: &str) -> String {
 facts! {
     BoundFraction: "{%} of the speed of light",
         |s| s.bound_fraction();
-    LoadSectors: "a load by a warp touches {} sectors; 4 sectors hold 32 words",
+    LoadSectors: "a load by a warp touches {} sectors of 32 bytes",
         |s| per(s, |c| (c.total.global_load_sectors, c.total.global_load_requests));
-    StoreSectors: "a store by a warp touches {} sectors; 4 sectors hold 32 words",
+    StoreSectors: "a store by a warp touches {} sectors of 32 bytes",
         |s| per(s, |c| (c.total.global_store_sectors, c.total.global_store_requests));
     LoadWaste: "loads move {} times the bytes that they use",
         |s| per(s, |c| (32 * c.total.global_load_sectors, c.total.global_load_distinct_bytes));

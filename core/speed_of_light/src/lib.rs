@@ -7,6 +7,7 @@
 //!  Facts, counters, modelled times ──► Situation ───┴─► Limiter ──► advice ──► the verdict line
 //! ```
 
+pub mod achieved;
 pub mod advice;
 pub mod bound;
 pub mod bound_comparison;

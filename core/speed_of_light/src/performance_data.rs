@@ -303,10 +303,21 @@ impl PerformanceData<'_> {
         Some((self.bound?.bound().time / self.time?).0)
     }
 
-    /// The largest possible speed-up: the time in which units are busy or wait, divided by the bound, if both are known.
+    /// The headroom: the displayed time divided by the bound, which is the largest possible speed-up.
     #[must_use]
     pub fn headroom(&self) -> Option<f64> {
-        let room = (self.busy_time()? / self.bound?.bound().time).0;
+        self.over_bound(self.time?)
+    }
+
+    /// The largest speed-up that counters explain: the time in which units are busy or wait, divided by the bound. For a
+    /// modelled time it is less than [`Self::headroom`].
+    #[must_use]
+    pub fn busy_headroom(&self) -> Option<f64> {
+        self.over_bound(self.busy_time()?)
+    }
+
+    fn over_bound(&self, time: Seconds) -> Option<f64> {
+        let room = (time / self.bound?.bound().time).0;
         (room > 0.0 && room.is_finite()).then_some(room)
     }
 

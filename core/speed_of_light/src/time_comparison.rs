@@ -149,6 +149,30 @@ impl TimeComparison {
     }
 }
 
+/// The comparison without the name of the other run: `12.0 % faster`, `3.0 times as fast`, `no difference`.
+impl fmt::Display for TimeComparison {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ratio, conclusion) = match *self {
+            Self::Measured { ratio, conclusion } => (ratio.0, conclusion),
+            Self::Modelled { ratio } if (ratio.0 - 1.0).abs() < SAME_MODELLED.0 => {
+                (ratio.0, Conclusion::NoMeasurableDifference)
+            }
+            Self::Modelled { ratio } if ratio.0 < 1.0 => (ratio.0, Conclusion::Faster),
+            Self::Modelled { ratio } => (ratio.0, Conclusion::Slower),
+            Self::NotComparable(_) => return formatter.pad("not comparable"),
+        };
+        match conclusion {
+            Conclusion::Faster if ratio <= 0.5 => {
+                write!(formatter, "{:.1} times as fast", 1.0 / ratio)
+            }
+            Conclusion::Faster => write!(formatter, "{} faster", Fraction(1.0 - ratio)),
+            Conclusion::Slower if ratio >= 2.0 => write!(formatter, "{ratio:.1} times as slow"),
+            Conclusion::Slower => write!(formatter, "{} slower", Fraction(ratio - 1.0)),
+            Conclusion::NoMeasurableDifference => formatter.pad("no difference"),
+        }
+    }
+}
+
 impl From<&Comparison> for TimeComparison {
     /// The comparison of two kernels that ran side by side; this run is B.
     fn from(comparison: &Comparison) -> Self {

@@ -6,6 +6,7 @@
 use lightbench_measure::timing::{Clock, Timing};
 use lightbench_units::Seconds;
 
+use super::achieved::Achieved;
 use super::advice::Advice;
 use super::bound_comparison::{BelowBound, BoundComparison, NoBoundComparison};
 use super::bound_fraction::BoundFraction;
@@ -38,6 +39,8 @@ pub struct Performance<'a> {
     pub best: Option<TimeComparison>,
     /// Compared with the baseline of this name.
     pub baseline: Option<(&'a str, TimeComparison)>,
+    /// The achieved rate.
+    pub achieved: Option<&'a Achieved>,
     /// Compared with the speed of light.
     pub standing: Option<&'a Result<BoundComparison, NoBoundComparison>>,
     /// The limiter.
@@ -114,6 +117,14 @@ impl Performance<'_> {
         clauses.extend(self.previous.map(|than| than.words("the previous run")));
         clauses.extend(self.best.map(|than| than.words("the best")));
         clauses.extend(self.baseline.map(|(name, than)| than.words(name)));
+        clauses.extend(self.achieved.map(|achieved| match self.time {
+            Time::Taken(timing) if timing.clock == Clock::Modelled => {
+                format!("achieves about {achieved}")
+            }
+            Time::None(_) | Time::Taken(_) | Time::Predicted(..) | Time::Recorded { .. } => {
+                format!("achieves {achieved}")
+            }
+        }));
         clauses.extend(self.standing.map(|stands| standing(stands, self.time)));
         let mut parts = vec![clauses.join(", ")];
         parts.extend(self.limiter.map(Limiter::clause));

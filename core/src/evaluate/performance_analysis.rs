@@ -2,6 +2,7 @@
 //! sentence.
 
 use super::Evaluation;
+use crate::speed_of_light::achieved::Achieved;
 use crate::speed_of_light::advice::advise;
 use crate::speed_of_light::bound::{CacheState, MethodBound, PhysicalBound};
 use crate::speed_of_light::bound_comparison::{
@@ -81,8 +82,11 @@ fn analyse_workload(
     let facts = Fact::ALL.iter().filter_map(|fact| Some((*fact, fact.value(&situation)?)));
     let (facts, line) = (facts.collect(), String::new());
     let bound = bound.map(|physical| physical.bound().clone());
+    let achieved = held.zip(bound.as_ref()).and_then(|(held, bound)| {
+        Achieved::new(&work, bound, &ceilings(evaluation, bound.basis), held.time)
+    });
     let launch = situation.main_launch().cloned();
-    Some(WorkloadStanding { bound, standing, limiter, advice, facts, launch, line })
+    Some(WorkloadStanding { bound, achieved, standing, limiter, advice, facts, launch, line })
 }
 
 /// Compares baselines with the bounds, and the candidate with the baselines. A baseline below its bound is a finding and
@@ -138,6 +142,12 @@ fn counted(profile: &Profile, evaluation: &Evaluation<'_>, work: &MinimalWork) -
     counted
 }
 
+/// The ceilings of the device that the evaluation uses.
+fn ceilings(evaluation: &Evaluation<'_>, basis: Basis) -> Ceilings {
+    let ceilings = Ceilings::new(evaluation.sheet, evaluation.calibration, basis);
+    if evaluation.device.local.is_virtual() { ceilings.on_virtual_device() } else { ceilings }
+}
+
 /// The bounds on each available basis: device-sheet peaks and measured ceilings.
 fn bounds(
     evaluation: &Evaluation<'_>,
@@ -146,7 +156,7 @@ fn bounds(
     let calibration = evaluation.calibration;
     let bases = [Some(Basis::Sheet), calibration.map(|_| Basis::Measured)];
     let of = |basis| {
-        let ceilings = Ceilings::new(evaluation.sheet, calibration, basis);
+        let ceilings = ceilings(evaluation, basis);
         let physical = PhysicalBound::new(work, &ceilings, CacheState::Cold).ok()?;
         Some((physical, MethodBound::new(work, &ceilings, CacheState::Cold).ok()))
     };

@@ -7,6 +7,7 @@ use std::time::Duration;
 use lightbench_compile::facts::{FactsError, LaunchFacts};
 use lightbench_measure::{Energy, EnergyError, Protocol, Timing};
 use lightbench_project::launch::expectation::{Expectation, RefusalKind, WrongKind};
+use lightbench_speed_of_light::achieved::Achieved;
 use lightbench_speed_of_light::advice::Advice;
 use lightbench_speed_of_light::bound::Bound;
 use lightbench_speed_of_light::bound_comparison::{BoundComparison, NoBoundComparison};
@@ -131,6 +132,8 @@ pub enum Uncounted {
 pub struct WorkloadStanding {
     /// The time that no correct kernel beats, where there is one.
     pub bound: Option<Bound>,
+    /// The achieved rate, where there is a time.
+    pub achieved: Option<Achieved>,
     /// The time against it, where there is a time.
     pub standing: Option<Result<BoundComparison, NoBoundComparison>>,
     /// What limits the candidate.

@@ -30,6 +30,7 @@ impl WorkloadTiming {
             previous,
             best,
             baseline,
+            achieved: stands.achieved.as_ref(),
             standing: stands.standing.as_ref(),
             limiter: Some(&stands.limiter),
             advice: Some(&stands.advice),

@@ -13,7 +13,7 @@ const HEAVY: f64 = 0.5;
 /// At and above this factor, wasted work is the limiter.
 const WASTED: f64 = 2.0;
 
-/// An access with at least this number of sectors is scattered; 4 sectors hold 32 words.
+/// An access with at least this number of sectors is scattered; 4 sectors hold 32 words of 4 bytes.
 const SCATTERED: f64 = 5.0;
 
 /// A waste with its factor and evidence.

@@ -42,6 +42,7 @@ fn compared(ratio: f64, conclusion: Conclusion) -> TimeComparison {
 
 fn only(time: Time<'_>) -> Performance<'_> {
     Performance {
+        achieved: None,
         time,
         previous: None,
         best: None,
