@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lightbench_project::new_folder::{self, FolderError, PlannedFile, Target};
+use lightbench_project::new_folder::{self, FolderError, PlannedFile};
 use lightbench_project::{BrokenFile, Project, ProjectError};
 
 use crate::Imported;
@@ -25,18 +25,18 @@ pub struct Written {
     pub report: Report,
 }
 
-/// Writes the project to `folder`, which must not exist. A kernel that the project reader refuses is left out.
+/// Writes the project to `folder`, which must be missing or empty. A kernel that the project reader refuses is left out.
 ///
 /// # Errors
 ///
-/// The folder exists or cannot be written, a file name is not allowed, or the project does not load; then nothing is
+/// The folder is not empty or cannot be written, a file name is not allowed, or the project does not load; then nothing is
 /// left behind.
 pub fn write(folder: &Path, imported: Imported) -> Result<Written, ImportError> {
     let Imported { mut draft, mut report } = imported;
     loop {
         let rendered = render(&draft, &report);
         check_names(&rendered.files)?;
-        let checked = new_folder::write(folder, &rendered.files, Target::Missing, check);
+        let checked = new_folder::write(folder, &rendered.files, check);
         match checked {
             Ok(folder) => {
                 let files = rendered.files.into_iter().map(|file| file.path).collect();

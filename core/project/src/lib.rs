@@ -15,6 +15,7 @@ pub mod environment;
 pub mod expression;
 pub mod extent;
 pub mod fill;
+pub mod guesses;
 pub mod includes;
 pub mod kernel;
 pub mod language;

@@ -1,5 +1,6 @@
 //! Loads a project folder: reads every file, validates all of them, and keeps invalid files separately.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{
@@ -35,7 +36,23 @@ impl Project {
     /// # Errors
     /// `project.ron`, the reference or the folder itself is invalid. Then the problems of all files are reported.
     pub fn load(folder: &Path) -> Result<Self, ProjectError> {
-        let files = Files::read(folder)?;
+        Self::from_files(Files::read(folder)?)
+    }
+
+    /// Loads a folder as if its files had these texts, which are not saved yet.
+    ///
+    /// # Errors
+    /// As [`Project::load`].
+    pub fn load_with(
+        folder: &Path,
+        texts: &BTreeMap<PathBuf, String>,
+    ) -> Result<Self, ProjectError> {
+        let mut files = Files::read(folder)?;
+        files.replace(texts);
+        Self::from_files(files)
+    }
+
+    fn from_files(files: Files) -> Result<Self, ProjectError> {
         let (manifest, mut problems) = match check_manifest(&files) {
             Ok(manifest) => (Some(manifest), Vec::new()),
             Err(problems) => (None, problems),
@@ -160,6 +177,20 @@ impl Files {
             reference: read_reference(folder)?,
             others,
         })
+    }
+
+    fn replace(&mut self, texts: &BTreeMap<PathBuf, String>) {
+        if let Some(text) = texts.get(Path::new(MANIFEST)) {
+            self.manifest.clone_from(text);
+        }
+        if let Some(text) = texts.get(&self.reference.0) {
+            self.reference.1.clone_from(text);
+        }
+        for other in &mut self.others {
+            if let Some(text) = texts.get(&other.file) {
+                other.text = Ok(text.clone());
+            }
+        }
     }
 
     /// Parses all files.

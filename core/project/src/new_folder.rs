@@ -15,15 +15,6 @@ pub struct PlannedFile {
     pub text: String,
 }
 
-/// What the final path of a new project may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// Missing, or an empty folder.
-    MissingOrEmpty,
-    /// Missing.
-    Missing,
-}
-
 /// Why a folder was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
@@ -35,7 +26,7 @@ pub enum FolderError {
         /// Some of its entries, sorted.
         entries: Vec<String>,
     },
-    /// The path is not a folder, or one that may not exist.
+    /// The path is not a folder.
     #[error("{} is {what}; name a folder that does not exist yet", .path.display())]
     Occupied {
         /// The path.
@@ -80,7 +71,6 @@ const MOST_NAMED: usize = 5;
 pub fn write<Error: From<FolderError>>(
     folder: &Path,
     files: &[PlannedFile],
-    permitted: Target,
     check: impl FnOnce(&Path) -> Result<(), Error>,
 ) -> Result<PathBuf, Error> {
     let name = folder.file_name().ok_or_else(|| FolderError::NoName { path: folder.to_owned() })?;
@@ -91,7 +81,7 @@ pub fn write<Error: From<FolderError>>(
     if !parent.is_dir() {
         return Err(FolderError::NoParent { path: parent.to_owned() }.into());
     }
-    check_free(folder, permitted)?;
+    check_free(folder)?;
     // A later call removes the remains of a killed one.
     let temporary = OwnedFolder::within(parent, ".lightbench-new-")
         .map_err(failed("create a folder in", parent))?;
@@ -111,7 +101,7 @@ pub fn write<Error: From<FolderError>>(
 }
 
 /// A trailing `/` would make the system follow a link, so it is removed before the check.
-fn check_free(folder: &Path, permitted: Target) -> Result<(), FolderError> {
+fn check_free(folder: &Path) -> Result<(), FolderError> {
     let plain: PathBuf = folder.components().collect();
     let kind = match fs::symlink_metadata(&plain) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -123,9 +113,6 @@ fn check_free(folder: &Path, permitted: Target) -> Result<(), FolderError> {
     }
     if !kind.is_dir() {
         return Err(FolderError::Occupied { path: plain, what: "a file" });
-    }
-    if permitted == Target::Missing {
-        return Err(FolderError::Occupied { path: plain, what: "an existing folder" });
     }
     let entries = fs::read_dir(&plain).map_err(failed("read", &plain))?;
     let mut names: Vec<String> = entries

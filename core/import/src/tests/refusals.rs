@@ -95,13 +95,13 @@ fn files_are_read_within_limits() {
 }
 
 #[test]
-fn an_existing_target_is_refused_and_nothing_is_left() {
+fn an_occupied_target_is_refused_and_nothing_is_left() {
     let base = tempfile::tempdir().unwrap();
+    fs::create_dir_all(base.path().join("full/inner")).unwrap();
+    fs::write(base.path().join("file"), "mine").unwrap();
     for (name, expected) in
-        [("empty", "an existing folder"), ("file", "a file"), ("no/new", "there is no folder")]
+        [("full", "is not empty"), ("file", "a file"), ("no/new", "there is no folder")]
     {
-        fs::create_dir_all(base.path().join("empty")).unwrap();
-        fs::write(base.path().join("file"), "mine").unwrap();
         let imported = import(&example("residual_norm_h96.json")).unwrap();
         let error = write(&base.path().join(name), imported).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

@@ -24,8 +24,8 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
+use crate::new_folder;
 pub use crate::new_folder::PlannedFile;
-use crate::new_folder::{self, Target};
 pub use device_code::device_text;
 pub use error::{ParameterProblem, ScaffoldError};
 pub use lightbench_cuda_source::{
@@ -64,6 +64,6 @@ pub fn write_from(folder: &Path, source: &KernelSource<'_>) -> Result<Written, S
 
 fn write(folder: &Path, plan: Plan) -> Result<Written, ScaffoldError> {
     let unchecked = |_: &Path| Ok::<(), ScaffoldError>(());
-    let folder = new_folder::write(folder, &plan.files, Target::MissingOrEmpty, unchecked)?;
+    let folder = new_folder::write(folder, &plan.files, unchecked)?;
     Ok(Written { folder, plan })
 }
