@@ -1,5 +1,7 @@
 //! The runs that a new run is compared with: the previous run of the kernel and the best run, for each workload.
 
+use std::collections::BTreeMap;
+
 use lightbench_speed_of_light::time_comparison::{
     Incomparable, Interval, TimeComparison, comparison_range, widened_for_events,
 };
@@ -8,40 +10,65 @@ use lightbench_verify::verdict::Passed;
 
 use super::error::HistoryError;
 use super::record::{RunRecord, WorkloadName};
-use super::store::{Provenance, Store, StoredRun};
+use super::store::{Provenance, RunNumber, Store, StoredRun};
 use super::timing::{Clock, Mode, RecordedTiming, Spread};
 
 /// The runs that a run is compared with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparisonRuns {
-    /// The latest run of the same kernel with another candidate.
+    /// The latest run of the same kernel on the same device that passed, with another candidate.
     pub previous: Option<StoredRun>,
     /// The fastest run of any kernel that can be compared.
     pub best: Option<StoredRun>,
 }
 
 impl Store {
-    /// The runs that a run is compared with. Call it before appending the run, otherwise the run is compared with itself.
+    /// The runs that a run is compared with: earlier ones than the run of this number; all runs if it is not stored yet.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn comparison_runs(&self, now: &RunRecord) -> Result<ComparisonRuns, HistoryError> {
+    pub fn comparison_runs(
+        &self,
+        now: &RunRecord,
+        number: Option<RunNumber>,
+    ) -> Result<ComparisonRuns, HistoryError> {
         let best = now.score().map(|score| self.best(&score.basis)).transpose()?;
-        let previous = self.previous(&now.kernel, now.candidate.as_deref())?;
-        Ok(ComparisonRuns { previous, best: best.flatten() })
+        let best = best.flatten().filter(|best| Some(best.number) != number);
+        Ok(ComparisonRuns { previous: self.previous_passed(now, number)?, best })
     }
 }
 
+/// The time of a workload compared with the previous and the best run, by their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WorkloadComparison {
+    /// With the previous run.
+    pub previous: Option<(RunNumber, TimeComparison)>,
+    /// With the best run.
+    pub best: Option<(RunNumber, TimeComparison)>,
+}
+
 impl ComparisonRuns {
+    /// The comparison of each timed workload.
+    #[must_use]
+    pub fn by_workload(&self, now: &RunRecord) -> BTreeMap<String, WorkloadComparison> {
+        let compared = |name: &WorkloadName| {
+            let against = |other: &Option<StoredRun>| {
+                let other = other.as_ref()?;
+                Some((other.number, compare_times(now, other, name)?))
+            };
+            WorkloadComparison { previous: against(&self.previous), best: against(&self.best) }
+        };
+        let names = now.timings().iter().map(|timing| &timing.workload);
+        names.map(|name| (name.to_string(), compared(name))).collect()
+    }
+
     /// Updates the sentence of every workload with the comparisons.
     pub fn update_sentences(&self, now: &RunRecord, passed: &mut Passed) {
+        let all = self.by_workload(now);
         for timed in &mut passed.timings {
-            let mut names = now.timings().iter().map(|timing| &timing.workload);
-            let Some(name) = names.find(|name| name.as_str() == timed.workload) else { continue };
-            let against = |before: &Option<StoredRun>| {
-                before.as_ref().and_then(|before| compare_times(now, before, name))
-            };
-            timed.update_line(against(&self.previous), against(&self.best));
+            if let Some(WorkloadComparison { previous, best }) = all.get(&timed.workload) {
+                timed.update_line(previous.map(|(_, than)| than), best.map(|(_, than)| than));
+            }
         }
     }
 }
@@ -128,7 +155,6 @@ mod tests {
     use super::*;
     use crate::fixture::{duration, failed, machine, opened, passed};
     use crate::record::{Outcome, Scope};
-    use crate::store::RunNumber;
 
     fn run(seconds: f64) -> RunRecord {
         passed("naive", "a", Some(seconds)).0
@@ -245,7 +271,7 @@ mod tests {
         append("naive", "a", 3e-5);
         append("naive", "b", 2e-5);
         let mut now = passed("naive", "b", Some(1e-5)).0;
-        let before = store.comparison_runs(&now).unwrap();
+        let before = store.comparison_runs(&now, None).unwrap();
         let candidate = |run: &Option<StoredRun>| run.as_ref().unwrap().record.candidate.clone();
         assert_eq!(candidate(&before.previous).as_deref(), Some("a"));
         assert_eq!(candidate(&before.best).as_deref(), Some("v"));
@@ -253,9 +279,9 @@ mod tests {
         assert_eq!(words(&now, &before.best.unwrap()), "2.0 times as slow as it");
         // Other devices have no runs yet.
         now.device.uuid = Some("ab".repeat(16));
-        assert_eq!(store.comparison_runs(&now).unwrap().best, None);
+        assert_eq!(store.comparison_runs(&now, None).unwrap().best, None);
         now.scope = Scope::OneWorkload;
         timing(&mut now).median = duration(1e-5);
-        assert!(store.comparison_runs(&now).unwrap().previous.is_some());
+        assert!(store.comparison_runs(&now, None).unwrap().previous.is_some());
     }
 }

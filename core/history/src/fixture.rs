@@ -81,6 +81,7 @@ pub fn failed(kernel: &str, candidate: &str) -> (RunRecord, Texts) {
             clocks: BTreeMap::new(),
         },
         elapsed: Some(Seconds(0.25)),
+        evidence: None,
     };
     (record, texts)
 }

@@ -11,6 +11,7 @@
 
 pub mod comparison_runs;
 pub mod damage;
+pub mod definition_hash;
 mod error;
 mod file_system;
 pub mod label;

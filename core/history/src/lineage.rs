@@ -45,7 +45,8 @@ impl Store {
         self.first(&select, [basis], StoredRun::is_standard)
     }
 
-    /// The latest run of a kernel on this machine with a candidate other than this one, with any verdict.
+    /// The latest run of a kernel on this machine with a candidate other than this one, with any verdict: the parent of the
+    /// candidate.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -56,9 +57,36 @@ impl Store {
     ) -> Result<Option<StoredRun>, HistoryError> {
         let select =
             "SELECT number FROM run INDEXED BY run_newest WHERE kernel = ?1 ORDER BY number DESC";
+        self.latest_other(select, params![kernel], candidate)
+    }
+
+    /// The latest run that passed before the run `before`, or of all runs without one, on the kernel and the device of
+    /// `now`, with another candidate: the run that its times are compared with.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn previous_passed(
+        &self,
+        now: &RunRecord,
+        before: Option<RunNumber>,
+    ) -> Result<Option<StoredRun>, HistoryError> {
+        let select = "SELECT number FROM run INDEXED BY run_newest WHERE kernel = ?1 AND device = ?2 \
+                      AND verdict = 'passed' AND number < ?3 ORDER BY number DESC";
+        let before = before.map_or(i64::MAX, |before| before.0);
+        let parameters = params![now.kernel, now.device.name, before];
+        self.latest_other(select, parameters, now.candidate.as_deref())
+    }
+
+    /// The first of the selected runs that is a run of this machine with another candidate.
+    fn latest_other(
+        &self,
+        select: &str,
+        parameters: impl Params,
+        candidate: Option<&str>,
+    ) -> Result<Option<StoredRun>, HistoryError> {
         let failed = |source| self.failed("look for the previous run", source);
         let mut statement = self.connection().prepare(select).map_err(failed)?;
-        let mut numbers = statement.query([kernel]).map_err(failed)?;
+        let mut numbers = statement.query(parameters).map_err(failed)?;
         while let Some(row) = numbers.next().map_err(failed)? {
             let number = RunNumber(row.get(0).map_err(failed)?);
             // A damaged run is reported where runs are listed.

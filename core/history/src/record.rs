@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use lightbench_measure::Energy;
 use lightbench_primitives::scalar_value::ScalarValue;
 use lightbench_project::workload::Workload;
-use lightbench_project::{IncludeFile, Project, Purpose, Reference};
+use lightbench_project::{Project, Purpose};
 use lightbench_speed_of_light::score::aggregate;
 use lightbench_units::{Hertz, Seconds};
 use lightbench_verify::not_judged::{NotJudged, NotPassed};
@@ -29,7 +29,7 @@ pub struct RunRecord {
     pub made_at: Timestamp,
     /// The project.
     pub project: String,
-    /// The hash of the task definition, see [`definition_hash`]; `None` if it is unknown.
+    /// The hash of the task definition, see [`super::definition_hash`]; `None` if it is unknown.
     pub definition: Option<String>,
     /// The kernel.
     pub kernel: String,
@@ -57,6 +57,9 @@ pub struct RunRecord {
     pub environment: Environment,
     /// The elapsed time up to the held-out workloads; `None` if it is unknown.
     pub elapsed: Option<Seconds>,
+    /// The compressed evidence of a run that passed, unless it was imported or an earlier version stored it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<TextHash>,
 }
 
 /// The identifier of a run: random, so that copies can be recognised.
@@ -550,49 +553,6 @@ impl RunRecord {
     /// The names of all texts that the record refers to.
     pub fn texts(&self) -> impl Iterator<Item = TextHash> {
         let samples = self.timings().iter().filter_map(|timing| timing.samples);
-        self.sources.iter().map(|source| source.text).chain(samples)
+        self.sources.iter().map(|source| source.text).chain(samples).chain(self.evidence)
     }
-}
-
-/// The hash of a task definition: two runs are comparable only if it is equal.
-///
-/// Held-out workloads are not part of it, so that the hash reveals nothing about them.
-#[must_use]
-pub fn definition_hash(project: &Project) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut add = |part: &str| {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    };
-    add("lightbench.definition/1");
-    // The debug form names every field, so that a new field makes a new hash.
-    add(&format!("{:?}", project.definition));
-    for workload in project.workloads.iter().filter(|each| each.purpose != Purpose::HeldOut) {
-        add(&format!("{workload:?}"));
-    }
-    add(project.reference.source());
-    if let Reference::Python(python) = &project.reference {
-        add(&format!("{:?}", python.intermediate_rounding));
-    }
-    for file in named_includes(project, project.reference.source()) {
-        add(&file.source);
-    }
-    hasher.finalize().to_hex().to_string()
-}
-
-/// The shared files named in a text or in one of these files: at least all included files.
-#[must_use]
-pub fn named_includes<'a>(project: &'a Project, text: &'a str) -> Vec<&'a IncludeFile> {
-    let mut named: Vec<&IncludeFile> = Vec::new();
-    let mut texts = vec![text];
-    while let Some(text) = texts.pop() {
-        for file in &project.includes {
-            let name = file.file.file_name().unwrap_or_default().to_string_lossy();
-            if text.contains(name.as_ref()) && !named.iter().any(|known| known.file == file.file) {
-                named.push(file);
-                texts.push(&file.source);
-            }
-        }
-    }
-    named
 }

@@ -201,6 +201,20 @@ pub enum Mode {
     Unstated,
 }
 
+impl Mode {
+    /// The mode of the measurement, if the recording states it.
+    #[must_use]
+    pub const fn known(self) -> Option<lightbench_measure::Mode> {
+        match self {
+            Self::Cold => Some(lightbench_measure::Mode::Cold),
+            Self::Warm => Some(lightbench_measure::Mode::Warm),
+            Self::Graph => Some(lightbench_measure::Mode::Graph),
+            Self::Server => Some(lightbench_measure::Mode::Server),
+            Self::Unstated => None,
+        }
+    }
+}
+
 /// A measured or modelled time: finite and positive.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "Seconds", into = "Seconds")]

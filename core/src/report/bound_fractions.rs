@@ -17,6 +17,7 @@ use crate::units::Seconds;
 
 fn sentence(timing: &Timing, stands: &Result<BoundComparison, NoBoundComparison>) -> String {
     let performance = Performance {
+        achieved: None,
         time: Time::Taken(timing),
         previous: None,
         best: None,

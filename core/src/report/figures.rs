@@ -10,7 +10,8 @@ use crate::figure::{
     self, BandwidthRun, Emphasis, Figure, NoRoofline, Page as Place, Roofs, RunPoint, TimedRun,
     Trail, svg,
 };
-use crate::history::record::{WorkloadName, definition_hash};
+use crate::history::definition_hash::definition_hash;
+use crate::history::record::WorkloadName;
 use crate::history::timing::{BaselineSource, Mode, RecordedTiming};
 use crate::history::{Provenance, StoredRun};
 use crate::project::Project;

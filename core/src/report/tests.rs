@@ -2,8 +2,9 @@
 
 use super::{Page, html, markdown};
 use crate::device::DeviceSheet;
+use crate::history::definition_hash::definition_hash;
 use crate::history::fixture::{failed, passed};
-use crate::history::record::{Outcome, RunRecord, WorkloadName, definition_hash};
+use crate::history::record::{Outcome, RunRecord, WorkloadName};
 use crate::history::timing::{BaselineSource, Clock, RecordedBaseline, RecordedLimiter};
 use crate::history::{Provenance, RunNumber, StoredRun};
 use crate::measure::energy::{Energy, Joules, Window};

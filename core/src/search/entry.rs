@@ -102,7 +102,7 @@ pub struct Header {
     pub began_at: jiff::Timestamp,
     /// Name of the project.
     pub project: String,
-    /// Hash of the definition, see [`crate::history::record::definition_hash`].
+    /// Hash of the definition, see [`crate::history::definition_hash::definition_hash`].
     pub definition: String,
     /// Name of the kernel that the search began with.
     pub kernel: String,

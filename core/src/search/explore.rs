@@ -17,7 +17,8 @@ use super::operators::{Draft, NoProposal, Operator, ParentVariant, RULES, TUNE, 
 use super::roles::Roles;
 use super::state::{SearchState, Variant};
 use crate::evaluate::{Run, Screening};
-use crate::history::record::{Origin, definition_hash};
+use crate::history::definition_hash::definition_hash;
+use crate::history::record::Origin;
 use crate::project::{DeviceFacts, Kernel, Project, Purpose, Workload};
 use crate::strategies::archive::Attempt;
 use crate::strategies::{Archive, Choice, Strategy, StrategyKind, TunerKind};

@@ -128,6 +128,7 @@ fn read(line: &str, occurrence: usize, author: &str) -> Result<Read, String> {
         outcome,
         environment: Environment { versions: evaluation.environment.libs, clocks: BTreeMap::new() },
         elapsed: None,
+        evidence: None,
     })))
 }
 

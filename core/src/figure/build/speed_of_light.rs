@@ -52,7 +52,8 @@ pub fn share_of_bound(
     }
 }
 
-/// The fraction of each part of a bound, for a run and the run that it is compared with.
+/// The least busy fraction of each unit: the part of the bound divided by the time, for a run and the run that it is
+/// compared with. Counters may show that a kernel keeps the unit busy for longer.
 #[must_use]
 pub fn units_of_bound(
     bound: &Bound,
@@ -63,9 +64,9 @@ pub fn units_of_bound(
     let units = bound.parts.iter().zip(0..).map(|(part, id)| BusyUnit {
         id,
         name: match part.limit {
-            Limit::Launch => "Launch".to_owned(),
-            Limit::Special => "Special functions".to_owned(),
-            Limit::Dram | Limit::L2 | Limit::Pipe(_) => part.limit.to_string(),
+            Limit::Launch => "Launch, at least".to_owned(),
+            Limit::Special => "Special functions, at least".to_owned(),
+            Limit::Dram | Limit::L2 | Limit::Pipe(_) => format!("{}, at least", part.limit),
         },
         share: part.time / time,
         amount: match &part.amount {
@@ -82,9 +83,18 @@ pub fn units_of_bound(
     units.collect()
 }
 
-/// The modelled busy fraction of each unit, busiest first.
+/// The modelled busy fraction of each unit, busiest first, for a run and the run that it is compared with: the busy times
+/// of units and the time of the run.
 #[must_use]
-pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<BusyUnit> {
+pub fn units_of_counts(
+    (units, time): (&[(Counted, Seconds)], Seconds),
+    pinned: Option<(&[(Counted, Seconds)], Seconds)>,
+) -> Vec<BusyUnit> {
+    let other = |unit: Counted| {
+        let (units, time) = pinned?;
+        let (_, busy) = units.iter().find(|(other, _)| *other == unit)?;
+        Some(*busy / time)
+    };
     let mut units: Vec<(Counted, Seconds)> = units.to_vec();
     units.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
     let busiest = units.first().map(|(unit, _)| *unit);
@@ -93,7 +103,7 @@ pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<BusyU
         name: unit.to_string(),
         share: *busy / time,
         amount: part_of_whole(busy, &time),
-        pinned: None,
+        pinned: other(*unit),
         origin: Origin::Modelled,
         emphasis: if Some(*unit) == busiest { Emphasis::Chosen } else { Emphasis::Normal },
     });

@@ -12,7 +12,7 @@ use crate::project::launch::expectation::WrongKind;
 use crate::tensors::compare::{ErrorMap, Mismatch, OutputError};
 use crate::tensors::inputs::InputSpec;
 use crate::verify::not_judged::{NotJudged, NotPassed};
-use crate::verify::sentence::describe_flushing_flag;
+use crate::verify::sentence::{describe_flushing_flag, describe_output};
 use crate::verify::verdict::{Failure, Refused, Step, Wrong};
 
 /// The details of a verdict that is not `passed`, in the field that has the name of the verdict.
@@ -149,6 +149,9 @@ pub enum HeldOutKind {
 pub struct ReportedOutput {
     /// Its name.
     pub output: String,
+    /// The error in a sentence; empty in histories of earlier versions.
+    #[serde(default)]
+    pub sentence: String,
     /// In which way it is wrong.
     #[schemars(with = "String")]
     pub kind: WrongKind,
@@ -237,6 +240,22 @@ pub struct UnsupportedFeature {
 pub struct NoDetails {}
 
 impl NotPassedReport {
+    /// Whether the kernel was judged: the verdict is a failure of the kernel.
+    #[must_use]
+    pub const fn is_judged(&self) -> bool {
+        match self {
+            Self::Compile { .. }
+            | Self::Refused { .. }
+            | Self::Fault { .. }
+            | Self::Wrong { .. }
+            | Self::TimedOut { .. } => true,
+            Self::DeviceLost { .. }
+            | Self::CrashesWorker { .. }
+            | Self::NotSupported { .. }
+            | Self::Cancelled { .. } => false,
+        }
+    }
+
     /// The details without the name of the verdict, as a history stores them.
     ///
     /// # Errors
@@ -357,6 +376,7 @@ impl ReportedOutput {
     #[must_use]
     pub fn new(output: String, wrong: &OutputError) -> Self {
         Self {
+            sentence: describe_output(&output, wrong),
             output,
             kind: wrong.kind,
             count: wrong.count,

@@ -1,5 +1,7 @@
 //! Numbers that JSON may be unable to represent.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,31 @@ pub enum ReportedNumber {
     },
     /// A larger integer, in decimal.
     LargeInteger(String),
+}
+
+impl ReportedNumber {
+    /// The finite floating-point number, if it is one.
+    #[must_use]
+    pub const fn real(&self) -> Option<f64> {
+        match self {
+            Self::Real(value) => Some(*value),
+            Self::Boolean(_)
+            | Self::Integer(_)
+            | Self::NotFinite { .. }
+            | Self::LargeInteger(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for ReportedNumber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boolean(value) => value.fmt(formatter),
+            Self::Integer(value) => value.fmt(formatter),
+            Self::Real(value) => write!(formatter, "{value:?}"),
+            Self::NotFinite { value, .. } | Self::LargeInteger(value) => formatter.write_str(value),
+        }
+    }
 }
 
 impl From<f64> for ReportedNumber {

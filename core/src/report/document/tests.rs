@@ -184,6 +184,7 @@ fn every_number_of_a_time_is_explained() {
     };
     let standing = WorkloadStanding {
         bound: None,
+        achieved: None,
         standing: None,
         limiter,
         advice: Advice::Nothing,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::LibraryUsed;
 use crate::measure::timing::TimingDefect;
-use crate::measure::{self, Clock, Conditions, Energy, Mode, Stopped, Timing};
+use crate::measure::{self, Clock, Conditions, Energy, Mode, Stopped, Summary, Timing};
 use crate::speed_of_light::bound::Bound;
 use crate::speed_of_light::bound_comparison::{BoundComparison, ComparedBound};
 use crate::speed_of_light::bound_fraction::BoundFraction;
@@ -191,6 +191,9 @@ pub struct ReportedStanding {
     pub line: String,
     /// The time that no correct kernel beats, if known.
     pub bound: Option<ReportedBound>,
+    /// The achieved rate of the task's bytes or operations; null without a time.
+    #[serde(default)]
+    pub achieved: Option<ReportedAchieved>,
     /// The bound divided by the time.
     pub fraction: Option<f64>,
     /// The fraction at both ends of the time's interval.
@@ -207,6 +210,21 @@ pub struct ReportedStanding {
     pub limiter_evidence: Vec<String>,
     /// What to try next.
     pub advice: String,
+    /// The technique of the advice; null if no technique applies.
+    #[serde(default)]
+    pub technique: Option<String>,
+}
+
+/// The rate of a task's work, against a ceiling. It counts all bytes or operations of the task; the bound counts the least
+/// that any correct kernel must do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedAchieved {
+    /// The rate in words.
+    pub rate: String,
+    /// The rate divided by the ceiling.
+    pub fraction: f64,
+    /// The ceiling in words.
+    pub ceiling: String,
 }
 
 /// A bound with its basis.
@@ -251,6 +269,21 @@ impl From<&WorkloadTiming> for ReportedWorkloadTiming {
             }),
             standing: timing.standing.as_ref().map(Into::into),
             baselines: timing.baselines.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl ReportedTiming {
+    /// The summary of the samples, or of the modelled band.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let pair = |[low, high]: [f64; 2]| (Seconds(low), Seconds(high));
+        Summary {
+            median: Seconds(self.median_seconds),
+            interval: pair(self.interval_seconds),
+            quartiles: pair(self.quartiles_seconds),
+            minimum: Seconds(self.minimum_seconds),
+            samples: self.samples,
         }
     }
 }
@@ -363,6 +396,11 @@ impl From<&WorkloadStanding> for ReportedStanding {
         Self {
             line: of.line.clone(),
             bound: of.bound.as_ref().map(Into::into),
+            achieved: of.achieved.as_ref().map(|achieved| ReportedAchieved {
+                rate: achieved.rate(),
+                fraction: achieved.fraction().0,
+                ceiling: achieved.ceiling(),
+            }),
             fraction: fraction.map(|fraction| fraction.middle.0),
             fraction_interval: fraction.map(fraction_interval),
             physical: compared(|standing| &standing.physical),
@@ -371,6 +409,7 @@ impl From<&WorkloadStanding> for ReportedStanding {
             limited_by: of.limiter.words(),
             limiter_evidence: of.limiter.evidence.clone(),
             advice: of.advice.sentence(),
+            technique: of.advice.first().map(|first| first.technique.title.clone()),
         }
     }
 }

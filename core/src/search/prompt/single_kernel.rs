@@ -1,6 +1,6 @@
 //! State of a search with a single kernel, for one question to a model outside a search.
 
-use crate::history::record::definition_hash;
+use crate::history::definition_hash::definition_hash;
 use crate::project::{Kernel, Project, Purpose};
 use crate::search::entry::{Entry, Header, Proposal, SCHEMA};
 use crate::search::roles::Roles;
