@@ -12,7 +12,7 @@ use lightbench_picture::Painter;
 
 use crate::theme::{self, ThemeName};
 
-pub(crate) use snapshot::snapshot;
+pub(crate) use snapshot::{elements, snapshot};
 
 #[derive(Default)]
 struct OnProcessor(Painter);

@@ -33,7 +33,7 @@ pub struct Import {
     #[arg(value_name = "PROJECT", conflicts_with = "into")]
     pub project: Option<PathBuf>,
 
-    /// For a task: the new folder, which must not exist [default: the task's name, in this folder].
+    /// For a task: the new folder, which must be missing or empty [default: the task's name, in this folder].
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
 

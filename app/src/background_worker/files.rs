@@ -1,18 +1,22 @@
 //! Reads and writes files: projects, texts, the journal of unsaved texts, settings and layouts.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lightbench_core::figure::Figure;
-use lightbench_core::project::Project;
+use lightbench_core::project::read::read_project_file;
+use lightbench_core::project::{Problem, Project, ProjectError};
 use tempfile::NamedTempFile;
 
 use super::TaskRunner;
 use crate::theme::ThemeName;
 use crate::widgets::figure::png;
-use crate::workbench::background_task::TaskResult;
+use crate::workbench::background_task::{FolderContent, TaskResult};
+use crate::workbench::broken_project::BrokenTexts;
+use crate::workbench::last_session::LastSession;
 use crate::workbench::notices::NoticeLevel;
 use crate::workbench::settings::Settings;
 
@@ -22,14 +26,30 @@ type Entry = (PathBuf, PathBuf, String);
 /// A dialog that returns sooner was never shown: on a desktop without a portal, none opens.
 const QUICKER_THAN_ANYBODY: Duration = Duration::from_millis(250);
 
-/// A folder is not a project.
-struct NoProject;
+/// Why a folder is not opened as a project.
+enum Unreadable {
+    NoProject,
+    /// Its texts are open instead.
+    Broken,
+}
+
+/// The file that makes a folder a project.
+const MANIFEST: &str = "project.ron";
+
+/// The texts of a project with problems: `project.ron` and the files that the problems are in.
+fn broken(root: &Path, problems: Vec<Problem>) -> BrokenTexts {
+    let named = problems.iter().map(|problem| problem.file.clone());
+    let files = named.chain([PathBuf::from(MANIFEST)]);
+    let text = |file: PathBuf| Some((file.clone(), read_project_file(root, &file).ok()?));
+    BrokenTexts { texts: files.filter_map(text).collect(), root: root.to_owned(), problems }
+}
 
 impl TaskRunner {
     pub(super) fn open(&mut self, folder: &Path) {
         // The canonical path, so that one folder has one name.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        if self.read(&folder).is_err() {
+        let read = self.read(&folder);
+        if matches!(read, Err(Unreadable::NoProject)) {
             return;
         }
         if let Err(error) = self.watch.begin(&folder, &self.results) {
@@ -37,6 +57,10 @@ impl TaskRunner {
                 "the project's files cannot be watched, so changes by other programs will not be noticed: {error}"
             );
             self.results.notice(NoticeLevel::Warning, text);
+        }
+        if read.is_err() {
+            self.read_journal(&folder);
+            return;
         }
         self.list_searches(&folder);
         self.read_history(&folder, None);
@@ -49,15 +73,41 @@ impl TaskRunner {
     }
 
     /// Reads a project and its lesson.
-    fn read(&self, folder: &Path) -> Result<(), NoProject> {
-        let read = Project::load(folder);
-        let lesson = read.as_ref().ok().and_then(|project| self.lesson(project));
-        let result = if read.is_ok() { Ok(()) } else { Err(NoProject) };
-        self.results.send(TaskResult::Project(folder.to_owned(), Box::new(read)));
+    fn read(&self, folder: &Path) -> Result<(), Unreadable> {
+        let project = match Project::load(folder) {
+            Ok(project) => project,
+            Err(ProjectError::Missing { file }) if file.ends_with(MANIFEST) => {
+                let is_empty =
+                    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+                let content = if is_empty { FolderContent::Empty } else { FolderContent::Files };
+                self.results.send(TaskResult::NoProject(folder.to_owned(), content));
+                return Err(Unreadable::NoProject);
+            }
+            Err(ProjectError::Problems { problems }) => {
+                self.results.send(TaskResult::Broken(Box::new(broken(folder, problems))));
+                return Err(Unreadable::Broken);
+            }
+            Err(error) => {
+                self.results.send(TaskResult::Project(folder.to_owned(), Box::new(Err(error))));
+                return Err(Unreadable::NoProject);
+            }
+        };
+        let lesson = self.lesson(&project);
+        self.results.send(TaskResult::Project(folder.to_owned(), Box::new(Ok(project))));
         if let Some(lesson) = lesson {
             self.results.send(TaskResult::Lesson(folder.to_owned(), Box::new(lesson)));
         }
-        result
+        Ok(())
+    }
+
+    pub(super) fn check_texts(&self, folder: PathBuf, texts: &BTreeMap<PathBuf, String>) {
+        let problems = match Project::load_with(&folder, texts) {
+            Ok(_) => Vec::new(),
+            Err(ProjectError::Problems { problems }) => problems,
+            // The disk is unreadable now, which saving reports.
+            Err(_) => return,
+        };
+        self.results.send(TaskResult::TextsChecked(folder, problems));
     }
 
     pub(super) fn save(&self, folder: &Path, file: PathBuf, text: String) {
@@ -129,6 +179,10 @@ impl TaskRunner {
         self.keep(LAYOUTS, Ok(text.to_owned()));
     }
 
+    pub(super) fn keep_session(&self, session: &LastSession) {
+        self.keep(SESSION, session.to_ron().map_err(io::Error::other));
+    }
+
     fn keep(&self, name: &str, text: io::Result<String>) {
         let Some(state) = &self.session.state else { return };
         let written = text.and_then(|text| write_whole(&state.join(name), text.as_bytes()));
@@ -147,6 +201,16 @@ impl TaskRunner {
                 // Too fast for a user: no dialog was shown.
                 None if asked.elapsed() < QUICKER_THAN_ANYBODY => said.send(TaskResult::NoDialog),
                 None => {}
+            }
+        });
+    }
+
+    pub(super) fn ask_for_source(&self) {
+        let said = self.results.clone();
+        self.with_person(move || {
+            let dialog = rfd::FileDialog::new().set_title("Select a kernel or a task");
+            if let Some(path) = dialog.pick_file() {
+                said.send(TaskResult::SourceFile(path));
             }
         });
     }
@@ -190,6 +254,9 @@ pub(crate) const SETTINGS: &str = "settings.ron";
 
 /// The layouts file in the state folder.
 pub(crate) const LAYOUTS: &str = "layouts.ron";
+
+/// The file of the last session in the state folder.
+pub(crate) const SESSION: &str = "session.ron";
 
 /// Replaces a file atomically; follows links and keeps the permissions.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {

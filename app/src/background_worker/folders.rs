@@ -33,7 +33,7 @@ impl TaskRunner {
     }
 
     /// The path for typed text; a leading `~` is the user's home folder.
-    fn meant(&self, typed: &str) -> PathBuf {
+    pub(super) fn meant(&self, typed: &str) -> PathBuf {
         let home = self.session.host.home.as_deref();
         match (typed.strip_prefix('~'), home) {
             (Some(""), Some(home)) => home.to_owned(),

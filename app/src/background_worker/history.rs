@@ -1,18 +1,23 @@
 //! The run history: reads runs when a project opens and appends new ones.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use lightbench_core::history::label::Label;
+use lightbench_core::history::text::TextHash;
 use lightbench_core::history::{
     HistoryError, OpenedHistory, Provenance, RunNumber, Store, StoredRun,
 };
+use lightbench_core::report::evidence::RunEvidence;
+use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::TaskRunner;
 use crate::commands::history::{existing, read};
 use crate::commands::run::record::{AppendedRun, HistoryMode, Recorder, RunScope};
-use crate::workbench::background_task::{HistoryPart, Recording, TaskResult};
+use crate::workbench::background_task::{HistoryPart, Recording, RunComparisons, TaskResult};
 use crate::workbench::notices::NoticeLevel;
+use crate::workbench::run_details::{ModeSamples, ReadRun, RunDetails};
 
 /// Runs per part: between parts the window draws and other tasks run.
 const AT_ONCE: usize = 500;
@@ -95,17 +100,15 @@ impl TaskRunner {
             let line = |timing: WorkloadTiming| Some((timing.workload, timing.standing?.line));
             told.timings.into_iter().filter_map(line).collect()
         });
+        let compared =
+            RunComparisons { times: before.by_workload(&record), lines: lines.unwrap_or_default() };
         let provenance = match self.session.state {
             Some(_) => Provenance::Own,
             None => Provenance::Recorded,
         };
         let stored = StoredRun { number, provenance, label: None, record };
         let folder = project.root.clone();
-        self.results.send(TaskResult::Recorded(
-            folder,
-            Box::new(stored),
-            lines.unwrap_or_default(),
-        ));
+        self.results.send(TaskResult::Recorded(folder, Box::new(stored), compared));
     }
 
     pub(super) fn label(&self, folder: &Path, number: RunNumber, label: Option<Label>) {
@@ -122,22 +125,42 @@ impl TaskRunner {
     }
 
     pub(super) fn read_run(&self, folder: &Path, number: RunNumber) {
-        let found = || -> Result<Option<(StoredRun, Option<String>)>, HistoryError> {
+        let found = || -> Result<Option<ReadRun>, HistoryError> {
             let Some(OpenedHistory { store, .. }) = existing(&self.session, folder)? else {
                 return Ok(None);
             };
             let Some(run) = store.run(number)? else { return Ok(None) };
-            let source = match run.record.sources.first() {
-                Some(source) => store.text(&source.text)?,
-                None => None,
+            let text = |hash: Option<TextHash>| match hash {
+                Some(hash) => store.text(&hash),
+                None => Ok(None),
             };
+            let source = text(run.record.sources.first().map(|source| source.text))?;
             let source = source.and_then(|bytes| String::from_utf8(bytes).ok());
-            Ok(Some((run, source)))
+            let evidence = match text(run.record.evidence)? {
+                // Evidence of another version is like evidence that was not recorded.
+                Some(bytes) => RunEvidence::from_compressed(&bytes).ok(),
+                None => RunEvidence::from_failed(&run.record),
+            };
+            let mut samples = Vec::new();
+            for timing in run.record.timings() {
+                let (Some(mode), Some(bytes)) = (timing.mode.known(), text(timing.samples)?) else {
+                    continue;
+                };
+                let Ok(rounds) = serde_json::from_slice::<Vec<Vec<Seconds>>>(&bytes) else {
+                    continue;
+                };
+                let seconds = rounds.into_iter().flatten().collect();
+                samples.push(ModeSamples { workload: timing.workload.to_string(), mode, seconds });
+            }
+            let before = store.comparison_runs(&run.record, Some(number))?;
+            let (comparisons, provenance) = (before.by_workload(&run.record), run.provenance);
+            let details = evidence.map(|evidence| {
+                Arc::new(RunDetails { evidence, samples, comparisons, provenance })
+            });
+            Ok(Some(ReadRun { run: Arc::new(run), source: source.map(Into::into), details }))
         };
         match found() {
-            Ok(Some((run, source))) => {
-                self.results.send(TaskResult::Run(folder.to_owned(), Box::new(run), source));
-            }
+            Ok(Some(read)) => self.results.send(TaskResult::Run(folder.to_owned(), read)),
             Ok(None) => {
                 self.results.notice(NoticeLevel::Warning, format!("there is no run #{number}"));
             }

@@ -16,6 +16,7 @@ mod history;
 mod lessons;
 mod machine;
 mod machine_code;
+mod new_project;
 mod searches;
 #[cfg(test)]
 mod tests;
@@ -167,7 +168,11 @@ impl TaskRunner {
             BackgroundTask::DeleteJournal(folder, file) => self.forget_journal(&folder, &file),
             BackgroundTask::SaveSettings(settings) => self.keep_settings(&settings),
             BackgroundTask::SaveLayouts(text) => self.keep_layouts(&text),
+            BackgroundTask::SaveSession(session) => self.keep_session(&session),
             BackgroundTask::ShowFolderDialog => self.ask_for_folder(),
+            BackgroundTask::ShowSourceDialog => self.ask_for_source(),
+            BackgroundTask::CheckTexts(folder, texts) => self.check_texts(folder, &texts),
+            BackgroundTask::CreateProject(plan) => self.create_project(&plan),
             BackgroundTask::ListFolders(folder) => self.list_folders(folder),
             BackgroundTask::OpenPath(typed) => self.open_typed(typed),
             BackgroundTask::Export { name, bytes } => self.export(name, bytes),

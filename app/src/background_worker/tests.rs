@@ -10,8 +10,9 @@ use lightbench_core::toolchain::HostEnvironment;
 use super::WorkerHandle;
 use crate::session::Session;
 use crate::workbench::background_task::{
-    BackgroundTask, BackgroundWorker as _, HistoryPart, TaskResult,
+    BackgroundTask, BackgroundWorker as _, FolderContent, HistoryPart, TaskResult,
 };
+use crate::workbench::new_project::{ProjectPlan, ProjectSource};
 use crate::workbench::search::JournalOrigin;
 use crate::workbench::settings::Settings;
 
@@ -282,4 +283,80 @@ fn paths_that_are_typed_are_listed_opened_or_answered() {
     assert_eq!(open(format!("{above}project/kernels/naive.cu")).as_ref(), Ok(&root));
     assert!(open(above.clone()).unwrap_err().contains("is not a project"));
     assert!(open(format!("{above}none")).unwrap_err().contains("does not exist"));
+}
+
+#[test]
+fn a_project_is_created_from_a_kernel_pasted_source_and_a_task() {
+    const KERNEL: &str = "__global__ void twice(const float* x, float* y, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = 2.0f * x[i];\n}\n";
+    let bench = Fixture::new();
+    let base = bench.folder.path();
+    let kernel = base.join("twice.cu");
+    fs::write(&kernel, KERNEL).unwrap();
+    fs::create_dir(base.join("empty")).unwrap();
+    let task = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/import/residual_norm_h96.json");
+    let check = |source, path: &Path, pasted: &str, name: &str, expected: Result<&str, &str>| {
+        let plan = ProjectPlan {
+            source,
+            path: path.display().to_string(),
+            pasted: pasted.to_owned(),
+            folder: base.join(name).display().to_string(),
+            ..ProjectPlan::default()
+        };
+        bench.desk.submit(BackgroundTask::CreateProject(plan));
+        let created = bench.until(|finding| {
+            if let TaskResult::ProjectCreated(created) = finding { Some(created) } else { None }
+        });
+        match (created, expected) {
+            (Ok(created), Ok(part)) => {
+                assert!(created.report.contains(part), "{}", created.report);
+                let project = lightbench_core::project::Project::load(&created.folder).unwrap();
+                assert_eq!(project.guesses().is_empty(), source == ProjectSource::Example);
+            }
+            (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+            (created, expected) => panic!("{created:?}, expected {expected:?}"),
+        }
+    };
+    let none = Path::new("");
+    check(ProjectSource::Path, &kernel, "", "one", Ok("guesses"));
+    check(ProjectSource::Path, &kernel, "", "empty", Ok("reference.cu"));
+    check(ProjectSource::Path, &kernel, "", "one", Err("is not empty"));
+    check(ProjectSource::Path, &base.join("gone.cu"), "", "two", Err("gone.cu"));
+    check(ProjectSource::Path, &task, "", "three", Ok("carried over"));
+    check(ProjectSource::Pasted, none, KERNEL, "four", Ok("guesses"));
+    check(ProjectSource::Pasted, none, "int main() {}", "five", Err("the pasted source"));
+    check(ProjectSource::Example, none, "", "six", Ok("wrote"));
+}
+
+#[test]
+fn a_folder_without_a_readable_project_is_answered() {
+    let bench = Fixture::new();
+    let answer = |folder: &Path| {
+        bench.desk.submit(BackgroundTask::Open(folder.to_owned()));
+        bench.until(|finding| {
+            if let TaskResult::NoProject(_, content) = finding {
+                return Some(Ok(content));
+            }
+            if let TaskResult::Broken(broken) = finding { Some(Err(broken)) } else { None }
+        })
+    };
+    let empty = bench.folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    assert_eq!(answer(&empty).ok(), Some(FolderContent::Empty));
+    fs::write(empty.join("kernel.cu"), "").unwrap();
+    assert_eq!(answer(&empty).ok(), Some(FolderContent::Files));
+    let manifest = bench.project().join("project.ron");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace("axes: [", "axes: [[")).unwrap();
+    let broken = answer(&bench.project()).unwrap_err();
+    assert_eq!(broken.problems[0].file, Path::new("project.ron"));
+    let file = PathBuf::from("project.ron");
+    assert!(broken.texts[&file].contains("axes: [["));
+    for (typed, problems) in [(text.as_str(), 0), ("(", 1)] {
+        let texts = [(file.clone(), typed.to_owned())].into();
+        bench.desk.submit(BackgroundTask::CheckTexts(bench.project(), texts));
+        let found = bench.until(|finding| {
+            if let TaskResult::TextsChecked(_, found) = finding { Some(found) } else { None }
+        });
+        assert_eq!(found.len(), problems, "{found:?}");
+    }
 }

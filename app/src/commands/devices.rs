@@ -51,7 +51,7 @@ fn all(json: bool) -> Result<String, SheetError> {
             sheet.title.clone(),
             sheet.architecture(),
             sheet.sms.to_string(),
-            sheet.dram.to_string(),
+            sheet.memory_size().unwrap_or_else(|| sheet.dram.to_string()),
             sheet.dram_bandwidth.to_string(),
             sheet.l2.to_string(),
             peak(sheet, Pipe::Fp32),

@@ -69,7 +69,7 @@ fn as_json(written: &Written) -> String {
     }))
 }
 
-fn as_text(written: &Written) -> String {
+pub(crate) fn as_text(written: &Written) -> String {
     let report = &written.report;
     let folder = written.folder.display().to_string();
     let folder = visible(&folder);

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use lightbench_core::compile::facts::device_facts;
 use lightbench_core::device::DeviceSheet;
+use lightbench_core::history::definition_hash::definition_hash;
 use lightbench_core::history::query::{Filter, Order};
-use lightbench_core::history::record::{Outcome as Recorded, RunRecord, definition_hash};
+use lightbench_core::history::record::{Outcome as Recorded, RunRecord};
 use lightbench_core::history::timing::{Clock, Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, Provenance, StoredRun};
 use lightbench_core::launcher::LauncherRequest;

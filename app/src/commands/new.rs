@@ -30,7 +30,7 @@ pub fn run(arguments: &New) -> Outcome {
     }
 }
 
-fn from_kernel(arguments: &New, source: &Path) -> Result<Written, String> {
+pub(crate) fn from_kernel(arguments: &New, source: &Path) -> Result<Written, String> {
     let shown = source.display().to_string();
     let text = read(source).map_err(|error| format!("cannot read {shown}: {error}"))?;
     let name = source.file_name().map_or_else(String::new, |name| name.display().to_string());
@@ -83,7 +83,7 @@ fn placed(source: &str, error: &ScaffoldError) -> String {
     }
 }
 
-fn report(written: &Written) -> String {
+pub(crate) fn report(written: &Written) -> String {
     let folder = written.folder.display().to_string();
     let mut text = format!("wrote {}\n", visible(&folder));
     for file in &written.plan.files {

@@ -1,10 +1,7 @@
 //! Panel of counters with explanations: of the hardware, if profiled, and of the virtual GPU.
 
 use egui::{Grid, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, vec2};
-use lightbench_core::history::RunNumber;
-use lightbench_core::history::numbers::{CountedLocation, RecordedCounts};
 use lightbench_core::speed_of_light::performance_data::{CounterLocation, Profile};
-use lightbench_core::verify::verdict::WorkloadTiming;
 use lightbench_core::virtual_gpu::cost::{Metric, metrics};
 
 use super::{hardware, pinned_column, placeholder};
@@ -12,30 +9,11 @@ use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::matrix::place;
-use crate::workbench::pinned::recorded;
 
 /// View state of the panel.
 #[derive(Debug, Default)]
 pub(super) struct CountersView {
     filter: String,
-}
-
-/// The virtual GPU's counters of the shown run.
-enum CounterSource<'a> {
-    /// From a verdict of this window: all counters.
-    Newest(&'a WorkloadTiming, &'a Profile),
-    /// From the history: the stored counters.
-    Recorded(RunNumber, &'a RecordedCounts),
-}
-
-fn counter_source(bench: &Workbench) -> Option<CounterSource<'_>> {
-    let Some(evaluated) = bench.shown_verdict() else {
-        let (run, numbers) = bench.recorded_numbers()?;
-        return Some(CounterSource::Recorded(run.number, numbers.counted.as_ref()?));
-    };
-    let timing = bench.summary_timing(&evaluated.run.verdict.as_ref().ok()?.timings)?;
-    Some(CounterSource::Newest(timing, timing.profile.as_ref().ok()?))
 }
 
 pub(super) fn show(
@@ -44,8 +22,9 @@ pub(super) fn show(
     view: &mut CountersView,
     commands: &mut Vec<Command>,
 ) {
-    let told = counter_source(bench);
-    if told.is_none() && !hardware::is_known(bench) {
+    let counted =
+        bench.shown_counters().and_then(|(workload, counters)| Some((workload, counters.ok()?)));
+    if counted.is_none() && !hardware::is_known(bench) {
         placeholder::absent(ui, &bench.without_counts());
         ui.add_space(2.0 * GAP);
         ui.vertical_centered(|ui| hardware::ask(ui, commands));
@@ -64,51 +43,25 @@ pub(super) fn show(
             hardware::show(ui, bench, &filter, commands);
             ui.add_space(3.0 * GAP);
         }
-        if let Some(told) = told {
-            modelled(ui, bench, &told, &filter);
+        if let Some(counted) = counted {
+            modelled(ui, bench, counted, &filter);
         }
     });
 }
 
-impl CounterSource<'_> {
-    fn place(&self) -> CountedLocation {
-        match self {
-            Self::Newest(_, profile) => CountedLocation::from_source(&profile.at),
-            Self::Recorded(_, counts) => counts.at.clone(),
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            Self::Newest(timing, profile) => match &profile.at {
-                CounterLocation::SameWorkload => format!("counted on {}", timing.workload),
-                CounterLocation::Extrapolated(beside) => beside.sentence(),
-            },
-            Self::Recorded(number, counts) => {
-                format!("recorded counters of run #{number}, counted {}", place(&counts.at))
-            }
-        }
-    }
-
-    fn value(&self, metric: &Metric) -> Option<f64> {
-        match self {
-            Self::Newest(_, profile) => (metric.value)(&profile.counted.total),
-            Self::Recorded(_, counts) => recorded(counts, metric),
-        }
-    }
-}
-
 /// The virtual GPU's counters, with differences to the pinned run.
-fn modelled(ui: &mut Ui, bench: &Workbench, told: &CounterSource<'_>, filter: &str) {
+fn modelled(ui: &mut Ui, bench: &Workbench, (workload, profile): (&str, &Profile), filter: &str) {
     let tokens = theme::tokens(ui);
     ui.horizontal_wrapped(|ui| {
         Icon::Ring.show(ui, tokens.origin.modelled.0);
         ui.label(RichText::new("Virtual GPU").family(egui::FontFamily::Name(theme::STRONG.into())));
-        ui.weak(told.words());
+        ui.weak(match &profile.at {
+            CounterLocation::SameWorkload => format!("counted on {workload}"),
+            CounterLocation::Extrapolated(beside) => beside.sentence(),
+        });
     });
     ui.add_space(GAP);
-    let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
-    let (pinned, at) = (bench.comparison_base(), told.place());
+    let pinned = bench.comparison_base();
     let grid = Grid::new("counters").num_columns(4).striped(true).spacing(vec2(5.0 * GAP, 2.0));
     grid.show(ui, |ui| {
         if let Some(pinned) = pinned {
@@ -119,7 +72,7 @@ fn modelled(ui: &mut Ui, bench: &Workbench, told: &CounterSource<'_>, filter: &s
             ui.end_row();
         }
         for metric in metrics().filter(|metric| metric.name.contains(filter)) {
-            let Some(value) = told.value(metric) else { continue };
+            let Some(value) = (metric.value)(&profile.counted.total) else { continue };
             let name = ui.monospace(metric.name);
             name.on_hover_ui(|ui| card(ui, metric));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -127,7 +80,7 @@ fn modelled(ui: &mut Ui, bench: &Workbench, told: &CounterSource<'_>, filter: &s
             });
             ui.weak(if metric.unit == "1" { "" } else { metric.unit });
             if let Some(pinned) = pinned {
-                let beside = pinned.beside(workload, metric, (value, &at));
+                let beside = pinned.beside(workload, metric, (value, &profile.at));
                 pinned_column::cell(
                     ui,
                     (metric.name, pinned),

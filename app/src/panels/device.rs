@@ -2,6 +2,10 @@
 
 use egui::{Grid, RichText, ScrollArea, Ui, vec2};
 
+use lightbench_core::measure::energy::Joules;
+use lightbench_core::report::document::timing::ReportedEnergy;
+use lightbench_core::units::Watts;
+
 use super::{measurements, placeholder};
 use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
@@ -35,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
             line("compute capability", Some(sheet.capability.compute_capability.to_string()));
             line("multiprocessors", sheet.sms.get().map(|value| value.to_string()));
             line("boost clock", sheet.boost_clock.get().map(|value| value.to_string()));
-            line("memory", sheet.dram.get().map(|value| value.to_string()));
+            line("memory", sheet.memory_size());
             line("memory rate", sheet.dram_bandwidth.get().map(|value| value.to_string()));
             line("L2 cache", sheet.l2.get().map(|value| value.to_string()));
             line("board power", sheet.power_limit.get().map(|value| value.to_string()));
@@ -66,10 +70,11 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench) {
     let Some(measured) = bench.measurements() else { return };
     let mut lines: Vec<(&str, String)> =
         measured.conditions.iter().flat_map(measurements::device_state).collect();
-    if let Some(Ok(energy)) = &measured.energy {
-        lines.push(("energy of an execution", energy.each.to_string()));
-        lines.push(("power while it repeats", energy.power.to_string()));
-        lines.push(("power when idle", energy.idle.to_string()));
+    if let Some(ReportedEnergy::Measured { joules, power_watts, idle_watts, .. }) = &measured.energy
+    {
+        lines.push(("energy of an execution", Joules(*joules).to_string()));
+        lines.push(("power while it repeats", Watts(*power_watts).to_string()));
+        lines.push(("power when idle", Watts(*idle_watts).to_string()));
     }
     let tokens = theme::tokens(ui);
     if let Some(what) = measured.unrecorded {

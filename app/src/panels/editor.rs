@@ -102,9 +102,9 @@ pub(super) fn show(
     now: Duration,
     commands: &mut Vec<Command>,
 ) {
-    let folder = bench.opened.as_ref().map(|opened| &opened.project.root);
-    if view.folder.as_ref() != folder {
-        view.folder = folder.cloned();
+    let folder = bench.root();
+    if view.folder.as_deref() != folder {
+        view.folder = folder.map(Path::to_owned);
         view.editors.clear();
     }
     tabs(ui, bench, view, commands);

@@ -8,13 +8,11 @@ use lightbench_core::figure::{
 };
 use lightbench_core::history::RunNumber;
 use lightbench_core::lesson::recorded::RecordedKind;
-use lightbench_core::measure::timing::Basis as TimingBasis;
-use lightbench_core::measure::{Clock, Mode};
+use lightbench_core::measure::Mode;
 use lightbench_core::project::Workload;
 use lightbench_core::speed_of_light::bound::{CacheState, NoBound, PhysicalBound};
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings};
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
-use lightbench_core::speed_of_light::performance_data::CounterLocation;
 use lightbench_core::units::Seconds;
 
 use super::roofline::{RooflineAction, RooflineModel, RooflineRun, RooflineView};
@@ -88,7 +86,10 @@ impl FiguresView {
             let work = MinimalWork::new(&opened.project.definition, workload);
             let calibration = device.calibration.as_deref();
             let basis = if calibration.is_some() { Basis::Measured } else { Basis::Sheet };
-            let ceilings = Ceilings::new(device.sheet, calibration, basis);
+            let mut ceilings = Ceilings::new(device.sheet, calibration, basis);
+            if device.name.local.is_virtual() {
+                ceilings = ceilings.on_virtual_device();
+            }
             let bound = PhysicalBound::new(&work, &ceilings, CacheState::Cold);
             let mut runs = lesson_runs(bench, &work);
             runs.extend(marks(bench, &opened.workload, &made_of.1));
@@ -246,13 +247,13 @@ fn without_bound(bench: &Workbench, view: &mut FiguresView) -> Absence {
 /// The fraction of the bound of the shown run, and the utilisation of units.
 fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&RunRow>) -> Vec<BusyUnit> {
     let Some(opened) = &bench.opened else { return Vec::new() };
-    let Some((row, time)) = shown(bench, opened) else { return Vec::new() };
+    let Some((_, time)) = shown(bench, opened) else { return Vec::new() };
     let other = pinned.and_then(|pinned| pinned.time(&time.workload));
     let share = time.share.zip(time.bound).map(|(share, bound)| {
         let pinned = other.and_then(|other| Some(other.share?.middle));
         share_of_bound(&share, (bound, time.median), pinned, origin(time.source))
     });
-    let units = busy_units(bench, view, (row, time), other);
+    let units = busy_units(bench, view, time, other);
     share.into_iter().chain(units).collect()
 }
 
@@ -260,18 +261,14 @@ fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&RunRow>) -> 
 fn busy_units(
     bench: &Workbench,
     view: &mut FiguresView,
-    (row, time): (&RunRow, &RowTime),
+    time: &RowTime,
     pinned: Option<&RowTime>,
 ) -> Vec<BusyUnit> {
-    let evaluated =
-        bench.evaluations.kernel(&row.kernel).and_then(|known| known.evaluated.as_ref());
-    let newest = evaluated.filter(|evaluated| evaluated.number == Some(row.number));
-    let timings =
-        newest.and_then(|newest| newest.run.verdict.as_ref().ok()).map(|passed| &passed.timings);
-    let counted = timings.and_then(|timings| bench.summary_timing(timings)?.profile.as_ref().ok());
-    let counted = counted.filter(|profile| profile.at == CounterLocation::SameWorkload);
-    if let Some(profile) = counted.filter(|profile| !profile.units.is_empty() && pinned.is_none()) {
-        return units_of_counts(&profile.units, time.median);
+    let workload = &*time.workload;
+    let own = bench.shown_details().and_then(|details| details.units(workload));
+    let other = bench.comparison_base().and_then(|base| base.details()?.units(workload));
+    if let Some(units) = own {
+        return units_of_counts((units, time.median), other.zip(pinned.map(|time| time.median)));
     }
     let other = pinned.map(|time| time.median);
     let bound = view.task(bench).and_then(|task| task.bound.as_ref().ok());
@@ -314,24 +311,23 @@ fn without_samples(bench: &Workbench) -> Absence {
     }
 }
 
-/// The samples of the latest verdict on the current kernel, if it is shown; with a cold cache if the selected condition
-/// has none.
+/// The samples of the shown run, if it has any; with a cold cache if the selected condition has none.
 fn sampled(bench: &Workbench, mode: Mode) -> Option<SampledRun> {
-    let evaluated = bench.shown_verdict()?;
-    let told = bench.summary_timing(&evaluated.run.verdict.as_ref().ok()?.timings)?;
-    let under = |mode: Mode| told.timings.iter().find(move |timing| timing.mode == mode);
-    let timing = under(mode).or_else(|| under(Mode::Cold))?;
-    let TimingBasis::Samples { rounds, .. } = &timing.basis else { return None };
-    let number = evaluated.number.unwrap_or(RunNumber(0));
+    let (details, timed) = (bench.shown_details()?, bench.shown_times()?);
+    let samples = details
+        .samples(&timed.workload, mode)
+        .or_else(|| details.samples(&timed.workload, Mode::Cold))?;
+    let timing = timed.timings.iter().find(|timing| timing.mode == samples.mode)?;
+    let (number, kernel) = match bench.shown_verdict() {
+        Some(evaluated) => (evaluated.number.unwrap_or(RunNumber(0)), &*evaluated.kernel.name),
+        None => bench.shown_run().map(|row| (row.number, &*row.kernel))?,
+    };
     Some(SampledRun {
         run: number.0,
-        name: format!("#{number} {}, {}", evaluated.kernel.name, timing.mode.word()),
-        summary: timing.summary,
-        samples: rounds.iter().flatten().copied().collect(),
-        origin: match timing.clock {
-            Clock::Events { .. } | Clock::Cupti { .. } => Origin::Measured,
-            Clock::Modelled => Origin::Modelled,
-        },
+        name: format!("#{number} {kernel}, {}", samples.mode.word()),
+        summary: timing.summary(),
+        samples: samples.seconds.clone(),
+        origin: origin(TimeSource::new(&timing.clock, details.provenance)),
     })
 }
 

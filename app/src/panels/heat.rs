@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::{ComboBox, Ui, WidgetInfo};
-use lightbench_core::evaluate::Run;
 use lightbench_core::nsight::stalls::StalledLine;
 use lightbench_core::speed_of_light::performance_data::CounterLocation;
 use lightbench_core::virtual_gpu::cost::Counts;
@@ -13,6 +12,7 @@ use crate::widgets::code::marks;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::profiling::{Age, ProfiledRun};
+use crate::workbench::run_details::RunDetails;
 use crate::workbench::settings::Heat;
 
 /// The metric per line of a file.
@@ -29,7 +29,7 @@ pub(super) struct LineHeat {
 /// The source of the numbers.
 enum HeatSource {
     /// Counted by the virtual GPU in this run on the inputs of a workload.
-    Modelled(Arc<Run>, String),
+    Modelled(Arc<RunDetails>, String),
     /// Sampled by the profiler.
     Measured(Arc<ProfiledRun>),
 }
@@ -48,14 +48,13 @@ pub(super) fn from_workbench(bench: &Workbench) -> Option<LineHeat> {
             seen: HeatSource::Measured(Arc::clone(counted)),
         });
     }
-    let evaluated = bench.evaluations.kernel(&opened.kernel)?.evaluated.as_ref()?;
-    let told = bench.summary_timing(&evaluated.run.verdict.as_ref().ok()?.timings)?;
-    told.profile.as_ref().ok()?;
+    let (workload, _) = bench.shown_counters().filter(|_| bench.shows_present_source())?;
+    let details = bench.shown_details()?;
     Some(LineHeat {
-        file: evaluated.kernel.file.clone(),
-        verdict: Arc::as_ptr(&evaluated.run).addr(),
+        file: opened.project.kernel(&opened.kernel).ok()?.file.clone(),
+        verdict: Arc::as_ptr(details).addr(),
         which,
-        seen: HeatSource::Modelled(Arc::clone(&evaluated.run), told.workload.clone()),
+        seen: HeatSource::Modelled(Arc::clone(details), workload.to_owned()),
     })
 }
 
@@ -63,7 +62,7 @@ impl LineHeat {
     /// A mark per line, as a fraction of the highest value.
     pub(super) fn marks(&self) -> Vec<marks::Heat> {
         match &self.seen {
-            HeatSource::Modelled(run, workload) => self.counts(run, workload),
+            HeatSource::Modelled(details, workload) => self.counts(details, workload),
             HeatSource::Measured(counted) => self.samples(counted),
         }
     }
@@ -92,10 +91,8 @@ impl LineHeat {
         own.map(mark).collect()
     }
 
-    fn counts(&self, run: &Run, workload: &str) -> Vec<marks::Heat> {
-        let timings = run.verdict.as_ref().map(|passed| passed.timings.as_slice());
-        let told = timings.unwrap_or_default().iter().find(|timing| timing.workload == workload);
-        let Some(profile) = told.and_then(|told| told.profile.as_ref().ok()) else {
+    fn counts(&self, details: &RunDetails, workload: &str) -> Vec<marks::Heat> {
+        let Some(Ok(profile)) = details.evidence.counters.get(workload) else {
             return Vec::new();
         };
         let at = match &profile.at {

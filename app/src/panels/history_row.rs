@@ -5,6 +5,7 @@ use egui::{FontId, Rect, Response, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use jiff::Timestamp;
 
 use super::history::RowPlacement;
+use super::source_icon;
 use crate::theme::Tokens;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -169,11 +170,7 @@ fn mark(ui: &Ui, bench: &Workbench, row: &RunRow, tokens: &Tokens, place: Rect) 
 /// The icon of a time's source.
 pub(super) fn origin(ui: &Ui, tokens: &Tokens, source: TimeSource, at: egui::Pos2) {
     let place = Rect::from_center_size(at, vec2(10.0, 10.0));
-    let (icon, color) = match source {
-        TimeSource::Measured => (Icon::Dot, tokens.origin.measured.0),
-        TimeSource::Modelled => (Icon::Ring, tokens.origin.modelled.0),
-        TimeSource::Recorded => (Icon::Square, tokens.origin.recorded.0),
-    };
+    let (icon, color) = source_icon(tokens, source);
     icon.paint(ui.painter(), place, color);
 }
 

@@ -1,13 +1,15 @@
 //! Times under each condition, energy and device state, as text.
 
 use egui::{Grid, RichText, Ui, vec2};
-use lightbench_core::measure::{Conditions, Energy, EnergyError, Mode};
+use lightbench_core::measure::energy::Joules;
+use lightbench_core::measure::{Conditions, Mode};
+use lightbench_core::report::document::timing::ReportedEnergy;
+use lightbench_core::units::Watts;
 
-use super::sentence;
+use super::{sentence, source_icon};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::measurements::{Measurements, TimeOfMode};
-use crate::workbench::runs::TimeSource;
 
 /// Width of a time with its condition, in points.
 const WIDTH: f32 = 196.0;
@@ -35,20 +37,15 @@ fn new_row(ui: &mut Ui, number: usize, columns: usize) {
 }
 
 fn time_of_mode(ui: &mut Ui, tokens: &Tokens, time: &TimeOfMode, chosen: &mut Mode) {
-    let (icon, color) = match time.source {
-        TimeSource::Measured => (Icon::Dot, tokens.origin.measured.0),
-        TimeSource::Modelled => (Icon::Ring, tokens.origin.modelled.0),
-        TimeSource::Recorded => (Icon::Square, tokens.origin.recorded.0),
-    };
+    let (icon, color) = source_icon(tokens, time.source);
     icon.show(ui, color);
-    let about = time.interval.map(|(low, high)| match time.source {
-        TimeSource::Modelled => {
-            (format!(" ({low} to {high})"), "The expected band of measured times".to_owned())
+    let about = time.interval.map(|(low, high)| {
+        if time.is_modelled {
+            let meaning = "The expected band of measured times".to_owned();
+            return (format!(" ({low} to {high})"), meaning);
         }
-        TimeSource::Measured | TimeSource::Recorded => {
-            let half = (high.0 - low.0) / 2.0 / time.median.0 * 100.0;
-            (format!(" ± {half:.1} %"), format!("95 % confidence interval: {low} to {high}"))
-        }
+        let half = (high.0 - low.0) / 2.0 / time.median.0 * 100.0;
+        (format!(" ± {half:.1} %"), format!("95 % confidence interval: {low} to {high}"))
     });
     let (error, interval) = about.unwrap_or_default();
     let word = time.mode.map_or("not stated", Mode::word);
@@ -77,10 +74,11 @@ const fn meaning(mode: Mode) -> &'static str {
     }
 }
 
-fn energy_text(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, EnergyError>) {
+fn energy_text(ui: &mut Ui, tokens: &Tokens, energy: &ReportedEnergy) {
     match energy {
-        Ok(energy) => {
-            let Energy { each, interval: (low, high), power, idle, .. } = energy;
+        ReportedEnergy::Measured { joules, interval_joules, power_watts, idle_watts, .. } => {
+            let (each, [low, high]) = (Joules(*joules), interval_joules.map(Joules));
+            let (power, idle) = (Watts(*power_watts), Watts(*idle_watts));
             let about = format!(
                 "Per execution, above idle power: {low} to {high}. Power was {power} during the measurement and {idle} when idle"
             );
@@ -91,7 +89,7 @@ fn energy_text(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, EnergyError
             let value = RichText::new(each.to_string()).color(tokens.text.strong.0);
             ui.label(value).on_hover_text(about);
         }
-        Err(why) => {
+        ReportedEnergy::Withheld { withheld: why } => {
             Icon::Warning.show(ui, tokens.text.weak.0);
             ui.weak(format!("no energy: {why}"));
         }

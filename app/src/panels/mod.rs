@@ -41,10 +41,12 @@ use std::time::Duration;
 
 use egui::Ui;
 
+use crate::theme::Tokens;
+use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::panel::Panel;
-use crate::workbench::runs::RunRow;
+use crate::workbench::runs::{RunRow, TimeSource};
 
 /// View state of all panels.
 #[derive(Debug, Default)]
@@ -183,6 +185,15 @@ pub fn show(
         Panel::Variant => variant::show(ui, bench, &mut views.variant, commands),
         Panel::BestSoFar => best_so_far::show(ui, bench, &mut views.best_so_far, commands),
         Panel::Archive => archive::show(ui, bench, commands),
+    }
+}
+
+/// The mark of a time's source.
+pub(crate) const fn source_icon(tokens: &Tokens, source: TimeSource) -> (Icon, egui::Color32) {
+    match source {
+        TimeSource::Measured => (Icon::Dot, tokens.origin.measured.0),
+        TimeSource::Modelled => (Icon::Ring, tokens.origin.modelled.0),
+        TimeSource::Recorded => (Icon::Square, tokens.origin.recorded.0),
     }
 }
 

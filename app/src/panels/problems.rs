@@ -11,7 +11,9 @@ use crate::workbench::problem::{Problem, Severity};
 
 /// All problems: those of the project, then those of the current kernel.
 fn all(bench: &Workbench) -> Vec<Problem> {
-    let Some(opened) = &bench.opened else { return Vec::new() };
+    let Some(opened) = &bench.opened else {
+        return bench.broken.as_ref().map(|broken| broken.problems.clone()).unwrap_or_default();
+    };
     let mut problems = opened.problems.clone();
     if let Some(known) = bench.evaluations.kernel(&opened.kernel) {
         problems.extend(known.problems());

@@ -160,7 +160,7 @@ fn task(ui: &mut Ui, opened: &OpenProject, commands: &mut Vec<Command>) {
     let count =
         |purpose: Purpose| project.workloads.iter().filter(|each| each.purpose == purpose).count();
     ui.weak(format!(
-        "{} workloads for verification, {} timed, {} held out",
+        "Workloads: {} for verification, {} timed, {} held out",
         count(Purpose::Verify),
         count(Purpose::Measure),
         count(Purpose::HeldOut)

@@ -1,26 +1,23 @@
 //! Panel of the latest verdict with its evidence: the passed checks, or the failure and its location.
 
 use egui::{Color32, Grid, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
-use lightbench_core::tensors::compare::{ErrorMap, Mismatch, OutputError};
-use lightbench_core::verify::evidence;
-use lightbench_core::verify::not_judged::NotPassed;
-use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::{Checks, Failure, Passed, Wrong};
+use lightbench_core::report::document::RunOutcome;
+use lightbench_core::report::document::checks::ReportedChecks;
+use lightbench_core::report::document::failure::{
+    NotPassedReport, ReportedMismatch, ReportedOutput, WrongReport,
+};
+use lightbench_core::report::document::number::ReportedNumber;
+use lightbench_core::tensors::compare::ErrorMap;
 
 use super::{catches, placeholder};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::evaluations::Evaluated;
+use crate::workbench::problem;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
-    let evaluated = bench
-        .opened
-        .as_ref()
-        .and_then(|opened| bench.evaluations.kernel(&opened.kernel))
-        .and_then(|known| known.evaluated.as_ref());
-    let Some(evaluated) = evaluated else {
+    let Some(details) = bench.shown_details() else {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             if catches::is_known(bench) {
                 ui.weak("No verdict yet: save the kernel, or press F5");
@@ -36,14 +33,27 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     };
     let tokens = theme::tokens(ui);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        match &evaluated.run.verdict {
-            Ok(passed) => passed_checks(ui, &tokens, evaluated, passed),
-            Err(NotPassed::Failed(failure)) => {
-                failed(ui, &tokens, evaluated, failure, commands);
+        let evidence = &details.evidence;
+        let icon = match &evidence.outcome {
+            RunOutcome::Passed { .. } => (Icon::Check, tokens.status.good.0),
+            RunOutcome::NotPassed(reason) if reason.is_judged() => {
+                (Icon::Cross, tokens.status.bad.0)
             }
-            Err(NotPassed::NotJudged(reason)) => {
-                let text = sentence::not_judged(&evaluated.kernel.name, reason);
-                headline(ui, (Icon::Warning, tokens.status.warning.0), &text);
+            RunOutcome::NotPassed(_) => (Icon::Warning, tokens.status.warning.0),
+        };
+        if let (None, Some(row)) = (bench.shown_verdict(), bench.shown_run()) {
+            ui.weak(format!("Run #{} of the history", row.number));
+        }
+        headline(ui, icon, &evidence.sentence);
+        match &evidence.outcome {
+            RunOutcome::Passed { passed } => {
+                checks(ui, &tokens, &passed.checks, &evidence.permitted_findings);
+            }
+            RunOutcome::NotPassed(NotPassedReport::Wrong { wrong }) => {
+                wrongness(ui, &tokens, wrong);
+            }
+            RunOutcome::NotPassed(reason) => {
+                problems(ui, bench, reason, &evidence.sentence, commands);
             }
         }
         ui.add_space(3.0 * GAP);
@@ -60,7 +70,7 @@ fn no_verdict(ui: &mut Ui, bench: &Workbench) {
             placeholder::show(
                 ui,
                 &what,
-                "From the history; press F5 to evaluate again, with the evidence",
+                "Its evidence was not recorded; press F5 to evaluate again",
             );
         }
         None => placeholder::show(ui, "No verdict yet", "Save the kernel, or press F5"),
@@ -75,13 +85,7 @@ fn headline(ui: &mut Ui, (icon, color): (Icon, Color32), text: &str) {
     ui.add_space(GAP);
 }
 
-fn passed_checks(ui: &mut Ui, tokens: &Tokens, evaluated: &Evaluated, passed: &Passed) {
-    let text = sentence::verdict(&evaluated.kernel.name, &evaluated.run.verdict);
-    headline(ui, (Icon::Check, tokens.status.good.0), &text);
-    checks(ui, tokens, &passed.checks);
-}
-
-fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
+fn checks(ui: &mut Ui, tokens: &Tokens, checks: &ReportedChecks, permitted_findings: &[String]) {
     Grid::new("checks").num_columns(2).spacing(vec2(6.0 * GAP, GAP)).show(ui, |ui| {
         for run in &checks.workloads {
             ui.label(&run.workload);
@@ -96,7 +100,9 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
         ui.weak(format!("{} workloads", checks.held_out));
         ui.end_row();
         ui.label("largest error");
-        ui.weak(format!("{:.1} % of the tolerance", 100.0 * checks.worst_error));
+        let error = &checks.worst_error;
+        let percent = error.real().map(|error| format!("{:.1} % of the tolerance", 100.0 * error));
+        ui.weak(percent.unwrap_or_else(|| error.to_string()));
         ui.end_row();
         ui.label("bitwise reproducible");
         ui.weak(if checks.deterministic { "yes" } else { "no" });
@@ -126,35 +132,30 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
     for note in &checks.notes {
         ui.colored_label(tokens.status.warning.0, format!("Note: {note}"));
     }
-    for text in evidence::summarize(&checks.evidence) {
+    for text in permitted_findings {
         ui.colored_label(tokens.text.weak.0, format!("Not refused: {text}"));
     }
     ui.add_space(GAP);
-    let costs: Vec<String> = checks
-        .costs
-        .iter()
-        .map(|(step, took)| format!("{step} {:.2} s", took.as_secs_f64()))
-        .collect();
+    let costs: Vec<String> =
+        checks.costs.iter().map(|cost| format!("{} {:.2} s", cost.step, cost.seconds)).collect();
     ui.weak(costs.join(", "));
 }
 
-fn failed(
+/// The problems of a verdict that is not passed, each with a link to its location.
+fn problems(
     ui: &mut Ui,
-    tokens: &Tokens,
-    evaluated: &Evaluated,
-    failure: &Failure,
+    bench: &Workbench,
+    reason: &NotPassedReport,
+    sentence: &str,
     commands: &mut Vec<Command>,
 ) {
-    let text = sentence::describe_failure(&evaluated.kernel.name, failure);
-    headline(ui, (Icon::Cross, tokens.status.bad.0), &text);
-    if let Failure::Wrong(wrong) = failure {
-        wrongness(ui, tokens, wrong);
-        return;
-    }
-    let problems =
-        crate::workbench::problem::from_failure(failure, &evaluated.kernel, &evaluated.project);
-    for problem in problems {
+    let Some(opened) = &bench.opened else { return };
+    for problem in problem::from_verdict(reason, sentence, &opened.project) {
         let place = problem.place;
+        // The headline has the sentence of a verdict without a location.
+        if place.is_none() && problem.message == sentence {
+            continue;
+        }
         let at = place.as_ref().map(|place| format!("{}:{}  ", place.file.display(), place.line));
         let text = format!("{}{}", at.unwrap_or_default(), problem.message);
         let response = ui.add(egui::Label::new(text).wrap().sense(Sense::click()));
@@ -162,7 +163,7 @@ fn failed(
             commands.push(Command::GoTo(place.file, place.line, place.column));
         }
     }
-    if let Failure::Fault(fault) = failure
+    if let NotPassedReport::Fault { fault } = reason
         && !fault.printed.is_empty()
     {
         ui.add_space(GAP);
@@ -171,15 +172,15 @@ fn failed(
     }
 }
 
-fn wrongness(ui: &mut Ui, tokens: &Tokens, wrong: &Wrong) {
-    let Wrong::Seen { workload, step, outputs, details, .. } = wrong else {
+fn wrongness(ui: &mut Ui, tokens: &Tokens, wrong: &WrongReport) {
+    let WrongReport::Visible { workload, step, outputs, details, .. } = wrong else {
         ui.weak("Details of held-out workloads are not shown");
         return;
     };
-    for (name, wrong) in outputs {
-        ui.label(sentence::describe_output(name, wrong));
-        mismatches(ui, tokens, name, wrong);
-        map(ui, tokens, name, &wrong.map);
+    for wrong in outputs {
+        ui.label(if wrong.sentence.is_empty() { &wrong.output } else { &wrong.sentence });
+        mismatches(ui, tokens, wrong);
+        map(ui, tokens, &wrong.output, &wrong.map);
         ui.add_space(2.0 * GAP);
     }
     if let Some(details) = details {
@@ -188,29 +189,35 @@ fn wrongness(ui: &mut Ui, tokens: &Tokens, wrong: &Wrong) {
     ui.weak(format!("Found by {step} on {workload}"));
 }
 
-fn mismatches(ui: &mut Ui, tokens: &Tokens, name: &str, wrong: &OutputError) {
-    Grid::new(("mismatches", name)).num_columns(6).spacing(vec2(4.0 * GAP, 2.0)).show(ui, |ui| {
-        for title in ["", "index", "got", "expected", "ulp", "accepted error"] {
-            ui.label(RichText::new(title).small().color(tokens.text.weak.0));
-        }
-        ui.end_row();
-        for (which, mismatch) in [("first", &wrong.first), ("worst", &wrong.worst)] {
-            let Some(mismatch) = mismatch else { continue };
-            row(ui, which, mismatch);
-        }
-    });
+fn mismatches(ui: &mut Ui, tokens: &Tokens, wrong: &ReportedOutput) {
+    Grid::new(("mismatches", &wrong.output)).num_columns(6).spacing(vec2(4.0 * GAP, 2.0)).show(
+        ui,
+        |ui| {
+            for title in ["", "index", "got", "expected", "ulp", "accepted error"] {
+                ui.label(RichText::new(title).small().color(tokens.text.weak.0));
+            }
+            ui.end_row();
+            for (which, mismatch) in [("first", &wrong.first), ("worst", &wrong.worst)] {
+                let Some(mismatch) = mismatch else { continue };
+                row(ui, which, mismatch);
+            }
+        },
+    );
 }
 
-fn row(ui: &mut Ui, which: &str, mismatch: &Mismatch) {
+fn row(ui: &mut Ui, which: &str, mismatch: &ReportedMismatch) {
     let index: Vec<String> = mismatch.index.iter().map(ToString::to_string).collect();
     ui.weak(which);
     ui.monospace(format!("[{}]", index.join(", ")));
     ui.monospace(mismatch.found.to_string());
     ui.monospace(mismatch.expected.to_string());
-    ui.monospace(mismatch.ulps.map_or_else(|| "none".to_owned(), |ulps| format!("{ulps:.0}")));
-    ui.monospace(
-        mismatch.accepted.map_or_else(|| "exact".to_owned(), |error| format!("{error:.2e}")),
-    );
+    let rounded = |number: &Option<ReportedNumber>, none: &str, digits: fn(f64) -> String| {
+        let number =
+            number.as_ref().map(|number| number.real().map_or_else(|| number.to_string(), digits));
+        number.unwrap_or_else(|| none.to_owned())
+    };
+    ui.monospace(rounded(&mismatch.ulps, "none", |ulps| format!("{ulps:.0}")));
+    ui.monospace(rounded(&mismatch.accepted_error, "exact", |error| format!("{error:.2e}")));
     ui.end_row();
 }
 

@@ -5,6 +5,7 @@
 //! every machine. `LIGHTBENCH_FREEZE=write cargo test -p lightbench --lib` writes the files in `tests/data/window` again;
 //! `git diff tests/data/window` then shows every change.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,13 @@ fn difference(stored: &str, present: &str) -> Option<String> {
         let _written = write!(shown, "\n… {} more lines", lines.len() - SHOWN_LINES);
     }
     Some(shown)
+}
+
+/// The elements of the accessibility tree, without their order.
+pub(crate) fn elements<State>(harness: &Harness<'_, State>) -> BTreeSet<String> {
+    let mut text = String::new();
+    add(&mut text, harness.root().accesskit_node(), 0);
+    text.lines().map(|line| line.trim().to_owned()).collect()
 }
 
 /// The tree as text. Paths in the repository are written relative to it.

@@ -8,8 +8,11 @@ use egui::{
 };
 
 use lightbench_core::device::LocalDevice;
+use lightbench_core::measure::energy::Joules;
 use lightbench_core::measure::{EnergyUse, ExtraModes};
+use lightbench_core::report::document::timing::ReportedEnergy;
 
+use crate::panels::source_icon;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -19,6 +22,7 @@ use crate::workbench::evaluations::MachineState;
 use crate::workbench::progress::{Stage, StageState};
 use crate::workbench::settings::{Measuring, Mode, Settings};
 use crate::workbench::verdict::Tone;
+use crate::workbench::verdict_fields::VerdictField;
 
 pub(super) fn bar(fill: Color32) -> Frame {
     Frame::new().fill(fill).inner_margin(Margin::symmetric(10, 5))
@@ -193,7 +197,7 @@ pub(crate) fn seconds(duration: Duration) -> String {
     }
 }
 
-/// The verdict line.
+/// The verdict on the shown run: its fields, or the sentence about the state of the kernel.
 pub(super) fn verdict(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
     let line = bench.verdict_line();
@@ -203,20 +207,60 @@ pub(super) fn verdict(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command
         Tone::Quiet => (Icon::Ring, tokens.text.weak.0),
         Tone::Running => (Icon::Dot, tokens.status.running.0),
     };
-    let frame = bar(tokens.surface.raised.0).inner_margin(Margin::symmetric(12, 8));
-    Panel::bottom("verdict").frame(frame).show_separator_line(false).show(ui, |ui| {
-        ui.horizontal(|ui| {
-            icon.show(ui, color);
-            let text = RichText::new(&line.text).size(14.0).color(tokens.text.strong.0);
-            let label = ui.add(Label::new(text).wrap().sense(Sense::click()));
-            label.context_menu(|ui| {
-                if ui.button("Copy verdict").clicked() {
-                    commands.push(Command::CopyVerdict);
-                    ui.close();
+    let fields = bench.verdict_fields().filter(|_| line.tone == Tone::Good);
+    let frame = bar(tokens.surface.raised.0).inner_margin(Margin::symmetric(12, 6));
+    Panel::bottom("verdict").frame(frame).show_separator_line(false).show(ui, |ui| match fields {
+        Some(fields) => {
+            ui.horizontal_wrapped(|ui| {
+                icon.show(ui, color);
+                for field in &fields {
+                    verdict_field(ui, &tokens, field, commands);
                 }
             });
-        });
+        }
+        None => {
+            ui.horizontal(|ui| {
+                icon.show(ui, color);
+                let text = RichText::new(&line.text).size(14.0).color(tokens.text.strong.0);
+                let label = ui.add(Label::new(text).wrap().sense(Sense::click()));
+                if label.clicked() {
+                    commands.push(Command::Show(crate::workbench::panel::Panel::Result));
+                }
+                copy_menu(&label, commands);
+            });
+        }
     });
+}
+
+fn copy_menu(response: &egui::Response, commands: &mut Vec<Command>) {
+    response.context_menu(|ui| {
+        if ui.button("Copy verdict").clicked() {
+            commands.push(Command::CopyVerdict);
+            ui.close();
+        }
+    });
+}
+
+/// A field: its label, and its value as a button that shows the evidence.
+fn verdict_field(ui: &mut Ui, tokens: &Tokens, field: &VerdictField, commands: &mut Vec<Command>) {
+    let words = format!("{}: {}", field.label, field.value);
+    let shown = ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        if let Some(source) = field.source {
+            let (icon, color) = source_icon(tokens, source);
+            icon.show(ui, color);
+        }
+        ui.weak(&field.label);
+        let value = RichText::new(&field.value).color(tokens.text.strong.0);
+        let button = ui.add(Button::new(value).frame_when_inactive(false));
+        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &words));
+        button
+    });
+    let response = shown.inner.on_hover_text(&field.explanation);
+    copy_menu(&response, commands);
+    if response.clicked() {
+        commands.push(field.evidence.clone());
+    }
 }
 
 /// The device state, and the unread notices.
@@ -270,7 +314,7 @@ const LEAST_ROOM: f32 = 300.0;
 
 /// The state of the device while the shown run was timed; for a virtual device, properties from its sheet.
 fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
-    let memory = device.sheet.dram.get().filter(|_| ui.available_width() > LEAST_ROOM);
+    let memory = device.sheet.memory_size().filter(|_| ui.available_width() > LEAST_ROOM);
     if let (LocalDevice::Virtual(_), Some(memory)) = (device.name.local, memory) {
         let hover = "Memory of the device from its sheet; the virtual GPU uses this machine's";
         ui.weak(format!("{memory} memory (sheet)")).on_hover_text(hover);
@@ -283,8 +327,8 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
         words.extend(conditions.celsius.map(|celsius| format!("{celsius} °C")));
         words.extend(conditions.memory.map(|memory| memory.to_string()));
     }
-    if let Some(Ok(energy)) = &measured.energy {
-        words.push(format!("{} an execution", energy.each));
+    if let Some(ReportedEnergy::Measured { joules, .. }) = &measured.energy {
+        words.push(format!("{} an execution", Joules(*joules)));
     }
     if !words.is_empty() {
         let hover = "Highest clock, power and temperature while the shown run was timed, and the least free memory";

@@ -179,6 +179,7 @@ impl BackgroundWorker for ForwardingWorker {
             task,
             BackgroundTask::SaveSettings(_)
                 | BackgroundTask::SaveLayouts(_)
+                | BackgroundTask::SaveSession(_)
                 | BackgroundTask::SaveJournal(..)
                 | BackgroundTask::DeleteJournal(..)
                 | BackgroundTask::Save { .. }

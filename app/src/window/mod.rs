@@ -7,6 +7,7 @@ mod bars;
 pub mod headless;
 mod keys;
 mod layout;
+mod new_project;
 mod palette;
 mod path_field;
 pub mod picture;
@@ -20,11 +21,12 @@ mod top_bar;
 
 use std::time::Duration;
 
-use egui::{CentralPanel, Context, Frame, Ui, ViewportCommand};
+use egui::{CentralPanel, Context, Frame, Panel as SidePanel, Ui, ViewportCommand};
 
 pub use self::program::{StartOptions, run};
 
 use self::layout::{Change, Layouts};
+use self::new_project::NewProjectDialog;
 use self::palette::Palette;
 use self::path_field::PathField;
 use crate::panels::{self, Views};
@@ -45,6 +47,7 @@ pub struct Window {
     views: Views,
     palette: Option<Palette>,
     path: Option<PathField>,
+    new_project: Option<NewProjectDialog>,
     leaving: QuitState,
     /// The theme and zoom that egui was last given.
     applied: Option<(ThemeName, f32)>,
@@ -74,6 +77,7 @@ impl Window {
             views: Views::default(),
             palette: None,
             path: None,
+            new_project: None,
             leaving: QuitState::No,
             applied: None,
         }
@@ -106,8 +110,12 @@ impl Window {
     fn wake_when_something_changes(&self, context: &Context, now: Duration) {
         let busy = self.bench.evaluations.is_busy() || self.bench.searches.is_busy();
         let running = busy.then_some(Duration::from_millis(500));
-        let due =
-            [running, self.bench.notices.next_change(now), self.bench.documents.journal_due(now)];
+        let due = [
+            running,
+            self.bench.notices.next_change(now),
+            self.bench.documents.journal_due(now),
+            self.bench.check_due(now),
+        ];
         if let Some(soonest) = due.into_iter().flatten().min() {
             context.request_repaint_after(soonest + Duration::from_millis(1));
         }
@@ -115,7 +123,7 @@ impl Window {
 
     /// Draws the window and carries out the user's commands.
     pub(crate) fn frame(&mut self, ui: &mut Ui, now: Duration) {
-        let typing = self.palette.is_some() || self.path.is_some();
+        let typing = self.palette.is_some() || self.path.is_some() || self.new_project.is_some();
         let mut commands = keys::pressed(ui, typing);
         top_bar::show(ui, &self.bench, self.layouts.current(), &mut commands);
         bars::strip(ui, &self.bench, now, &mut commands);
@@ -127,6 +135,8 @@ impl Window {
         CentralPanel::default().frame(ground).show(ui, |ui| {
             if self.bench.opened.is_some() {
                 self.tiles(ui, now, &mut commands);
+            } else if self.bench.broken.is_some() {
+                self.repair(ui, now, &mut commands);
             } else {
                 start::show(ui, &self.bench, &mut commands);
             }
@@ -142,6 +152,7 @@ impl Window {
             }
         }
         self.path(ui, &mut commands);
+        self.new_project(ui, &mut commands);
         toasts::show(ui, &self.bench.notices, now, &mut commands);
         self.ask_before_leaving(ui, &mut commands);
         for command in commands {
@@ -158,6 +169,16 @@ impl Window {
         };
         let path = self.path.get_or_insert_with(|| PathField::new(&self.bench));
         path.show(ui, browsing, commands);
+    }
+
+    /// The dialog that creates a project, while it is open.
+    fn new_project(&mut self, ui: &Ui, commands: &mut Vec<Command>) {
+        let Some(asked) = &self.bench.selection.new_project else {
+            self.new_project = None;
+            return;
+        };
+        let dialog = self.new_project.get_or_insert_with(|| NewProjectDialog::new(asked));
+        dialog.show(ui, asked, commands);
     }
 
     /// Draws one panel in the whole window and carries out the user's commands.
@@ -188,6 +209,21 @@ impl Window {
         if edited {
             self.keep_layouts();
         }
+    }
+
+    /// The texts and the problems of a project that cannot be read.
+    fn repair(&mut self, ui: &mut Ui, now: Duration, commands: &mut Vec<Command>) {
+        let tokens = theme::tokens(ui);
+        let frame = Frame::new().fill(tokens.surface.panel.0).inner_margin(10);
+        let Self { bench, views, .. } = self;
+        SidePanel::bottom("repair")
+            .default_size(220.0)
+            .resizable(true)
+            .frame(frame)
+            .show(ui, |ui| panels::show(Panel::Problems, ui, bench, views, now, commands));
+        CentralPanel::default().frame(Frame::new().fill(tokens.surface.panel.0)).show(ui, |ui| {
+            panels::show(Panel::Editor, ui, bench, views, now, commands);
+        });
     }
 
     fn keep_layouts(&self) {
@@ -235,7 +271,7 @@ impl Window {
                     self.bench.notices.add(NoticeLevel::Note, text, now);
                 }
             }
-        } else if command == Command::CompareSelected {
+        } else if matches!(command, Command::CompareSelected | Command::CompareWith(_)) {
             self.layouts.choose(LayoutName::Compare);
         } else if command == Command::Search(SearchCommand::Start) {
             self.layouts.choose(LayoutName::Search);
@@ -261,6 +297,11 @@ impl Window {
                     self.views.editor.go_to(line, column);
                 }
                 UiEffect::Replace(text) => self.views.editor.replace(text),
+                UiEffect::TakeSourceFile(path) => {
+                    if let Some(dialog) = &mut self.new_project {
+                        dialog.take_path(&path);
+                    }
+                }
                 UiEffect::EnterLessonLayout => {
                     self.layouts.enter_lesson();
                     self.keep_layouts();

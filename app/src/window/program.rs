@@ -10,12 +10,13 @@ use egui::{Context, Ui, ViewportBuilder};
 use lightbench_core::lesson::heading;
 
 use super::Window;
-use crate::background_worker::files::{LAYOUTS, SETTINGS};
+use crate::background_worker::files::{LAYOUTS, SESSION, SETTINGS};
 use crate::background_worker::{Wake, WorkerHandle};
 use crate::session::Session;
 use crate::theme;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
+use crate::workbench::last_session::LastSession;
 use crate::workbench::notices::NoticeLevel;
 use crate::workbench::samples::Samples;
 use crate::workbench::settings::Settings;
@@ -25,7 +26,7 @@ use crate::workbench::settings::Settings;
 pub struct StartOptions {
     /// The session.
     pub session: Session,
-    /// A project to open, or a kernel file of it.
+    /// A project to open, or a kernel file of it; `None` opens the project of the last session.
     pub open: Option<PathBuf>,
 }
 
@@ -63,6 +64,9 @@ impl Program {
         let worker = WorkerHandle::start(starting.session, wake)?;
         let mut bench = Workbench::new(settings.unwrap_or_default(), Box::new(worker));
         bench.samples = samples();
+        let session = kept(state.as_deref(), SESSION, LastSession::from_ron, &mut messages);
+        bench.last_session = session.unwrap_or_default();
+        let last = bench.last_session.open.clone();
         let mut window = Window::new(bench);
         let arrange = |text: &str| window.arrange(text);
         kept(state.as_deref(), LAYOUTS, arrange, &mut messages);
@@ -70,7 +74,9 @@ impl Program {
         for message in messages {
             window.bench.notices.add(NoticeLevel::Warning, message, began.elapsed());
         }
-        if let Some(path) = starting.open {
+        // A project that was deleted or moved is not missed: the start page appears.
+        let last = last.filter(|folder| folder.join("project.ron").is_file());
+        if let Some(path) = starting.open.or(last) {
             window.carry_out(Command::Open(path), began.elapsed());
         }
         Ok(Self { window, began })

@@ -9,6 +9,7 @@ use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::evaluations::MachineState;
+use crate::workbench::new_project::NewProjectCommand;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
@@ -59,6 +60,9 @@ fn projects(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     }
     lessons(ui, bench, commands);
     ui.horizontal(|ui| {
+        if ui.button("New project…").clicked() {
+            commands.push(Command::NewProject(NewProjectCommand::Ask));
+        }
         if ui.button("Open project…").clicked() {
             commands.push(Command::OpenFolder);
         }

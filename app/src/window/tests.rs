@@ -5,13 +5,16 @@ mod comparing;
 mod history;
 mod leaving;
 mod narrow;
+mod numbers;
 mod paths;
 mod pinning;
 mod profiling;
 mod searching;
+mod starting;
 mod stored;
 mod teaching;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use egui::{Key, Modifiers};
@@ -19,17 +22,22 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use lightbench_core::engine::{Ending, Event, Notice};
 use lightbench_core::history::RunNumber;
+use lightbench_core::history::comparison_runs::WorkloadComparison;
+use lightbench_core::measure::Conclusion;
+use lightbench_core::speed_of_light::time_comparison::TimeComparison;
+use lightbench_core::units::Fraction;
 use lightbench_core::verify::verdict::{Failure, Step};
 
 use super::Window;
 use crate::testing;
 use crate::theme::ThemeName;
-use crate::workbench::background_task::{BackgroundTask, HistoryPart, TaskResult};
+use crate::workbench::UiEffect;
+use crate::workbench::background_task::{BackgroundTask, HistoryPart, RunComparisons, TaskResult};
 use crate::workbench::command::Command;
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::problem::{Problem, ProblemSource, Severity, SourceLocation};
 use crate::workbench::tests::{
-    NOW, Script, WORKLOAD, evaluations, folder, opened, passed, project, stored,
+    NOW, Script, WORKLOAD, evaluations, folder, opened, passed, project, read, stored,
 };
 
 struct State {
@@ -131,11 +139,32 @@ fn a_person_types_saves_and_sees_the_verdict() {
     let (_, _, seed) = evaluations(&script).pop().unwrap();
     let line = "Correct: 120 µs ± 1 µs cold, measured by CUDA events, 8.4 % faster than the best.";
     let run = Box::new(stored(5, &kernel, seed, Some(1.2e-4)));
-    script.find(TaskResult::Recorded(folder(), run, vec![(WORKLOAD.to_owned(), line.to_owned())]));
+    let lines = BTreeMap::from([(WORKLOAD.to_owned(), line.to_owned())]);
+    let than = TimeComparison::Measured { ratio: Fraction(0.916), conclusion: Conclusion::Faster };
+    let previous = Some((RunNumber(4), than));
+    let comparison = WorkloadComparison { previous, best: previous };
+    let times = BTreeMap::from([(WORKLOAD.to_owned(), comparison)]);
+    script.find(TaskResult::Recorded(folder(), run, RunComparisons { times, lines }));
     harness.run();
-    harness.get_by_label(line);
+    let fields = [
+        &format!("#5 {kernel}: correct"),
+        "measured: 120 µs ± 0.20 %",
+        "previous: 8.40 % faster",
+        "best: this run",
+    ];
+    for field in fields {
+        harness.get_by_label(field);
+    }
+    harness.state_mut().window.carry_out(Command::CopyVerdict, NOW);
+    let copied = harness.state_mut().window.bench.take_effects();
+    assert_eq!(copied, [UiEffect::Copy(line.to_owned())]);
     assert_eq!(harness.state().window.bench.shown_run().unwrap().number, RunNumber(5));
     testing::snapshot(&harness, "flow-verdict");
+    harness.get_by_label("previous: 8.40 % faster").click();
+    harness.run();
+    let sides = &harness.state().window.bench.selection.sides;
+    let compared = sides.each_ref().map(|side| side.as_ref().map(|side| side.number.0));
+    assert_eq!(compared, [Some(4), Some(5)]);
 }
 
 #[test]

@@ -39,16 +39,10 @@ impl Workbench {
     #[must_use]
     pub fn without_counts(&self) -> Absence {
         let Some(row) = self.shown_run() else { return self.without_run() };
-        let evaluated = self.shown_verdict();
-        let timings =
-            evaluated.and_then(|evaluated| Some(&evaluated.run.verdict.as_ref().ok()?.timings));
-        let uncounted =
-            timings.and_then(|timings| self.summary_timing(timings)?.profile.as_ref().err());
+        let uncounted = self.shown_counters().and_then(|(_, counters)| counters.err());
         match (self.failed(row), uncounted) {
             (Some(failed), _) => failed,
-            (None, Some(why)) => {
-                Absence::new(format!("Run #{} has no counters", row.number), why.to_string())
-            }
+            (None, Some(why)) => Absence::new(format!("Run #{} has no counters", row.number), why),
             (None, None) => Absence::new(
                 format!("No counters were recorded for run #{}", row.number),
                 "Press F5 to evaluate again: the virtual GPU counts, alone or beside a GPU",
@@ -125,7 +119,7 @@ impl Workbench {
         row.failure?;
         let what = format!("Run #{} failed", row.number);
         let why = row.sentence.as_deref().unwrap_or(row.verdict());
-        let where_to = if self.shown_verdict().is_some() {
+        let where_to = if self.shown_details().is_some() {
             "The Result panel shows the evidence"
         } else {
             "Press F5 to evaluate again"
@@ -135,12 +129,9 @@ impl Workbench {
 
     fn untimed(&self, row: &RunRow) -> Absence {
         let number = row.number;
-        let timings = self.shown_verdict().and_then(|shown| {
-            let timings = &shown.run.verdict.as_ref().ok()?.timings;
-            self.summary_timing(timings)?.withheld.clone()
-        });
-        let read = self.selection.read.as_deref().filter(|run| run.number == number);
-        match timings.or_else(|| withheld(read?, &self.opened.as_ref()?.workload)) {
+        let known = self.shown_times().and_then(|times| times.withheld.clone());
+        let recorded = || withheld(&self.shown_record()?.run, &self.opened.as_ref()?.workload);
+        match known.or_else(recorded) {
             Some(why) => Absence::new(format!("The time of run #{number} is withheld"), why),
             None => Absence::new(
                 format!("Run #{number} passed and was not timed"),

@@ -1,5 +1,6 @@
 //! Tasks that may take long and run outside the window's thread: files, the history, device detection, dialogs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,11 +17,12 @@ use lightbench_core::engine::{
 };
 use lightbench_core::evaluate::Run;
 use lightbench_core::figure::Figure;
+use lightbench_core::history::comparison_runs::WorkloadComparison;
 use lightbench_core::history::label::Label;
 use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::nsight::Profiler;
-use lightbench_core::project::{Kernel, Project, ProjectError};
+use lightbench_core::project::{Kernel, Problem, Project, ProjectError};
 use lightbench_core::search::{Header, SearchState};
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::suggest::knowledge::Knowledge;
@@ -28,11 +30,30 @@ use lightbench_core::toolchain::doctor::Report;
 
 use super::access::{TraceRequest, WarpSelection};
 use super::audit::AuditRequest;
+use super::broken_project::BrokenTexts;
+use super::last_session::LastSession;
 use super::lesson::{LessonProgress, LoadedLesson};
+use super::new_project::{CreatedProject, ProjectPlan};
 use super::path_browser::{FolderListing, RefusedPath};
+use super::run_details::ReadRun;
 use super::search::{LoadedSearch, SearchControl, SearchRequest};
 use super::settings::Settings;
 use crate::theme::ThemeName;
+
+/// The content of a folder without a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FolderContent {
+    Empty,
+    Files,
+}
+
+/// The comparison of a new run with earlier ones, by workload.
+#[derive(Clone, Debug, Default)]
+pub struct RunComparisons {
+    pub times: BTreeMap<String, WorkloadComparison>,
+    /// The verdict sentences with these comparisons.
+    pub lines: BTreeMap<String, String>,
+}
 
 /// A task for the background worker.
 #[derive(Clone, Debug)]
@@ -43,6 +64,12 @@ pub enum BackgroundTask {
     FetchCompiler,
     /// Read a project, the newest runs of its history and its journal entries, and watch its files.
     Open(PathBuf),
+    /// Create a project.
+    CreateProject(ProjectPlan),
+    /// Check unsaved texts of a project that cannot be read.
+    CheckTexts(PathBuf, BTreeMap<PathBuf, String>),
+    /// Show the dialog that selects the source of a new project.
+    ShowSourceDialog,
     /// Read the runs before this one.
     ReadHistory(PathBuf, RunNumber),
     /// Read the project again.
@@ -80,6 +107,7 @@ pub enum BackgroundTask {
     DeleteJournal(PathBuf, PathBuf),
     SaveSettings(Box<Settings>),
     SaveLayouts(String),
+    SaveSession(LastSession),
     ShowFolderDialog,
     /// List the subfolders of a folder, as typed.
     ListFolders(String),
@@ -171,10 +199,20 @@ pub enum TaskResult {
     /// A text was written, or could not be written for this reason.
     Saved(PathBuf, String, Result<(), String>),
     /// A run was appended; for each measured workload one sentence that compares it with earlier runs.
-    Recorded(PathBuf, Box<StoredRun>, Vec<(String, String)>),
+    Recorded(PathBuf, Box<StoredRun>, RunComparisons),
     Labelled(PathBuf, RunNumber, Option<Label>),
-    /// A stored run, with the source of its kernel.
-    Run(PathBuf, Box<StoredRun>, Option<String>),
+    /// A folder that is not open and whose project cannot be read.
+    Broken(Box<BrokenTexts>),
+    /// The problems of unsaved texts.
+    TextsChecked(PathBuf, Vec<Problem>),
+    /// A project was created, or the reason why not.
+    ProjectCreated(Result<CreatedProject, String>),
+    /// The source of a new project, selected in a dialog.
+    SourceFile(PathBuf),
+    /// An opened folder has no project; whether it is empty.
+    NoProject(PathBuf, FolderContent),
+    /// A stored run with its texts.
+    Run(PathBuf, ReadRun),
     /// The machine code of a run as text, or why it is unavailable.
     RunCode(PathBuf, RunNumber, Result<String, String>),
     /// Disassemble machine code.
@@ -208,17 +246,22 @@ impl TaskResult {
             | Self::Recorded(folder, ..)
             | Self::Labelled(folder, ..)
             | Self::Run(folder, ..)
+            | Self::TextsChecked(folder, _)
             | Self::RunCode(folder, ..)
             | Self::Journal(folder, ..)
             | Self::SearchesListed(folder, _)
             | Self::Search(folder, _) => Some(folder),
             Self::Machine(_)
             | Self::Project(..)
+            | Self::Broken(_)
             | Self::Lesson(..)
             | Self::History(..)
             | Self::Saved(..)
             | Self::Sass(..)
             | Self::NoDialog
+            | Self::ProjectCreated(_)
+            | Self::SourceFile(_)
+            | Self::NoProject(..)
             | Self::Folders(_)
             | Self::PathRefused(_)
             | Self::Folder(_)
@@ -247,6 +290,7 @@ impl QueuedEvent for TaskResult {
             Self::Notice(_, text) => Some(ReportedState::Notice(text.clone())),
             Self::Machine(_)
             | Self::Project(..)
+            | Self::Broken(_)
             | Self::Lesson(..)
             | Self::AccessesTraced(..)
             | Self::CheckerAudited(..)
@@ -255,10 +299,14 @@ impl QueuedEvent for TaskResult {
             | Self::Recorded(..)
             | Self::Labelled(..)
             | Self::Run(..)
+            | Self::TextsChecked(..)
             | Self::RunCode(..)
             | Self::Sass(..)
             | Self::Journal(..)
             | Self::NoDialog
+            | Self::ProjectCreated(_)
+            | Self::SourceFile(_)
+            | Self::NoProject(..)
             | Self::Folders(_)
             | Self::PathRefused(_)
             | Self::Folder(_)

@@ -10,6 +10,7 @@ use lightbench_core::search::Pace;
 
 use super::access::WarpSelection;
 use super::lesson::LessonCommand;
+use super::new_project::NewProjectCommand;
 use super::panel::{LayoutName, Panel};
 use super::search::SearchCommand;
 use super::settings::{Heat, Mode};
@@ -28,6 +29,8 @@ pub enum Command {
     OpenPath(String),
     /// Close the path field.
     LeavePath,
+    /// A command of the dialog that creates a project.
+    NewProject(NewProjectCommand),
     Open(PathBuf),
     CloseProject,
     /// Write the current text to its file; the evaluation that the mode asks for follows.
@@ -88,6 +91,8 @@ pub enum Command {
     Compare(Side, RunNumber),
     /// Compare the shown run with the pinned run, or with the previous run.
     CompareSelected,
+    /// Compare the shown run with another run.
+    CompareWith(RunNumber),
     /// Add a run to the comparison, or remove it; the shown run if none is given.
     AddToComparison(Option<RunNumber>),
     /// Disassemble the machine code of a compared run.
@@ -288,6 +293,7 @@ fn listed() -> Vec<Entry> {
         let (title, shortcuts) = (title.to_owned(), shortcuts.to_vec());
         entries.push(Entry { command, title, menu, shortcuts });
     };
+    add(Menu::File, Command::NewProject(NewProjectCommand::Ask), "New project…", &[control("N")]);
     add(Menu::File, Command::OpenFolder, "Open project…", &[control("O")]);
     add(Menu::File, Command::AskForPath, "Open by its path…", &[control_shift("O")]);
     add(Menu::File, Command::QuickOpen, "Go to…", &[control("P")]);

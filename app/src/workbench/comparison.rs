@@ -174,6 +174,13 @@ impl Workbench {
         self.compare(Side::B, number);
     }
 
+    /// Compares the shown run with another run.
+    pub(super) fn compare_with(&mut self, other: RunNumber) {
+        let Some(number) = self.shown_run().map(|row| row.number) else { return };
+        self.compare(Side::A, other);
+        self.compare(Side::B, number);
+    }
+
     /// Writes the source of a compared run into the editor.
     pub(super) fn take_source(&mut self, number: RunNumber) {
         let sides = self.selection.sides.iter().flatten().chain(&self.selection.others);

@@ -14,13 +14,15 @@ use lightbench_core::evaluate::{PolicyUse, Run};
 use lightbench_core::history::RunNumber;
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::{Kernel, Project};
-use lightbench_core::verify::not_judged::NotPassed;
-use lightbench_core::verify::verdict::{Failure, TimingUse};
+use lightbench_core::report::document::RunOutcome;
+use lightbench_core::report::document::failure::NotPassedReport;
+use lightbench_core::verify::verdict::TimingUse;
 
 use super::background_task::{DetectedMachine, DeviceChoice, Evaluator};
 use super::problem::{self, Problem};
 use super::profiling::{self, Profiling};
 use super::progress::{Progress, Stage};
+use super::run_details::RunDetails;
 use super::settings::Mode;
 
 /// State of the evaluating machine.
@@ -80,13 +82,15 @@ pub enum Sass {
 #[derive(Clone, Debug)]
 pub struct Evaluated {
     pub run: Arc<Run>,
+    /// What panels show of it.
+    pub details: Arc<RunDetails>,
     pub project: Arc<Project>,
     pub kernel: Arc<Kernel>,
     pub device: DeviceChoice,
     /// Its number in the history, once it is stored.
     pub number: Option<RunNumber>,
-    /// One sentence for each measured workload that compares it with earlier runs, once they are read.
-    pub lines: Vec<(String, String)>,
+    /// One sentence for each timed workload that compares it with earlier runs, once they are read.
+    pub lines: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug)]
@@ -293,12 +297,13 @@ impl Evaluations {
                 }
                 let Job { project, kernel, device } = job;
                 let evaluated = Evaluated {
+                    details: Arc::new(RunDetails::new(&kernel.name, &run)),
                     run: Arc::from(run),
                     project,
                     kernel,
                     device,
                     number: None,
-                    lines: Vec::new(),
+                    lines: BTreeMap::new(),
                 };
                 known.evaluated = Some(evaluated.clone());
                 Some(EvaluationEvent::Verdict(name, Box::new(evaluated)))
@@ -368,7 +373,9 @@ impl KernelState {
     ) -> EvaluationEvent {
         match compiled {
             Ok(facts) => {
-                self.compile_problems = problem::from_diagnostics(&facts.artifact.diagnostics);
+                let diagnostics = facts.artifact.diagnostics.iter();
+                self.compile_problems =
+                    diagnostics.map(|each| problem::from_diagnostic(&each.into())).collect();
                 self.facts = Some(Arc::new(facts));
                 self.sass = Sass::Unread;
                 if is_newest {
@@ -376,7 +383,7 @@ impl KernelState {
                 }
             }
             Err(error) => {
-                self.compile_problems = problem::from_facts_error(&error);
+                self.compile_problems = problem::from_build_failure(&(&error).into());
                 if is_newest {
                     self.progress.fail(now);
                 }
@@ -389,14 +396,17 @@ impl KernelState {
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = self.compile_problems.clone();
-        let evaluated = self.evaluated.as_ref().filter(|_| self.running.is_none());
-        if let Some((evaluated, Err(NotPassed::Failed(failure)))) =
-            evaluated.map(|each| (each, &each.run.verdict))
-        {
-            let found = problem::from_failure(failure, &evaluated.kernel, &evaluated.project);
-            if !matches!(failure, Failure::Compile(_)) || problems.is_empty() {
-                problems.extend(found);
-            }
+        let Some(evaluated) = self.evaluated.as_ref().filter(|_| self.running.is_none()) else {
+            return problems;
+        };
+        match &evaluated.details.evidence.outcome {
+            RunOutcome::NotPassed(NotPassedReport::Compile { .. }) if !problems.is_empty() => {}
+            RunOutcome::NotPassed(reason) => problems.extend(problem::from_verdict(
+                reason,
+                &evaluated.details.evidence.sentence,
+                &evaluated.project,
+            )),
+            RunOutcome::Passed { .. } => {}
         }
         problems
     }

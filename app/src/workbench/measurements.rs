@@ -1,14 +1,15 @@
 //! Measurements of the shown run: times under each condition, energy, and the state of the device.
 
-use lightbench_core::history::StoredRun;
 use lightbench_core::history::timing as kept;
-use lightbench_core::measure::{Clock, Conditions, Energy, EnergyError, Mode, Timing};
+use lightbench_core::history::{Provenance, StoredRun};
+use lightbench_core::measure::{Conditions, Mode};
+use lightbench_core::report::document::timing::{
+    ReportedClock, ReportedEnergy, ReportedTiming, ReportedWorkloadTiming,
+};
 use lightbench_core::units::Seconds;
-use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::Workbench;
 use super::background_task::BackgroundTask;
-use super::evaluations::Evaluated;
 use super::runs::TimeSource;
 
 /// The recorded name of the lowest multiprocessor clock.
@@ -21,7 +22,7 @@ pub struct Measurements {
     /// One per condition, the scored one first.
     pub times: Vec<TimeOfMode>,
     /// Energy per execution, or why it is unknown; `None` if it was not requested.
-    pub energy: Option<Result<Energy, EnergyError>>,
+    pub energy: Option<ReportedEnergy>,
     /// State of the device; for a recorded run its clock, if recorded.
     pub conditions: Option<Conditions>,
     /// Which conditions were not recorded, as text.
@@ -37,6 +38,8 @@ pub struct TimeOfMode {
     /// The 95 % confidence interval of the median; for a modelled time the expected band.
     pub interval: Option<(Seconds, Seconds)>,
     pub source: TimeSource,
+    /// Whether a model gave the time, on this or another machine: it has a band instead of an interval.
+    pub is_modelled: bool,
     /// Reasons not to trust the time, as sentences.
     pub taint: Vec<String>,
 }
@@ -45,16 +48,10 @@ impl Workbench {
     /// Measurements of the shown run.
     #[must_use]
     pub fn measurements(&self) -> Option<Measurements> {
-        let live = self.shown_verdict().and_then(|evaluated| {
-            let timings = &evaluated.run.verdict.as_ref().ok()?.timings;
-            self.summary_timing(timings).map(Measurements::of_verdict)
-        });
-        live.or_else(|| {
-            let read = self.selection.read.as_ref();
-            let number = self.shown_run()?.number;
-            let shown = read.filter(|run| run.number == number)?;
-            Measurements::of_run(shown, &self.opened.as_ref()?.workload)
-        })
+        if let (Some(details), Some(times)) = (self.shown_details(), self.shown_times()) {
+            return Some(Measurements::new(times, details.provenance));
+        }
+        Measurements::of_run(&self.shown_record()?.run, &self.opened.as_ref()?.workload)
     }
 
     /// Requests the stored record of the shown run, once; rows hold only its score.
@@ -68,38 +65,31 @@ impl Workbench {
             self.background.submit(BackgroundTask::ReadRun(opened.project.root.clone(), number));
         }
     }
-
-    /// The latest verdict, if panels show it.
-    #[must_use]
-    pub fn shown_verdict(&self) -> Option<&Evaluated> {
-        let opened = self.opened.as_ref()?;
-        let evaluated = self.evaluations.kernel(&opened.kernel)?.evaluated.as_ref()?;
-        let chosen = self.selection.run;
-        (chosen.is_none() || chosen == evaluated.number).then_some(evaluated)
-    }
 }
 
 impl Measurements {
-    fn of_verdict(timing: &WorkloadTiming) -> Self {
-        let time = |timing: &Timing| TimeOfMode {
-            mode: Some(timing.mode),
-            median: timing.summary.median,
-            interval: Some(timing.summary.interval),
-            source: match timing.clock {
-                Clock::Events { .. } | Clock::Cupti { .. } => TimeSource::Measured,
-                Clock::Modelled => TimeSource::Modelled,
-            },
-            taint: timing.taint.iter().map(ToString::to_string).collect(),
+    fn new(timed: &ReportedWorkloadTiming, provenance: Provenance) -> Self {
+        let time = |timing: &ReportedTiming| {
+            let [low, high] = timing.interval_seconds;
+            TimeOfMode {
+                mode: Some(timing.mode),
+                median: Seconds(timing.median_seconds),
+                interval: Some((Seconds(low), Seconds(high))),
+                source: TimeSource::new(&timing.clock, provenance),
+                is_modelled: timing.clock == ReportedClock::Modelled,
+                taint: timing.taint.iter().map(ToString::to_string).collect(),
+            }
         };
-        let cold = timing.timings.iter().find(|timing| timing.mode == Mode::Cold);
+        let cold = timed.timings.iter().find(|timing| timing.mode == Mode::Cold);
         Self {
-            times: timing.timings.iter().map(time).collect(),
-            energy: timing.energy,
+            times: timed.timings.iter().map(time).collect(),
+            energy: timed.energy.clone(),
             conditions: cold.map(|timing| timing.conditions.clone()),
             unrecorded: None,
         }
     }
 
+    /// The measurements that a record without evidence holds.
     fn of_run(run: &StoredRun, workload: &str) -> Option<Self> {
         let all = run.record.timings();
         let first = all.first().map(|timing| timing.workload.as_str());
@@ -121,7 +111,7 @@ impl Measurements {
         Some(Self {
             unrecorded: times.iter().any(of_device).then_some(unrecorded),
             times,
-            energy: energy.map(|(_, energy)| Ok(*energy)),
+            energy: energy.map(|(_, energy)| energy.into()),
             conditions: sm_clock
                 .map(|clocks| Conditions { sm_clock: Some(clocks), ..Conditions::default() }),
         })
@@ -132,16 +122,11 @@ impl TimeOfMode {
     fn of_record(timing: &kept::RecordedTiming, run: &StoredRun) -> Self {
         let both = |(low, high): (kept::Duration, kept::Duration)| (low.seconds(), high.seconds());
         Self {
-            mode: match timing.mode {
-                kept::Mode::Cold => Some(Mode::Cold),
-                kept::Mode::Warm => Some(Mode::Warm),
-                kept::Mode::Graph => Some(Mode::Graph),
-                kept::Mode::Server => Some(Mode::Server),
-                kept::Mode::Unstated => None,
-            },
+            mode: timing.mode.known(),
             median: timing.median.seconds(),
             interval: timing.spread.map(|spread| both(spread.interval)),
             source: TimeSource::from_clock(&timing.clock, run.provenance),
+            is_modelled: timing.clock == kept::Clock::Modelled,
             taint: timing.taint.clone(),
         }
     }

@@ -8,15 +8,19 @@ pub mod absence;
 pub mod access;
 pub mod audit;
 pub mod background_task;
+pub mod broken_project;
 pub mod command;
 pub mod comparison;
+mod creating;
 pub mod documents;
 pub mod evaluations;
 pub mod families;
 pub mod groups;
+pub mod last_session;
 pub mod lesson;
 pub mod matrix;
 pub mod measurements;
+pub mod new_project;
 pub mod notices;
 pub mod open_project;
 pub mod panel;
@@ -25,34 +29,43 @@ pub mod pinned;
 pub mod problem;
 pub mod profiling;
 pub mod progress;
+mod repairing;
+mod restoring;
+pub mod run_details;
 pub mod runs;
 pub mod samples;
 pub mod search;
 pub mod settings;
+mod shown;
 mod task_results;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unsaved;
 pub mod verdict;
+pub mod verdict_fields;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_core::history::RunNumber;
 use lightbench_core::history::record::Origin;
-use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::project::{BrokenFile, KernelUnavailable, Part};
 use lightbench_core::toolchain::doctor::Report;
 
 use self::background_task::{BackgroundTask, BackgroundWorker, DeviceChoice};
+use self::broken_project::BrokenProject;
 use self::command::Command;
 use self::comparison::ComparedRun;
 use self::documents::{Documents, JournalEntry};
 use self::evaluations::{EvaluationEvent, EvaluationRequest, Evaluations, MachineState};
+use self::last_session::LastSession;
+use self::new_project::NewProject;
 use self::notices::{NoticeLevel, Notices};
 use self::open_project::OpenProject;
 use self::path_browser::PathBrowser;
 use self::pinned::Pinned;
+use self::run_details::ReadRun;
 use self::runs::Runs;
 use self::search::Searches;
 use self::settings::{Mode, Settings};
@@ -60,7 +73,11 @@ use self::settings::{Mode, Settings};
 /// The state of the window.
 pub struct Workbench {
     pub settings: Settings,
+    /// The state that the next start restores.
+    pub last_session: LastSession,
     pub opened: Option<OpenProject>,
+    /// The open folder, if its project cannot be read.
+    pub broken: Option<BrokenProject>,
     pub documents: Documents,
     pub evaluations: Evaluations,
     pub runs: Runs,
@@ -80,8 +97,8 @@ pub struct Workbench {
 pub struct Selection {
     /// The selected run; `None` shows the newest run of the kernel.
     pub run: Option<RunNumber>,
-    /// The stored record of the shown run, once it is read.
-    pub read: Option<Arc<StoredRun>>,
+    /// The shown run, once it is read from the history.
+    pub read: Option<ReadRun>,
     /// The run whose record was requested last.
     pub asked: Option<RunNumber>,
     /// The pinned run.
@@ -94,8 +111,12 @@ pub struct Selection {
     pub contrasted: Option<PathBuf>,
     /// The path field, while it is open.
     pub browsing: Option<PathBrowser>,
+    /// The dialog that creates a project, while it is open.
+    pub new_project: Option<NewProject>,
     /// Texts that were unsaved when the program ended.
     pub lost: Vec<(PathBuf, String)>,
+    /// The kernel file whose path was opened, until its project is read.
+    pub kernel_file: Option<PathBuf>,
 }
 
 /// Effects that only the window can carry out.
@@ -107,6 +128,8 @@ pub enum UiEffect {
     GoTo(u32, u32),
     /// Replace the text in front; undo restores it.
     Replace(String),
+    /// Take the source of a new project.
+    TakeSourceFile(String),
     /// Apply the layout of a lesson.
     EnterLessonLayout,
     /// Restore the layout from before the lesson.
@@ -130,7 +153,9 @@ impl Workbench {
         worker.submit(BackgroundTask::DetectMachine);
         Self {
             settings,
+            last_session: LastSession::default(),
             opened: None,
+            broken: None,
             documents: Documents::default(),
             evaluations: Evaluations::default(),
             runs: Runs::default(),
@@ -164,15 +189,15 @@ impl Workbench {
         }
         self.poll_search(now);
         self.read_shown();
-        let Some(opened) = &self.opened else { return };
+        self.keep_session();
+        self.check_typed(now);
+        let Some(root) = self.root().map(Path::to_owned) else { return };
         for entry in self.documents.journal(now) {
             self.background.submit(match entry {
                 JournalEntry::Keep(file, text) => {
-                    BackgroundTask::SaveJournal(opened.project.root.clone(), file, text)
+                    BackgroundTask::SaveJournal(root.clone(), file, text)
                 }
-                JournalEntry::Forget(file) => {
-                    BackgroundTask::DeleteJournal(opened.project.root.clone(), file)
-                }
+                JournalEntry::Forget(file) => BackgroundTask::DeleteJournal(root.clone(), file),
             });
         }
     }
@@ -227,6 +252,7 @@ impl Workbench {
             }
             Command::OpenPath(typed) => self.background.submit(BackgroundTask::OpenPath(typed)),
             Command::LeavePath => self.selection.browsing = None,
+            Command::NewProject(command) => self.carry_out_new_project(command),
             Command::Open(path) | Command::OpenLesson(path) => self.open(path),
             Command::Lesson(command) => self.carry_out_lesson(command, now),
             Command::Search(command) => self.search(command, now),
@@ -262,6 +288,7 @@ impl Workbench {
             Command::Label(number, words) => self.label(number, &words, now),
             Command::Compare(side, number) => self.compare(side, number),
             Command::CompareSelected => self.compare_selected(now),
+            Command::CompareWith(other) => self.compare_with(other),
             Command::AddToComparison(number) => self.add_compared(number, now),
             Command::DisassembleRun(number) => self.disassemble_run(number),
             Command::SwapSides => self.selection.sides.swap(0, 1),
@@ -327,6 +354,7 @@ impl Workbench {
     fn open(&mut self, mut path: PathBuf) {
         // A kernel file lies two folders below its project.
         if path.extension().is_some() {
+            self.selection.kernel_file = Some(path.clone());
             let above =
                 path.ancestors().skip(1).take(2).find(|folder| !folder.ends_with("kernels"));
             path = above.unwrap_or(&path).to_owned();
@@ -337,6 +365,7 @@ impl Workbench {
     fn close(&mut self, now: Duration) {
         self.leave(now);
         self.opened = None;
+        self.broken = None;
     }
 
     fn save_front(&mut self, now: Duration) {
@@ -358,11 +387,11 @@ impl Workbench {
     }
 
     fn save(&self, file: &std::path::Path) {
-        let (Some(opened), Some(document)) = (&self.opened, self.documents.get(file)) else {
+        let (Some(root), Some(document)) = (self.root(), self.documents.get(file)) else {
             return;
         };
         self.background.submit(BackgroundTask::Save {
-            folder: opened.project.root.clone(),
+            folder: root.to_owned(),
             file: file.to_owned(),
             text: document.text.clone(),
         });
@@ -480,7 +509,11 @@ impl Workbench {
     }
 
     fn go_to(&mut self, file: &std::path::Path, line: u32, column: u32) {
-        let Some(opened) = &mut self.opened else { return };
+        let Some(opened) = &mut self.opened else {
+            self.documents.bring_to_front(file);
+            self.effects.push(UiEffect::GoTo(line, column));
+            return;
+        };
         let Some((kernel, text)) = opened.text_of(file) else { return };
         if let Some(kernel) = kernel {
             opened.kernel = kernel;

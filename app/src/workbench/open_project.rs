@@ -86,6 +86,16 @@ impl OpenProject {
         changed
     }
 
+    /// The name of the kernel in a file, by the path of the file.
+    #[must_use]
+    pub fn kernel_of(&self, path: &Path) -> Option<String> {
+        let kernels = self.project.kernels.iter().chain(&self.project.wrong);
+        let sound = kernels.map(|kernel| (&kernel.file, kernel.name.clone()));
+        let broken = self.project.broken.iter().filter(|broken| broken.part == Part::Kernel);
+        let broken = broken.map(|broken| (&broken.file, broken.name()));
+        sound.chain(broken).find(|(file, _)| path.ends_with(file)).map(|(_, name)| name)
+    }
+
     /// The text of a file on disk, and its kernel if it is one.
     #[must_use]
     pub fn text_of(&self, file: &Path) -> Option<(Option<String>, String)> {
@@ -111,12 +121,10 @@ impl OpenProject {
 }
 
 fn problems_of(project: &Project) -> Vec<Problem> {
-    project
-        .broken
-        .iter()
-        .flat_map(|broken| &broken.problems)
-        .map(problem::from_project_problem)
-        .collect()
+    let broken = project.broken.iter().flat_map(|broken| &broken.problems);
+    let guesses = project.guesses();
+    let guesses = guesses.iter().map(problem::from_guess);
+    broken.map(problem::from_project_problem).chain(guesses).collect()
 }
 
 /// The first readable kernel, else the first unreadable one.

@@ -1,25 +1,21 @@
 //! The pinned run: the base of comparison for all numbers.
 
-use std::sync::Arc;
-
-use lightbench_core::evaluate::Run;
-use lightbench_core::history::numbers::{CountedLocation, RecordedCounts, RecordedNumbers};
+use lightbench_core::history::numbers::{CountedLocation, RecordedNumbers};
 use lightbench_core::history::record::Outcome;
 use lightbench_core::history::{RunNumber, StoredRun};
-use lightbench_core::speed_of_light::performance_data::Profile;
+use lightbench_core::speed_of_light::performance_data::CounterLocation;
 use lightbench_core::virtual_gpu::cost::Metric;
 
 use super::Workbench;
 use super::background_task::BackgroundTask;
+use super::run_details::{ReadRun, RunDetails};
 
 /// The pinned run.
 #[derive(Clone, Debug)]
 pub struct Pinned {
     pub number: RunNumber,
     /// The stored run, once it is read.
-    pub(super) run: Option<Arc<StoredRun>>,
-    /// The full verdict, if this window evaluated it: a record holds fewer counters.
-    verdict: Option<Arc<Run>>,
+    pub(super) read: Option<ReadRun>,
 }
 
 /// Difference of a number to that of the pinned run.
@@ -64,10 +60,7 @@ impl Workbench {
         if self.selection.pinned.take().is_some_and(|pinned| pinned.number == number) {
             return;
         }
-        let known = self.evaluations.all().filter_map(|(_, known)| known.evaluated.as_ref());
-        let live = known.filter(|evaluated| evaluated.number == Some(number)).last();
-        let verdict = live.map(|evaluated| Arc::clone(&evaluated.run));
-        self.selection.pinned = Some(Pinned { number, run: None, verdict });
+        self.selection.pinned = Some(Pinned { number, read: None });
         if let Some(opened) = &self.opened {
             self.submit(BackgroundTask::ReadRun(opened.project.root.clone(), number));
         }
@@ -91,11 +84,8 @@ impl Workbench {
     /// Recorded numbers of the shown run for the workload.
     #[must_use]
     pub fn recorded_numbers(&self) -> Option<(&StoredRun, &RecordedNumbers)> {
-        let run = self.selection.read.as_deref()?;
-        let shown = self.shown_run()?.number;
-        let workload = &self.opened.as_ref()?.workload;
-        (run.number == shown).then_some(())?;
-        Some((run, numbers(run, workload)?))
+        let run = &*self.shown_record()?.run;
+        Some((run, numbers(run, &self.opened.as_ref()?.workload)?))
     }
 }
 
@@ -110,10 +100,16 @@ fn numbers<'a>(run: &'a StoredRun, workload: &str) -> Option<&'a RecordedNumbers
 }
 
 impl Pinned {
+    /// The evidence and samples, once they are read.
+    #[must_use]
+    pub fn details(&self) -> Option<&RunDetails> {
+        self.read.as_ref()?.details.as_deref()
+    }
+
     /// Recorded numbers for a workload.
     #[must_use]
     pub fn numbers(&self, workload: &str) -> Option<&RecordedNumbers> {
-        numbers(self.run.as_deref()?, workload)
+        numbers(&self.read.as_ref()?.run, workload)
     }
 
     /// The difference of a counter to the shown run's value.
@@ -122,71 +118,23 @@ impl Pinned {
         &self,
         workload: &str,
         metric: &Metric,
-        (mine, at): (f64, &CountedLocation),
+        (mine, at): (f64, &CounterLocation),
     ) -> PinnedDifference {
-        if let Some(own) = self.profile(workload) {
-            let is_there = CountedLocation::from_source(&own.at) == *at;
-            return match (metric.value)(&own.counted.total) {
-                Some(own) if is_there => PinnedDifference::between(mine, own),
-                Some(_) => PinnedDifference::OtherContext,
-                None => PinnedDifference::NotRecorded,
-            };
-        }
-        let own = self.numbers(workload).and_then(|numbers| numbers.counted.as_ref());
-        match own.and_then(|own| Some((recorded(own, metric)?, &own.at))) {
-            Some((own, there)) if there == at => PinnedDifference::between(mine, own),
+        let counters = self.details().and_then(|details| details.evidence.counters.get(workload));
+        let Some(Ok(own)) = counters else { return PinnedDifference::NotRecorded };
+        let is_same_place =
+            CountedLocation::from_source(&own.at) == CountedLocation::from_source(at);
+        match (metric.value)(&own.counted.total) {
+            Some(value) if is_same_place => PinnedDifference::between(mine, value),
             Some(_) => PinnedDifference::OtherContext,
             None => PinnedDifference::NotRecorded,
         }
-    }
-
-    fn profile(&self, workload: &str) -> Option<&Profile> {
-        let timings = &self.verdict.as_ref()?.verdict.as_ref().ok()?.timings;
-        let timing = timings.iter().find(|timing| timing.workload == workload)?;
-        timing.profile.as_ref().ok()
-    }
-}
-
-/// A counter that the history stores.
-#[must_use]
-pub fn recorded(counts: &RecordedCounts, metric: &Metric) -> Option<f64> {
-    match metric.name {
-        "warp_instructions" => Some(counts.warp_instructions as f64),
-        "active_lanes" => counts.active_lanes,
-        "shared_bank_conflicts" => Some(counts.bank_conflicts as f64),
-        "divergent_branches" => Some(counts.divergent_branches as f64),
-        _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use lightbench_core::virtual_gpu::cost::{Counts, metrics};
-
     use super::*;
-
-    #[test]
-    fn what_a_history_keeps_is_what_a_metric_says() {
-        let total = Counts {
-            warp_instructions: 10,
-            thread_instructions: 160,
-            shared_bank_conflicts: 3,
-            divergent_branches: 2,
-            ..Counts::default()
-        };
-        let mut profile = Profile::default();
-        profile.counted.total = total;
-        let numbers = RecordedNumbers::from_launch(None, Some(&profile));
-        let kept = numbers.counted.unwrap();
-        let known: Vec<&str> = metrics()
-            .filter_map(|metric| {
-                let value = recorded(&kept, metric)?;
-                assert_eq!(Some(value), (metric.value)(&total), "{}", metric.name);
-                Some(metric.name)
-            })
-            .collect();
-        assert_eq!(known.len(), 4, "{known:?}");
-    }
 
     #[test]
     fn a_difference_has_a_sign() {

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use lightbench_core::compile::CompileError;
-use lightbench_core::compile::diagnostics::{self, Diagnostic};
-use lightbench_core::compile::facts::FactsError;
-use lightbench_core::project::includes::Refusal;
-use lightbench_core::project::{Kernel, Project, ProjectError};
-use lightbench_core::verify::evidence::Found;
-use lightbench_core::verify::fault_report::FaultReport;
-use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::{Failure, Refused};
+use lightbench_core::project::guesses::Guess;
+use lightbench_core::project::{Project, ProjectError};
+use lightbench_core::report::document::build_failure::{
+    BuildFailureCause, BuildFailureDetails, ReportedBuildFailure, ReportedDiagnostic,
+    ReportedDiagnosticPlace, ReportedExcerpt, ReportedRefusal, ReportedSeverity,
+};
+use lightbench_core::report::document::checks::ReportedEvidence;
+use lightbench_core::report::document::failure::{NotPassedReport, RefusedReport};
+use lightbench_core::report::document::fault::ReportedFault;
+use lightbench_core::verify::fault_report::causes;
 
 /// A problem in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +83,20 @@ pub fn from_project_error(refused: &ProjectError) -> Vec<Problem> {
     }
 }
 
+/// A guess of `new` or `import` that the user has not confirmed.
+#[must_use]
+pub fn from_guess(guess: &Guess) -> Problem {
+    let place = SourceLocation {
+        file: guess.file.clone(),
+        line: u32::try_from(guess.line).unwrap_or(u32::MAX),
+        column: 0,
+        length: 0,
+    };
+    let message = format!("{} Delete the comment to confirm", guess.text);
+    let (severity, source) = (Severity::Note, ProblemSource::Project);
+    Problem { severity, place: Some(place), message, source }
+}
+
 /// A problem that the project reader reported.
 #[must_use]
 pub fn from_project_problem(problem: &lightbench_core::project::Problem) -> Problem {
@@ -99,34 +114,29 @@ pub fn from_project_problem(problem: &lightbench_core::project::Problem) -> Prob
     error(ProblemSource::Project, Some(place), message)
 }
 
-/// Problems from compiler diagnostics.
+/// The problem of a compiler diagnostic.
 #[must_use]
-pub fn from_diagnostics(diagnostics: &[Diagnostic]) -> Vec<Problem> {
-    diagnostics.iter().map(from_diagnostic).collect()
-}
-
-fn from_diagnostic(diagnostic: &Diagnostic) -> Problem {
-    let place = match &diagnostic.place {
-        diagnostics::Place::Source(place) if !place.foreign => {
-            Some(source_location(&place.file, place.line, place.column.unwrap_or(0)))
-        }
-        // Located in the toolkit's headers: the first note in the project's text names the include.
-        diagnostics::Place::Source(_)
-        | diagnostics::Place::EndOfSource
-        | diagnostics::Place::Ptx { .. }
-        | diagnostics::Place::Nowhere => diagnostic.notes.iter().find_map(|note| {
-            let place = note.place.as_ref().filter(|place| !place.foreign)?;
-            Some(source_location(&place.file, place.line, place.column.unwrap_or(0)))
-        }),
+pub fn from_diagnostic(diagnostic: &ReportedDiagnostic) -> Problem {
+    let own = |place: &ReportedExcerpt| {
+        (!place.foreign)
+            .then(|| source_location(&place.file, place.line, place.column.unwrap_or(0)))
     };
+    let place = match &diagnostic.place {
+        ReportedDiagnosticPlace::Source(place) => own(place),
+        ReportedDiagnosticPlace::EndOfSource
+        | ReportedDiagnosticPlace::Ptx { .. }
+        | ReportedDiagnosticPlace::Nowhere => None,
+    };
+    // Located in the toolkit's headers: the first note in the project's text names the include.
+    let noted = || diagnostic.notes.iter().find_map(|note| note.place.as_ref().and_then(own));
     let severity = match diagnostic.severity {
-        diagnostics::Severity::Error | diagnostics::Severity::Fatal => Severity::Error,
-        diagnostics::Severity::Warning => Severity::Warning,
-        diagnostics::Severity::Note | diagnostics::Severity::Remark => Severity::Note,
+        ReportedSeverity::Error | ReportedSeverity::Fatal => Severity::Error,
+        ReportedSeverity::Warning => Severity::Warning,
+        ReportedSeverity::Note | ReportedSeverity::Remark => Severity::Note,
     };
     Problem {
         severity,
-        place,
+        place: place.or_else(noted),
         message: diagnostic.message.clone(),
         source: ProblemSource::Compiler,
     }
@@ -136,72 +146,99 @@ fn source_location(file: &str, line: u32, column: u32) -> SourceLocation {
     SourceLocation { file: PathBuf::from(file), line, column, length: 0 }
 }
 
-/// Problems from a failed verification, with their locations in the kernel's text.
+/// Problems from a verdict that is not passed, with their locations in the project's texts. A verdict without a location
+/// is one problem with its sentence.
 #[must_use]
-pub fn from_failure(failure: &Failure, kernel: &Kernel, project: &Project) -> Vec<Problem> {
-    match failure {
-        Failure::Compile(refused) | Failure::Refused(Refused::Build(refused)) => {
-            from_facts_error(refused)
+pub fn from_verdict(reason: &NotPassedReport, sentence: &str, project: &Project) -> Vec<Problem> {
+    match reason {
+        NotPassedReport::Compile { compile } => from_build_failure(compile),
+        NotPassedReport::Refused {
+            refused:
+                RefusedReport::Include(details)
+                | RefusedReport::Arguments(details)
+                | RefusedReport::Build(details),
+        } => from_details(details),
+        NotPassedReport::Refused { refused: RefusedReport::Evidence { evidence } } => {
+            evidence.iter().map(|found| from_evidence(found, project)).collect()
         }
-        Failure::Refused(Refused::Evidence(found)) => {
-            let of = |found: &Found| {
-                let place = found
-                    .source
-                    .iter()
-                    .find_map(|line| known_location(project, &line.file, line.line));
-                error(
-                    ProblemSource::Compiler,
-                    place,
-                    format!("the project's policy forbids this: {}", found.what),
-                )
-            };
-            found.iter().map(of).collect()
+        NotPassedReport::Fault { fault } => {
+            let causes = causes(&fault.faults, |fault| {
+                let place = fault.thread.as_ref().map(|thread| &thread.place);
+                let line = place.map(|place| match &place.source {
+                    Some(source) => (Some(source.file.clone()), source.line),
+                    None => (None, place.ptx_line),
+                });
+                (fault.kind, line, fault.buffer.clone())
+            });
+            causes
+                .into_iter()
+                .map(|(fault, count)| counted(from_fault(fault, project), count))
+                .collect()
         }
-        Failure::Fault(fault) => {
-            fault.faults.iter().map(|fault| from_fault(fault, project)).collect()
+        NotPassedReport::TimedOut { timed_out } if timed_out.at.is_some() => {
+            timed_out.at.iter().map(|at| from_fault(at, project)).collect()
         }
-        Failure::TimedOut { at: Some(at), .. } => vec![from_fault(at, project)],
-        Failure::Refused(_) | Failure::Wrong(_) | Failure::TimedOut { at: None, .. } => {
-            vec![error(
-                ProblemSource::Device,
-                None,
-                sentence::describe_failure(&kernel.name, failure),
-            )]
+        NotPassedReport::Refused { .. }
+        | NotPassedReport::Wrong { .. }
+        | NotPassedReport::TimedOut { .. } => {
+            vec![error(ProblemSource::Device, None, sentence.to_owned())]
         }
+        // The kernel was not judged.
+        NotPassedReport::DeviceLost { .. }
+        | NotPassedReport::CrashesWorker { .. }
+        | NotPassedReport::NotSupported { .. }
+        | NotPassedReport::Cancelled { .. } => Vec::new(),
     }
 }
 
 /// Problems from a kernel without facts.
 #[must_use]
-pub fn from_facts_error(refused: &FactsError) -> Vec<Problem> {
-    match refused {
-        FactsError::Compile(CompileError::Rejected(rejection)) => {
-            from_diagnostics(&rejection.diagnostics)
+pub fn from_build_failure(failure: &ReportedBuildFailure) -> Vec<Problem> {
+    from_details(&failure.details)
+}
+
+fn from_details(details: &BuildFailureDetails) -> Vec<Problem> {
+    match &details.cause {
+        Some(BuildFailureCause::Rejected { diagnostics, .. }) => {
+            diagnostics.iter().map(from_diagnostic).collect()
         }
-        FactsError::Include(refusals) => {
-            let of = |refusal: &Refusal| {
-                let place =
-                    source_location(&refusal.place.file, refusal.place.line, refusal.place.column);
-                error(ProblemSource::Compiler, Some(place), refusal.reason.to_string())
+        Some(BuildFailureCause::Includes { refusals }) => {
+            let of = |refusal: &ReportedRefusal| {
+                let place = source_location(&refusal.file, refusal.line, refusal.column);
+                error(ProblemSource::Compiler, Some(place), refusal.reason.clone())
             };
             refusals.iter().map(of).collect()
         }
-        FactsError::Compile(_)
-        | FactsError::Plan(_)
-        | FactsError::Arguments { .. }
-        | FactsError::NoSuchKernel { .. } => {
-            vec![error(ProblemSource::Compiler, None, refused.to_string())]
+        Some(BuildFailureCause::Arguments { .. }) | None => {
+            vec![error(ProblemSource::Compiler, None, details.message.clone())]
         }
     }
 }
 
-fn from_fault(fault: &FaultReport, project: &Project) -> Problem {
-    let seen = fault.seen.as_ref();
-    let source = seen.and_then(|seen| seen.place.source.as_ref());
-    let place = source.and_then(|(file, line, _)| known_location(project, file, *line));
-    let who = seen.map(|seen| {
+fn from_evidence(found: &ReportedEvidence, project: &Project) -> Problem {
+    let place = found.source.iter().find_map(|line| known_location(project, &line.file, line.line));
+    let message = format!("the project's policy forbids this: {}", found.what);
+    error(ProblemSource::Compiler, place, message)
+}
+
+/// A problem with the number of faults that have its cause.
+fn counted(problem: Problem, count: usize) -> Problem {
+    match count {
+        0 | 1 => problem,
+        count => Problem {
+            message: format!("{} and {} more like it", problem.message, count - 1),
+            ..problem
+        },
+    }
+}
+
+fn from_fault(fault: &ReportedFault, project: &Project) -> Problem {
+    let thread = fault.thread.as_ref();
+    let source = thread.and_then(|thread| thread.place.source.as_ref());
+    let place = source.and_then(|source| known_location(project, &source.file, source.line));
+    let who = thread.map(|thread| {
         let three = |at: [u32; 3]| format!("({}, {}, {})", at[0], at[1], at[2]);
-        format!(" (block {}, thread {})", three(seen.block), three(seen.thread))
+        format!(" (block {}, thread {})", three(thread.block), three(thread.thread))
     });
     error(ProblemSource::Device, place, format!("{}{}", fault.details, who.unwrap_or_default()))
 }

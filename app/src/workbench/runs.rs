@@ -8,6 +8,7 @@ use lightbench_core::history::label::Label;
 use lightbench_core::history::record::{FailureKind, Outcome, ScoreBasis};
 use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, RunNumber, StoredRun, better};
+use lightbench_core::report::document::timing::ReportedClock;
 use lightbench_core::speed_of_light::bound_fraction::BoundFraction;
 use lightbench_core::units::Seconds;
 
@@ -93,7 +94,19 @@ impl TimeSource {
         }
     }
 
-    /// The source of a recorded time.
+    /// The source of a time by this clock.
+    #[must_use]
+    pub const fn new(clock: &ReportedClock, provenance: Provenance) -> Self {
+        match (clock, provenance) {
+            (_, Provenance::Recorded) => Self::Recorded,
+            (ReportedClock::Events { .. } | ReportedClock::Cupti { .. }, Provenance::Own) => {
+                Self::Measured
+            }
+            (ReportedClock::Modelled, Provenance::Own) => Self::Modelled,
+        }
+    }
+
+    /// The source of a time in a record.
     #[must_use]
     pub const fn from_clock(clock: &Clock, provenance: Provenance) -> Self {
         match (clock, provenance) {
@@ -125,7 +138,7 @@ pub struct Runs {
     rows: Vec<RunRow>,
     /// The newest run of each kernel.
     newest: BTreeMap<Arc<str>, RunNumber>,
-    /// Runs of a kernel on a device, the newest last.
+    /// Runs of a kernel on a device that passed, the newest last.
     alike: BTreeMap<(Arc<str>, Arc<str>), Vec<Attempt>>,
     names: BTreeSet<Arc<str>>,
     bases: BTreeMap<ScoreBasis, BasisNumber>,
@@ -211,6 +224,9 @@ impl Runs {
         for row in fresh {
             let newest = self.newest.entry(Arc::clone(&row.kernel)).or_insert(row.number);
             *newest = row.number.max(*newest);
+            if row.failure.is_some() {
+                continue;
+            }
             let key = (Arc::clone(&row.kernel), Arc::clone(&row.device));
             alike.entry(key).or_default().push((row.number, row.candidate.clone()));
         }
@@ -331,7 +347,7 @@ impl Runs {
         self.get(self.best.get(&basis)?.1)
     }
 
-    /// The previous run of the same kernel on the same device with another candidate.
+    /// The previous run of the same kernel on the same device that passed, with another candidate.
     #[must_use]
     pub fn before(&self, row: &RunRow) -> Option<&RunRow> {
         let alike = self.alike.get(&(Arc::clone(&row.kernel), Arc::clone(&row.device)))?;

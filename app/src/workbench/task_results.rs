@@ -10,21 +10,24 @@ use lightbench_core::history::label::Label;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::project::{Project, ProjectError};
 
-use super::background_task::{BackgroundTask, HistoryPart, TaskResult};
+use super::background_task::{
+    BackgroundTask, FolderContent, HistoryPart, RunComparisons, TaskResult,
+};
 use super::command::Command;
 use super::comparison::{ComparedRun, MachineCode};
 use super::evaluations::{Evaluated, MachineState, Sass};
 use super::notices::NoticeLevel;
 use super::open_project::{HistoryState, OpenProject};
 use super::path_browser::PathBrowser;
-use super::problem::ProblemSource;
+use super::problem::{ProblemSource, Severity};
+use super::run_details::ReadRun;
 use super::settings::Mode;
-use super::{Workbench, problem};
+use super::{UiEffect, Workbench, problem};
 
 impl Workbench {
     /// Handles the result of a background task.
     pub(super) fn handle_result(&mut self, finding: TaskResult, now: Duration) {
-        if finding.project().is_some_and(|folder| !self.is_open(folder)) {
+        if finding.project().is_some_and(|folder| self.root() != Some(folder)) {
             return;
         }
         match finding {
@@ -33,6 +36,8 @@ impl Workbench {
             }
             TaskResult::Machine(Err(why)) => self.evaluations.machine = MachineState::Unusable(why),
             TaskResult::Project(folder, read) => self.read(&folder, *read, now),
+            TaskResult::Broken(broken) => self.open_broken(*broken, now),
+            TaskResult::TextsChecked(_, problems) => self.texts_checked(&problems),
             TaskResult::Lesson(folder, read) => self.read_lesson(&folder, *read, now),
             TaskResult::AccessesTraced(_, wanted, seen) => self.handle_trace(&wanted, seen),
             TaskResult::CheckerAudited(_, matrix) => self.handle_audit(matrix),
@@ -42,18 +47,17 @@ impl Workbench {
             }
             TaskResult::Saved(file, text, Ok(())) => {
                 self.documents.saved(&file, &text);
-                if let Some(opened) = &self.opened {
-                    self.background
-                        .submit(BackgroundTask::ReloadProject(opened.project.root.clone()));
+                if let Some(root) = self.root().map(Path::to_owned) {
+                    self.background.submit(BackgroundTask::ReloadProject(root));
                 }
             }
             TaskResult::Saved(file, _, Err(why)) => {
                 let text = format!("{} was not saved: {why}", file.display());
                 self.notices.add(NoticeLevel::Error, text, now);
             }
-            TaskResult::Recorded(_, run, lines) => self.handle_recorded(&run, lines, now),
+            TaskResult::Recorded(_, run, compared) => self.handle_recorded(&run, compared, now),
             TaskResult::Labelled(_, number, label) => self.handle_label(number, label.as_ref()),
-            TaskResult::Run(_, run, source) => self.read_run(&Arc::from(run), source),
+            TaskResult::Run(_, read) => self.read_run(read),
             TaskResult::RunCode(_, number, code) => self.handle_disassembly(number, &code),
             TaskResult::SearchStarted(folder, started) => {
                 self.search_started(&folder, started, now);
@@ -65,6 +69,17 @@ impl Workbench {
             TaskResult::Folder(path) => {
                 self.selection.browsing = None;
                 self.carry_out(Command::Open(path), now);
+            }
+            TaskResult::ProjectCreated(created) => self.project_created(created, now),
+            TaskResult::SourceFile(path) => {
+                self.effects.push(UiEffect::TakeSourceFile(path.display().to_string()));
+            }
+            TaskResult::NoProject(folder, content) => {
+                let folder = match content {
+                    FolderContent::Empty => folder,
+                    FolderContent::Files => folder.join("lightbench"),
+                };
+                self.ask_for_new_project(Some(&folder));
             }
             TaskResult::NoDialog => self.ask_for_path(now),
             TaskResult::Folders(listed) => {
@@ -139,12 +154,24 @@ impl Workbench {
     fn read(&mut self, folder: &Path, read: Result<Project, ProjectError>, now: Duration) {
         match read {
             Ok(project) if self.is_open(folder) => self.update(project, now),
+            // Its texts were repaired: open it with its history.
+            Ok(_) if self.root() == Some(folder) => {
+                self.close(now);
+                self.background.submit(BackgroundTask::Open(folder.to_owned()));
+            }
             Ok(project) => {
+                let wanted = self.selection.kernel_file.take();
                 self.leave(now);
                 let opened = OpenProject::new(project);
                 let kernel = opened.kernel.clone();
+                self.broken = None;
+                let named = wanted.and_then(|path| opened.kernel_of(&path));
                 self.opened = Some(opened);
                 self.carry_out(Command::ChooseKernel(kernel), now);
+                self.restore_view(now);
+                if let Some(named) = named {
+                    self.carry_out(Command::ChooseKernel(named), now);
+                }
                 let folder = folder.to_owned();
                 self.change_settings(|settings| settings.remember(&folder));
             }
@@ -199,11 +226,20 @@ impl Workbench {
         }
     }
 
-    /// Copies the problems of unreadable files to their open texts.
+    /// Copies the problems of unreadable files, and the guesses, to their open texts.
     pub(super) fn mark_broken(&mut self) {
         let Some(opened) = &self.opened else { return };
         for document in self.documents.all_mut() {
             document.problems.retain(|problem| problem.source != ProblemSource::Project);
+            let is_here = |problem: &&problem::Problem| {
+                problem.severity == Severity::Note
+                    && problem.place.as_ref().is_some_and(|place| place.file == document.file)
+            };
+            let guesses = opened.problems.iter().filter(is_here).cloned().collect::<Vec<_>>();
+            if !guesses.is_empty() && document.problems.is_empty() {
+                document.checked.clone_from(&document.on_disk);
+            }
+            document.problems.extend(guesses);
             let mut broken = opened.project.broken.iter();
             let Some(broken) = broken.find(|broken| broken.file == document.file) else { continue };
             if let Some(source) = &broken.source {
@@ -214,13 +250,14 @@ impl Workbench {
         }
     }
 
-    fn handle_recorded(&mut self, run: &StoredRun, lines: Vec<(String, String)>, now: Duration) {
+    fn handle_recorded(&mut self, run: &StoredRun, compared: RunComparisons, now: Duration) {
         self.runs.add(std::slice::from_ref(run));
         let known = self.evaluations.kernel_mut(&run.record.kernel);
         let is_meant = |evaluated: &&mut Evaluated| Some(evaluated.run.seed) == run.record.seed;
         if let Some(evaluated) = known.evaluated.as_mut().filter(is_meant) {
             evaluated.number = Some(run.number);
-            evaluated.lines = lines;
+            evaluated.lines = compared.lines;
+            Arc::make_mut(&mut evaluated.details).comparisons = compared.times;
         }
         let Some(row) = self.runs.get(run.number) else { return };
         let others = self.runs.rows().iter().any(|other| {
@@ -233,20 +270,18 @@ impl Workbench {
         }
     }
 
-    fn read_run(&mut self, run: &Arc<StoredRun>, source: Option<String>) {
-        if self.selection.asked == Some(run.number) {
-            self.selection.read = Some(Arc::clone(run));
+    fn read_run(&mut self, read: ReadRun) {
+        let number = read.run.number;
+        if let Some(pinned) = self.selection.pinned.as_mut().filter(|each| each.number == number) {
+            pinned.read = Some(read.clone());
         }
-        if let Some(pinned) =
-            self.selection.pinned.as_mut().filter(|each| each.number == run.number)
-        {
-            pinned.run = Some(Arc::clone(run));
-        }
-        let source: Option<Arc<str>> = source.map(Into::into);
-        let is_meant = |side: &&mut ComparedRun| side.number == run.number;
+        let is_meant = |side: &&mut ComparedRun| side.number == number;
         for side in self.selection.all_compared().filter(is_meant) {
-            side.run = Some(Arc::clone(run));
-            side.source.clone_from(&source);
+            side.run = Some(Arc::clone(&read.run));
+            side.source.clone_from(&read.source);
+        }
+        if self.selection.asked == Some(number) {
+            self.selection.read = Some(read);
         }
     }
 

@@ -18,6 +18,7 @@ use lightbench_core::history::timing::RecordedTiming;
 use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 use lightbench_core::measure::{self, Basis, Clock, Conditions, Summary, Timing};
 use lightbench_core::project::{BrokenFile, Part as ProjectPart, Project};
+use lightbench_core::report::evidence::RunEvidence;
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::{
     Checks, Failure, Passed, SizeCheck, Step, Uncounted, WorkloadTiming,
@@ -25,9 +26,11 @@ use lightbench_core::verify::verdict::{
 
 use super::background_task::{
     BackgroundTask, BackgroundWorker, DetectedMachine, DeviceChoice, Evaluator, HistoryPart,
-    TaskResult,
+    RunComparisons, TaskResult,
 };
 use super::command::Recovery;
+use super::last_session::LastSession;
+use super::run_details::{ReadRun, RunDetails};
 use super::verdict::{Tone, VerdictLine};
 use super::*;
 
@@ -171,6 +174,26 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
     Run { candidate: None, seed, verdict, elapsed: Duration::from_secs(2) }
 }
 
+/// A workbench that starts with a stored session, with the RMSNorm sample open.
+pub(crate) fn reopened(session: LastSession) -> Workbench {
+    let script = Script::default();
+    let mut bench = Workbench::new(Settings::default(), Box::new(script.clone()));
+    bench.last_session = session;
+    script.find(TaskResult::Project(folder(), Box::new(Ok(project()))));
+    bench.poll(NOW);
+    bench
+}
+
+/// A run of the history as it is read, without evidence.
+pub(crate) fn read(run: &StoredRun, source: Option<String>) -> TaskResult {
+    let details = RunEvidence::from_failed(&run.record).map(|evidence| {
+        let (samples, provenance) = (Vec::new(), run.provenance);
+        Arc::new(RunDetails { evidence, samples, comparisons: BTreeMap::new(), provenance })
+    });
+    let source = source.map(Into::into);
+    TaskResult::Run(folder(), ReadRun { run: Arc::new(run.clone()), source, details })
+}
+
 /// A stored run.
 pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>) -> StoredRun {
     let project = project();
@@ -213,6 +236,7 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
         outcome,
         environment: Environment::default(),
         elapsed: None,
+        evidence: None,
     };
     StoredRun { number: RunNumber(number), provenance: Provenance::Own, label: None, record }
 }
@@ -278,7 +302,9 @@ fn from_a_save_to_a_row_of_the_history() {
     assert!(script.handed().iter().any(|task| matches!(task, BackgroundTask::Record(_))));
     let line = "Correct, and 3 % faster than before".to_owned();
     let run = Box::new(stored(1, &kernel, *seed, Some(1e-4)));
-    script.find(TaskResult::Recorded(folder(), run, vec![(WORKLOAD.to_owned(), line)]));
+    let lines = BTreeMap::from([(WORKLOAD.to_owned(), line)]);
+    let compared = RunComparisons { times: BTreeMap::new(), lines };
+    script.find(TaskResult::Recorded(folder(), run, compared));
     bench.poll(NOW);
     assert_eq!(bench.runs.rows().len(), 1);
     assert_eq!(bench.shown_run().map(|row| row.number), Some(RunNumber(1)));

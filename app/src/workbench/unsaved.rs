@@ -12,10 +12,11 @@ use super::{Selection, UiEffect, Workbench};
 impl Workbench {
     /// Closes the open project; unsaved texts are kept in the journal.
     pub(super) fn leave(&mut self, now: Duration) {
-        if let Some(opened) = &self.opened {
-            let folder = opened.project.root.clone();
+        if let Some(folder) = self.root().map(Path::to_owned) {
             let kept = self.documents.put_aside(&folder);
-            if let Some(text) = said_of_kept(&kept, &opened.project.definition.name) {
+            let name = self.opened.as_ref().map(|opened| opened.project.definition.name.clone());
+            let name = name.unwrap_or_else(|| folder.display().to_string());
+            if let Some(text) = said_of_kept(&kept, &name) {
                 self.notices.add(NoticeLevel::Note, text, now);
             }
             for (file, text) in kept {

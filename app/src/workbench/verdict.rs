@@ -1,10 +1,9 @@
 //! The verdict line: one sentence about the current kernel.
 
-use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
-use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::WorkloadTiming;
+use lightbench_core::report::document::RunOutcome;
+use lightbench_core::report::document::failure::NotPassedReport;
 
-use super::evaluations::{Evaluated, MachineState};
+use super::evaluations::MachineState;
 use super::runs::RunRow;
 use super::{Workbench, problem};
 
@@ -25,12 +24,19 @@ pub enum Tone {
 }
 
 impl Workbench {
-    /// The sentence about the current kernel.
+    /// The sentence about the shown run, or about the state of the current kernel.
     #[must_use]
     pub fn verdict_line(&self) -> VerdictLine {
         let quiet = |text: &str| VerdictLine { text: text.to_owned(), tone: Tone::Quiet };
         let Some(opened) = &self.opened else {
-            return quiet("Open a project to begin");
+            return match self.broken.as_ref().map(|broken| broken.problems.as_slice()) {
+                None => quiet("Open a project to begin"),
+                Some([]) => quiet("No problem is left: save the texts to open the project"),
+                Some([first, ..]) => {
+                    let text = format!("The project cannot be read: {}", first.message);
+                    VerdictLine { text, tone: Tone::Bad }
+                }
+            };
         };
         if let MachineState::Unusable(why) = &self.evaluations.machine {
             return VerdictLine { text: why.clone(), tone: Tone::Bad };
@@ -42,10 +48,9 @@ impl Workbench {
             return VerdictLine { text, tone: Tone::Bad };
         }
         let known = self.evaluations.kernel(&opened.kernel);
-        if let Some(known) = known {
+        if let (Some(known), None) = (known, self.selection.run) {
             if known.running.is_some() {
-                let before =
-                    known.evaluated.as_ref().map(|evaluated| self.evaluated_line(evaluated).text);
+                let before = self.details_line().map(|line| line.text);
                 let text = match before {
                     None => format!("{} is being evaluated for the first time", opened.kernel),
                     Some(line) => {
@@ -57,47 +62,47 @@ impl Workbench {
             if let Some(obstacle) = &known.obstacle {
                 return VerdictLine { text: obstacle.clone(), tone: Tone::Bad };
             }
-            if let Some(evaluated) = &known.evaluated {
-                return self.evaluated_line(evaluated);
-            }
-            if let Some(first) = known.compile_problems.first() {
-                let text = format!("{} does not compile: {}", opened.kernel, first.message);
-                return VerdictLine { text, tone: Tone::Bad };
-            }
-            if known.facts.is_some() {
-                return quiet("It compiles and was not verified yet");
+            if known.evaluated.is_none() {
+                if let Some(first) = known.compile_problems.first() {
+                    let text = format!("{} does not compile: {}", opened.kernel, first.message);
+                    return VerdictLine { text, tone: Tone::Bad };
+                }
+                if known.facts.is_some() {
+                    return quiet("It compiles and was not verified yet");
+                }
             }
         }
-        match self.runs.newest_of(&opened.kernel) {
+        if let Some(line) = self.details_line() {
+            return line;
+        }
+        match self.shown_run() {
             Some(row) => quiet(&line_from_history(row, &opened.workload)),
             None => quiet("This kernel was not evaluated yet: save it, or press F5"),
         }
     }
 
-    fn evaluated_line(&self, evaluated: &Evaluated) -> VerdictLine {
-        let (kernel, verdict) = (evaluated.kernel.name.as_str(), &evaluated.run.verdict);
-        match verdict {
-            Ok(passed) => {
-                let told = self.summary_timing(&passed.timings);
-                let against = told.and_then(|told| {
-                    let line = evaluated.lines.iter().find(|(name, _)| *name == told.workload);
-                    line.map(|(_, line)| line)
-                });
+    /// The sentence about the shown run, if its evidence is known.
+    fn details_line(&self) -> Option<VerdictLine> {
+        let (details, opened) = (self.shown_details()?, self.opened.as_ref()?);
+        let evidence = &details.evidence;
+        Some(match &evidence.outcome {
+            RunOutcome::Passed { .. } => {
+                let told = self.shown_times();
+                let lines = self.shown_verdict().map(|evaluated| &evaluated.lines);
+                let compared = told.and_then(|told| lines?.get(&told.workload));
                 let alone = told.and_then(|told| told.standing.as_ref()).map(|told| &told.line);
-                let text = against.or(alone).cloned();
-                let text = text.unwrap_or_else(|| sentence::verdict(kernel, verdict));
+                let text = compared.or(alone).unwrap_or(&evidence.sentence).clone();
                 VerdictLine { text, tone: Tone::Good }
             }
-            Err(NotPassed::NotJudged(NotJudged::Cancelled)) => {
+            RunOutcome::NotPassed(NotPassedReport::Cancelled { .. }) => {
                 VerdictLine { text: "Stopped".to_owned(), tone: Tone::Quiet }
             }
-            Err(NotPassed::NotJudged(_)) => {
-                VerdictLine { text: sentence::verdict(kernel, verdict), tone: Tone::Quiet }
+            RunOutcome::NotPassed(reason) if !reason.is_judged() => {
+                VerdictLine { text: evidence.sentence.clone(), tone: Tone::Quiet }
             }
-            Err(NotPassed::Failed(failure)) => {
-                let mut text = sentence::verdict(kernel, verdict);
-                let problems =
-                    problem::from_failure(failure, &evaluated.kernel, &evaluated.project);
+            RunOutcome::NotPassed(reason) => {
+                let mut text = evidence.sentence.clone();
+                let problems = problem::from_verdict(reason, &evidence.sentence, &opened.project);
                 let first = problems.iter().find(|problem| problem.place.is_some());
                 if let Some((first, place)) =
                     first.and_then(|first| Some((first, first.place.as_ref()?)))
@@ -106,19 +111,11 @@ impl Workbench {
                 }
                 VerdictLine { text, tone: Tone::Bad }
             }
-        }
-    }
-
-    /// The timing of the selected workload, else the first timing.
-    #[must_use]
-    pub fn summary_timing<'a>(&self, timings: &'a [WorkloadTiming]) -> Option<&'a WorkloadTiming> {
-        let workload = self.opened.as_ref().map(|opened| opened.workload.as_str());
-        let chosen = timings.iter().find(|timing| Some(timing.workload.as_str()) == workload);
-        chosen.or_else(|| timings.first())
+        })
     }
 }
 
-/// The sentence for a kernel that was not evaluated since the window opened.
+/// The sentence for a run without recorded evidence.
 fn line_from_history(row: &RunRow, workload: &str) -> String {
     let number = row.number;
     if row.failure.is_some() {

@@ -6,7 +6,8 @@ pub(super) mod stored;
 use std::path::PathBuf;
 
 use lightbench_core::display_text::visible;
-use lightbench_core::history::record::{Origin, definition_hash};
+use lightbench_core::history::definition_hash::definition_hash;
+use lightbench_core::history::record::Origin;
 use lightbench_core::project::{Kernel, Project};
 use serde_json::{Value, json};
 

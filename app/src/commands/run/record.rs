@@ -7,17 +7,18 @@ use std::path::Path;
 use jiff::Timestamp;
 use lightbench_core::evaluate::Run;
 use lightbench_core::history::comparison_runs::ComparisonRuns;
+use lightbench_core::history::definition_hash::{definition_hash, named_includes};
 use lightbench_core::history::numbers::RecordedNumbers;
 use lightbench_core::history::record::{
     ChecksSummary, CorrectnessSource, DeviceIdentity, Environment, FailureKind, Origin, Outcome,
-    RecordedWorkload, RunId, RunRecord, Scope, SourceText, WorkloadName, definition_hash,
-    named_includes,
+    RecordedWorkload, RunId, RunRecord, Scope, SourceText, WorkloadName,
 };
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::{Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, IntegrityCheck, Notice, RunNumber, Store};
 use lightbench_core::project::{HeldOutSource, Kernel, Project};
 use lightbench_core::report::document::failure::NotPassedReport;
+use lightbench_core::report::evidence::RunEvidence;
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::Passed;
@@ -173,6 +174,14 @@ impl<'a> Recorder<'a> {
     ) -> Result<Option<(RunRecord, Texts)>, HistoryError> {
         let mut texts = Texts::default();
         let Some(outcome) = self.outcome(kernel, run, &mut texts)? else { return Ok(None) };
+        // The record of a failure holds its evidence.
+        let evidence = match &run.verdict {
+            Ok(_) => {
+                let evidence = RunEvidence::new(&kernel.name, run).compressed();
+                Some(texts.add(evidence.map_err(HistoryError::Unwritable)?))
+            }
+            Err(_) => None,
+        };
         let (project, chosen) = (self.project, self.chosen);
         let own = (kernel.file.display().to_string(), &kernel.source);
         let includes = named_includes(project, &kernel.source);
@@ -215,6 +224,7 @@ impl<'a> Recorder<'a> {
             outcome,
             environment: self.environment(run),
             elapsed: Some(Seconds(run.elapsed.as_secs_f64())),
+            evidence,
         };
         Ok(Some((record, texts)))
     }
@@ -310,9 +320,11 @@ fn append(
     mut record: RunRecord,
     texts: &Texts,
 ) -> Result<AppendedRun, HistoryError> {
-    let before = store.comparison_runs(&record)?;
-    let previous = before.previous.as_ref().and_then(|run| run.record.candidate.clone());
-    record.parent = record.parent.take().or(previous);
+    let before = store.comparison_runs(&record, None)?;
+    if record.parent.is_none() {
+        let previous = store.previous(&record.kernel, record.candidate.as_deref())?;
+        record.parent = previous.and_then(|run| run.record.candidate);
+    }
     let number = store.append(&record, texts)?;
     Ok(AppendedRun { number, record, before })
 }

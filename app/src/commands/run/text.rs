@@ -12,6 +12,7 @@ use lightbench_core::tensors::compare::{ErrorMap, OutputError};
 use lightbench_core::tensors::inputs::{Along, Class, DomainInput, InputMode, InputSpec};
 use lightbench_core::units::counted;
 use lightbench_core::verify::evidence;
+use lightbench_core::verify::fault_report::FaultReport;
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, DomainInputs, Failure, Fault, Refused, Wrong};
@@ -23,7 +24,7 @@ use crate::diagnostics;
 use crate::report;
 use crate::style::{DIM, ERROR, GOOD, NOTE};
 
-/// Maximum number of shown faults; the sentence counts all.
+/// Maximum number of shown causes of faults; the sentence counts all.
 const MOST_FAULTS: usize = 3;
 
 /// The whole report.
@@ -35,10 +36,23 @@ pub(super) fn report_text(report: &RunResults<'_>) -> String {
         seeds.push(run.seed);
     }
     text.push_str(&broken(report));
+    text.push_str(&unconfirmed(report));
     if let Some(seed) = seeds.first() {
         text.push_str(&how_to_repeat(*seed));
     }
     text
+}
+
+/// A reminder of guesses about the task: a verdict on a wrong task means little.
+fn unconfirmed(report: &RunResults<'_>) -> String {
+    let guesses = report.project.guesses();
+    let Some(first) = guesses.first() else { return String::new() };
+    let count = counted(guesses.len() as u64, "guess", "guesses");
+    let place = visible(&first.file.display().to_string()).into_owned();
+    format!(
+        "\n{count} to confirm, the first at {place}:{}; delete the comment of a guess to confirm it\n",
+        first.line
+    )
 }
 
 /// Kernels that were not run, with the problems of their files.
@@ -197,12 +211,19 @@ fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &RunResults
 }
 
 fn faults(faults: &Fault, kernel: &Kernel, report: &RunResults<'_>) -> String {
-    let shown = faults.faults.iter().take(MOST_FAULTS);
+    let causes = FaultReport::causes(&faults.faults);
     let quoted = quoted_places(kernel, report);
-    let mut text: String = shown.map(|each| fault::text(each, &quoted)).collect();
-    let more = faults.faults.len().saturating_sub(MOST_FAULTS);
+    let mut text = String::new();
+    for (first, count) in causes.iter().take(MOST_FAULTS) {
+        text.push_str(&fault::text(first, &quoted));
+        if *count > 1 {
+            let _infallible = writeln!(text, "  and {} more like it", count - 1);
+        }
+    }
+    let more = causes.len().saturating_sub(MOST_FAULTS);
     if more > 0 {
-        let _infallible = writeln!(text, "and {more} more");
+        let _infallible =
+            writeln!(text, "and {}", counted(more as u64, "more cause", "more causes"));
     }
     text + &inputs(&faults.workload, faults.recipe)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lightbench_core::compile::facts::device_facts;
-use lightbench_core::history::record::definition_hash;
+use lightbench_core::history::definition_hash::definition_hash;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::budget::Spent;
 use lightbench_core::search::roles::Roles;

@@ -29,8 +29,8 @@ fn two_runs_are_two_clicks_apart() {
     assert_eq!(numbers.len(), 2, "{numbers:?}");
     for number in numbers {
         let (kernel, seconds) = if number == 4 { ("vector16", 1.31e-4) } else { ("naive", 6.2e-4) };
-        let run = Box::new(stored(number, kernel, 0, Some(seconds)));
-        script.find(TaskResult::Run(folder(), run, Some(format!("// {kernel}\nvoid f();\n"))));
+        let run = stored(number, kernel, 0, Some(seconds));
+        script.find(read(&run, Some(format!("// {kernel}\nvoid f();\n"))));
     }
     harness.run();
     assert!(harness.query_by_label("Nothing to compare yet").is_none());
@@ -78,7 +78,7 @@ fn three(theme: ThemeName) -> (Harness<'static, State>, Script) {
         [numbered(4, "vector16", 1.31e-4, 0), numbered(2, "warp-shuffle", 1.61e-4, 4096), last];
     for run in runs {
         let source = Some(format!("// {}\nvoid f();\n", run.record.kernel));
-        script.find(TaskResult::Run(folder(), Box::new(run), source));
+        script.find(read(&run, source));
     }
     press(&mut harness, Modifiers::COMMAND, Key::Num2);
     script.handed();
@@ -115,7 +115,7 @@ fn two_devices_are_compared_in_amber_and_neither_is_best() {
     let mut other = numbered(2, "warp-shuffle", 1.61e-4, 4096);
     other.record.device.name = "virtual:t4".to_owned();
     for run in [numbered(4, "vector16", 1.31e-4, 0), other] {
-        script.find(TaskResult::Run(folder(), Box::new(run), Some("void f();\n".to_owned())));
+        script.find(read(&run, Some("void f();\n".to_owned())));
     }
     press(&mut harness, Modifiers::COMMAND, Key::Num2);
     harness.get_by_label("Different device: virtual:h200 and virtual:t4");

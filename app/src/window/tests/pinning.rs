@@ -1,35 +1,42 @@
 //! Tests of differences to the pinned run, and of placeholders.
 
+use std::sync::Arc;
+
 use lightbench_core::history::StoredRun;
-use lightbench_core::history::numbers::{CountedLocation, RecordedCounts, RecordedNumbers};
+use lightbench_core::history::numbers::RecordedNumbers;
 use lightbench_core::history::record::{FailureKind, Outcome};
+use lightbench_core::speed_of_light::performance_data::Profile;
 use lightbench_core::units::{Bytes, Fraction, Hertz};
+use lightbench_core::verify::verdict::Passed;
 
 use super::*;
 use crate::workbench::measurements::{HIGHEST_CLOCK, LOWEST_CLOCK};
+use crate::workbench::run_details::{ReadRun, RunDetails};
 
-fn with_numbers(number: i64, registers: u32, conflicts: u64) -> StoredRun {
+fn with_numbers(number: i64, registers: u32) -> StoredRun {
     let mut run = stored(number, "naive", 0, Some(1e-4));
     let workload = run.record.timings()[0].workload.clone();
-    let counted = RecordedCounts {
-        at: CountedLocation::SameWorkload,
-        warp_instructions: 4000,
-        active_lanes: Some(32.0),
-        touched: Some(Bytes(1 << 20)),
-        asked: Bytes(1 << 21),
-        bank_conflicts: conflicts,
-        divergent_branches: 0,
-    };
     let known = RecordedNumbers {
         registers: Some(registers),
         spilled: Some(Bytes(0)),
         shared: Some(Bytes(1024)),
         occupancy: Some(Fraction(0.5)),
-        counted: Some(counted),
+        counted: None,
     };
     let Outcome::Passed { numbers, .. } = &mut run.record.outcome else { panic!("it passed") };
     numbers.insert(workload, known);
     run
+}
+
+/// The run as it is read, with evidence of these bank conflicts.
+fn with_counters(run: &StoredRun, conflicts: u64) -> TaskResult {
+    let mut profile = Profile::default();
+    profile.counted.total.shared_bank_conflicts = conflicts;
+    let mut evaluation = passed(0, 1e-4);
+    let Ok(Passed { timings, .. }) = &mut evaluation.verdict else { panic!("it passed") };
+    timings[0].profile = Ok(profile);
+    let details = Some(Arc::new(RunDetails::new("naive", &evaluation)));
+    TaskResult::Run(folder(), ReadRun { run: Arc::new(run.clone()), source: None, details })
 }
 
 /// The window with one run shown and another one pinned.
@@ -41,10 +48,10 @@ fn pinned(theme: ThemeName, panel: Panel) -> Harness<'static, State> {
     window.carry_out(Command::SelectRun(RunNumber(1)), NOW);
     harness.run();
     let asked = script.handed();
-    for run in [with_numbers(4, 32, 2048), with_numbers(1, 40, 512)] {
+    for (run, conflicts) in [(with_numbers(4, 32), 2048), (with_numbers(1, 40), 512)] {
         let is_asked = |task: &BackgroundTask| matches!(task, BackgroundTask::ReadRun(_, number) if *number == run.number);
         assert!(asked.iter().any(is_asked), "#{} is read", run.number);
-        script.find(TaskResult::Run(folder(), Box::new(run), None));
+        script.find(with_counters(&run, conflicts));
     }
     harness.run();
     harness
@@ -106,7 +113,7 @@ fn panels_without_anything_say_why() {
             if let Some(run) = &run {
                 window.bench.runs.add(std::slice::from_ref(run));
                 harness.run();
-                script.find(TaskResult::Run(folder(), Box::new(run.clone()), None));
+                script.find(read(run, None));
             }
             harness.run();
             harness.run();

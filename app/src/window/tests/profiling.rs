@@ -323,7 +323,7 @@ fn a_run_of_the_history_is_read_for_what_its_row_does_not_hold() {
     {
         kept.insert(workload, energy);
     }
-    script.find(TaskResult::Run(folder(), Box::new(run), None));
+    script.find(read(&run, None));
     harness.run();
     harness.get_by_label("energy");
     harness.get_by_label("cold");

@@ -23,7 +23,7 @@ fn panels_look_as_they_were_last_looked_at() {
         for run in [&runs[2], &runs[1]] {
             bench.carry_out(Command::AddToComparison(Some(run.number)), NOW);
             let source = format!("// {}\nvoid f() {{}}\n", run.record.kernel);
-            script.find(TaskResult::Run(folder(), Box::new(run.clone()), Some(source)));
+            script.find(read(run, Some(source)));
         }
         bench.poll(NOW);
         let state = State { window: Window::new(bench), now: NOW };

@@ -71,6 +71,7 @@ fn verdict(seed: u64, workload: &str, facts: &[(Fact, f64)]) -> Run {
     timing.workload = workload.to_owned();
     timing.standing = Some(WorkloadStanding {
         bound: None,
+        achieved: None,
         standing: None,
         limiter: Limiter {
             bottleneck: Bottleneck::Unknown,

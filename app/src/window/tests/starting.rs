@@ -1,0 +1,118 @@
+//! Tests of the start: the restored session, new projects, and projects that cannot be read.
+
+use std::path::{Path, PathBuf};
+
+use lightbench_core::project::{Project, ProjectError};
+
+use super::*;
+use crate::workbench::background_task::FolderContent;
+use crate::workbench::broken_project::BrokenTexts;
+use crate::workbench::new_project::{CreatedProject, ProjectSource};
+use crate::workbench::tests::reopened;
+
+#[test]
+fn the_next_start_shows_what_the_last_one_showed() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    let window = &mut harness.state_mut().window;
+    for command in [
+        Command::ChooseKernel("vector16".to_owned()),
+        Command::GoTo(PathBuf::from("project.ron"), 3, 1),
+        Command::SelectRun(RunNumber(2)),
+        Command::Pin(RunNumber(4)),
+        Command::ChooseWorkload("gpt-oss-prefill".to_owned()),
+    ] {
+        window.carry_out(command, NOW);
+    }
+    harness.run();
+    let kept = script.handed().into_iter().rev().find_map(|task| {
+        if let BackgroundTask::SaveSession(session) = task { Some(session) } else { None }
+    });
+    let kept = kept.expect("a changed view is stored");
+    assert_eq!(kept.open.as_deref(), Some(folder().as_path()));
+    let bench = reopened(kept);
+    let opened = bench.opened.as_ref().unwrap();
+    assert_eq!(opened.kernel, "vector16");
+    assert_eq!(opened.workload, "gpt-oss-prefill");
+    assert_eq!(bench.documents.front().unwrap().file, Path::new("project.ron"));
+    assert!(bench.documents.get(Path::new("kernels/vector16.cu")).is_some());
+    assert_eq!(bench.selection.run, Some(RunNumber(2)));
+    assert_eq!(bench.selection.pinned.as_ref().map(|pinned| pinned.number), Some(RunNumber(4)));
+}
+
+#[test]
+fn a_project_is_created_in_the_window() {
+    for theme in ThemeName::ALL {
+        let (mut harness, script) = shown(theme, SIZE);
+        let empty = PathBuf::from("/work/empty");
+        script.find(TaskResult::NoProject(empty.clone(), FolderContent::Empty));
+        harness.run();
+        harness.run();
+        harness.event(egui::Event::Text("/src/gelu.cu".to_owned()));
+        harness.run();
+        testing::snapshot(&harness, "new-project");
+        script.handed();
+        harness.get_by_label("Create").click();
+        harness.run();
+        let plan = script.handed().into_iter().find_map(|task| {
+            if let BackgroundTask::CreateProject(plan) = task { Some(plan) } else { None }
+        });
+        let plan = plan.expect("Create submits the plan");
+        assert_eq!((plan.source, plan.path.as_str()), (ProjectSource::Path, "/src/gelu.cu"));
+        assert_eq!(plan.folder, "/work/empty");
+        let refused = "/src/gelu.cu: the file does not exist";
+        script.find(TaskResult::ProjectCreated(Err(refused.to_owned())));
+        harness.run();
+        harness.get_by_label(refused);
+        let created = CreatedProject { folder: empty.clone(), report: "wrote it".to_owned() };
+        script.find(TaskResult::ProjectCreated(Ok(created)));
+        harness.run();
+        assert!(harness.query_by_label("Create").is_none());
+        let opens =
+            |task: &BackgroundTask| matches!(task, BackgroundTask::Open(path) if *path == empty);
+        assert!(script.handed().iter().any(opens));
+    }
+}
+
+#[test]
+fn a_project_that_cannot_be_read_is_repaired_in_the_window() {
+    for theme in ThemeName::ALL {
+        let (mut harness, script) = shown(theme, SIZE);
+        let texts = [(PathBuf::from("project.ron"), "(schema: 1,".to_owned())];
+        let root = folder().join("../broken");
+        let checked = |texts: &BTreeMap<PathBuf, String>| match Project::load_with(&folder(), texts)
+        {
+            Err(ProjectError::Problems { problems }) => problems,
+            other => panic!("{other:?}"),
+        };
+        let texts = BTreeMap::from(texts);
+        let problems = checked(&texts);
+        let message = problems[0].found.clone();
+        let broken = BrokenTexts { root: root.clone(), texts, problems };
+        script.find(TaskResult::Broken(Box::new(broken)));
+        harness.run();
+        assert!(harness.state().window.bench.opened.is_none());
+        harness.get_all_by_label_contains(&message).next().expect("the problem is listed");
+        testing::snapshot(&harness, "broken-project");
+        let role = egui::accesskit::Role::MultilineTextInput;
+        harness.get_by_role_and_label(role, "project.ron").focus();
+        harness.run();
+        press(&mut harness, Modifiers::COMMAND, Key::End);
+        harness.event(egui::Event::Text(")".to_owned()));
+        harness.run();
+        script.handed();
+        harness.state_mut().now += Duration::from_secs(1);
+        harness.run();
+        let typed = script.handed().into_iter().find_map(|task| {
+            if let BackgroundTask::CheckTexts(_, texts) = task { Some(texts) } else { None }
+        });
+        assert_eq!(typed.expect("checked after a pause")[Path::new("project.ron")], "(schema: 1,)");
+        script.find(TaskResult::TextsChecked(root.clone(), Vec::new()));
+        harness.run();
+        harness.get_by_label("No problem is left: save the texts to open the project");
+        script.find(TaskResult::Project(root.clone(), Box::new(Ok(project()))));
+        harness.run();
+        let opens =
+            |task: &BackgroundTask| matches!(task, BackgroundTask::Open(path) if *path == root);
+        assert!(script.handed().iter().any(opens), "the repaired project is opened");
+    }
+}

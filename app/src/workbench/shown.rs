@@ -1,0 +1,63 @@
+//! The run that panels show, as its new verdict or as the history has it.
+
+use std::sync::Arc;
+
+use lightbench_core::report::document::timing::ReportedWorkloadTiming;
+use lightbench_core::speed_of_light::performance_data::Profile;
+
+use super::Workbench;
+use super::evaluations::Evaluated;
+use super::run_details::{ReadRun, RunDetails};
+
+impl Workbench {
+    /// The latest verdict, if panels show it.
+    #[must_use]
+    pub fn shown_verdict(&self) -> Option<&Evaluated> {
+        let opened = self.opened.as_ref()?;
+        let evaluated = self.evaluations.kernel(&opened.kernel)?.evaluated.as_ref()?;
+        let chosen = self.selection.run;
+        (chosen.is_none() || chosen == evaluated.number).then_some(evaluated)
+    }
+
+    /// The shown run as it was read from the history, unless this window evaluated it.
+    #[must_use]
+    pub fn shown_record(&self) -> Option<&ReadRun> {
+        let read = self.selection.read.as_ref().filter(|_| self.shown_verdict().is_none())?;
+        (read.run.number == self.shown_run()?.number).then_some(read)
+    }
+
+    /// Whether the shown run is a run of the current kernel with its present source, so that its lines can be marked.
+    #[must_use]
+    pub fn shows_present_source(&self) -> bool {
+        let kernel = self.opened.as_ref().map(|opened| opened.project.kernel(&opened.kernel));
+        let Some(Ok(kernel)) = kernel else { return false };
+        self.shown_verdict().is_some()
+            || self.shown_record().is_some_and(|read| {
+                read.run.record.kernel == kernel.name
+                    && read.source.as_deref() == Some(kernel.source.as_str())
+            })
+    }
+
+    /// The details of the shown run.
+    #[must_use]
+    pub fn shown_details(&self) -> Option<&Arc<RunDetails>> {
+        match self.shown_verdict() {
+            Some(evaluated) => Some(&evaluated.details),
+            None => self.shown_record()?.details.as_ref(),
+        }
+    }
+
+    /// The times of the shown run for the selected workload, else for its first one.
+    #[must_use]
+    pub fn shown_times(&self) -> Option<&ReportedWorkloadTiming> {
+        self.shown_details()?.times(&self.opened.as_ref()?.workload)
+    }
+
+    /// The counters of the shown run for the workload of [`Self::shown_times`], or why there are none.
+    #[must_use]
+    pub fn shown_counters(&self) -> Option<(&str, Result<&Profile, &str>)> {
+        let workload = self.shown_times()?.workload.as_str();
+        let counters = self.shown_details()?.evidence.counters.get(workload)?;
+        Some((workload, counters.as_ref().map_err(String::as_str)))
+    }
+}
