@@ -15,6 +15,7 @@ mod error;
 mod host_headers;
 pub mod host_launch;
 mod host_names;
+pub mod index_sizes;
 mod integer;
 mod items;
 mod kernel;

@@ -3,9 +3,10 @@
 //! Const-ness and types are facts; shapes, sizes and launch are guesses. The written project marks each guess with a
 //! comment, for the user to check.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lightbench_cuda_source::host_launch::HostLaunch;
+use lightbench_cuda_source::index_sizes;
 use lightbench_cuda_source::usage::{self, Access, Usage};
 use lightbench_cuda_source::{Parameter, Passing, Signature, Source, structs};
 use lightbench_primitives::dtype::{CType, Dtype, Family};
@@ -53,6 +54,8 @@ pub(super) struct Tensor {
     pub(super) pointee: Pointee,
     pub(super) role: Role,
     pub(super) why: &'static str,
+    /// The only axis by which the kernel indexes an input.
+    pub(super) only_axis: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,8 +97,11 @@ impl Guess {
 
     /// The shape of a tensor, as expressions.
     pub(super) fn shape(&self, tensor: &Tensor) -> Vec<String> {
-        let mut shape: Vec<String> =
-            self.shape_axes().iter().map(|axis| axis.name.clone()).collect();
+        let is_axis = |name: &&String| self.axes.iter().any(|axis| axis.name == **name);
+        let mut shape: Vec<String> = match tensor.only_axis.as_ref().filter(is_axis) {
+            Some(axis) => vec![axis.clone()],
+            None => self.shape_axes().iter().map(|axis| axis.name.clone()).collect(),
+        };
         if tensor.pointee.lanes > 1 {
             shape.push(tensor.pointee.lanes.to_string());
         }
@@ -122,11 +128,14 @@ pub(super) fn guess(
     let mut names = Names::default();
     let templates = templates::guess(source, signature, host, &mut names)?;
     let usage = usage_of(source, signature, &templates);
+    let sizes = sizes_of(source, signature, &templates);
+    let index_sizes = index_sizes::read(source, signature.body.clone(), &sizes);
     let mut builder = Builder {
         source,
         signature,
         templates: &templates,
         usage: &usage,
+        index_sizes: &index_sizes,
         names,
         parts: Parts::default(),
     };
@@ -153,16 +162,26 @@ fn launch_of(
 }
 
 fn usage_of(source: &Source<'_>, signature: &Signature, templates: &Templates) -> Usage {
-    let named = |keep: &dyn Fn(&Parameter) -> bool| -> BTreeSet<&str> {
-        let kept = signature.parameters.iter().filter(|parameter| keep(parameter));
-        kept.filter_map(|parameter| parameter.name.as_deref()).collect()
-    };
-    let pointers = named(&|parameter| parameter.passing == Passing::Pointer);
-    let sizes = named(&|parameter| {
+    let pointers = named(signature, |parameter| parameter.passing == Passing::Pointer);
+    let sizes = sizes_of(source, signature, templates);
+    usage::read(source, signature.body.clone(), &pointers, &sizes)
+}
+
+/// The integer parameters.
+fn sizes_of<'a>(
+    source: &Source<'_>,
+    signature: &'a Signature,
+    templates: &Templates,
+) -> BTreeSet<&'a str> {
+    named(signature, |parameter| {
         let dtype = Dtype::from_c_name(&templates.resolve(source, &parameter.type_name));
         parameter.passing == Passing::Value && dtype.is_some_and(Dtype::is_integer)
-    });
-    usage::read(source, signature.body.clone(), &pointers, &sizes)
+    })
+}
+
+fn named(signature: &Signature, keep: impl Fn(&Parameter) -> bool) -> BTreeSet<&str> {
+    let kept = signature.parameters.iter().filter(|parameter| keep(parameter));
+    kept.filter_map(|parameter| parameter.name.as_deref()).collect()
 }
 
 #[derive(Default)]
@@ -180,6 +199,7 @@ struct Builder<'all> {
     signature: &'all Signature,
     templates: &'all Templates,
     usage: &'all Usage,
+    index_sizes: &'all BTreeMap<String, String>,
     names: Names,
     parts: Parts,
 }
@@ -271,7 +291,9 @@ impl Builder<'_> {
         };
         self.parts.arguments.push(Argument::Tensor(name.clone()));
         self.parts.kernel_arguments.push(name.clone());
-        self.parts.tensors.push(Tensor { name, pointee, role, why });
+        let array = parameter.name.as_deref().unwrap_or_default();
+        let only_axis = self.index_sizes.get(array).filter(|_| role == Role::Input).cloned();
+        self.parts.tensors.push(Tensor { name, pointee, role, why, only_axis });
     }
 
     /// Integers wide enough for a size become axes; all else keeps a value.
@@ -316,6 +338,7 @@ impl Builder<'_> {
                     name: std::mem::take(&mut tensor.name),
                     pointee: tensor.pointee,
                     role: Role::Inout,
+                    only_axis: None,
                     why: "not const, though only reading was seen",
                 };
                 promoted = true;

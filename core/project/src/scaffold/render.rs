@@ -97,11 +97,16 @@ fn tensors(text: &mut String, guess: &Guess) {
             "        // guess: {} sizes, of which every shape has the first two.",
             guess.axes.len()
         );
+    } else if guess.tensors.iter().any(|tensor| tensor.only_axis.is_some()) {
+        line!(text, "        // guess: every shape without another comment has all sizes.");
     } else {
         line!(text, "        // guess: every shape has all sizes.");
     }
     for tensor in &guess.tensors {
         line!(text, "        // guess: {} ({}).", tensor.role.word(), tensor.why);
+        if let Some(axis) = &tensor.only_axis {
+            line!(text, "        // guess: it is indexed by `{axis}` alone.");
+        }
         if tensor.role.is_input() && tensor.pointee.dtype.is_integer() {
             line!(
                 text,

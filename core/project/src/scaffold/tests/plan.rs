@@ -212,6 +212,20 @@ fn reading_makes_a_pointer_inout_and_only_reading_an_input() {
 }
 
 #[test]
+fn an_input_that_one_size_indexes_has_that_size() {
+    let plan = plan(
+        "__global__ void bias_gelu(const float* x, const float* bias, float* y, int rows, int cols) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < rows * cols) y[i] = erff(x[i] + bias[i % cols]);
+        }",
+    );
+    let manifest = manifest(&plan);
+    let shapes: Vec<_> = manifest.tensors.iter().map(|tensor| tensor.shape.join(" ")).collect();
+    assert_eq!(shapes, ["rows cols", "cols", "rows cols"]);
+    assert!(text(&plan, "project.ron").contains("guess: it is indexed by `cols` alone."));
+}
+
+#[test]
 fn names_that_the_format_reserves_are_changed() {
     check(&Expected {
         source: "__global__ void k(unsigned char* max, int device, size_t, signed char concept) { max[threadIdx.x] = 1; }",
