@@ -18,6 +18,7 @@ fn all(bench: &Workbench) -> Vec<Problem> {
     if let Some(known) = bench.evaluations.kernel(&opened.kernel) {
         problems.extend(known.problems());
     }
+    problems.extend(bench.recorded_problems());
     problems
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use egui::{
     Align, Button, Color32, ComboBox, Frame, Label, Layout, Margin, Panel, RichText, Sense, Stroke,
-    TextStyle, Ui, vec2,
+    TextStyle, TextWrapMode, Ui, WidgetText, vec2,
 };
 
 use lightbench_core::device::LocalDevice;
@@ -212,6 +212,7 @@ pub(super) fn verdict(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command
     Panel::bottom("verdict").frame(frame).show_separator_line(false).show(ui, |ui| match fields {
         Some(fields) => {
             ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing.x = GAP;
                 icon.show(ui, color);
                 for field in &fields {
                     verdict_field(ui, &tokens, field, commands);
@@ -244,20 +245,26 @@ fn copy_menu(response: &egui::Response, commands: &mut Vec<Command>) {
 /// A field: its label, and its value as a button that shows the evidence.
 fn verdict_field(ui: &mut Ui, tokens: &Tokens, field: &VerdictField, commands: &mut Vec<Command>) {
     let words = format!("{}: {}", field.label, field.value);
-    let shown = ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 4.0;
-        if let Some(source) = field.source {
-            let (icon, color) = source_icon(tokens, source);
-            icon.show(ui, color);
-        }
-        ui.weak(&field.label);
-        let value = RichText::new(&field.value).color(tokens.text.strong.0);
-        let button = ui.add(Button::new(value).frame_when_inactive(false));
-        button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &words));
-        button
-    });
-    let response = shown.inner.on_hover_text(&field.explanation);
-    copy_menu(&response, commands);
+    let value = RichText::new(&field.value).color(tokens.text.strong.0);
+    let width = |text: RichText| {
+        let text = WidgetText::from(text);
+        let mode = Some(TextWrapMode::Extend);
+        text.into_galley(ui, mode, f32::INFINITY, TextStyle::Body).size().x
+    };
+    let room = width(RichText::new(&field.label)) + width(value.clone()) + 8.0 * GAP;
+    // A label and its value stay in one row.
+    if ui.available_size_before_wrap().x < room {
+        ui.end_row();
+    }
+    if let Some(source) = field.source {
+        let (icon, color) = source_icon(tokens, source);
+        icon.show(ui, color);
+    }
+    let label = ui.weak(&field.label).on_hover_text(&field.explanation);
+    let button = ui.add(Button::new(value).frame_when_inactive(false));
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &words));
+    let response = button.on_hover_text(&field.explanation);
+    copy_menu(&response.union(label), commands);
     if response.clicked() {
         commands.push(field.evidence.clone());
     }

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use lightbench_core::report::document::RunOutcome;
 use lightbench_core::report::document::timing::ReportedWorkloadTiming;
+use lightbench_core::report::evidence::RunEvidence;
 use lightbench_core::speed_of_light::performance_data::Profile;
 
 use super::Workbench;
 use super::evaluations::Evaluated;
+use super::problem::{self, Problem};
 use super::run_details::{ReadRun, RunDetails};
 
 impl Workbench {
@@ -36,6 +39,33 @@ impl Workbench {
                 read.run.record.kernel == kernel.name
                     && read.source.as_deref() == Some(kernel.source.as_str())
             })
+    }
+
+    /// The problems of the current kernel by the shown run of the history, if the kernel has the text that ran.
+    #[must_use]
+    pub fn recorded_problems(&self) -> Vec<Problem> {
+        let read = self.shown_record().filter(|_| self.shows_present_source());
+        let evidence = read.and_then(|read| Some(&read.details.as_ref()?.evidence));
+        match (evidence, &self.opened) {
+            (
+                Some(RunEvidence { outcome: RunOutcome::NotPassed(reason), sentence, .. }),
+                Some(opened),
+            ) => problem::from_verdict(reason, sentence, &opened.project),
+            (Some(_) | None, _) => Vec::new(),
+        }
+    }
+
+    /// Marks the problems of the shown run of the history in the text of its kernel.
+    pub(super) fn mark_recorded_problems(&mut self) {
+        let problems = self.recorded_problems();
+        let kernel = self.opened.as_ref().map(|opened| opened.project.kernel(&opened.kernel));
+        let Some(Ok(kernel)) = kernel.filter(|_| !problems.is_empty()) else { return };
+        let (file, source) = (kernel.file.clone(), kernel.source.clone());
+        let Some(document) = self.documents.get_mut(&file) else { return };
+        let is_here =
+            |problem: &Problem| problem.place.as_ref().is_some_and(|place| place.file == file);
+        document.problems = problems.into_iter().filter(is_here).collect();
+        document.checked = source;
     }
 
     /// The details of the shown run.

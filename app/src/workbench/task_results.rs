@@ -167,10 +167,13 @@ impl Workbench {
                 self.broken = None;
                 let named = wanted.and_then(|path| opened.kernel_of(&path));
                 self.opened = Some(opened);
-                self.carry_out(Command::ChooseKernel(kernel), now);
                 self.restore_view(now);
-                if let Some(named) = named {
-                    self.carry_out(Command::ChooseKernel(named), now);
+                match named {
+                    Some(named) => self.carry_out(Command::ChooseKernel(named), now),
+                    None if self.documents.front().is_none() => {
+                        self.carry_out(Command::ChooseKernel(kernel), now);
+                    }
+                    None => {}
                 }
                 let folder = folder.to_owned();
                 self.change_settings(|settings| settings.remember(&folder));
@@ -282,6 +285,7 @@ impl Workbench {
         }
         if self.selection.asked == Some(number) {
             self.selection.read = Some(read);
+            self.mark_recorded_problems();
         }
     }
 
