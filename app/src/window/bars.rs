@@ -251,7 +251,7 @@ fn verdict_field(ui: &mut Ui, tokens: &Tokens, field: &VerdictField, commands: &
         let mode = Some(TextWrapMode::Extend);
         text.into_galley(ui, mode, f32::INFINITY, TextStyle::Body).size().x
     };
-    let room = width(RichText::new(&field.label)) + width(value.clone()) + 8.0 * GAP;
+    let room = width(RichText::new(&field.label)) + width(value.clone()) + 9.0 * GAP;
     // A label and its value stay in one row.
     if ui.available_size_before_wrap().x < room {
         ui.end_row();
@@ -260,6 +260,7 @@ fn verdict_field(ui: &mut Ui, tokens: &Tokens, field: &VerdictField, commands: &
         let (icon, color) = source_icon(tokens, source);
         icon.show(ui, color);
     }
+    ui.add_space(GAP);
     let label = ui.weak(&field.label).on_hover_text(&field.explanation);
     let button = ui.add(Button::new(value).frame_when_inactive(false));
     button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &words));
