@@ -41,6 +41,16 @@ impl Workbench {
             })
     }
 
+    /// Whether the shown run is a run of the current kernel with another source than the present one.
+    #[must_use]
+    pub fn shows_earlier_text(&self) -> bool {
+        let is_of_kernel =
+            self.shown_record().zip(self.opened.as_ref()).is_some_and(|(read, opened)| {
+                read.source.is_some() && read.run.record.kernel == opened.kernel
+            });
+        is_of_kernel && !self.shows_present_source()
+    }
+
     /// The problems of the current kernel by the shown run of the history, if the kernel has the text that ran.
     #[must_use]
     pub fn recorded_problems(&self) -> Vec<Problem> {

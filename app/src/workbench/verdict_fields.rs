@@ -71,9 +71,15 @@ impl Workbench {
         };
         let number = self.shown_number().map(|number| format!("#{number} ")).unwrap_or_default();
         let kernel = self.shown_kernel().unwrap_or_default();
+        let text = if self.shows_earlier_text() { ", another text" } else { "" };
         let explanation = details.evidence.sentence.clone();
         let evidence = Command::Show(Panel::Result);
-        VerdictField::new(&format!("{number}{kernel}"), value.to_owned(), explanation, evidence)
+        VerdictField::new(
+            &format!("{number}{kernel}{text}"),
+            value.to_owned(),
+            explanation,
+            evidence,
+        )
     }
 
     /// The time, and its comparison with the previous and the best run.

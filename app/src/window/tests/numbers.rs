@@ -146,3 +146,24 @@ fn a_run_of_the_history_has_the_numbers_of_its_new_verdict_and_of_its_report() {
         }
     }
 }
+
+#[test]
+fn a_verdict_on_another_text_of_the_kernel_is_named_as_such() {
+    let check = |source: Option<&str>, expected: &str| {
+        let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+        let run = stored(5, "naive", SEED, Some(1e-4));
+        script.find(TaskResult::History(folder(), vec![run.clone()], HistoryPart::Last));
+        harness.state_mut().window.carry_out(Command::ChooseKernel("naive".to_owned()), NOW);
+        harness.run();
+        let details = Some(std::sync::Arc::new(RunDetails::new("naive", &passed(SEED, 1e-4))));
+        let (run, source) = (std::sync::Arc::new(run), source.map(Into::into));
+        script.find(TaskResult::Run(folder(), ReadRun { run, source, details }));
+        harness.run();
+        harness.get_by_label(expected);
+    };
+    let project = project();
+    let present = &project.kernel("naive").unwrap().source;
+    check(Some(present), "#5 naive: correct");
+    check(Some("// before"), "#5 naive, another text: correct");
+    check(None, "#5 naive: correct");
+}
