@@ -25,7 +25,7 @@ fn an_import_says_what_comes_next() {
     said.expect(0, &["next: lightbench run paged"]);
     let widest = said.output.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 80, "{widest} columns:\n{}", said.output);
-    bench.run(&words).expect(2, &["paged is an existing folder"]);
+    bench.run(&words).expect(2, &["paged is not empty, it holds README.md"]);
 }
 
 #[test]
