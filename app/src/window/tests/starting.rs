@@ -45,7 +45,7 @@ fn the_next_start_shows_what_the_last_one_showed() {
 fn a_project_is_created_in_the_window() {
     for theme in ThemeName::ALL {
         let (mut harness, script) = shown(theme, SIZE);
-        let empty = PathBuf::from("/work/empty");
+        let empty = PathBuf::from("/projects/empty");
         script.find(TaskResult::NoProject(empty.clone(), FolderContent::Empty));
         harness.run();
         harness.run();
@@ -60,7 +60,7 @@ fn a_project_is_created_in_the_window() {
         });
         let plan = plan.expect("Create submits the plan");
         assert_eq!((plan.source, plan.path.as_str()), (ProjectSource::Path, "/src/gelu.cu"));
-        assert_eq!(plan.folder, "/work/empty");
+        assert_eq!(plan.folder, "/projects/empty");
         let refused = "/src/gelu.cu: the file does not exist";
         script.find(TaskResult::ProjectCreated(Err(refused.to_owned())));
         harness.run();
