@@ -127,8 +127,9 @@ pub(super) fn guess(
 ) -> Result<Guess, ScaffoldError> {
     let mut names = Names::default();
     let templates = templates::guess(source, signature, host, &mut names)?;
-    let usage = usage_of(source, signature, &templates);
     let sizes = sizes_of(source, signature, &templates);
+    let pointers = named(signature, |parameter| parameter.passing == Passing::Pointer);
+    let usage = usage::read(source, signature.body.clone(), &pointers, &sizes);
     let index_sizes = index_sizes::read(source, signature.body.clone(), &sizes);
     let mut builder = Builder {
         source,
@@ -159,12 +160,6 @@ fn launch_of(
     let block = geometry::block(source, signature, templates, usage, host);
     let axes: Vec<&str> = parts.axes.iter().map(|axis| axis.name.as_str()).collect();
     geometry::launch(source, usage, host, block, &axes)
-}
-
-fn usage_of(source: &Source<'_>, signature: &Signature, templates: &Templates) -> Usage {
-    let pointers = named(signature, |parameter| parameter.passing == Passing::Pointer);
-    let sizes = sizes_of(source, signature, templates);
-    usage::read(source, signature.body.clone(), &pointers, &sizes)
 }
 
 /// The integer parameters.
