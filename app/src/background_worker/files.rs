@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lightbench_core::figure::Figure;
 use lightbench_core::project::read::read_project_file;
-use lightbench_core::project::{Problem, Project, ProjectError};
+use lightbench_core::project::{MANIFEST, Problem, Project, ProjectError};
 use tempfile::NamedTempFile;
 
 use super::TaskRunner;
@@ -32,9 +32,6 @@ enum Unreadable {
     /// Its texts are open instead.
     Broken,
 }
-
-/// The file that makes a folder a project.
-const MANIFEST: &str = "project.ron";
 
 /// The texts of a project with problems: `project.ron` and the files that the problems are in.
 fn broken(root: &Path, problems: Vec<Problem>) -> BrokenTexts {

@@ -4,15 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use lightbench_core::project::MANIFEST;
+
 use super::TaskRunner;
 use crate::workbench::background_task::TaskResult;
 use crate::workbench::path_browser::{Entry, FolderListing, Kind, RefusedPath};
 
 /// Maximum number of listed subfolders.
 const MOST_LISTED: usize = 500;
-
-/// The file that marks a folder as a project.
-const MANIFEST: &str = "project.ron";
 
 impl TaskRunner {
     /// Lists the subfolders of a typed folder.

@@ -170,8 +170,7 @@ impl Workbench {
             );
             return;
         };
-        self.compare(Side::A, other);
-        self.compare(Side::B, number);
+        self.compare_with(other);
     }
 
     /// Compares the shown run with another run.

@@ -21,11 +21,16 @@ impl Workbench {
             };
             (opened.project.root.as_path(), view)
         });
-        let mut session = self.last_session.clone();
-        session.update(open, &self.settings.recent);
-        if session != self.last_session {
-            self.last_session = session;
-            self.background.submit(BackgroundTask::SaveSession(self.last_session.clone()));
+        let session = &mut self.last_session;
+        let is_stored = match &open {
+            Some((root, view)) => {
+                session.open.as_deref() == Some(*root) && session.view(root) == Some(view)
+            }
+            None => session.open.is_none(),
+        };
+        if !is_stored {
+            session.update(open, &self.settings.recent);
+            self.background.submit(BackgroundTask::SaveSession(session.clone()));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::Project;
+use super::{MANIFEST, Project};
 
 /// A guess to confirm, or a question to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Project {
     /// The guesses in `project.ron`, the reference and the kernels, in the order of files and lines.
     #[must_use]
     pub fn guesses(&self) -> Vec<Guess> {
-        let manifest = (PathBuf::from("project.ron"), self.manifest.as_str());
+        let manifest = (PathBuf::from(MANIFEST), self.manifest.as_str());
         let reference = (self.reference.file().to_owned(), self.reference.source());
         let kernels = self.kernels.iter();
         let kernels = kernels.map(|kernel| (kernel.file.clone(), kernel.source.as_str()));

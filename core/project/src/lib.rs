@@ -56,6 +56,7 @@ pub use launch::{
     KernelRole, Launch,
     plan::{Footprint, Plan, PlanError, PlannedArgument, PlannedLaunch, PlannedStep, Selection},
 };
+pub use load::MANIFEST;
 pub use locate::Located;
 pub use manifest::Purpose;
 pub use problem::{Problem, ProjectError, ReadError};

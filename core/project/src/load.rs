@@ -20,7 +20,7 @@ use super::{
 };
 
 /// The file with the definition.
-const MANIFEST: &str = "project.ron";
+pub const MANIFEST: &str = "project.ron";
 
 /// The files that may hold the reference; a project has one of them.
 const CUDA_REFERENCE: &str = "reference.cu";
