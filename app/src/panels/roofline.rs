@@ -54,7 +54,8 @@ pub struct RooflineView {
     figure: FigureView,
     which: Which,
     trail: Trail,
-    l2: Roof,
+    /// Levels of memory with a roof.
+    levels: Vec<Level>,
     /// Pipes with a roof; `None` shows those that the task uses.
     pipes: Option<Vec<Pipe>>,
     /// The roofs that a lesson names.
@@ -69,13 +70,6 @@ enum Which {
     All,
     /// The selected and the pinned run.
     Chosen,
-}
-
-/// Whether a roof is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Roof {
-    Shown,
-    Hidden,
 }
 
 /// An action of the user.
@@ -93,7 +87,7 @@ impl Default for RooflineView {
             figure: FigureView::default(),
             which: Which::All,
             trail: Trail::Shown,
-            l2: Roof::Shown,
+            levels: vec![Level::Dram, Level::L2],
             pipes: None,
             lesson: None,
             hovered: None,
@@ -142,7 +136,7 @@ pub fn show(
         }
     };
     let height = ui.available_height() - ui.spacing().interact_size.y - 16.0;
-    let mut looked_at = view.figure;
+    let mut looked_at = std::mem::take(&mut view.figure);
     let shown =
         show_figure(ui, &figure, &mut looked_at, height, |ui| controls(ui, model, ceilings, view));
     view.figure = looked_at;
@@ -160,10 +154,9 @@ fn drawn(
     let named = view.lesson.as_ref();
     let pipes = named.map(|roofs| roofs.pipes.clone()).filter(|pipes| !pipes.is_empty());
     let own = view.pipes.clone().or(pipes).unwrap_or_else(|| figure::pipes_of(model.work));
-    let levels: &[Level] = match (named.map(|roofs| roofs.levels.as_slice()), view.l2) {
-        (Some(levels @ [_, ..]), _) => levels,
-        (Some([]) | None, Roof::Shown) => &[Level::Dram, Level::L2],
-        (Some([]) | None, Roof::Hidden) => &[Level::Dram],
+    let levels = match named.map(|roofs| roofs.levels.as_slice()) {
+        Some(levels @ [_, ..]) => levels,
+        Some([]) | None => view.levels.as_slice(),
     };
     let roofs = Roofs { ceilings, pipes: &own, levels };
     match figure::roofline(roofs, model.work, &runs, view.trail) {
@@ -239,9 +232,12 @@ fn controls(ui: &mut Ui, model: &RooflineModel<'_>, ceilings: &Ceilings, view: &
         if ui.checkbox(&mut has_trail, "Trail").changed() {
             view.trail = if has_trail { Trail::Shown } else { Trail::Hidden };
         }
-        let mut has_l2 = view.l2 == Roof::Shown;
-        if ui.checkbox(&mut has_l2, "L2").changed() {
-            view.l2 = if has_l2 { Roof::Shown } else { Roof::Hidden };
+        for (level, name) in [(Level::L2, "L2"), (Level::L1, "L1 and shared memory")] {
+            let mut is_shown = view.levels.contains(&level);
+            if ui.checkbox(&mut is_shown, name).changed() {
+                view.levels.retain(|shown| *shown != level);
+                view.levels.extend(is_shown.then_some(level));
+            }
         }
         ui.separator();
         let pipes = view.pipes.clone().unwrap_or_else(|| figure::pipes_of(model.work));

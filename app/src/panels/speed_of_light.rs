@@ -19,7 +19,7 @@ pub struct SpeedOfLightModel<'a> {
 }
 
 /// View state of the panel.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SpeedOfLightView {
     figure: FigureView,
 }

@@ -18,7 +18,7 @@ pub struct TimingModel<'a> {
 }
 
 /// View state of the panel.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct TimingView {
     figure: FigureView,
     /// The run under the pointer.

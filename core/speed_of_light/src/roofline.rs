@@ -1,7 +1,7 @@
 //! The roofline as numbers: ceilings, and a point for each kernel at each level of memory.
 //!
-//! There are two levels: traffic of device memory and traffic of L2 (the hierarchical roofline of Yang, Kurth and Williams
-//! 2020). Axes and colours are chosen by the figure.
+//! There is a roof for each level of memory (the hierarchical roofline of Yang, Kurth and Williams 2020); traffic is known
+//! of device memory and of L2. Axes and colours are chosen by the figure.
 
 use lightbench_device::Pipe;
 use lightbench_units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Intensity, Seconds};
@@ -16,6 +16,8 @@ pub enum Level {
     Dram,
     /// L2.
     L2,
+    /// L1 and shared memory, which are one memory with one bandwidth.
+    L1,
 }
 
 /// The source of the byte count of a level.
@@ -90,7 +92,11 @@ pub fn roofs(ceilings: &Ceilings) -> Vec<Roof> {
         let Ceiling { value: rate, origin } = ceiling.clone()?;
         Some(Roof::Memory { level, rate, origin })
     };
-    let memories = [memory(Level::Dram, &ceilings.dram), memory(Level::L2, &ceilings.l2)];
+    let memories = [
+        memory(Level::Dram, &ceilings.dram),
+        memory(Level::L2, &ceilings.l2),
+        memory(Level::L1, &ceilings.shared),
+    ];
     let pipes = ceilings.pipes.iter().map(|(pipe, ceiling)| Roof::Compute {
         pipe: *pipe,
         rate: ceiling.value,

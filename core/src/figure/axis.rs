@@ -234,12 +234,6 @@ impl Limits {
         self.low + share * self.span()
     }
 
-    /// The range moved by a fraction of its length.
-    #[must_use]
-    pub fn moved(self, share: f64) -> Self {
-        Self::between(self.low + share * self.span(), self.high + share * self.span())
-    }
-
     /// The range scaled by a factor around a fixed relative position.
     #[must_use]
     pub fn zoomed(self, factor: f64, around: f64) -> Self {

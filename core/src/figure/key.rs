@@ -2,7 +2,7 @@
 
 use super::Figure;
 use super::content::{Emphasis, Hue, Origin, Sign, Stroke};
-use super::scene::{Anchor, Dash, Ink, Measure, Point, Scene, Shape, TextSize};
+use super::scene::{Anchor, Dash, Ink, Measure, Point, Rect, Scene, Shape, TextSize};
 
 const BETWEEN: f64 = 14.0;
 /// The height of a line.
@@ -37,8 +37,15 @@ pub(super) fn header(
         if x > 0.0 && x + wide(*sign, name) - BETWEEN > scene.width {
             (x, y) = (0.0, y + LINE);
         }
-        draw(scene, *sign, Point { x: x + room(*sign) / 2.0 - 3.0, y });
-        scene.text(Point { x: x + room(*sign), y }, Anchor::Start, (small, Ink::Weak), name);
+        let is_hidden = figure.is_hidden(*sign);
+        if !is_hidden {
+            draw(scene, *sign, Point { x: x + room(*sign) / 2.0 - 3.0, y });
+        }
+        let ink = if is_hidden { Ink::Axis } else { Ink::Weak };
+        scene.text(Point { x: x + room(*sign), y }, Anchor::Start, (small, ink), name);
+        let right = x + wide(*sign, name) - BETWEEN;
+        let (top, bottom) = (y - LINE / 2.0, y + LINE / 2.0);
+        scene.key.push((*sign, Rect { left: x, right, top, bottom }));
         x += wide(*sign, name);
     }
     y + LINE / 2.0

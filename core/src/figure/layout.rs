@@ -26,13 +26,14 @@ pub fn lay_out(
     measure: &impl Measure,
 ) -> Scene {
     let frame = Rect { left: 0.0, top: 0.0, right: width, bottom: height };
-    let (shapes, spots) = (Vec::new(), Vec::new());
-    let mut scene = Scene { width, height, frame, shapes, spots };
+    let (shapes, spots, key) = (Vec::new(), Vec::new(), Vec::new());
+    let mut scene = Scene { width, height, frame, shapes, surrounding: 0, spots, key };
     let places = match figure.y() {
         Vertical::Axis(axis) => with_axis(&mut scene, figure, axis, view, measure),
         Vertical::Rows(rows) => with_rows(&mut scene, figure, rows, view, measure),
     };
     scene.frame = places.frame;
+    scene.surrounding = scene.shapes.len();
     draw(&mut scene, figure, &places, measure);
     scene
 }

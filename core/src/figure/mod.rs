@@ -7,6 +7,7 @@ mod axis;
 mod build;
 mod content;
 mod draw;
+mod hidden;
 mod key;
 mod labels;
 mod layout;
@@ -33,6 +34,7 @@ pub use content::{
     Arrow, Band, Bar, Change, Cloud, Course, Depth, Direction, Emphasis, Hue, Line, Mark, MarkId,
     Meaning, Origin, Reading, Row, Sign, Stroke,
 };
+pub use hidden::Hidden;
 pub use layout::lay_out;
 pub use scene::{Anchor, Dash, Ink, Measure, Point, Rect, Scene, Shape, Spot, TextSize};
 pub use svg::{Page, Typical, svg};
@@ -46,6 +48,8 @@ pub struct Figure {
     y: Vertical,
     items: Vec<Item>,
     key: Vec<(Sign, String)>,
+    /// Signs of the legend whose items the user hid.
+    hidden: Vec<Sign>,
 }
 
 /// The vertical arrangement.
@@ -104,15 +108,17 @@ impl Figure {
     /// A figure with two axes.
     #[must_use]
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
-        let (items, key) = (Vec::new(), Vec::new());
-        Self { title: title.into(), x, y: Vertical::Axis(y), items, key }
+        Self::empty(title.into(), x, Vertical::Axis(y))
     }
 
     /// A figure with rows.
     #[must_use]
     pub fn of_rows(title: impl Into<String>, x: Axis, rows: Vec<Row>) -> Self {
-        let (items, key) = (Vec::new(), Vec::new());
-        Self { title: title.into(), x, y: Vertical::Rows(rows), items, key }
+        Self::empty(title.into(), x, Vertical::Rows(rows))
+    }
+
+    const fn empty(title: String, x: Axis, y: Vertical) -> Self {
+        Self { title, x, y, items: Vec::new(), key: Vec::new(), hidden: Vec::new() }
     }
 
     /// The title.
@@ -152,6 +158,7 @@ impl Figure {
         let there: Vec<Origin> = Origin::ALL.into_iter().filter(has).collect();
         let told = if there == [Origin::Measured] { Vec::new() } else { there };
         let told = told.into_iter().map(|origin| (Sign::Origin(origin), origin.word().to_owned()));
+        let told = told.filter(|entry| !self.key.contains(entry));
         self.key.iter().cloned().chain(told).collect()
     }
 

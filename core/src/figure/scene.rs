@@ -2,7 +2,7 @@
 //!
 //! Everything is clipped to the frame during layout, so coordinates stay small.
 
-use super::content::{Direction, Emphasis, Hue, MarkId, Origin};
+use super::content::{Direction, Emphasis, Hue, MarkId, Origin, Sign};
 
 /// A place, in points from the upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,10 +78,14 @@ pub struct Scene {
     pub height: f64,
     /// The frame of the data.
     pub frame: Rect,
-    /// The shapes in drawing order.
+    /// The shapes in drawing order: first what surrounds the data, then the data.
     pub shapes: Vec<Shape>,
+    /// How many of the shapes surround the data: legend, axes and the text of rows.
+    pub(super) surrounding: usize,
     /// The positions of selectable values.
     pub spots: Vec<Spot>,
+    /// The positions of the entries of the legend.
+    pub key: Vec<(Sign, Rect)>,
 }
 
 /// The position of a selectable value.
@@ -236,6 +240,18 @@ pub trait Measure {
 }
 
 impl Scene {
+    /// Legend, axes and the text of rows.
+    #[must_use]
+    pub fn surroundings(&self) -> &[Shape] {
+        self.shapes.split_at(self.surrounding).0
+    }
+
+    /// The data, which are inside the frame.
+    #[must_use]
+    pub fn data(&self) -> &[Shape] {
+        self.shapes.split_at(self.surrounding).1
+    }
+
     pub(super) fn line(&mut self, points: Vec<Point>, ink: Ink, width: f64) {
         self.shapes.push(Shape::Line { points, ink, width, dash: Dash::Solid });
     }

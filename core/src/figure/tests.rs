@@ -142,7 +142,7 @@ proptest! {
         figure.add(Item::Line(Line { course, stroke, hue, label: None, meaning: None })).unwrap();
         let fit = figure.fit();
         check_scene(&figure, fit, size);
-        let moved = |limits: Limits| limits.zoomed(zoom, 0.3).moved(shift);
+        let moved = |limits: Limits| limits.zoomed(zoom, 0.3 + shift);
         check_scene(&figure, View { x: moved(fit.x), y: moved(fit.y) }, size);
         prop_assert!(figure.csv().unwrap().lines().count() >= 1);
     }

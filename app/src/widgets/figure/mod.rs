@@ -1,18 +1,20 @@
 //! A figure in the window, drawn from the same scene as its SVG: pan, zoom, tooltips, selection by pointer or arrow
-//! keys, and an equivalent table for screen readers.
+//! keys, items that can be hidden, and an equivalent table for screen readers.
 
 mod card;
 mod paint;
+mod plot;
 mod png;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use egui::{
-    EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    CursorIcon, EventFilter, Key, PopupCloseBehavior, Rect, Response, Role, Sense, Stroke,
+    StrokeKind, Ui, WidgetInfo, vec2,
 };
 use lightbench_core::figure::{
-    Figure, Item, Margin, MarkId, Page, Scene, Spot, Vertical, View, lay_out, svg,
+    Figure, Hidden, Item, MarkId, Page, Scene, Sign, Spot, View, lay_out, svg,
 };
 
 use crate::theme;
@@ -20,13 +22,16 @@ use crate::theme;
 pub use png::png;
 
 /// View state of a figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FigureView {
     /// The visible range; `None` shows everything.
     seen: Option<View>,
     form: Form,
     /// The mark of the keyboard cursor.
     cursor: Option<MarkId>,
+    hidden: Hidden,
+    /// The mark whose menu is open.
+    asked: Option<MarkId>,
 }
 
 /// The form of a figure.
@@ -76,14 +81,21 @@ pub fn show(
 ) -> Shown {
     let export = bar(ui, figure, view, controls);
     ui.add_space(theme::GAP);
-    let (chosen, hovered) = match view.form {
+    match view.form {
         Form::Table => {
             table::show(ui, figure, height);
-            (None, None)
+            Shown { export, ..Shown::default() }
         }
-        Form::Picture => picture(ui, figure, view, height),
-    };
-    Shown { chosen, hovered, export }
+        Form::Picture if view.hidden.is_empty() => {
+            let shown = picture(ui, figure, view, height);
+            Shown { export: export.or(shown.export), ..shown }
+        }
+        Form::Picture => {
+            let figure = figure.without(&view.hidden);
+            let shown = picture(ui, &figure, view, height);
+            Shown { export: export.or(shown.export), ..shown }
+        }
+    }
 }
 
 /// The bar: controls on the left, form and export on the right.
@@ -98,6 +110,9 @@ fn bar(
     let layout = egui::Layout::right_to_left(egui::Align::Center);
     ui.allocate_ui_with_layout(row, layout, |ui| {
         ui.menu_button("Export", |ui| action = export(ui, figure));
+        if !view.hidden.is_empty() && ui.button("Show hidden").clicked() {
+            view.hidden = Hidden::default();
+        }
         let is_table = view.form == Form::Table;
         if ui.selectable_label(is_table, "Table").clicked() {
             view.form = if is_table { Form::Picture } else { Form::Table };
@@ -120,49 +135,99 @@ fn export(ui: &mut Ui, figure: &Figure) -> Option<Export> {
     if ui.button("Save PNG…").clicked() {
         action = Some(Export::SavePng(Box::new(figure.clone())));
     }
-    if action.is_some() {
-        ui.close();
-    }
     action
 }
 
-/// Draws the picture; returns the selected mark and the one under the pointer.
-fn picture(
-    ui: &mut Ui,
-    figure: &Figure,
-    view: &mut FigureView,
-    height: f32,
-) -> (Option<MarkId>, Option<MarkId>) {
-    let measure = paint::Fonts::new(ui);
+/// Draws the picture.
+fn picture(ui: &mut Ui, figure: &Figure, view: &mut FigureView, height: f32) -> Shown {
+    let fonts = paint::Fonts::new(ui);
     let seen = view.seen.unwrap_or_else(|| figure.fit());
     let width = ui.available_width().max(120.0);
     let size = (f64::from(width), f64::from(height.max(120.0)));
-    let scene = lay_out(figure, seen, size, &measure);
+    let scene = lay_out(figure, seen, size, &fonts);
     let place = vec2(width, scene.height as f32);
-    let (place, response) = ui.allocate_exact_size(place, Sense::click_and_drag());
-    let mut chosen = keys(ui, figure, view, &response);
-    move_view(ui, figure, view, (seen, &scene), (place, &response));
-    paint::paint(ui, &scene, place.min);
-    let hovered = response.hover_pos().and_then(|at| nearest(&scene, place, at));
-    if response.clicked() {
-        response.request_focus();
+    let (place, whole) = ui.allocate_exact_size(place, Sense::click());
+    let mut chosen = keys(ui, figure, view, &whole);
+    let placed = plot::Placed { figure, size, corner: place.min, fonts: &fonts };
+    let plot::Moved { scene, seen: moved, response: data } = plot::show(ui, placed, scene, seen);
+    if whole.double_clicked() || data.double_clicked() {
+        view.seen = None;
+    } else if moved != seen {
+        view.seen = Some(moved);
+    }
+    let at = whole.hover_pos().or(data.hover_pos());
+    let hovered = at.and_then(|at| nearest(&scene, place, at));
+    let is_clicked = whole.clicked() || data.clicked();
+    if is_clicked {
+        whole.request_focus();
         chosen = hovered.map(|spot| spot.id).or(chosen);
         view.cursor = hovered.map(|spot| spot.id).or(view.cursor);
     }
-    let cursor = view.cursor.filter(|_| response.has_focus());
+    legend(ui, view, &scene, (place, is_clicked));
+    let cursor = view.cursor.filter(|_| whole.has_focus());
     let under_keys = cursor.and_then(|id| scene.spots.iter().find(|spot| spot.id == id).copied());
-    describe(ui, figure, &response, under_keys);
-    if response.has_focus() {
+    describe(ui, figure, &whole, under_keys);
+    if whole.has_focus() {
         let edge = Stroke::new(1.0, theme::tokens(ui).accent.faded(0.6));
         ui.painter().rect_stroke(place.expand(2.0), 2.0, edge, StrokeKind::Outside);
     }
     for spot in hovered.iter().chain(&under_keys) {
-        paint::ring(ui, around(spot, place), is_bar(figure, spot));
+        paint::ring(ui, plot::at(spot.place, place.min), is_bar(figure, spot));
     }
-    if let Some(spot) = hovered.or(under_keys).filter(|_| !response.dragged()) {
-        card::show(ui, figure, &spot, (around(&spot, place), &response));
+    let is_menu_open = data.context_menu_opened() || whole.context_menu_opened();
+    if let Some(spot) = hovered.or(under_keys).filter(|_| !data.dragged() && !is_menu_open) {
+        card::show(ui, figure, &spot, (plot::at(spot.place, place.min), &whole));
     }
-    (chosen, hovered.map(|spot| spot.id))
+    if data.secondary_clicked() || whole.secondary_clicked() {
+        view.asked = hovered.map(|spot| spot.id);
+    }
+    let mut export = None;
+    for response in [&whole, &data] {
+        let menu = egui::Popup::context_menu(response);
+        menu.close_behavior(PopupCloseBehavior::CloseOnClick).show(|ui| {
+            export = menu_entries(ui, figure, view).or(export.take());
+        });
+    }
+    Shown { chosen, hovered: hovered.map(|spot| spot.id), export }
+}
+
+/// The context menu of the picture.
+fn menu_entries(ui: &mut Ui, figure: &Figure, view: &mut FigureView) -> Option<Export> {
+    let asked = view.asked.and_then(|id| figure.items().iter().find_map(|item| named(item, id)));
+    if let Some((name, id)) = asked {
+        if ui.button(format!("Hide {name}")).clicked() {
+            view.hidden.hide(id.of);
+        }
+        ui.separator();
+    }
+    if plot::movable(figure).any() && ui.button("Show everything").clicked() {
+        view.seen = None;
+        view.hidden = Hidden::default();
+    }
+    export(ui, figure)
+}
+
+/// The name of a mark that can be hidden. Rows keep their place, so their bars cannot.
+fn named(item: &Item, id: MarkId) -> Option<(&str, MarkId)> {
+    match item {
+        Item::Mark(mark) => (mark.id == id).then_some((mark.name.as_str(), id)),
+        Item::Line(_) | Item::Band(_) | Item::Bar(_) | Item::Arrow(_) | Item::Cloud(_) => None,
+    }
+}
+
+/// A click on an entry of the legend hides its items, or shows them again.
+fn legend(ui: &Ui, view: &mut FigureView, scene: &Scene, (place, is_clicked): (Rect, bool)) {
+    let pointer = ui.input(|input| input.pointer.interact_pos());
+    let under = |(_, entry): &&(Sign, lightbench_core::figure::Rect)| {
+        pointer.is_some_and(|pointer| plot::at(*entry, place.min).contains(pointer))
+    };
+    let Some((sign, _)) = scene.key.iter().find(under) else { return };
+    if ui.rect_contains_pointer(place) {
+        ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
+    }
+    if is_clicked {
+        view.hidden.toggle(*sign);
+    }
 }
 
 /// The description for screen readers.
@@ -179,18 +244,11 @@ fn is_bar(figure: &Figure, spot: &Spot) -> bool {
     matches!(figure.items().get(spot.item), Some(Item::Bar(_)))
 }
 
-fn around(spot: &Spot, place: Rect) -> Rect {
-    let corner = |x: f64, y: f64| pos2(place.left() + x as f32, place.top() + y as f32);
-    Rect::from_min_max(
-        corner(spot.place.left, spot.place.top),
-        corner(spot.place.right, spot.place.bottom),
-    )
-}
-
 /// The mark nearest to the pointer, within the maximum distance.
 fn nearest(scene: &Scene, place: Rect, at: egui::Pos2) -> Option<Spot> {
-    let far = |spot: &Spot| around(spot, place).distance_to_pos(at);
-    let center = |spot: &Spot| around(spot, place).center().distance(at);
+    let around = |spot: &Spot| plot::at(spot.place, place.min);
+    let far = |spot: &Spot| around(spot).distance_to_pos(at);
+    let center = |spot: &Spot| around(spot).center().distance(at);
     // Of several marks the one with the nearest centre; later ones are drawn above.
     let near = scene.spots.iter().rev().filter(|spot| far(spot) <= NEAR);
     near.min_by(|a, b| {
@@ -227,10 +285,10 @@ fn keys(ui: &Ui, figure: &Figure, view: &mut FigureView, response: &Response) ->
     }
     let seen = view.seen.unwrap_or_else(|| figure.fit());
     if pressed(Key::Plus) || pressed(Key::Equals) {
-        view.seen = Some(zoomed(figure, seen, 1.0 / STEP, (0.5, 0.5)));
+        view.seen = Some(zoomed(figure, seen, 1.0 / STEP));
     }
     if pressed(Key::Minus) {
-        view.seen = Some(zoomed(figure, seen, STEP, (0.5, 0.5)));
+        view.seen = Some(zoomed(figure, seen, STEP));
     }
     if pressed(Key::Num0) {
         view.seen = None;
@@ -238,51 +296,10 @@ fn keys(ui: &Ui, figure: &Figure, view: &mut FigureView, response: &Response) ->
     view.cursor.filter(|_| pressed(Key::Enter) || pressed(Key::Space))
 }
 
-/// Dragging pans, pinching and Ctrl with the wheel zoom, a double click resets the view.
-fn move_view(
-    ui: &Ui,
-    figure: &Figure,
-    view: &mut FigureView,
-    (seen, scene): (View, &Scene),
-    (place, response): (Rect, &Response),
-) {
-    if response.double_clicked() {
-        view.seen = None;
-        return;
-    }
-    let (wide, high) = (scene.frame.width().max(1.0), scene.frame.height().max(1.0));
-    let moved = response.drag_delta();
-    if response.dragged() && moved != egui::Vec2::ZERO && can_move(figure) {
-        let x = seen.x.moved(-f64::from(moved.x) / wide);
-        let y = match figure.y() {
-            Vertical::Axis(_) => seen.y.moved(f64::from(moved.y) / high),
-            Vertical::Rows(_) => seen.y,
-        };
-        view.seen = Some(View { x, y });
-    }
-    let zoom = ui.input(egui::InputState::zoom_delta);
-    if let Some(at) = response.hover_pos().filter(|_| zoom != 1.0) {
-        let (x, y) = (f64::from(at.x - place.left()), f64::from(at.y - place.top()));
-        let around = ((x - scene.frame.left) / wide, (scene.frame.bottom - y) / high);
-        view.seen = Some(zoomed(figure, seen, 1.0 / f64::from(zoom), around));
-    }
-}
-
-/// Bars start at zero, so their figures do not pan.
-fn can_move(figure: &Figure) -> bool {
-    match (figure.y(), figure.x().margin) {
-        (Vertical::Axis(_), _) | (Vertical::Rows(_), Margin::Both) => true,
-        (Vertical::Rows(_), Margin::Above) => false,
-    }
-}
-
-fn zoomed(figure: &Figure, seen: View, factor: f64, (x, y): (f64, f64)) -> View {
-    if !can_move(figure) {
-        return seen;
-    }
-    let across = seen.x.zoomed(factor, x);
-    match figure.y() {
-        Vertical::Axis(_) => View { x: across, y: seen.y.zoomed(factor, y) },
-        Vertical::Rows(_) => View { x: across, y: seen.y },
-    }
+/// The view scaled around its centre, along the axes that move.
+fn zoomed(figure: &Figure, seen: View, factor: f64) -> View {
+    let axes = plot::movable(figure);
+    let x = if axes.x { seen.x.zoomed(factor, 0.5) } else { seen.x };
+    let y = if axes.y { seen.y.zoomed(factor, 0.5) } else { seen.y };
+    View { x, y }
 }

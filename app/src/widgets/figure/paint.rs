@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use egui::emath::GuiRounding as _;
-use egui::epaint::TextShape;
+use egui::epaint::{CircleShape, RectShape, TextShape};
 use egui::{
     Align2, Color32, FontFamily, FontId, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind,
     TextStyle, Ui, pos2, vec2,
 };
 use lightbench_core::figure::{
-    Anchor, Dash, Direction, Emphasis, Hue, Ink, Measure, Origin, Point, Scene, Shape as Placed,
-    TextSize,
+    Anchor, Dash, Direction, Emphasis, Hue, Ink, Measure, Origin, Point, Shape as Placed, TextSize,
 };
 
 use crate::theme::{self, Tokens};
 
 /// The window's fonts, to measure text.
+#[derive(Clone)]
 pub(super) struct Fonts {
     painter: Painter,
     small: FontId,
@@ -56,21 +56,15 @@ impl Measure for Fonts {
     }
 }
 
-/// The painter, origin, fonts and colours of a scene.
-struct Brush<'a> {
-    painter: &'a Painter,
-    fonts: Fonts,
-    tokens: Arc<Tokens>,
-    corner: Pos2,
-}
-
-/// Draws a scene with its corner at a position.
-pub(super) fn paint(ui: &Ui, scene: &Scene, corner: Pos2) {
+/// The shapes in the theme's colours and fonts, with the scene's corner at a position.
+pub(super) fn shapes(ui: &Ui, placed: &[Placed], corner: Pos2) -> Vec<Shape> {
     let (fonts, tokens) = (Fonts::new(ui), theme::tokens(ui));
-    let brush = Brush { painter: ui.painter(), fonts, tokens, corner };
-    for shape in &scene.shapes {
+    let pixels_per_point = ui.pixels_per_point();
+    let mut brush = Brush { fonts, tokens, corner, pixels_per_point, shapes: Vec::new() };
+    for shape in placed {
         brush.draw(shape);
     }
+    brush.shapes
 }
 
 /// Marks the mark under the pointer or the keyboard cursor.
@@ -84,12 +78,21 @@ pub(super) fn ring(ui: &Ui, around: Rect, is_bar: bool) {
     }
 }
 
-impl Brush<'_> {
+/// Where and how a scene is drawn, and its shapes so far.
+struct Brush {
+    fonts: Fonts,
+    tokens: Arc<Tokens>,
+    corner: Pos2,
+    pixels_per_point: f32,
+    shapes: Vec<Shape>,
+}
+
+impl Brush {
     fn at(&self, point: Point) -> Pos2 {
         pos2(self.corner.x + point.x as f32, self.corner.y + point.y as f32)
     }
 
-    fn draw(&self, shape: &Placed) {
+    fn draw(&mut self, shape: &Placed) {
         match shape {
             Placed::Line { points, ink, width, dash } => {
                 let points: Vec<Pos2> = points.iter().map(|point| self.at(*point)).collect();
@@ -98,7 +101,7 @@ impl Brush<'_> {
             Placed::Area { corners, ink, opacity } => {
                 let corners = corners.iter().map(|point| self.at(*point)).collect();
                 let fill = self.color(*ink).gamma_multiply(*opacity as f32);
-                self.painter.add(Shape::convex_polygon(corners, fill, Stroke::NONE));
+                self.shapes.push(Shape::convex_polygon(corners, fill, Stroke::NONE));
             }
             Placed::Box { place, ink, opacity, edge } => {
                 let corner = |x, y| self.at(Point { x, y });
@@ -107,7 +110,8 @@ impl Brush<'_> {
                     corner(place.right, place.bottom),
                 );
                 let color = self.color(*ink);
-                self.painter.rect_filled(place, 0.0, color.gamma_multiply(*opacity as f32));
+                let fill = color.gamma_multiply(*opacity as f32);
+                self.shapes.push(Shape::rect_filled(place, 0.0, fill));
                 if let Some(dash) = edge {
                     self.edge(place.shrink(0.5), Stroke::new(1.25, color), *dash);
                 }
@@ -130,39 +134,36 @@ impl Brush<'_> {
                 let shape = TextShape::new(corner, galley, self.color(*ink));
                 // Unrotated text is aligned to whole pixels, so that it is sharp.
                 let shape = if *angle == 0.0 {
-                    TextShape {
-                        pos: shape.pos.round_to_pixels(self.painter.pixels_per_point()),
-                        ..shape
-                    }
+                    TextShape { pos: shape.pos.round_to_pixels(self.pixels_per_point), ..shape }
                 } else {
                     shape.with_angle_and_anchor(*angle as f32, anchor)
                 };
-                self.painter.add(shape);
+                self.shapes.push(shape.into());
             }
         }
     }
 
-    fn line(&self, points: &[Pos2], stroke: Stroke, dash: Dash) {
+    fn line(&mut self, points: &[Pos2], stroke: Stroke, dash: Dash) {
         match (dash, points) {
             (Dash::Solid, [from, to]) => {
-                self.painter.line_segment([*from, *to], stroke);
+                self.shapes.push(Shape::line_segment([*from, *to], stroke));
             }
             (Dash::Solid, _) => {
-                self.painter.add(Shape::line(points.to_vec(), stroke));
+                self.shapes.push(Shape::line(points.to_vec(), stroke));
             }
             (Dash::Dashed, _) => {
-                self.painter.add(Shape::dashed_line(points, stroke, 6.0, 4.0));
+                self.shapes.extend(Shape::dashed_line(points, stroke, 6.0, 4.0));
             }
             (Dash::Dotted, _) => {
-                self.painter.add(Shape::dashed_line(points, stroke, 1.5, 3.0));
+                self.shapes.extend(Shape::dashed_line(points, stroke, 1.5, 3.0));
             }
         }
     }
 
-    fn edge(&self, place: Rect, stroke: Stroke, dash: Dash) {
+    fn edge(&mut self, place: Rect, stroke: Stroke, dash: Dash) {
         match dash {
             Dash::Solid => {
-                self.painter.rect_stroke(place, 0.0, stroke, StrokeKind::Middle);
+                self.shapes.push(Shape::rect_stroke(place, 0.0, stroke, StrokeKind::Middle));
             }
             Dash::Dashed | Dash::Dotted => {
                 let corners = [
@@ -177,20 +178,23 @@ impl Brush<'_> {
         }
     }
 
-    fn symbol(&self, at: Pos2, origin: Origin, color: Color32, form: (f32, Emphasis)) {
+    fn symbol(&mut self, at: Pos2, origin: Origin, color: Color32, form: (f32, Emphasis)) {
         let (radius, emphasis) = form;
         if emphasis == Emphasis::Chosen {
             let accent = Stroke::new(1.25, self.tokens.accent.0);
-            self.painter.circle_stroke(at, radius + 3.0, accent);
+            self.shapes.push(Shape::circle_stroke(at, radius + 3.0, accent));
         }
         let edge = Stroke::new(if radius < 2.5 { 1.0 } else { 1.75 }, color);
         let ground = self.tokens.surface.panel.0;
         match origin {
             Origin::Measured => {
-                self.painter.circle_filled(at, radius, color);
+                self.shapes.push(Shape::circle_filled(at, radius, color));
             }
             Origin::Modelled => {
-                self.painter.circle(at, radius - 0.5, ground, edge);
+                self.shapes.push(
+                    CircleShape { center: at, radius: radius - 0.5, fill: ground, stroke: edge }
+                        .into(),
+                );
             }
             Origin::Predicted => {
                 let reach = radius * 1.2;
@@ -202,34 +206,35 @@ impl Brush<'_> {
                     vec2(0.0, -reach),
                 ];
                 let corners = corners.map(|offset| at + offset);
-                self.painter.add(Shape::convex_polygon(
+                self.shapes.push(Shape::convex_polygon(
                     corners[..4].to_vec(),
                     ground,
                     Stroke::NONE,
                 ));
-                self.painter.add(Shape::dashed_line(&corners, edge, 2.2, 2.4));
+                self.shapes.extend(Shape::dashed_line(&corners, edge, 2.2, 2.4));
             }
             Origin::Recorded => {
                 let place = Rect::from_center_size(at, egui::Vec2::splat(1.7 * radius));
-                self.painter.rect(place, 0.0, ground, edge, StrokeKind::Middle);
+                self.shapes
+                    .push(RectShape::new(place, 0.0, ground, edge, StrokeKind::Middle).into());
             }
         }
     }
 
-    fn pointer(&self, at: Pos2, direction: Direction, color: Color32) {
+    fn pointer(&mut self, at: Pos2, direction: Direction, color: Color32) {
         let corners = match direction {
             Direction::Up => [vec2(-4.0, 3.0), vec2(4.0, 3.0), vec2(0.0, -4.0)],
             Direction::Down => [vec2(-4.0, -3.0), vec2(4.0, -3.0), vec2(0.0, 4.0)],
             Direction::Same => {
                 for y in [-1.75, 1.75] {
                     let ends = [at + vec2(-4.0, y), at + vec2(4.0, y)];
-                    self.painter.line_segment(ends, Stroke::new(1.25, color));
+                    self.shapes.push(Shape::line_segment(ends, Stroke::new(1.25, color)));
                 }
                 return;
             }
         };
         let corners = corners.map(|offset| at + offset).to_vec();
-        self.painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
+        self.shapes.push(Shape::convex_polygon(corners, color, Stroke::NONE));
     }
 
     fn color(&self, ink: Ink) -> Color32 {

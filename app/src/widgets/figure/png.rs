@@ -35,7 +35,7 @@ pub fn png(
             let inside = (f64::from(width - 2.0 * EDGE), f64::from(height - 2.0 * EDGE));
             let scene = lay_out(figure, figure.fit(), inside, &paint::Fonts::new(ui));
             needed.y = scene.height as f32 + 2.0 * EDGE;
-            paint::paint(ui, &scene, pos2(EDGE, EDGE));
+            ui.painter().extend(paint::shapes(ui, &scene.shapes, pos2(EDGE, EDGE)));
         });
         painter.update(&mut output.textures_delta);
         image = painter.frame(&context, &output, theme.tokens().surface.panel.0);

@@ -4,7 +4,7 @@ use egui::{Key, Modifiers, Rect};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use lightbench_core::figure::{
-    Axis, Emphasis, Figure, Hue, Item, Mark, MarkId, Origin, Reading, Unit,
+    Axis, Course, Emphasis, Figure, Hue, Item, Line, Mark, MarkId, Origin, Reading, Typical, Unit,
 };
 
 use super::*;
@@ -69,6 +69,50 @@ fn marks_are_chosen_with_keys_alone() {
     testing::snapshot(&harness, "figure-card");
 }
 
+/// Adds the texts that the window paints.
+fn painted(shape: &egui::Shape, texts: &mut Vec<String>) {
+    if let egui::Shape::Vec(shapes) = shape {
+        shapes.iter().for_each(|shape| painted(shape, texts));
+    } else if let egui::Shape::Text(text) = shape {
+        texts.push(text.galley.text().to_owned());
+    }
+}
+
+#[test]
+fn the_window_paints_every_text_of_the_scene() {
+    let mut figure = origins();
+    let label = Some("a ceiling".to_owned());
+    let course = Course::Level { y: 5e-5, from: None };
+    let (stroke, hue) = (lightbench_core::figure::Stroke::Solid, Hue::Ink);
+    figure.add(Item::Line(Line { course, stroke, hue, label, meaning: None })).unwrap();
+    let scenes = Vec::new();
+    let harness = testing::harness(
+        ThemeName::Light,
+        [480.0, 330.0],
+        (FigureView::default(), scenes),
+        move |ui, (view, scenes): &mut (FigureView, Vec<Scene>)| {
+            let (width, fonts) = (f64::from(ui.available_width()), paint::Fonts::new(ui));
+            scenes.push(lay_out(&figure, figure.fit(), (width, 280.0), &fonts));
+            picture(ui, &figure, view, 280.0);
+        },
+    );
+    let scene = harness.state().1.last().unwrap();
+    let mut expected = Vec::new();
+    for shape in &scene.shapes {
+        if let lightbench_core::figure::Shape::Text { text, .. } = shape {
+            expected.push(text.clone());
+        }
+    }
+    expected.sort();
+    for text in ["a ceiling", "10 µs", "1 k", "Time", "Rows", "recorded"] {
+        assert!(expected.iter().any(|known| known == text), "{text} in {expected:?}");
+    }
+    let mut texts = Vec::new();
+    harness.output().shapes.iter().for_each(|clipped| painted(&clipped.shape, &mut texts));
+    texts.sort();
+    assert_eq!(texts, expected);
+}
+
 #[test]
 fn a_table_says_the_same() {
     let mut harness = shown(ThemeName::Light);
@@ -124,6 +168,86 @@ fn dragging_moves_and_a_double_click_shows_everything() {
     harness.key_press(Key::Plus);
     harness.run();
     assert!(harness.state().view.seen.unwrap().x.span() < fit.x.span());
+}
+
+#[test]
+fn the_wheel_zooms_and_shift_draws_a_box() {
+    let mut harness = shown(ThemeName::Dark);
+    let middle = harness.get_by_label("Origins").rect().center();
+    let fit = origins().fit();
+    harness.hover_at(middle);
+    harness.run();
+    harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, 120.0),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+        modifiers: Modifiers::NONE,
+    });
+    harness.run();
+    let wheel = harness.state().view.seen.unwrap();
+    assert!(wheel.x.span() < fit.x.span() && wheel.y.span() < fit.y.span(), "{wheel:?}");
+    harness.get_by_label("Origins").focus();
+    harness.run();
+    harness.key_press(Key::Num0);
+    harness.run();
+    assert_eq!(harness.state().view.seen, None);
+    harness.event(egui::Event::ModifiersChanged(Modifiers::SHIFT));
+    let corner = middle - egui::vec2(60.0, 48.0);
+    harness.drag_at(corner);
+    harness.run();
+    // A movement of some points starts a drag.
+    harness.hover_at(corner + egui::vec2(10.0, 8.0));
+    harness.run();
+    harness.hover_at(middle);
+    harness.run();
+    harness.drop_at(middle);
+    harness.run();
+    let boxed = harness.state().view.seen.unwrap();
+    assert!(boxed.x.span() < 0.3 * fit.x.span() && boxed.x.low() > fit.x.low(), "{boxed:?}");
+    assert!(boxed.y.span() < 0.3 * fit.y.span() && boxed.y.high() < fit.y.high(), "{boxed:?}");
+}
+
+#[test]
+fn marks_are_hidden_by_menu_and_by_legend() {
+    let mut harness = shown(ThemeName::Dark);
+    let hidden = |harness: &Harness<'_, State>| harness.state().view.hidden.clone();
+    let place = harness.get_by_label("Origins").rect();
+    let figure = origins();
+    let scene = lay_out(
+        &figure,
+        figure.fit(),
+        (f64::from(place.width()), f64::from(place.height())),
+        &Typical,
+    );
+    let spot = scene.spots.iter().find(|spot| spot.id == MarkId::only(1)).unwrap();
+    let at = plot::at(spot.place, place.min).center();
+    harness.hover_at(at);
+    harness.run();
+    for pressed in [true, false] {
+        let (pos, button) = (at, egui::PointerButton::Secondary);
+        let modifiers = Modifiers::NONE;
+        harness.event(egui::Event::PointerButton { pos, button, pressed, modifiers });
+    }
+    harness.run();
+    testing::snapshot(&harness, "figure-menu");
+    harness.get_by_label("Hide run 1").click();
+    harness.run();
+    let without = figure.without(&hidden(&harness));
+    assert_eq!(without.chosen_order().len(), 3);
+    harness.get_by_label("Show hidden").click();
+    harness.run();
+    assert!(hidden(&harness).is_empty());
+    // The entry "recorded" is the last of the legend, at the right end of its line.
+    let entry = place.right_top() + egui::vec2(-20.0, 9.0);
+    harness.hover_at(entry);
+    harness.drag_at(entry);
+    harness.drop_at(entry);
+    harness.run();
+    let without = figure.without(&hidden(&harness));
+    assert_eq!(without.chosen_order(), [0, 1, 2].map(MarkId::only));
+    assert_eq!(without.key(), figure.key(), "the legend keeps its entries");
+    testing::snapshot(&harness, "figure-hidden");
 }
 
 /// A figure with one mark, which only its shape tells apart from those of other origins: it has no label, and its colour

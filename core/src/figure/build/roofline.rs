@@ -137,8 +137,8 @@ fn placed<'a>(
     for run in runs {
         let seen = run.traffic.iter().filter(|(level, _, _)| shown.levels.contains(level));
         for (level, bytes, traffic) in seen {
-            // Points for both memory levels of every run would clutter the figure.
-            if *level == Level::L2 && run.emphasis != Emphasis::Chosen {
+            // Points for all memory levels of every run would clutter the figure.
+            if *level != Level::Dram && run.emphasis != Emphasis::Chosen {
                 continue;
             }
             let at = |time| point(work, time, *level, (*bytes, *traffic));
@@ -157,10 +157,11 @@ fn mark(run: &RunPoint, point: &Point, interval: Option<(f64, f64)>) -> Mark {
     let (part, hue, emphasis) = match point.level {
         Level::Dram => (0, Hue::Origin(run.origin), run.emphasis),
         Level::L2 => (1, Hue::Quiet, Emphasis::Normal),
+        Level::L1 => (2, Hue::Quiet, Emphasis::Normal),
     };
     let label = match point.level {
         Level::Dram => run.label.clone(),
-        Level::L2 => None,
+        Level::L2 | Level::L1 => None,
     };
     let traffic = match point.traffic {
         Traffic::Compulsory => "minimum of any correct kernel",
@@ -212,6 +213,7 @@ const fn name_of(level: Level) -> &'static str {
     match level {
         Level::Dram => "DRAM",
         Level::L2 => "L2",
+        Level::L1 => "L1, shared",
     }
 }
 
@@ -264,6 +266,7 @@ fn add_roofs(figure: &mut Figure, shown: Roofs<'_>) -> Result<(), Undrawable> {
         let meaning = Meaning { name: format!("{names} ceiling"), value, unit, origin };
         figure.add(ceiling(Course::Level { y: rate.0, from }, stroke(source), label, meaning))?;
     }
+    add_ridges(figure, &rising, &flat)?;
     let all: Vec<bool> = rising
         .iter()
         .map(|(_, _, source)| source)
@@ -275,6 +278,28 @@ fn add_roofs(figure: &mut Figure, shown: Roofs<'_>) -> Result<(), Undrawable> {
     }
     if all.contains(&false) {
         figure.explain(Sign::Stroke(Stroke::Dashed), "sheet");
+    }
+    Ok(())
+}
+
+/// Marks the ridges of device memory: the intensity from which each pipe can be the limit.
+fn add_ridges(
+    figure: &mut Figure,
+    rising: &[(Level, BytesPerSecond, Source)],
+    flat: &[Flat],
+) -> Result<(), Undrawable> {
+    let dram = rising.iter().find(|(level, _, _)| *level == Level::Dram);
+    let Some((_, dram, of_dram)) = dram else { return Ok(()) };
+    for Flat { names, rate, source } in flat {
+        let at = ridge(*rate, *dram);
+        // Below the roof, because its label is above it.
+        let tick = vec![(at.0, rate.0), (at.0, rate.0 / 1.25)];
+        let worse = if source.is_measured() { of_dram } else { source };
+        let name = format!("Ridge of DRAM and {}", names.join(", "));
+        let (value, unit) = (at.0, Unit::Intensity);
+        let meaning = Meaning { name, value, unit, origin: "the ceilings above".to_owned() };
+        let label = Some(format!("ridge {at}"));
+        figure.add(ceiling(Course::Path(tick), stroke(worse), label, meaning))?;
     }
     Ok(())
 }
