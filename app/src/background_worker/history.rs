@@ -1,6 +1,6 @@
 //! The run history: reads runs when a project opens and appends new ones.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lightbench_core::history::label::Label;
@@ -17,6 +17,7 @@ use crate::commands::history::{existing, read};
 use crate::commands::run::record::{AppendedRun, HistoryMode, Recorder, RunScope};
 use crate::workbench::background_task::{HistoryPart, Recording, RunComparisons, TaskResult};
 use crate::workbench::notices::NoticeLevel;
+use crate::workbench::recent_history::{RecentHistory, SHOWN};
 use crate::workbench::run_details::{ModeSamples, ReadRun, RunDetails};
 
 /// Runs per part: between parts the window draws and other tasks run.
@@ -75,6 +76,17 @@ impl TaskRunner {
             Some(_) | None => HistoryPart::Last,
         };
         Ok((page.runs, part))
+    }
+
+    /// Reads the newest runs of projects. A history that cannot be read has no picture; opening the project says why.
+    pub(super) fn read_recent(&self, folders: &[PathBuf]) {
+        for folder in folders {
+            let newest = |store: &Store| Ok((store.count()?, store.page(None, SHOWN)?));
+            if let Ok(Some((_, (count, page)))) = read(&self.session, folder, newest) {
+                let history = RecentHistory::new(count, &page.runs);
+                self.results.send(TaskResult::Recent(folder.clone(), history));
+            }
+        }
     }
 
     pub(super) fn record(&self, recording: &Recording) {

@@ -152,6 +152,7 @@ impl TaskRunner {
             BackgroundTask::FetchCompiler => self.fetch_compiler(),
             BackgroundTask::Open(folder) => self.open(&folder),
             BackgroundTask::ReadHistory(folder, before) => self.read_history(&folder, Some(before)),
+            BackgroundTask::ReadRecent(folders) => self.read_recent(&folders),
             BackgroundTask::ReloadProject(folder) => self.reread(&folder),
             BackgroundTask::Save { folder, file, text } => self.save(&folder, file, text),
             BackgroundTask::Create { folder, file, text } => self.create(&folder, file, text),

@@ -117,7 +117,7 @@ impl LineHeat {
             value: (*amount as f64 / most as f64) as f32,
             text: format!(
                 "{amount} {}, {:.1} % of all{at}",
-                word(self.which),
+                self.which.words(),
                 *amount as f64 / all as f64 * 100.0
             ),
         };
@@ -146,36 +146,15 @@ const fn amount(heat: Heat, counts: &Counts) -> u64 {
     }
 }
 
-const fn word(heat: Heat) -> &'static str {
-    match heat {
-        Heat::Off => "nothing",
-        Heat::Instructions => "warp instructions",
-        Heat::Sectors => "sectors",
-        Heat::Conflicts => "bank conflicts",
-        Heat::IdleLanes => "inactive threads",
-        Heat::Divergence => "divergent branches",
-        Heat::Stalls => "waiting",
-    }
-}
-
 /// The selector of the metric.
 pub(super) fn choose(ui: &mut Ui, current: Heat, commands: &mut Vec<Command>) {
-    let all = [
-        Heat::Off,
-        Heat::Instructions,
-        Heat::Sectors,
-        Heat::Conflicts,
-        Heat::IdleLanes,
-        Heat::Divergence,
-        Heat::Stalls,
-    ];
-    let name = format!("Beside the lines: {}", word(current));
+    let name = format!("Beside the lines: {}", current.words());
     ComboBox::from_id_salt("heat")
-        .selected_text(word(current))
+        .selected_text(current.words())
         .width(120.0)
         .show_ui(ui, |ui| {
-            for heat in all {
-                if ui.selectable_label(heat == current, word(heat)).clicked() {
+            for heat in Heat::ALL {
+                if ui.selectable_label(heat == current, heat.words()).clicked() {
                     commands.push(Command::SetHeat(heat));
                 }
             }

@@ -12,6 +12,8 @@ mod palette;
 mod path_field;
 pub mod picture;
 mod program;
+mod recent_runs;
+mod settings_page;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -22,6 +24,7 @@ mod top_bar;
 use std::time::Duration;
 
 use egui::{CentralPanel, Context, Frame, Panel as SidePanel, Ui, ViewportCommand};
+use lightbench_core::history::RunNumber;
 
 pub use self::program::{StartOptions, run};
 
@@ -29,6 +32,7 @@ use self::layout::{Change, Layouts};
 use self::new_project::NewProjectDialog;
 use self::palette::Palette;
 use self::path_field::PathField;
+use self::settings_page::SettingsPage;
 use crate::panels::{self, Views};
 use crate::theme::{self, ThemeName};
 use crate::workbench::background_task::BackgroundTask;
@@ -48,6 +52,7 @@ pub struct Window {
     palette: Option<Palette>,
     path: Option<PathField>,
     new_project: Option<NewProjectDialog>,
+    settings: Option<SettingsPage>,
     leaving: QuitState,
     /// The theme and zoom that egui was last given.
     applied: Option<(ThemeName, f32)>,
@@ -78,6 +83,7 @@ impl Window {
             palette: None,
             path: None,
             new_project: None,
+            settings: None,
             leaving: QuitState::No,
             applied: None,
         }
@@ -133,7 +139,11 @@ impl Window {
         let tokens = theme::tokens(ui);
         let ground = Frame::new().fill(tokens.surface.window.0);
         CentralPanel::default().frame(ground).show(ui, |ui| {
-            if self.bench.opened.is_some() {
+            if let Some(page) = &mut self.settings {
+                if !page.show(ui, (&self.bench.settings, typing), &mut commands) {
+                    self.settings = None;
+                }
+            } else if self.bench.opened.is_some() {
                 self.tiles(ui, now, &mut commands);
             } else if self.bench.broken.is_some() {
                 self.repair(ui, now, &mut commands);
@@ -234,13 +244,17 @@ impl Window {
 
     /// Carries out commands of the window itself; passes others to the workbench.
     pub(crate) fn carry_out(&mut self, command: Command, now: Duration) {
-        if let Command::Show(panel) = &command {
+        if let Command::ShowSettings(words) = &command {
+            self.settings = Some(SettingsPage::new(&self.bench.settings, words));
+        } else if let Command::Show(panel) = &command {
+            self.settings = None;
             if layout::panels_of_lesson(&self.bench).is_some_and(|shown| !shown.contains(panel)) {
                 self.bench.carry_out(Command::Lesson(LessonCommand::Everything), now);
             }
             self.layouts.show(*panel);
             self.keep_layouts();
         } else if let Command::Layout(name) = &command {
+            self.settings = None;
             self.layouts.choose(*name);
             self.keep_layouts();
         } else if command == Command::ResetLayout {
@@ -260,17 +274,7 @@ impl Window {
             self.layouts.show(Panel::History);
             self.views.group_runs();
         } else if let Command::AskForLabel(number) = &command {
-            let number = number.or_else(|| self.bench.shown_run().map(|row| row.number));
-            match number.and_then(|number| self.bench.runs.get(number)) {
-                Some(row) => {
-                    self.layouts.show(Panel::History);
-                    self.views.ask_for_label(row);
-                }
-                None => {
-                    let text = "there is no run to label; run a kernel first";
-                    self.bench.notices.add(NoticeLevel::Note, text, now);
-                }
-            }
+            self.ask_for_label(*number, now);
         } else if matches!(command, Command::CompareSelected | Command::CompareWith(_)) {
             self.layouts.choose(LayoutName::Compare);
         } else if command == Command::Search(SearchCommand::Start) {
@@ -285,6 +289,21 @@ impl Window {
             self.layouts.show(Panel::Doctor);
         }
         self.bench.carry_out(command, now);
+    }
+
+    /// Shows the field for the label of a run, or of the shown run.
+    fn ask_for_label(&mut self, number: Option<RunNumber>, now: Duration) {
+        let number = number.or_else(|| self.bench.shown_run().map(|row| row.number));
+        match number.and_then(|number| self.bench.runs.get(number)) {
+            Some(row) => {
+                self.layouts.show(Panel::History);
+                self.views.ask_for_label(row);
+            }
+            None => {
+                let text = "there is no run to label; run a kernel first";
+                self.bench.notices.add(NoticeLevel::Note, text, now);
+            }
+        }
     }
 
     /// Carries out the workbench's pending effects.

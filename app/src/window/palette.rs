@@ -4,6 +4,7 @@ use egui::{
     Align2, Area, Frame, Id, Key, Modifiers, Order, RichText, ScrollArea, TextEdit, Ui, vec2,
 };
 
+use super::settings_page::Setting;
 use crate::theme;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, entries};
@@ -144,7 +145,15 @@ fn command_choices() -> Vec<Choice> {
         title: entry.title.clone(),
         command: entry.command.clone(),
     };
-    entries().iter().map(choice).collect()
+    let setting = |setting: Setting| {
+        let (group, name, _) = setting.about();
+        Choice {
+            title: format!("Setting: {name}"),
+            detail: group.to_owned(),
+            command: Command::ShowSettings(name.to_owned()),
+        }
+    };
+    entries().iter().map(choice).chain(Setting::ALL.map(setting)).collect()
 }
 
 fn kernel_choices(bench: &Workbench) -> Vec<Choice> {

@@ -116,7 +116,7 @@ pub(super) fn samples() -> Samples {
         let lessons = projects(&near.join("lessons")).into_iter().filter_map(with_heading);
         let mut lessons: Vec<_> = lessons.collect();
         lessons.sort_by_key(|(_, heading)| heading.order);
-        Samples { projects: projects(&near), lessons }
+        Samples { projects: projects(&near), lessons, recent: None }
     };
     FOUND.get_or_init(find).clone()
 }

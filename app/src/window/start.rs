@@ -4,12 +4,14 @@ use std::path::Path;
 
 use egui::{Frame, Margin, RichText, ScrollArea, Ui, vec2};
 
+use super::recent_runs;
 use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::evaluations::MachineState;
 use crate::workbench::new_project::NewProjectCommand;
+use crate::workbench::recent_history::RecentHistory;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
@@ -40,7 +42,8 @@ fn projects(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     if !recent.is_empty() {
         ui.heading("Recent projects");
         for path in &recent {
-            entry(ui, path, commands);
+            let history = bench.samples.recent.as_ref().and_then(|all| all.get(*path));
+            entry(ui, path, history, commands);
         }
         ui.add_space(3.0 * GAP);
     }
@@ -98,17 +101,23 @@ fn lessons(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     ui.add_space(3.0 * GAP);
 }
 
-fn entry(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
+fn entry(ui: &mut Ui, path: &Path, history: Option<&RecentHistory>, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = path.parent().unwrap_or(path).display().to_string();
-    let button = egui::Button::new(RichText::new(name).color(tokens.text.strong.0))
-        .shortcut_text(RichText::new(folder).color(tokens.text.weak.0))
-        .frame_when_inactive(false)
-        .min_size(vec2(ui.available_width(), 28.0));
-    if ui.add(button).clicked() {
-        commands.push(Command::Open(path.to_owned()));
-    }
+    ui.horizontal(|ui| {
+        let room = if history.is_some() { recent_runs::SIZE.x + GAP } else { 0.0 };
+        let button = egui::Button::new(RichText::new(name).color(tokens.text.strong.0))
+            .shortcut_text(RichText::new(folder).color(tokens.text.weak.0))
+            .frame_when_inactive(false)
+            .min_size(vec2(ui.available_width() - room, 28.0));
+        if ui.add(button).clicked() {
+            commands.push(Command::Open(path.to_owned()));
+        }
+        if let Some(history) = history {
+            recent_runs::show(ui, history);
+        }
+    });
 }
 
 fn machine(ui: &mut Ui, bench: &Workbench) {

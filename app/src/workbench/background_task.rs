@@ -35,6 +35,7 @@ use super::last_session::LastSession;
 use super::lesson::{LessonProgress, LoadedLesson};
 use super::new_project::{CreatedProject, ProjectPlan};
 use super::path_browser::{FolderListing, RefusedPath};
+use super::recent_history::RecentHistory;
 use super::run_details::ReadRun;
 use super::search::{LoadedSearch, SearchControl, SearchRequest};
 use super::settings::Settings;
@@ -72,6 +73,8 @@ pub enum BackgroundTask {
     ShowSourceDialog,
     /// Read the runs before this one.
     ReadHistory(PathBuf, RunNumber),
+    /// Read the newest runs of these projects, for their pictures.
+    ReadRecent(Vec<PathBuf>),
     /// Read the project again.
     ReloadProject(PathBuf),
     /// Write a text to a file.
@@ -185,6 +188,8 @@ pub struct DeviceChoice {
 /// The result of a background task, or an event that the background worker noticed.
 #[derive(Debug)]
 pub enum TaskResult {
+    /// The newest runs of a recent project.
+    Recent(PathBuf, RecentHistory),
     /// The detected machine, or why detection failed.
     Machine(Result<DetectedMachine, String>),
     Project(PathBuf, Box<Result<Project, ProjectError>>),
@@ -252,6 +257,7 @@ impl TaskResult {
             | Self::SearchesListed(folder, _)
             | Self::Search(folder, _) => Some(folder),
             Self::Machine(_)
+            | Self::Recent(..)
             | Self::Project(..)
             | Self::Broken(_)
             | Self::Lesson(..)
@@ -289,6 +295,7 @@ impl QueuedEvent for TaskResult {
             Self::Changed(folder) => Some(ReportedState::FilesChanged(folder.clone())),
             Self::Notice(_, text) => Some(ReportedState::Notice(text.clone())),
             Self::Machine(_)
+            | Self::Recent(..)
             | Self::Project(..)
             | Self::Broken(_)
             | Self::Lesson(..)

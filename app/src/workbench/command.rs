@@ -13,7 +13,7 @@ use super::lesson::LessonCommand;
 use super::new_project::NewProjectCommand;
 use super::panel::{LayoutName, Panel};
 use super::search::SearchCommand;
-use super::settings::{Heat, Mode};
+use super::settings::{Heat, Mode, Settings};
 use crate::theme::ThemeName;
 
 /// A command of the window.
@@ -117,6 +117,10 @@ pub enum Command {
     ZoomIn,
     ZoomOut,
     ZoomReset,
+    /// Show the page of the settings whose texts contain these words.
+    ShowSettings(String),
+    /// Take these settings and store them.
+    ChangeSettings(Box<Settings>),
     /// Show the command palette.
     Palette,
     /// Show the list of kernels and files.
@@ -299,6 +303,8 @@ fn listed() -> Vec<Entry> {
     add(Menu::File, Command::QuickOpen, "Go to…", &[control("P")]);
     add(Menu::File, Command::Save, "Save", &[control("S")]);
     add(Menu::File, Command::SaveAll, "Save all", &[control_shift("S")]);
+    let settings = Command::ShowSettings(String::new());
+    add(Menu::File, settings, "Settings…", &[control("Comma")]);
     add(Menu::File, Command::CloseProject, "Close project", &[]);
     add(Menu::File, Command::Quit, "Quit", &[control("Q")]);
     let edits: [(EditCommand, &str, &[Shortcut]); 6] = [
@@ -426,6 +432,7 @@ impl Shortcut {
         };
         let key = match self.key {
             "Slash" => "/",
+            "Comma" => ",",
             "Plus" => "+",
             "Equals" => "=",
             "Minus" => "-",

@@ -29,6 +29,7 @@ pub mod pinned;
 pub mod problem;
 pub mod profiling;
 pub mod progress;
+pub mod recent_history;
 mod repairing;
 mod restoring;
 pub mod run_details;
@@ -190,6 +191,7 @@ impl Workbench {
         self.poll_search(now);
         self.read_shown();
         self.keep_session();
+        self.read_recent();
         self.check_typed(now);
         let Some(root) = self.root().map(Path::to_owned) else { return };
         for entry in self.documents.journal(now) {
@@ -299,6 +301,7 @@ impl Workbench {
             Command::ZoomIn => self.zoom(1.1),
             Command::ZoomOut => self.zoom(1.0 / 1.1),
             Command::ZoomReset => self.change_settings(|settings| settings.zoom = 1.0),
+            Command::ChangeSettings(new) => self.change_settings(|settings| *settings = *new),
             Command::DismissNotices => self.notices.dismiss(),
             Command::RunDoctor => self.background.submit(BackgroundTask::RunDoctor),
             Command::FetchCompiler => self.fetch_compiler(),
@@ -320,6 +323,7 @@ impl Workbench {
             | Command::Layout(_)
             | Command::ResetLayout
             | Command::UndoLayout
+            | Command::ShowSettings(_)
             | Command::Palette
             | Command::QuickOpen => {}
         }

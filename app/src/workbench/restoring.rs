@@ -1,5 +1,6 @@
 //! Stores what is shown, and restores it when the project is opened again.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Workbench;
@@ -31,6 +32,16 @@ impl Workbench {
         if !is_stored {
             session.update(open, &self.settings.recent);
             self.background.submit(BackgroundTask::SaveSession(session.clone()));
+        }
+    }
+
+    /// Reads the newest runs of recent projects while the start page shows them.
+    pub(super) fn read_recent(&mut self) {
+        if self.opened.is_some() || self.broken.is_some() {
+            self.samples.recent = None;
+        } else if self.samples.recent.is_none() && !self.settings.recent.is_empty() {
+            self.samples.recent = Some(BTreeMap::new());
+            self.background.submit(BackgroundTask::ReadRecent(self.settings.recent.clone()));
         }
     }
 

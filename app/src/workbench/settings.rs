@@ -183,6 +183,32 @@ pub enum Heat {
     Stalls,
 }
 
+impl Heat {
+    pub const ALL: [Self; 7] = [
+        Self::Off,
+        Self::Instructions,
+        Self::Sectors,
+        Self::Conflicts,
+        Self::IdleLanes,
+        Self::Divergence,
+        Self::Stalls,
+    ];
+
+    /// The name of the metric.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Off => "nothing",
+            Self::Instructions => "warp instructions",
+            Self::Sectors => "sectors",
+            Self::Conflicts => "bank conflicts",
+            Self::IdleLanes => "inactive threads",
+            Self::Divergence => "divergent branches",
+            Self::Stalls => "waiting",
+        }
+    }
+}
+
 /// Set how far an evaluation goes after a save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -197,7 +223,7 @@ pub enum Mode {
 impl Mode {
     pub const ALL: [Self; 4] = [Self::Off, Self::Compile, Self::Verify, Self::Full];
 
-    /// The metric as text.
+    /// The steps of an evaluation.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {

@@ -74,6 +74,11 @@ impl Workbench {
             TaskResult::SourceFile(path) => {
                 self.effects.push(UiEffect::TakeSourceFile(path.display().to_string()));
             }
+            TaskResult::Recent(folder, history) => {
+                if let Some(recent) = &mut self.samples.recent {
+                    recent.insert(folder, history);
+                }
+            }
             TaskResult::NoProject(folder, content) => {
                 let folder = match content {
                     FolderContent::Empty => folder,

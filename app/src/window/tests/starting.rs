@@ -10,6 +10,7 @@ use super::*;
 use crate::workbench::background_task::FolderContent;
 use crate::workbench::broken_project::BrokenTexts;
 use crate::workbench::new_project::{CreatedProject, ProjectSource};
+use crate::workbench::recent_history::{RecentHistory, RecentRun};
 use crate::workbench::tests::reopened;
 
 #[test]
@@ -148,4 +149,82 @@ fn the_problems_of_the_last_run_are_marked_while_its_text_is_unchanged() {
     let project = project();
     check(&project.kernel("naive").unwrap().source, true);
     check("// another text", false);
+}
+
+#[test]
+fn settings_are_found_by_words_and_changed() {
+    for theme in ThemeName::ALL {
+        let (mut harness, script) = shown(theme, SIZE);
+        press(&mut harness, Modifiers::COMMAND, Key::Comma);
+        harness.run();
+        if theme == ThemeName::Dark {
+            testing::snapshot(&harness, "settings");
+        }
+        harness.event(egui::Event::Text("python inter".to_owned()));
+        harness.run();
+        assert!(harness.query_by_label("Theme").is_none());
+        harness.get_by_label("Python interpreter").click();
+        harness.run();
+        harness.event(egui::Event::Text("/env".to_owned()));
+        harness.run();
+        script.handed();
+        harness.key_press(Key::Enter);
+        harness.run();
+        let stored = script.handed().into_iter().find_map(|task| {
+            if let BackgroundTask::SaveSettings(settings) = task { Some(settings) } else { None }
+        });
+        let python = stored.expect("a changed setting is stored").python;
+        assert_eq!(python.interpreter.as_deref(), Some(Path::new("/env")));
+        harness.key_press(Key::Escape);
+        harness.run();
+        assert!(harness.query_by_label("Python interpreter").is_none());
+    }
+}
+
+#[test]
+fn the_palette_finds_settings() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    press(&mut harness, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::P);
+    harness.run();
+    harness.event(egui::Event::Text("setting after save".to_owned()));
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert!(harness.query_by_label("Zoom").is_none(), "only what was asked for");
+    harness.get_by_label("After a save").click();
+    harness.run();
+    harness.get_by_label("compile and verify").click();
+    harness.run();
+    assert_eq!(
+        harness.state().window.bench.settings.mode,
+        crate::workbench::settings::Mode::Verify
+    );
+    assert!(script.handed().iter().any(|task| matches!(task, BackgroundTask::SaveSettings(_))));
+}
+
+#[test]
+fn recent_projects_have_pictures_of_their_runs() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    let window = &mut harness.state_mut().window;
+    window.bench.settings.recent = vec![folder()];
+    window.carry_out(Command::CloseProject, NOW);
+    script.handed();
+    harness.run();
+    let asked = script.handed().into_iter().find_map(|task| {
+        if let BackgroundTask::ReadRecent(folders) = task { Some(folders) } else { None }
+    });
+    assert_eq!(asked, Some(vec![folder()]));
+    let newest = [
+        stored(3, "vector16", 0, Some(1.31e-4)),
+        stored(2, "shared-tree", 0, None),
+        stored(1, "naive", 0, Some(6.2e-4)),
+    ];
+    let history = RecentHistory::new(70, &newest);
+    let [first, second, third] = history.runs[..] else { panic!("{history:?}") };
+    assert_eq!(second, RecentRun::Passed);
+    assert!(matches!((first, third), (RecentRun::Timed(..), RecentRun::Timed(..))));
+    script.find(TaskResult::Recent(folder(), history));
+    harness.run();
+    harness.get_by_label("70 runs, best 131 µs measured");
+    testing::snapshot(&harness, "start");
 }
