@@ -9,7 +9,7 @@ use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::nvrtc::{NvrtcOutcome, NvrtcOutput, NvrtcPaths};
 use lightbench_core::compile::protocol::{
     AssembleRequest, CompileProtocol, CompileRequest, CompileWorker, DisassembleRequest,
-    ExtractHeaders, Listing, RequestFailure, Tools,
+    Disassembly, ExtractHeaders, RequestFailure, Tools,
 };
 use lightbench_core::toolchain::Tool;
 use lightbench_core::worker::client;
@@ -107,7 +107,7 @@ fn disassemble(
     worker: &mut CompileWorker,
     cubin: Vec<u8>,
     limit: Duration,
-) -> Result<Result<Listing, RequestFailure>, WorkerError> {
+) -> Result<Result<Disassembly, RequestFailure>, WorkerError> {
     let request = DisassembleRequest { cubin, functions: Vec::new() };
     worker.call_with_retry(request, limit, &never())
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use criterion::Criterion;
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::facts::{Facts, Setting, facts};
-use lightbench_core::compile::sass::{self, NVDISASM_ARGUMENTS};
+use lightbench_core::compile::sass::{self, CODE_ARGUMENTS};
 use lightbench_core::compile::{
     Artifact, Build, CompileJob, Compiled, Compiler, CudaSource, Origin, Portability, Source,
     Target,
@@ -190,7 +190,7 @@ fn read_machine_code(criterion: &mut Criterion, toolchain: &Toolchain) {
     for kernel in ["naive", "warp-shuffle", "vector16", "registers"] {
         fs::write(cubin.path(), machine_code(&checked.facts(kernel).artifact)).unwrap();
         let output = Command::new(&nvdisasm.program)
-            .args(NVDISASM_ARGUMENTS)
+            .args(CODE_ARGUMENTS)
             .arg(cubin.path())
             .output()
             .unwrap();
@@ -199,10 +199,10 @@ fn read_machine_code(criterion: &mut Criterion, toolchain: &Toolchain) {
     }
     let repeats = SASS_LINES.div_ceil(one_of_each.lines().count());
     let text = one_of_each.repeat(repeats);
-    let functions = sass::read(&text);
+    let functions = sass::read(&text, "");
     let instructions: usize = functions.iter().map(|function| function.instructions.len()).sum();
     println!("read SASS: {} lines, {instructions} instructions", text.lines().count());
-    criterion.bench_function("read SASS", |bencher| bencher.iter(|| sass::read(&text)));
+    criterion.bench_function("read SASS", |bencher| bencher.iter(|| sass::read(&text, "")));
 }
 
 /// The built program as a user meets it: process start, project, six kernels, table.

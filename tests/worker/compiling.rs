@@ -113,11 +113,15 @@ fn machine_code_is_disassembled_with_lines() {
     let mut handle = toolchain.handle();
     let reply = compile(&mut handle, toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap();
     let (_, cubin, _) = compiled(&reply);
-    let Listing(listing) = disassemble(&mut handle, cubin.to_owned(), LIMIT).unwrap().unwrap();
-    let listing = String::from_utf8(listing).unwrap();
-    for part in [".text.small", "kernel.cu", "line 1", "STG"] {
-        assert!(listing.contains(part), "{part} in\n{listing}");
-    }
+    let listings = disassemble(&mut handle, cubin.to_owned(), LIMIT).unwrap().unwrap();
+    let check = |listing: Vec<u8>, parts: &[&str]| {
+        let listing = String::from_utf8(listing).unwrap();
+        for part in parts {
+            assert!(listing.contains(part), "{part} in\n{listing}");
+        }
+    };
+    check(listings.code, &[".text.small", "kernel.cu", "line 1", "STG", "/* 0x"]);
+    check(listings.live, &[".text.small", "STG", "GPR"]);
     let entries = fs::read_dir(handle.worker(&never()).unwrap().scratch()).unwrap();
     assert_eq!(entries.count(), 0, "a warm worker collects no files");
 }

@@ -43,8 +43,8 @@ pub(super) fn reply<Message: Serialize + ?Sized>(message: &Message) -> Vec<u8> {
 }
 
 /// The reply to a request to disassemble, of this many bytes.
-pub(super) fn listing(bytes: usize) -> Result<Listing, RequestFailure> {
-    Ok(Listing(vec![1; bytes]))
+pub(super) fn listing(bytes: usize) -> Result<Disassembly, RequestFailure> {
+    Ok(Disassembly { code: vec![1; bytes], live: Vec::new() })
 }
 
 /// The error of a request to disassemble `cubin`, which does not wait for the limit.

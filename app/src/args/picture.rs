@@ -15,7 +15,7 @@ pub struct Picture {
     #[arg(long, value_name = "NAME")]
     pub panel: Option<String>,
 
-    /// Edit, compare, search or teach.
+    /// Edit, compare, search, teach or assembly.
     #[arg(long, value_name = "NAME", default_value = "edit")]
     pub layout: String,
 

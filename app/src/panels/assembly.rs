@@ -1,15 +1,18 @@
 //! Panel of PTX and machine code: a click on an instruction moves the cursor to its source line, and the instructions
-//! of the cursor's line are highlighted and scrolled into view.
+//! of the cursor's line are highlighted and scrolled into view. The instruction under the pointer marks its source line
+//! in the editor, and the line under the pointer its instructions.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use egui::{Button, Ui};
 use lightbench_core::compile::facts::Facts;
-use lightbench_core::compile::sass::{SassFunction, SassInstruction};
+use lightbench_core::compile::sass::{Control, SassFunction, SassInstruction};
 
+use super::code_links::CodeLinks;
 use super::placeholder;
-use crate::widgets::code::listing::{CodeListing, Column, Listing, Row, Side};
+use crate::widgets::code::listing::{Cell, CodeListing, Column, Listing, Row, Side};
 use crate::widgets::code::syntax::Language;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
@@ -25,6 +28,9 @@ pub(super) struct AssemblyView {
     generation: u64,
     /// The source line that was scrolled to last.
     followed: Option<usize>,
+    links: Option<CodeLinks>,
+    /// The last frame in which the panel was visible.
+    drawn_at: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +54,8 @@ impl Default for AssemblyView {
             made: None,
             generation: 0,
             followed: None,
+            links: None,
+            drawn_at: 0,
         }
     }
 }
@@ -56,7 +64,7 @@ pub(super) fn show(
     ui: &mut Ui,
     bench: &Workbench,
     view: &mut AssemblyView,
-    cursor: Option<usize>,
+    (cursor, pointed): (Option<usize>, Option<usize>),
     commands: &mut Vec<Command>,
 ) {
     let Some(opened) = &bench.opened else {
@@ -87,13 +95,16 @@ pub(super) fn show(
         }
         return;
     }
+    view.drawn_at = ui.ctx().cumulative_frame_nr();
     let Some((_, listing)) = &view.made else { return };
     if let Some(line) = cursor.filter(|_| view.followed != cursor) {
         view.listing.scroll_to_source(listing, line);
     }
     view.followed = cursor;
-    let answer = view.listing.show(ui, listing, cursor);
-    let source = answer.chosen.and_then(|row| listing.rows.get(row)?.source);
+    let answer = view.listing.show(ui, listing, pointed.or(cursor));
+    let line_of = |row: usize| listing.rows.get(row)?.source;
+    view.links = Some(links(&kernel.file, listing, answer.hovered.and_then(line_of)));
+    let source = answer.chosen.and_then(line_of);
     if let Some(line) = source {
         // The clicked instruction must not scroll when the cursor moves to its line.
         view.followed = Some(line);
@@ -103,6 +114,12 @@ pub(super) fn show(
 }
 
 impl AssemblyView {
+    /// The links of the visible code; `None` if the panel is hidden.
+    pub(super) fn links(&self, ui: &Ui) -> Option<CodeLinks> {
+        let is_visible = self.drawn_at + 1 >= ui.ctx().cumulative_frame_nr();
+        self.links.clone().filter(|_| is_visible)
+    }
+
     /// Creates the listing once per compile; returns whether there is one.
     fn prepare(
         &mut self,
@@ -140,8 +157,17 @@ fn column(title: &str, width: usize) -> Column {
     Column { title: title.to_owned(), width, side: Side::Right }
 }
 
-fn cell(text: String) -> crate::widgets::code::listing::Cell {
-    crate::widgets::code::listing::Cell { text, heat: None }
+fn cell(text: String) -> Cell {
+    Cell { text, heat: None }
+}
+
+/// The lines of a listing.
+fn links(file: &Path, listing: &Listing, marked: Option<usize>) -> CodeLinks {
+    let mut lines: Vec<usize> = listing.rows.iter().filter_map(|row| row.source).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let (file, generation) = (file.to_owned(), listing.generation);
+    CodeLinks { file, generation, lines: lines.into(), marked }
 }
 
 fn ptx(facts: &Facts, file: &str) -> Listing {
@@ -175,53 +201,96 @@ fn sass(functions: &[SassFunction], facts: &Facts, file: &str) -> Listing {
         let launch = launches.find(|launch| launch.kernel.symbol == symbol);
         launch.map_or_else(|| symbol.to_owned(), |launch| launch.planned.name_expression.clone())
     };
+    let all = || functions.iter().flat_map(|function| &function.instructions);
+    let most = all().filter_map(|instruction| instruction.live_registers).max();
+    let heading = |text: String| Row {
+        text,
+        cells: vec![Cell::default(); COLUMNS.len()],
+        source: None,
+        hover: String::new(),
+    };
     let mut rows = Vec::new();
     for function in functions {
-        let head = Row {
-            text: format!("{}:", known(&function.name)),
-            cells: vec![cell(String::new()), cell(String::new())],
-            source: None,
-            hover: String::new(),
-        };
-        rows.push(head);
+        rows.push(heading(format!("{}:", known(&function.name))));
         for instruction in &function.instructions {
             let labels = function.labels.iter().filter(|(_, at)| *at == instruction.address);
-            for (label, _) in labels.filter(|(label, _)| *label != function.name) {
-                rows.push(Row {
-                    text: format!("{label}:"),
-                    cells: vec![cell(String::new()), cell(String::new())],
-                    source: None,
-                    hover: String::new(),
-                });
-            }
-            rows.push(instruction_row(instruction, file));
+            let labels = labels.filter(|(label, _)| *label != function.name);
+            rows.extend(labels.map(|(label, _)| heading(format!("{label}:"))));
+            rows.push(instruction_row(instruction, file, most));
         }
     }
     Listing {
         language: Language::Sass,
         generation: 0,
-        columns: vec![column("address", 7), column("line", 4)],
+        columns: COLUMNS.map(|(title, width)| column(title, width)).to_vec(),
         title: "SASS".to_owned(),
         rows,
     }
 }
 
-fn instruction_row(instruction: &SassInstruction, file: &str) -> Row {
+/// Titles and widths of the columns of machine code.
+const COLUMNS: [(&str, usize); 6] =
+    [("address", 7), ("line", 4), ("live", 4), ("stall", 5), ("waits", 5), ("sets", 5)];
+
+fn instruction_row(instruction: &SassInstruction, file: &str, most: Option<u32>) -> Row {
     let source =
         instruction.source.iter().find(|line| &*line.file == file).map(|line| line.line as usize);
-    let mut hover = String::new();
-    for line in &*instruction.source {
-        let _infallible = writeln!(hover, "{}:{}", line.file, line.line);
-    }
+    let live = instruction.live_registers;
+    let heat = live.zip(most).map(|(live, most)| live as f32 / most.max(1) as f32);
+    let [stall, waits, sets] = scheduling(instruction.control);
     Row {
         text: text(instruction),
         cells: vec![
             cell(format!("{:04x}", instruction.address)),
             cell(source.map(|line| line.to_string()).unwrap_or_default()),
+            Cell { text: live.map(|live| live.to_string()).unwrap_or_default(), heat },
+            cell(stall),
+            cell(waits),
+            cell(sets),
         ],
         source,
-        hover: hover.trim_end().to_owned(),
+        hover: hover(instruction),
     }
+}
+
+/// The cells of scheduling bits: cycles of stall, scoreboards that are waited for, and scoreboards that are set.
+fn scheduling(control: Option<Control>) -> [String; 3] {
+    let Some(control) = control else { return <[String; 3]>::default() };
+    let numbers = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(" ");
+    let yields = if control.yields { "y" } else { "" };
+    let set = [("r", control.read_scoreboard), ("w", control.write_scoreboard)];
+    let mut set = set.into_iter().filter_map(|(of, number)| Some(format!("{of}{}", number?)));
+    [
+        format!("{}{yields}", control.stall),
+        numbers(&mut control.waited().map(|number| number.to_string())),
+        numbers(&mut set),
+    ]
+}
+
+/// The source lines of an instruction, and its scheduling bits in words.
+fn hover(instruction: &SassInstruction) -> String {
+    let mut words = String::new();
+    for line in &*instruction.source {
+        let _infallible = writeln!(words, "{}:{}", line.file, line.line);
+    }
+    if let Some(live) = instruction.live_registers {
+        let _infallible = writeln!(words, "{live} live registers");
+    }
+    let Some(control) = instruction.control else { return words.trim_end().to_owned() };
+    let _infallible =
+        write!(words, "The warp issues its next instruction after {} ", control.stall);
+    words.push_str(if control.stall == 1 { "cycle" } else { "cycles" });
+    words.push_str(if control.yields { ", after another warp if one is ready\n" } else { "\n" });
+    for number in control.waited() {
+        let _infallible = writeln!(words, "Waits for scoreboard {number}");
+    }
+    if let Some(number) = control.read_scoreboard {
+        let _infallible = writeln!(words, "Scoreboard {number} is set until its operands are read");
+    }
+    if let Some(number) = control.write_scoreboard {
+        let _infallible = writeln!(words, "Scoreboard {number} is set until its result is written");
+    }
+    words.trim_end().to_owned()
 }
 
 /// An instruction in assembly syntax.
@@ -229,4 +298,32 @@ fn text(instruction: &SassInstruction) -> String {
     let predicate =
         instruction.predicate.as_ref().map(|name| format!("@{name} ")).unwrap_or_default();
     format!("    {predicate}{} {}", instruction.opcode, instruction.operands.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use lightbench_core::compile::sass::read;
+
+    use super::*;
+
+    #[test]
+    fn a_row_has_scheduling_bits_and_live_registers() {
+        let code = "\t.section\t.text.f\n\t//## File \"k.cu\", line 7\n\
+            /*0000*/ IMAD.WIDE.U32 R2, R7, 0x8, R2 ; /* 0x0000000807027825 */\n\
+            /* 0x001fcc00078e0002 */\n\
+            /*0010*/ EXIT ;\n";
+        let live = "\t.section\t.text.f\n/*0000*/ IMAD ; // |   6   |        |   2    |\n";
+        let functions = read(code, live);
+        let check = |row: usize, cells: [&str; 6], hover: &str| {
+            let row = instruction_row(&functions[0].instructions[row], "k.cu", Some(12));
+            assert_eq!(row.cells.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>(), cells);
+            assert_eq!((row.source, row.hover.as_str()), (Some(7), hover));
+            row.cells[2].heat
+        };
+        let words = "k.cu:7\n6 live registers\n\
+            The warp issues its next instruction after 6 cycles, after another warp if one is ready\n\
+            Waits for scoreboard 0";
+        assert_eq!(check(0, ["0000", "7", "6", "6y", "0", ""], words), Some(0.5));
+        assert_eq!(check(1, ["0010", "7", "", "", "", ""], "k.cu:7"), None);
+    }
 }

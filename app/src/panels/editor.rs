@@ -8,6 +8,7 @@ use egui::{Align, Button, Layout, Rect, RichText, ScrollArea, Ui, WidgetInfo, sc
 
 use lightbench_core::lesson::locked::locked;
 
+use super::code_links::CodeLinks;
 use super::conflict::{self, ConflictView};
 use super::{heat, placeholder};
 use crate::theme::{self, GAP};
@@ -33,6 +34,10 @@ pub struct EditorView {
     front: Option<PathBuf>,
     /// The project of these texts: files of another project may have the same names.
     folder: Option<PathBuf>,
+    /// The code of the text in front, while the assembly panel is visible.
+    pub(super) links: Option<CodeLinks>,
+    /// The line under the pointer, of the text that was compiled.
+    pointed: Option<usize>,
 }
 
 impl std::fmt::Debug for EditorView {
@@ -69,6 +74,8 @@ struct MarkInputs {
     problems: Vec<Problem>,
     /// The verdict and the metric.
     heat: Option<(usize, Heat)>,
+    /// The generation of the linked code.
+    code: Option<u64>,
 }
 
 impl EditorView {
@@ -87,6 +94,11 @@ impl EditorView {
     pub fn cursor(&self, file: &Path, documents: &Documents) -> Option<(usize, usize)> {
         let place = self.editors.get(file)?.editor.cursor(&documents.get(file)?.text);
         Some((place.line, place.column))
+    }
+
+    /// The line under the pointer, if it has machine code: its number in the text that was compiled.
+    pub(super) const fn pointed(&self) -> Option<usize> {
+        self.pointed
     }
 
     /// Queues a replacement of the text, which undo reverts.
@@ -125,12 +137,14 @@ pub(super) fn show(
     for order in view.orders.drain(..) {
         carry_out(&mut opened.editor, document, order, now);
     }
-    opened.mark(document, words, heat);
+    let links = view.links.as_ref().filter(|links| links.file == document.file);
+    opened.mark(document, words, heat, links);
     let is_lesson = lesson.as_ref() == Some(&document.file);
     if is_lesson {
         opened.lock(document);
     }
     let edited = opened.editor.show(ui, &mut document.text, &opened.marks);
+    view.pointed = edited.pointed;
     if edited.changed {
         document.touch(now);
     }
@@ -220,8 +234,15 @@ impl OpenEditor {
     }
 
     /// Updates the marks when their inputs change.
-    fn mark(&mut self, document: &Document, words: Vec<Word>, heat: Option<heat::LineHeat>) {
+    fn mark(
+        &mut self,
+        document: &Document,
+        words: Vec<Word>,
+        heat: Option<heat::LineHeat>,
+        links: Option<&CodeLinks>,
+    ) {
         self.marks.words = words;
+        self.marks.marked = links.and_then(|links| links.marked);
         // Marks of this text arrive later, after its evaluation.
         let revision = self.editor.revision();
         if self.saved.last().is_none_or(|known| known.0 != revision) {
@@ -232,12 +253,15 @@ impl OpenEditor {
         let heat = heat.filter(|heat| heat.file == document.file);
         let shown = heat.as_ref().map(|heat| (heat.verdict, heat.which));
         let made_of = &self.made_of;
+        let code = links.map(|links| links.generation);
         if made_of.heat == shown
+            && made_of.code == code
             && made_of.problems == document.problems
             && made_of.checked == document.checked
         {
             return;
         }
+        self.marks.linked = links.map(|links| links.lines.to_vec()).unwrap_or_default();
         self.marks.heat = heat.map(|heat| heat.marks()).unwrap_or_default();
         let checked = hash(&document.checked);
         let of_text = self.saved.iter().rev().find(|(_, known)| *known == checked);
@@ -245,7 +269,7 @@ impl OpenEditor {
         self.marks.problems = document.problems.iter().filter_map(problem).collect();
         self.marks.generation += 1;
         let (checked, problems) = (document.checked.clone(), document.problems.clone());
-        self.made_of = MarkInputs { checked, problems, heat: shown };
+        self.made_of = MarkInputs { checked, problems, heat: shown, code };
     }
 }
 

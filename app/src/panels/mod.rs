@@ -5,6 +5,7 @@ mod archive;
 mod assembly;
 mod best_so_far;
 mod catches;
+mod code_links;
 mod compare;
 mod compare_matrix;
 mod conflict;
@@ -157,7 +158,10 @@ pub fn show(
     commands: &mut Vec<Command>,
 ) {
     match panel {
-        Panel::Editor => editor::show(ui, bench, &mut views.editor, now, commands),
+        Panel::Editor => {
+            views.editor.links = views.assembly.links(ui);
+            editor::show(ui, bench, &mut views.editor, now, commands);
+        }
         Panel::Project => project::show(ui, bench, commands),
         Panel::Problems => problems::show(ui, bench, commands),
         Panel::History => history::show(ui, bench, &mut views.history, commands),
@@ -169,7 +173,8 @@ pub fn show(
         Panel::Counters => counters::show(ui, bench, &mut views.counters, commands),
         Panel::Assembly => {
             let cursor = cursor(bench, views);
-            assembly::show(ui, bench, &mut views.assembly, cursor, commands);
+            let pointed = views.editor.pointed();
+            assembly::show(ui, bench, &mut views.assembly, (cursor, pointed), commands);
         }
         Panel::Compare => compare::show(ui, bench, &mut views.compare, commands),
         Panel::Resources => resources::show(ui, bench, &mut views.resources),

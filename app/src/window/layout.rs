@@ -1,4 +1,4 @@
-//! Layouts of panels: four by name, which the user can change, undo and reset.
+//! Layouts of panels by name, which the user can change, undo and reset.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -338,6 +338,13 @@ fn original(name: LayoutName) -> Tree<Pane> {
             let left = split(t, Vertical, &[(search, 0.58), (plots, 0.42)]);
             let right = split(t, Vertical, &[(variant, 0.6), (editor, 0.4)]);
             split(t, Horizontal, &[(left, 0.48), (right, 0.52)])
+        }
+        LayoutName::Assembly => {
+            let editor = tabs(t, &[Panel::Editor]);
+            let facts = tabs(t, &[Panel::Counters, Panel::Resources, Panel::Problems]);
+            let assembly = tabs(t, &[Panel::Assembly]);
+            let left = split(t, Vertical, &[(editor, 0.72), (facts, 0.28)]);
+            split(t, Horizontal, &[(left, 0.45), (assembly, 0.55)])
         }
         LayoutName::Teach => {
             let lesson = tabs(t, &[Panel::Lesson]);

@@ -12,7 +12,7 @@ use crate::theme::ThemeName;
 use crate::workbench::Workbench;
 use crate::workbench::access::TraceState;
 use crate::workbench::command::{Command, MeasureCommand};
-use crate::workbench::evaluations::{KernelState, MachineState};
+use crate::workbench::evaluations::{KernelState, MachineState, Sass};
 use crate::workbench::open_project::HistoryState;
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::search::SearchCommand;
@@ -97,6 +97,7 @@ pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, Headles
         LayoutName::Compare => compare(&mut studio)?,
         LayoutName::Search => look_at_newest_search(&mut studio)?,
         LayoutName::Teach => look_at_warp(&mut studio)?,
+        LayoutName::Assembly => disassemble(&mut studio)?,
         LayoutName::Edit => {}
     }
     Ok(take(&mut studio, subject))
@@ -130,6 +131,19 @@ fn profile(studio: &mut HeadlessWindow) -> Result<(), HeadlessError> {
         studio.carry_out(Command::GoTo(file, line, 1));
     }
     Ok(())
+}
+
+/// Disassembles the current kernel, if it was compiled.
+fn disassemble(studio: &mut HeadlessWindow) -> Result<(), HeadlessError> {
+    let Some(kernel) = studio.bench().opened.as_ref().map(|opened| opened.kernel.clone()) else {
+        return Ok(());
+    };
+    studio.carry_out(Command::Disassemble(kernel.clone()));
+    studio.run_until("the machine code", READY_WITHIN, |bench| {
+        bench.evaluations.kernel(&kernel).is_none_or(|known| {
+            known.facts.is_none() || !matches!(known.sass, Sass::Unread | Sass::Reading)
+        })
+    })
 }
 
 /// Compares the shown run with another one, if there is one.

@@ -331,7 +331,7 @@ fn listed() -> Vec<Entry> {
     for (command, title, shortcuts) in OF_MEASURING {
         add(Menu::Run, Command::Measure(command), title, shortcuts);
     }
-    let digits = ["Num1", "Num2", "Num3", "Num4"];
+    let digits = ["Num1", "Num2", "Num3", "Num4", "Num5"];
     for (layout, digit) in LayoutName::ALL.into_iter().zip(digits) {
         add(Menu::View, Command::Layout(layout), &format!("Layout {layout}"), &[control(digit)]);
     }

@@ -121,10 +121,12 @@ pub enum LayoutName {
     Compare,
     Search,
     Teach,
+    Assembly,
 }
 
 impl LayoutName {
-    pub const ALL: [Self; 4] = [Self::Edit, Self::Compare, Self::Search, Self::Teach];
+    pub const ALL: [Self; 5] =
+        [Self::Edit, Self::Compare, Self::Search, Self::Teach, Self::Assembly];
 }
 
 impl fmt::Display for LayoutName {
@@ -134,6 +136,7 @@ impl fmt::Display for LayoutName {
             Self::Compare => "Compare",
             Self::Search => "Search",
             Self::Teach => "Teach",
+            Self::Assembly => "Assembly",
         })
     }
 }

@@ -33,7 +33,7 @@ use super::error::CompileError;
 use super::job::CompileJob;
 use super::nvrtc::NvrtcPaths;
 use super::protocol::{
-    AssembleReply, CompileProtocol, CompileWorker, DisassembleRequest, ExtractHeaders, Listing,
+    AssembleReply, CompileProtocol, CompileWorker, DisassembleRequest, Disassembly, ExtractHeaders,
     RequestFailure, Tools,
 };
 use super::sass::{self, SassFunction};
@@ -264,8 +264,8 @@ impl Compiler {
             return Err(CompileError::ToolMissing { tool: "ptxas", fix: FETCH_ASSEMBLER });
         };
         let identity = identity(&nvdisasm.program, "nvdisasm");
-        let key = Key::new([b"lightbench.sass/2", identity.as_bytes(), cubin.as_slice()]);
-        let listing: Listing = match self.cached(key) {
+        let key = Key::new([b"lightbench.sass/3", identity.as_bytes(), cubin.as_slice()]);
+        let listing: Disassembly = match self.cached(key) {
             Some(listing) => listing,
             None => {
                 let request = DisassembleRequest { cubin: cubin.clone(), functions: Vec::new() };
@@ -275,7 +275,8 @@ impl Compiler {
                 listing
             }
         };
-        Ok(sass::read(&String::from_utf8_lossy(&listing.0)))
+        let text = |bytes| String::from_utf8_lossy(bytes);
+        Ok(sass::read(&text(&listing.code), &text(&listing.live)))
     }
 
     /// The cached answer; `None` if there is no entry or the entry has another version.

@@ -103,7 +103,7 @@ pub struct AssembleRequest {
     pub options: Vec<String>,
 }
 
-/// Machine code to disassemble. The reply is the text listing of `nvdisasm` with line information.
+/// Machine code to disassemble.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisassembleRequest {
     /// The cubin.
@@ -131,9 +131,16 @@ pub struct AssembleReply {
     pub log: Vec<u8>,
 }
 
-/// A listing, as the disassembler printed it.
+/// The listings that the disassembler printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Listing(#[serde(with = "serde_bytes")] pub Vec<u8>);
+pub struct Disassembly {
+    /// Instructions with their encodings and source lines.
+    #[serde(with = "serde_bytes")]
+    pub code: Vec<u8>,
+    /// The number of live registers at each instruction.
+    #[serde(with = "serde_bytes")]
+    pub live: Vec<u8>,
+}
 
 impl From<CompileRequest> for Request {
     fn from(request: CompileRequest) -> Self {
@@ -168,7 +175,7 @@ impl Call<CompileProtocol> for AssembleRequest {
 }
 
 impl Call<CompileProtocol> for DisassembleRequest {
-    type Reply = Result<Listing, RequestFailure>;
+    type Reply = Result<Disassembly, RequestFailure>;
 }
 
 impl Call<CompileProtocol> for ExtractHeaders {
@@ -271,7 +278,8 @@ mod tests {
         }
         let name = "NVRTC_ERROR_COMPILATION".to_owned();
         check_compiled(NvrtcOutcome::Rejected { code: 6, name }, b"\xff");
-        check_reply::<DisassembleRequest>(&Ok(Listing(b"{}".to_vec())));
+        let (code, live) = (b"{}".to_vec(), Vec::new());
+        check_reply::<DisassembleRequest>(&Ok(Disassembly { code, live }));
         check_reply::<ExtractHeaders>(&Ok(()));
         let failure = RequestFailure::NotConfigured { tool: "ptxas".to_owned() };
         check_reply::<ExtractHeaders>(&Err(failure));

@@ -9,7 +9,7 @@ use lightbench_worker::server::{Offer, Service};
 use super::nvrtc::{Nvrtc, NvrtcError, NvrtcOutput, NvrtcProgram};
 use super::protocol::{
     AssembleRequest, CompileProtocol, CompileRequest, CompilerFacts, DisassembleRequest,
-    ExtractHeaders, Listing, Request, RequestFailure, Tools,
+    ExtractHeaders, Request, RequestFailure, Tools,
 };
 use super::tools;
 
@@ -59,7 +59,7 @@ impl Service<CompileProtocol> for CompileService {
                 let program = configured(self.tools.nvdisasm.as_ref(), "nvdisasm");
                 let listing = program
                     .and_then(|nvdisasm| tools::disassemble(nvdisasm, &request, &self.scratch));
-                DisassembleRequest::encode(&listing.map(Listing))
+                DisassembleRequest::encode(&listing)
             }
             Request::ExtractHeaders(ExtractHeaders { into }) => {
                 let extracted = configured(self.nvrtc.as_ref(), "nvrtc").and_then(|nvrtc| {

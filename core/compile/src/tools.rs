@@ -7,8 +7,10 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use lightbench_worker::printable;
 
-use super::protocol::{AssembleReply, AssembleRequest, DisassembleRequest, RequestFailure};
-use super::sass::NVDISASM_ARGUMENTS;
+use super::protocol::{
+    AssembleReply, AssembleRequest, DisassembleRequest, Disassembly, RequestFailure,
+};
+use super::sass::{CODE_ARGUMENTS, LIVE_ARGUMENTS};
 
 /// The largest listing of the disassembler: 64 MiB.
 const DISASSEMBLY_LIMIT: u64 = 64 << 20;
@@ -17,23 +19,26 @@ const CUBIN_LIMIT: u64 = 128 << 20;
 /// The largest part of a tool's messages that is kept: 8 MiB.
 const LOG_LIMIT: u64 = 8 << 20;
 
-/// Runs `nvdisasm` on a cubin and returns its listing with line information.
+/// Runs `nvdisasm` on a cubin and returns its listings.
 pub(super) fn disassemble(
     program: &Path,
     request: &DisassembleRequest,
     scratch: &Path,
-) -> Result<Vec<u8>, RequestFailure> {
+) -> Result<Disassembly, RequestFailure> {
     let run = Run { tool: "nvdisasm", scratch };
     let input = run.write("input.cubin", &request.cubin)?;
-    let mut command = Command::new(program);
-    command.args(NVDISASM_ARGUMENTS);
-    if !request.functions.is_empty() {
-        let indices: Vec<String> = request.functions.iter().map(ToString::to_string).collect();
-        command.args(["-fun", &indices.join(",")]);
-    }
-    command.arg(&input.0).stdout(Stdio::piped());
-    let finished = run.finish(&mut command, DISASSEMBLY_LIMIT)?;
-    if finished.status.success() { Ok(finished.output) } else { Err(run.failed(&finished)) }
+    let list = |arguments: [&str; 3]| {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if !request.functions.is_empty() {
+            let indices: Vec<String> = request.functions.iter().map(ToString::to_string).collect();
+            command.args(["-fun", &indices.join(",")]);
+        }
+        command.arg(&input.0).stdout(Stdio::piped());
+        let finished = run.finish(&mut command, DISASSEMBLY_LIMIT)?;
+        if finished.status.success() { Ok(finished.output) } else { Err(run.failed(&finished)) }
+    };
+    Ok(Disassembly { code: list(CODE_ARGUMENTS)?, live: list(LIVE_ARGUMENTS)? })
 }
 
 /// Runs `ptxas`. Rejected PTX is a result, not a failure.

@@ -1,8 +1,11 @@
-//! Machine code as text (`nvdisasm -c -gi`) read into instructions with their source lines.
+//! Machine code as text (`nvdisasm`) read into instructions with their source lines, scheduling bits and live registers.
 //!
 //! The tool also writes JSON, but without the table behind its `source-file-id` and without
-//! inlining; the text form has file names and the whole chain, at the same cost.
+//! inlining; the text form has file names and the whole chain, at the same cost. It prints live registers only without
+//! source lines, so that there are two listings.
 
+mod control;
+mod live;
 mod reader;
 
 #[cfg(test)]
@@ -10,8 +13,12 @@ mod tests;
 
 use std::sync::Arc;
 
-/// The arguments with which `nvdisasm` writes what [`read`] reads; the cubin's path follows.
-pub const NVDISASM_ARGUMENTS: [&str; 2] = ["-c", "-gi"];
+pub use control::Control;
+
+/// The arguments for the listing of the code; the cubin's path follows.
+pub const CODE_ARGUMENTS: [&str; 3] = ["-c", "-gi", "-hex"];
+/// The arguments for the listing of live registers.
+pub const LIVE_ARGUMENTS: [&str; 3] = ["-c", "-lrm", "count"];
 
 /// A line of source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +45,10 @@ pub struct SassInstruction {
     /// The line it came from, innermost first, then each line into which that was inlined.
     /// Empty where the compiler gives none.
     pub source: Arc<[SourceLine]>,
+    /// The scheduling bits; `None` if the listing has no encodings.
+    pub control: Option<Control>,
+    /// The number of general registers that hold a value, as the disassembler counts them.
+    pub live_registers: Option<u32>,
 }
 
 /// One section of code: a kernel with the functions it calls, or a function.
@@ -51,12 +62,23 @@ pub struct SassFunction {
     pub labels: Vec<(String, u64)>,
 }
 
-/// Reads the output of `nvdisasm`; lines that are not code are ignored.
+/// Reads the two listings of `nvdisasm`; lines that are not code are ignored.
 #[must_use]
-pub fn read(text: &str) -> Vec<SassFunction> {
+pub fn read(code: &str, live: &str) -> Vec<SassFunction> {
     let mut reader = reader::Reader::default();
-    for line in text.lines() {
+    for line in code.lines() {
         reader.line(line);
     }
-    reader.finish()
+    let mut functions = reader.finish();
+    live::add(&mut functions, live);
+    functions
+}
+
+/// The function of a line `.section .text.NAME`; `Some(None)` for a section without code.
+fn section_of(line: &str) -> Option<Option<&str>> {
+    let rest = line.strip_prefix(".section")?.trim_start();
+    let name = rest.split(',').next().unwrap_or_default();
+    // Tools write comments behind the line.
+    let name = name.split_whitespace().next().unwrap_or_default().trim_matches('"');
+    Some(name.strip_prefix(".text."))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{SassFunction, SassInstruction, SourceLine};
+use super::{Control, SassFunction, SassInstruction, SourceLine, section_of};
 
 #[derive(Default)]
 pub(super) struct Reader {
@@ -27,12 +27,14 @@ struct Chain {
 impl Reader {
     pub(super) fn line(&mut self, line: &str) {
         let trimmed = line.trim();
-        if let Some(rest) = trimmed.strip_prefix("/*") {
+        if let Some(word) = encoding(trimmed) {
+            self.upper_word(word);
+        } else if let Some(rest) = trimmed.strip_prefix("/*") {
             self.instruction(rest);
         } else if let Some(rest) = trimmed.strip_prefix("//## File ") {
             self.source_line(rest);
-        } else if let Some(rest) = trimmed.strip_prefix(".section") {
-            self.section(rest.trim_start());
+        } else if let Some(section) = section_of(trimmed) {
+            self.section(section);
         } else if let Some(label) = trimmed.strip_suffix(':')
             && !line.starts_with([' ', '\t'])
         {
@@ -46,13 +48,12 @@ impl Reader {
         self.functions
     }
 
-    fn section(&mut self, rest: &str) {
+    fn section(&mut self, name: Option<&str>) {
         self.end_function();
         self.source = Arc::default();
         self.chain = Chain::default();
         self.waiting.clear();
-        let name = rest.split(',').next().unwrap_or_default().trim_matches('"');
-        let Some(name) = name.strip_prefix(".text.") else { return };
+        let Some(name) = name else { return };
         self.functions.push(SassFunction {
             name: name.to_owned(),
             instructions: Vec::new(),
@@ -120,7 +121,17 @@ impl Reader {
             operands,
             targets: Vec::new(),
             source: Arc::clone(&self.source),
+            control: None,
+            live_registers: None,
         });
+    }
+
+    /// The second line of an encoding belongs to the instruction before it.
+    fn upper_word(&mut self, word: u64) {
+        let function = self.functions.last_mut();
+        if let Some(last) = function.and_then(|function| function.instructions.last_mut()) {
+            last.control = Some(Control::from_upper_word(word));
+        }
     }
 
     fn end_function(&mut self) {
@@ -135,6 +146,12 @@ impl Reader {
         let own = [function.name.clone(), format!(".text.{}", function.name)];
         function.labels.retain(|(label, _)| !own.contains(label));
     }
+}
+
+/// `/* 0x000fe20000000800 */`, alone on its line.
+fn encoding(line: &str) -> Option<u64> {
+    let word = line.strip_prefix("/* 0x")?.strip_suffix("*/")?;
+    u64::from_str_radix(word.trim(), 16).ok()
 }
 
 fn split_source(text: &str) -> Option<(&str, u32)> {

@@ -53,6 +53,27 @@ pub struct ReportedSassInstruction {
     pub targets: Vec<u64>,
     /// The source: the innermost line first, then each line into which it was inlined.
     pub source: Vec<ReportedLine>,
+    /// The scheduling bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<ReportedControl>,
+    /// The number of general registers that hold a value, as the disassembler counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live_registers: Option<u32>,
+}
+
+/// The scheduling bits of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedControl {
+    /// Cycles until the warp may issue its next instruction.
+    pub stall: u8,
+    /// Whether the scheduler prefers another warp afterwards.
+    pub yields: bool,
+    /// The scoreboard that is released when the result is written.
+    pub write_scoreboard: Option<u8>,
+    /// The scoreboard that is released when the operands are read.
+    pub read_scoreboard: Option<u8>,
+    /// The scoreboards that the instruction waits for.
+    pub waits: Vec<u8>,
 }
 
 /// A line of PTX with its source line.
@@ -77,12 +98,27 @@ impl From<&SassFunction> for ReportedSassFunction {
 
 impl From<&SassInstruction> for ReportedSassInstruction {
     fn from(instruction: &SassInstruction) -> Self {
-        let SassInstruction { address, predicate, opcode, operands, targets, source } =
-            instruction.clone();
+        let SassInstruction {
+            address,
+            predicate,
+            opcode,
+            operands,
+            targets,
+            source,
+            control,
+            live_registers,
+        } = instruction.clone();
         let source = source
             .iter()
             .map(|line| ReportedLine { file: line.file.as_ref().into(), line: line.line })
             .collect();
-        Self { address, predicate, opcode, operands, targets, source }
+        let control = control.map(|control| ReportedControl {
+            stall: control.stall,
+            yields: control.yields,
+            write_scoreboard: control.write_scoreboard,
+            read_scoreboard: control.read_scoreboard,
+            waits: control.waited().collect(),
+        });
+        Self { address, predicate, opcode, operands, targets, source, control, live_registers }
     }
 }

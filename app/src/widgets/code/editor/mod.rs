@@ -71,6 +71,8 @@ pub struct Edited {
     pub changed: bool,
     /// The user tried to edit locked lines.
     pub refused: bool,
+    /// The linked line under the pointer, as the marks number it.
+    pub pointed: Option<usize>,
     /// The response of the text field.
     pub response: Response,
 }
@@ -124,9 +126,17 @@ impl CodeEditor {
             refused |= shown.refused;
             self.manuscript.end_step(text);
             let changed = self.manuscript.tracker.revision() != before;
-            Edited { changed, refused, response: shown.response }
+            let pointed = self.pointed(&shown);
+            Edited { changed, refused, pointed, response: shown.response }
         })
         .inner
+    }
+
+    /// The linked line under the pointer.
+    fn pointed(&self, shown: &text_area::Shown) -> Option<usize> {
+        let line = shown.page.line_at(shown.response.hover_pos()?.y)?;
+        let links = &self.manuscript.tracker.linked;
+        links.iter().find(|link| link.line == line).map(|link| link.item)
     }
 
     /// Queues a command for the next frame.

@@ -15,6 +15,7 @@ struct Desk {
     text: String,
     marks: Marks,
     refused: bool,
+    pointed: Option<usize>,
 }
 
 const KERNEL: &str = include_str!("../../../../../sample-projects/softmax/kernels/online.cu");
@@ -22,10 +23,12 @@ const KERNEL: &str = include_str!("../../../../../sample-projects/softmax/kernel
 fn desk(theme: ThemeName, text: &str) -> Harness<'static, Desk> {
     let mut editor = CodeEditor::new("Kernel", Language::Cuda);
     editor.take_focus();
-    let desk = Desk { editor, text: text.to_owned(), marks: Marks::default(), refused: false };
+    let (marks, text) = (Marks::default(), text.to_owned());
+    let desk = Desk { editor, text, marks, refused: false, pointed: None };
     testing::harness(theme, [760.0, 520.0], desk, |ui, desk| {
         let edited = desk.editor.show(ui, &mut desk.text, &desk.marks);
         desk.refused |= edited.refused;
+        desk.pointed = edited.pointed;
     })
 }
 
@@ -253,6 +256,28 @@ fn problems_move_with_their_lines() {
     go_to(&mut harness, 1, 1);
     type_text(&mut harness, "\n");
     assert_eq!(harness.state().editor.problems()[0].line, 3);
+}
+
+#[test]
+fn the_line_under_the_pointer_is_that_of_the_compiled_text() {
+    let mut harness = desk(ThemeName::Dark, "one\ntwo\nthree\n");
+    let made_at = harness.state().editor.revision();
+    let linked = vec![2];
+    harness.state_mut().marks = Marks { generation: 1, made_at, linked, ..Marks::default() };
+    harness.run();
+    let gutter = harness.get_by_label("Lines of Kernel").rect();
+    let height = crate::widgets::code::paint::line_height(13.5);
+    let at = |line: f32| gutter.right_top() + egui::vec2(20.0, (line + 0.5) * height);
+    let pointed = |harness: &mut Harness<'_, Desk>, line: f32| {
+        harness.hover_at(at(line));
+        harness.run();
+        harness.state().pointed
+    };
+    assert_eq!(pointed(&mut harness, 1.0), Some(2));
+    assert_eq!(pointed(&mut harness, 0.0), None, "it has no code");
+    go_to(&mut harness, 1, 1);
+    type_text(&mut harness, "\n");
+    assert_eq!(pointed(&mut harness, 2.0), Some(2), "the line has moved");
 }
 
 #[test]
