@@ -1,150 +1,125 @@
-//! A real window under a display that nobody sees, used with keys alone: from the start page to a verdict.
+//! Sessions in a real window under a display that nobody sees, with keys and the mouse: a newcomer, an expert and a
+//! teacher. Pictures of their steps are in `target/pictures/sessions`.
 //!
-//! It needs Xvfb, xdotool and software OpenGL; where they are missing the test says so and passes, unless
+//! They need Xvfb, xdotool and software OpenGL; where they are missing a session says so and passes, unless
 //! `LIGHTBENCH_REQUIRE_DISPLAY` is set.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+mod screen;
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use self::screen::{Session, until};
 use crate::compiler;
 use crate::program::{copy_folder, repository};
 
-/// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// A process that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
+/// Copies a project without the runs that somebody made in it.
+fn copy_project(from: &str, to: &Path) -> PathBuf {
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    copy_folder(&repository().join(from), to);
+    fs::remove_dir_all(to.join(".lightbench")).ok();
+    to.to_owned()
 }
 
-/// A display of its own, where the machine can have one.
-struct Display {
-    name: String,
-    _server: Running,
+const OWN_KERNEL: &str = "__global__ void shift(const float* x, float* y, float by, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + by;
 }
+";
 
-impl Display {
-    fn open() -> Option<Self> {
-        let number = 200 + std::process::id() % 700;
-        let name = format!(":{number}");
-        let server = Command::new("Xvfb")
-            .args([&name, "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let display = Self { name, _server: Running(server.ok()?) };
-        Command::new("xdotool").arg("version").stdout(Stdio::null()).status().ok()?;
-        let began = Instant::now();
-        while display.tool(&["getmouselocation"]).is_none() {
-            if began.elapsed() > PATIENCE {
-                return None;
-            }
-            sleep(Duration::from_millis(100));
-        }
-        Some(display)
-    }
-
-    /// What xdotool says, where it succeeds.
-    fn tool(&self, arguments: &[&str]) -> Option<String> {
-        let said =
-            Command::new("xdotool").args(arguments).env("DISPLAY", &self.name).output().ok()?;
-        said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
-    }
-}
-
-fn required() -> Option<Display> {
-    let display = Display::open();
-    if display.is_none() {
-        crate::skip::skip("no Xvfb or no xdotool on this machine", "LIGHTBENCH_REQUIRE_DISPLAY");
-    }
-    display
-}
-
-/// Asks again until there is an answer.
-fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(
-            began.elapsed() < PATIENCE,
-            "{what} was not available after {} s",
-            PATIENCE.as_secs()
-        );
-        sleep(Duration::from_millis(200));
-    }
-}
-
-fn window(display: &Display, folder: &Path) -> Running {
-    let log = fs::File::create(folder.join("window.log")).unwrap();
-    let program = Command::new(env!("CARGO_BIN_EXE_lightbench"))
-        .current_dir(folder)
-        .env("DISPLAY", &display.name)
-        .env_remove("WAYLAND_DISPLAY")
-        .env("LIBGL_ALWAYS_SOFTWARE", "1")
-        .env("LIGHTBENCH_STATE", folder.join("state"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(log)
-        .spawn();
-    Running(program.unwrap())
-}
-
-/// What the history says of the newest run.
-fn newest(folder: &Path) -> Option<String> {
-    let said = Command::new(env!("CARGO_BIN_EXE_lightbench"))
-        .args(["history", "sample-projects/scale", "--json"])
-        .current_dir(folder)
-        .env("LIGHTBENCH_STATE", folder.join("state"))
-        .output()
-        .unwrap();
-    let history: serde_json::Value = serde_json::from_slice(&said.stdout).ok()?;
-    Some(history["runs"].get(0)?["record"]["outcome"]["verdict"].as_str()?.to_owned())
+#[test]
+fn a_newcomer_gets_from_an_own_kernel_to_a_verdict() {
+    let Some(_) = compiler::required() else { return };
+    let session = Session::open("newcomer", 0, |folder| {
+        fs::write(folder.join("shift.cu"), OWN_KERNEL).unwrap();
+        None
+    });
+    let Some(mut session) = session else { return };
+    session.picture("start");
+    session.keys(&["ctrl+n"]);
+    session.write(&session.path("shift.cu").display().to_string());
+    // Past the button and the fields of kernel and reference, to the folder.
+    session.keys(&["Tab", "Tab", "Tab", "Tab", "ctrl+a"]);
+    session.write(&session.path("shift").display().to_string());
+    session.picture("new-project");
+    session.keys(&["Return"]);
+    let project = session.path("shift");
+    until("the project", || project.join("project.ron").is_file().then_some(()));
+    session.picture("guesses");
+    session.keys(&["ctrl+p"]);
+    session.write("reference");
+    session.keys(&["Return", "ctrl+End", "Up", "Up", "Home", "shift+End"]);
+    session.write("    y[i] = (double)x[i] + by; y_magnitude[i] = fabs((double)x[i]) + fabs(by);");
+    session.keys(&["ctrl+s"]);
+    session.picture("reference");
+    session.keys(&["ctrl+p"]);
+    session.write("shift");
+    session.keys(&["Return", "F5"]);
+    session.expect_verdict("shift", 1, ("shift", "passed"));
+    session.picture("verdict");
+    session.quit();
 }
 
 #[test]
-fn from_the_start_page_to_a_verdict() {
-    let (Some(_), Some(display)) = (compiler::required(), required()) else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let project = folder.path().join("sample-projects/scale");
-    fs::create_dir_all(project.parent().unwrap()).unwrap();
-    copy_folder(&repository().join("tests/data/scale"), &project);
-    // Runs that somebody made here are not this test's.
-    fs::remove_dir_all(project.join(".lightbench")).ok();
-    let mut running = window(&display, folder.path());
-    let id = until("a window", || {
-        if let Some(status) = running.0.try_wait().unwrap() {
-            let log = fs::read_to_string(folder.path().join("window.log")).unwrap_or_default();
-            panic!("the window ended with {status}: {log}");
-        }
-        let found = display.tool(&["search", "--name", "^Lightbench$"])?;
-        found.lines().next().map(str::to_owned)
+fn an_expert_gets_from_a_fault_to_a_comparison() {
+    let Some(_) = compiler::required() else { return };
+    let session = Session::open("expert", 1, |folder| {
+        let project = copy_project("tests/data/scale", &folder.join("scale"));
+        let kernel = project.join("kernels/naive.cu");
+        let text = fs::read_to_string(&kernel).unwrap();
+        fs::write(&kernel, text.replace("if (i < count) {", "if (i <= count) {")).unwrap();
+        Some(kernel)
     });
-    until("the focus", || display.tool(&["windowfocus", "--sync", &id]));
-    sleep(Duration::from_secs(2));
-    display.tool(&["key", "ctrl+p"]);
-    sleep(Duration::from_millis(500));
-    display.tool(&["type", "scale"]);
-    sleep(Duration::from_millis(500));
-    display.tool(&["key", "Return"]);
-    let settings = folder.path().join("state/settings.ron");
-    until("the open project among recent ones", || {
-        fs::read_to_string(&settings).ok().filter(|text| text.contains("scale"))
+    let Some(mut session) = session else { return };
+    // The button at the left end of the second bar.
+    session.click(32, 44);
+    session.expect_verdict("scale", 1, ("naive", "failed"));
+    session.picture("fault");
+    // From the access outside of the buffer to the condition above it.
+    session.keys(&["F8", "Up", "Home", "shift+End"]);
+    session.write("  if (i < count) {");
+    session.keys(&["ctrl+s"]);
+    session.expect_verdict("scale", 2, ("naive", "passed"));
+    let fixed = fs::read_to_string(session.path("scale/kernels/naive.cu")).unwrap();
+    assert!(fixed.contains("\n  if (i < count) {\n"), "{fixed}");
+    session.picture("fix");
+    session.keys(&["ctrl+p"]);
+    session.write("tuned");
+    session.keys(&["Return", "F5"]);
+    session.expect_verdict("scale", 3, ("tuned", "passed"));
+    session.picture("faster");
+    session.wheel((1000, 250), 3);
+    session.picture("zoomed-roofline");
+    session.keys(&["ctrl+5"]);
+    session.picture("machine-code");
+    session.keys(&["ctrl+d"]);
+    session.picture("comparison");
+    let layouts = fs::read_to_string(session.path("state/layouts.ron")).unwrap();
+    assert!(layouts.contains("current: compare"), "{layouts}");
+    session.quit();
+}
+
+#[test]
+fn a_teacher_walks_through_a_lesson() {
+    let Some(_) = compiler::required() else { return };
+    let session = Session::open("teacher", 2, |folder| {
+        let lesson = "sample-projects/lessons/coalescing";
+        Some(copy_project(lesson, &folder.join("coalescing")))
     });
-    sleep(Duration::from_secs(2));
-    display.tool(&["key", "F5"]);
-    let verdict = until("a verdict", || newest(folder.path()));
-    assert_eq!(verdict, "passed");
-    // It leaves when it is told to, with nothing left behind that runs.
-    display.tool(&["key", "ctrl+q"]);
-    until("the end of the window", || running.0.try_wait().unwrap());
+    let Some(mut session) = session else { return };
+    session.picture("lesson");
+    // The slider of the question, and the button beside it.
+    session.click(150, 432);
+    session.click(382, 432);
+    session.picture("guess");
+    session.keys(&["F6"]);
+    session.expect_verdict("coalescing", 1, ("start", "passed"));
+    session.picture("measured");
+    session.keys(&["F7"]);
+    session.picture("next-step");
+    let progress = session.path("state/lessons");
+    until("the stored progress", || {
+        fs::read_dir(&progress).ok()?.next().map(|entry| drop(entry.unwrap()))
+    });
+    session.quit();
 }

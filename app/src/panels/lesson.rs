@@ -16,7 +16,9 @@ use crate::widgets::code::syntax::Language;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::lesson::{LessonCommand, LessonState, OpenLesson, PanelSet, Solution};
+use crate::workbench::lesson::{
+    LessonCommand, LessonState, OpenLesson, PanelSet, Skipping, Solution,
+};
 use crate::workbench::problem::Problem;
 
 /// View state of the lesson.
@@ -69,14 +71,18 @@ pub(super) fn show(
                 return;
             }
             let Some(step) = taught.step() else { return };
+            let room = ui.available_height();
             egui::Panel::bottom("actions of the lesson")
                 .frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }))
                 .show_separator_line(false)
-                .show(ui, |ui| actions(ui, bench, taught, step, commands));
+                .show(ui, |ui| {
+                    task(ui, bench, (taught, step), (view, room), commands);
+                    actions(ui, bench, taught, step, commands);
+                });
             let salt = ("lesson", taught.progress.step);
             ScrollArea::vertical().id_salt(salt).auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width().min(READABLE));
-                body(ui, bench, taught, step, view, commands);
+                body(ui, bench, taught, step, view);
             });
         }
     }
@@ -120,7 +126,11 @@ fn head(ui: &mut Ui, taught: &OpenLesson, commands: &mut Vec<Command>) {
                     commands.push(Command::Lesson(command));
                 }
             };
-            go(ui, "Next step", LessonCommand::Next, at < last);
+            let next = match taught.skipping {
+                Skipping::No => "Next step",
+                Skipping::Asked => "Skip step",
+            };
+            go(ui, next, LessonCommand::Next, at < last);
             go(ui, "Previous step", LessonCommand::Previous, at > 0);
             ui.label(
                 RichText::new(format!("{} of {}", at + 1, steps.len())).color(tokens.text.weak.0),
@@ -152,14 +162,7 @@ fn dashes(ui: &mut Ui, tokens: &Tokens, taught: &OpenLesson) {
     }
 }
 
-fn body(
-    ui: &mut Ui,
-    bench: &Workbench,
-    taught: &OpenLesson,
-    step: &Step,
-    view: &mut LessonView,
-    commands: &mut Vec<Command>,
-) {
+fn body(ui: &mut Ui, bench: &Workbench, taught: &OpenLesson, step: &Step, view: &mut LessonView) {
     ui.heading(&step.title);
     ui.add_space(2.0 * GAP);
     ui.scope(|ui| {
@@ -167,14 +170,33 @@ fn body(
         CommonMarkViewer::new().show(ui, &mut view.markdown, &step.text);
     });
     ui.add_space(2.0 * GAP);
-    if let Some(prediction) = &step.prediction {
-        card(ui, |ui| predict(ui, taught, prediction, view, commands));
-    }
-    if !step.goals.is_empty() {
-        card(ui, |ui| goals(ui, bench, taught, step));
-    }
     hints(ui, taught, step);
     recorded(ui, bench, taught);
+}
+
+/// The question and the goals of the step, always visible below its text, in a part of the panel's height.
+fn task(
+    ui: &mut Ui,
+    bench: &Workbench,
+    (taught, step): (&OpenLesson, &Step),
+    (view, room): (&mut LessonView, f32),
+    commands: &mut Vec<Command>,
+) {
+    let most = 0.6 * room;
+    let area = ScrollArea::vertical().id_salt("task").max_height(most).min_scrolled_height(most);
+    area.show(ui, |ui| {
+        ui.set_max_width(ui.available_width().min(READABLE));
+        if let Some(prediction) = &step.prediction {
+            card(ui, |ui| predict(ui, taught, prediction, view, commands));
+        }
+        if !step.goals.is_empty() {
+            card(ui, |ui| goals(ui, bench, taught, step));
+        }
+    });
+    if taught.skipping == Skipping::Asked {
+        ui.label("This step is incomplete; press Skip step to go on without it");
+        ui.add_space(GAP);
+    }
 }
 
 fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
@@ -313,8 +335,7 @@ fn goal_row(ui: &mut Ui, tokens: &Tokens, words: &str, judged: &GoalProgress) {
     };
     ui.horizontal_top(|ui| {
         icon.show(ui, color);
-        ui.vertical(|ui| {
-            ui.spacing_mut().item_spacing.y = 1.0;
+        ui.horizontal_wrapped(|ui| {
             let mut letters = words.chars();
             let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
             let words = format!("{}{}", first.unwrap_or_default(), letters.as_str());

@@ -352,7 +352,7 @@ fn original(name: LayoutName) -> Tree<Pane> {
             let access = tabs(t, &[Panel::Access, Panel::Counters, Panel::Problems]);
             let roofline = tabs(t, &[Panel::Roofline, Panel::SpeedOfLight]);
             // The guess beside the roofline where it appears, the code beside its accesses.
-            let left = split(t, Vertical, &[(lesson, 0.58), (roofline, 0.42)]);
+            let left = split(t, Vertical, &[(lesson, 0.66), (roofline, 0.34)]);
             let right = split(t, Vertical, &[(editor, 0.5), (access, 0.5)]);
             split(t, Horizontal, &[(left, 0.4), (right, 0.6)])
         }

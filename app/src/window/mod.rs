@@ -251,12 +251,10 @@ impl Window {
             if layout::panels_of_lesson(&self.bench).is_some_and(|shown| !shown.contains(panel)) {
                 self.bench.carry_out(Command::Lesson(LessonCommand::Everything), now);
             }
-            self.layouts.show(*panel);
-            self.keep_layouts();
+            self.show_panel(*panel);
         } else if let Command::Layout(name) = &command {
             self.settings = None;
-            self.layouts.choose(*name);
-            self.keep_layouts();
+            self.choose_layout(*name);
         } else if command == Command::ResetLayout {
             self.layouts.reset();
             self.keep_layouts();
@@ -271,24 +269,34 @@ impl Window {
         } else if let Command::Edit(edit) = &command {
             self.views.editor.ask(*edit);
         } else if command == Command::GroupRuns {
-            self.layouts.show(Panel::History);
+            self.show_panel(Panel::History);
             self.views.group_runs();
         } else if let Command::AskForLabel(number) = &command {
             self.ask_for_label(*number, now);
         } else if matches!(command, Command::CompareSelected | Command::CompareWith(_)) {
-            self.layouts.choose(LayoutName::Compare);
+            self.choose_layout(LayoutName::Compare);
         } else if command == Command::Search(SearchCommand::Start) {
-            self.layouts.choose(LayoutName::Search);
+            self.choose_layout(LayoutName::Search);
         } else if command == Command::Search(SearchCommand::Suggest) {
-            self.layouts.show(Panel::Variant);
+            self.show_panel(Panel::Variant);
         } else if command == Command::Measure(MeasureCommand::Profile) {
-            self.layouts.show(Panel::Counters);
+            self.show_panel(Panel::Counters);
         } else if command == Command::AuditChecker {
-            self.layouts.show(Panel::Result);
+            self.show_panel(Panel::Result);
         } else if command == Command::RunDoctor {
-            self.layouts.show(Panel::Doctor);
+            self.show_panel(Panel::Doctor);
         }
         self.bench.carry_out(command, now);
+    }
+
+    fn show_panel(&mut self, panel: Panel) {
+        self.layouts.show(panel);
+        self.keep_layouts();
+    }
+
+    fn choose_layout(&mut self, name: LayoutName) {
+        self.layouts.choose(name);
+        self.keep_layouts();
     }
 
     /// Shows the field for the label of a run, or of the shown run.

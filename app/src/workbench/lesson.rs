@@ -35,6 +35,15 @@ pub struct OpenLesson {
     pub progress: LessonProgress,
     pub panels: PanelSet,
     pub solution: Solution,
+    pub skipping: Skipping,
+}
+
+/// Whether the user was asked before the step is left incomplete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Skipping {
+    #[default]
+    No,
+    Asked,
 }
 
 /// Panels that a lesson shows.
@@ -183,9 +192,29 @@ impl OpenLesson {
         Some((self.step()?.prediction.as_ref()?, self.step_progress().guess?))
     }
 
+    /// Whether the question of the step is answered and its goals were reached.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let here = self.step_progress();
+        self.step().is_none_or(|step| {
+            (step.prediction.is_none() || here.answer.is_some())
+                && (step.goals.is_empty() || here.done)
+        })
+    }
+
     fn go(&mut self, step: usize) {
         self.progress.step = step.min(self.lesson.steps.len().saturating_sub(1));
         self.solution = Solution::Hidden;
+        self.skipping = Skipping::No;
+    }
+
+    /// Goes to the next step; asks once if the present one is incomplete.
+    fn go_on(&mut self) {
+        if self.is_complete() || self.skipping == Skipping::Asked {
+            self.go(self.progress.step.saturating_add(1));
+        } else {
+            self.skipping = Skipping::Asked;
+        }
     }
 
     /// Updates answers and goals from a verdict on one of the lesson's kernels.
@@ -264,6 +293,7 @@ impl Workbench {
             progress: read.progress.unwrap_or_default(),
             panels: PanelSet::default(),
             solution: Solution::default(),
+            skipping: Skipping::default(),
         };
         let step = taught.progress.step;
         taught.go(step);
@@ -313,7 +343,7 @@ impl Workbench {
         let Some(taught) = self.open_lesson_mut() else { return };
         let before = taught.progress.clone();
         match command {
-            LessonCommand::Next => taught.go(taught.progress.step.saturating_add(1)),
+            LessonCommand::Next => taught.go_on(),
             LessonCommand::Previous => taught.go(taught.progress.step.saturating_sub(1)),
             LessonCommand::Guess(guess) => {
                 let range = taught.step().and_then(|step| step.prediction.as_ref());
