@@ -15,6 +15,7 @@ mod numbers;
 mod picture;
 mod profile;
 mod search;
+mod shell;
 mod suggest;
 
 use std::ffi::{OsStr, OsString};
@@ -38,6 +39,7 @@ pub use self::numbers::{Calibrate, Explain, Tour};
 pub use self::picture::Picture;
 pub use self::profile::{HoldClocks, LaunchOnce, Profile};
 pub use self::search::{Search, Searching, Sweep};
+pub use self::shell::{Completions, Manual};
 pub use self::suggest::Suggest;
 
 /// A workbench for CUDA kernels: is one correct, how fast is it, and how far from the speed of light.
@@ -133,6 +135,9 @@ pub enum Command {
     Calibrate(Calibrate),
     Models(Models),
     Doctor(Doctor),
+    Completions(Completions),
+    #[command(hide = true)]
+    Manual(Manual),
     /// Serve requests of a parent process on standard input and output.
     #[command(hide = true)]
     Worker,

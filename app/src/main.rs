@@ -58,6 +58,8 @@ fn main() -> ExitCode {
         Some(Command::Explain(explain)) => commands::explain::run(explain),
         Some(Command::Tour(tour)) => commands::tour::run(&session, tour),
         Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),
+        Some(Command::Completions(completions)) => commands::shell::completions(completions),
+        Some(Command::Manual(manual)) => commands::shell::manual(manual),
         Some(Command::Models(models)) => commands::models::run(&session, models),
     };
     let mut outcome = in_terminal(arguments.command.as_ref(), outcome);

@@ -8,6 +8,7 @@ pub(super) const COMPILER: &str = "13.5.37";
 
 /// Commands without a case, and why.
 pub(super) const LEFT_OUT: &[(&str, &str)] = &[
+    ("completions", "the script is that of clap_complete; a test of the command runs bash on it"),
     ("picture", "its pictures are compared with those in tests/data/pictures"),
     ("mcp", "it speaks a protocol: tests/mcp.rs"),
     ("accept", "it adds a candidate of an agent: tests/mcp.rs"),
@@ -92,6 +93,7 @@ groups! {
         "help-audit": "help audit";
         "help-eval": "help eval";
         "help-rejudge": "help rejudge";
+        "help-completions": "help completions";
         "help-picture": "help picture";
         "help-mcp": "help mcp";
         "help-accept": "help accept";

@@ -30,6 +30,7 @@ mod progress;
 pub(crate) mod python_setup;
 pub mod run;
 pub mod search;
+pub mod shell;
 pub mod suggest;
 pub mod tour;
 pub mod user_settings;

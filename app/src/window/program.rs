@@ -1,8 +1,10 @@
 //! The window as a program: eframe integration, stored settings and layouts, and dropped files.
 
+use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use eframe::{CreationContext, NativeOptions, Renderer};
@@ -63,7 +65,7 @@ impl Program {
         let settings = kept(state.as_deref(), SETTINGS, Settings::from_ron, &mut messages);
         let worker = WorkerHandle::start(starting.session, wake)?;
         let mut bench = Workbench::new(settings.unwrap_or_default(), Box::new(worker));
-        bench.samples = samples();
+        bench.samples = samples(state.as_deref());
         let session = kept(state.as_deref(), SESSION, LastSession::from_ron, &mut messages);
         bench.last_session = session.unwrap_or_default();
         let last = bench.last_session.open.clone();
@@ -107,18 +109,43 @@ fn kept<T>(
     }
 }
 
-/// The sample projects below the working directory, or below the source directory of the build.
-pub(super) fn samples() -> Samples {
-    static FOUND: OnceLock<Samples> = OnceLock::new();
-    let find = || {
-        let near = PathBuf::from("sample-projects");
-        let with_heading = |path: PathBuf| heading(&path).map(|heading| (path, heading));
-        let lessons = projects(&near.join("lessons")).into_iter().filter_map(with_heading);
-        let mut lessons: Vec<_> = lessons.collect();
-        lessons.sort_by_key(|(_, heading)| heading.order);
-        Samples { projects: projects(&near), lessons, recent: None }
-    };
-    FOUND.get_or_init(find).clone()
+/// The sample projects below the working directory, else those that were installed with the program.
+fn samples(state: Option<&Path>) -> Samples {
+    let near = PathBuf::from("sample-projects");
+    let folder = if near.is_dir() { Some(near) } else { state.and_then(installed_samples) };
+    let Some(folder) = folder else { return Samples::default() };
+    let with_heading = |path: PathBuf| heading(&path).map(|heading| (path, heading));
+    let lessons = projects(&folder.join("lessons")).into_iter().filter_map(with_heading);
+    let mut lessons: Vec<_> = lessons.collect();
+    lessons.sort_by_key(|(_, heading)| heading.order);
+    Samples { projects: projects(&folder), lessons, recent: None }
+}
+
+/// The user's copy of the installed sample projects: they are edited in place, and the installed ones are read-only.
+/// Without the space or the right to copy them, there are none.
+fn installed_samples(state: &Path) -> Option<PathBuf> {
+    let own = state.join("sample-projects");
+    if own.is_dir() {
+        return Some(own);
+    }
+    let program = env::current_exe().ok()?;
+    let installed = program.parent()?.parent()?.join("share/lightbench/sample-projects");
+    let part = state.join("sample-projects.part");
+    copy(&installed, &part).ok()?;
+    fs::rename(&part, &own).ok()?;
+    Some(own)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if !from.is_dir() {
+        return fs::copy(from, to).map(drop);
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// Projects directly below a folder.
