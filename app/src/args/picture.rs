@@ -15,7 +15,7 @@ pub struct Picture {
     #[arg(long, value_name = "NAME")]
     pub panel: Option<String>,
 
-    /// Edit, compare, search, teach or assembly.
+    /// Edit, compare, search, teach or code.
     #[arg(long, value_name = "NAME", default_value = "edit")]
     pub layout: String,
 

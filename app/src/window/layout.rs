@@ -339,7 +339,7 @@ fn original(name: LayoutName) -> Tree<Pane> {
             let right = split(t, Vertical, &[(variant, 0.6), (editor, 0.4)]);
             split(t, Horizontal, &[(left, 0.48), (right, 0.52)])
         }
-        LayoutName::Assembly => {
+        LayoutName::Code => {
             let editor = tabs(t, &[Panel::Editor]);
             let facts = tabs(t, &[Panel::Counters, Panel::Resources, Panel::Problems]);
             let assembly = tabs(t, &[Panel::Assembly]);

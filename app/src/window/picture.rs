@@ -97,7 +97,7 @@ pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, Headles
         LayoutName::Compare => compare(&mut studio)?,
         LayoutName::Search => look_at_newest_search(&mut studio)?,
         LayoutName::Teach => look_at_warp(&mut studio)?,
-        LayoutName::Assembly => disassemble(&mut studio)?,
+        LayoutName::Code => disassemble(&mut studio)?,
         LayoutName::Edit => {}
     }
     Ok(take(&mut studio, subject))

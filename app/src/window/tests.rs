@@ -65,7 +65,8 @@ fn shown(theme: ThemeName, size: [f32; 2]) -> (Harness<'static, State>, Script) 
     (harness, script)
 }
 
-const SIZE: [f32; 2] = [1280.0, 800.0];
+/// Wide enough for the names of all layouts in every theme, so that a snapshot belongs to all of them.
+const SIZE: [f32; 2] = [1400.0, 800.0];
 
 fn press(harness: &mut Harness<'static, State>, modifiers: Modifiers, key: Key) {
     harness.key_press_modifiers(modifiers, key);

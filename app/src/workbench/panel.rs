@@ -121,12 +121,11 @@ pub enum LayoutName {
     Compare,
     Search,
     Teach,
-    Assembly,
+    Code,
 }
 
 impl LayoutName {
-    pub const ALL: [Self; 5] =
-        [Self::Edit, Self::Compare, Self::Search, Self::Teach, Self::Assembly];
+    pub const ALL: [Self; 5] = [Self::Edit, Self::Compare, Self::Search, Self::Teach, Self::Code];
 }
 
 impl fmt::Display for LayoutName {
@@ -136,7 +135,7 @@ impl fmt::Display for LayoutName {
             Self::Compare => "Compare",
             Self::Search => "Search",
             Self::Teach => "Teach",
-            Self::Assembly => "Assembly",
+            Self::Code => "Code",
         })
     }
 }

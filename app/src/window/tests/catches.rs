@@ -36,7 +36,7 @@ fn matrix() -> Matrix {
 #[test]
 fn the_checker_is_tried_where_somebody_asks_and_what_it_catches_is_shown() {
     for theme in ThemeName::ALL {
-        let (mut harness, script) = shown(theme, [1280.0, 1200.0]);
+        let (mut harness, script) = shown(theme, [SIZE[0], 1200.0]);
         harness.state_mut().window.carry_out(Command::Show(Panel::Result), NOW);
         harness.run();
         script.handed();
