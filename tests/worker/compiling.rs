@@ -121,7 +121,7 @@ fn machine_code_is_disassembled_with_lines() {
         }
     };
     check(listings.code, &[".text.small", "kernel.cu", "line 1", "STG", "/* 0x"]);
-    check(listings.live, &[".text.small", "STG", "GPR"]);
+    check(listings.live.unwrap(), &[".text.small", "STG", "GPR"]);
     let entries = fs::read_dir(handle.worker(&never()).unwrap().scratch()).unwrap();
     assert_eq!(entries.count(), 0, "a warm worker collects no files");
 }

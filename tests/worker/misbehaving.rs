@@ -44,7 +44,7 @@ pub(super) fn reply<Message: Serialize + ?Sized>(message: &Message) -> Vec<u8> {
 
 /// The reply to a request to disassemble, of this many bytes.
 pub(super) fn listing(bytes: usize) -> Result<Disassembly, RequestFailure> {
-    Ok(Disassembly { code: vec![1; bytes], live: Vec::new() })
+    Ok(Disassembly { code: vec![1; bytes], live: None })
 }
 
 /// The error of a request to disassemble `cubin`, which does not wait for the limit.

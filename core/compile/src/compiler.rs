@@ -264,7 +264,7 @@ impl Compiler {
             return Err(CompileError::ToolMissing { tool: "ptxas", fix: FETCH_ASSEMBLER });
         };
         let identity = identity(&nvdisasm.program, "nvdisasm");
-        let key = Key::new([b"lightbench.sass/3", identity.as_bytes(), cubin.as_slice()]);
+        let key = Key::new([b"lightbench.sass/4", identity.as_bytes(), cubin.as_slice()]);
         let listing: Disassembly = match self.cached(key) {
             Some(listing) => listing,
             None => {
@@ -275,8 +275,9 @@ impl Compiler {
                 listing
             }
         };
-        let text = |bytes| String::from_utf8_lossy(bytes);
-        Ok(sass::read(&text(&listing.code), &text(&listing.live)))
+        let live = listing.live.unwrap_or_default();
+        let [code, live] = [&listing.code, &live].map(|bytes| String::from_utf8_lossy(bytes));
+        Ok(sass::read(&code, &live))
     }
 
     /// The cached answer; `None` if there is no entry or the entry has another version.

@@ -137,9 +137,9 @@ pub struct Disassembly {
     /// Instructions with their encodings and source lines.
     #[serde(with = "serde_bytes")]
     pub code: Vec<u8>,
-    /// The number of live registers at each instruction.
+    /// The number of live registers at each instruction; `None` if the disassembler cannot determine it.
     #[serde(with = "serde_bytes")]
-    pub live: Vec<u8>,
+    pub live: Option<Vec<u8>>,
 }
 
 impl From<CompileRequest> for Request {
@@ -278,7 +278,7 @@ mod tests {
         }
         let name = "NVRTC_ERROR_COMPILATION".to_owned();
         check_compiled(NvrtcOutcome::Rejected { code: 6, name }, b"\xff");
-        let (code, live) = (b"{}".to_vec(), Vec::new());
+        let (code, live) = (b"{}".to_vec(), None);
         check_reply::<DisassembleRequest>(&Ok(Disassembly { code, live }));
         check_reply::<ExtractHeaders>(&Ok(()));
         let failure = RequestFailure::NotConfigured { tool: "ptxas".to_owned() };

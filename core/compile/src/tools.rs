@@ -38,7 +38,13 @@ pub(super) fn disassemble(
         let finished = run.finish(&mut command, DISASSEMBLY_LIMIT)?;
         if finished.status.success() { Ok(finished.output) } else { Err(run.failed(&finished)) }
     };
-    Ok(Disassembly { code: list(CODE_ARGUMENTS)?, live: list(LIVE_ARGUMENTS)? })
+    let code = list(CODE_ARGUMENTS)?;
+    // Live registers need a dataflow analysis, which nvdisasm 13 does not have for machine code of older compilers.
+    let live = match list(LIVE_ARGUMENTS) {
+        Err(RequestFailure::Tool { .. }) => None,
+        other => Some(other?),
+    };
+    Ok(Disassembly { code, live })
 }
 
 /// Runs `ptxas`. Rejected PTX is a result, not a failure.

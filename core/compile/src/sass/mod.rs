@@ -62,7 +62,7 @@ pub struct SassFunction {
     pub labels: Vec<(String, u64)>,
 }
 
-/// Reads the two listings of `nvdisasm`; lines that are not code are ignored.
+/// Reads the two listings of `nvdisasm`, the second of which may be empty; lines that are not code are ignored.
 #[must_use]
 pub fn read(code: &str, live: &str) -> Vec<SassFunction> {
     let mut reader = reader::Reader::default();
