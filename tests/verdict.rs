@@ -38,7 +38,16 @@ samples! {
     every_kernel_of_the_lesson_of_banks_passes: "lessons/banks",
     every_kernel_of_the_lesson_of_divergence_passes: "lessons/divergence",
     every_kernel_of_the_lesson_of_reduction_passes: "lessons/reduction",
+    every_kernel_of_the_lesson_of_occupancy_passes: "lessons/occupancy",
+    every_kernel_of_the_lesson_of_vectors_passes: "lessons/vectors",
+    every_kernel_of_the_lesson_of_tiling_passes: "lessons/tiling",
+    every_kernel_of_the_lesson_of_asynchronous_copies_passes: "lessons/async-copies",
+    every_kernel_of_the_lesson_of_tensor_cores_passes: "lessons/tensor-cores",
+    every_kernel_of_the_lesson_of_rooflines_passes: "lessons/roofline",
 }
+
+/// Lessons whose first kernel is faulty: `tests/lessons.rs` checks that it is, and that the solution passes.
+const FAULTY_STARTS: &[&str] = &["lessons/races", "lessons/triton"];
 
 /// Projects whose products take long on the virtual GPU: their kernels run here for one workload, without times.
 const PRODUCTS: &[&str] = &["hgemm", "attention"];
@@ -82,7 +91,7 @@ fn every_folder_of_samples_is_tried() {
     let projects = folders.filter(|path| path.join("project.ron").is_file());
     let mut names: Vec<String> = projects.map(name).collect();
     names.sort();
-    let mut tried = [SAMPLES, PRODUCTS].concat();
+    let mut tried = [SAMPLES, PRODUCTS, FAULTY_STARTS].concat();
     tried.sort_unstable();
     assert_eq!(names, tried);
 }
