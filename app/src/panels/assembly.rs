@@ -2,8 +2,8 @@
 //! of the cursor's line are highlighted and scrolled into view. The instruction under the pointer marks its source line
 //! in the editor, and the line under the pointer its instructions.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use egui::{Button, Ui};
@@ -39,11 +39,13 @@ enum What {
     Ptx,
 }
 
-/// The inputs of a listing, to detect changes.
+/// The inputs of a listing, to detect changes, and what follows from it.
 #[derive(Debug)]
 struct Made {
     facts: Arc<Facts>,
     what: What,
+    /// The source lines of the listing.
+    lines: Arc<[usize]>,
 }
 
 impl Default for AssemblyView {
@@ -96,14 +98,19 @@ pub(super) fn show(
         return;
     }
     view.drawn_at = ui.ctx().cumulative_frame_nr();
-    let Some((_, listing)) = &view.made else { return };
+    let Some((made, listing)) = &view.made else { return };
     if let Some(line) = cursor.filter(|_| view.followed != cursor) {
         view.listing.scroll_to_source(listing, line);
     }
     view.followed = cursor;
     let answer = view.listing.show(ui, listing, pointed.or(cursor));
     let line_of = |row: usize| listing.rows.get(row)?.source;
-    view.links = Some(links(&kernel.file, listing, answer.hovered.and_then(line_of)));
+    view.links = Some(CodeLinks {
+        file: kernel.file.clone(),
+        generation: listing.generation,
+        lines: Arc::clone(&made.lines),
+        marked: answer.hovered.and_then(line_of),
+    });
     let source = answer.chosen.and_then(line_of);
     if let Some(line) = source {
         // The clicked instruction must not scroll when the cursor moves to its line.
@@ -148,7 +155,8 @@ impl AssemblyView {
         };
         self.generation += 1;
         let listing = Listing { generation: self.generation, ..made };
-        self.made = Some((Made { facts: Arc::clone(facts), what: self.what }, listing));
+        let made = Made { facts: Arc::clone(facts), what: self.what, lines: lines(&listing) };
+        self.made = Some((made, listing));
         true
     }
 }
@@ -161,13 +169,10 @@ fn cell(text: String) -> Cell {
     Cell { text, heat: None }
 }
 
-/// The lines of a listing.
-fn links(file: &Path, listing: &Listing, marked: Option<usize>) -> CodeLinks {
-    let mut lines: Vec<usize> = listing.rows.iter().filter_map(|row| row.source).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let (file, generation) = (file.to_owned(), listing.generation);
-    CodeLinks { file, generation, lines: lines.into(), marked }
+/// The source lines of a listing, in ascending order.
+fn lines(listing: &Listing) -> Arc<[usize]> {
+    let lines: BTreeSet<usize> = listing.rows.iter().filter_map(|row| row.source).collect();
+    lines.into_iter().collect()
 }
 
 fn ptx(facts: &Facts, file: &str) -> Listing {

@@ -247,13 +247,11 @@ impl Window {
         if let Command::ShowSettings(words) = &command {
             self.settings = Some(SettingsPage::new(&self.bench.settings, words));
         } else if let Command::Show(panel) = &command {
-            self.settings = None;
             if layout::panels_of_lesson(&self.bench).is_some_and(|shown| !shown.contains(panel)) {
                 self.bench.carry_out(Command::Lesson(LessonCommand::Everything), now);
             }
             self.show_panel(*panel);
         } else if let Command::Layout(name) = &command {
-            self.settings = None;
             self.choose_layout(*name);
         } else if command == Command::ResetLayout {
             self.layouts.reset();
@@ -289,12 +287,15 @@ impl Window {
         self.bench.carry_out(command, now);
     }
 
+    /// Shows a panel, or a layout, in place of the settings.
     fn show_panel(&mut self, panel: Panel) {
+        self.settings = None;
         self.layouts.show(panel);
         self.keep_layouts();
     }
 
     fn choose_layout(&mut self, name: LayoutName) {
+        self.settings = None;
         self.layouts.choose(name);
         self.keep_layouts();
     }
@@ -320,6 +321,7 @@ impl Window {
             match wish {
                 UiEffect::Copy(text) => context.copy_text(text),
                 UiEffect::GoTo(line, column) => {
+                    self.settings = None;
                     self.layouts.show(Panel::Editor);
                     self.views.editor.go_to(line, column);
                 }

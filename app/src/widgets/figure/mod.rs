@@ -156,14 +156,14 @@ fn picture(ui: &mut Ui, figure: &Figure, view: &mut FigureView, height: f32) -> 
         view.seen = Some(moved);
     }
     let at = whole.hover_pos().or(data.hover_pos());
-    let hovered = at.and_then(|at| nearest(&scene, place, at));
     let is_clicked = whole.clicked() || data.clicked();
+    let entry = at.and_then(|at| legend(ui, view, &scene, (place, at, is_clicked)));
+    let hovered = at.filter(|_| entry.is_none()).and_then(|at| nearest(&scene, place, at));
     if is_clicked {
         whole.request_focus();
         chosen = hovered.map(|spot| spot.id).or(chosen);
         view.cursor = hovered.map(|spot| spot.id).or(view.cursor);
     }
-    legend(ui, view, &scene, (place, is_clicked));
     let cursor = view.cursor.filter(|_| whole.has_focus());
     let under_keys = cursor.and_then(|id| scene.spots.iter().find(|spot| spot.id == id).copied());
     describe(ui, figure, &whole, under_keys);
@@ -215,19 +215,20 @@ fn named(item: &Item, id: MarkId) -> Option<(&str, MarkId)> {
     }
 }
 
-/// A click on an entry of the legend hides its items, or shows them again.
-fn legend(ui: &Ui, view: &mut FigureView, scene: &Scene, (place, is_clicked): (Rect, bool)) {
-    let pointer = ui.input(|input| input.pointer.interact_pos());
-    let under = |(_, entry): &&(Sign, lightbench_core::figure::Rect)| {
-        pointer.is_some_and(|pointer| plot::at(*entry, place.min).contains(pointer))
-    };
-    let Some((sign, _)) = scene.key.iter().find(under) else { return };
-    if ui.rect_contains_pointer(place) {
-        ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
-    }
+/// The entry of the legend under the pointer; a click hides its items, or shows them again.
+fn legend(
+    ui: &Ui,
+    view: &mut FigureView,
+    scene: &Scene,
+    (place, at, is_clicked): (Rect, egui::Pos2, bool),
+) -> Option<Sign> {
+    let mut entries = scene.key.iter();
+    let (sign, _) = entries.find(|(_, entry)| plot::at(*entry, place.min).contains(at))?;
+    ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
     if is_clicked {
         view.hidden.toggle(*sign);
     }
+    Some(*sign)
 }
 
 /// The description for screen readers.

@@ -178,6 +178,9 @@ fn settings_are_found_by_words_and_changed() {
         harness.key_press(Key::Escape);
         harness.run();
         assert!(harness.query_by_label("Python interpreter").is_none());
+        press(&mut harness, Modifiers::COMMAND, Key::Comma);
+        press(&mut harness, Modifiers::COMMAND, Key::Num2);
+        assert!(harness.query_by_label("Filter").is_none(), "a layout takes the page's place");
     }
 }
 
