@@ -158,7 +158,13 @@ fn a_person_types_saves_and_sees_the_verdict() {
     }
     harness.state_mut().window.carry_out(Command::CopyVerdict, NOW);
     let copied = harness.state_mut().window.bench.take_effects();
-    assert_eq!(copied, [UiEffect::Copy(line.to_owned())]);
+    let [UiEffect::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
+    let (verdict, command) = text.split_once('\n').unwrap();
+    assert_eq!(verdict, line);
+    let words = shlex::split(command).unwrap();
+    assert_eq!(words[..2], ["lightbench", "run"]);
+    assert_eq!(words[3..8], ["--kernel", &kernel, "--device", "virtual:h200", "--seed"]);
+    assert!(words[8].parse::<u64>().is_ok() && words.len() == 9, "{command}");
     assert_eq!(harness.state().window.bench.shown_run().unwrap().number, RunNumber(5));
     testing::snapshot(&harness, "flow-verdict");
     harness.get_by_label("previous: 8.40 % faster").click();

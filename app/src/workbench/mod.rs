@@ -295,7 +295,7 @@ impl Workbench {
             Command::DisassembleRun(number) => self.disassemble_run(number),
             Command::SwapSides => self.selection.sides.swap(0, 1),
             Command::TakeSource(number) => self.take_source(number),
-            Command::CopyVerdict => self.effects.push(UiEffect::Copy(self.verdict_line().text)),
+            Command::CopyVerdict => self.copy_verdict(),
             Command::CopyComparison => self.copy_comparison(now),
             Command::Theme(theme) => self.change_settings(|settings| settings.theme = theme),
             Command::ZoomIn => self.zoom(1.1),

@@ -7,10 +7,10 @@ use lightbench_core::report::document::timing::ReportedWorkloadTiming;
 use lightbench_core::report::evidence::RunEvidence;
 use lightbench_core::speed_of_light::performance_data::Profile;
 
-use super::Workbench;
 use super::evaluations::Evaluated;
 use super::problem::{self, Problem};
 use super::run_details::{ReadRun, RunDetails};
+use super::{UiEffect, Workbench};
 
 impl Workbench {
     /// The latest verdict, if panels show it.
@@ -85,6 +85,32 @@ impl Workbench {
             Some(evaluated) => Some(&evaluated.details),
             None => self.shown_record()?.details.as_ref(),
         }
+    }
+
+    /// Copies the verdict, and the command that reproduces it.
+    pub(super) fn copy_verdict(&mut self) {
+        let mut text = self.verdict_line().text;
+        if let Some(command) = self.reproduction() {
+            text = format!("{text}\n{command}");
+        }
+        self.effects.push(UiEffect::Copy(text));
+    }
+
+    /// The command that evaluates the kernel of the shown run again, on the same inputs if their seed is known.
+    #[must_use]
+    pub fn reproduction(&self) -> Option<String> {
+        let (root, row) = (self.root()?.to_string_lossy(), self.shown_run()?);
+        let seed = match self.shown_verdict() {
+            Some(evaluated) => Some(evaluated.run.seed),
+            None => self.shown_record()?.run.record.seed,
+        };
+        let device = self.device().map(|device| device.name.to_string()).unwrap_or_default();
+        let mut words = vec!["lightbench", "run", &root, "--kernel", &row.kernel];
+        words.extend(["--device", &device]);
+        let seed = seed.map(|seed| seed.to_string());
+        words.extend(seed.iter().flat_map(|seed| ["--seed", seed]));
+        // A path with a null character cannot be opened either.
+        shlex::try_join(words).ok()
     }
 
     /// The times of the shown run for the selected workload, else for its first one.
