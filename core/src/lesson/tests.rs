@@ -21,11 +21,15 @@ fn every_lesson_of_ours_is_sound_and_has_its_place() {
         let lesson = lesson.unwrap_or_else(|problems| panic!("{problems:#?}"));
         let has_goals = lesson.steps.iter().any(|step| !step.goals.is_empty());
         let has_guess = lesson.steps.iter().any(|step| step.prediction.is_some());
-        assert!(has_goals && has_guess && !lesson.locked.is_empty(), "{}", lesson.title);
+        assert!(has_goals || has_guess, "{}: there is nothing to do", lesson.title);
+        // A kernel in Python has no locked lines.
+        let file = &project.kernel(&lesson.kernel).unwrap().file;
+        let can_lock = file.extension().is_some_and(|extension| extension == "cu");
+        assert!(!has_goals || !can_lock || !lesson.locked.is_empty(), "{}", lesson.title);
         places.push(lesson.order);
     }
     places.sort_unstable();
-    assert_eq!(places, [1, 2, 3, 4]);
+    assert_eq!(places, (1..=12).collect::<Vec<_>>());
 }
 
 #[test]
