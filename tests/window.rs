@@ -1,4 +1,4 @@
-//! Sessions in a real window under a display that nobody sees, with keys and the mouse: a newcomer, an expert and a
+//! Sessions in a real window on a virtual display, with keys and the mouse: a newcomer, an expert and a
 //! teacher. Pictures of their steps are in `target/pictures/sessions`.
 //!
 //! They need Xvfb, xdotool and software OpenGL; where they are missing a session says so and passes, unless
@@ -13,7 +13,7 @@ use self::screen::{Session, until};
 use crate::compiler;
 use crate::program::{copy_folder, repository};
 
-/// Copies a project without the runs that somebody made in it.
+/// Copies a project without its history.
 fn copy_project(from: &str, to: &Path) -> PathBuf {
     fs::create_dir_all(to.parent().unwrap()).unwrap();
     copy_folder(&repository().join(from), to);

@@ -1,4 +1,4 @@
-//! A window on a display that nobody sees, used with keys and the mouse, and pictures of what it shows.
+//! A window on a virtual display (Xvfb), used with keys and the mouse, and pictures of its steps.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -30,14 +30,8 @@ pub(super) fn show(ui: &mut Ui, history: &RecentHistory) -> Response {
     for (index, run) in history.runs.iter().enumerate() {
         let x = begin + step * index as f32;
         match run {
-            RecentRun::Failed => {
-                let ends = [pos2(x, area.bottom() + 3.0), pos2(x, area.bottom() - 1.0)];
-                ui.painter().line_segment(ends, Stroke::new(1.5, tokens.status.bad.0));
-            }
-            RecentRun::Passed => {
-                let ends = [pos2(x, area.bottom() + 3.0), pos2(x, area.bottom() - 1.0)];
-                ui.painter().line_segment(ends, Stroke::new(1.5, tokens.line.strong.0));
-            }
+            RecentRun::Failed => tick(ui, pos2(x, area.bottom()), tokens.status.bad.0),
+            RecentRun::Passed => tick(ui, pos2(x, area.bottom()), tokens.line.strong.0),
             RecentRun::Timed(time, source) => {
                 let height = ((slowest - time.0.ln()) / span) as f32;
                 let at = pos2(x, area.top() + height * (area.height() - 5.0));
@@ -47,6 +41,12 @@ pub(super) fn show(ui: &mut Ui, history: &RecentHistory) -> Response {
     }
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, history.words()));
     response.on_hover_text(history.words())
+}
+
+/// A run without a time.
+fn tick(ui: &Ui, at: egui::Pos2, color: egui::Color32) {
+    let ends = [at + vec2(0.0, 3.0), at - vec2(0.0, 1.0)];
+    ui.painter().line_segment(ends, Stroke::new(1.5, color));
 }
 
 /// A time, with the symbol of its source.

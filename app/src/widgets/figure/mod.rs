@@ -9,6 +9,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use egui::{
     CursorIcon, EventFilter, Key, PopupCloseBehavior, Rect, Response, Role, Sense, Stroke,
     StrokeKind, Ui, WidgetInfo, vec2,
@@ -86,12 +88,12 @@ pub fn show(
             table::show(ui, figure, height);
             Shown { export, ..Shown::default() }
         }
-        Form::Picture if view.hidden.is_empty() => {
-            let shown = picture(ui, figure, view, height);
-            Shown { export: export.or(shown.export), ..shown }
-        }
         Form::Picture => {
-            let figure = figure.without(&view.hidden);
+            let figure = if view.hidden.is_empty() {
+                Cow::Borrowed(figure)
+            } else {
+                Cow::Owned(figure.without(&view.hidden))
+            };
             let shown = picture(ui, &figure, view, height);
             Shown { export: export.or(shown.export), ..shown }
         }
