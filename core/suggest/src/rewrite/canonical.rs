@@ -44,6 +44,25 @@ impl Canonical {
         }
     }
 
+    /// The text in code, if the value is a name or an integer.
+    pub(super) fn written(&self) -> Option<String> {
+        match self.terms.first_key_value() {
+            Some((names, 1)) if self.terms.len() == 1 && names.len() == 1 => names.first().cloned(),
+            Some(_) | None => self.as_integer().map(|value| value.to_string()),
+        }
+    }
+
+    /// The terms with names, and the integer.
+    pub(super) fn split(mut self) -> (Self, i128) {
+        let integer = self.terms.remove(&Vec::new()).unwrap_or_default();
+        (self, integer)
+    }
+
+    /// Whether a term has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.terms.keys().any(|names| names.iter().any(|each| each == name))
+    }
+
     /// Whether the value is a name plus terms without that name.
     pub(super) fn follows(&self, name: &str) -> bool {
         let with_name =

@@ -57,6 +57,19 @@ impl Rewrite {
         text
     }
 
+    /// The edit that makes one text of another: what lies between their common beginning and end.
+    pub(super) fn between(what: String, line: usize, old: &str, new: &str) -> Self {
+        let same = |pair: &(char, char)| pair.0 == pair.1;
+        let length = |(letter, _): (char, char)| letter.len_utf8();
+        let start: usize = old.chars().zip(new.chars()).take_while(same).map(length).sum();
+        let rest = |text: &'_ str| text.get(start..).unwrap_or_default().to_owned();
+        let (old_rest, new_rest) = (rest(old), rest(new));
+        let pairs = old_rest.chars().rev().zip(new_rest.chars().rev());
+        let end: usize = pairs.take_while(same).map(length).sum();
+        let replacement = new_rest.get(..new_rest.len() - end).unwrap_or_default();
+        Self::new(what, line, vec![Edit::replace(start..old.len() - end, replacement)])
+    }
+
     /// Whether no two edits overlap.
     #[must_use]
     pub fn is_orderly(&self) -> bool {

@@ -43,6 +43,18 @@ impl<'a> KernelSource<'a> {
         Ok(Self { source, definition, launch, block, cuda })
     }
 
+    /// The same kernel after edits of its code; none if they touch the launch block or the grammar cannot read the text.
+    pub(super) fn edited<'b>(
+        &'b self,
+        rewrite: &Rewrite,
+        text: &'b str,
+    ) -> Option<KernelSource<'b>> {
+        let first = rewrite.edits.first()?.range.start;
+        let cuda = Source::parse(text).ok().filter(|_| first > self.block.span.end)?;
+        let (definition, launch, block) = (self.definition, self.launch, self.block.clone());
+        Some(KernelSource { source: text, definition, launch, block, cuda })
+    }
+
     pub(super) fn root(&self) -> Node<'_> {
         self.cuda.root()
     }

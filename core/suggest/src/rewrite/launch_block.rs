@@ -46,7 +46,13 @@ impl KernelSource<'_> {
 
     /// Adds a condition.
     pub(super) fn new_condition(&self, condition: &str) -> Edit {
-        self.new_entry("require", '[', ']', &format!("\"{condition}\""))
+        self.new_conditions(&[condition.to_owned()])
+    }
+
+    /// Adds conditions.
+    pub(super) fn new_conditions(&self, conditions: &[String]) -> Edit {
+        let written: Vec<String> = conditions.iter().map(|each| format!("\"{each}\"")).collect();
+        self.new_entry("require", '[', ']', &written.join(", "))
     }
 
     /// Makes an axis known when the kernel is compiled.

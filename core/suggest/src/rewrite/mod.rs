@@ -19,6 +19,7 @@ mod kernel_source;
 mod known_functions;
 mod launch_block;
 mod loops;
+mod members;
 mod pointers;
 mod refusal;
 mod rules;

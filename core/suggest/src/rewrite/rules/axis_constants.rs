@@ -32,7 +32,7 @@ fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
 }
 
 /// The axis that every launch passes.
-fn axis<'s>(parameter: &Parameter<'s>) -> Option<&'s str> {
+pub(super) fn axis<'s>(parameter: &Parameter<'s>) -> Option<&'s str> {
     let mut names = parameter.arguments.iter().map(|argument| match argument {
         Argument::Value(value) => match &value.source {
             ValueSource::Formula(formula) => formula.as_name(),

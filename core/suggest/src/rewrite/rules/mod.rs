@@ -17,8 +17,10 @@ mod pad_shared;
 mod private_counts;
 mod reciprocal;
 mod restrict;
+mod row_registers;
 mod single_literals;
 mod tiles;
+mod transposed;
 mod unroll;
 mod vector;
 mod warp_reduction;
@@ -40,6 +42,9 @@ pub(super) const ALL: &[Rule] = &[
     hints::STREAMED_STORES,
     lanes::WARP,
     lanes::BLOCK,
+    row_registers::RULE,
+    transposed::STORES,
+    transposed::LOADS,
     pad_shared::RULE,
     tiles::SHARED,
     axis_constants::RULE,

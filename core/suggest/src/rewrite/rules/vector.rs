@@ -41,19 +41,31 @@ fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
 
 /// Distribution of the elements of a loop over threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Walk {
+pub(super) enum Walk {
     /// One thread goes over all of them.
     Alone,
     /// Threads take turns.
     Shared(Among),
 }
 
-/// The pointers whose elements become vectors.
-struct Streams<'s> {
-    loads: Vec<(&'s str, &'s str)>,
-    stores: Vec<(&'s str, &'s str)>,
+/// The pointers whose elements become vectors, each with its type.
+pub(super) struct Streams<'s> {
+    pub(super) loads: Vec<(&'s str, &'s str)>,
+    pub(super) stores: Vec<(&'s str, &'s str)>,
     /// Elements of sixteen bytes.
-    width: usize,
+    pub(super) width: usize,
+}
+
+/// Code of an iteration over a vector of elements.
+pub(super) struct Iteration<'t> {
+    /// The template of vectors.
+    pub(super) vector: &'t str,
+    /// Number of elements of a vector.
+    pub(super) width: &'t str,
+    /// Pointers whose vector is in a register, which is not loaded.
+    pub(super) kept: &'t [(&'t str, String)],
+    /// The smallest index of an element, if it is not 0.
+    pub(super) from: Option<i128>,
 }
 
 fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missing> {
@@ -68,7 +80,9 @@ fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missin
     if !matches!(ScalarType::named(counted.type_name), Some(ScalarType::I32 | ScalarType::I64)) {
         return Err(form(counted.declaration, "a signed counter"));
     }
-    let walk = walk(function, &counted)?;
+    let (walk, 0) = walk(function, &counted)? else {
+        return Err(form(node, TURNS));
+    };
     if !is_invariant(function, counted.end, node) {
         return Err(form(counted.end, "an end that the loop does not change"));
     }
@@ -84,7 +98,11 @@ fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missin
             why: "the loop contains a barrier or a warp exchange",
         });
     }
-    let streams = streams(function, &counted, walk)?;
+    let streams = streams(function, &counted, walk, 0)?;
+    if streams.width == 0 {
+        let expected = "an input at the counter, `p[i]`, or a result, `q[i] = …;`";
+        return Err(form(counted.body, expected));
+    }
     let vector = subject.fresh("Vector16");
     let text = render(function, &counted, &streams, walk, &vector);
     let structure = format!(
@@ -105,11 +123,17 @@ fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missin
     Ok(Rewrite::new(what, line, edits))
 }
 
-fn walk(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<Walk, Missing> {
+const TURNS: &str = "a loop from 0 by 1, or from the thread by the warp, block or grid";
+
+/// How threads share a loop, and the first element that they share.
+pub(super) fn walk(
+    function: &Function<'_>,
+    counted: &CountedLoop<'_>,
+) -> Result<(Walk, i128), Missing> {
     let subject = function.subject;
-    let start = canonical(function, counted.start);
+    let (start, first) = canonical(function, counted.start).split();
     let by = match counted.step {
-        Step::One if start.as_integer() == Some(0) => return Ok(Walk::Alone),
+        Step::One if start == Canonical::default() => return Ok((Walk::Alone, first)),
         Step::One => None,
         Step::By(node) => Some(canonical(function, node)),
     };
@@ -125,14 +149,11 @@ fn walk(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<Walk, Miss
         && by.and_then(|by| by.as_integer()) == Some(32);
     if !over_block && !over_grid && !over_warp {
         let found = subject.line_of(counted.node).chars().take(60).collect();
-        return Err(Missing::Form {
-            found,
-            expected: "a loop from 0 by 1, or from the thread by the warp, block or grid",
-        });
+        return Err(Missing::Form { found, expected: TURNS });
     }
     let among = if over_warp { Among::Warp } else { Among::Row };
     check_company(function, counted, among)?;
-    Ok(Walk::Shared(among))
+    Ok((Walk::Shared(among), first))
 }
 
 /// All threads that take turns in a loop get to it, equally often, and see the same end.
@@ -182,19 +203,21 @@ fn is_even<'s>(function: &Function<'s>, node: Node<'s>, among: Among) -> bool {
     })
 }
 
-fn streams<'s>(
+/// The pointers of a loop whose elements can be vectors; with a width of zero, of the first that is found.
+pub(super) fn streams<'s>(
     function: &Function<'s>,
     counted: &CountedLoop<'s>,
     walk: Walk,
+    width: usize,
 ) -> Result<Streams<'s>, Missing> {
     let subject = function.subject;
     let place = Canonical::name(counted.name);
     let all_elements = elements(function, counted.body);
-    let mut streams = Streams { loads: Vec::new(), stores: Vec::new(), width: 0 };
+    let mut streams = Streams { loads: Vec::new(), stores: Vec::new(), width };
     for element in &all_elements {
         let name = subject.of_node(element.base);
         let kind = element.pointer.element;
-        let Some(width) = width(kind) else { continue };
+        let Some(width) = elements_of_vector(kind) else { continue };
         let is_here =
             element.index.kind() == "identifier" && canonical(function, element.index) == place;
         let fits = streams.width == 0 || streams.width == width;
@@ -214,13 +237,6 @@ fn streams<'s>(
             list.push((name, kind));
         }
         streams.width = width;
-    }
-    if streams.width == 0 {
-        let found = subject.line_of(counted.body).chars().take(60).collect();
-        return Err(Missing::Form {
-            found,
-            expected: "an input at the counter, `p[i]`, or a result, `q[i] = …;`",
-        });
     }
     Ok(streams)
 }
@@ -251,7 +267,7 @@ fn is_uniform_pointer(function: &Function<'_>, base: Node<'_>, among: Among) -> 
 }
 
 /// Elements of a type in sixteen bytes.
-fn width(kind: &str) -> Option<usize> {
+fn elements_of_vector(kind: &str) -> Option<usize> {
     let dtype = Dtype::from_c_name(&one_line(kind))?;
     let is_loaded = dtype.is_integer() || dtype.bits() > 8;
     is_loaded.then(|| 128 / dtype.bits() as usize)
@@ -271,24 +287,16 @@ fn render(
     let whole = if is_compound(counted.end) { format!("({end})") } else { end.to_owned() };
     let outer = subject.indentation(counted.node.start_byte());
     let inner = format!("{outer}    ");
-    let addresses: Vec<String> = streams
-        .loads
-        .iter()
-        .chain(&streams.stores)
-        .map(|(pointer, _)| format!("reinterpret_cast<unsigned long long>({pointer})"))
-        .collect();
-    let addresses = match addresses.as_slice() {
-        [only] => only.clone(),
-        several => format!("({})", several.join(" | ")),
-    };
-    let aligned = format!("{addresses} % 16 == 0");
+    let pointers = streams.loads.iter().chain(&streams.stores).map(|(pointer, _)| *pointer);
+    let aligned = aligned(pointers, "16");
     let vectors = subject.fresh("vectors");
     let update = match counted.step {
         Step::One => format!("++{vector_name}", vector_name = subject.fresh("vector")),
         Step::By(by) => format!("{} += {}", subject.fresh("vector"), subject.of_node(by)),
     };
     let index = subject.fresh("vector");
-    let turn = turn(function, counted, streams, vector, &format!("{inner}    "));
+    let iteration = Iteration { vector, width: &streams.width.to_string(), kept: &[], from: None };
+    let turn = iteration.text(function, counted, streams, &format!("{inner}    "));
     let rest = moved(subject.of_node(counted.body), "    ");
     let first = match walk {
         Walk::Alone => format!("{vectors} * {width}"),
@@ -303,62 +311,80 @@ fn render(
     )
 }
 
-/// Loads of vectors, the body once for each of their elements, stores of vectors.
-fn turn(
-    function: &Function<'_>,
-    counted: &CountedLoop<'_>,
-    streams: &Streams<'_>,
-    vector: &str,
-    indentation: &str,
-) -> String {
-    let subject = function.subject;
-    let lane = subject.fresh("lane");
-    let register = |pointer: &str| subject.fresh(&format!("{pointer}_vector"));
-    let mut text = String::new();
-    for (pointer, kind) in &streams.loads {
-        text += &format!(
-            "{indentation}const {vector}<{kind}> {} = *reinterpret_cast<const {vector}<{kind}>*>({pointer} + {});\n",
-            register(pointer),
-            counted.name
-        );
+/// Condition that addresses are multiples of a number of bytes.
+pub(super) fn aligned<'p>(pointers: impl Iterator<Item = &'p str>, bytes: &str) -> String {
+    let address = |pointer| format!("reinterpret_cast<unsigned long long>({pointer})");
+    let addresses: Vec<String> = pointers.map(address).collect();
+    match addresses.as_slice() {
+        [only] => format!("{only} % {bytes} == 0"),
+        several => format!("({}) % {bytes} == 0", several.join(" | ")),
     }
-    for (pointer, kind) in &streams.stores {
-        text += &format!("{indentation}{vector}<{kind}> {};\n", register(pointer));
-    }
-    let mut edits = Vec::new();
-    for element in elements(function, counted.body) {
-        let name = subject.of_node(element.base);
-        let is_here = subject.of_node(element.index) == counted.name;
-        let list = match element.access {
-            Access::Load => &streams.loads,
-            Access::Store => &streams.stores,
-            Access::Other => continue,
+}
+
+impl Iteration<'_> {
+    /// Loads of vectors, the body once for each of their elements, stores of vectors.
+    pub(super) fn text(
+        &self,
+        function: &Function<'_>,
+        counted: &CountedLoop<'_>,
+        streams: &Streams<'_>,
+        indentation: &str,
+    ) -> String {
+        let subject = function.subject;
+        let Self { vector, width, .. } = self;
+        let counter = counted.name;
+        let lane = subject.fresh("lane");
+        let kept = |pointer: &str| self.kept.iter().find(|(known, _)| *known == pointer);
+        let register = |pointer: &str| match kept(pointer) {
+            Some((_, register)) => register.clone(),
+            None => subject.fresh(&format!("{pointer}_vector")),
         };
-        if is_here && list.iter().any(|(known, _)| *known == name) {
-            edits.push(Edit::replace(
-                element.node.byte_range(),
-                format!("{}.at[{lane}]", register(name)),
-            ));
+        let mut text = String::new();
+        for (pointer, kind) in streams.loads.iter().filter(|(pointer, _)| kept(pointer).is_none()) {
+            text += &format!(
+                "{indentation}const {vector}<{kind}> {} = *reinterpret_cast<const {vector}<{kind}>*>({pointer} + {counter});\n",
+                register(pointer)
+            );
         }
-    }
-    let replaced: Vec<_> = edits.iter().map(|edit: &Edit| edit.range.clone()).collect();
-    for name in all(counted.body, &["identifier"]) {
-        let is_counter = subject.of_node(name) == counted.name;
-        if is_counter && !replaced.iter().any(|range| range.contains(&name.start_byte())) {
-            edits.push(Edit::replace(name.byte_range(), format!("({} + {lane})", counted.name)));
+        for (pointer, kind) in &streams.stores {
+            text += &format!("{indentation}{vector}<{kind}> {};\n", register(pointer));
         }
-    }
-    let body = moved(&subject.with(counted.body, edits), "        ");
-    text += &format!(
-        "#pragma unroll\n{indentation}for (int {lane} = 0; {lane} < {}; ++{lane}) {body}\n",
-        streams.width
-    );
-    for (pointer, kind) in &streams.stores {
+        let mut edits = Vec::new();
+        for element in elements(function, counted.body) {
+            let name = subject.of_node(element.base);
+            let is_here = subject.of_node(element.index) == counter;
+            let list = match element.access {
+                Access::Load => &streams.loads,
+                Access::Store => &streams.stores,
+                Access::Other => continue,
+            };
+            if is_here && list.iter().any(|(known, _)| *known == name) {
+                let text = format!("{}.at[{lane}]", register(name));
+                edits.push(Edit::replace(element.node.byte_range(), text));
+            }
+        }
+        let replaced: Vec<_> = edits.iter().map(|edit: &Edit| edit.range.clone()).collect();
+        for name in all(counted.body, &["identifier"]) {
+            let is_counter = subject.of_node(name) == counter;
+            if is_counter && !replaced.iter().any(|range| range.contains(&name.start_byte())) {
+                edits.push(Edit::replace(name.byte_range(), format!("({counter} + {lane})")));
+            }
+        }
+        let outer = subject.indentation(counted.node.start_byte());
+        let by = indentation.strip_prefix(outer).unwrap_or_default();
+        let body = moved(&subject.with(counted.body, edits), by);
+        let only = self
+            .from
+            .map_or_else(String::new, |first| format!("if ({counter} + {lane} >= {first}) "));
         text += &format!(
-            "{indentation}*reinterpret_cast<{vector}<{kind}>*>({pointer} + {}) = {};\n",
-            counted.name,
-            register(pointer)
+            "#pragma unroll\n{indentation}for (int {lane} = 0; {lane} < {width}; ++{lane}) {only}{body}\n"
         );
+        for (pointer, kind) in &streams.stores {
+            text += &format!(
+                "{indentation}*reinterpret_cast<{vector}<{kind}>*>({pointer} + {counter}) = {};\n",
+                register(pointer)
+            );
+        }
+        text
     }
-    text
 }

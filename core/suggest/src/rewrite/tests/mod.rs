@@ -3,11 +3,13 @@
 mod counts;
 mod edits;
 mod garbled;
+mod kept;
 mod places;
 mod products;
 mod refusals;
 mod rows;
 mod samples;
+mod tiles;
 
 use std::path::{Path, PathBuf};
 

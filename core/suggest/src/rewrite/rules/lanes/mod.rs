@@ -13,6 +13,7 @@ use super::super::condition::terms;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
 use super::super::kernel_source::{KernelSource, Site};
+use super::super::members;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::syntax::{is_return, part, statements};
 use super::super::thread_index::{divided, is_launch_size, thread_index};
@@ -66,15 +67,36 @@ fn shared_rows(
     found.finish("launched kernel")
 }
 
+/// The rewrite of a kernel, with variables in place of structs that collect.
+fn rewritten(function: &Function<'_>, sharers: Sharers) -> Result<Rewrite, Missing> {
+    check_launches(function)?;
+    let subject = function.subject;
+    let line = function.line(thread_index(function)?.declaration);
+    let who = match sharers {
+        Sharers::Warp => "warp",
+        Sharers::Block => "block",
+    };
+    let what = format!("a {who} of `{}` shares what a thread did (line {line})", function.name);
+    if let Some(members) = members::replaced(function) {
+        let text = members.apply(subject.source);
+        let plain = subject.edited(&members, &text);
+        let functions = plain.as_ref().map(KernelSource::functions).unwrap_or_default();
+        if let Some(plain) = functions.iter().find(|other| other.name == function.name) {
+            let rewritten = Rewrite::new("", 0, edits(plain, sharers)?).apply(&text);
+            return Ok(Rewrite::between(what, line, subject.source, &rewritten));
+        }
+    }
+    Ok(Rewrite::new(what, line, edits(function, sharers)?))
+}
+
 /// The guard of the row, and the statements that it guards.
 struct Guard<'s> {
     end: Node<'s>,
     work: Vec<Node<'s>>,
 }
 
-fn rewritten(function: &Function<'_>, sharers: Sharers) -> Result<Rewrite, Missing> {
+fn edits(function: &Function<'_>, sharers: Sharers) -> Result<Vec<Edit>, Missing> {
     let subject = function.subject;
-    check_launches(function)?;
     let row = thread_index(function)?;
     let guard = guard(function, &row)?;
     let group = Group {
@@ -111,13 +133,7 @@ fn rewritten(function: &Function<'_>, sharers: Sharers) -> Result<Rewrite, Missi
     }
     edits.extend(place(function, &row, &group, sharers));
     edits.extend(grids(function, &guard, sharers)?);
-    let line = function.line(row.declaration);
-    let who = match sharers {
-        Sharers::Warp => "warp",
-        Sharers::Block => "block",
-    };
-    let what = format!("a {who} of `{}` shares what a thread did (line {line})", function.name);
-    Ok(Rewrite::new(what, line, edits))
+    Ok(edits)
 }
 
 fn check_launches(function: &Function<'_>) -> Result<(), Missing> {

@@ -1,7 +1,10 @@
 //! Launch of a tiled product: square blocks of a parametric size, and a grid of whole tiles.
 
+use std::ops::Range;
+
 use super::super::super::edit::Edit;
 use super::super::super::function::Function;
+use super::super::super::kernel_source::Site;
 use super::super::super::refusal::Missing;
 use super::super::super::syntax::{all, children, named, part};
 use super::super::block_parameter::replaced;
@@ -40,7 +43,9 @@ pub(super) fn sized(
             depth: subject.fresh("DEPTH"),
         },
     };
-    let old = old_parameters(function, product);
+    let places: Vec<_> =
+        product.axes.iter().map(|axis| axis.place.declaration.byte_range()).collect();
+    let old = old_parameters(function, product.site, &places);
     let values = tiles(share);
     // One edit for all of them: the launch block may have no parameters yet.
     let mut new: Vec<(&str, &[i64])> = Vec::new();
@@ -48,7 +53,7 @@ pub(super) fn sized(
     if old.is_empty() {
         new.push((&sizes.tile, &values));
     } else {
-        edits = renamed(function, product, &old, (&sizes.tile, share));
+        edits = renamed(function, product.site, &old, (&sizes.tile, &values));
     }
     if let (Some(rows), Some(cols)) = (&sizes.rows, &sizes.cols) {
         new.extend([(rows.as_str(), &[4, 8, 2, 1][..]), (cols, &[4, 8, 2, 1])]);
@@ -101,30 +106,40 @@ fn fits(product: &Product<'_>, sizes: &Sizes) -> String {
     )
 }
 
-/// Parameters that were the block's size and are nothing else, by their places: the first becomes the tile's.
-fn old_parameters(function: &Function<'_>, product: &Product<'_>) -> Vec<usize> {
-    let names: Vec<&str> = product.site.step.block.iter().flat_map(|size| size.names()).collect();
+/// Parameters of the block's size, which the code uses in `places` only, by their positions. The first becomes that of
+/// the tile.
+pub(in super::super) fn old_parameters(
+    function: &Function<'_>,
+    site: Site<'_>,
+    places: &[Range<usize>],
+) -> Vec<usize> {
+    let names: Vec<&str> = site.step.block.iter().flat_map(|size| size.names()).collect();
     let parameters = function.subject.launch.parameters.iter().enumerate();
     parameters
         .filter(|(index, each)| {
-            names.contains(&each.name.as_str()) && !is_elsewhere(function, product, *index)
+            names.contains(&each.name.as_str()) && !is_elsewhere(function, site, places, *index)
         })
         .map(|(index, _)| index)
         .collect()
 }
 
 /// Whether a parameter is named where the size of a block does not matter, or may not.
-fn is_elsewhere(function: &Function<'_>, product: &Product<'_>, index: usize) -> bool {
+fn is_elsewhere(
+    function: &Function<'_>,
+    site: Site<'_>,
+    places: &[Range<usize>],
+    index: usize,
+) -> bool {
     let subject = function.subject;
     let name = subject.launch.parameters.get(index).map_or("", |each| each.name.as_str());
-    let at = product.site.at;
+    let at = site.at;
     let mut spans = vec![
         subject.block.field("params").key(index).span.clone(),
         at.field("grid").span.clone(),
         at.field("block").span.clone(),
         at.field("kernel").span.clone(),
     ];
-    spans.extend(product.axes.iter().map(|axis| axis.place.declaration.byte_range()));
+    spans.extend(places.iter().cloned());
     let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
     spans.extend(bounds.map(|bounds| bounds.byte_range()));
     let is_word = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
@@ -144,21 +159,21 @@ fn is_elsewhere(function: &Function<'_>, product: &Product<'_>, index: usize) ->
 }
 
 /// The first parameter and its template parameter have the tile's name; the others go.
-fn renamed(
+pub(in super::super) fn renamed(
     function: &Function<'_>,
-    product: &Product<'_>,
+    site: Site<'_>,
     old: &[usize],
-    (tile, share): (&str, Share),
+    (tile, values): (&str, &[i64]),
 ) -> Vec<Edit> {
     let subject = function.subject;
     let params = subject.block.field("params");
-    let values: Vec<String> = tiles(share).iter().map(i64::to_string).collect();
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
     let name = |index: &usize| {
         let parameter = subject.launch.parameters.get(*index);
         format!("PARAM_{}", parameter.map_or("", |each| each.name.as_str()))
     };
     let mut edits = Vec::new();
-    let mut kernel = product.site.step.kernel.text().to_owned();
+    let mut kernel = site.step.kernel.text().to_owned();
     for (at, index) in old.iter().enumerate() {
         let (key, value) = (params.key(*index).span.clone(), params.value(*index).span.clone());
         if at == 0 {
@@ -172,8 +187,8 @@ fn renamed(
         let tiled = replaced(&kernel, &name(index), &format!("PARAM_{tile}"));
         kernel = tiled.unwrap_or(kernel);
     }
-    if kernel != product.site.step.kernel.text() {
-        edits.push(subject.new_size(product.site.at.field("kernel"), &kernel));
+    if kernel != site.step.kernel.text() {
+        edits.push(subject.new_size(site.at.field("kernel"), &kernel));
     }
     let argument = old.first().map(name);
     let list =

@@ -13,7 +13,10 @@ use super::super::kernel_source::KernelSource;
 use super::super::loops::{counted_loop, is_innermost, loops};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use launch::{Sizes, sized};
+pub(super) use launch::{old_parameters, renamed};
+pub(super) use operand::depends;
 use product::Product;
+pub(super) use product::{check_threads, form, is_free};
 
 pub(in super::super) const SHARED: Rule = Rule {
     id: "shared-tiles",

@@ -25,7 +25,12 @@ pub(super) struct Operand<'s> {
 }
 
 /// Whether a value comes of a variable, through constants that are made of it.
-pub(super) fn depends(function: &Function<'_>, node: Node<'_>, name: &str, steps: usize) -> bool {
+pub(in super::super) fn depends(
+    function: &Function<'_>,
+    node: Node<'_>,
+    name: &str,
+    steps: usize,
+) -> bool {
     steps < MAX_STEPS
         && all(node, &["identifier"]).into_iter().any(|each| {
             let text = function.subject.of_node(each);

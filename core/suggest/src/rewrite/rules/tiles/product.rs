@@ -50,7 +50,11 @@ pub(super) struct Axis<'s> {
     pub(super) dimension: usize,
 }
 
-pub(super) fn form(function: &Function<'_>, node: Node<'_>, expected: &'static str) -> Missing {
+pub(in super::super) fn form(
+    function: &Function<'_>,
+    node: Node<'_>,
+    expected: &'static str,
+) -> Missing {
     Missing::Form { found: function.subject.line_of(node).chars().take(60).collect(), expected }
 }
 
@@ -66,7 +70,7 @@ pub(super) fn read<'s>(
     check_counter(function, &counted)?;
     let start = statement_start(node).ok_or_else(|| form(function, node, "a loop in a block"))?;
     let places = [place(function, 1)?, place(function, 0)?];
-    check_threads(function, &places)?;
+    check_threads(function, &|node| places.iter().any(|place| contains(place.declaration, node)))?;
     let (around, list) = surroundings(function, node)?;
     let at = list.iter().position(|each| each.id() == node.id()).unwrap_or_default();
     let (before, rest) = (list.get(..at).unwrap_or_default(), list.get(at + 1..));
@@ -135,10 +139,12 @@ fn place<'s>(function: &Function<'s>, dimension: usize) -> Result<Local<'s>, Mis
     }
 }
 
-/// Threads are asked for their place in the two declarations only, as the meaning of it changes.
-fn check_threads(function: &Function<'_>, places: &[Local<'_>; 2]) -> Result<(), Missing> {
+/// The code reads thread indices and block sizes in the expressions of places only, whose meaning changes.
+pub(in super::super) fn check_threads(
+    function: &Function<'_>,
+    is_place: &dyn Fn(Node<'_>) -> bool,
+) -> Result<(), Missing> {
     let subject = function.subject;
-    let is_place = |node| places.iter().any(|place| contains(place.declaration, node));
     for field in all(function.body, &["field_expression"]) {
         let text = subject.of_node(field);
         let asks = ["threadIdx", "blockIdx", "gridDim", "blockDim"]
@@ -309,7 +315,7 @@ fn declarations<'s>(
 }
 
 /// Whether an expression loads nothing, changes nothing and calls nothing of the file.
-fn is_free(function: &Function<'_>, node: Node<'_>) -> bool {
+pub(in super::super) fn is_free(function: &Function<'_>, node: Node<'_>) -> bool {
     let effects = [
         "subscript_expression",
         "pointer_expression",
