@@ -378,7 +378,7 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
             Ok(found) => (found.drafts(&kernel), found.nothing_faster()),
         };
         if !self.order.is_sweep() {
-            drafts.truncate(self.evaluations_left());
+            drafts.truncate(self.evaluations_left().min(1));
         }
         let before = batch.len();
         for draft in drafts {

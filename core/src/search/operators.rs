@@ -9,6 +9,7 @@ use lightbench_primitives::cancellation::Cancellation;
 use super::budget::Cost;
 use super::entry::ModelExchange;
 use super::state::SearchState;
+use super::tuning::MAX_TUNED_CONFIGURATIONS;
 use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
 use crate::strategies::Action;
@@ -149,6 +150,7 @@ impl Operator for Rules {
                 operator: RULES.to_owned(),
                 expected_gain: gain.ln(),
                 repeatable: false,
+                evaluations: 1,
                 tried: 0,
             })
         })
@@ -200,7 +202,8 @@ pub fn tuning_action(
     bottleneck: Option<&str>,
 ) -> Option<Action> {
     let choices = kernel.launch.parameters.iter().map(|parameter| parameter.values.len());
-    if !choices.into_iter().any(|count| count > 1) {
+    let evaluations = choices.fold(1, usize::saturating_mul).min(MAX_TUNED_CONFIGURATIONS);
+    if evaluations < 2 {
         return None;
     }
     let gain = knowledge.forecast("larger-blocks", bottleneck, Some(TUNING_GAIN)).gain;
@@ -209,6 +212,7 @@ pub fn tuning_action(
         operator: "tuner".to_owned(),
         expected_gain: gain.ln(),
         repeatable: false,
+        evaluations,
         tried: 0,
     })
 }

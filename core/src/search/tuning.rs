@@ -21,12 +21,12 @@ use crate::units::Seconds;
 const ABANDON: f64 = 2.0;
 
 /// Most configurations that one tuning screens within a search.
-const MAX_TUNED_CONFIGURATIONS: usize = 32;
+pub(super) const MAX_TUNED_CONFIGURATIONS: usize = 32;
 
 /// Ratio of times up to which a screening does not distinguish two configurations.
 const TIE: f64 = 1.01;
 
-/// Most configurations of one tuning that become variants.
+/// Most configurations of the tuning of a sweep that become variants; in a search, it is one.
 const FINALISTS: usize = 3;
 
 /// Result of a tuning.

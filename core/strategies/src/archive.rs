@@ -58,8 +58,15 @@ pub struct Action {
     pub expected_gain: f64,
     /// Whether repeating it can produce another candidate.
     pub repeatable: bool,
+    /// Number of evaluations that an attempt takes, at least 1.
+    #[serde(default = "one")]
+    pub evaluations: usize,
     /// Number of attempts.
     pub tried: usize,
+}
+
+const fn one() -> usize {
+    1
 }
 
 impl Action {

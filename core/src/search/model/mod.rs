@@ -102,6 +102,7 @@ impl ModelOperator {
             operator: self.name.clone(),
             expected_gain: gain.ln(),
             repeatable: true,
+            evaluations: 1,
             tried: 0,
         }
     }

@@ -169,6 +169,7 @@ fn recorded_tree() -> Archive {
             operator: "rule".to_owned(),
             expected_gain: if place == 4 { 0.3 } else { 0.05 },
             repeatable: false,
+            evaluations: 1,
             tried: 0,
         };
         // The last one was never tried.
@@ -218,6 +219,7 @@ fn what_was_repeated_is_repeated_as_often() {
         operator: "model".to_owned(),
         expected_gain: 0.1,
         repeatable: true,
+        evaluations: 1,
         tried: 0,
     };
     let finding = |gain: f64, actions: Vec<Action>| Finding {

@@ -1,5 +1,5 @@
-//! The planning tree: all open actions of all candidates by predicted gain, best first; measured gains of the same
-//! action replace its prediction.
+//! The planning tree: all open actions of all candidates by predicted gain for each evaluation, best first; measured
+//! gains of the same action replace its prediction.
 //!
 //! After K-Search's world model, with arithmetic in place of a language model: open actions on correct candidates,
 //! ordered by expected gain, which decreases with failed attempts.
@@ -18,20 +18,24 @@ pub(super) struct Plan;
 impl Strategy for Plan {
     fn choose(&mut self, archive: &Archive) -> Option<Choice> {
         let experience = Experience::from_archive(archive);
-        let mut best: Option<(f64, f64, &Node, usize)> = None;
+        let incumbent = archive.incumbent().map_or(0.0, |node| start_gain(archive, node));
+        let mut best: Option<(f64, Promise<'_>)> = None;
         for node in archive.nodes() {
             let start = start_gain(archive, node);
             for (place, action) in node.open_actions() {
                 let promised = experience.promises(action);
                 let reached = start + promised;
-                if best.is_none_or(|(highest, ..)| reached > highest) {
-                    best = Some((reached, promised, node, place));
+                let ahead = reached - incumbent;
+                // A loss does not become smaller because it takes many evaluations.
+                let rank = if ahead > 0.0 { ahead / action.evaluations as f64 } else { ahead };
+                if best.as_ref().is_none_or(|(highest, _)| rank > *highest) {
+                    best = Some((rank, Promise { reached, promised, node, place }));
                 }
             }
         }
-        let (reached, promised, node, place) = best?;
+        let (_, Promise { reached, promised, node, place }) = best?;
         let reason = format!(
-            "Largest expected gain of all open actions: {:.2} times as fast as its starting candidate, {:.2} times as fast as the first",
+            "Largest expected gain for an evaluation of all open actions: {:.2} times as fast as its starting candidate, {:.2} times as fast as the first",
             pxfm::f_exp(promised),
             pxfm::f_exp(reached)
         );
@@ -41,6 +45,16 @@ impl Strategy for Plan {
     fn name(&self) -> String {
         "plan".to_owned()
     }
+}
+
+/// Logarithms of what an action is expected to reach.
+struct Promise<'a> {
+    /// Relative to the first candidate.
+    reached: f64,
+    /// Relative to its candidate.
+    promised: f64,
+    node: &'a Node,
+    place: usize,
 }
 
 /// Measured gains of attempts.

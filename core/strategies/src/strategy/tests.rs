@@ -53,6 +53,7 @@ impl World {
                     operator: "rule".to_owned(),
                     expected_gain: (self.expected)(switch),
                     repeatable: false,
+                    evaluations: 1,
                     tried: 0,
                 })
                 .collect(),
@@ -202,6 +203,7 @@ fn root_expecting(expected: &[f64]) -> Finding {
         operator: format!("operator {place}"),
         expected_gain,
         repeatable: false,
+        evaluations: 1,
         tried: 0,
     };
     let actions = expected.iter().enumerate().map(action).collect();
