@@ -15,6 +15,7 @@ use super::syntax::{all, one_line, part};
 /// A kernel file as its syntax tree, with the definition and launches of its project.
 pub struct KernelSource<'a> {
     pub(super) source: &'a str,
+    pub(super) project: &'a Project,
     pub(super) definition: &'a Definition,
     pub(super) launch: &'a Launch,
     pub(super) block: Located,
@@ -40,7 +41,7 @@ impl<'a> KernelSource<'a> {
         let block =
             launch_block(&kernel.file, source).ok_or(NotApplicable::Unreadable { line: 1 })?;
         let (definition, launch) = (&project.definition, &kernel.launch);
-        Ok(Self { source, definition, launch, block, cuda })
+        Ok(Self { source, project, definition, launch, block, cuda })
     }
 
     /// The same kernel after edits of its code; none if they touch the launch block or the grammar cannot read the text.
@@ -51,8 +52,9 @@ impl<'a> KernelSource<'a> {
     ) -> Option<KernelSource<'b>> {
         let first = rewrite.edits.first()?.range.start;
         let cuda = Source::parse(text).ok().filter(|_| first > self.block.span.end)?;
-        let (definition, launch, block) = (self.definition, self.launch, self.block.clone());
-        Some(KernelSource { source: text, definition, launch, block, cuda })
+        let Self { project, definition, launch, .. } = *self;
+        let block = self.block.clone();
+        Some(KernelSource { source: text, project, definition, launch, block, cuda })
     }
 
     pub(super) fn root(&self) -> Node<'_> {

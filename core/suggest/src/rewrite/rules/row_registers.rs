@@ -15,32 +15,59 @@ use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::ScalarType;
 use super::super::syntax::{all, bare, contains, moved, part};
 use super::axis_constants::axis;
+use super::lanes::shared_by_block;
 use super::vector::{Iteration, Streams, Walk, aligned, streams, walk};
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "row-in-registers",
     title: "keep a row in registers between loops",
     reason: "a row is loaded once instead of once in each loop, in vectors where rows are aligned, and all its loads are in flight together",
-    needs: "two loops of one block or warp, from the thread to the same axis, with `p[i]` of the same input",
+    needs: "two loops of one block or warp, from the thread to the same axis, with `p[i]` of the same input; or the conditions of `block-per-row`, and two such loops from 0",
     technique: "keep-in-registers",
     apply,
 };
 
-/// Bytes of a row in the registers of a thread: 64 of its 255 registers.
-const KEPT_BYTES: i64 = 256;
+/// Bytes of a row in the registers of a thread: 32 of its 255 registers.
+const KEPT_BYTES: i64 = 128;
 
 /// Threads of the largest block; CUDA C++ Programming Guide, table of technical specifications.
 const MAX_THREADS: i64 = 1024;
 
-/// A block has at most one thread for so many elements of a row.
-const LEAST_ELEMENTS: i64 = 4;
-
 fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
-        found.add(function.line(function.node), kept(&function));
+        found.add(function.line(function.node), rewrite(&function));
     }
     found.finish("launched kernel")
+}
+
+/// The rewrite of a kernel whose threads share rows, or of one with a row for each thread, which a block shares then.
+fn rewrite(function: &Function<'_>) -> Result<Rewrite, Missing> {
+    let missing = match kept(function) {
+        Ok(Registers { what, line, edits }) => {
+            return Ok(Rewrite::new(format!("{what} from line {line} on"), line, edits));
+        }
+        Err(missing) => missing,
+    };
+    let subject = function.subject;
+    let Ok(shared) = shared_by_block(function) else { return Err(missing) };
+    let text = shared.apply(subject.source);
+    let Ok(draft) = subject.project.draft("drafted", text.clone()) else { return Err(missing) };
+    let read = KernelSource::from_kernel(subject.project, &draft);
+    let functions = read.as_ref().map(KernelSource::functions).unwrap_or_default();
+    let same = functions.iter().find(|other| other.name == function.name);
+    let Some(Ok(Registers { what, edits, .. })) = same.map(kept) else { return Err(missing) };
+    let rewritten = Rewrite::new("", 0, edits).apply(&text);
+    let what = format!("{}, and {what}", shared.what);
+    Ok(Rewrite::between(what, shared.line, subject.source, &rewritten))
+}
+
+/// A change that keeps rows.
+struct Registers {
+    /// Without the line.
+    what: String,
+    line: usize,
+    edits: Vec<Edit>,
 }
 
 /// A loop in which threads share a row.
@@ -88,7 +115,7 @@ struct Names {
     thread: &'static str,
 }
 
-fn kept(function: &Function<'_>) -> Result<Rewrite, Missing> {
+fn kept(function: &Function<'_>) -> Result<Registers, Missing> {
     let subject = function.subject;
     let missing = || Missing::Form {
         found: function.name.to_owned(),
@@ -130,9 +157,10 @@ fn kept(function: &Function<'_>) -> Result<Rewrite, Missing> {
         },
         threads,
     };
-    let most = KEPT_BYTES * width as i64 / 16;
-    let mut edits = launch(function, first, most);
-    edits.push(Edit::insert(function.outer.start_byte(), structure(first, &names, most, width)));
+    let elements = width as i64;
+    let most = KEPT_BYTES / 16 * elements;
+    let mut edits = launch(function, first, (elements, most));
+    edits.push(Edit::insert(function.outer.start_byte(), structure(first, &names, most, elements)));
     edits.push(Edit::insert(first.start, loads(function, first, &inputs, &names)));
     for pass in &passes {
         edits.push(rewritten(function, pass, &inputs, &names, width)?);
@@ -140,8 +168,8 @@ fn kept(function: &Function<'_>) -> Result<Rewrite, Missing> {
     let rows: Vec<String> = inputs.iter().map(|input| format!("`{}`", input.pointer)).collect();
     let line = function.line(first.counted.node);
     let verb = if rows.len() == 1 { "stays" } else { "stay" };
-    let what = format!("{} {verb} in registers from line {line} on", rows.join(", "));
-    Ok(Rewrite::new(what, line, edits))
+    let what = format!("{} {verb} in registers", rows.join(", "));
+    Ok(Registers { what, line, edits })
 }
 
 fn pass<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Pass<'s>, Missing> {
@@ -248,15 +276,23 @@ fn repeated<'s>(
 }
 
 /// The axis becomes a constant. A block that is one parameter gets all sizes, and conditions under which a row fits.
-fn launch(function: &Function<'_>, pass: &Pass<'_>, most: i64) -> Vec<Edit> {
+fn launch(function: &Function<'_>, pass: &Pass<'_>, (width, most): (i64, i64)) -> Vec<Edit> {
     let subject = function.subject;
     let axis = &pass.axis;
     let mut edits = Vec::new();
-    let block = function.sites.first().and_then(|site| site.step.block.first());
-    let name = block.and_then(|block| block.as_name());
+    let block = function.sites.first().map(|site| site.step.block.as_slice());
+    let name = match block {
+        Some([only]) => only.as_name(),
+        // Several rows share a block only if a row has a warp.
+        Some([first, rows]) => first.as_name().filter(|block| {
+            let condition = format!("{} == 1 or {block} == 32", rows.text());
+            subject.launch.require.iter().any(|known| known.text() == condition)
+        }),
+        Some(_) | None => None,
+    };
     let parameters = &subject.launch.parameters;
     let index = parameters.iter().position(|each| Some(each.name.as_str()) == name);
-    if let (Some(index), Walk::Shared(Among::Row), 1) = (index, pass.walk, function.dimensions())
+    if let (Some(index), Walk::Shared(Among::Row)) = (index, pass.walk)
         && let Some(parameter) = parameters.get(index)
         && let Some(least) = parameter.values.iter().copied().min()
         && parameter.values.iter().all(|value| (32..=MAX_THREADS).contains(value))
@@ -268,7 +304,7 @@ fn launch(function: &Function<'_>, pass: &Pass<'_>, most: i64) -> Vec<Edit> {
         edits.extend(subject.new_values(index, &new).filter(|_| !new.is_empty()));
         edits.push(subject.new_conditions(&[
             format!("{axis} <= {most} * {block} or {block} == {MAX_THREADS}"),
-            format!("{LEAST_ELEMENTS} * {block} <= {axis} or {block} == {least}"),
+            format!("{width} * {block} <= {axis} or {block} == {least}"),
         ]));
     }
     if subject.launch.constants.iter().all(|known| known != axis) {
@@ -278,7 +314,7 @@ fn launch(function: &Function<'_>, pass: &Pass<'_>, most: i64) -> Vec<Edit> {
 }
 
 /// Chunks of a row: vectors where rows are aligned, else single elements.
-fn structure(pass: &Pass<'_>, names: &Names, most: i64, width: usize) -> String {
+fn structure(pass: &Pass<'_>, names: &Names, most: i64, width: i64) -> String {
     let Names { chunk, elements, chunks, kept, threads, .. } = names;
     let axis = &pass.axis;
     let mut sizes = String::new();

@@ -2,7 +2,7 @@
 
 use super::places::check;
 use super::refusals::refused;
-use super::vectors;
+use super::{applied, sample, vectors};
 
 const BLOCKS: &str = "params: { \"BLOCK\": [64, 256] },
     steps: [launch(kernel: \"soft\", grid: [\"rows\"], block: [\"BLOCK\"])],";
@@ -14,7 +14,7 @@ const ROW: &str = "    const float* p = x + blockIdx.x * cols;
 const STRUCTURE: &str = "constexpr int elements_of_chunk = axis::cols % 4 == 0 ? 4 : axis::cols % 2 == 0 ? 2 : 1;
 constexpr long long chunks_of_row = axis::cols / elements_of_chunk;
 // Longer rows do not fit into registers.
-constexpr int kept_chunks = axis::cols <= 64 * PARAM_BLOCK ? (chunks_of_row + PARAM_BLOCK - 1) / PARAM_BLOCK : 0;
+constexpr int kept_chunks = axis::cols <= 32 * PARAM_BLOCK ? (chunks_of_row + PARAM_BLOCK - 1) / PARAM_BLOCK : 0;
 
 template <typename T>
 struct __align__(elements_of_chunk * sizeof(T)) Chunk {
@@ -98,7 +98,7 @@ fn a_row_is_loaded_once() {
         &[
             (
                 "[64, 256] }",
-                "[64, 256, 128, 512, 1024] },\n    require: [\"cols <= 64 * BLOCK or BLOCK == 1024\", \"4 * BLOCK <= cols or BLOCK == 64\"],\n    constants: [\"cols\"]",
+                "[64, 256, 128, 512, 1024] },\n    require: [\"cols <= 32 * BLOCK or BLOCK == 1024\", \"4 * BLOCK <= cols or BLOCK == 64\"],\n    constants: [\"cols\"]",
             ),
             ("__global__", STRUCTURE),
             (old, &format!("    {FIRST}")),
@@ -132,6 +132,36 @@ fn rows_that_are_not_kept_say_why() {
         "`t[c]` is also used as `t[c] = p[c]`",
     );
     check(&pass("if (p[c] > 0) break;"), "the loop may end early");
+}
+
+#[test]
+fn rows_of_threads_are_shared_and_kept_in_one_step() {
+    let block = "params: { \"BLOCK\": [64, 32] },
+    steps: [launch(kernel: \"soft\", grid: [\"ceil_div(rows, BLOCK)\"], block: [\"BLOCK\"])],";
+    let body =
+        "    const long long row = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    float sum = 0;
+    const float* p = x + row * cols;
+    for (long long c = 0; c < cols; ++c) { sum += p[c]; }
+    for (long long c = 0; c < cols; ++c) { y[row * cols + c] = p[c] - sum; }
+";
+    let made = applied(&sample("softmax"), &vectors(block, SOFT, body), "row-in-registers", 0);
+    for expected in [
+        "params: { \"BLOCK\": [64, 32, 128, 256, 512, 1024], \"ROWS\": [4, 1, 2, 8] },
+    require: [\"ROWS == 1 or BLOCK == 32\", \"cols <= 32 * BLOCK or BLOCK == 1024\", \"4 * BLOCK <= cols or BLOCK == 32\"],
+    constants: [\"cols\"],
+    steps: [launch(kernel: \"soft\", grid: [\"ceil_div(rows, ROWS)\"], block: [\"BLOCK\", \"ROWS\"])],",
+        "    value = across_warp(value, join);
+    if (blockDim.x == 32) {
+        return value;
+    }
+    __syncthreads();",
+        "row = static_cast<long long>(blockIdx.x) * PARAM_ROWS + threadIdx.y;\n    const int lane = threadIdx.x;",
+        "sum_part += p_kept[item].at[lane_2];",
+    ] {
+        assert!(made.contains(expected), "\n--- made\n{made}\n--- expected\n{expected}");
+    }
 }
 
 const SUM: &str = "struct Sum {

@@ -15,7 +15,7 @@ use super::super::function::{Function, Local};
 use super::super::kernel_source::{KernelSource, Site};
 use super::super::members;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::syntax::{is_return, part, statements};
+use super::super::syntax::{children, is_compound, is_return, named, part, statements};
 use super::super::thread_index::{divided, is_launch_size, thread_index};
 use super::warp_reduction::sizes;
 use region::{Group, Region};
@@ -50,6 +50,11 @@ enum Sharers {
 
 fn warps(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     shared_rows(subject, Sharers::Warp)
+}
+
+/// The rewrite in which a block shares what a thread did.
+pub(super) fn shared_by_block(function: &Function<'_>) -> Result<Rewrite, Missing> {
+    rewritten(function, Sharers::Block)
 }
 
 fn blocks(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
@@ -110,6 +115,10 @@ fn edits(function: &Function<'_>, sharers: Sharers) -> Result<Vec<Edit>, Missing
             Sharers::Block => "across_block",
         }),
     };
+    let rows = match sharers {
+        Sharers::Warp => None,
+        Sharers::Block => rows_of_block(function),
+    };
     let mut region = Region { function, group: &group, edits: Vec::new(), shared: Vec::new() };
     guard.work.iter().try_for_each(|node| region.statement(*node))?;
     let Region { mut edits, shared, .. } = region;
@@ -128,11 +137,59 @@ fn edits(function: &Function<'_>, sharers: Sharers) -> Result<Vec<Edit>, Missing
         } else {
             "value"
         };
-        let text = helpers(subject, &group, sharers, last);
+        let text = helpers(subject, &group, (sharers, rows.is_some()), last);
         edits.push(Edit::insert(function.outer.start_byte(), text));
     }
-    edits.extend(place(function, &row, &group, sharers));
-    edits.extend(grids(function, &guard, sharers)?);
+    edits.extend(place(function, &row, &group, (sharers, rows.as_ref())));
+    edits.extend(match &rows {
+        Some(rows) => blocks_of_rows(function, &guard, rows)?,
+        None => grids(function, &guard, sharers)?,
+    });
+    Ok(edits)
+}
+
+/// A block of one parameter, which may be a warp: blocks of one warp each would leave half of a multiprocessor's warps
+/// unused, so that several rows share a block then.
+struct RowsOfBlock<'s> {
+    site: Site<'s>,
+    block: &'s str,
+    /// The new parameter.
+    rows: String,
+}
+
+/// Rows of a block of warps, the default first.
+const ROWS: [i64; 4] = [4, 1, 2, 8];
+
+fn rows_of_block<'s>(function: &Function<'s>) -> Option<RowsOfBlock<'s>> {
+    let subject = function.subject;
+    let [site] = function.sites.as_slice() else { return None };
+    let [block] = site.step.block.as_slice() else { return None };
+    let block = block.as_name()?;
+    let parameter = subject.launch.parameters.iter().find(|each| each.name == block)?;
+    let rows = || RowsOfBlock { site: *site, block, rows: subject.fresh("ROWS") };
+    parameter.values.contains(&32).then(rows)
+}
+
+fn blocks_of_rows(
+    function: &Function<'_>,
+    guard: &Guard<'_>,
+    RowsOfBlock { site, block, rows }: &RowsOfBlock<'_>,
+) -> Result<Vec<Edit>, Missing> {
+    let subject = function.subject;
+    let all = grid(function, site, guard.end, Sharers::Block);
+    check_grid(function, &all)?;
+    let mut edits = vec![
+        subject.new_parameter(rows, &ROWS)?,
+        subject.new_condition(&format!("{rows} == 1 or {block} == 32")),
+        subject.new_size(site.size("grid", 0), &format!("ceil_div({all}, {rows})")),
+        Edit::replace(site.at.field("block").span.clone(), format!("[\"{block}\", \"{rows}\"]")),
+    ];
+    let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
+    if let Some(threads) = bounds.and_then(|bounds| named(bounds).first().copied()) {
+        let text = subject.of_node(threads);
+        let text = if is_compound(threads) { format!("({text})") } else { text.to_owned() };
+        edits.push(Edit::replace(threads.byte_range(), format!("{text} * PARAM_{rows}")));
+    }
     Ok(edits)
 }
 
@@ -195,7 +252,12 @@ fn guard<'s>(function: &Function<'s>, row: &Local<'s>) -> Result<Guard<'s>, Miss
 }
 
 /// The row of a group, and the number of a thread in it.
-fn place(function: &Function<'_>, row: &Local<'_>, group: &Group, sharers: Sharers) -> Vec<Edit> {
+fn place(
+    function: &Function<'_>,
+    row: &Local<'_>,
+    group: &Group,
+    (sharers, rows): (Sharers, Option<&RowsOfBlock<'_>>),
+) -> Vec<Edit> {
     let subject = function.subject;
     let kind = row.type_name;
     let (value, lane) = match sharers {
@@ -203,7 +265,13 @@ fn place(function: &Function<'_>, row: &Local<'_>, group: &Group, sharers: Share
             format!("static_cast<{kind}>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32"),
             "threadIdx.x % 32",
         ),
-        Sharers::Block => ("blockIdx.x".to_owned(), "threadIdx.x"),
+        Sharers::Block => match rows {
+            Some(RowsOfBlock { rows, .. }) => {
+                let first = format!("static_cast<{kind}>(blockIdx.x) * PARAM_{rows}");
+                (format!("{first} + threadIdx.y"), "threadIdx.x")
+            }
+            None => ("blockIdx.x".to_owned(), "threadIdx.x"),
+        },
     };
     let indentation = subject.indentation(row.declaration.start_byte());
     let after = format!("\n{indentation}const int {} = {lane};", group.lane);
@@ -222,16 +290,19 @@ fn grids(
     let mut edits = Vec::new();
     for site in &function.sites {
         let grid = grid(function, site, guard.end, sharers);
-        match size_bounds(function, &grid) {
-            Some((_, most)) if most <= MAX_BLOCKS => {}
-            Some((_, most)) => {
-                return Err(Missing::TooLarge { what: grid, most, limit: MAX_BLOCKS });
-            }
-            None => return Err(Missing::Unbounded { what: grid }),
-        }
+        check_grid(function, &grid)?;
         edits.push(subject.new_size(site.size("grid", 0), &grid));
     }
     Ok(edits)
+}
+
+fn check_grid(function: &Function<'_>, grid: &str) -> Result<(), Missing> {
+    let what = grid.to_owned();
+    match size_bounds(function, grid) {
+        Some((_, most)) if most <= MAX_BLOCKS => Ok(()),
+        Some((_, most)) => Err(Missing::TooLarge { what, most, limit: MAX_BLOCKS }),
+        None => Err(Missing::Unbounded { what }),
+    }
 }
 
 fn grid(function: &Function<'_>, site: &Site<'_>, end: Node<'_>, sharers: Sharers) -> String {
@@ -249,7 +320,12 @@ fn grid(function: &Function<'_>, site: &Site<'_>, end: Node<'_>, sharers: Sharer
 }
 
 /// The functions that join what the threads of a group have; all of them get the same.
-fn helpers(subject: &KernelSource<'_>, group: &Group, sharers: Sharers, last: &str) -> String {
+fn helpers(
+    subject: &KernelSource<'_>,
+    group: &Group,
+    (sharers, has_rows): (Sharers, bool),
+    last: &str,
+) -> String {
     let join = &group.join;
     let warp = match sharers {
         Sharers::Warp => join.clone(),
@@ -265,10 +341,16 @@ fn helpers(subject: &KernelSource<'_>, group: &Group, sharers: Sharers, last: &s
          \x20   return {last};\n}}\n\n"
     );
     if sharers == Sharers::Block {
+        let alone = if has_rows {
+            "    if (blockDim.x == 32) {\n        return value;\n    }\n"
+        } else {
+            ""
+        };
         text += &format!(
             "{head} {join}(T value, Join join) {{\n\
              \x20   __shared__ T parts[32];\n\
              \x20   value = {warp}(value, join);\n\
+             {alone}\
              \x20   __syncthreads();\n\
              \x20   if (threadIdx.x % 32 == 0) {{\n\
              \x20       parts[threadIdx.x / 32] = value;\n\
