@@ -5,6 +5,9 @@
 /// What to try next with the kernels of the sample projects.
 #[cfg(test)]
 mod advice;
+/// Mutants of kernels that pass.
+#[cfg(test)]
+mod attack;
 /// What the program says of input that is wrong, and that it leaves nothing behind.
 #[cfg(test)]
 mod bad_input;

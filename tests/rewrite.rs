@@ -26,6 +26,8 @@ samples! {
     every_rewrite_of_sums_of_rows_is_right: "spmv-csr",
     every_rewrite_of_turned_points_is_right: "rotary",
     every_rewrite_of_a_product_is_right: "sgemm",
+    every_rewrite_of_a_transposition_is_right: "transpose",
+    every_rewrite_of_rows_is_right: "layernorm",
 }
 
 /// A copy of the project in which the kernels are those that the rules make of the naive one.

@@ -331,10 +331,16 @@ pub struct Run {
 /// Audit the checker: would a cheat pass?
 ///
 /// Evaluates cheats generated from the project's definition, the kernels that must fail and the kernels that must pass.
+/// With `--attack`, mutates the project's kernels instead: removes barriers, fences and guards, exchanges terms of
+/// indices, shortens loops, changes constants and types.
 ///
 /// Exit status 0 if every cheat is caught, every wrong kernel fails as declared and every correct one passes, 1 if one
-/// does not, 3 if some were not judged and no cheat passed.
+/// does not, 3 if some were not judged and no cheat passed. With `--attack`, 1 if a mutant passes with larger errors than
+/// its kernel.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lightbench audit sample-projects/softmax --strict
+  lightbench audit sample-projects/transpose --attack --budget 200 --journal attack.jsonl")]
 pub struct Audit {
     /// A project folder.
     #[arg(default_value = ".", value_name = "PROJECT")]
@@ -352,6 +358,22 @@ pub struct Audit {
     /// Exit with status 1 if the definition leaves a gap that a wrong kernel may use.
     #[arg(long)]
     pub strict: bool,
+
+    /// Mutate the project's kernels, and count the mutants that pass.
+    #[arg(long, conflicts_with = "strict")]
+    pub attack: bool,
+
+    /// Largest number of mutants.
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "attack")]
+    pub budget: usize,
+
+    /// Mutate this kernel only.
+    #[arg(long, value_name = "NAME", requires = "attack")]
+    pub kernel: Option<String>,
+
+    /// Append each result to this file, and do not evaluate mutants again that it has.
+    #[arg(long, value_name = "FILE", requires = "attack")]
+    pub journal: Option<PathBuf>,
 
     /// The result as JSON on standard output.
     #[arg(long)]

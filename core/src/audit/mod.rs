@@ -3,6 +3,7 @@
 //! Every cheat that can be generated from the definition must be caught, every kernel in `wrong/` must fail as declared,
 //! and every honest kernel must pass. The matrix also states the smallest error that is still caught.
 
+pub mod attack;
 mod cheat;
 mod gap;
 mod generate;
@@ -136,6 +137,9 @@ pub enum AuditError {
     /// A kernel on which the rest depends was not judged.
     #[error("{0}")]
     NotJudged(String),
+    /// A result cannot be kept.
+    #[error("cannot keep the result of a mutant: {0}")]
+    Record(String),
     /// The user cancelled.
     #[error("cancelled")]
     Cancelled,

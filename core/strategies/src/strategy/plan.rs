@@ -35,7 +35,7 @@ impl Strategy for Plan {
         }
         let (_, Promise { reached, promised, node, place }) = best?;
         let reason = format!(
-            "Largest expected gain for an evaluation of all open actions: {:.2} times as fast as its starting candidate, {:.2} times as fast as the first",
+            "Largest expected gain per evaluation among all open actions: {:.2} times as fast as its starting candidate, {:.2} times as fast as the first",
             pxfm::f_exp(promised),
             pxfm::f_exp(reached)
         );

@@ -253,6 +253,12 @@ impl Lines {
             _ => self.length - 1,
         }
     }
+
+    /// Whether the outlier of a line has the other sign than that of the first line: six lines have each sign in each
+    /// place.
+    fn is_outlier_opposite(self, line: u64) -> bool {
+        line / 3 % 2 == 1
+    }
 }
 
 /// As declared, for a tensor without a class.

@@ -105,7 +105,7 @@ impl IntegerShape {
             Class::FarAbove => high - i128::from(c % 4),
             Class::LineMeans => declared + between(low / 2, high / 2, self.line_bits(line)),
             Class::Outlier if position == self.lines.outlier(line) => {
-                if c & 1 == 0 {
+                if self.lines.is_outlier_opposite(line) == (self.whole & 1 == 0) {
                     low
                 } else {
                     high

@@ -87,7 +87,15 @@ impl RealShape {
             Class::LineScales => declared * power(of_line(), -large / 2, large / 2),
             Class::LineMeans => declared + self.spread * means * (2.0 * of_line() - 1.0),
             Class::Outlier if position == self.lines.outlier(line) => {
-                self.center + self.sign(index) * self.typical * power(own(), outlier / 2, outlier)
+                let sign = if self.lines.is_outlier_opposite(line) { -1.0 } else { 1.0 };
+                // The first six lines have large ones, whose exponential overflows.
+                let exponents = if line % 12 < 6 {
+                    ((outlier - 3).max(outlier / 2), outlier)
+                } else {
+                    (outlier / 2, outlier)
+                };
+                let factor = power(own(), exponents.0, exponents.1);
+                self.center + sign * self.whole.1 * self.typical * factor
             }
             Class::Outlier => declared,
             Class::OneMaximum => {

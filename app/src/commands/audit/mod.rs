@@ -1,5 +1,7 @@
 //! `lightbench audit`: the catch matrix of the checker for one project.
 
+mod attack;
+
 use std::fmt::{Display, Write as _};
 
 use lightbench_core::audit::{AuditError, Cell, Matrix, Outcome as Found, VerdictSource, audit};
@@ -39,6 +41,9 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
     let mut asked = EvaluationInput::evaluate_all_workloads(&project, &chosen, seed);
     asked.conditions.timing = TimingUse::Skip;
     let mut bar = CandidateChecker { desk, asked };
+    if arguments.attack {
+        return attack::attacked(&mut bar, &project, &chosen, seed, arguments);
+    }
     let matrix = audit(&project, &mut bar).map_err(|error| failed(&error, as_json))?;
     let status = match (matrix.holes(), matrix.not_judged()) {
         (0, 0) if arguments.strict && !matrix.gaps.is_empty() => Status::KernelFailed,
@@ -86,7 +91,7 @@ impl VerdictSource for CandidateChecker<'_> {
 fn failed(error: &AuditError, as_json: bool) -> Outcome {
     match error {
         AuditError::Evaluate(EvaluateError::Environment(_)) => report::environment(error, as_json),
-        AuditError::NotJudged(_) => report::environment(error, as_json),
+        AuditError::NotJudged(_) | AuditError::Record(_) => report::environment(error, as_json),
         AuditError::Cancelled => Outcome::failed(Status::Interrupted, error),
         AuditError::Evaluate(EvaluateError::Request(_))
         | AuditError::Unsuitable(_)
