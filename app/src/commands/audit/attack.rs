@@ -1,7 +1,7 @@
 //! `lightbench audit --attack`: mutants of the project's kernels, their fates, and those that pass.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
@@ -172,10 +172,8 @@ fn read(path: &Path) -> Result<Vec<Attacked>, String> {
 /// The journal, for appending; what follows its last line is removed.
 fn open(path: &Path) -> Result<File, String> {
     let problem = |error: io::Error| format!("cannot write `{}`: {error}", path.display());
-    let mut file =
-        OpenOptions::new().read(true).append(true).create(true).open(path).map_err(problem)?;
-    let mut text = Vec::new();
-    file.read_to_end(&mut text).map_err(problem)?;
+    let file = OpenOptions::new().append(true).create(true).open(path).map_err(problem)?;
+    let text = fs::read(path).map_err(problem)?;
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     file.set_len(whole as u64).map_err(problem)?;
     Ok(file)

@@ -15,14 +15,13 @@ use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::ScalarType;
 use super::super::syntax::{all, bare, contains, moved, part};
 use super::axis_constants::axis;
-use super::lanes::shared_by_block;
 use super::vector::{Iteration, Streams, Walk, aligned, streams, walk};
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "row-in-registers",
     title: "keep a row in registers between loops",
     reason: "a row is loaded once instead of once in each loop, in vectors where rows are aligned, and all its loads are in flight together",
-    needs: "two loops of one block or warp, from the thread to the same axis, with `p[i]` of the same input; or the conditions of `block-per-row`, and two such loops from 0",
+    needs: "two loops of one block or warp, from the thread to the same axis, with `p[i]` of the same input",
     technique: "keep-in-registers",
     apply,
 };
@@ -36,30 +35,26 @@ const MAX_THREADS: i64 = 1024;
 fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
-        found.add(function.line(function.node), rewrite(&function));
+        let rewrite = kept(&function).map(|Registers { what, line, edits }| {
+            Rewrite::new(format!("{what} from line {line} on"), line, edits)
+        });
+        found.add(function.line(function.node), rewrite);
     }
     found.finish("launched kernel")
 }
 
-/// The rewrite of a kernel whose threads share rows, or of one with a row for each thread, which a block shares then.
-fn rewrite(function: &Function<'_>) -> Result<Rewrite, Missing> {
-    let missing = match kept(function) {
-        Ok(Registers { what, line, edits }) => {
-            return Ok(Rewrite::new(format!("{what} from line {line} on"), line, edits));
-        }
-        Err(missing) => missing,
-    };
+/// The rewrite in which a block that shares rows keeps them, too; none if it keeps none.
+pub(super) fn also_kept(function: &Function<'_>, shared: &Rewrite) -> Option<Rewrite> {
     let subject = function.subject;
-    let Ok(shared) = shared_by_block(function) else { return Err(missing) };
     let text = shared.apply(subject.source);
-    let Ok(draft) = subject.project.draft("drafted", text.clone()) else { return Err(missing) };
-    let read = KernelSource::from_kernel(subject.project, &draft);
-    let functions = read.as_ref().map(KernelSource::functions).unwrap_or_default();
-    let same = functions.iter().find(|other| other.name == function.name);
-    let Some(Ok(Registers { what, edits, .. })) = same.map(kept) else { return Err(missing) };
+    let draft = subject.project.draft("drafted", text.clone()).ok()?;
+    let read = KernelSource::from_kernel(subject.project, &draft).ok()?;
+    let functions = read.functions();
+    let same = functions.iter().find(|other| other.name == function.name)?;
+    let Registers { what, edits, .. } = kept(same).ok()?;
     let rewritten = Rewrite::new("", 0, edits).apply(&text);
     let what = format!("{}, and {what}", shared.what);
-    Ok(Rewrite::between(what, shared.line, subject.source, &rewritten))
+    Some(Rewrite::between(what, shared.line, subject.source, &rewritten))
 }
 
 /// A change that keeps rows.

@@ -146,7 +146,7 @@ fn rows_of_threads_are_shared_and_kept_in_one_step() {
     for (long long c = 0; c < cols; ++c) { sum += p[c]; }
     for (long long c = 0; c < cols; ++c) { y[row * cols + c] = p[c] - sum; }
 ";
-    let made = applied(&sample("softmax"), &vectors(block, SOFT, body), "row-in-registers", 0);
+    let made = applied(&sample("softmax"), &vectors(block, SOFT, body), "block-per-row", 1);
     for expected in [
         "params: { \"BLOCK\": [64, 32, 128, 256, 512, 1024], \"ROWS\": [4, 1, 2, 8] },
     require: [\"ROWS == 1 or BLOCK == 32\", \"cols <= 32 * BLOCK or BLOCK == 1024\", \"4 * BLOCK <= cols or BLOCK == 32\"],

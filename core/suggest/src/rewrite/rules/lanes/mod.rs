@@ -17,6 +17,7 @@ use super::super::members;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::syntax::{children, is_compound, is_return, named, part, statements};
 use super::super::thread_index::{divided, is_launch_size, thread_index};
+use super::row_registers::also_kept;
 use super::warp_reduction::sizes;
 use region::{Group, Region};
 
@@ -52,11 +53,6 @@ fn warps(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     shared_rows(subject, Sharers::Warp)
 }
 
-/// The rewrite in which a block shares what a thread did.
-pub(super) fn shared_by_block(function: &Function<'_>) -> Result<Rewrite, Missing> {
-    rewritten(function, Sharers::Block)
-}
-
 fn blocks(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     shared_rows(subject, Sharers::Block)
 }
@@ -67,7 +63,15 @@ fn shared_rows(
 ) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
-        found.add(function.line(function.node), rewritten(&function, sharers));
+        let rewrite = rewritten(&function, sharers);
+        let kept = match (&rewrite, sharers) {
+            (Ok(shared), Sharers::Block) => also_kept(&function, shared),
+            (Ok(_), Sharers::Warp) | (Err(_), Sharers::Warp | Sharers::Block) => None,
+        };
+        found.add(function.line(function.node), rewrite);
+        if let Some(kept) = kept {
+            found.offer(kept);
+        }
     }
     found.finish("launched kernel")
 }
