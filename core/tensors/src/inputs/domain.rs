@@ -254,6 +254,16 @@ impl Lines {
         }
     }
 
+    /// Where the maximum of a line is: at the end of the first line, at the beginning of the second, and so on in every
+    /// four lines; elsewhere at a random place, given as a fraction of the line.
+    fn maximum(self, line: u64, random: f64) -> u64 {
+        match line % 4 {
+            0 => self.length - 1,
+            1 => 0,
+            _ => (random * self.length as f64) as u64,
+        }
+    }
+
     /// Whether the outlier of a line has the other sign than that of the first line: six lines have each sign in each
     /// place.
     fn is_outlier_opposite(self, line: u64) -> bool {

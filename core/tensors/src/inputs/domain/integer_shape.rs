@@ -6,6 +6,7 @@ use lightbench_project::fill::Fill;
 use lightbench_project::tensor::Domain;
 
 use super::super::distribution::WHOLE_TENSOR_PART;
+use super::super::reals::unit;
 use super::super::{Class, InputError, Plan};
 use super::{CLASS_PART, LINE_PART, Lines};
 
@@ -113,7 +114,7 @@ impl IntegerShape {
             }
             Class::Outlier => declared,
             Class::OneMaximum => {
-                let largest = whole(0, i128::from(self.lines.length) - 1, self.line_bits(line));
+                let largest = self.lines.maximum(line, unit(self.line_bits(line)));
                 if position == largest { high } else { low }
             }
             Class::Sorted => {

@@ -99,7 +99,7 @@ impl RealShape {
             }
             Class::Outlier => declared,
             Class::OneMaximum => {
-                let largest = (of_line() * self.lines.length as f64) as u64;
+                let largest = self.lines.maximum(line, of_line());
                 let below = if position == largest { 0.0 } else { 12.0 + 2.0 * own() };
                 self.center - below
             }
