@@ -9,7 +9,6 @@ use lightbench_primitives::cancellation::Cancellation;
 use super::budget::Cost;
 use super::entry::ModelExchange;
 use super::state::SearchState;
-use super::tuning::MAX_TUNED_CONFIGURATIONS;
 use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
 use crate::strategies::Action;
@@ -28,6 +27,9 @@ pub const MODEL_PREFIX: &str = "model:";
 
 /// Expected speedup of tuning, where the knowledge base has none.
 const TUNING_GAIN: f64 = 1.15;
+
+/// Most configurations that one tuning screens within a search.
+pub(super) const MAX_TUNED_CONFIGURATIONS: usize = 32;
 
 /// Most places of one rule that become actions.
 const MAX_PLACES: usize = 8;

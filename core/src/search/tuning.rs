@@ -8,7 +8,7 @@ use super::candidate_runner::{CandidateRunner, Interrupted};
 use super::cost::cost;
 use super::entry::{Entry, ScreeningResult};
 use super::explore::Explorer;
-use super::operators::Draft;
+use super::operators::{Draft, MAX_TUNED_CONFIGURATIONS};
 use super::replay::tuner_result;
 use super::space::{index_of, named, preferring, space};
 use crate::history::record::Origin;
@@ -19,9 +19,6 @@ use crate::units::Seconds;
 
 /// A configuration is dropped when its first execution takes this many times as long as the best.
 const ABANDON: f64 = 2.0;
-
-/// Most configurations that one tuning screens within a search.
-pub(super) const MAX_TUNED_CONFIGURATIONS: usize = 32;
 
 /// Ratio of times up to which a screening does not distinguish two configurations.
 const TIE: f64 = 1.01;
