@@ -7,7 +7,9 @@ use super::PromptContext;
 use super::definition::definition_text;
 use super::fence::{fenced, one_line};
 use crate::project::Purpose;
-use crate::search::entry::{Basis, Decision, ScreeningResult, Verdict, WorkloadTime};
+use crate::search::entry::{
+    Basis, Decision, FailureRecord, ScreeningResult, Verdict, WorkloadTime,
+};
 use crate::search::state::{SearchState, Variant};
 use crate::speed_of_light::playbook::playbook;
 
@@ -144,7 +146,7 @@ fn time(time: &WorkloadTime) -> String {
     format!("{}: {} ({basis})", time.workload, time.seconds)
 }
 
-/// The latest variants made from the kernel, with their outcomes.
+/// The latest variants made from the kernel, with their outcomes; the newest with its text, if it failed.
 fn attempts(setting: &PromptContext<'_>) -> Vec<String> {
     let (story, parent) = (setting.subject.story, setting.subject.variant);
     let children = story.variants.iter().filter(|variant| variant.proposal.parent == Some(parent));
@@ -155,18 +157,27 @@ fn attempts(setting: &PromptContext<'_>) -> Vec<String> {
         let text = format!("tried: {done}\noutcome: {}", outcome(variant));
         fenced(&text, "text", RESULTS)
     };
-    newest.map(text).collect()
+    let mut told: Vec<String> = newest.map(text).collect();
+    if let Some(newest) = settled.last().filter(|variant| failure(variant).is_some()) {
+        let source = fenced(&newest.proposal.source, "cuda", OTHER);
+        told.push(format!("The text of the newest one, which failed:\n\n{source}"));
+    }
+    told
 }
 
-/// Outcome of a variant, with the evidence of a failure.
-fn outcome(variant: &Variant) -> String {
-    let failed = match (&variant.look, &variant.verdict) {
+/// The failure of a variant.
+fn failure(variant: &Variant) -> Option<&FailureRecord> {
+    match (&variant.look, &variant.verdict) {
         (_, Some(Verdict::Failed(failed))) | (Some(ScreeningResult::Failed(failed)), _) => {
             Some(failed)
         }
         (_, Some(Verdict::Passed { .. } | Verdict::NotJudged(_)) | None) => None,
-    };
-    let told = match (failed, &variant.decision) {
+    }
+}
+
+/// Outcome of a variant, with the evidence of a failure.
+fn outcome(variant: &Variant) -> String {
+    let told = match (failure(variant), &variant.decision) {
         (Some(failed), _) if !failed.is_judged() => format!("not judged: {}", failed.sentence),
         (Some(failed), _) => format!("failed ({}): {}", failed.kind, failed.sentence),
         (None, Some(Decision::Accepted { why })) => format!("right, and the best then: {why}"),

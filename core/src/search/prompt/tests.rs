@@ -166,6 +166,8 @@ fn a_prompt_has_all_parts_and_exactly_one_technique() {
         "What holds it back: memory.",
         "tried: change number 5\noutcome: failed (wrong): failure 5",
         "// variant 4\n",
+        "The text of the newest one, which failed:",
+        "// variant 5\n",
         "4 | 0 | 7.716 | best then | change number 4",
         "use blocks of at least 128 threads: 1.25 times as fast on average, 1 right and 0 wrong",
         "<<<<<<< SEARCH",
@@ -210,6 +212,20 @@ fn stands_in(text: &str, number: &str) -> bool {
         let before = at.checked_sub(1).and_then(|before| bytes.get(before));
         !goes_on(before) && !is_digit(bytes.get(at + number.len()))
     })
+}
+
+#[test]
+fn the_launch_block_of_the_coder_is_one() {
+    let page = include_str!("../../../../assets/prompts/coder.md");
+    let block = page.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let code = "template <int BLOCK>
+__global__ void first(const __nv_bfloat16* x, float* partial, long long rows, long long cols) {}
+__global__ void second(const float* partial, const __nv_bfloat16* w, __nv_bfloat16* y, long long rows,
+                       long long cols, float eps) {}
+";
+    let text = format!("{block}\n#include <cuda_bf16.h>\n{code}");
+    let problems = sample("rmsnorm").draft("drafted", text).err();
+    assert!(problems.is_none(), "{problems:?}");
 }
 
 #[test]
