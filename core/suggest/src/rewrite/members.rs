@@ -7,7 +7,7 @@ use super::edit::{Edit, Rewrite};
 use super::function::{Function, Local};
 use super::kernel_source::KernelSource;
 use super::scalar_type::{ScalarType, scalar_type};
-use super::syntax::{all, is_compound, named, part, statements};
+use super::syntax::{all, children, is_compound, named, part, statements};
 
 /// A struct of scalars with initial values.
 struct Struct<'s> {
@@ -44,6 +44,9 @@ fn structs<'s>(subject: &'s KernelSource<'_>) -> Vec<Struct<'s>> {
 fn read<'s>(subject: &'s KernelSource<'_>, node: Node<'s>) -> Option<Struct<'s>> {
     let name = subject.of_node(part(node, "name")?);
     let (mut fields, mut methods) = (Vec::new(), Vec::new());
+    if children(node).iter().any(|child| child.kind() == "base_class_clause") {
+        return None;
+    }
     for member in named(part(node, "body")?) {
         match member.kind() {
             "field_declaration" => {
@@ -60,12 +63,18 @@ fn read<'s>(subject: &'s KernelSource<'_>, node: Node<'s>) -> Option<Struct<'s>>
                 }
                 fields.push(Field { name: subject.of_node(declarator), type_name, value });
             }
-            "function_definition" => methods.push(member),
+            // A constructor, a destructor or an operator would be called unseen.
+            "function_definition" if is_plain_method(member) => methods.push(member),
             "comment" => {}
             _ => return None,
         }
     }
     Some(Struct { name, fields, methods })
+}
+
+fn is_plain_method(node: Node<'_>) -> bool {
+    let name = part(node, "declarator").and_then(|declarator| part(declarator, "declarator"));
+    name.is_some_and(|name| name.kind() == "field_identifier")
 }
 
 fn variables(function: &Function<'_>, known: &Struct<'_>, local: &Local<'_>) -> Option<Vec<Edit>> {

@@ -3,7 +3,7 @@
 use lightbench_cuda_source::Node;
 
 use super::function::{Function, Parameter};
-use super::syntax::{all, bare, index, part};
+use super::syntax::{all, ancestors, bare, index, part};
 
 /// Most steps from a pointer to the pointer that it is computed from.
 const MAX_STEPS: usize = 8;
@@ -92,6 +92,21 @@ pub(super) fn elements<'f, 's>(
             })
         })
         .collect()
+}
+
+/// Whether each execution of a node executes another one inside it.
+pub(super) fn is_unconditional(function: &Function<'_>, node: Node<'_>, within: Node<'_>) -> bool {
+    let conditional =
+        ["if_statement", "conditional_expression", "for_statement", "lambda_expression"];
+    let mut inner = node;
+    ancestors(node).take_while(|outer| outer.id() != within.id()).all(|outer| {
+        let operator = part(outer, "operator").map(|node| function.subject.of_node(node));
+        let is_condition = outer.kind() == "if_statement"
+            && part(outer, "condition").is_some_and(|first| first.id() == inner.id());
+        inner = outer;
+        is_condition
+            || !conditional.contains(&outer.kind()) && !matches!(operator, Some("&&" | "||"))
+    })
 }
 
 fn access(function: &Function<'_>, node: Node<'_>) -> Access {

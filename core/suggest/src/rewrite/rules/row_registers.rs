@@ -10,7 +10,7 @@ use super::super::kernel_source::KernelSource;
 use super::super::loops::{
     CountedLoop, counted_loop, is_innermost, is_invariant, jump, loops, statement_start,
 };
-use super::super::pointers::{Access, elements};
+use super::super::pointers::{Access, elements, is_unconditional};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::ScalarType;
 use super::super::syntax::{all, bare, contains, moved, part};
@@ -260,7 +260,11 @@ fn repeated<'s>(
     for streams in &read {
         for (pointer, type_name) in &streams.loads {
             let is_new = found.iter().all(|kept| kept.pointer != *pointer);
-            if is_new && count(pointer) > 1 && (width == 0 || width == streams.width) {
+            if is_new
+                && is_whole(function, passes, pointer)
+                && count(pointer) > 1
+                && (width == 0 || width == streams.width)
+            {
                 width = streams.width;
                 let register = function.subject.fresh(&format!("{pointer}_kept"));
                 found.push(Kept { pointer, type_name, register });
@@ -268,6 +272,26 @@ fn repeated<'s>(
         }
     }
     Ok((width, found))
+}
+
+/// Whether all elements of a row may be loaded before the first loop: a loop loads each of them in any case, and the
+/// pointer is known there.
+fn is_whole<'s>(function: &Function<'s>, passes: &[&Pass<'s>], pointer: &str) -> bool {
+    let loads_all = |pass: &&Pass<'s>| {
+        let counted = &pass.counted;
+        pass.first == 0
+            && elements(function, counted.body).iter().any(|each| {
+                let subject = function.subject;
+                subject.of_node(each.base) == pointer
+                    && subject.of_node(each.index) == counted.name
+                    && is_unconditional(function, each.node, counted.node)
+            })
+    };
+    let is_known = passes.first().is_some_and(|first| {
+        function.parameter(pointer).is_some()
+            || function.local(pointer, first.counted.node).is_some()
+    });
+    is_known && passes.iter().any(loads_all)
 }
 
 /// The axis becomes a constant. A block that is one parameter gets all sizes, and conditions under which a row fits.

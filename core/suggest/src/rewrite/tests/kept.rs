@@ -132,6 +132,11 @@ fn rows_that_are_not_kept_say_why() {
         "`t[c]` is also used as `t[c] = p[c]`",
     );
     check(&pass("if (p[c] > 0) break;"), "the loop may end early");
+    // Elements that no loop loads in any case may not exist.
+    let some = pass("if (c < 3) { q[c] = p[c]; }").replace("q[c]", "float s");
+    check(&format!("{some}{some}"), two);
+    let late = pass("float s = x[c];") + "    const float* r = x;\n" + &pass("float s = r[c];");
+    check(&format!("{late}{}", pass("float s = r[c];").replace("r[c]", "x[1]")), two);
 }
 
 #[test]
@@ -230,6 +235,10 @@ __global__";
             ),
         ],
     );
+    // A constructor is not a method.
+    let made =
+        text.replace("    __device__ void add", "    __device__ Sum() {}\n    __device__ void add");
+    refused("softmax", "warp-per-row", &made, "a function of the file may write to its arguments");
     // A struct that is passed on stays, and the rule says what prevents the change.
     let other = text.replace("y[row] = sum.value;", "Sum copy = sum;\n    y[row] = copy.value;");
     refused("softmax", "warp-per-row", &other, "a function of the file may write to its arguments");

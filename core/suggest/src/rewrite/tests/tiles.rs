@@ -90,6 +90,17 @@ fn loads_along_the_other_dimension_go_through_a_tile() {
 }
 
 #[test]
+fn a_third_dimension_of_the_grid_stays() {
+    let body = format!(
+        "{PLACES}    if (r < rows && c < cols) {{ y[c * rows + r] = x[r * cols + c] + blockIdx.z; }}\n"
+    );
+    let batched = SQUARES.replace(", SIDE)\"],", ", SIDE)\", \"2\"],");
+    let made = applied(&sample("transpose"), &vectors(&batched, TURN, &body), "tiled-stores", 0);
+    let grid = "grid: [\"ceil_div(cols, 32) * ceil_div(rows, 32)\", 1, \"2\"]";
+    assert!(made.contains(grid), "{made}");
+}
+
+#[test]
 fn elements_that_no_tile_helps_are_left() {
     let check = |id: &str, body: &str, expected: &str| {
         refused("transpose", id, &vectors(SQUARES, TURN, &format!("{PLACES}{body}")), expected);

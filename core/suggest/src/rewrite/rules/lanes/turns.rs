@@ -6,7 +6,7 @@ use super::super::super::bounds::{bounds, length};
 use super::super::super::function::Function;
 use super::super::super::known_functions::is_known;
 use super::super::super::loops::{CountedLoop, Step, counted_loop, jump, statement_start};
-use super::super::super::pointers::{elements, pointer};
+use super::super::super::pointers::{elements, is_unconditional, pointer};
 use super::super::super::refusal::Missing;
 use super::super::super::scalar_type::ScalarType;
 use super::super::super::syntax::{all, ancestors, bare, contains, part};
@@ -92,17 +92,10 @@ fn check_range(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(),
 
 /// The length of an array that each turn loads the element of its number from.
 fn largest_element(function: &Function<'_>, counted: &CountedLoop<'_>) -> Option<i128> {
-    let conditional =
-        ["if_statement", "conditional_expression", "for_statement", "lambda_expression"];
     elements(function, counted.body)
         .into_iter()
         .filter(|each| {
-            let always = !ancestors(each.node)
-                .take_while(|outer| outer.id() != counted.node.id())
-                .any(|outer| {
-                    let text = part(outer, "operator").map(|node| function.subject.of_node(node));
-                    conditional.contains(&outer.kind()) || matches!(text, Some("&&" | "||"))
-                });
+            let always = is_unconditional(function, each.node, counted.node);
             let own = function.subject.of_node(each.base) == each.pointer.parameter.name;
             always && own && function.subject.of_node(each.index) == counted.name
         })

@@ -89,7 +89,12 @@ fn rewritten(function: &Function<'_>, read: &Transposed<'_>) -> Result<Rewrite, 
     } else {
         renamed(function, *site, &old, (&rows, &ROWS))
     };
-    edits.push(Edit::replace(site.at.field("grid").span.clone(), format!("[\"{grid}\"]")));
+    // A third dimension stays as it is.
+    let sizes = match site.step.grid.get(2) {
+        Some(third) => format!("[\"{grid}\", 1, \"{}\"]", third.text()),
+        None => format!("[\"{grid}\"]"),
+    };
+    edits.push(Edit::replace(site.at.field("grid").span.clone(), sizes));
     edits.push(Edit::replace(site.at.field("block").span.clone(), format!("[{SIDE}, \"{rows}\"]")));
     let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
     if let Some(threads) = bounds.and_then(|bounds| named(bounds).first().copied()) {
