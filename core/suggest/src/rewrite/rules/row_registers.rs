@@ -404,6 +404,11 @@ fn rewritten<'s>(
         // Elements before the first one must not be written.
         streams.stores.clear();
     }
+    for Kept { pointer, type_name, .. } in inputs {
+        if streams.loads.iter().all(|(known, _)| known != pointer) {
+            streams.loads.push((pointer, type_name));
+        }
+    }
     let kept: Vec<(&str, String)> = inputs
         .iter()
         .map(|input| (input.pointer, format!("{}[{}]", input.register, names.item)))

@@ -13,7 +13,7 @@ use super::super::kernel_source::KernelSource;
 use super::super::loops::{
     CountedLoop, Step, counted_loop, is_innermost, is_invariant, jump, loops, statement_start,
 };
-use super::super::pointers::{Access, Element, elements};
+use super::super::pointers::{Access, Element, elements, is_unconditional};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::ScalarType;
 use super::super::syntax::{
@@ -213,6 +213,11 @@ pub(super) fn streams<'s>(
     let subject = function.subject;
     let place = Canonical::name(counted.name);
     let all_elements = elements(function, counted.body);
+    // The other elements of a vector may not exist where a condition decides about a load.
+    let is_loaded = |element: &Element<'_, 's>| {
+        element.pointer.parameter.is_input(function)
+            && is_unconditional(function, element.node, counted.node)
+    };
     let mut streams = Streams { loads: Vec::new(), stores: Vec::new(), width };
     for element in &all_elements {
         let name = subject.of_node(element.base);
@@ -229,7 +234,7 @@ pub(super) fn streams<'s>(
             continue;
         }
         let list = match element.access {
-            Access::Load if element.pointer.parameter.is_input(function) => &mut streams.loads,
+            Access::Load if is_loaded(element) => &mut streams.loads,
             Access::Store if is_only_store(&all_elements, element, counted) => &mut streams.stores,
             Access::Load | Access::Store | Access::Other => continue,
         };

@@ -83,6 +83,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "vector-access",
+        "    float s = 0;\n    for (int i = 0; i < n; ++i) { if (i < 3) { s += a[i]; } }\n    c[0] = s;\n",
+        "an input at the counter",
+    ),
+    (
+        "vector-access",
         "    if (threadIdx.x < 100)\n        for (int i = threadIdx.x; i < n; i += 256) { c[i] = a[i]; }\n",
         "expected a loop in a block",
     ),
