@@ -11,6 +11,7 @@ use lightbench_project::tensor::Layout;
 use super::function::Function;
 use super::kernel_source::Site;
 use super::loops::counted_loop;
+use super::refusal::Missing;
 use super::scalar_type::{ScalarType, scalar_type};
 use super::syntax::{bare, enclosing, named, part};
 
@@ -89,6 +90,19 @@ pub(super) fn size_bounds(function: &Function<'_>, size: &str) -> Option<Interva
             Some((low.min(other_low), high.max(other_high)))
         })
         .flatten()
+}
+
+/// Blocks of a grid along x; CUDA C++ Programming Guide, table of technical specifications.
+const MAX_BLOCKS: i128 = (1 << 31) - 1;
+
+/// Whether a grid has at most as many blocks along x as a launch may have, over all sizes and values of parameters.
+pub(super) fn check_grid(function: &Function<'_>, grid: &str) -> Result<(), Missing> {
+    let what = grid.to_owned();
+    match size_bounds(function, grid) {
+        Some((_, most)) if most <= MAX_BLOCKS => Ok(()),
+        Some((_, most)) => Err(Missing::TooLarge { what, most, limit: MAX_BLOCKS }),
+        None => Err(Missing::Unbounded { what }),
+    }
 }
 
 fn settings<'f, 's>(function: &'f Function<'s>) -> Vec<Setting<'f, 's>> {

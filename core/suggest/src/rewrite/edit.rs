@@ -62,8 +62,7 @@ impl Rewrite {
         let same = |pair: &(char, char)| pair.0 == pair.1;
         let length = |(letter, _): (char, char)| letter.len_utf8();
         let start: usize = old.chars().zip(new.chars()).take_while(same).map(length).sum();
-        let rest = |text: &'_ str| text.get(start..).unwrap_or_default().to_owned();
-        let (old_rest, new_rest) = (rest(old), rest(new));
+        let [old_rest, new_rest] = [old, new].map(|text| text.get(start..).unwrap_or_default());
         let pairs = old_rest.chars().rev().zip(new_rest.chars().rev());
         let end: usize = pairs.take_while(same).map(length).sum();
         let replacement = new_rest.get(..new_rest.len() - end).unwrap_or_default();

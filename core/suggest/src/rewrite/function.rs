@@ -10,7 +10,7 @@ use lightbench_project::{Kernel, Project};
 use super::kernel_source::{KernelSource, Site};
 use super::known_functions::is_known;
 use super::refusal::NotApplicable;
-use super::syntax::{all, ancestors, children, contains, part};
+use super::syntax::{all, ancestors, children, contains, named, part};
 
 /// Nodes that are a scope.
 const SCOPES: [&str; 4] =
@@ -170,6 +170,16 @@ impl<'s> Function<'s> {
     pub(super) fn dimensions(&self) -> usize {
         let sizes = |site: &Site<'_>| site.step.block.len().max(site.step.grid.len());
         self.sites.iter().map(sizes).max().unwrap_or_default()
+    }
+
+    /// `__launch_bounds__` of the function.
+    pub(super) fn launch_bounds(&self) -> Option<Node<'s>> {
+        children(self.node).into_iter().find(|child| child.kind() == "launch_bounds")
+    }
+
+    /// The number of threads in `__launch_bounds__`.
+    pub(super) fn bounded_threads(&self) -> Option<Node<'s>> {
+        named(self.launch_bounds()?).first().copied()
     }
 
     /// The n-th template argument of each launch, as written.

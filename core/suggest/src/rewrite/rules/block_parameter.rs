@@ -8,7 +8,7 @@ use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
 use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::syntax::{all, ancestors, bare, children, contains, named, part};
+use super::super::syntax::{all, ancestors, bare, contains, named, part};
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "block-parameter",
@@ -185,7 +185,7 @@ fn template(
     if !arguments.contains(&number) {
         return Ok(None);
     }
-    let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
+    let bounds = function.launch_bounds();
     let bound = bounds
         .and_then(|bounds| named(bounds).first().copied())
         .map_or("", |node| subject.of_node(node));

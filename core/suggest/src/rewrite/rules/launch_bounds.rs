@@ -7,7 +7,7 @@ use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
 use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::syntax::{children, named, part};
+use super::super::syntax::{named, part};
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "launch-bounds",
@@ -35,7 +35,7 @@ fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         let line = function.line(function.node);
-        if bounds(&function).is_some() {
+        if function.launch_bounds().is_some() {
             let what = function.name.to_owned();
             found.refuse(line, Missing::Already { what, has: "`__launch_bounds__`" });
             continue;
@@ -62,7 +62,7 @@ fn residence(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> 
 fn resident(function: &Function<'_>) -> Result<Rewrite, Missing> {
     let subject = function.subject;
     let expected = "`__launch_bounds__` with one argument";
-    let Some(bounds) = bounds(function) else {
+    let Some(bounds) = function.launch_bounds() else {
         return Err(Missing::Form { found: function.name.to_owned(), expected });
     };
     let only = match named(bounds).as_slice() {
@@ -82,10 +82,6 @@ fn resident(function: &Function<'_>) -> Result<Rewrite, Missing> {
     let line = function.line(function.node);
     let what = format!("`{}` leaves room for `{name}` blocks on a multiprocessor", function.name);
     Ok(Rewrite::new(what, line, edits))
-}
-
-fn bounds<'s>(function: &Function<'s>) -> Option<lightbench_cuda_source::Node<'s>> {
-    children(function.node).into_iter().find(|child| child.kind() == "launch_bounds")
 }
 
 /// The threads of a block, in code and as an expression of the launch block; the same for all launches.

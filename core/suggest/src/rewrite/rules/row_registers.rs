@@ -7,15 +7,13 @@ use super::super::canonical::{Among, Canonical, block_size, canonical};
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
 use super::super::kernel_source::KernelSource;
-use super::super::loops::{
-    CountedLoop, counted_loop, is_innermost, is_invariant, jump, loops, statement_start,
-};
+use super::super::loops::{CountedLoop, is_innermost, is_invariant, loops};
 use super::super::pointers::{Access, elements, is_unconditional};
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::scalar_type::ScalarType;
 use super::super::syntax::{all, bare, contains, moved, part};
 use super::axis_constants::axis;
-use super::vector::{Iteration, Streams, Walk, aligned, streams, walk};
+use super::tiles::form;
+use super::vector::{Head, Iteration, Streams, Walk, aligned, check_body, head, streams};
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "row-in-registers",
@@ -127,10 +125,12 @@ fn kept(function: &Function<'_>) -> Result<Registers, Missing> {
         let refusal = read.into_iter().find_map(Result::err);
         return Err(refusal.unwrap_or_else(missing));
     };
-    let threads = match first.walk {
-        Walk::Shared(Among::Warp) => Some("32".to_owned()),
-        Walk::Shared(Among::Row) => block_size(function).as_ref().and_then(Canonical::written),
-        Walk::Alone => None,
+    let (thread, threads) = match first.walk {
+        Walk::Shared(Among::Warp) => ("threadIdx.x % 32", Some("32".to_owned())),
+        Walk::Shared(Among::Row) => {
+            ("threadIdx.x", block_size(function).as_ref().and_then(Canonical::written))
+        }
+        Walk::Alone => return Err(missing()),
     };
     let threads = threads.ok_or_else(missing)?;
     let (width, inputs) = repeated(function, &passes)?;
@@ -145,11 +145,7 @@ fn kept(function: &Function<'_>) -> Result<Registers, Missing> {
         is_kept: subject.fresh("is_kept"),
         item: subject.fresh("item"),
         index: subject.fresh("chunk"),
-        thread: if threads == "32" && first.walk == Walk::Shared(Among::Warp) {
-            "threadIdx.x % 32"
-        } else {
-            "threadIdx.x"
-        },
+        thread,
         threads,
     };
     let elements = width as i64;
@@ -168,32 +164,12 @@ fn kept(function: &Function<'_>) -> Result<Registers, Missing> {
 }
 
 fn pass<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Pass<'s>, Missing> {
-    let subject = function.subject;
-    let form = |found: Node<'_>, expected| Missing::Form {
-        found: subject.line_of(found).chars().take(60).collect(),
-        expected,
-    };
-    let counted =
-        counted_loop(function, node).ok_or_else(|| form(node, "a loop that counts upwards"))?;
-    let start = statement_start(node).ok_or_else(|| form(node, "a loop in a block"))?;
-    if !matches!(ScalarType::named(counted.type_name), Some(ScalarType::I32 | ScalarType::I64)) {
-        return Err(form(counted.declaration, "a signed counter"));
-    }
-    let (walk, first) = walk(function, &counted)?;
+    let form = |found: Node<'_>, expected| form(function, found, expected);
+    let Head { counted, start, walk, first } = head(function, node)?;
     if walk == Walk::Alone || first < 0 {
         return Err(form(counted.start, "a loop that a warp or a block shares"));
     }
-    if let Some(jump) = jump(counted.body) {
-        let what = subject.line_of(jump);
-        return Err(Missing::Contains { what, why: "the loop may end early" });
-    }
-    if let Some(call) = function.meeting(counted.body) {
-        let what = call.to_owned();
-        return Err(Missing::Contains {
-            what,
-            why: "the loop contains a barrier or a warp exchange",
-        });
-    }
+    check_body(function, &counted)?;
     let axis = is_invariant(function, counted.end, node)
         .then(|| axis_of(function, counted.end))
         .flatten()

@@ -19,6 +19,7 @@ use super::super::scalar_type::ScalarType;
 use super::super::syntax::{
     all, ancestors, enclosing, in_lambda, is_compound, moved, one_line, part, statements,
 };
+use super::tiles::form;
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "vector-access",
@@ -68,36 +69,57 @@ pub(super) struct Iteration<'t> {
     pub(super) from: Option<i128>,
 }
 
+/// A loop over elements, and how threads share it.
+pub(super) struct Head<'s> {
+    pub(super) counted: CountedLoop<'s>,
+    /// Start of the loop, including a pragma before it.
+    pub(super) start: usize,
+    pub(super) walk: Walk,
+    /// The first element that is shared.
+    pub(super) first: i128,
+}
+
+/// The loop, if it is a statement of a block and counts upwards with a signed counter.
+pub(super) fn head<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Head<'s>, Missing> {
+    let counted = counted_loop(function, node)
+        .ok_or_else(|| form(function, node, "a loop that counts upwards"))?;
+    let start = statement_start(node).ok_or_else(|| form(function, node, "a loop in a block"))?;
+    if !matches!(ScalarType::named(counted.type_name), Some(ScalarType::I32 | ScalarType::I64)) {
+        return Err(form(function, counted.declaration, "a signed counter"));
+    }
+    let (walk, first) = walk(function, &counted)?;
+    Ok(Head { counted, start, walk, first })
+}
+
+/// Checks that an iteration neither ends the loop nor waits for other threads.
+pub(super) fn check_body(
+    function: &Function<'_>,
+    counted: &CountedLoop<'_>,
+) -> Result<(), Missing> {
+    if let Some(jump) = jump(counted.body) {
+        let what = function.subject.line_of(jump);
+        return Err(Missing::Contains { what, why: "the loop may end early" });
+    }
+    match function.meeting(counted.body) {
+        Some(call) => Err(Missing::Contains {
+            what: call.to_owned(),
+            why: "the loop contains a barrier or a warp exchange",
+        }),
+        None => Ok(()),
+    }
+}
+
 fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missing> {
     let subject = function.subject;
-    let form = |found: Node<'_>, expected| Missing::Form {
-        found: subject.line_of(found).chars().take(60).collect(),
-        expected,
-    };
-    let counted =
-        counted_loop(function, node).ok_or_else(|| form(node, "a loop that counts upwards"))?;
-    let start = statement_start(node).ok_or_else(|| form(node, "a loop in a block"))?;
-    if !matches!(ScalarType::named(counted.type_name), Some(ScalarType::I32 | ScalarType::I64)) {
-        return Err(form(counted.declaration, "a signed counter"));
-    }
-    let (walk, 0) = walk(function, &counted)? else {
+    let form = |found: Node<'_>, expected| form(function, found, expected);
+    let Head { counted, start, walk, first } = head(function, node)?;
+    if first != 0 {
         return Err(form(node, TURNS));
-    };
+    }
     if !is_invariant(function, counted.end, node) {
         return Err(form(counted.end, "an end that the loop does not change"));
     }
-    if let Some(jump) = jump(counted.body) {
-        return Err(Missing::Contains {
-            what: subject.line_of(jump),
-            why: "the loop may end early",
-        });
-    }
-    if let Some(call) = function.meeting(counted.body) {
-        return Err(Missing::Contains {
-            what: call.to_owned(),
-            why: "the loop contains a barrier or a warp exchange",
-        });
-    }
+    check_body(function, &counted)?;
     let streams = streams(function, &counted, walk, 0)?;
     if streams.width == 0 {
         let expected = "an input at the counter, `p[i]`, or a result, `q[i] = …;`";
@@ -126,10 +148,7 @@ fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missin
 const TURNS: &str = "a loop from 0 by 1, or from the thread by the warp, block or grid";
 
 /// How threads share a loop, and the first element that they share.
-pub(super) fn walk(
-    function: &Function<'_>,
-    counted: &CountedLoop<'_>,
-) -> Result<(Walk, i128), Missing> {
+fn walk(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(Walk, i128), Missing> {
     let subject = function.subject;
     let (start, first) = canonical(function, counted.start).split();
     let by = match counted.step {

@@ -8,14 +8,14 @@ mod turns;
 use lightbench_cuda_source::Node;
 
 use super::super::Rule;
-use super::super::bounds::size_bounds;
+use super::super::bounds::check_grid;
 use super::super::condition::terms;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
 use super::super::kernel_source::{KernelSource, Site};
 use super::super::members;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::syntax::{children, is_compound, is_return, named, part, statements};
+use super::super::syntax::{is_compound, is_return, part, statements};
 use super::super::thread_index::{divided, is_launch_size, thread_index};
 use super::row_registers::also_kept;
 use super::warp_reduction::sizes;
@@ -38,9 +38,6 @@ pub(in super::super) const BLOCK: Rule = Rule {
     technique: "coalesce-loads",
     apply: blocks,
 };
-
-/// Blocks of a grid along x.
-const MAX_BLOCKS: i128 = (1 << 31) - 1;
 
 /// Group of threads that shares a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -188,8 +185,7 @@ fn blocks_of_rows(
         subject.new_size(site.size("grid", 0), &format!("ceil_div({all}, {rows})")),
         Edit::replace(site.at.field("block").span.clone(), format!("[\"{block}\", \"{rows}\"]")),
     ];
-    let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
-    if let Some(threads) = bounds.and_then(|bounds| named(bounds).first().copied()) {
+    if let Some(threads) = function.bounded_threads() {
         let text = subject.of_node(threads);
         let text = if is_compound(threads) { format!("({text})") } else { text.to_owned() };
         edits.push(Edit::replace(threads.byte_range(), format!("{text} * PARAM_{rows}")));
@@ -298,15 +294,6 @@ fn grids(
         edits.push(subject.new_size(site.size("grid", 0), &grid));
     }
     Ok(edits)
-}
-
-fn check_grid(function: &Function<'_>, grid: &str) -> Result<(), Missing> {
-    let what = grid.to_owned();
-    match size_bounds(function, grid) {
-        Some((_, most)) if most <= MAX_BLOCKS => Ok(()),
-        Some((_, most)) => Err(Missing::TooLarge { what, most, limit: MAX_BLOCKS }),
-        None => Err(Missing::Unbounded { what }),
-    }
 }
 
 fn grid(function: &Function<'_>, site: &Site<'_>, end: Node<'_>, sharers: Sharers) -> String {

@@ -10,6 +10,7 @@ use super::super::super::pointers::{elements, is_unconditional, pointer};
 use super::super::super::refusal::Missing;
 use super::super::super::scalar_type::ScalarType;
 use super::super::super::syntax::{all, ancestors, bare, contains, part};
+pub(super) use super::super::tiles::form;
 use super::collected::{Collected, collected};
 use super::memory::is_atomic;
 
@@ -22,10 +23,6 @@ pub(super) struct Shared<'s> {
     /// Start of the loop, including a pragma before it.
     pub(super) start: usize,
     pub(super) collected: Vec<Collected<'s>>,
-}
-
-pub(super) fn form(function: &Function<'_>, node: Node<'_>, expected: &'static str) -> Missing {
-    Missing::Form { found: function.subject.line_of(node).chars().take(60).collect(), expected }
 }
 
 /// The loop, if its turns may be taken in any order, by several threads.

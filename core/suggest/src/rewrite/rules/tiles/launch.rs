@@ -6,7 +6,7 @@ use super::super::super::edit::Edit;
 use super::super::super::function::Function;
 use super::super::super::kernel_source::Site;
 use super::super::super::refusal::Missing;
-use super::super::super::syntax::{all, children, named, part};
+use super::super::super::syntax::{all, part};
 use super::super::block_parameter::replaced;
 use super::Share;
 use super::operand::zero;
@@ -73,8 +73,7 @@ pub(super) fn sized(
         edits.push(subject.new_size(site.size("grid", axis.dimension), &grid));
         edits.push(subject.new_size(site.size("block", axis.dimension), &sizes.tile));
     }
-    let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
-    if let Some(threads) = bounds.and_then(|bounds| named(bounds).first().copied()) {
+    if let Some(threads) = function.bounded_threads() {
         let square = format!("PARAM_{0} * PARAM_{0}", sizes.tile);
         edits.push(Edit::replace(threads.byte_range(), square));
     }
@@ -140,7 +139,7 @@ fn is_elsewhere(
         at.field("kernel").span.clone(),
     ];
     spans.extend(places.iter().cloned());
-    let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
+    let bounds = function.launch_bounds();
     spans.extend(bounds.map(|bounds| bounds.byte_range()));
     let is_word = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
     subject.source.match_indices(name).any(|(start, _)| {

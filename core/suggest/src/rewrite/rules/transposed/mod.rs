@@ -6,12 +6,12 @@ use lightbench_cuda_source::Node;
 use lightbench_primitives::dtype::Dtype;
 
 use super::super::Rule;
-use super::super::bounds::size_bounds;
+use super::super::bounds::check_grid;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
 use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::syntax::{children, is_compound, named, one_line, statements};
+use super::super::syntax::{is_compound, one_line, statements};
 use super::tiles::{depends, old_parameters, renamed};
 use read::{Place, Transposed, read};
 
@@ -38,9 +38,6 @@ const SIDE: i64 = 32;
 
 /// Rows of threads, the default first; each divides the side.
 const ROWS: [i64; 4] = [8, 16, 4, 32];
-
-/// Blocks of a grid along x; CUDA C++ Programming Guide, table of technical specifications.
-const MAX_BLOCKS: i128 = (1 << 31) - 1;
 
 fn stores(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     turned(subject, true)
@@ -77,11 +74,7 @@ fn rewritten(function: &Function<'_>, read: &Transposed<'_>) -> Result<Rewrite, 
     let Transposed { site, row, col, .. } = read;
     let rows = subject.fresh("TILE_ROWS");
     let grid = format!("ceil_div({}, {SIDE}) * ceil_div({}, {SIDE})", col.size, row.size);
-    match size_bounds(function, &grid) {
-        Some((_, most)) if most <= MAX_BLOCKS => {}
-        Some((_, most)) => return Err(Missing::TooLarge { what: grid, most, limit: MAX_BLOCKS }),
-        None => return Err(Missing::Unbounded { what: grid }),
-    }
+    check_grid(function, &grid)?;
     let body = function.body.byte_range();
     let old = old_parameters(function, *site, &[body]);
     let mut edits = if old.is_empty() {
@@ -96,8 +89,7 @@ fn rewritten(function: &Function<'_>, read: &Transposed<'_>) -> Result<Rewrite, 
     };
     edits.push(Edit::replace(site.at.field("grid").span.clone(), sizes));
     edits.push(Edit::replace(site.at.field("block").span.clone(), format!("[{SIDE}, \"{rows}\"]")));
-    let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
-    if let Some(threads) = bounds.and_then(|bounds| named(bounds).first().copied()) {
+    if let Some(threads) = function.bounded_threads() {
         edits.push(Edit::replace(threads.byte_range(), format!("{SIDE} * PARAM_{rows}")));
     }
     let list = statements(function.body);
