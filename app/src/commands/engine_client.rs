@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use super::progress;
 use crate::session::Session;
-use lightbench_core::engine::{Ending, Engine, Event, Notice, Request, RequestId};
+use lightbench_core::compile::CompileError;
+use lightbench_core::compile::facts::{Facts, FactsError};
+use lightbench_core::engine::{
+    CompileFor, Ending, Engine, Event, Notice, Request, RequestId, Work,
+};
 use lightbench_core::evaluate::EvaluateError;
 
 /// Interval at which Ctrl-C is polled.
@@ -44,6 +48,28 @@ impl<'a> EngineClient<'a> {
                 progress::clear();
                 return ending;
             }
+        }
+    }
+
+    /// The facts of a compiled kernel, or why it does not compile; a cancelled compilation is such a reason. Otherwise
+    /// the end without a result.
+    pub(super) fn compiled(
+        &mut self,
+        work: Work,
+        target: CompileFor,
+    ) -> Result<Result<Facts, FactsError>, Ending> {
+        let name = work.kernel.name.clone();
+        match self.wait_for_ending(&name, Request::Compile(work, target)) {
+            Ending::Compiled(result) => Ok(*result),
+            Ending::Cancelled { .. } => Ok(Err(FactsError::Compile(CompileError::Cancelled))),
+            other @ (Ending::Evaluated(_)
+            | Ending::Screened(_)
+            | Ending::Examined(_)
+            | Ending::Compared(_)
+            | Ending::Profiled(_)
+            | Ending::Impossible(_)
+            | Ending::Panicked { .. }
+            | Ending::Stopped) => Err(other),
         }
     }
 

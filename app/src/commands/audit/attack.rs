@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use lightbench_core::audit::AuditError;
 use lightbench_core::audit::attack::{
     AttackBench, AttackReport, AttackRequest, Attacked, Fate, attack,
 };
-use lightbench_core::compile::Artifact;
-use lightbench_core::compile::Build;
-use lightbench_core::engine::{CompileFor, Ending, Request};
-use lightbench_core::project::{Kernel, Project, Purpose, Workload};
+use lightbench_core::compile::facts::FactsError;
+use lightbench_core::compile::{Artifact, Build, CompileError};
+use lightbench_core::engine::CompileFor;
+use lightbench_core::project::{Kernel, Project, Workload};
 use serde_json::json;
 
 use super::super::evaluation_setup::ChosenDevice;
@@ -23,7 +23,7 @@ use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::style::{DIM, ERROR, GOOD, NOTE};
 
-/// Largest journal that is read, in bytes.
+/// Largest journal, in bytes.
 const MAX_JOURNAL: u64 = 1 << 28;
 
 /// The columns of the table.
@@ -50,10 +50,10 @@ pub(super) fn attacked(
         project.kernel(name).map_err(|error| report::request(&error, as_json))?;
     }
     let journal = arguments.journal.as_deref();
-    let known = journal.map_or(Ok(Vec::new()), read);
-    let known = known.map_err(|error| report::request(&error, as_json))?;
-    let mut file = journal.map(open).transpose();
-    let file = file.as_mut().map_err(|error| report::request(error, as_json))?;
+    let opened = journal.map(open).transpose();
+    let opened = opened.map_err(|error| report::request(&error, as_json))?;
+    let (known, mut file) =
+        opened.map_or_else(Default::default, |(known, file)| (known, Some(file)));
     let request = AttackRequest {
         project,
         kernel: arguments.kernel.as_deref(),
@@ -61,7 +61,7 @@ pub(super) fn attacked(
         seed,
         known: &known,
     };
-    let mut record = |mutant: &Attacked| match file {
+    let mut record = |mutant: &Attacked| match &mut file {
         Some(file) => append(file, mutant).map_err(|error| AuditError::Record(error.to_string())),
         None => Ok(()),
     };
@@ -87,27 +87,6 @@ pub(super) fn attacked(
 }
 
 impl AttackBench for CandidateChecker<'_> {
-    fn is_same_code(
-        &mut self,
-        kernel: &Kernel,
-        other: &Kernel,
-    ) -> Result<Option<bool>, AuditError> {
-        let project = self.asked.for_kernel(kernel).0.project;
-        let visible = project.workloads.iter().filter(|each| each.purpose != Purpose::HeldOut);
-        for workload in visible {
-            let Some(own) = self.code(kernel, workload)? else { return Ok(Some(false)) };
-            match self.code(other, workload)? {
-                None => return Ok(None),
-                Some(code) if code != own => return Ok(Some(false)),
-                Some(_) => {}
-            }
-        }
-        Ok(Some(true))
-    }
-}
-
-impl CandidateChecker<'_> {
-    /// A hash of the code for a workload; `None` if it does not compile.
     fn code(&mut self, kernel: &Kernel, workload: &Workload) -> Result<Option<String>, AuditError> {
         let (work, conditions) = self.asked.for_kernel(kernel);
         let target = CompileFor {
@@ -115,17 +94,10 @@ impl CandidateChecker<'_> {
             workload: workload.name.clone(),
             build: Build::Optimised,
         };
-        match self.desk.wait_for_ending(&kernel.name, Request::Compile(work, target)) {
-            Ending::Compiled(result) => Ok(result.ok().map(|facts| code(&facts.artifact))),
-            Ending::Cancelled { .. } => Err(AuditError::Cancelled),
-            other @ (Ending::Evaluated(_)
-            | Ending::Screened(_)
-            | Ending::Examined(_)
-            | Ending::Compared(_)
-            | Ending::Profiled(_)
-            | Ending::Impossible(_)
-            | Ending::Panicked { .. }
-            | Ending::Stopped) => Err(AuditError::Evaluate(no_verdict(other))),
+        match self.desk.compiled(work, target).map_err(no_verdict)? {
+            Ok(facts) => Ok(Some(code(&facts.artifact))),
+            Err(FactsError::Compile(CompileError::Cancelled)) => Err(AuditError::Cancelled),
+            Err(_) => Ok(None),
         }
     }
 }
@@ -143,40 +115,29 @@ fn code(artifact: &Artifact) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The mutants of a journal; a line that was cut off is left out.
-fn read(path: &Path) -> Result<Vec<Attacked>, String> {
-    let problem = |error: io::Error| format!("cannot read `{}`: {error}", path.display());
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(problem(error)),
+/// The mutants of a journal, and its file for appending. A last line that was cut off is removed.
+fn open(path: &Path) -> Result<(Vec<Attacked>, File), String> {
+    let problem =
+        |what: &str, error: io::Error| format!("cannot {what} `{}`: {error}", path.display());
+    if fs::metadata(path).is_ok_and(|found| found.len() > MAX_JOURNAL) {
+        return Err(format!("`{}` is larger than {MAX_JOURNAL} bytes", path.display()));
+    }
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(problem("read", error)),
     };
-    let mut text = String::new();
-    file.take(MAX_JOURNAL).read_to_string(&mut text).map_err(problem)?;
-    let whole = text.rfind('\n').map_or("", |end| text.get(..end).unwrap_or_default());
-    whole
-        .lines()
-        .enumerate()
-        .map(|(at, line)| {
-            serde_json::from_str(line).map_err(|error| {
-                format!(
-                    "`{}` is not a journal of attacks: line {}: {error}",
-                    path.display(),
-                    at + 1
-                )
-            })
+    let whole = text.rfind('\n').map_or("", |end| text.get(..=end).unwrap_or_default());
+    let mutant = |(at, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
+            format!("`{}` is not a journal of attacks: line {}: {error}", path.display(), at + 1)
         })
-        .collect()
-}
-
-/// The journal, for appending; what follows its last line is removed.
-fn open(path: &Path) -> Result<File, String> {
-    let problem = |error: io::Error| format!("cannot write `{}`: {error}", path.display());
-    let file = OpenOptions::new().append(true).create(true).open(path).map_err(problem)?;
-    let text = fs::read(path).map_err(problem)?;
-    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    file.set_len(whole as u64).map_err(problem)?;
-    Ok(file)
+    };
+    let known = whole.lines().enumerate().map(mutant).collect::<Result<_, _>>()?;
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    let file = file.map_err(|error| problem("write", error))?;
+    file.set_len(whole.len() as u64).map_err(|error| problem("write", error))?;
+    Ok((known, file))
 }
 
 fn append(file: &mut File, mutant: &Attacked) -> io::Result<()> {

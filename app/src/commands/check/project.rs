@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lightbench_core::compile::Compiler;
 use lightbench_core::compile::facts::{Facts, FactsError, LaunchFacts};
 use lightbench_core::compile::occupancy::Occupancy;
-use lightbench_core::compile::{CompileError, Compiler};
-use lightbench_core::engine::{AskedBy, CompileFor, Ending, Request, Work};
+use lightbench_core::engine::{AskedBy, CompileFor, Work};
 use lightbench_core::project::{BrokenFile, Kernel, KernelUnavailable, Project, Purpose, Workload};
 
 use super::super::engine_client::EngineClient;
@@ -113,19 +113,8 @@ fn facts(
 ) -> Result<Result<Facts, FactsError>, Outcome> {
     let (sheet, build) = (checker.sheet, checker.build());
     let for_what = CompileFor { sheet, workload: workload.name.clone(), build };
-    let name = work.kernel.name.clone();
-    match desk.wait_for_ending(&name, Request::Compile(work, for_what)) {
-        Ending::Compiled(result) => Ok(*result),
-        Ending::Cancelled { .. } => Ok(Err(FactsError::Compile(CompileError::Cancelled))),
-        other @ (Ending::Evaluated(_)
-        | Ending::Screened(_)
-        | Ending::Examined(_)
-        | Ending::Compared(_)
-        | Ending::Profiled(_)
-        | Ending::Impossible(_)
-        | Ending::Panicked { .. }
-        | Ending::Stopped) => Err(run::failed(&run::no_verdict(other), checker.arguments.json)),
-    }
+    desk.compiled(work, for_what)
+        .map_err(|ending| run::failed(&run::no_verdict(ending), checker.arguments.json))
 }
 
 fn chosen<'a>(

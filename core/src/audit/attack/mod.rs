@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::{AuditError, VerdictSource, digests};
 use crate::evaluate::{PolicyUse, Run};
 use crate::history::definition_hash::definition_hash;
-use crate::project::{Kernel, Language, Project};
+use crate::project::{Kernel, Language, Project, Purpose, Workload};
 use crate::verify::not_judged::NotPassed;
 use crate::verify::sentence;
 use crate::verify::verdict::Failure;
@@ -35,15 +35,13 @@ pub use mutants::{Mutant, Mutation, mutants};
 /// Errors up to this many times the kernel's may come from another order of operations.
 const SAME_ERROR: f64 = 2.0;
 
-/// Gives verdicts to an attack, and compares machine code.
+/// Gives verdicts to an attack, and compiles for it.
 pub trait AttackBench: VerdictSource {
-    /// Whether two kernels have the same code in every visible workload, source lines left out; `None` if the second one
-    /// does not compile.
+    /// A hash of the code of a kernel for a workload, source lines left out; `None` if it does not compile.
     ///
     /// # Errors
-    /// The machine cannot compile them, or the user cancelled.
-    fn is_same_code(&mut self, kernel: &Kernel, other: &Kernel)
-    -> Result<Option<bool>, AuditError>;
+    /// The machine cannot compile it, or the user cancelled.
+    fn code(&mut self, kernel: &Kernel, workload: &Workload) -> Result<Option<String>, AuditError>;
 }
 
 /// The fate of a mutant.
@@ -139,6 +137,8 @@ impl AttackReport {
 /// A kernel that passed, with what its mutants are compared with.
 struct Original<'a> {
     kernel: &'a Kernel,
+    /// The visible workloads, each with a hash of the code.
+    codes: Vec<(&'a Workload, Option<String>)>,
     /// `None` if its results differ between runs.
     digests: Option<Vec<String>>,
     /// The largest error, relative to its limit.
@@ -162,7 +162,7 @@ pub fn attack(
     for kernel in
         project.kernels.iter().filter(|kernel| wanted.is_none_or(|one| kernel.name == one))
     {
-        match original(kernel, bench)? {
+        match original(project, kernel, bench)? {
             Ok(original) => originals.push(original),
             Err(why) => {
                 report.left_out.push(why);
@@ -197,6 +197,7 @@ pub fn attack(
 
 /// The kernel with its code and results; otherwise why it is not mutated.
 fn original<'a>(
+    project: &'a Project,
     kernel: &'a Kernel,
     bench: &mut dyn AttackBench,
 ) -> Result<Result<Original<'a>, String>, AuditError> {
@@ -209,7 +210,11 @@ fn original<'a>(
         Ok(passed) => {
             let is_same = passed.checks.deterministic;
             let digests = digests(&run).filter(|_| is_same).cloned();
-            Ok(Ok(Original { kernel, digests, error: passed.checks.worst_error }))
+            let error = passed.checks.worst_error;
+            let visible = project.workloads.iter().filter(|each| each.purpose != Purpose::HeldOut);
+            let codes = visible.map(|workload| Ok((workload, bench.code(kernel, workload)?)));
+            let codes = codes.collect::<Result<_, AuditError>>()?;
+            Ok(Ok(Original { kernel, codes, digests, error }))
         }
         Err(_) => Ok(Err(sentence::verdict(name, &run.verdict))),
     }
@@ -225,7 +230,7 @@ fn fate(
     let Ok(kernel) = project.draft(name, mutant.source.clone()) else {
         return Ok((Fate::Invalid, String::new()));
     };
-    match bench.is_same_code(original.kernel, &kernel)? {
+    match is_same_code(original, &kernel, bench)? {
         None => return Ok((Fate::Invalid, String::new())),
         Some(true) => return Ok((Fate::Equivalent, String::new())),
         Some(false) => {}
@@ -248,6 +253,22 @@ fn fate(
         Ok(_) => Fate::Hole,
     };
     Ok((fate, sentence::verdict(name, &run.verdict)))
+}
+
+/// Whether a mutant has the code of its kernel in every visible workload; `None` if it does not compile.
+fn is_same_code(
+    original: &Original<'_>,
+    mutant: &Kernel,
+    bench: &mut dyn AttackBench,
+) -> Result<Option<bool>, AuditError> {
+    for (workload, own) in &original.codes {
+        match bench.code(mutant, workload)? {
+            None => return Ok(None),
+            code if code != *own => return Ok(Some(false)),
+            Some(_) => {}
+        }
+    }
+    Ok(Some(true))
 }
 
 fn judged(bench: &mut dyn AttackBench, name: &str, kernel: &Kernel) -> Result<Run, AuditError> {

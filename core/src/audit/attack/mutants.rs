@@ -133,7 +133,7 @@ fn meeting(name: &str) -> Option<Meeting> {
         Some(Meeting::Fence)
     } else if name.contains("wait") {
         Some(Meeting::Wait)
-    } else if name.contains("sync") && !name.contains("async") && !name.contains("_sync(")
+    } else if name.contains("sync") && !name.contains("async")
         || name.contains("barrier")
         || name.contains("arrive")
     {

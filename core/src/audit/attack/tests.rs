@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{AttackBench, AttackReport, AttackRequest, Attacked, Fate, Mutation, attack, mutants};
 use crate::audit::{AuditError, VerdictSource};
 use crate::evaluate::{EvaluateError, PolicyUse, Run};
-use crate::project::{Kernel, Project};
+use crate::project::{Kernel, Project, Workload};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::verdict::{Checks, Failure, Passed, Step};
 
@@ -107,8 +107,11 @@ impl VerdictSource for Scripted {
 }
 
 impl AttackBench for Scripted {
-    fn is_same_code(&mut self, _: &Kernel, other: &Kernel) -> Result<Option<bool>, AuditError> {
-        Ok(Some(other.source.contains("static_cast<int>")))
+    fn code(&mut self, kernel: &Kernel, _: &Workload) -> Result<Option<String>, AuditError> {
+        let text = &kernel.source;
+        let changes = ["const int index", "(true)", "<="];
+        let changed = changes.iter().find(|change| text.contains(**change));
+        Ok(Some(changed.map_or("", |change| *change).to_owned()))
     }
 }
 
