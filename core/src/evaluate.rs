@@ -16,7 +16,7 @@ mod baselines;
 mod build;
 pub mod compare;
 mod compilations;
-mod examine;
+mod compile_ahead;
 mod f32_reference;
 mod long_reduction;
 mod performance_analysis;
@@ -33,8 +33,7 @@ use std::time::{Duration, Instant};
 
 pub use self::baselines::{LibraryTimeCache, LibraryUnusable};
 use self::build::Scope;
-pub(crate) use self::examine::compile_ahead;
-pub use self::examine::{Examined, ExaminedWorkload, examine};
+pub(crate) use self::compile_ahead::compile_ahead;
 pub use self::screening::{ScreeningRequest, screen};
 use lightbench_primitives::cancellation::Cancellation;
 

@@ -363,7 +363,7 @@ fn word(ending: &Ending) -> &'static str {
         Ending::Cancelled { because: CancelReason::Stopping, .. }
         | Ending::Impossible(EvaluateError::Request(_))
         | Ending::Screened(_)
-        | Ending::Examined(_)
+        | Ending::CompiledAhead { .. }
         | Ending::Compared(_)
         | Ending::Profiled(_)
         | Ending::Compiled(_)

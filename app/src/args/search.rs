@@ -54,11 +54,6 @@ pub struct Search {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=16))]
     pub contrast: u8,
 
-    /// Predict the time of each candidate, and evaluate only promising or uncertain ones; with `--replay`: whether that
-    /// would have improved the search.
-    #[arg(long)]
-    pub forecast: bool,
-
     /// Do not search: write a search's actions to a file, one line of JSON each; `--resume` names the search, else the
     /// last.
     #[arg(long, value_name = "FILE")]

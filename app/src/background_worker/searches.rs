@@ -146,7 +146,6 @@ fn terms(plan: &SearchPlan) -> SearchOptions {
         operators: plan.operators(),
         roles: plan.roles,
         contrast: plan.contrast,
-        forecast: plan.forecast,
         budget: plan.budget,
     }
 }

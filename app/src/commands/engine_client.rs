@@ -64,7 +64,7 @@ impl<'a> EngineClient<'a> {
             Ending::Cancelled { .. } => Ok(Err(FactsError::Compile(CompileError::Cancelled))),
             other @ (Ending::Evaluated(_)
             | Ending::Screened(_)
-            | Ending::Examined(_)
+            | Ending::CompiledAhead { .. }
             | Ending::Compared(_)
             | Ending::Profiled(_)
             | Ending::Impossible(_)

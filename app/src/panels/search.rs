@@ -7,7 +7,7 @@ use egui::{
     vec2,
 };
 use lightbench_core::search::roles::Roles;
-use lightbench_core::search::{ForecastPolicy, Pace, SearchState, forecaster};
+use lightbench_core::search::{Pace, SearchState};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 
 use super::{placeholder, sentence, variant_rows};
@@ -140,9 +140,8 @@ fn running(
 fn subject(ui: &mut Ui, story: &SearchState) {
     let header = &story.header;
     let operators = header.operators.join(" and ");
-    let forecasts = if header.forecast.is_off() { "" } else { ", with a forecast" };
     let text = format!(
-        "{} on {}, strategy {}, tuner {}, {operators} propose{forecasts}",
+        "{} on {}, strategy {}, tuner {}, {operators} propose",
         header.kernel, header.device_title, header.strategy, header.tuner
     );
     ui.add(egui::Label::new(RichText::new(text).weak()).truncate());
@@ -225,7 +224,6 @@ fn next(
         tuner(ui, &mut plan);
         taking(ui, "Rules", &mut plan.rules);
         taking(ui, "Tuning", &mut plan.tuning);
-        forecast(ui, &mut plan);
     });
     models(ui, bench, &mut plan);
     ui.horizontal_wrapped(|ui| {
@@ -287,14 +285,6 @@ fn taking(ui: &mut Ui, name: &str, taking: &mut Participation) {
     let mut takes_part = *taking == Participation::Included;
     if ui.add(Checkbox::new(&mut takes_part, name)).changed() {
         *taking = if takes_part { Participation::Included } else { Participation::Excluded };
-    }
-}
-
-fn forecast(ui: &mut Ui, plan: &mut SearchPlan) {
-    let mut is_on = !plan.forecast.is_off();
-    let what = "Evaluates only variants whose predicted time is promising or uncertain; the list shows the others as predicted";
-    if ui.add(Checkbox::new(&mut is_on, "Forecast")).on_hover_text(what).changed() {
-        plan.forecast = if is_on { ForecastPolicy::On } else { ForecastPolicy::Off };
     }
 }
 
@@ -444,12 +434,6 @@ fn about(
         }
     });
     subject(ui, story);
-    if let Some(told) = forecaster::summary(story) {
-        ui.horizontal_top(|ui| {
-            Icon::Diamond.show(ui, tokens.origin.predicted.0);
-            ui.add(egui::Label::new(RichText::new(sentence(&told)).weak()).wrap());
-        });
-    }
 }
 
 fn list_head(ui: &mut Ui, bench: &Workbench, story: &SearchState, said: &mut Vec<SearchCommand>) {

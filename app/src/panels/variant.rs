@@ -3,10 +3,7 @@
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Stroke, TextEdit, Ui, vec2};
 use lightbench_core::search::entry::{Basis, FailureRecord, ModelExchange};
 use lightbench_core::search::state::{ActionOutcome, Variant};
-use lightbench_core::search::{
-    Decision, ForecastDecision, ScreeningResult, SearchState, VariantForecast, Verdict,
-    WorkloadTime,
-};
+use lightbench_core::search::{Decision, ScreeningResult, SearchState, Verdict, WorkloadTime};
 
 use super::{placeholder, sentence};
 use crate::theme::{self, GAP, Tokens};
@@ -219,14 +216,7 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
     let good = (Icon::Check, tokens.status.good.0);
     let bad = (Icon::Cross, tokens.status.bad.0);
     let warning = (Icon::Warning, tokens.status.warning.0);
-    if let Some(foresight) = &variant.foreseen {
-        let icon = (Icon::Diamond, tokens.origin.predicted.0);
-        row(ui, icon, "Forecast", &foreseen(foresight));
-    }
     match &variant.look {
-        None if variant.predicted().is_some() => {
-            row(ui, (Icon::Ring, tokens.text.weak.0), "Quick look", "none");
-        }
         None => row(ui, (Icon::Ring, tokens.text.weak.0), "Quick look", "not yet"),
         Some(ScreeningResult::Right { times }) => row(ui, good, "Quick look", &told(times)),
         Some(ScreeningResult::Slow { times }) => {
@@ -263,25 +253,8 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
         }
         Some(Decision::Kept { why }) => row(ui, good, "Kept", why),
         Some(Decision::Rejected { why }) => row(ui, bad, "Not used", why),
-        Some(Decision::Skipped { why }) => {
-            row(ui, (Icon::Down, tokens.text.weak.0), "Skipped", why);
-        }
         Some(Decision::NotJudged { why }) => row(ui, warning, "Not judged", why),
     }
-}
-
-/// The prediction, as text.
-fn foreseen(foresight: &VariantForecast) -> String {
-    let expected = foresight.expected.map(|expected| {
-        let (factor, off) = (expected.speedup(), expected.deviation.exp());
-        format!("predicted speedup {factor:.2}, within a factor of {off:.2}")
-    });
-    let why = match &foresight.course {
-        ForecastDecision::Look { why } => why.clone(),
-        ForecastDecision::Check { .. } => "evaluated to check the prediction".to_owned(),
-        ForecastDecision::Skip { .. } => "not evaluated".to_owned(),
-    };
-    expected.into_iter().chain([why]).collect::<Vec<_>>().join(", ")
 }
 
 fn row(ui: &mut Ui, (icon, color): (Icon, egui::Color32), head: &str, text: &str) {

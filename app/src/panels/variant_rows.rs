@@ -4,8 +4,8 @@ use egui::{
     Align2, Color32, EventFilter, FontId, Id, Key, Painter, Rect, Response, Role, Sense, Stroke,
     TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
+use lightbench_core::search::SearchState;
 use lightbench_core::search::entry::Basis;
-use lightbench_core::search::{SearchState, Variant};
 
 use crate::theme::{self, ROW, Tokens};
 use crate::widgets::icon::Icon;
@@ -67,7 +67,6 @@ pub(super) fn line(
         | VariantState::WasBest
         | VariantState::Kept
         | VariantState::Rejected
-        | VariantState::Skipped
         | VariantState::NotJudged => what.clone(),
     };
     draw(ui, &tokens, (standing, &outcome), (place, left), (number, &title));
@@ -125,7 +124,6 @@ fn outcome(
         VariantState::WasBest => "was the best".to_owned(),
         VariantState::Kept => "kept as a parent".to_owned(),
         VariantState::Rejected => "not used".to_owned(),
-        VariantState::Skipped => "not evaluated".to_owned(),
         VariantState::NotJudged => "not judged".to_owned(),
         VariantState::Failed(failed) => failed.sentence.clone(),
     };
@@ -134,7 +132,7 @@ fn outcome(
         None => word,
     };
     let factor = match standing {
-        VariantState::Failed(_) | VariantState::Skipped | VariantState::NotJudged => None,
+        VariantState::Failed(_) | VariantState::NotJudged => None,
         VariantState::Waiting
         | VariantState::Looked
         | VariantState::Best
@@ -156,7 +154,6 @@ fn outcome(
         (None, VariantState::Failed(failed)) => {
             Outcome { short: failed.kind.replace('_', " "), told: word, basis }
         }
-        (None, VariantState::Skipped) => predicted(story, number, word),
         (None, VariantState::NotJudged) => {
             Outcome { short: "not judged".to_owned(), told: word, basis }
         }
@@ -172,16 +169,6 @@ fn outcome(
     }
 }
 
-/// The text of a variant that was not evaluated: never a number that could be taken for a time.
-fn predicted(story: &SearchState, number: usize, word: String) -> Outcome {
-    let factor = story.variants.get(number).and_then(Variant::predicted);
-    let told = match factor {
-        Some(factor) => format!("{factor:.2} times as fast, predicted, {word}"),
-        None => word,
-    };
-    Outcome { short: "predicted".to_owned(), told, basis: None }
-}
-
 const fn mark(standing: VariantState<'_>, tokens: &Tokens) -> (Icon, Color32) {
     match standing {
         VariantState::Waiting => (Icon::Ring, tokens.status.running.0),
@@ -190,7 +177,6 @@ const fn mark(standing: VariantState<'_>, tokens: &Tokens) -> (Icon, Color32) {
         VariantState::WasBest => (Icon::StarOutline, tokens.status.good.0),
         VariantState::Kept => (Icon::Check, tokens.status.good.0),
         VariantState::Rejected => (Icon::Down, tokens.text.weak.0),
-        VariantState::Skipped => (Icon::Diamond, tokens.origin.predicted.0),
         VariantState::NotJudged => (Icon::Warning, tokens.status.warning.0),
         VariantState::Failed(_) => (Icon::Cross, tokens.status.bad.0),
     }

@@ -330,7 +330,7 @@ impl Evaluations {
                 Some(EvaluationEvent::Defect(format!("{name}: a defect of Lightbench: {message}")))
             }
             Ending::Screened(_)
-            | Ending::Examined(_)
+            | Ending::CompiledAhead { .. }
             | Ending::Compared(_)
             | Ending::Profiled(_)
             | Ending::Stopped => None,

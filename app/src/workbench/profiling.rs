@@ -190,7 +190,7 @@ impl KernelState {
             Ending::Cancelled { .. }
             | Ending::Evaluated(_)
             | Ending::Screened(_)
-            | Ending::Examined(_)
+            | Ending::CompiledAhead { .. }
             | Ending::Compared(_)
             | Ending::Compiled(_)
             | Ending::Stopped => (ProfilingState::Idle, None),

@@ -358,8 +358,6 @@ pub enum VariantState<'a> {
     Kept,
     /// Correct, and not used.
     Rejected,
-    /// Predicted to be slow, and not evaluated.
-    Skipped,
     Failed(&'a FailureRecord),
     /// The device or the machine ended its evaluation.
     NotJudged,
@@ -377,7 +375,6 @@ pub fn standing(story: &SearchState, number: usize) -> Option<VariantState<'_>> 
         (Some(Decision::Accepted { .. }), _) => VariantState::WasBest,
         (Some(Decision::Kept { .. }), _) => VariantState::Kept,
         (Some(Decision::Rejected { .. }), _) => VariantState::Rejected,
-        (Some(Decision::Skipped { .. }), _) => VariantState::Skipped,
         (Some(Decision::NotJudged { .. }), _) => VariantState::NotJudged,
         (None, Some(_)) => VariantState::Looked,
         (None, None) => VariantState::Waiting,

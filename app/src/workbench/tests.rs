@@ -251,7 +251,6 @@ pub(crate) fn evaluations(script: &Script) -> Vec<(RequestId, String, u64)> {
                 Some((RequestId::from_number(number), work.kernel.name.clone(), conditions.seed))
             }
             Request::Screen(..)
-            | Request::Examine(..)
             | Request::Compare(..)
             | Request::Profile(..)
             | Request::Compile(..)

@@ -9,7 +9,7 @@ use super::{
     ScreeningBatch, Work, WorkBatch,
 };
 use crate::evaluate::compare::{ComparedWorkload, Pair};
-use crate::evaluate::{EvaluateError, Examined, Run, Screening};
+use crate::evaluate::{EvaluateError, Run, Screening};
 use crate::measure::{Mode, Protocol};
 use crate::project::{Kernel, Project};
 use crate::search::{CandidateRunner, Control, Interrupted};
@@ -81,7 +81,7 @@ fn settled(ending: Ending) -> Result<Ending, Interrupted> {
     match ending {
         Ending::Evaluated(_)
         | Ending::Screened(_)
-        | Ending::Examined(_)
+        | Ending::CompiledAhead { .. }
         | Ending::Compared(_)
         | Ending::Profiled(_)
         | Ending::Compiled(_) => Ok(ending),
@@ -121,14 +121,6 @@ impl CandidateRunner for EngineRunner {
             return Err(unexpected());
         };
         Ok(screenings)
-    }
-
-    fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
-        let works = WorkBatch::from_works(kernels.iter().map(|kernel| self.work(kernel)));
-        let Some(works) = works else { return Ok(Vec::new()) };
-        let request = Request::Examine(works, self.timing(Protocol::QUICK));
-        let Ending::Examined(examined) = self.ending(request)? else { return Err(unexpected()) };
-        Ok(examined)
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {

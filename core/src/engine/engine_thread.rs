@@ -130,7 +130,7 @@ impl ThreadLoop {
             Ending::Cancelled { .. } => RunEnd::Cancelled,
             Ending::Evaluated(_)
             | Ending::Screened(_)
-            | Ending::Examined(_)
+            | Ending::CompiledAhead { .. }
             | Ending::Compared(_)
             | Ending::Profiled(_)
             | Ending::Compiled(_)
@@ -145,7 +145,7 @@ impl ThreadLoop {
                     Ending::Cancelled { so_far, .. } => so_far,
                     Ending::Evaluated(_)
                     | Ending::Screened(_)
-                    | Ending::Examined(_)
+                    | Ending::CompiledAhead { .. }
                     | Ending::Compared(_)
                     | Ending::Profiled(_)
                     | Ending::Compiled(_)
@@ -172,7 +172,7 @@ fn is_last_step_complete(ending: &Ending) -> bool {
     match ending {
         Ending::Evaluated(run) => run.verdict.is_ok(),
         Ending::Screened(all) => all.iter().all(|screening| screening.verdict.is_ok()),
-        Ending::Examined(all) => all.iter().all(Option::is_some),
+        Ending::CompiledAhead { complete } => *complete,
         Ending::Compared(_) => true,
         Ending::Profiled(profiled) => profiled.hardware.is_some(),
         Ending::Compiled(facts) => facts.is_ok(),

@@ -7,7 +7,7 @@ use crate::compile;
 use crate::compile::facts::{Facts, FactsError};
 use crate::evaluate::compare::Compared;
 use crate::evaluate::profiled::Profiled;
-use crate::evaluate::{EvaluateError, Examined, Run, Screening};
+use crate::evaluate::{EvaluateError, Run, Screening};
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
 use crate::worker::error::Death;
@@ -65,8 +65,11 @@ pub enum Ending {
     Evaluated(Box<Run>),
     /// The screening of each candidate, in the order of the request.
     Screened(Vec<Screening>),
-    /// Facts of each compiled candidate, in the order of the request; none for a candidate that does not compile.
-    Examined(Vec<Option<Examined>>),
+    /// The compile cache has everything that an evaluation needs.
+    CompiledAhead {
+        /// Whether the candidate compiles.
+        complete: bool,
+    },
     /// Times of two candidates whose launches alternated.
     Compared(Compared),
     /// Hardware counters, or why the kernel was not profiled.

@@ -7,7 +7,7 @@ use lightbench_primitives::host_name::HostName;
 
 use super::device_workers::device_workers;
 use super::event::{CancelReason, Ending, Notice, ProcessRole};
-use super::request::{AbComparison, CompileFor, Conditions, ScreeningBatch, Work, WorkBatch};
+use super::request::{AbComparison, CompileFor, Conditions, ScreeningBatch, Work};
 use super::settings::{DeviceSetting, Settings};
 use crate::compile::Compiler;
 use crate::compile::error::CompileError;
@@ -16,7 +16,7 @@ use crate::evaluate::compare::side_by_side;
 use crate::evaluate::profiled::profiled;
 use crate::evaluate::{
     EvaluateError, Evaluation, EvaluationContext, Run, Screening, ScreeningRequest, Watcher,
-    compile_ahead, evaluate, examine, screen,
+    compile_ahead, evaluate, screen,
 };
 use crate::measure::Protocol;
 use crate::nsight::Profiler;
@@ -31,7 +31,6 @@ const MOST_ATTEMPTS: usize = 3;
 pub(super) enum Task {
     Evaluate(Work, Conditions),
     Screen(ScreeningBatch, Conditions),
-    Examine(WorkBatch, Conditions),
     Compare(Box<AbComparison>, Conditions),
     Profile(Work, Conditions, Box<Profiler>),
     Compile(Work, CompileFor),
@@ -46,7 +45,6 @@ impl Task {
             | Self::Compile(work, _)
             | Self::CompileAhead(work, _) => work,
             Self::Screen(screens, _) => &screens.works.first,
-            Self::Examine(works, _) => &works.first,
             Self::Compare(contest, _) => contest.pair.kernel(),
         }
     }
@@ -131,18 +129,6 @@ impl DeviceExecutor {
         })
     }
 
-    fn examined(
-        &mut self,
-        (works, conditions): (&WorkBatch, &Conditions),
-        cancellation: &Cancellation,
-        watcher: Watcher<'_>,
-    ) -> Result<Ending, EvaluateError> {
-        watcher(Step::Compile, None);
-        let evaluations: Vec<_> = works.iter().map(|work| evaluation(work, conditions)).collect();
-        let examined = examine(&evaluations, self.bench(cancellation)?, cancellation)?;
-        Ok(examined.map_or_else(|| cancelled(None), Ending::Examined))
-    }
-
     fn compared(
         &mut self,
         (contest, conditions): (&AbComparison, &Conditions),
@@ -218,9 +204,6 @@ impl DeviceExecutor {
             Task::Screen(screens, conditions) => {
                 self.screened((screens, conditions), cancellation, watcher)
             }
-            Task::Examine(works, conditions) => {
-                self.examined((works, conditions), cancellation, watcher)
-            }
             Task::Compare(contest, conditions) => {
                 self.compared((contest, conditions), cancellation, watcher)
             }
@@ -255,7 +238,7 @@ impl DeviceExecutor {
             Ending::Profiled(profiled) => lost(profiled.run.verdict.as_ref().err()),
             Ending::Impossible(EvaluateError::Environment(_)) => true,
             Ending::Impossible(EvaluateError::Request(_))
-            | Ending::Examined(_)
+            | Ending::CompiledAhead { .. }
             | Ending::Compared(_)
             | Ending::Compiled(_)
             | Ending::Cancelled { .. }
@@ -321,11 +304,7 @@ impl Executor for CompileExecutor {
                 compiled_ahead(&mut self.compiler, (work, conditions), cancellation, watcher)
                     .unwrap_or_else(Ending::Impossible)
             }
-            Task::Evaluate(..)
-            | Task::Screen(..)
-            | Task::Examine(..)
-            | Task::Compare(..)
-            | Task::Profile(..) => {
+            Task::Evaluate(..) | Task::Screen(..) | Task::Compare(..) | Task::Profile(..) => {
                 let message =
                     "the compile thread has no device; send this request to a device".to_owned();
                 Ending::Impossible(EvaluateError::Request(message))
@@ -372,8 +351,8 @@ fn compiled_ahead(
     watcher: Watcher<'_>,
 ) -> Result<Ending, EvaluateError> {
     watcher(Step::Compile, None);
-    let examined = compile_ahead(&[evaluation(work, conditions)], compiler, cancellation)?;
-    Ok(examined.map_or_else(|| cancelled(None), Ending::Examined))
+    let complete = compile_ahead(evaluation(work, conditions), compiler, cancellation)?;
+    Ok(complete.map_or_else(|| cancelled(None), |complete| Ending::CompiledAhead { complete }))
 }
 
 fn evaluation<'a>(work: &'a Work, conditions: &'a Conditions) -> Evaluation<'a> {

@@ -243,10 +243,6 @@ impl EngineThreads {
                 let lane = self.device(&conditions.device)?;
                 (lane, Task::Screen(screens, conditions))
             }
-            Request::Examine(works, conditions) => {
-                let lane = self.device(&conditions.device)?;
-                (lane, Task::Examine(works, conditions))
-            }
             Request::Compare(contest, conditions) => {
                 let lane = self.device(&conditions.device)?;
                 (lane, Task::Compare(contest, conditions))

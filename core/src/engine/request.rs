@@ -23,8 +23,6 @@ pub enum Request {
     Evaluate(Work, Conditions),
     /// Screens candidates: a few checks and a short timing, from which a search drops most of them.
     Screen(ScreeningBatch, Conditions),
-    /// Compiles candidates and collects facts of their code, without running them.
-    Examine(WorkBatch, Conditions),
     /// Times two candidates with alternating launches, by the protocol of the conditions.
     Compare(Box<AbComparison>, Conditions),
     /// Profiles a kernel that passes every check, on the workload that the conditions name.
@@ -32,7 +30,7 @@ pub enum Request {
     /// Compiles a kernel and collects its facts, on a thread of its own that needs no device.
     Compile(Work, CompileFor),
     /// Compiles everything that the evaluation of a candidate needs, on the thread that compiles, so that the evaluation
-    /// finds it in the compile cache. Ends as [`Request::Examine`] does.
+    /// finds it in the compile cache.
     CompileAhead(Work, Conditions),
     /// Cancels a request. It ends as cancelled unless it has completed before.
     Cancel(RequestId),

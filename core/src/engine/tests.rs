@@ -176,7 +176,7 @@ fn word(event: &Event, id: RequestId) -> Option<String> {
         Ending::Stopped => "stopped".to_owned(),
         Ending::Evaluated(_)
         | Ending::Screened(_)
-        | Ending::Examined(_)
+        | Ending::CompiledAhead { .. }
         | Ending::Compared(_)
         | Ending::Profiled(_)
         | Ending::Compiled(_) => unreachable!(),

@@ -9,7 +9,7 @@ use lightbench_primitives::wake_signal::WakeSignal;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::compare::ComparedWorkload;
-use crate::evaluate::{Examined, Run, Screening};
+use crate::evaluate::{Run, Screening};
 use crate::project::Kernel;
 use crate::units::Seconds;
 
@@ -28,12 +28,6 @@ pub trait CandidateRunner {
         kernels: &[Arc<Kernel>],
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted>;
-
-    /// Compiles candidates without running them; facts in the same order, none for a candidate that does not compile.
-    ///
-    /// # Errors
-    /// As [`CandidateRunner::screen`].
-    fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted>;
 
     /// Evaluates a candidate with every check.
     ///

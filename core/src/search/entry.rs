@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, Cost};
-use super::forecast::{ForecastPolicy, VariantForecast};
 use super::roles::Roles;
 use crate::history::record::Origin;
 use crate::project::Kernel;
@@ -46,13 +45,6 @@ pub enum Entry {
         parameters: BTreeMap<String, i64>,
         /// Result of the screening.
         look: ScreeningResult,
-    },
-    /// The time of a variant was predicted before its screening.
-    Foreseen {
-        /// Its number.
-        variant: usize,
-        /// The prediction, and whether the variant is screened.
-        foresight: Box<VariantForecast>,
     },
     /// A variant was screened.
     Looked {
@@ -124,9 +116,6 @@ pub struct Header {
     /// Most other variants in a prompt.
     #[serde(default)]
     pub contrast: usize,
-    /// Whether variants that are predicted to be slow are skipped.
-    #[serde(default, skip_serializing_if = "ForecastPolicy::is_off")]
-    pub forecast: ForecastPolicy,
     /// Limits of evaluations, time, tokens and money.
     pub budget: Budget,
     /// Seed of all random choices.
@@ -288,11 +277,6 @@ pub enum Decision {
         /// The reason.
         why: String,
     },
-    /// Not screened, because it is predicted to be slow.
-    Skipped {
-        /// The reason.
-        why: String,
-    },
     /// The device or the machine ended its evaluation, which is repeated once later in the search.
     NotJudged {
         /// The reason.
@@ -308,7 +292,6 @@ impl Decision {
             Self::Accepted { why }
             | Self::Kept { why }
             | Self::Rejected { why }
-            | Self::Skipped { why }
             | Self::NotJudged { why } => why,
         }
     }

@@ -2,7 +2,6 @@
 
 mod archive_update;
 mod decide;
-mod forecast;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +9,6 @@ use std::sync::Arc;
 use super::budget::{Budget, Cost, Spent};
 use super::candidate_runner::{CandidateRunner, Interrupted};
 use super::entry::{Decision, End, Entry, Header, Proposal, SCHEMA, ScreeningResult, Verdict};
-use super::forecast::ForecastPolicy;
 use super::journal::Journal;
 use super::journal_writer::{EntryListener, JournalWriter};
 use super::operators::{Draft, NoProposal, Operator, ParentVariant, RULES, TUNE, WaitControl};
@@ -54,8 +52,6 @@ pub struct SearchSetup {
     pub roles: Roles,
     /// Most other variants in a prompt.
     pub contrast: usize,
-    /// Whether variants that are predicted to be slow are skipped.
-    pub forecast: ForecastPolicy,
     /// Limits of evaluations, time, tokens and money.
     pub budget: Budget,
     /// Seed of all random choices.
@@ -111,7 +107,6 @@ impl SearchSetup {
             operators,
             roles: self.roles,
             contrast: self.contrast,
-            forecast: self.forecast,
             budget: self.budget,
             seed: self.seed,
             program: PROGRAM.to_owned(),

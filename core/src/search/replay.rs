@@ -9,7 +9,7 @@ use super::entry::ScreeningResult;
 use super::explore::{Explorer, SearchListeners, SearchSetup};
 use super::state::SearchState;
 use crate::evaluate::compare::ComparedWorkload;
-use crate::evaluate::{Examined, Run, Screening};
+use crate::evaluate::{Run, Screening};
 use crate::project::Kernel;
 use crate::project::launch::Parameter;
 use crate::strategies::replay::{Recorded, RecordedSpace};
@@ -67,10 +67,6 @@ impl CandidateRunner for NoRunner {
         _kernels: &[Arc<Kernel>],
         _abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted> {
-        Err(Interrupted::Stopped)
-    }
-
-    fn examine(&mut self, _kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
         Err(Interrupted::Stopped)
     }
 

@@ -9,7 +9,6 @@ use super::entry::{
     Basis, Decision, End, Entry, Header, ModelExchange, Proposal, ScreeningResult, Verdict,
     WorkloadTime,
 };
-use super::forecast::VariantForecast;
 use crate::suggest::descriptor::Descriptor;
 
 /// State of a search after some entries.
@@ -36,8 +35,6 @@ pub struct SearchState {
 pub struct Variant {
     /// The proposal.
     pub proposal: Proposal,
-    /// The prediction of its time, in a search that predicts.
-    pub foreseen: Option<VariantForecast>,
     /// Result of its screening.
     pub look: Option<ScreeningResult>,
     /// Its place in the archive of the search.
@@ -164,9 +161,6 @@ impl SearchState {
                 let tried = (parameters.clone(), look.clone());
                 self.variant(*variant)?.tried.push(tried);
             }
-            Entry::Foreseen { variant, foresight } => {
-                self.variant(*variant)?.foreseen = Some((**foresight).clone());
-            }
             Entry::Looked { variant, look, descriptor } => {
                 self.spent.evaluations += 1;
                 let variant = self.variant(*variant)?;
@@ -217,7 +211,6 @@ impl SearchState {
         self.pay(proposal.cost);
         self.variants.push(Variant {
             proposal: proposal.clone(),
-            foreseen: None,
             look: None,
             descriptor: None,
             verdict: None,
@@ -330,14 +323,6 @@ impl Variant {
     #[must_use]
     pub fn is_accepted(&self) -> bool {
         matches!(self.decision, Some(Decision::Accepted { .. })) && self.turned_down.is_none()
-    }
-
-    /// Predicted speedup over the first variant, if it was skipped for it.
-    #[must_use]
-    pub fn predicted(&self) -> Option<f64> {
-        let is_skipped = matches!(self.decision, Some(Decision::Skipped { .. }));
-        let expected = self.foreseen.as_ref().filter(|_| is_skipped)?.expected?;
-        Some(expected.speedup())
     }
 
     /// Bottleneck that its verdict names.

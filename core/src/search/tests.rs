@@ -1,6 +1,5 @@
 //! Searches in a laboratory that follows a script: no compiler, no device, the same every time.
 
-mod foresight;
 mod full_disk;
 mod journals;
 mod not_judged;
@@ -10,11 +9,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use super::entry::End;
-use super::features::examined;
 use super::operators::Rules;
 use super::*;
 use crate::evaluate::compare::{ComparedWorkload, Outcome};
-use crate::evaluate::{Examined, Run, Screening};
+use crate::evaluate::{Run, Screening};
 use crate::history::machine::Machine;
 use crate::measure::timing::{Clock, Mode, Stopped};
 use crate::measure::{Comparison, Timing};
@@ -129,24 +127,6 @@ impl CandidateRunner for Scripted {
             Screening { candidate: None, seed: 0, verdict, elapsed: std::time::Duration::ZERO }
         };
         Ok(kernels.iter().map(look).collect())
-    }
-
-    fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
-        self.wait()?;
-        let workloads = self.workloads();
-        let block = |kernel: &Kernel| chosen(kernel, "BLOCK").unwrap_or(256) as u32;
-        let each = kernels.iter().map(|kernel| {
-            let count = |word: &str| kernel.source.matches(word).count() as u64;
-            let code = CodeMix {
-                products: kernel.source.len() as u64,
-                streaming: count("__ldcs") + count("__stcs"),
-                ..CodeMix::default()
-            };
-            // Whatever unrolls does not even compile.
-            let is_built = !kernel.source.contains("UNROLL");
-            is_built.then(|| examined(&workloads, block(kernel), code))
-        });
-        Ok(each.collect())
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
@@ -272,7 +252,6 @@ struct Setting {
     strategy: Option<StrategyKind>,
     script: Script,
     evaluations: usize,
-    forecast: ForecastPolicy,
     batch: usize,
     interrupts: Interrupts,
 }
@@ -282,7 +261,6 @@ const USUAL: Setting = Setting {
     strategy: Some(StrategyKind::Greedy),
     script: uneven,
     evaluations: 40,
-    forecast: ForecastPolicy::Off,
     batch: 4,
     interrupts: |_, _| 0,
 };
@@ -302,7 +280,6 @@ impl Setting {
             operators: vec![Box::new(Rules)],
             roles: Roles::default(),
             contrast: 0,
-            forecast: self.forecast,
             budget: Budget { evaluations: Some(self.evaluations), ..Budget::default() },
             seed: 7,
             knowledge: Knowledge::default(),

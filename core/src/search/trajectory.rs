@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::budget::Cost;
 use super::entry::{Decision, Entry, ModelExchange, ScreeningResult, Verdict, WorkloadTime};
-use super::forecast::VariantForecast;
 use super::operators::MODEL_PREFIX;
 use super::state::{EntryOrderError, SearchState};
 
@@ -70,9 +69,6 @@ struct Came<'a> {
     source_hash: String,
     source: &'a str,
     what: &'a str,
-    /// Its predicted time, in searches that predict.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    foreseen: Option<&'a VariantForecast>,
     look: Option<&'a ScreeningResult>,
     verdict: Option<&'a Verdict>,
     decision: Option<&'a Decision>,
@@ -140,7 +136,6 @@ fn step_of<'a>(
                 source_hash: hash(&proposal.source),
                 source: &proposal.source,
                 what: &proposal.what,
-                foreseen: variant.foreseen.as_ref(),
                 look: variant.look.as_ref(),
                 verdict: variant.verdict.as_ref(),
                 decision: variant.decision.as_ref(),
@@ -157,7 +152,6 @@ fn step_of<'a>(
         }
         Entry::Began(_)
         | Entry::Tried { .. }
-        | Entry::Foreseen { .. }
         | Entry::Looked { .. }
         | Entry::Judged { .. }
         | Entry::Decided { .. }

@@ -1,5 +1,5 @@
-//! Search methods, independent of kernels: tuners over declared parameters, strategies over candidates, forecasts that
-//! select candidates to measure, and the replay that compares them.
+//! Search methods, independent of kernels: tuners over declared parameters, strategies over candidates, and the
+//! replay that compares them.
 //!
 //! This crate does no I/O, reads no clock and starts no thread. The same seed and the same answers yield the same
 //! questions on every platform: random numbers come from one generator with a fixed stream ([`rand_pcg`]'s PCG XSL RR
@@ -8,7 +8,6 @@
 mod generator;
 
 pub mod archive;
-pub mod forecast;
 pub mod gauss;
 pub mod replay;
 pub mod space;

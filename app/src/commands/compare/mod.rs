@@ -199,7 +199,7 @@ impl CompareRequest {
             Ending::Cancelled { .. } => Ok(CompareResult { found, workloads: None }),
             other @ (Ending::Evaluated(_)
             | Ending::Screened(_)
-            | Ending::Examined(_)
+            | Ending::CompiledAhead { .. }
             | Ending::Profiled(_)
             | Ending::Compiled(_)
             | Ending::Impossible(_)

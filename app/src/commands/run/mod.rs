@@ -216,7 +216,7 @@ pub(crate) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateEr
             Ok(Run { candidate, seed, verdict, elapsed: Duration::ZERO })
         }
         other @ (Ending::Screened(_)
-        | Ending::Examined(_)
+        | Ending::CompiledAhead { .. }
         | Ending::Compared(_)
         | Ending::Profiled(_)
         | Ending::Compiled(_)
@@ -235,7 +235,7 @@ pub(super) fn no_verdict(ending: Ending) -> EvaluateError {
         }
         Ending::Evaluated(_)
         | Ending::Screened(_)
-        | Ending::Examined(_)
+        | Ending::CompiledAhead { .. }
         | Ending::Compared(_)
         | Ending::Profiled(_)
         | Ending::Compiled(_)

@@ -81,7 +81,7 @@ fn from_ending(ending: Ending, seed: u64) -> Result<Screening, EvaluateError> {
         }
         Ending::Cancelled { .. } => Ok(Screening::cancelled(seed)),
         other @ (Ending::Evaluated(_)
-        | Ending::Examined(_)
+        | Ending::CompiledAhead { .. }
         | Ending::Compared(_)
         | Ending::Profiled(_)
         | Ending::Compiled(_)

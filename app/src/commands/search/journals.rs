@@ -110,7 +110,6 @@ fn header(path: &Path) -> Option<Header> {
         | Entry::Proposed(_)
         | Entry::Nothing { .. }
         | Entry::Tried { .. }
-        | Entry::Foreseen { .. }
         | Entry::Looked { .. }
         | Entry::Judged { .. }
         | Entry::Decided { .. }

@@ -1,7 +1,6 @@
 //! `lightbench search` and `lightbench sweep`: a search on the terminal with live output.
 
 mod export;
-mod forecast_trial;
 pub(crate) mod journals;
 pub(crate) mod options;
 pub(crate) mod prepared;

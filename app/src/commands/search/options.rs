@@ -7,7 +7,7 @@ use lightbench_core::history::definition_hash::definition_hash;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::budget::Spent;
 use lightbench_core::search::roles::Roles;
-use lightbench_core::search::{Budget, ForecastPolicy, Header, SearchSetup, SearchState};
+use lightbench_core::search::{Budget, Header, SearchSetup, SearchState};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::knowledge::Knowledge;
 
@@ -32,8 +32,6 @@ pub(crate) struct SearchOptions {
     pub(crate) roles: Roles,
     /// Maximum number of other variants in a prompt.
     pub(crate) contrast: usize,
-    /// Whether predictions select the evaluated variants.
-    pub(crate) forecast: ForecastPolicy,
     pub(crate) budget: Budget,
 }
 
@@ -150,7 +148,6 @@ impl SearchOptions {
             operators: header.operators.clone(),
             roles: header.roles,
             contrast: header.contrast,
-            forecast: header.forecast,
             budget: Budget {
                 evaluations: self.budget.evaluations.or(header.budget.evaluations),
                 seconds: self.budget.seconds.or(header.budget.seconds),
@@ -187,7 +184,6 @@ impl SearchOptions {
             operators,
             roles: self.roles,
             contrast: self.contrast,
-            forecast: self.forecast,
             budget: self.budget,
             seed,
             knowledge,

@@ -9,9 +9,7 @@ use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
 use lightbench_core::search::operators::MODEL_PREFIX;
 use lightbench_core::search::roles::Roles;
-use lightbench_core::search::{
-    Budget, ForecastPolicy, Header, Journal, PROGRAM, SearchSetup, SearchState,
-};
+use lightbench_core::search::{Budget, Header, Journal, PROGRAM, SearchSetup, SearchState};
 use lightbench_core::verify::verdict::TimingUse;
 
 use super::options::{SearchContext, SearchOptions};
@@ -155,7 +153,6 @@ fn options(arguments: &args::Searching, wanted: &SearchArguments<'_>) -> SearchO
             operators: Vec::new(),
             roles: Roles::default(),
             contrast: 0,
-            forecast: ForecastPolicy::Off,
             budget,
         },
         SearchArguments::Search(search) => SearchOptions {
@@ -166,7 +163,6 @@ fn options(arguments: &args::Searching, wanted: &SearchArguments<'_>) -> SearchO
             operators: search.operators.clone(),
             roles: search.roles,
             contrast: usize::from(search.contrast),
-            forecast: if search.forecast { ForecastPolicy::On } else { ForecastPolicy::Off },
             budget: Budget { tokens: search.tokens, money: search.money, ..budget },
         },
     }

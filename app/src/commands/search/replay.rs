@@ -5,12 +5,11 @@ use std::sync::Arc;
 use lightbench_core::project::{DeviceFacts, Project};
 use lightbench_core::search::operators::Rules;
 use lightbench_core::search::{Budget, Journal, SearchSetup, SearchState, replay};
-use lightbench_core::strategies::forecast::Trial;
 use lightbench_core::strategies::replay::{Goal, Replay, Spread, candidates};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use serde_json::{Value, json};
 
-use super::{SearchArguments, forecast_trial, journals};
+use super::{SearchArguments, journals};
 use crate::args;
 use crate::commands::check::target;
 use crate::outcome::{Outcome, document};
@@ -45,12 +44,6 @@ pub(super) fn replayed(
     let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
     let story = read.story;
     let heading = format!("{}: {}", story.header.id, story.spent.evaluation_count());
-    let trial = match wanted {
-        SearchArguments::Search(search) if search.forecast => {
-            Some(forecast_trial::evaluate_forecast(session, arguments, (&project, &story))?)
-        }
-        SearchArguments::Search(_) | SearchArguments::Sweep(_) => None,
-    };
     let (rows, what) = match wanted {
         SearchArguments::Sweep(_) => (tuners(&project, &story, arguments.repeat), "evaluations"),
         SearchArguments::Search(_) => {
@@ -58,14 +51,7 @@ pub(super) fn replayed(
         }
     };
     let rows = rows.map_err(|error| refuse(&error))?;
-    let mut output = if as_json {
-        json(&rows, what, trial.as_ref().map(Option::as_ref))
-    } else {
-        text(&heading, &rows, what)
-    };
-    if let Some(trial) = trial.as_ref().filter(|_| !as_json) {
-        output += &forecast_trial::text(trial.as_ref());
-    }
+    let output = if as_json { json(&rows, what) } else { text(&heading, &rows, what) };
     Ok(Outcome::passed(output))
 }
 
@@ -106,7 +92,6 @@ fn strategies(
         operators: vec![Box::new(Rules)],
         roles: story.header.roles,
         contrast: story.header.contrast,
-        forecast: story.header.forecast,
         budget: Budget::default(),
         seed: story.header.seed,
         knowledge: journals::knowledge(session),
@@ -143,7 +128,7 @@ fn text(heading: &str, rows: &[Row], what: &str) -> String {
     text
 }
 
-fn json(rows: &[Row], what: &str, trial: Option<Option<&Trial>>) -> String {
+fn json(rows: &[Row], what: &str) -> String {
     let rows = rows.iter().map(|Row { name, spread }| {
         json!({
             "name": name,
@@ -154,14 +139,10 @@ fn json(rows: &[Row], what: &str, trial: Option<Option<&Trial>>) -> String {
             "runs": spread.reached().1,
         })
     });
-    let mut shown = json!({
+    document(&json!({
         "schema": "lightbench.replay/1",
         "counted": what,
         "within": WITHIN,
         "rows": rows.collect::<Vec<Value>>(),
-    });
-    if let Some(trial) = trial {
-        shown["forecast"] = forecast_trial::json(trial);
-    }
-    document(&shown)
+    }))
 }

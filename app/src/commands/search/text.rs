@@ -3,8 +3,7 @@
 use lightbench_core::display_text::visible;
 use lightbench_core::search::entry::{Basis, End};
 use lightbench_core::search::{
-    Decision, Entry, ScreeningResult, SearchSetup, SearchState, UnansweredModel, Variant, Verdict,
-    forecaster,
+    Decision, Entry, ScreeningResult, SearchSetup, SearchState, UnansweredModel, Verdict,
 };
 use lightbench_core::units::{Seconds, counted};
 
@@ -52,7 +51,7 @@ pub(super) fn silence(silence: &UnansweredModel) -> String {
 /// An entry as a line; `None` if only the window shows it.
 pub(super) fn line(entry: &Entry, story: &SearchState) -> Option<String> {
     Some(match entry {
-        Entry::Began(_) | Entry::Foreseen { .. } | Entry::Looked { .. } => return None,
+        Entry::Began(_) | Entry::Looked { .. } => return None,
         Entry::Proposed(proposal) => {
             let from = proposal.parent.map(|parent| format!(" from {parent}")).unwrap_or_default();
             format!("{:>4}{from}  {} · {}\n", proposal.variant, proposal.origin, proposal.what)
@@ -105,12 +104,6 @@ fn decided(variant: usize, decision: &Decision, story: &SearchState) -> String {
         Decision::Kept { why } => format!("      {DIM}·{DIM:#} {faster} {why}\n"),
         Decision::Rejected { why } => format!("      {ERROR}✗{ERROR:#} {why}\n"),
         Decision::NotJudged { why } => format!("      {NOTE}?{NOTE:#} {why}\n"),
-        Decision::Skipped { why } => {
-            let predicted = story.variants.get(variant).and_then(Variant::predicted);
-            let predicted = predicted.map(|factor| format!("{factor:.2} × predicted, "));
-            let predicted = predicted.unwrap_or_default();
-            format!("      {DIM}○ {predicted}not evaluated:{DIM:#} {why}\n")
-        }
     }
 }
 
@@ -145,9 +138,6 @@ pub(super) fn summary(story: &SearchState) -> String {
     if spent.cost.tokens > 0 {
         let (tokens, money) = (spent.cost.tokens, spent.cost.money);
         text += &format!("{tokens} tokens of language models, {money:.4} of money\n");
-    }
-    if let Some(told) = forecaster::summary(story) {
-        text += &format!("{told}\n");
     }
     let Some(best) = story.best else { return text };
     if best == 0 {

@@ -56,7 +56,6 @@ fn asked(script: &Script) -> Option<(RequestId, String, Option<String>)> {
         }
         Request::Evaluate(..)
         | Request::Screen(..)
-        | Request::Examine(..)
         | Request::Compare(..)
         | Request::Compile(..)
         | Request::CompileAhead(..)
@@ -275,7 +274,6 @@ fn conditions_of_times_are_chosen_and_asked_for() {
             },
             Request::Profile(..)
             | Request::Screen(..)
-            | Request::Examine(..)
             | Request::Compare(..)
             | Request::Compile(..)
             | Request::CompileAhead(..)

@@ -12,7 +12,7 @@ use crate::theme::ThemeName;
 use crate::workbench::background_task::{BackgroundTask, TaskResult};
 use crate::workbench::command::Command;
 use crate::workbench::panel::{LayoutName, Panel};
-use crate::workbench::search::tests::{Played, begun, entries, skipped, story};
+use crate::workbench::search::tests::{Played, begun, entries, story};
 use crate::workbench::search::{FailureVisibility, JournalOrigin, LoadedSearch, SearchCommand};
 use crate::workbench::tests::{Script, folder};
 
@@ -136,21 +136,7 @@ fn a_variant_is_rejected_with_a_reason() {
 }
 
 #[test]
-fn what_a_forecast_skipped_is_predicted_and_nothing_else() {
-    let told = entries().into_iter().chain(skipped()).collect();
-    let (mut harness, _, _) = searching(ThemeName::Dark, SIZE, told);
-    let name =
-        "Variant 7, BLOCK = 256, best of 6 of 6: 1.65 times as fast, predicted, not evaluated";
-    harness.get_by_label(name).click();
-    harness.run();
-    harness.get_by_label("predicted speedup 1.65, within a factor of 1.13, not evaluated");
-    harness.get_by_label_contains("It is forecast to be 41 % slower");
-    assert!(harness.query_by_label_contains("modelled 0").is_none());
-    testing::snapshot(&harness, "flow-search-predicted");
-}
-
-#[test]
-fn the_plan_has_models_and_a_forecast() {
+fn the_plan_has_models() {
     for theme in ThemeName::ALL {
         let (mut harness, script) = shown(theme, SIZE);
         harness.state_mut().window.carry_out(Command::Layout(LayoutName::Search), NOW);
@@ -161,16 +147,13 @@ fn the_plan_has_models_and_a_forecast() {
         let plan = |harness: &Harness<'static, State>| {
             harness.state().window.bench.settings.search.clone()
         };
-        assert!(plan(&harness).forecast.is_off() && plan(&harness).models.is_empty());
-        harness.get_by_label("Forecast").click();
-        harness.run();
-        assert!(!plan(&harness).forecast.is_off());
-        let is_kept = |task: &BackgroundTask| matches!(task, BackgroundTask::SaveSettings(kept) if !kept.search.forecast.is_off());
-        assert!(script.handed().iter().any(is_kept), "it is not there the next time");
+        assert!(plan(&harness).models.is_empty());
         assert!(harness.query_by_label("Roles: proposer").is_none());
         harness.get_by_label("editor").click();
         harness.run();
         assert!(plan(&harness).models.contains("editor"));
+        let is_kept = |task: &BackgroundTask| matches!(task, BackgroundTask::SaveSettings(kept) if kept.search.models.contains("editor"));
+        assert!(script.handed().iter().any(is_kept), "it is not there the next time");
         harness.get_by_label("Roles: proposer");
         testing::snapshot(&harness, "search-plan");
     }

@@ -7,7 +7,7 @@ use lightbench_core::device::DeviceName;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::operators::MODEL_PREFIX;
 use lightbench_core::search::roles::Roles;
-use lightbench_core::search::{Budget, ForecastPolicy, Pace};
+use lightbench_core::search::{Budget, Pace};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +38,6 @@ pub struct SearchPlan {
     pub roles: Roles,
     /// Maximum number of other variants in a prompt.
     pub contrast: usize,
-    /// Whether predictions decide which variants are evaluated.
-    pub forecast: ForecastPolicy,
     pub budget: Budget,
     /// Set the share of the device's time that the search uses.
     pub pace: Pace,
@@ -62,7 +60,6 @@ impl Default for SearchPlan {
             models: BTreeSet::new(),
             roles: Roles::default(),
             contrast: 0,
-            forecast: ForecastPolicy::Off,
             budget: Budget { evaluations: Some(DEFAULT_EVALUATIONS), ..Budget::default() },
             pace: Pace::Full,
         }

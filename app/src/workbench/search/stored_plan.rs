@@ -1,7 +1,7 @@
 //! The stored form of a search plan, with the command line's names.
 
 use lightbench_core::search::operators::MODEL_PREFIX;
-use lightbench_core::search::{Budget, ForecastPolicy, Pace};
+use lightbench_core::search::{Budget, Pace};
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Participation, RULES, SearchPlan, TUNING};
@@ -15,7 +15,6 @@ pub(super) struct WrittenPlan {
     operators: Vec<String>,
     roles: String,
     contrast: usize,
-    forecast: ForecastPolicy,
     pace: Pace,
     evaluations: Option<usize>,
     minutes: Option<f64>,
@@ -38,7 +37,6 @@ impl From<SearchPlan> for WrittenPlan {
             operators: plan.operators(),
             roles: plan.roles.to_string(),
             contrast: plan.contrast,
-            forecast: plan.forecast,
             pace: plan.pace,
             evaluations,
             minutes: seconds.map(|seconds| seconds / 60.0),
@@ -64,7 +62,6 @@ impl TryFrom<WrittenPlan> for SearchPlan {
             models: std::collections::BTreeSet::new(),
             roles: written.roles.parse().map_err(|error| told(&error))?,
             contrast: written.contrast,
-            forecast: written.forecast,
             budget: Budget {
                 evaluations: written.evaluations,
                 seconds: limit(written.minutes)
@@ -109,7 +106,6 @@ mod tests {
             models: ["qwen-coder".to_owned()].into(),
             roles: "coder-and-judge".parse().unwrap(),
             contrast: 4,
-            forecast: ForecastPolicy::On,
             budget: Budget {
                 evaluations: None,
                 seconds: Some(90.0),
@@ -130,6 +126,8 @@ mod tests {
             }
         };
         check("()", Ok(SearchPlan::default()));
+        // Earlier versions wrote fields that no longer exist.
+        check("(forecast: off)", Ok(SearchPlan::default()));
         let rules = SearchPlan { tuning: Participation::Excluded, ..SearchPlan::default() };
         check("(operators: [\"rules\"])", Ok(rules));
         check("(strategy: \"luck\")", Err("luck"));

@@ -8,11 +8,10 @@ use lightbench_core::engine::SearchThreadEvent;
 use lightbench_core::history::record::Origin;
 use lightbench_core::search::budget::Cost;
 use lightbench_core::search::entry::{Basis, End, FailureRecord, ModelExchange, SCHEMA};
-use lightbench_core::search::forecast::PredictedTime;
 use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{
-    Budget, Decision, Entry, FinishedRun, ForecastDecision, ForecastPolicy, Header, Pace, Proposal,
-    ScreeningResult, SearchState, VariantForecast, Verdict, WorkloadTime,
+    Budget, Decision, Entry, FinishedRun, Header, Pace, Proposal, ScreeningResult, SearchState,
+    Verdict, WorkloadTime,
 };
 use lightbench_core::suggest::descriptor::Descriptor;
 use lightbench_core::suggest::knowledge::Knowledge;
@@ -84,7 +83,6 @@ fn header() -> Header {
         operators: vec!["rules".to_owned(), "tuner".to_owned()],
         roles: Roles::default(),
         contrast: 0,
-        forecast: ForecastPolicy::Off,
         budget: Budget { evaluations: Some(80), ..Budget::default() },
         seed: 7,
         program: String::new(),
@@ -215,18 +213,6 @@ pub(crate) fn entries() -> Vec<Entry> {
         decided(6, Decision::Rejected { why: "it does not compile".to_owned() }),
         proposed(7, Some(5), Origin::Tuner, "BLOCK = 256, best of 6 of 6"),
     ]
-}
-
-/// Entries of a variant that a prediction skips.
-pub(crate) fn skipped() -> [Entry; 2] {
-    let why =
-        "It is forecast to be 41 % slower than the best, and has a chance of 0.3 % to be faster";
-    let course = ForecastDecision::Skip { why: why.to_owned() };
-    let (mean, deviation, spread) = (-0.5, 0.12, 0.4);
-    let expected = Some(PredictedTime { mean, deviation, spread, best: -0.84, known: 6 });
-    let foresight = Box::new(VariantForecast { features: None, expected, course });
-    let decision = Decision::Skipped { why: why.to_owned() };
-    [Entry::Foreseen { variant: 7, foresight }, decided(7, decision)]
 }
 
 pub(crate) fn story() -> SearchState {

@@ -47,7 +47,6 @@ impl<L: CandidateRunner> Explorer<'_, L> {
                 }
             }
         }
-        let kernels = self.without_skipped(kernels)?;
         if kernels.is_empty() {
             return Ok(());
         }
@@ -218,9 +217,7 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         let story = &self.scribe.story;
         let proposal = &story.variants[variant].proposal;
         let (technique, parent) = (proposal.technique.clone()?, proposal.parent?);
-        if let Some(Decision::Skipped { .. } | Decision::NotJudged { .. }) =
-            &story.variants[variant].decision
-        {
+        if let Some(Decision::NotJudged { .. }) = &story.variants[variant].decision {
             // Its time is unknown.
             return None;
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::evaluate::compare::ComparedWorkload;
-use crate::evaluate::{Examined, Run, Screening};
+use crate::evaluate::{Run, Screening};
 use crate::measure::statistics::Summary;
 use crate::measure::timing::{Basis, Clock, Conditions, Mode, Timing};
 use crate::models::{RecordedModel, RecordedReply, Secret};
@@ -20,8 +20,7 @@ use crate::search::entry::{Decision, End, Entry, ModelExchange};
 use crate::search::state::ActionOutcome;
 use crate::search::trajectory;
 use crate::search::{
-    Budget, CandidateRunner, Explorer, ForecastPolicy, Interrupted, SearchListeners, SearchSetup,
-    SearchState,
+    Budget, CandidateRunner, Explorer, Interrupted, SearchListeners, SearchSetup, SearchState,
 };
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::strategies::{StrategyKind, TunerKind};
@@ -78,10 +77,6 @@ impl CandidateRunner for Scripted {
             Screening { candidate: None, seed: 1, verdict, elapsed: Duration::ZERO }
         };
         Ok(kernels.iter().map(screening).collect())
-    }
-
-    fn examine(&mut self, _kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
-        Err(Interrupted::Impossible("nothing is forecast here".to_owned()))
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
@@ -177,7 +172,6 @@ fn order_of(operator: ModelOperator, evaluations: Option<usize>) -> SearchSetup 
         operators: vec![Box::new(operator)],
         roles: Roles::default(),
         contrast: 2,
-        forecast: ForecastPolicy::Off,
         budget: Budget { evaluations, ..Budget::default() },
         seed: 1,
         knowledge: Knowledge::default(),

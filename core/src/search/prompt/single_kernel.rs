@@ -4,7 +4,7 @@ use crate::history::definition_hash::definition_hash;
 use crate::project::{Kernel, Project, Purpose};
 use crate::search::entry::{Entry, Header, Proposal, SCHEMA};
 use crate::search::roles::Roles;
-use crate::search::{Budget, ForecastPolicy, SearchState};
+use crate::search::{Budget, SearchState};
 
 /// A state whose only variant is this kernel, unchanged. It has no journal.
 #[must_use]
@@ -29,7 +29,6 @@ pub fn single_kernel_state(
         tuner: String::new(),
         operators: Vec::new(),
         roles: Roles::default(),
-        forecast: ForecastPolicy::Off,
         contrast: 0,
         budget: Budget::default(),
         seed: 0,

@@ -183,7 +183,6 @@ fn outcome(variant: &Variant) -> String {
         (None, Some(Decision::Accepted { why })) => format!("right, and the best then: {why}"),
         (None, Some(Decision::Kept { why })) => format!("right, and no better: {why}"),
         (None, Some(Decision::Rejected { why })) => format!("rejected: {why}"),
-        (None, Some(Decision::Skipped { why })) => format!("never ran: {why}"),
         (None, Some(Decision::NotJudged { why })) => format!("not judged: {why}"),
         (None, None) => "not known yet".to_owned(),
     };
@@ -219,11 +218,7 @@ fn is_right(variant: &Variant) -> bool {
         (Some(Decision::Accepted { .. } | Decision::Kept { .. }), look) => {
             !matches!(look, Some(ScreeningResult::Failed(_) | ScreeningResult::NotJudged(_)))
         }
-        (
-            Some(Decision::Rejected { .. } | Decision::Skipped { .. } | Decision::NotJudged { .. })
-            | None,
-            _,
-        ) => false,
+        (Some(Decision::Rejected { .. } | Decision::NotJudged { .. }) | None, _) => false,
     }
 }
 
@@ -242,7 +237,6 @@ fn history(story: &SearchState) -> Option<String> {
             Some(Decision::Accepted { .. }) => "best then",
             Some(Decision::Kept { .. }) => "kept",
             Some(Decision::Rejected { .. }) => "rejected",
-            Some(Decision::Skipped { .. }) => "predicted to be slow",
             Some(Decision::NotJudged { .. }) => "not judged",
             None => "open",
         };

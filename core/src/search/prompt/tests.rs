@@ -56,7 +56,6 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> SearchState {
         operators: Vec::new(),
         roles: Roles::default(),
         contrast: 0,
-        forecast: crate::search::ForecastPolicy::Off,
         budget: Budget::default(),
         seed: 1,
         program: String::new(),
