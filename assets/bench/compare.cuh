@@ -2,9 +2,10 @@
 // is counted and not explained: then the host looks.
 #pragma once
 
-// Elements that are summed up together, by eight threads.
+// Elements that are summed up together, by eight threads; and chunks whose sums are added up by one thread.
 #define CHUNK 256
 #define LANES 8
+#define GROUP 256
 
 // Every member is eight bytes, as `core/tensors/src/encoding/comparison.rs` writes them.
 struct Comparing {
@@ -20,7 +21,7 @@ struct Comparing {
     uint64_t steps[8];
 };
 
-// Sums of squares of one chunk (`compare/root_mean_square.rs`).
+// Sums of squares of one chunk, or of several (`compare/root_mean_square.rs`).
 struct Squares {
     int64_t exponent;
     double errors, scales;
@@ -136,6 +137,27 @@ extern "C" __global__ void lightbench_compare(const unsigned char* found, const 
         if (lane == 0) squares[chunk] = whole;
     }
     tell(judged, right, fraction);
+}
+
+// The sum of both, as `SquareSums::and` on the host.
+static Squares added(const Squares& a, const Squares& b) {
+    const bool first = a.exponent >= b.exponent;
+    const Squares large = first ? a : b, small = first ? b : a;
+    const double shrink = power_of_two(2 * (small.exponent - large.exponent));
+    return {large.exponent, large.errors + small.errors * shrink, large.scales + small.scales * shrink,
+            large.count + small.count};
+}
+
+// Adds up the sums of each group of chunks, in their order.
+extern "C" __global__ void lightbench_add_squares(const Squares* chunks, uint64_t count, Squares* groups) {
+    const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t group = thread; group * GROUP < count; group += stride) {
+        const uint64_t first = group * GROUP, left = count - first;
+        Squares sum = {0, 0.0, 0.0, 0};
+        for (uint64_t index = 0; index < (left < GROUP ? left : GROUP); ++index) sum = added(sum, chunks[first + index]);
+        groups[group] = sum;
+    }
 }
 
 // Equal to the reference rounded to the output's format.

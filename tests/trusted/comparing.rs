@@ -6,7 +6,7 @@ use lightbench_core::tensors::compare::{
     Comparison, Expected, Found, OnDevice, Strictness, compare,
 };
 use lightbench_core::tensors::encoding::comparison::{
-    ChunkSquares, ComparisonResult, SQUARES_BYTES,
+    ComparisonResult, GroupSquares, SQUARES_BYTES,
 };
 use lightbench_core::tensors::inputs;
 use lightbench_core::verify::harness_kernels::launches::{self, Compared};
@@ -92,8 +92,8 @@ fn on_device(machine: &mut Machine, sheet: &Sheet, strictness: Strictness) -> Op
     let (found, expected) = (machine.buffer(&sheet.found), machine.buffer(&le(&sheet.expected)));
     let magnitudes = machine.buffer(&le(&sheet.magnitudes));
     let judged = machine.buffer(&ComparisonResult::BEGINNING);
-    let bytes = (plan.comparing.chunks() * SQUARES_BYTES) as usize;
-    let squares = machine.buffer(&vec![0; bytes]);
+    let mut sums = |count: u64| machine.buffer(&vec![0; (count * SQUARES_BYTES) as usize]);
+    let (squares, groups) = (sums(plan.comparing.chunks()), sums(plan.comparing.groups()));
     let compared = Compared { found, expected };
     let (module, comparing) = (machine.module, &plan.comparing);
     machine.run(&match strictness {
@@ -104,14 +104,15 @@ fn on_device(machine: &mut Machine, sheet: &Sheet, strictness: Strictness) -> Op
             launches::compare_exactly(module, compared, magnitudes, comparing, judged)
         }
     });
-    for buffer in [found, expected, magnitudes] {
+    machine.run(&launches::add_squares(module, comparing, (squares, groups)));
+    for buffer in [found, expected, magnitudes, squares] {
         machine.device.free(buffer).unwrap();
     }
-    let (judged, squares) = (machine.take(judged), machine.take(squares));
+    let (judged, groups) = (machine.take(judged), machine.take(groups));
     plan.settle(
         strictness,
         ComparisonResult::read(&judged).unwrap(),
-        ChunkSquares::read_all(&squares),
+        GroupSquares::read_all(&groups),
     )
 }
 
@@ -138,6 +139,8 @@ fn tensors() -> Vec<TensorCase> {
         all.push(of(dtype, &[1]));
         all.push(of(dtype, &[255]));
         all.push(of(dtype, &[3, 419]));
+        // More chunks than a group has.
+        all.push(of(dtype, &[300, 7]));
         all.push(strided(of(dtype, &[3, 300]), &[311, 1]));
         all.push(strided(of(dtype, &[4, 5, 6]), &[1, 50, 7]));
         all.push(strided(of(dtype, &[600]), &[2]));
@@ -189,7 +192,7 @@ fn a_wrong_element_is_left_to_the_host() {
 fn errors_that_are_too_large_together_are_told_by_both() {
     let Some(mut machine) = Machine::new() else { return };
     let elementwise = Comparator::Elementwise { terms: 4096, factor: 4.0, rms: true };
-    let tensor = output(Dtype::F32, &[5000], elementwise);
+    let tensor = output(Dtype::F32, &[300, 17], elementwise);
     let mut sheet = sheet(tensor, 5, |_, value| value);
     sheet.expected.iter_mut().for_each(|value| *value *= 2.0_f64.powi(-20));
     sheet.magnitudes.fill(100.0);

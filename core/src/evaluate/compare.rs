@@ -312,7 +312,7 @@ impl WorkloadPrograms {
             case: self.case,
             programs: self.programs.into(),
             recipe: InputSpec { seed, draw },
-            last: InputSpec { seed: !seed, draw },
+            last: Some(InputSpec { seed: !seed, draw }),
             mode,
             protocol,
             seed,

@@ -91,7 +91,7 @@ fn modelled(
         case: trial.case.clone(),
         programs: vec![trial.candidate.clone()],
         recipe,
-        last: recipe,
+        last: None,
         mode: Mode::Cold,
         protocol: Protocol::QUICK,
         seed: 1,

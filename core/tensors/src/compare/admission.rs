@@ -14,7 +14,7 @@ use super::super::layout::{Layout, Run};
 use super::Expected;
 use super::elementwise::{Bound, CHUNK, Tolerance};
 use super::error::CompareError;
-use super::root_mean_square::SquareSums;
+use super::root_mean_square::{SquareSums, SumsByGroup};
 
 /// The share of the tolerance that the twin may use.
 const SHARE: f64 = 0.5;
@@ -92,7 +92,7 @@ fn of_reals(
     // The twin's own format: its error is that of arithmetic, without the rounding to fewer bits.
     let format = if made.dtype == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
     let bound = Bound::new(case, format, tolerance);
-    let mut sums = SquareSums::default();
+    let mut sums = SumsByGroup::default();
     let mut chunk = ([0.0; CHUNK], [0.0; CHUNK], 0);
     for place in layout.runs().flat_map(Run::places) {
         let get = |numbers: &[f64]| numbers.get(place).copied().unwrap_or(f64::NAN);
@@ -114,12 +114,12 @@ fn of_reals(
         scales[*used] = bound.typical.0 * value.abs() + bound.typical.1 * magnitude;
         *used += 1;
         if *used == CHUNK {
-            sums = sums.and(SquareSums::from_chunk(errors, scales));
+            sums.add(SquareSums::from_chunk(errors, scales));
             chunk = ([0.0; CHUNK], [0.0; CHUNK], 0);
         }
     }
-    sums = sums.and(SquareSums::from_chunk(&chunk.0, &chunk.1));
-    Ok(!tolerance.rms || sums.beyond(SHARE * tolerance.factor).is_none())
+    sums.add(SquareSums::from_chunk(&chunk.0, &chunk.1));
+    Ok(!tolerance.rms || sums.total().beyond(SHARE * tolerance.factor).is_none())
 }
 
 fn numbers(bytes: &[u8]) -> Vec<f64> {

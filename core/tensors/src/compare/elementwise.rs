@@ -17,7 +17,7 @@ use super::super::element::{HalfUlp, load_reals, nearest, real};
 use super::super::layout::Run;
 use super::error::CompareError;
 use super::output::Output;
-use super::root_mean_square::SquareSums;
+use super::root_mean_square::{SquareSums, SumsByGroup};
 use super::tally::{Fault, Rejected, Tally};
 use super::{Comparison, ErrorMap, OutputError, Strictness};
 use crate::case::Case;
@@ -196,7 +196,7 @@ pub(super) fn compare(
         strictness,
         imprecise: true,
         tally: Tally::new(&output.made.dims),
-        sums: SquareSums::default(),
+        sums: SumsByGroup::default(),
         chunk: Box::new(Chunk {
             found: [0.0; CHUNK],
             expected: [0.0; CHUNK],
@@ -216,7 +216,7 @@ pub(super) fn compare(
     let merely = if elements_imprecise { WrongKind::Imprecise } else { WrongKind::Numeric };
     let mut comparison = tally.finish(output.tensor, output.made.elements, merely);
     if comparison.wrong.is_none() && tolerance.rms && strictness == Strictness::Tolerance {
-        comparison.wrong = sums.beyond(tolerance.factor).map(imprecise);
+        comparison.wrong = sums.total().beyond(tolerance.factor).map(imprecise);
     }
     Ok(comparison)
 }
@@ -242,7 +242,7 @@ struct Elements<'a> {
     /// Whether every error so far is one of precision.
     imprecise: bool,
     tally: Tally,
-    sums: SquareSums,
+    sums: SumsByGroup,
     chunk: Box<Chunk>,
 }
 
@@ -256,7 +256,7 @@ impl Elements<'_> {
             let accepted = accept(self.bound, &self.chunk);
             if accepted.all {
                 self.tally.accept(accepted.fraction);
-                self.sums = self.sums.and(accepted.sums);
+                self.sums.add(accepted.sums);
                 return Ok(());
             }
         }

@@ -12,7 +12,7 @@ use super::elementwise::{Bound, Tolerance, imprecise};
 use super::root_mean_square::SquareSums;
 use super::{Comparison, Strictness};
 use crate::encoding::comparison;
-use crate::encoding::comparison::{ChunkSquares, ComparisonEncoding, ComparisonResult};
+use crate::encoding::comparison::{ComparisonEncoding, ComparisonResult, GroupSquares};
 use crate::encoding::format::Format;
 
 /// One output that a device can judge.
@@ -65,14 +65,14 @@ impl OnDevice {
         &self,
         strictness: Strictness,
         judged: ComparisonResult,
-        squares: impl IntoIterator<Item = ChunkSquares>,
+        groups: impl IntoIterator<Item = GroupSquares>,
     ) -> Option<Comparison> {
         if judged.rejected > 0 {
             return None;
         }
         let beyond = match (self.tolerance, strictness) {
             (Some(tolerance), Strictness::Tolerance) if tolerance.rms => {
-                let each = squares.into_iter().map(SquareSums::from_squares);
+                let each = groups.into_iter().map(SquareSums::from_group);
                 each.fold(SquareSums::default(), SquareSums::and).beyond(tolerance.factor)
             }
             (Some(_) | None, Strictness::Tolerance | Strictness::Exact) => None,

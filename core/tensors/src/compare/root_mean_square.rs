@@ -26,7 +26,7 @@
 
 use super::super::element::power_of_two;
 use super::elementwise::CHUNK;
-use crate::encoding::comparison::ChunkSquares;
+use crate::encoding::comparison::{GROUP, GroupSquares};
 
 /// Sums of squares of errors and of their yardstick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -70,9 +70,9 @@ impl SquareSums {
         Self { exponent, errors, scales, count: counts.into_iter().sum() }
     }
 
-    /// The sums of one chunk as a device computed them, equal to those of [`Self::from_chunk`].
-    pub(super) fn from_squares(chunk: ChunkSquares) -> Self {
-        let ChunkSquares { exponent, errors, scales, count } = chunk;
+    /// The sums of one group of chunks as a device computed them, equal to those of [`SumsByGroup`].
+    pub(super) fn from_group(group: GroupSquares) -> Self {
+        let GroupSquares { exponent, errors, scales, count } = group;
         // The device counts exponents as f64 has them, from 0 to 2047.
         Self { exponent: exponent as i32, errors, scales, count }
     }
@@ -102,5 +102,30 @@ impl SquareSums {
     /// The root mean square as a multiple of the yardstick.
     fn ratio(self) -> f64 {
         (self.errors / self.scales).sqrt()
+    }
+}
+
+/// Sums of many chunks: those of [`GROUP`] neighbouring chunks first, then those of all groups. A device adds up groups
+/// side by side, and both results are equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SumsByGroup {
+    /// Of all complete groups.
+    groups: SquareSums,
+    /// Of the chunks after them.
+    group: SquareSums,
+    chunks: u64,
+}
+
+impl SumsByGroup {
+    pub(super) fn add(&mut self, chunk: SquareSums) {
+        self.group = self.group.and(chunk);
+        self.chunks += 1;
+        if self.chunks == GROUP {
+            *self = Self { groups: self.groups.and(self.group), ..Self::default() };
+        }
+    }
+
+    pub(super) fn total(self) -> SquareSums {
+        self.groups.and(self.group)
     }
 }

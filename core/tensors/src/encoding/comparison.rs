@@ -8,7 +8,10 @@ use super::words::Words;
 /// Elements that are summed up together.
 pub const CHUNK: u64 = 256;
 
-/// Bytes of the sums of one chunk.
+/// Chunks whose sums are added up before the others.
+pub const GROUP: u64 = 256;
+
+/// Bytes of the sums of one chunk, or of one group of chunks.
 pub const SQUARES_BYTES: u64 = 32;
 
 /// Layout of an output, and its tolerance.
@@ -46,9 +49,9 @@ pub struct ComparisonResult {
     pub fraction: f64,
 }
 
-/// Sums over a chunk, as `compare/root_mean_square.rs` makes them.
+/// Sums over a group of chunks, as `compare/root_mean_square.rs` makes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChunkSquares {
+pub struct GroupSquares {
     /// The biased exponent of the power of two that both are divided by, squared.
     pub exponent: i64,
     /// Sum of the squared errors.
@@ -66,6 +69,12 @@ impl ComparisonEncoding {
         let (_, outer) = self.dimensions.split_last().unwrap_or((&(0, 0), &[]));
         let runs = outer.iter().fold(1_u64, |product, (count, _)| product.saturating_mul(*count));
         runs.saturating_mul(self.chunks_of_run())
+    }
+
+    /// Groups of chunks.
+    #[must_use]
+    pub fn groups(&self) -> u64 {
+        self.chunks().div_ceil(GROUP)
     }
 
     fn chunks_of_run(&self) -> u64 {
@@ -102,11 +111,11 @@ impl ComparisonResult {
     }
 }
 
-impl ChunkSquares {
-    /// Decodes the device code's result for each chunk.
+impl GroupSquares {
+    /// Decodes the device code's result for each group.
     pub fn read_all(bytes: &[u8]) -> impl Iterator<Item = Self> {
-        bytes.as_chunks::<32>().0.iter().map(|chunk| {
-            let mut numbers = chunk.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        bytes.as_chunks::<32>().0.iter().map(|group| {
+            let mut numbers = group.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
             let mut next = || numbers.next().unwrap_or_default();
             Self {
                 exponent: next().cast_signed(),

@@ -3,7 +3,7 @@
 use lightbench_device::{BufferId, BufferRequest, Device, Image, Launch, ModuleId};
 use lightbench_tensors::compare::Strictness;
 use lightbench_tensors::encoding::comparison::{
-    ChunkSquares, ComparisonEncoding, ComparisonResult, SQUARES_BYTES, pair,
+    ComparisonEncoding, ComparisonResult, GroupSquares, SQUARES_BYTES, pair,
 };
 use lightbench_tensors::encoding::format::Format;
 use lightbench_tensors::encoding::input::InputEncoding;
@@ -87,14 +87,14 @@ impl HarnessKernels {
         self.answered(device)
     }
 
-    /// Judges floats. The sums are those of each chunk, in order; none for exact results.
+    /// Judges floats. The sums are those of each group of chunks, in order; none for exact results.
     pub(super) fn compare(
         self,
         device: &mut dyn Device,
         (found, expected): (BufferId, Reals),
         comparing: &ComparisonEncoding,
         strictness: Strictness,
-    ) -> Result<(ComparisonResult, Vec<ChunkSquares>), SessionFailure> {
+    ) -> Result<(ComparisonResult, Vec<GroupSquares>), SessionFailure> {
         let compared = Compared { found, expected: expected.values };
         self.begin(device, [0; 2])?;
         if strictness == Strictness::Exact {
@@ -106,14 +106,18 @@ impl HarnessKernels {
             )?;
             return Ok((self.judged(device)?, Vec::new()));
         }
-        let bytes = comparing.chunks().saturating_mul(SQUARES_BYTES);
-        let squares = working_space(device, "sums", bytes)?;
+        let sums = |count: u64| count.saturating_mul(SQUARES_BYTES);
+        let squares = working_space(device, "sums of chunks", sums(comparing.chunks()))?;
+        let groups = working_space(device, "sums of groups", sums(comparing.groups()))?;
         let results = (squares, self.answer);
         let magnitudes = expected.magnitudes;
         run(device, &launches::compare(self.module, compared, magnitudes, comparing, results))?;
-        let sums = device.read(squares).map_err(|error| failure_from_device_error(&error))?.bytes;
-        device.free(squares).map_err(|error| failure_from_device_error(&error))?;
-        Ok((self.judged(device)?, ChunkSquares::read_all(&sums).collect()))
+        run(device, &launches::add_squares(self.module, comparing, (squares, groups)))?;
+        let sums = device.read(groups).map_err(|error| failure_from_device_error(&error))?.bytes;
+        for space in [squares, groups] {
+            device.free(space).map_err(|error| failure_from_device_error(&error))?;
+        }
+        Ok((self.judged(device)?, GroupSquares::read_all(&sums).collect()))
     }
 
     /// Judges anything by its bits.

@@ -42,8 +42,9 @@ pub struct MeasureRequest {
     pub programs: Vec<Program>,
     /// The inputs.
     pub recipe: InputSpec,
-    /// The inputs of the last sample of the first program.
-    pub last: InputSpec,
+    /// The inputs of the last sample of the first program, whose outputs are handed over. None for a screening: then no
+    /// outputs are handed over and no launch floor is measured.
+    pub last: Option<InputSpec>,
     /// What the caches hold.
     pub mode: Mode,
     /// How many samples.
@@ -172,10 +173,15 @@ impl DeviceSession {
             return Ok(MeasureReport::Energy(energy));
         }
         match sampled(self.device(), order, &contenders) {
-            Ok(mut samples) => match self.last(order, &mut contenders, &mut samples) {
-                Ok(()) => self.ended(order, contenders, samples),
-                Err(stop) => stop.reported(),
-            },
+            Ok(mut samples) => {
+                let last = order
+                    .last
+                    .map_or(Ok(()), |last| self.last((order, last), &mut contenders, &mut samples));
+                match last {
+                    Ok(()) => self.ended(order, contenders, samples),
+                    Err(stop) => stop.reported(),
+                }
+            }
             Err(Stop::Abandoned(after)) => {
                 for contender in contenders {
                     self.give_back(contender)?;
@@ -272,7 +278,7 @@ impl DeviceSession {
     /// One more sample of the first program, on new inputs.
     fn last(
         &mut self,
-        order: &MeasureRequest,
+        (order, inputs): (&MeasureRequest, InputSpec),
         contenders: &mut [Contender],
         samples: &mut Samples,
     ) -> Result<(), Stop> {
@@ -283,10 +289,10 @@ impl DeviceSession {
         let trusted = self.harness_kernels();
         let walk = self.walk(&contender.bound, program);
         let device = self.device();
-        contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
+        contender.bound.set(device, (&order.case, program, Side::Candidate), inputs)?;
         fill_constants(device, &walk, program)?;
         for (tensor, copy) in &contender.pristine {
-            fill_with_tensor(device, trusted, *copy, (&order.case, *tensor, order.last))?;
+            fill_with_tensor(device, trusted, *copy, (&order.case, *tensor, inputs))?;
         }
         let batch = samples.batches.first().copied().unwrap_or(1);
         let sampling = Sampling { batch, pause: MEAN_PAUSE, ..Sampling::single(order.mode, 1) };
@@ -306,7 +312,7 @@ impl DeviceSession {
         mut samples: Samples,
     ) -> Result<MeasureReport, SessionFailure> {
         if let Some(contender) = contenders.first() {
-            if let Some(folder) = &order.outputs {
+            if let (Some(folder), Some(_)) = (&order.outputs, order.last) {
                 self.hand_over(&contender.bound, &order.case, Some(folder))?;
             }
             samples.left_dirty = contender.bound.left_dirty(self.device())?;

@@ -60,6 +60,7 @@ pub(super) fn sampled(
     let mut samples = rounds(device, order, contenders, &samplings)?;
     if let (Mode::Cold, Some(first), Some(instruments)) =
         (order.mode, contenders.first(), device.instruments())
+        && order.last.is_some()
     {
         let floor = instruments.launch_floor(&first.work);
         samples.launch_floor = floor.map_err(|error| failure_from_device_error(&error))?;

@@ -58,6 +58,18 @@ pub fn compare(
     Launch::linear(module, "lightbench_compare", threads(comparing), arguments)
 }
 
+/// Adds up the sums of chunks; `groups` takes those of each group.
+#[must_use]
+pub fn add_squares(
+    module: ModuleId,
+    comparing: &ComparisonEncoding,
+    (chunks, groups): (BufferId, BufferId),
+) -> Launch {
+    let count = Argument::Bytes(comparing.chunks().to_le_bytes().to_vec());
+    let arguments = vec![Argument::Buffer(chunks), count, Argument::Buffer(groups)];
+    Launch::linear(module, "lightbench_add_squares", comparing.groups(), arguments)
+}
+
 /// Judges floats by equality with the rounded reference.
 #[must_use]
 pub fn compare_exactly(

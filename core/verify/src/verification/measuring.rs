@@ -155,11 +155,13 @@ impl Verification<'_> {
             return Ok(ScreenedTiming { workload, timing });
         }
         let glance = self.timed(Step::Measure, Some(&workload), |this| {
-            let (report, last) = this.sampled(trial, Mode::Cold, hurry)?;
+            let (order, inputs) = this.measure_request(trial, Mode::Cold, hurry);
+            let report = this.measure(trial, MeasureRequest { last: None, ..order })?;
             if let MeasureReport::Abandoned(after) = report {
                 return Ok(ScreeningTiming::Abandoned { after });
             }
-            this.revalidated(trial, last, report, Mode::Cold).map(ScreeningTiming::Taken)
+            let samples = this.accept_samples(&Attempt::timed(trial, inputs), report)?;
+            timing(samples, Mode::Cold).map(ScreeningTiming::Taken)
         })?;
         Ok(ScreenedTiming { workload, timing: glance })
     }
@@ -232,7 +234,7 @@ impl Verification<'_> {
             case: trial.case.clone(),
             programs: vec![trial.candidate.clone()],
             recipe: self.recipe(&trial.case, declared, word),
-            last,
+            last: Some(last),
             mode,
             protocol,
             seed: self.recipe(&trial.case, declared, &format!("{word} order")).seed,
@@ -267,26 +269,46 @@ impl Verification<'_> {
         report: MeasureReport,
         mode: Mode,
     ) -> Result<Timing, Stop> {
-        let memory = BufferPlacement::Fresh(Placement::Left);
-        let attempt = Attempt { trial, recipe: last, step: Step::Measure, memory };
-        let samples = match report {
-            MeasureReport::Samples(samples) => samples,
-            MeasureReport::Faulted(faults) => {
-                return Err(self.faulted(&attempt, faults, String::new()));
-            }
-            MeasureReport::Modelled(_) | MeasureReport::Energy(_) | MeasureReport::Abandoned(_) => {
-                return Err(Stop::Broken("a GPU gave no samples".to_owned()));
-            }
-        };
-        let Samples { clock, batches, rounds, stopped, readings, left_dirty, launch_floor } =
-            samples;
-        let batch = batches.first().copied().unwrap_or(1);
-        self.require_left_zero(&attempt, &left_dirty)?;
+        let attempt = Attempt::timed(trial, last);
+        let samples = self.accept_samples(&attempt, report)?;
         let judged = self.judge(&attempt)?;
         self.accept(&attempt, judged, Some(WrongKind::StateDependent))?;
-        let rounds = rounds.into_iter().next().unwrap_or_default();
-        let timing = Timing::measured(clock, mode, rounds, (batch, stopped), &readings);
-        let timing = timing.map(|timing| Timing { launch_floor, ..timing });
-        timing.ok_or_else(|| Stop::Broken("the clock returned no times".to_owned()))
+        timing(samples, mode)
     }
+
+    /// The samples of a GPU, if no launch had a fault and all buffers that must be zero are.
+    fn accept_samples(
+        &self,
+        attempt: &Attempt<'_>,
+        report: MeasureReport,
+    ) -> Result<Samples, Stop> {
+        match report {
+            MeasureReport::Samples(samples) => {
+                self.require_left_zero(attempt, &samples.left_dirty)?;
+                Ok(samples)
+            }
+            MeasureReport::Faulted(faults) => Err(self.faulted(attempt, faults, String::new())),
+            MeasureReport::Modelled(_) | MeasureReport::Energy(_) | MeasureReport::Abandoned(_) => {
+                Err(Stop::Broken("a GPU gave no samples".to_owned()))
+            }
+        }
+    }
+}
+
+impl<'a> Attempt<'a> {
+    /// The run that a timing ends with.
+    fn timed(trial: &'a CompiledWorkload, recipe: InputSpec) -> Self {
+        let memory = BufferPlacement::Fresh(Placement::Left);
+        Attempt { trial, recipe, step: Step::Measure, memory }
+    }
+}
+
+/// The timing of the first program.
+fn timing(samples: Samples, mode: Mode) -> Result<Timing, Stop> {
+    let Samples { clock, batches, rounds, stopped, readings, launch_floor, .. } = samples;
+    let batch = batches.first().copied().unwrap_or(1);
+    let rounds = rounds.into_iter().next().unwrap_or_default();
+    let timing = Timing::measured(clock, mode, rounds, (batch, stopped), &readings);
+    let timing = timing.map(|timing| Timing { launch_floor, ..timing });
+    timing.ok_or_else(|| Stop::Broken("the clock returned no times".to_owned()))
 }
