@@ -13,7 +13,7 @@ use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
 use crate::strategies::Action;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::rewrite::{KernelSource, Rewrite, Rule, rules};
+use crate::suggest::rewrite::{KernelSource, Rule, rule, rules};
 use crate::units::Bytes;
 
 /// Key of the action that tunes parameters.
@@ -167,26 +167,30 @@ impl Operator for Rules {
         let nothing = |why: String| NoProposal { why, cost: Cost::default(), talk: None };
         let read = KernelSource::from_kernel(subject.project, subject.kernel)
             .map_err(|reason| nothing(reason.to_string()))?;
-        for rule in rules() {
-            let Ok(rewrites) = rule.rewrites(&read) else { continue };
-            let wanted = |(place, _): &(usize, &Rewrite)| key(rule, *place) == action.key;
-            if let Some((_, rewrite)) = rewrites.iter().enumerate().find(wanted) {
-                return Ok(Draft {
-                    source: rewrite.apply(&subject.kernel.source),
-                    what: rewrite.what.clone(),
-                    technique: Some(rule.technique.to_owned()),
-                    origin: Origin::Rule { name: rule.id.to_owned() },
-                    talk: None,
-                    cost: Cost::default(),
-                });
-            }
-        }
-        Err(nothing(format!("`{}` does not apply to this variant", action.key)))
+        let found = rule_and_place(&action.key).and_then(|(rule, place)| {
+            let rewrite = rule.rewrites(&read).ok()?.into_iter().nth(place)?;
+            Some((rule, rewrite))
+        });
+        let does_not_apply = || nothing(format!("`{}` does not apply to this variant", action.key));
+        let (rule, rewrite) = found.ok_or_else(does_not_apply)?;
+        Ok(Draft {
+            source: rewrite.apply(&subject.kernel.source),
+            what: rewrite.what,
+            technique: Some(rule.technique.to_owned()),
+            origin: Origin::Rule { name: rule.id.to_owned() },
+            talk: None,
+            cost: Cost::default(),
+        })
     }
 }
 
 fn key(rule: &Rule, place: usize) -> String {
     format!("rule:{}#{place}", rule.id)
+}
+
+fn rule_and_place(key: &str) -> Option<(&'static Rule, usize)> {
+    let (id, place) = key.strip_prefix("rule:")?.split_once('#')?;
+    Some((rule(id)?, place.parse().ok()?))
 }
 
 /// Expected speedup of a rule.

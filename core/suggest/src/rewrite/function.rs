@@ -10,7 +10,7 @@ use lightbench_project::{Kernel, Project};
 use super::kernel_source::{KernelSource, Site};
 use super::known_functions::is_known;
 use super::refusal::NotApplicable;
-use super::syntax::{all, ancestors, children, contains, named, part};
+use super::syntax::{all, children, contains, named, part, walk};
 
 /// Nodes that are a scope.
 const SCOPES: [&str; 4] =
@@ -53,6 +53,8 @@ pub(super) struct Local<'s> {
     pub(super) name: &'s str,
     pub(super) declaration: Node<'s>,
     pub(super) declarator: Node<'s>,
+    /// Where the name is known, from its declaration on.
+    scope: Node<'s>,
     pub(super) type_name: &'s str,
     pub(super) is_pointer: bool,
     pub(super) is_array: bool,
@@ -112,9 +114,12 @@ impl<'s> Function<'s> {
             .collect();
         let locals = locals_of(subject, body);
         let mut identifiers: BTreeMap<&'s str, Vec<Node<'s>>> = BTreeMap::new();
-        for used in all(body, &["identifier"]).into_iter().filter(|node| !is_declared(*node)) {
-            identifiers.entry(subject.of_node(used)).or_default().push(used);
-        }
+        walk(body, |used, ancestors| {
+            if used.kind() == "identifier" && !is_declared(used, ancestors) {
+                identifiers.entry(subject.of_node(used)).or_default().push(used);
+            }
+            true
+        });
         Some(Self {
             subject,
             node,
@@ -148,10 +153,9 @@ impl<'s> Function<'s> {
     /// The innermost declaration of a name before a place.
     pub(super) fn local(&self, name: &str, at: Node<'_>) -> Option<Local<'s>> {
         self.locals.iter().copied().rfind(|local| {
-            let scope = ancestors(local.declaration).find(|outer| SCOPES.contains(&outer.kind()));
             local.name == name
                 && local.declaration.start_byte() < at.start_byte()
-                && scope.is_some_and(|scope| contains(scope, at))
+                && contains(local.scope, at)
         })
     }
 
@@ -268,20 +272,20 @@ impl Parameter<'_> {
     }
 }
 
-/// Whether an identifier is the name in its own declaration.
-fn is_declared(node: Node<'_>) -> bool {
+/// Whether an identifier is the name in its own declaration; `ancestors` are those from the body of the function down.
+fn is_declared(node: Node<'_>, ancestors: &[Node<'_>]) -> bool {
     let mut inner = node;
-    for outer in ancestors(node) {
+    for outer in ancestors.iter().rev() {
         if matches!(outer.kind(), "init_declarator" | "declaration" | "parameter_declaration") {
-            return part(outer, "declarator").is_some_and(|declared| contains(declared, inner))
-                && !ancestors(node)
-                    .take_while(|around| around.id() != outer.id())
-                    .any(|around| part(around, "size").is_some_and(|size| contains(size, node)));
+            let around = ancestors.iter().rev().take_while(|around| around.id() != outer.id());
+            let mut sizes = around.filter_map(|around| part(*around, "size"));
+            return part(*outer, "declarator").is_some_and(|declared| contains(declared, inner))
+                && !sizes.any(|size| contains(size, node));
         }
         if !outer.kind().ends_with("declarator") {
             return false;
         }
-        inner = outer;
+        inner = *outer;
     }
     false
 }
@@ -319,7 +323,15 @@ fn parameter<'s>(
 
 fn locals_of<'s>(subject: &'s KernelSource<'_>, body: Node<'s>) -> Vec<Local<'s>> {
     let mut found = Vec::new();
-    for declaration in all(body, &["declaration", "parameter_declaration"]) {
+    let mut declarations = Vec::new();
+    walk(body, |node, ancestors| {
+        if matches!(node.kind(), "declaration" | "parameter_declaration") {
+            let scope = ancestors.iter().rfind(|outer| SCOPES.contains(&outer.kind()));
+            declarations.extend(scope.map(|scope| (node, *scope)));
+        }
+        true
+    });
+    for (declaration, scope) in declarations {
         let Some(kind) = part(declaration, "type") else { continue };
         let qualifiers = children(declaration);
         let is_const = qualifiers.iter().any(|child| {
@@ -336,6 +348,7 @@ fn locals_of<'s>(subject: &'s KernelSource<'_>, body: Node<'s>) -> Vec<Local<'s>
                 name: subject.of_node(name),
                 declaration,
                 declarator,
+                scope,
                 type_name: subject.of_node(kind),
                 is_pointer: inner.kind() == "pointer_declarator",
                 is_array: inner.kind() == "array_declarator",

@@ -2,7 +2,7 @@
 
 pub(super) use lightbench_cuda_source::syntax::{
     all, ancestors, bare, children, contains, enclosing, in_lambda, index, is_compound, is_return,
-    named, one_line, part, statements,
+    named, one_line, part, statements, walk,
 };
 
 /// A text that goes over several lines, its lines behind the first moved to the right; directives stay.
