@@ -107,6 +107,10 @@ fn unexpected() -> Interrupted {
     )
 }
 
+/// A search judges many candidates and decides by comparisons, so that each is timed for less than a verdict of its own.
+const JUDGED: Protocol = Protocol { longest: Duration::from_millis(100), ..Protocol::FINAL };
+const COMPARED: Protocol = Protocol { longest: Duration::from_millis(300), ..Protocol::PAIRED };
+
 impl CandidateRunner for EngineRunner {
     fn screen(
         &mut self,
@@ -125,7 +129,7 @@ impl CandidateRunner for EngineRunner {
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
         // A verdict covers all workloads, also those whose times the search does not minimise.
-        let conditions = Conditions { workload: None, ..self.timing(Protocol::FINAL) };
+        let conditions = Conditions { workload: None, ..self.timing(JUDGED) };
         let request = Request::Evaluate(self.work(kernel), conditions);
         let Ending::Evaluated(run) = self.ending(request)? else { return Err(unexpected()) };
         Ok(*run)
@@ -138,7 +142,7 @@ impl CandidateRunner for EngineRunner {
     ) -> Result<Vec<ComparedWorkload>, Interrupted> {
         let pair = Pair::Kernels([self.work(old), self.work(new)]);
         let contest = Box::new(AbComparison { pair, mode: Mode::Cold });
-        let request = Request::Compare(contest, self.timing(Protocol::PAIRED));
+        let request = Request::Compare(contest, self.timing(COMPARED));
         let Ending::Compared(compared) = self.ending(request)? else { return Err(unexpected()) };
         Ok(compared.workloads)
     }
