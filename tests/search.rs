@@ -77,6 +77,55 @@ fn a_search_that_is_killed_goes_on_and_loses_nothing() {
     bench.run(&["search", "scale", "--resume"]).expect(2, &["not written by this machine"]);
 }
 
+/// A fused layer as people write it: bias, GELU and dropout with a stored mask, one thread for each row.
+const FUSED: &str = "#include <cuda_fp16.h>
+
+__device__ float gelu(float x) {
+    return 0.5f * x * (1.0f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+__global__ void fused(const __half* x, const __half* bias, const unsigned char* keep, __half* y,
+                      int rows, int cols, float scale) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    for (int col = 0; col < cols; col++) {
+        float value = __half2float(x[row * cols + col]) + __half2float(bias[col]);
+        float result = keep[row * cols + col] ? gelu(value) * scale : 0.0f;
+        y[row * cols + col] = __float2half(result);
+    }
+}
+";
+
+const FUSED_REFERENCE: &str = "double value = (double)__half2float(x[i]) + (double)__half2float(bias[i % cols]);
+    double gelu = 0.5 * value * (1.0 + tanh(0.7978845608028654 * (value + 0.044715 * value * value * value)));
+    y[i] = keep[i] ? gelu * scale : 0.0;
+    y_magnitude[i] = keep[i] ? fabs(value * scale) : 0.0;";
+
+#[test]
+fn a_kernel_that_a_user_brings_is_made_faster_in_words_and_without_a_gpu() {
+    let bench = Bench::new();
+    if compiler::required().is_none() {
+        return;
+    }
+    fs::write(bench.path().join("fused.cu"), FUSED).unwrap();
+    bench.run(&["new", "mine", "--from", "fused.cu"]).expect(0, &["wrote mine"]);
+    let edit = |file: &str, old: &str, new: &str| {
+        let path = bench.path().join("mine").join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(old), "{text}");
+        fs::write(path, text.replace(old, new)).unwrap();
+    };
+    let placeholder = "static_assert(false, \"write the reference: compute every output in double here, then remove this line\");";
+    edit("reference.cu", placeholder, FUSED_REFERENCE);
+    edit("kernels/fused.cu", "ceil_div(rows * cols, 256)", "ceil_div(rows, 256)");
+    let usual = ["search", "mine", "--kernel", "fused", "--device", "virtual:h200"];
+    let found = bench.run(&[&usual[..], &["--budget", "8", "--seed", "1"]].concat());
+    found.expect(0, &["a warp of `fused` shares what a thread did"]);
+    let times = found.output.lines().find_map(|line| line.strip_prefix("best: variant "));
+    let factor = times.and_then(|text| text.split(": ").nth(1)?.split(' ').next()?.parse().ok());
+    assert!(factor.is_some_and(|factor: f64| factor > 10.0), "{}", found.output);
+}
+
 /// The lines of a journal without what says when and by whom they were written, and the header apart.
 fn entries(path: &PathBuf) -> (serde_json::Value, Vec<serde_json::Value>) {
     let text = fs::read_to_string(path).unwrap();

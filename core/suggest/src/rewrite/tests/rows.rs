@@ -2,7 +2,7 @@
 
 use super::places::check;
 use super::refusals::refused;
-use super::{kernel, rewrites, sample, vectors};
+use super::{applied, kernel, rewrites, sample, vectors};
 
 const ROWS: &str = "params: { \"BLOCK\": [64, 128] },
     steps: [launch(kernel: \"soft\", grid: [\"ceil_div(rows, BLOCK)\"], block: [\"BLOCK\"])],";
@@ -79,6 +79,19 @@ __global__";
             ("c = 0; c < cols; ++c", "c = lane; c < cols; c += 32"),
         ],
     );
+}
+
+#[test]
+fn a_counter_that_would_overflow_behind_its_end_is_widened() {
+    let looped = |kind: &str| {
+        let head = format!("for ({kind} c = 0; c < 65536 * cols; ++c)");
+        format!("{ROW}    float s = 0;\n    {head} {{ s += x[row * cols]; }}\n    y[row] = s;\n")
+    };
+    let made = applied(&sample("softmax"), &vectors(ROWS, SOFT, &looped("int")), "warp-per-row", 0);
+    let expected = "for (long long c = lane; c < 65536 * cols; c += 32)";
+    assert!(made.contains(expected), "{made}");
+    let text = vectors(ROWS, SOFT, &looped("unsigned"));
+    refused("softmax", "warp-per-row", &text, "`65536 * cols` may be 2147483648");
 }
 
 #[test]

@@ -193,6 +193,9 @@ impl<'s> Region<'_, 's> {
             (start, false) => format!("{start} + {lane}"),
         };
         self.edits.push(Edit::replace(counted.start.byte_range(), start));
+        if let Some(kind) = shared.widened {
+            self.edits.push(Edit::replace(kind.byte_range(), "long long"));
+        }
         let step = format!("{} += {lanes}", counted.name);
         self.edits.push(Edit::replace(counted.update.byte_range(), step));
         let indentation = subject.indentation(counted.node.start_byte());

@@ -22,6 +22,8 @@ pub(super) struct Shared<'s> {
     pub(super) counted: CountedLoop<'s>,
     /// Start of the loop, including a pragma before it.
     pub(super) start: usize,
+    /// The type of the counter, if it must be wider: with steps of a group of threads, it might exceed the type it has.
+    pub(super) widened: Option<Node<'s>>,
     pub(super) collected: Vec<Collected<'s>>,
 }
 
@@ -43,11 +45,11 @@ pub(super) fn shared<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Shar
         let what = subject.line_of(jump);
         return Err(Missing::Contains { what, why: "the loop may end early" });
     }
-    check_range(function, &counted)?;
+    let widened = widened(function, &counted)?;
     check_calls(function, counted.body)?;
     check_targets(function, &counted)?;
     let collected = collected(function, &counted)?;
-    Ok(Shared { counted, start, collected })
+    Ok(Shared { counted, start, widened, collected })
 }
 
 /// Whether an expression has the same value in each turn; inputs are never written.
@@ -69,19 +71,24 @@ fn is_fixed<'s>(function: &Function<'s>, node: Node<'s>, within: Node<'s>) -> bo
     loads && names && all(node, &effects).is_empty()
 }
 
-/// The counter passes its end by a group of threads at most.
-fn check_range(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(), Missing> {
+/// The type of a counter that passes its end by a group of threads and might then be too large. Only a signed counter is
+/// widened: what is computed from an unsigned one may wrap.
+fn widened<'s>(
+    function: &Function<'s>,
+    counted: &CountedLoop<'s>,
+) -> Result<Option<Node<'s>>, Missing> {
     let number = ScalarType::named(counted.type_name).filter(|number| number.is_integer());
     let number =
         number.ok_or_else(|| form(function, counted.declaration, "a counter of a whole type"))?;
     if number.is_wide_integer() {
-        return Ok(());
+        return Ok(None);
     }
     let limit = i128::from(i32::MAX) - MAX_THREADS;
     let what = function.subject.line_of(counted.end);
     let said = bounds(function, counted.end).map(|(_, most)| most);
     match said.or_else(|| largest_element(function, counted)) {
-        Some(most) if most <= limit => Ok(()),
+        Some(most) if most <= limit => Ok(None),
+        Some(_) | None if number == ScalarType::I32 => Ok(part(counted.declaration, "type")),
         Some(most) => Err(Missing::TooLarge { what, most, limit }),
         None => Err(Missing::Unbounded { what }),
     }
