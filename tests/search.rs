@@ -120,7 +120,9 @@ fn a_kernel_that_a_user_brings_is_made_faster_in_words_and_without_a_gpu() {
     edit("kernels/fused.cu", "ceil_div(rows * cols, 256)", "ceil_div(rows, 256)");
     let usual = ["search", "mine", "--kernel", "fused", "--device", "virtual:h200"];
     let found = bench.run(&[&usual[..], &["--budget", "8", "--seed", "1"]].concat());
-    found.expect(0, &["a warp of `fused` shares what a thread did"]);
+    let in_words =
+        ["a warp of `fused` shares what a thread did", "why: lanes walk along a row side by side"];
+    found.expect(0, &in_words);
     let times = found.output.lines().find_map(|line| line.strip_prefix("best: variant "));
     let factor = times.and_then(|text| text.split(": ").nth(1)?.split(' ').next()?.parse().ok());
     assert!(factor.is_some_and(|factor: f64| factor > 10.0), "{}", found.output);

@@ -1,10 +1,12 @@
 //! A search as lines on a terminal.
 
 use lightbench_core::display_text::visible;
+use lightbench_core::history::record::Origin;
 use lightbench_core::search::entry::{Basis, End};
 use lightbench_core::search::{
     Decision, Entry, ScreeningResult, SearchSetup, SearchState, UnansweredModel, Verdict,
 };
+use lightbench_core::suggest::rewrite::rule;
 use lightbench_core::units::{Seconds, counted};
 
 use crate::commands::evaluation_setup::ChosenDevice;
@@ -167,6 +169,11 @@ pub(super) fn summary(story: &SearchState) -> String {
     for (number, proposal, decision) in steps.into_iter().rev() {
         let why = decision.map(Decision::why).unwrap_or_default();
         text += &format!("  {number:>3}  {} · {}: {why}\n", proposal.origin, proposal.what);
+        if let Origin::Rule { name } = &proposal.origin
+            && let Some(rule) = rule(name)
+        {
+            text += &format!("       {DIM}why:{DIM:#} {}\n", rule.reason);
+        }
     }
     text
 }
