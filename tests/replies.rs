@@ -175,7 +175,7 @@ fn the_checks_decide_about_what_a_model_proposes() {
     assert!(good["outcome"]["verdict"]["passed"].is_object(), "{good}");
     assert_eq!(malformed["outcome"]["came"], "nothing", "{malformed}");
     let why = malformed["outcome"]["why"].as_str().unwrap();
-    assert!(why.starts_with("none of 3 replies"), "{why}");
+    assert!(why.starts_with("none of 4 replies"), "{why}");
     let accepted = lines.iter().filter(|line| line["outcome"]["decision"]["accepted"].is_object());
     assert_eq!(accepted.count(), 1);
     // What failed was told to the model the next time, and the malformed ones went back.
@@ -186,6 +186,8 @@ fn the_checks_decide_about_what_a_model_proposes() {
     };
     assert!(last(1).contains("outcome: failed"), "{}", last(1));
     assert!(last(4).contains("no fenced block") && last(5).contains("ended inside"));
+    let compiled = "does not compile: line 12: identifier \"does_not_exist\" is undefined";
+    assert!(last(6).contains(compiled), "{}", last(6));
     // Of what is held out nobody was told, and the key is nowhere.
     let told = serde_json::to_string(&asked).unwrap();
     assert!(!told.contains("held-out") && !told.contains("200006") && !told.contains("7919"));

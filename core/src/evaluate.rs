@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 
 pub use self::baselines::{LibraryTimeCache, LibraryUnusable};
 use self::build::Scope;
+pub use self::build::compile_failure;
 pub(crate) use self::compile_ahead::compile_ahead;
 pub use self::screening::{ScreeningRequest, screen};
 use lightbench_primitives::cancellation::Cancellation;

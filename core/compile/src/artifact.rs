@@ -91,6 +91,9 @@ pub struct Resources {
     pub code: Bytes,
 }
 
+/// Errors in [`Rejection::first_errors`]: later ones mostly follow from them.
+const MOST_FIRST_ERRORS: usize = 3;
+
 /// The compiler's messages about a kernel that it rejects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
@@ -105,6 +108,14 @@ impl Rejection {
     pub(super) fn new(place: Place, message: String) -> Self {
         let diagnostics = vec![Diagnostic { place, ..error(message) }];
         Self { diagnostics, other: String::new() }
+    }
+
+    /// The first errors, in one line: what a person or a model needs to correct the source.
+    #[must_use]
+    pub fn first_errors(&self) -> String {
+        let errors = self.diagnostics.iter().filter(|each| each.severity >= Severity::Error);
+        let texts: Vec<String> = errors.take(MOST_FIRST_ERRORS).map(Diagnostic::in_line).collect();
+        texts.join("; ")
     }
 
     /// The first error, if the only errors are about instructions that the device lacks and a newer one has.

@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{
-    AbComparison, AskedBy, CancelReason, Client, Conditions, Ending, Request, RequestRefused,
-    ScreeningBatch, Work, WorkBatch,
+    AbComparison, AskedBy, CancelReason, Client, CompileFor, Conditions, Ending, Request,
+    RequestRefused, ScreeningBatch, Work, WorkBatch,
 };
+use crate::compile::Build;
 use crate::evaluate::compare::{ComparedWorkload, Pair};
-use crate::evaluate::{EvaluateError, Run, Screening};
+use crate::evaluate::{EvaluateError, Run, Screening, compile_failure};
 use crate::measure::{Mode, Protocol};
-use crate::project::{Kernel, Project};
+use crate::project::{Kernel, Project, Purpose, Workload};
+use crate::search::entry::FailureRecord;
 use crate::search::{CandidateRunner, Control, Interrupted};
 use crate::units::Seconds;
+use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::TimingUse;
 
 /// Runs the candidates of a search on an engine, with background priority.
@@ -125,6 +128,19 @@ impl CandidateRunner for EngineRunner {
             return Err(unexpected());
         };
         Ok(screenings)
+    }
+
+    fn compile(&mut self, kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted> {
+        let project = Arc::clone(&self.project);
+        // What the compiler says of a held-out workload is not to be known.
+        let visible = |workload: &&Workload| workload.purpose != Purpose::HeldOut;
+        let Some(workload) = project.workloads.iter().find(visible) else { return Ok(None) };
+        let (sheet, name) = (self.conditions.sheet, workload.name.clone());
+        let target = CompileFor { sheet, workload: name, build: Build::Optimised };
+        let request = Request::Compile(self.work(kernel), target);
+        let Ending::Compiled(compiled) = self.ending(request)? else { return Err(unexpected()) };
+        let failure = compile_failure(*compiled, workload).map(NotPassed::Failed);
+        Ok(failure.as_ref().map(FailureRecord::from_reason))
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {

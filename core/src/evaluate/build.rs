@@ -479,6 +479,19 @@ fn without_sizes(purpose: Purpose, stop: Stop) -> Stop {
     }
 }
 
+/// The failure of a candidate that was compiled for one workload; none if it can run, or if its compilation shows nothing
+/// about it.
+#[must_use]
+pub fn compile_failure(
+    compiled: Result<Facts, FactsError>,
+    workload: &Workload,
+) -> Option<Failure> {
+    match compiled.map_err(of_candidate).and_then(|facts| permitted(&facts, workload)) {
+        Err(Stop::Failure(failure)) => Some(failure),
+        Ok(()) | Err(_) => None,
+    }
+}
+
 /// Whether the compiled kernels and the device permit the launches.
 fn permitted(facts: &Facts, workload: &Workload) -> Result<(), Stop> {
     let mut problems = Vec::new();

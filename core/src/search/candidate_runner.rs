@@ -8,6 +8,7 @@ use lightbench_primitives::cancellation::{Cancellation, WaitError};
 use lightbench_primitives::wake_signal::WakeSignal;
 use serde::{Deserialize, Serialize};
 
+use super::entry::FailureRecord;
 use crate::evaluate::compare::ComparedWorkload;
 use crate::evaluate::{Run, Screening};
 use crate::project::Kernel;
@@ -28,6 +29,12 @@ pub trait CandidateRunner {
         kernels: &[Arc<Kernel>],
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted>;
+
+    /// Compiles a candidate without running it; the failure, if there is one.
+    ///
+    /// # Errors
+    /// As [`CandidateRunner::screen`].
+    fn compile(&mut self, kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted>;
 
     /// Evaluates a candidate with every check.
     ///

@@ -1,11 +1,13 @@
 //! The cost that a search minimises: the geometric mean of the times of its workloads.
 
 use super::entry::{Basis, FailureRecord, ScreeningResult, WorkloadTime};
+use crate::compile::CompileError;
+use crate::compile::facts::FactsError;
 use crate::measure::timing::Clock;
 use crate::units::Seconds;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::sentence;
-use crate::verify::verdict::{Passed, Screened, ScreeningTiming};
+use crate::verify::verdict::{Failure, Passed, Screened, ScreeningTiming};
 
 /// Geometric mean of the times of these workloads, in seconds; none if one of them has no time, so that a candidate cannot
 /// gain by running fewer workloads.
@@ -82,7 +84,20 @@ impl FailureRecord {
     /// The stored form of a failure. Of held-out workloads it discloses only that one failed.
     #[must_use]
     pub fn from_reason(reason: &NotPassed) -> Self {
-        let sentence = sentence::not_passed("it", reason);
+        let told = sentence::not_passed("it", reason);
+        let sentence = match reason {
+            NotPassed::Failed(Failure::Compile(error)) => match error.as_ref() {
+                FactsError::Compile(CompileError::Rejected(rejection)) => {
+                    format!("{told}: {}", rejection.first_errors())
+                }
+                error @ (FactsError::Compile(_)
+                | FactsError::Plan(_)
+                | FactsError::Include(_)
+                | FactsError::Arguments { .. }
+                | FactsError::NoSuchKernel { .. }) => format!("{told}: {error}"),
+            },
+            NotPassed::Failed(_) | NotPassed::NotJudged(_) => told,
+        };
         Self { kind: reason.word().to_owned(), sentence }
     }
 

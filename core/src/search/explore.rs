@@ -345,7 +345,24 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
             story: &self.scribe.story,
             variant: parent,
         };
-        match self.order.operators[index].propose(&subject, &action) {
+        let mut interrupted = None;
+        let (project, story) = (&self.order.project, &self.scribe.story);
+        let laboratory = &mut self.laboratory;
+        let mut check = |text: &str| {
+            let draft = checked(project, &kernel.name, story, text)?;
+            match laboratory.compile(&Arc::new(draft)) {
+                Ok(failure) => failure.map_or(Ok(()), |failure| Err(failure.sentence)),
+                Err(why) => {
+                    interrupted = Some(why);
+                    Ok(())
+                }
+            }
+        };
+        let proposed = self.order.operators[index].propose(&subject, &action, &mut check);
+        if let Some(why) = interrupted {
+            return Err(why);
+        }
+        match proposed {
             Ok(draft) => {
                 let how = (action.key.as_str(), choice.reason.as_str());
                 self.propose(parent, how, draft, (Some(attempt), batch))
@@ -459,4 +476,24 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
         let descriptor = screened.map(|screened| Descriptor::from_code_mix(&screened.code));
         self.scribe.record(&Entry::Looked { variant, look, descriptor })
     }
+}
+
+/// A text as a kernel of the project; else what is wrong with it, in a sentence for its author.
+///
+/// # Errors
+/// The text is that of a variant, or no kernel of the project.
+pub fn checked(
+    project: &Project,
+    name: &str,
+    story: &SearchState,
+    text: &str,
+) -> Result<Kernel, String> {
+    let same = |variant: &Variant| variant.proposal.source.trim() == text.trim();
+    if let Some(known) = story.variants.iter().position(same) {
+        return Err(format!("This is the text of variant {known}, which is known already."));
+    }
+    project.draft(name, text.to_owned()).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        format!("It is not a kernel of this project: {}", problems.join("; "))
+    })
 }

@@ -52,6 +52,9 @@ pub struct ParentVariant<'a> {
     pub variant: usize,
 }
 
+/// Checks the text of a kernel file before it becomes a variant; the error is a sentence for its author.
+pub type DraftCheck<'a> = &'a mut dyn FnMut(&str) -> Result<(), String>;
+
 /// Makes variants from others.
 pub trait Operator: Send {
     /// Name on the command line and in journals.
@@ -60,11 +63,16 @@ pub trait Operator: Send {
     /// Actions that apply to a variant.
     fn actions(&self, subject: &ParentVariant<'_>) -> Vec<Action>;
 
-    /// Carries an action out.
+    /// Carries an action out. `check` says what is wrong with the text of a draft; an operator that can correct it calls it
+    /// before it answers.
+    ///
+    /// # Errors
+    /// The operator proposes nothing.
     fn propose(
         &mut self,
         subject: &ParentVariant<'_>,
         action: &Action,
+        check: DraftCheck<'_>,
     ) -> Result<Draft, NoProposal>;
 
     /// Sets, before the search begins, what ends and reports waits. Operators that never wait ignore it.
@@ -163,6 +171,7 @@ impl Operator for Rules {
         &mut self,
         subject: &ParentVariant<'_>,
         action: &Action,
+        _check: DraftCheck<'_>,
     ) -> Result<Draft, NoProposal> {
         let nothing = |why: String| NoProposal { why, cost: Cost::default(), talk: None };
         let read = KernelSource::from_kernel(subject.project, subject.kernel)

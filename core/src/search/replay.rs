@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::candidate_runner::{CandidateRunner, Interrupted};
 use super::cost::cost;
-use super::entry::ScreeningResult;
+use super::entry::{FailureRecord, ScreeningResult};
 use super::explore::{Explorer, SearchListeners, SearchSetup};
 use super::state::SearchState;
 use crate::evaluate::compare::ComparedWorkload;
@@ -67,6 +67,10 @@ impl CandidateRunner for NoRunner {
         _kernels: &[Arc<Kernel>],
         _abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted> {
+        Err(Interrupted::Stopped)
+    }
+
+    fn compile(&mut self, _kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted> {
         Err(Interrupted::Stopped)
     }
 

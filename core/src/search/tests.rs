@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::entry::End;
+use super::entry::{End, FailureRecord};
 use super::operators::Rules;
 use super::*;
 use crate::evaluate::compare::{ComparedWorkload, Outcome};
@@ -127,6 +127,10 @@ impl CandidateRunner for Scripted {
             Screening { candidate: None, seed: 0, verdict, elapsed: std::time::Duration::ZERO }
         };
         Ok(kernels.iter().map(look).collect())
+    }
+
+    fn compile(&mut self, _kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted> {
+        Ok(None)
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {

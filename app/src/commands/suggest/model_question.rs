@@ -7,6 +7,7 @@ use lightbench_core::display_text::{visible, visible_lines};
 use lightbench_core::models::{Budget, Ledger};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::SearchState;
+use lightbench_core::search::explore::checked;
 use lightbench_core::search::operators::{Draft, NoProposal, Operator as _, ParentVariant};
 use lightbench_core::search::prompt::{
     ModelRole, PromptContext, Task, conversation, single_kernel_state,
@@ -119,7 +120,9 @@ impl ModelQuestion<'_> {
         let subject = self.subject();
         let technique = self.technique.map(|technique| technique.id.as_str());
         let action = operator.action(&subject, technique);
-        match operator.propose(&subject, &action) {
+        let mut check =
+            |text: &str| checked(&self.project, &self.kernel.name, subject.story, text).map(drop);
+        match operator.propose(&subject, &action, &mut check) {
             Ok(draft) => self.shown(&draft),
             Err(nothing) => Err(unanswered(session, name, &nothing)),
         }

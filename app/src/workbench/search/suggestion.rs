@@ -98,7 +98,7 @@ fn first(
     let story = single_kernel_state(project, kernel, "", "");
     let subject = subject((project, kernel), &[], &knowledge, &story);
     let made = (from..actions.len())
-        .find_map(|at| Some((at, Rules.propose(&subject, &actions[at]).ok()?)));
+        .find_map(|at| Some((at, Rules.propose(&subject, &actions[at], &mut |_| Ok(())).ok()?)));
     let (at, draft) = made?;
     let gain = actions[at].expected_gain.exp();
     let id = actions[at].key.trim_start_matches("rule:").split('#').next().unwrap_or_default();

@@ -93,6 +93,22 @@ pub struct Diagnostic {
     pub notes: Vec<Note>,
 }
 
+impl Diagnostic {
+    /// The location and the message in one line.
+    pub(super) fn in_line(&self) -> String {
+        let message = self.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        match &self.place {
+            Place::Source(place) if place.foreign => {
+                format!("{}, line {}: {message}", place.file, place.line)
+            }
+            Place::Source(place) => format!("line {}: {message}", place.line),
+            Place::EndOfSource => format!("at the end of the file: {message}"),
+            Place::Ptx { line } => format!("line {line} of the PTX: {message}"),
+            Place::Nowhere => message,
+        }
+    }
+}
+
 /// A compiler log, sorted into its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Log {

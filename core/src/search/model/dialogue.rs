@@ -14,7 +14,7 @@ use crate::search::entry::ModelExchange;
 use crate::search::prompt::{ModelRole, PromptError, correction};
 
 /// Most corrections of one reply.
-const MAX_CORRECTIONS: usize = 2;
+const MAX_CORRECTIONS: usize = 3;
 
 /// Why the model proposed nothing.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +91,7 @@ impl Dialogue<'_> {
         &mut self,
         voice: ModelRole,
         question: &Conversation,
-        understand: &dyn Fn(&str) -> Result<T, String>,
+        understand: &mut dyn FnMut(&str) -> Result<T, String>,
     ) -> Result<T, NoAnswer> {
         let mut conversation = question.redacted(&self.asked.redactor);
         self.exchange.asks(&conversation.to_prompt());

@@ -1,9 +1,9 @@
 //! Operator that asks a language model: the prompt describes a kernel, and the reply contains a changed one.
 //!
 //! ```text
-//!  Action ──► Task ──► prompt ──► (judge or planner ──►) coder ──► reply::parse ──► Draft
-//!                                        ▲   correction, at most twice    │
-//!                                        └─────────────────────────────────┘
+//!  Action ──► Task ──► prompt ──► (judge or planner ──►) coder ──► reply::parse ──► DraftCheck ──► Draft
+//!                                        ▲      correction, at most three times       │
+//!                                        └─────────────────────────────────────────────┘
 //! ```
 //!
 //! A proposed kernel passes the same checks as any other candidate.
@@ -25,7 +25,7 @@ use crate::history::record::Origin;
 use crate::models::{AnswerEvent, Model, Prices, Redactor, StopSignal};
 use crate::search::budget::Cost;
 use crate::search::operators::{
-    Draft, MODEL_PREFIX, NoProposal, Operator, ParentVariant, WaitControl,
+    Draft, DraftCheck, MODEL_PREFIX, NoProposal, Operator, ParentVariant, WaitControl,
 };
 use crate::search::roles::Roles;
 use crate::speed_of_light::playbook::{Technique, playbook};
@@ -120,6 +120,7 @@ impl ModelOperator {
         &mut self,
         subject: &ParentVariant<'_>,
         task: Task<'_>,
+        check: DraftCheck<'_>,
         exchange: &mut Exchange,
     ) -> Result<(String, String), NoAnswer> {
         let setting =
@@ -139,17 +140,20 @@ impl ModelOperator {
             Roles::Proposer => None,
             Roles::CoderAndJudge => {
                 let question = prompt::conversation(&setting, task, ModelRole::Judge, None)?;
-                let judged = line.ask(ModelRole::Judge, &question, &judgement::judged)?;
+                let judged = line.ask(ModelRole::Judge, &question, &mut judgement::judged)?;
                 Some(judged.in_words())
             }
             Roles::PlannerThenCoder => {
                 let question = prompt::conversation(&setting, task, ModelRole::Planner, None)?;
-                Some(line.ask(ModelRole::Planner, &question, &judgement::planned)?)
+                Some(line.ask(ModelRole::Planner, &question, &mut judgement::planned)?)
             }
         };
         let question = prompt::conversation(&setting, task, ModelRole::Coder, plan.as_deref())?;
-        let proposed =
-            line.ask(ModelRole::Coder, &question, &|reply| answer::source(subject.kernel, reply))?;
+        let proposed = line.ask(ModelRole::Coder, &question, &mut |reply| {
+            let answer = answer::source(subject.kernel, reply)?;
+            check(&answer.source)?;
+            Ok(answer)
+        })?;
         let done = proposed.idea.or(plan.map(|plan| prompt::one_line(&plan, IDEA)));
         let done = done.unwrap_or_else(|| task_title(task));
         Ok((proposed.source, done))
@@ -191,6 +195,7 @@ impl Operator for ModelOperator {
         &mut self,
         subject: &ParentVariant<'_>,
         action: &Action,
+        check: DraftCheck<'_>,
     ) -> Result<Draft, NoProposal> {
         let nothing = |why: String| NoProposal { why, cost: Cost::default(), talk: None };
         let Some(task) = self.task(action) else {
@@ -203,7 +208,7 @@ impl Operator for ModelOperator {
             )));
         }
         let mut exchange = Exchange::new(self.asked.model.name());
-        let drafted = self.drafted(subject, task, &mut exchange);
+        let drafted = self.drafted(subject, task, check, &mut exchange);
         let (talk, cost) = exchange.ended();
         match drafted {
             Ok((source, what)) => {

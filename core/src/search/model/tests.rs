@@ -16,7 +16,7 @@ use crate::measure::statistics::Summary;
 use crate::measure::timing::{Basis, Clock, Conditions, Mode, Timing};
 use crate::models::{RecordedModel, RecordedReply, Secret};
 use crate::project::{DeviceFacts, Kernel, Project};
-use crate::search::entry::{Decision, End, Entry, ModelExchange};
+use crate::search::entry::{Decision, End, Entry, FailureRecord, ModelExchange};
 use crate::search::state::ActionOutcome;
 use crate::search::trajectory;
 use crate::search::{
@@ -77,6 +77,12 @@ impl CandidateRunner for Scripted {
             Screening { candidate: None, seed: 1, verdict, elapsed: Duration::ZERO }
         };
         Ok(kernels.iter().map(screening).collect())
+    }
+
+    fn compile(&mut self, kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted> {
+        let fails = kernel.source.contains("does_not_exist");
+        let (kind, sentence) = ("compile".to_owned(), "it does not compile: line 9".to_owned());
+        Ok(fails.then_some(FailureRecord { kind, sentence }))
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
@@ -240,10 +246,10 @@ fn recorded_replies_drive_a_search_to_the_same_story_every_time() {
     assert!(unusable.is_some_and(is_whole));
     let nothing = nothings(&entries);
     let [(why, cost)] = nothing.as_slice() else { panic!("{nothing:?}") };
-    assert!(why.starts_with("none of 3 replies") && why.contains("not in the file"), "{why}");
-    assert_eq!(cost.tokens, 3000 + 20 + 3100 + 30 + 3200 + 40);
-    assert!((cost.money - (9300.0 + 900.0) / 1e6).abs() < 1e-12, "{}", cost.money);
-    assert_eq!(story.spent.cost.tokens, 9390 + 3400 + 3400 + 3450);
+    assert!(why.starts_with("none of 4 replies") && why.contains("not in the file"), "{why}");
+    assert_eq!(cost.tokens, 3000 + 20 + 3100 + 30 + 3200 + 40 + 3300 + 50);
+    assert!((cost.money - (12600.0 + 1400.0) / 1e6).abs() < 1e-12, "{}", cost.money);
+    assert_eq!(story.spent.cost.tokens, 12740 + 3400 + 3400 + 3450);
     let (again, _) = search(operator(recorded(), Roles::Proposer), Some(10));
     assert_eq!(entries, again);
 }
@@ -334,7 +340,7 @@ fn proposed(roles: Roles, replies: &[(&str, &str)]) -> Result<Draft, NoProposal>
     let keys: Vec<&str> = actions.iter().map(|action| action.key.as_str()).collect();
     assert_eq!(keys, ["model:recorded:larger-blocks", "model:recorded:free"]);
     assert!(actions.iter().all(|action| action.repeatable && action.expected_gain > 0.0));
-    operator.propose(&subject, &actions[0])
+    operator.propose(&subject, &actions[0], &mut |_| Ok(()))
 }
 
 const JUDGED: &str =
@@ -377,9 +383,10 @@ fn a_planner_plans_and_the_coder_carries_it_out() {
 
 #[test]
 fn an_answer_that_never_fits_is_nothing_and_its_talk_is_kept() {
-    let replies = [("", "no"), ("no fenced block", "no!"), ("no fenced block", "never")];
+    let block = "no fenced block";
+    let replies = [("", "no"), (block, "no!"), (block, "No."), (block, "never")];
     let nothing = proposed(Roles::Proposer, &replies).unwrap_err();
-    assert!(nothing.why.starts_with("none of 3 replies could be used"), "{}", nothing.why);
+    assert!(nothing.why.starts_with("none of 4 replies could be used"), "{}", nothing.why);
     let talk = nothing.talk.unwrap();
     assert!(talk.prompt.contains("no!") && talk.reply == "never");
     assert!(nothing.cost.tokens > 0);
