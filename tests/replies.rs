@@ -197,6 +197,37 @@ fn the_checks_decide_about_what_a_model_proposes() {
 }
 
 #[test]
+fn recorded_replies_are_judged_again_without_the_model() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let server = Server::start();
+    let bench = bench(&server);
+    let usual =
+        ["search", "vector-add", "--kernel", "naive", "--strategy", "greedy", "--seed", "7"];
+    let alone = ["--operators", "model:recorded", "--device", "virtual:h200", "--replay-model"];
+    let replay = |file: &str| run(&bench, &[&usual[..], &alone, &[file]].concat());
+    let file = repository().join("tests/data/replies/vector-add.jsonl");
+    let first = replay(file.to_str().unwrap());
+    first.expect(0, &["no variants are left to try", "3 from 0  model recorded"]);
+    let folder = bench.path().join("vector-add/.lightbench/searches");
+    let journal = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let again = replay(journal.to_str().unwrap());
+    let best = |said: &crate::program::Said| {
+        let line = said.output.lines().find(|line| line.starts_with("best: variant"));
+        line.map(str::to_owned)
+    };
+    assert!(best(&first).is_some(), "{}", first.output);
+    assert_eq!(best(&first), best(&again));
+    assert!(server.asked().is_empty());
+    let resumed = [&usual[..6], &["--resume"]].concat();
+    run(&bench, &resumed).expect(2, &["there is no model `recorded`"]);
+    fs::write(bench.path().join("broken.jsonl"), "{\"reply\": 1}\n").unwrap();
+    replay("broken.jsonl").expect(2, &["broken.jsonl", "line 1"]);
+    replay("missing.jsonl").expect(2, &["cannot read missing.jsonl"]);
+}
+
+#[test]
 fn a_name_that_no_model_has_is_answered_with_those_that_there_are() {
     let server = Server::start();
     let bench = bench(&server);

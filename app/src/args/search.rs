@@ -46,6 +46,11 @@ pub struct Search {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "rules,tuner")]
     pub operators: Vec<String>,
 
+    /// Add the operator `model:recorded`, which gives recorded replies in their order: lines of JSON with `reply`, or the
+    /// replies in the journal of a search.
+    #[arg(long, value_name = "FILE")]
+    pub replay_model: Option<PathBuf>,
+
     /// The roles of models: `proposer`, `coder-and-judge` or `planner-then-coder`.
     #[arg(long, value_name = "ROLES", default_value = "proposer")]
     pub roles: Roles,

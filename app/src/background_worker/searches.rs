@@ -144,6 +144,7 @@ fn terms(plan: &SearchPlan) -> SearchOptions {
         strategy: Some(plan.strategy),
         tuner: plan.tuner,
         operators: plan.operators(),
+        recorded: None,
         roles: plan.roles,
         contrast: plan.contrast,
         budget: plan.budget,

@@ -6,6 +6,7 @@ pub(crate) mod options;
 pub(crate) mod prepared;
 pub(super) mod proposers;
 mod replay;
+mod replayed_model;
 mod text;
 
 use std::fs::OpenOptions;

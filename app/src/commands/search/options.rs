@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lightbench_core::compile::facts::device_facts;
 use lightbench_core::history::definition_hash::definition_hash;
+use lightbench_core::models::RecordedModel;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::budget::Spent;
 use lightbench_core::search::roles::Roles;
@@ -28,6 +29,8 @@ pub(crate) struct SearchOptions {
     pub(crate) tuner: TunerKind,
     /// The operators: `rules`, `tuner`, `model:NAME`.
     pub(crate) operators: Vec<String>,
+    /// Recorded replies for the operator `model:recorded`.
+    pub(crate) recorded: Option<RecordedModel>,
     /// The roles of models.
     pub(crate) roles: Roles,
     /// Maximum number of other variants in a prompt.
@@ -146,6 +149,7 @@ impl SearchOptions {
             strategy,
             tuner: header.tuner.parse::<TunerKind>().map_err(|error| error.to_string())?,
             operators: header.operators.clone(),
+            recorded: self.recorded.clone(),
             roles: header.roles,
             contrast: header.contrast,
             budget: Budget {
@@ -168,6 +172,7 @@ impl SearchOptions {
             roles: self.roles,
             contrast: self.contrast,
             seed,
+            recorded: self.recorded.as_ref(),
             ledger: ledger(&self.budget, &spent),
         };
         let (tunes, operators) = proposers.operators(&self.operators)?;

@@ -6,14 +6,16 @@ use lightbench_core::device::LocalDevice;
 use lightbench_core::engine::{Conditions, Engine};
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::measure::Protocol;
+use lightbench_core::models::RecordedModel;
 use lightbench_core::project::Project;
+use lightbench_core::search::model::RECORDED;
 use lightbench_core::search::operators::MODEL_PREFIX;
 use lightbench_core::search::roles::Roles;
 use lightbench_core::search::{Budget, Header, Journal, PROGRAM, SearchSetup, SearchState};
 use lightbench_core::verify::verdict::TimingUse;
 
 use super::options::{SearchContext, SearchOptions};
-use super::{SearchArguments, evaluation_setup, journals};
+use super::{SearchArguments, evaluation_setup, journals, replayed_model};
 use crate::args;
 use crate::commands::check::target;
 use crate::commands::evaluation_setup::ChosenDevice;
@@ -85,7 +87,12 @@ pub(super) fn prepare(
     let device = arguments.device.clone().or(device);
     let (engine, compiler, chosen) = evaluation_setup::engine(session, device.as_deref(), as_json)?;
     let project: Arc<Project> = Arc::from(project);
-    let terms = options(arguments, wanted);
+    let recorded = match wanted {
+        SearchArguments::Search(search) => search.replay_model.as_deref(),
+        SearchArguments::Sweep(_) => None,
+    };
+    let recorded = recorded.map(|path| replayed_model::read(session, path)).transpose();
+    let terms = options(arguments, wanted, recorded.map_err(|error| refuse(&error))?);
     let place = SearchContext { session, project: &project, chosen: &chosen };
     let (order, begun) = match before {
         Some((journal, read)) => {
@@ -140,7 +147,11 @@ pub(crate) fn conditions(chosen: &ChosenDevice, workload: Option<String>, seed: 
 }
 
 /// The search options from the command line.
-fn options(arguments: &args::Searching, wanted: &SearchArguments<'_>) -> SearchOptions {
+fn options(
+    arguments: &args::Searching,
+    wanted: &SearchArguments<'_>,
+    recorded: Option<RecordedModel>,
+) -> SearchOptions {
     let (kernel, workload) = (arguments.kernel.clone(), arguments.workload.clone());
     let budget =
         Budget { evaluations: arguments.budget, seconds: arguments.time, ..Budget::default() };
@@ -151,19 +162,28 @@ fn options(arguments: &args::Searching, wanted: &SearchArguments<'_>) -> SearchO
             strategy: None,
             tuner: sweep.tuner,
             operators: Vec::new(),
+            recorded: None,
             roles: Roles::default(),
             contrast: 0,
             budget,
         },
-        SearchArguments::Search(search) => SearchOptions {
-            kernel,
-            workload,
-            strategy: Some(search.strategy),
-            tuner: search.tuner,
-            operators: search.operators.clone(),
-            roles: search.roles,
-            contrast: usize::from(search.contrast),
-            budget: Budget { tokens: search.tokens, money: search.money, ..budget },
-        },
+        SearchArguments::Search(search) => {
+            let mut operators = search.operators.clone();
+            let name = format!("{MODEL_PREFIX}{RECORDED}");
+            if recorded.is_some() && !operators.contains(&name) {
+                operators.push(name);
+            }
+            SearchOptions {
+                kernel,
+                workload,
+                strategy: Some(search.strategy),
+                tuner: search.tuner,
+                operators,
+                recorded,
+                roles: search.roles,
+                contrast: usize::from(search.contrast),
+                budget: Budget { tokens: search.tokens, money: search.money, ..budget },
+            }
+        }
     }
 }

@@ -2,10 +2,12 @@
 
 use lightbench_core::device::DeviceSheet;
 use lightbench_core::display_text::visible;
-use lightbench_core::models::{self, Ledger, ModelAccess, ModelRegistry, OpenError};
+use lightbench_core::models::{
+    self, Ledger, ModelAccess, ModelRegistry, OpenError, RecordedModel, Redactor,
+};
 use lightbench_core::search::Budget;
 use lightbench_core::search::budget::Spent;
-use lightbench_core::search::model::{ModelOperator, ModelSetup};
+use lightbench_core::search::model::{ModelOperator, ModelSetup, RECORDED};
 use lightbench_core::search::operators::MODEL_PREFIX;
 use lightbench_core::search::operators::{Operator, Rules};
 use lightbench_core::search::roles::Roles;
@@ -21,6 +23,8 @@ pub(in crate::commands) struct Proposers<'a> {
     pub(in crate::commands) contrast: usize,
     /// Seed for waits between attempts.
     pub(in crate::commands) seed: u64,
+    /// Recorded replies for the model [`RECORDED`].
+    pub(in crate::commands) recorded: Option<&'a RecordedModel>,
     /// The budget that all models share.
     pub(in crate::commands) ledger: Ledger,
 }
@@ -52,6 +56,9 @@ impl Proposers<'_> {
             match (name.as_str(), name.strip_prefix(MODEL_PREFIX)) {
                 ("tuner", _) => tunes = true,
                 ("rules", _) => operators.push(Box::new(Rules)),
+                (_, Some(RECORDED)) if let Some(recorded) = self.recorded => {
+                    operators.push(Box::new(self.replayed(recorded)));
+                }
                 (_, Some(model)) => {
                     let (roster, access) = match &known {
                         Some(known) => known,
@@ -68,6 +75,19 @@ impl Proposers<'_> {
             }
         }
         Ok((tunes, operators))
+    }
+
+    /// Recorded replies cost nothing and need no key.
+    fn replayed(&self, recorded: &RecordedModel) -> ModelOperator {
+        ModelOperator::new(ModelSetup {
+            model: Box::new(recorded.clone()),
+            prices: None,
+            redactor: Redactor::default(),
+            sheet: self.sheet,
+            roles: self.roles,
+            contrast: self.contrast,
+            stop: self.session.stop_sign(),
+        })
     }
 
     /// One model without other operators.

@@ -114,6 +114,7 @@ impl ModelQuestion<'_> {
             roles: self.arguments.roles,
             contrast: 0,
             seed: 0,
+            recorded: None,
             ledger: Ledger::new(Budget::default()),
         };
         let mut operator = proposers.single_model(name).map_err(refuse)?;

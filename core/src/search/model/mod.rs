@@ -11,12 +11,14 @@
 mod answer;
 mod dialogue;
 mod judgement;
+mod recorded;
 mod trial;
 mod wait_reporter;
 
 use std::ops::ControlFlow;
 
 use self::dialogue::{Exchange, NoAnswer};
+pub use self::recorded::{RECORDED, from_entries};
 pub use self::trial::{Trial, TrialProblem};
 use self::wait_reporter::WaitReporter;
 use super::prompt::{self, ModelRole, PromptContext, Task};
