@@ -30,6 +30,7 @@ pub mod timing;
 #[cfg(any(test, feature = "testing"))]
 #[allow(clippy::unwrap_used, reason = "for tests only")]
 pub mod fake_gpu;
+mod first_change;
 mod modelled_launch;
 mod rates;
 #[cfg(any(test, feature = "testing"))]

@@ -21,6 +21,7 @@ mod stop;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use self::checks_at_timed_size::MOST_CHANGED_BYTES;
 use self::held_out::Cost;
 use self::measuring::ScreeningLimits;
 pub use self::stop::{Stop, WorkerLoss};
@@ -48,6 +49,9 @@ use super::verdict::{
 /// Time limit of a request besides its launches, plus one second for each of these bytes: generating inputs, copying.
 const BESIDE_LAUNCHES: Duration = Duration::from_secs(5);
 const BYTES_A_SECOND: u64 = 16 << 20;
+
+/// One second more for each of these bytes: after every launch, the inputs that the host generated are compared.
+const COMPARED_A_SECOND: u64 = 1 << 30;
 
 /// Time limit of the reference: it is trusted, naive, and computes in f64.
 const REFERENCE_LIMIT: Duration = Duration::from_secs(600);
@@ -377,8 +381,11 @@ impl Verification<'_> {
     /// The time limit of one run. All of its launches share it.
     fn limit(&self, trial: &CompiledWorkload) -> Duration {
         let launches = Duration::from_secs(self.subject.limits.launch_secs);
-        let beside = Duration::from_secs(trial.case.bytes() / BYTES_A_SECOND) + BESIDE_LAUNCHES;
-        launches.saturating_add(beside)
+        let bytes = trial.case.bytes();
+        let beside = Duration::from_secs(bytes / BYTES_A_SECOND) + BESIDE_LAUNCHES;
+        let compared = bytes.min(MOST_CHANGED_BYTES).saturating_mul(trial.candidate.launches());
+        let compared = Duration::from_secs(compared / COMPARED_A_SECOND);
+        launches.saturating_add(beside).saturating_add(compared)
     }
 
     fn count_run(&mut self, trial: &CompiledWorkload) {

@@ -30,6 +30,7 @@ use crate::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image,
     Instruments, Launch, LaunchFault, MemoryExchange, ModuleId, Outcome,
 };
+use crate::first_change::FirstChange;
 use crate::library::{LibraryOutcome, LibraryRun};
 use crate::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use crate::virtual_device::Watch;
@@ -109,6 +110,20 @@ impl Buffer {
         sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), DeviceError> {
         staging.copy_out(self.memory.address(), self.memory.length(), sink)
+    }
+
+    /// The first byte that differs from `expected`.
+    fn first_change(
+        &self,
+        expected: &[u8],
+        staging: &mut Staging,
+    ) -> Result<Option<usize>, DeviceError> {
+        let mut change = FirstChange::new(expected);
+        self.read(staging, &mut |part| {
+            change.add(part);
+            Ok(())
+        })?;
+        Ok(change.found())
     }
 
     /// All of it.
@@ -315,11 +330,9 @@ impl CudaDevice {
         let mut faults = Vec::new();
         for buffer in self.buffers.iter().flatten() {
             let Some(guarded) = &buffer.guarded else { continue };
-            let now = buffer.bytes(&mut self.staging)?;
-            let Some(offset) = now.iter().zip(guarded).position(|(now, then)| now != then) else {
-                continue;
-            };
-            faults.push(LaunchFault::input_changed(kernel, &buffer.name, offset as u64));
+            if let Some(offset) = buffer.first_change(guarded, &mut self.staging)? {
+                faults.push(LaunchFault::input_changed(kernel, &buffer.name, offset as u64));
+            }
         }
         Ok(faults)
     }

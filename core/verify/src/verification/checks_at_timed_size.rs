@@ -9,7 +9,7 @@ use crate::compiled_candidate::CompiledWorkload;
 use crate::verdict::{Step, WorkloadRun};
 
 /// Changed tensors are generated on the host; larger tensors are not changed.
-const MOST_CHANGED_BYTES: u64 = 32 << 20;
+pub(super) const MOST_CHANGED_BYTES: u64 = 32 << 20;
 
 /// Checks at a timed size besides running the declared inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
