@@ -261,6 +261,25 @@ fn a_prompt_is_printed_as_it_would_be_sent() {
 }
 
 #[test]
+fn a_prompt_has_the_result_of_the_newest_run_of_its_text() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let print = ["suggest", "scale", "--kernel", "naive", "--print-prompt"];
+    let none = "There is no earlier run of this text.";
+    bench.run(&print).expect(0, &[none]);
+    let run = ["run", "scale", "--kernel", "naive", "--device", "virtual:h200"];
+    bench.run(&run).expect(0, &["naive is correct"]);
+    let told = bench.run(&print);
+    let results = ["(modelled, not measured)", "% of the speed of light", "limited by"];
+    told.expect(0, &[&["Its results, as far as it was run"], &results[..]].concat());
+    assert!(!told.output.contains(none), "{}", told.output);
+    bench.edit("kernels/naive.cu", "__global__", "// Not run yet.\n__global__");
+    bench.run(&print).expect(0, &[none]);
+}
+
+#[test]
 fn a_project_names_no_command_no_endpoint_and_no_host() {
     let server = Server::start();
     for (file, old, new) in [

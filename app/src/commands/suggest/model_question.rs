@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use lightbench_core::device::DeviceSheet;
 use lightbench_core::display_text::{visible, visible_lines};
+use lightbench_core::history::definition_hash::definition_hash;
+use lightbench_core::history::query::{Filter, Order};
+use lightbench_core::history::record::RunRecord;
+use lightbench_core::history::text::TextHash;
+use lightbench_core::history::{HistoryError, Provenance, StoredRun};
 use lightbench_core::models::{Budget, Ledger};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::SearchState;
 use lightbench_core::search::explore::checked;
 use lightbench_core::search::operators::{Draft, NoProposal, Operator as _, ParentVariant};
 use lightbench_core::search::prompt::{
-    ModelRole, PromptContext, Task, conversation, single_kernel_state,
+    ModelRole, PromptContext, Task, add_run, conversation, single_kernel_state,
 };
 use lightbench_core::search::roles::Roles;
 use lightbench_core::speed_of_light::playbook::{Technique, playbook};
@@ -19,10 +24,14 @@ use serde_json::json;
 
 use super::{changes, create, may_be_called};
 use crate::args;
+use crate::commands::history;
 use crate::commands::search::proposers::Proposers;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::Session;
+
+/// Runs of a kernel among which that of its present text is searched.
+const MOST_RUNS: usize = 100;
 
 /// The question and its subject.
 struct ModelQuestion<'a> {
@@ -54,13 +63,38 @@ pub(super) fn run(
         Some(id) => Some(technique(id).ok_or_else(|| refuse(&unknown(id)))?),
     };
     let kernel = Arc::new(kernel.clone());
-    let story = single_kernel_state(&project, &kernel, &sheet.virtual_name(), &sheet.title);
+    let mut story = single_kernel_state(&project, &kernel, &sheet.virtual_name(), &sheet.title);
+    let earlier = newest_run(session, &project, &kernel);
+    if let Some(run) = earlier.map_err(|error| report::environment(&error, arguments.json))? {
+        add_run(&mut story, &run);
+    }
     let (project, knowledge) = (Arc::from(project), Knowledge::seed());
     let question = ModelQuestion { arguments, project, kernel, sheet, technique, story, knowledge };
     match &arguments.model {
         None => question.printed().map_err(|error| refuse(&error)),
         Some(name) => question.answered(session, name),
     }
+}
+
+/// The newest run of exactly this text on this machine, for this definition.
+fn newest_run(
+    session: &Session,
+    project: &Project,
+    kernel: &Kernel,
+) -> Result<Option<RunRecord>, HistoryError> {
+    let filter = Filter { kernel: Some(kernel.name.clone()), ..Filter::default() };
+    let newest = history::read(session, &project.root, |store| {
+        store.newest(&filter, Order::Newest, MOST_RUNS)
+    })?;
+    let (text, definition) =
+        (TextHash::from_content(kernel.source.as_bytes()), definition_hash(project));
+    let is_same = |run: &StoredRun| {
+        run.provenance == Provenance::Own
+            && run.record.definition.as_ref() == Some(&definition)
+            && run.record.sources.first().is_some_and(|own| own.text == text)
+    };
+    let runs = newest.into_iter().flat_map(|(_, listing)| listing.runs);
+    Ok(runs.into_iter().find(is_same).map(|run| run.record))
 }
 
 fn technique(id: &str) -> Option<&'static Technique> {

@@ -19,7 +19,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 pub use self::fence::{fenced, one_line};
-pub use self::single_kernel::single_kernel_state;
+pub use self::single_kernel::{add_run, single_kernel_state};
 use self::situation::Situation;
 use crate::device::DeviceSheet;
 use crate::models::Conversation;

@@ -132,6 +132,7 @@ fn results(story: &SearchState, variant: usize) -> Option<String> {
             |line: &&String| line.split_once(": ").is_some_and(|(name, _)| story.counts(name));
         lines.extend(said.iter().filter(counting).map(|line| one_line(line, OUTCOME)));
     }
+    lines.extend(failure(known).map(|failed| one_line(&failed.sentence, OUTCOME)));
     if let Some(speedup) = story.speedup(variant).filter(|_| variant > 0) {
         lines.push(format!("all together: {speedup:.3} times as fast as the first kernel"));
     }
