@@ -354,13 +354,8 @@ impl DeviceWorkers {
     ) -> Result<(), DeviceWorkerError> {
         // A screening needs fewer modules than a verification, and they are the first: the results that the session keeps
         // serve both.
-        let serves = |open: &OpenRequest| {
-            let modules = open.modules.get(..order.modules.len());
-            modules.is_some_and(|first| {
-                order == OpenRequest { modules: first.to_vec(), ..open.clone() }
-            })
-        };
-        if self.reference_open.as_ref().is_some_and(serves) && self.reference.is_running() {
+        let is_open = self.reference_open.as_ref().is_some_and(|open| open.serves(&order));
+        if is_open && self.reference.is_running() {
             return Ok(());
         }
         self.reference_open = None;

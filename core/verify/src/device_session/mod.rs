@@ -56,6 +56,16 @@ pub struct OpenRequest {
     pub harness_kernels: Option<ModuleImage>,
 }
 
+impl OpenRequest {
+    /// Whether a session that this request opened serves another request: the modules of the other one come first.
+    pub(super) fn serves(&self, other: &Self) -> bool {
+        let Self { side, device, max_steps, modules, harness_kernels } = self;
+        (side, device, max_steps) == (&other.side, &other.device, &other.max_steps)
+            && *harness_kernels == other.harness_kernels
+            && modules.starts_with(&other.modules)
+    }
+}
+
 /// A compiled module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleImage {
