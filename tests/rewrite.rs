@@ -28,6 +28,7 @@ samples! {
     every_rewrite_of_a_product_is_right: "sgemm",
     every_rewrite_of_a_transposition_is_right: "transpose",
     every_rewrite_of_rows_is_right: "layernorm",
+    every_rewrite_of_exponentials_is_right: "softmax",
 }
 
 /// A copy of the project in which the kernels are those that the rules make of the naive one.

@@ -27,7 +27,7 @@ impl Canonical {
         Self { terms: BTreeMap::from([(vec![name.to_owned()], 1)]) }
     }
 
-    fn integer(value: i128) -> Self {
+    pub(super) fn integer(value: i128) -> Self {
         let mut terms = BTreeMap::new();
         if value != 0 {
             terms.insert(Vec::new(), value);

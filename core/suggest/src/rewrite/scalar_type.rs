@@ -77,6 +77,11 @@ impl ScalarType {
     }
 }
 
+/// Whether a text is a literal of the value 0.
+pub(super) fn is_zero(text: &str) -> bool {
+    text.starts_with(['0', '.']) && text.trim_end_matches(['f', '0', '.']).is_empty()
+}
+
 /// The type of an expression; none if the text does not determine it.
 pub(super) fn scalar_type(function: &Function<'_>, node: Node<'_>) -> Option<ScalarType> {
     of(function, node, 0)

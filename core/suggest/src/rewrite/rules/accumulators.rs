@@ -119,7 +119,10 @@ fn sum<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Sum<'s>, Missing> 
 }
 
 /// The counter is signed, and what it is compared with and moved by stays.
-fn check_head(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(), Missing> {
+pub(super) fn check_head(
+    function: &Function<'_>,
+    counted: &CountedLoop<'_>,
+) -> Result<(), Missing> {
     let subject = function.subject;
     let counter = ScalarType::named(counted.type_name);
     if !matches!(counter, Some(ScalarType::I32 | ScalarType::I64)) {
@@ -237,7 +240,11 @@ fn steps(function: &Function<'_>, counted: &CountedLoop<'_>, turns: usize) -> St
 }
 
 /// An expression in the type of the counter.
-fn as_counter(function: &Function<'_>, counted: &CountedLoop<'_>, node: Node<'_>) -> String {
+pub(super) fn as_counter(
+    function: &Function<'_>,
+    counted: &CountedLoop<'_>,
+    node: Node<'_>,
+) -> String {
     let text = function.subject.of_node(node);
     let same = scalar_type(function, node)
         .is_some_and(|kind| Some(kind) == ScalarType::named(counted.type_name));

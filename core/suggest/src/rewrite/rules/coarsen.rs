@@ -63,7 +63,7 @@ pub(super) fn strided(function: &Function<'_>) -> Result<Stride, Missing> {
     let index = thread_index(function)?;
     let guard = guard(function, &index)?;
     check_work(function, &index, &guard)?;
-    check_range(function, &index, &guard)?;
+    check_range(function, &index, guard.end)?;
     let (mut edits, start) = taken_out(function, &index);
     let (name, kind) = (index.name, index.type_name);
     let head = format!(
@@ -89,7 +89,7 @@ pub(super) fn strided(function: &Function<'_>) -> Result<Stride, Missing> {
 }
 
 /// The declaration of the index moves into the head of the loop; where it declares more, it stays and becomes variable.
-fn taken_out(function: &Function<'_>, index: &Local<'_>) -> (Vec<Edit>, String) {
+pub(super) fn taken_out(function: &Function<'_>, index: &Local<'_>) -> (Vec<Edit>, String) {
     let subject = function.subject;
     let (declaration, name, kind) = (index.declaration, index.name, index.type_name);
     let declared = all(declaration, &["init_declarator"]).len();
@@ -107,18 +107,19 @@ fn taken_out(function: &Function<'_>, index: &Local<'_>) -> (Vec<Edit>, String) 
 }
 
 /// The guard, and what it guards.
-struct Guard<'s> {
-    node: Node<'s>,
+pub(super) struct Guard<'s> {
+    pub(super) node: Node<'s>,
     /// The comparison that holds where there is work, as written.
-    condition: String,
-    end: Node<'s>,
+    pub(super) condition: String,
+    pub(super) end: Node<'s>,
     /// The first and the last statement that are repeated.
-    work: (Node<'s>, Node<'s>),
+    pub(super) work: (Node<'s>, Node<'s>),
     /// Whether the guard leaves the kernel where there is no work.
-    returns: bool,
+    pub(super) returns: bool,
 }
 
-fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
+/// Checks that each launch has one dimension and a grid that grows with the axes.
+pub(super) fn check_grids(function: &Function<'_>) -> Result<(), Missing> {
     for site in &function.sites {
         let grid = site.step.grid.first();
         let text = grid.map_or("", |grid| grid.text()).to_owned();
@@ -138,6 +139,11 @@ fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
             return Err(Missing::Form { found: text, expected: "a grid that grows with the axes" });
         }
     }
+    Ok(())
+}
+
+pub(super) fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
+    check_grids(function)?;
     if let Some(call) = function.meeting(function.body) {
         return Err(Missing::Contains {
             what: call.to_owned(),
@@ -147,7 +153,7 @@ fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
     Ok(())
 }
 
-fn guard<'s>(function: &Function<'s>, index: &Local<'s>) -> Result<Guard<'s>, Missing> {
+pub(super) fn guard<'s>(function: &Function<'s>, index: &Local<'s>) -> Result<Guard<'s>, Missing> {
     let subject = function.subject;
     let all_statements = statements(function.body);
     let at = all_statements.iter().position(|node| node.id() == index.declaration.id());
@@ -188,7 +194,7 @@ fn guard<'s>(function: &Function<'s>, index: &Local<'s>) -> Result<Guard<'s>, Mi
 }
 
 /// Nothing of one element reaches the next one, and nothing leaves the loop.
-fn check_work(
+pub(super) fn check_work(
     function: &Function<'_>,
     index: &Local<'_>,
     guard: &Guard<'_>,
@@ -242,13 +248,13 @@ fn check_work(
 }
 
 /// The index passes its end by a whole grid at most, which has to fit, too.
-fn check_range(
+pub(super) fn check_range(
     function: &Function<'_>,
     index: &Local<'_>,
-    guard: &Guard<'_>,
+    end: Node<'_>,
 ) -> Result<(), Missing> {
     let subject = function.subject;
-    let what = subject.line_of(guard.end);
+    let what = subject.line_of(end);
     let form = || Missing::Form {
         found: index.type_name.to_owned(),
         expected: "an index of a plain whole type",
@@ -258,7 +264,7 @@ fn check_range(
     if number.is_wide_integer() {
         return Ok(());
     }
-    let (_, most) = bounds(function, guard.end).ok_or(Missing::Unbounded { what: what.clone() })?;
+    let (_, most) = bounds(function, end).ok_or(Missing::Unbounded { what: what.clone() })?;
     let (_, largest) = number.limits().unwrap_or_default();
     let limit = largest / 2 - 1024;
     if most > limit { Err(Missing::TooLarge { what, most, limit }) } else { Ok(()) }

@@ -13,11 +13,14 @@ mod lanes;
 mod launch_bounds;
 mod more_values;
 mod narrow;
+mod neighbours;
 mod pad_shared;
 mod private_counts;
 mod reciprocal;
 mod restrict;
 mod row_registers;
+mod running_maximum;
+mod serial_sums;
 mod single_literals;
 mod tiles;
 mod transposed;
@@ -34,9 +37,11 @@ pub(super) const ALL: &[Rule] = &[
     launch_bounds::RESIDENCE,
     flags::REGISTERS,
     coarsen::RULE,
+    serial_sums::RULE,
     accumulators::RULE,
     restrict::RULE,
     vector::RULE,
+    neighbours::RULE,
     hints::READ_ONLY,
     hints::STREAMED_LOADS,
     hints::STREAMED_STORES,
@@ -58,6 +63,7 @@ pub(super) const ALL: &[Rule] = &[
     flags::ARITHMETIC,
     single_literals::RULE,
     tiles::REGISTERS,
+    running_maximum::RULE,
     warp_reduction::RULE,
     private_counts::RULE,
 ];

@@ -213,8 +213,8 @@ fn count(
     Ok(most.max(1))
 }
 
-/// As many blocks as fit at once, or fewer where there is little to do.
-fn grid(function: &Function<'_>) -> Result<Vec<Edit>, Missing> {
+/// Grids of `BLOCKS_PER_SM` blocks per multiprocessor, or fewer where a block would have less than `ITEMS` elements per thread.
+pub(super) fn grid(function: &Function<'_>) -> Result<Vec<Edit>, Missing> {
     let subject = function.subject;
     let (items, blocks) = (subject.fresh("ITEMS"), subject.fresh("BLOCKS_PER_SM"));
     let mut edits = Vec::new();

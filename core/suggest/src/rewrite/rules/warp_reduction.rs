@@ -42,18 +42,18 @@ fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
 }
 
 /// A tree of the form that is known.
-struct Tree<'s> {
-    node: Node<'s>,
+pub(super) struct Tree<'s> {
+    pub(super) node: Node<'s>,
     condition: Node<'s>,
     start: Node<'s>,
     stride: &'s str,
-    array: &'s str,
-    type_name: &'s str,
-    /// `fmaxf` and its like; none for a sum.
-    choice: Option<&'s str>,
+    pub(super) array: &'s str,
+    pub(super) type_name: &'s str,
+    /// `fmaxf` and similar functions; none for a sum.
+    pub(super) choice: Option<&'s str>,
 }
 
-fn tree<'s>(function: &Function<'s>, node: Node<'s>) -> Option<Tree<'s>> {
+pub(super) fn tree<'s>(function: &Function<'s>, node: Node<'s>) -> Option<Tree<'s>> {
     let subject = function.subject;
     let declarator = part(part(node, "initializer")?, "declarator")?;
     let stride = subject.of_node(part(declarator, "declarator")?);
@@ -114,13 +114,13 @@ fn tree<'s>(function: &Function<'s>, node: Node<'s>) -> Option<Tree<'s>> {
     Some(Tree { node, condition, start, stride, array, type_name: local.type_name, choice })
 }
 
-/// The array and the place of `a[i]`.
-fn element<'s>(function: &Function<'s>, node: Node<'s>) -> Option<(&'s str, Canonical)> {
+/// The array and the index of `a[i]`.
+pub(super) fn element<'s>(function: &Function<'s>, node: Node<'s>) -> Option<(&'s str, Canonical)> {
     let base = part(node, "argument").filter(|_| node.kind() == "subscript_expression")?;
     Some((function.subject.of_node(base), canonical(function, index(node)?)))
 }
 
-fn check<'s>(function: &Function<'s>, tree: &Tree<'s>) -> Result<(), Missing> {
+pub(super) fn check<'s>(function: &Function<'s>, tree: &Tree<'s>) -> Result<(), Missing> {
     let subject = function.subject;
     let form = |node: Node<'_>, expected| Missing::Form { found: subject.line_of(node), expected };
     ScalarType::named(tree.type_name)

@@ -2,6 +2,7 @@
 
 mod counts;
 mod edits;
+mod elements;
 mod garbled;
 mod kept;
 mod places;

@@ -5,18 +5,18 @@ use lightbench_cuda_source::Node;
 use super::super::super::function::{Function, is_changed_by};
 use super::super::super::loops::CountedLoop;
 use super::super::super::refusal::Missing;
-use super::super::super::scalar_type::ScalarType;
+use super::super::super::scalar_type::{ScalarType, is_zero};
 use super::super::super::syntax::{bare, contains, named, part, statements};
 
 /// One variable that a loop collects in.
-pub(super) struct Collected<'s> {
-    pub(super) name: &'s str,
-    pub(super) type_name: &'s str,
-    pub(super) how: How<'s>,
+pub(in super::super) struct Collected<'s> {
+    pub(in super::super) name: &'s str,
+    pub(in super::super) type_name: &'s str,
+    pub(in super::super) how: How<'s>,
 }
 
 /// How it is joined with what other threads collected.
-pub(super) enum How<'s> {
+pub(in super::super) enum How<'s> {
     Sum,
     /// With the rounding error carried along in a variable of its own (Kahan).
     Compensated {
@@ -29,7 +29,7 @@ pub(super) enum How<'s> {
 }
 
 /// Every variable from outside that a loop changes, each of them collected in.
-pub(super) fn collected<'s>(
+pub(in super::super) fn collected<'s>(
     function: &Function<'s>,
     counted: &CountedLoop<'s>,
 ) -> Result<Vec<Collected<'s>>, Missing> {
@@ -198,8 +198,8 @@ fn compensated<'s>(
         && subject.of_node(value) == next;
     // What is lost begins with nothing, and nobody asks for it afterwards.
     let local = function.local(lost, *first)?;
-    let begins = local.value.map(|value| subject.of_node(value).trim_end_matches(['f', '0', '.']));
-    let zero = begins == Some("") && ScalarType::named(local.type_name).is_some();
+    let zero = local.value.is_some_and(|value| is_zero(subject.of_node(value)))
+        && ScalarType::named(local.type_name).is_some();
     let own = function.uses(lost, function.body).len() == 2;
     (fits && zero && own).then_some((sum, How::Compensated { lost }, 3))
 }

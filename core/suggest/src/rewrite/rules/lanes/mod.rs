@@ -1,6 +1,6 @@
 //! A warp or a block instead of one thread for each row: its threads share the iterations of loops.
 
-mod collected;
+pub(super) mod collected;
 mod memory;
 mod region;
 mod turns;
