@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use lightbench_core::project::Project;
-use lightbench_core::suggest::rewrite::{KernelSource, rewritten, rules};
+use lightbench_core::project::{Kernel, Project};
+use lightbench_core::suggest::rewrite::{KernelSource, by_shape, rewritten, rule, rules};
 use serde_json::Value;
 
 use crate::compiler;
@@ -96,4 +96,33 @@ fn the_command_lists_rules_and_writes_what_one_makes() {
     write("no-such-rule", "other", "1").expect(2, &["unknown rule `no-such-rule`"]);
     bench.run(&["suggest", "scale", "--kernel", "nobody"]).expect(2, &["unknown kernel"]);
     bench.run(&["suggest", "scale", "--write", "other"]).expect(2, &["--rule"]);
+}
+
+#[test]
+fn kernels_for_different_shapes_are_one_kernel() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let folder = bench.path().join("spmv-csr");
+    copy_folder(&repository().join("sample-projects/spmv-csr"), &folder);
+    let project = Project::load(&folder).unwrap();
+    let naive = project.kernel("naive").unwrap();
+    let subject = KernelSource::from_kernel(&project, naive).unwrap();
+    let made = |id: &str| {
+        let rewrites = rule(id).unwrap().rewrites(&subject).unwrap();
+        rewritten(&project, naive, &rewrites[0], id).unwrap()
+    };
+    let joined = |first: &Kernel, second: &Kernel, condition: &str| {
+        let text = by_shape(&project, first, second, condition).unwrap();
+        let draft = project.draft("joined", text.clone());
+        draft.unwrap_or_else(|problems| panic!("{problems:?}\n{text}"))
+    };
+    let rows = joined(&made("warp-per-row"), &made("block-per-row"), "nnz <= 100 * rows");
+    let all = joined(naive, &rows, "nnz <= 2 * rows");
+    fs::write(folder.join(&all.file), &all.source).unwrap();
+    let words = ["run", "spmv-csr", "--kernel", "joined", "--device", "virtual:h200"];
+    let words = [words.as_slice(), &["--seed", "1", "--no-times", "--json"]].concat();
+    let document = bench.run(&words).json();
+    assert_eq!(document["verdict"], "passed", "{document:#}\n{}", all.source);
 }

@@ -70,12 +70,12 @@ impl ScreeningResult {
         if slow { Self::Slow { times } } else { Self::Right { times } }
     }
 
-    /// Times of a candidate without failures.
+    /// Times of a candidate without failures; where its first execution was slow, the time of that execution.
     #[must_use]
     pub fn times(&self) -> &[WorkloadTime] {
         match self {
-            Self::Right { times } => times,
-            Self::Slow { .. } | Self::Failed(_) | Self::NotJudged(_) => &[],
+            Self::Right { times } | Self::Slow { times } => times,
+            Self::Failed(_) | Self::NotJudged(_) => &[],
         }
     }
 }

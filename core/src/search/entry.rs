@@ -193,9 +193,9 @@ pub enum ScreeningResult {
         /// Times, for each workload that has one.
         times: Vec<WorkloadTime>,
     },
-    /// The first execution exceeded its time limit, and the screening stopped.
+    /// No failure was found, and on some workload the first execution took so long that no other was timed.
     Slow {
-        /// Lower bounds of times.
+        /// Times, for each workload that has one.
         times: Vec<WorkloadTime>,
     },
     /// A check failed.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::budget::{Budget, Cost, Spent};
+use super::by_shape;
 use super::candidate_runner::{CandidateRunner, Interrupted};
 use super::entry::{Decision, End, Entry, Header, Proposal, SCHEMA, ScreeningResult, Verdict};
 use super::journal::Journal;
@@ -78,10 +79,6 @@ impl SearchSetup {
         }
     }
 
-    pub(super) fn counting(&self) -> Vec<String> {
-        self.workloads().iter().map(|workload| workload.name.clone()).collect()
-    }
-
     pub(super) fn is_sweep(&self) -> bool {
         self.strategy.is_none()
     }
@@ -101,7 +98,7 @@ impl SearchSetup {
             kernel: self.kernel.name.clone(),
             device: self.device_names.0.clone(),
             device_title: self.device_names.1.clone(),
-            workloads: self.counting(),
+            workloads: self.workloads().iter().map(|workload| workload.name.clone()).collect(),
             strategy: self.strategy.map_or_else(|| "sweep".to_owned(), |kind| kind.to_string()),
             tuner: self.tuner.to_string(),
             operators,
@@ -390,7 +387,18 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
             Ok(found) => (found.drafts(&kernel), found.nothing_faster()),
         };
         if !self.order.is_sweep() {
-            drafts.truncate(self.evaluations_left().min(1));
+            drafts.truncate(1);
+            let (project, story) = (&self.order.project, &self.scribe.story);
+            let joined = by_shape::of_configurations(project, &kernel, story, parent);
+            drafts.extend(joined.map(|(source, what)| Draft {
+                source,
+                what,
+                technique: None,
+                origin: Origin::Tuner,
+                talk: None,
+                cost: Cost::default(),
+            }));
+            drafts.truncate(self.evaluations_left());
         }
         let before = batch.len();
         for draft in drafts {

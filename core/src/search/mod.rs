@@ -13,6 +13,7 @@
 //! test.
 
 pub mod budget;
+mod by_shape;
 pub mod candidate_runner;
 pub mod cost;
 pub mod entry;
@@ -24,6 +25,8 @@ pub mod operators;
 pub mod prompt;
 pub mod replay;
 pub mod roles;
+mod rule_actions;
+pub mod rules;
 pub mod space;
 pub mod state;
 #[cfg(test)]

@@ -13,7 +13,6 @@ use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
 use crate::strategies::Action;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::rewrite::{KernelSource, Rule, rule, rules};
 use crate::units::Bytes;
 
 /// Key of the action that tunes parameters.
@@ -30,9 +29,6 @@ const TUNING_GAIN: f64 = 1.15;
 
 /// Most configurations that one tuning screens within a search.
 pub(super) const MAX_TUNED_CONFIGURATIONS: usize = 32;
-
-/// Most places of one rule that become actions.
-const MAX_PLACES: usize = 8;
 
 /// A variant that an operator may change, with what is known about it.
 pub struct ParentVariant<'a> {
@@ -136,77 +132,6 @@ pub struct NoProposal {
     pub cost: Cost,
     /// The questions to a model and its last reply, if one was asked.
     pub talk: Option<Box<ModelExchange>>,
-}
-
-/// The operator that applies rewrite rules.
-#[derive(Debug, Default)]
-pub struct Rules;
-
-impl Operator for Rules {
-    fn name(&self) -> &'static str {
-        RULES
-    }
-
-    fn actions(&self, subject: &ParentVariant<'_>) -> Vec<Action> {
-        let Ok(read) = KernelSource::from_kernel(subject.project, subject.kernel) else {
-            return Vec::new();
-        };
-        let each = rules().iter().filter_map(|rule| Some((rule, rule.rewrites(&read).ok()?)));
-        each.flat_map(|(rule, rewrites)| {
-            let gain = expected_gain(rule, subject);
-            let places = rewrites.into_iter().take(MAX_PLACES).enumerate();
-            places.map(move |(place, _)| Action {
-                key: key(rule, place),
-                operator: RULES.to_owned(),
-                expected_gain: gain.ln(),
-                repeatable: false,
-                evaluations: 1,
-                tried: 0,
-            })
-        })
-        .collect()
-    }
-
-    fn propose(
-        &mut self,
-        subject: &ParentVariant<'_>,
-        action: &Action,
-        _check: DraftCheck<'_>,
-    ) -> Result<Draft, NoProposal> {
-        let nothing = |why: String| NoProposal { why, cost: Cost::default(), talk: None };
-        let read = KernelSource::from_kernel(subject.project, subject.kernel)
-            .map_err(|reason| nothing(reason.to_string()))?;
-        let found = rule_and_place(&action.key).and_then(|(rule, place)| {
-            let rewrite = rule.rewrites(&read).ok()?.into_iter().nth(place)?;
-            Some((rule, rewrite))
-        });
-        let does_not_apply = || nothing(format!("`{}` does not apply to this variant", action.key));
-        let (rule, rewrite) = found.ok_or_else(does_not_apply)?;
-        Ok(Draft {
-            source: rewrite.apply(&subject.kernel.source),
-            what: rewrite.what,
-            technique: Some(rule.technique.to_owned()),
-            origin: Origin::Rule { name: rule.id.to_owned() },
-            talk: None,
-            cost: Cost::default(),
-        })
-    }
-}
-
-fn key(rule: &Rule, place: usize) -> String {
-    format!("rule:{}#{place}", rule.id)
-}
-
-fn rule_and_place(key: &str) -> Option<(&'static Rule, usize)> {
-    let (id, place) = key.strip_prefix("rule:")?.split_once('#')?;
-    Some((rule(id)?, place.parse().ok()?))
-}
-
-/// Expected speedup of a rule.
-fn expected_gain(rule: &Rule, subject: &ParentVariant<'_>) -> f64 {
-    let advised = subject.advised.iter().find(|(technique, _)| technique == rule.technique);
-    let advised = advised.map(|(_, gain)| *gain);
-    subject.knowledge.forecast(rule.technique, subject.bottleneck, advised).gain
 }
 
 /// The action that tunes parameters; none for a kernel with a single configuration.

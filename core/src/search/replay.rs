@@ -27,7 +27,7 @@ pub fn space(story: &SearchState, parameters: &[Parameter]) -> RecordedSpace {
     for (chosen, look) in story.variants.first().into_iter().flat_map(|first| &first.tried) {
         let values = parameters.iter().map(|parameter| chosen.get(&parameter.name).copied());
         let Some(values) = values.collect::<Option<Vec<i64>>>() else { continue };
-        let told = tuner_result(look, &story.header.workloads);
+        let told = tuner_result(look, &story.counted());
         if told != TrialOutcome::NotJudged && results.iter().all(|known| known.values != values) {
             results.push(Recorded { values, told });
         }

@@ -264,7 +264,17 @@ impl SearchState {
     /// Geometric mean of the times of a variant, in seconds; none if a workload has no time.
     #[must_use]
     pub fn cost(&self, variant: usize) -> Option<f64> {
-        cost(self.times(variant), &self.header.workloads)
+        cost(self.times(variant), &self.counted())
+    }
+
+    /// The workloads whose times the search minimises: those of the header on which the first variant has a time, or all
+    /// before it has any.
+    #[must_use]
+    pub fn counted(&self) -> Vec<String> {
+        let timed = self.times(0);
+        let has_time = |name: &&String| timed.iter().any(|time| time.workload == **name);
+        let all = &self.header.workloads;
+        if timed.is_empty() { all.clone() } else { all.iter().filter(has_time).cloned().collect() }
     }
 
     /// Time of the first variant divided by the time of this one.

@@ -88,8 +88,8 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         let mut best = Best::default();
         for (parameters, look) in &self.scribe.story.variants[variant].tried {
             if let Some(index) = index_of(&space, parameters) {
-                best.see(index, look, &order.counting());
-                tuner.tell(index, tuner_result(look, &order.counting()));
+                best.see(index, look, &self.scribe.story.counted());
+                tuner.tell(index, tuner_result(look, &self.scribe.story.counted()));
             }
         }
         // Within a search, one evaluation is reserved for the variant of the best configuration. In a sweep, the budget counts
@@ -134,8 +134,8 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         let mut not_judged = Vec::new();
         for ((index, kernel), screening) in asked.into_iter().zip(&screenings) {
             let look = ScreeningResult::from_verdict(&screening.verdict);
-            best.see(index, &look, &self.order.counting());
-            tuner.tell(index, tuner_result(&look, &self.order.counting()));
+            best.see(index, &look, &self.scribe.story.counted());
+            tuner.tell(index, tuner_result(&look, &self.scribe.story.counted()));
             if matches!(&look, ScreeningResult::NotJudged(reason) if !reason.is_not_supported()) {
                 not_judged.push((index, kernel));
             }

@@ -9,8 +9,9 @@ use lightbench_core::search::Budget;
 use lightbench_core::search::budget::Spent;
 use lightbench_core::search::model::{ModelOperator, ModelSetup, RECORDED};
 use lightbench_core::search::operators::MODEL_PREFIX;
-use lightbench_core::search::operators::{Operator, Rules};
+use lightbench_core::search::operators::Operator;
 use lightbench_core::search::roles::Roles;
+use lightbench_core::search::rules::Rules;
 
 use crate::commands::models::roster;
 use crate::session::Session;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lightbench_core::project::{DeviceFacts, Project};
-use lightbench_core::search::operators::Rules;
+use lightbench_core::search::rules::Rules;
 use lightbench_core::search::{Budget, Journal, SearchSetup, SearchState, replay};
 use lightbench_core::strategies::replay::{Goal, Replay, Spread, candidates};
 use lightbench_core::strategies::{StrategyKind, TunerKind};

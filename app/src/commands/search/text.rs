@@ -141,6 +141,10 @@ pub(super) fn summary(story: &SearchState) -> String {
         let (tokens, money) = (spent.cost.tokens, spent.cost.money);
         text += &format!("{tokens} tokens of language models, {money:.4} of money\n");
     }
+    let known = story.counted();
+    for workload in story.header.workloads.iter().filter(|workload| !known.contains(workload)) {
+        text += &format!("`{workload}` does not count: the initial kernel has no time on it\n");
+    }
     let Some(best) = story.best else { return text };
     if best == 0 {
         text += "no improvement over the initial kernel was found\n";
@@ -156,7 +160,7 @@ pub(super) fn summary(story: &SearchState) -> String {
             Seconds(new),
             Seconds(old),
             old / new,
-            counted(story.header.workloads.len() as u64, "workload", "workloads")
+            counted(story.counted().len() as u64, "workload", "workloads")
         );
     }
     let mut steps = Vec::new();

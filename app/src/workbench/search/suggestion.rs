@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::SearchState;
-use lightbench_core::search::operators::{Draft, Operator as _, ParentVariant, Rules};
+use lightbench_core::search::operators::{Draft, Operator as _, ParentVariant};
 use lightbench_core::search::prompt::single_kernel_state;
+use lightbench_core::search::rules::Rules;
 use lightbench_core::strategies::Action;
 use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::suggest::rewrite;

@@ -6,7 +6,7 @@ use super::Explorer;
 use crate::project::Kernel;
 use crate::search::candidate_runner::{CandidateRunner, Interrupted};
 use crate::search::cost::ratios;
-use crate::search::entry::{Decision, ScreeningResult, Verdict};
+use crate::search::entry::{Decision, Verdict};
 use crate::search::operators::{ParentVariant, TUNE, tuning_action};
 use crate::search::state::ActionOutcome;
 use crate::strategies::archive::Attempt;
@@ -171,8 +171,7 @@ impl<L: CandidateRunner> Explorer<'_, L> {
     fn finding(&self, variant: usize) -> Finding {
         let story = &self.scribe.story;
         let known = &story.variants[variant];
-        let failed = matches!(known.decision, Some(Decision::Rejected { .. }))
-            && !matches!(known.look, Some(ScreeningResult::Slow { .. }));
+        let failed = matches!(known.decision, Some(Decision::Rejected { .. }));
         let speedup = story.speedup(variant).filter(|_| !failed);
         let descriptor = known.descriptor.clone().unwrap_or_default();
         let outcome = match (failed, speedup) {

@@ -28,7 +28,7 @@ const LEAST_GAIN: f64 = 0.99;
 /// there is no such limit: a gain on one workload may cost time on another.
 const MOST_LOSS: f64 = 1.02;
 
-/// A variant is dropped when its first execution takes this many times as long as the best.
+/// A workload is not timed further when its first execution takes this many times as long as with the best.
 const ABANDON: f64 = 3.0;
 
 impl<L: CandidateRunner> Explorer<'_, L> {
@@ -79,10 +79,6 @@ impl<L: CandidateRunner> Explorer<'_, L> {
             (Some(ScreeningResult::NotJudged(reason)), _) => {
                 Some(Decision::NotJudged { why: reason.sentence.clone() })
             }
-            (Some(ScreeningResult::Slow { .. }), _) => {
-                let why = format!("its first execution took {ABANDON} times as long as the best");
-                Some(Decision::Rejected { why })
-            }
             (_, None) => None,
             (_, Some(best)) => self.not_promising(variant, best),
         };
@@ -98,7 +94,7 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         // Screened times are compared with screened ones, modelled with modelled.
         let seen = |number: usize| {
             let look = story.variants[number].look.as_ref()?;
-            crate::search::cost::cost(look.times(), &story.header.workloads)
+            crate::search::cost::cost(look.times(), &story.counted())
         };
         let (Some(own), Some(other)) = (seen(variant), seen(best).or_else(|| story.cost(best)))
         else {
@@ -176,7 +172,7 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         let is_modelled = new.iter().any(|time| time.basis == Basis::Modelled);
         if is_modelled {
             let story = &self.scribe.story;
-            return Ok(modelled(best, new, story, &self.order.counting()));
+            return Ok(modelled(best, new, story, &story.counted()));
         }
         let Some(old) = self.kernels[best].clone() else {
             return Ok(Decision::Kept {
@@ -186,7 +182,7 @@ impl<L: CandidateRunner> Explorer<'_, L> {
             });
         };
         let compared = self.laboratory.compare(&old, kernel)?;
-        let counting = self.order.counting();
+        let counting = self.scribe.story.counted();
         Ok(measured(best, &compared, (new, self.scribe.story.times(0)), &counting))
     }
 
@@ -222,8 +218,10 @@ impl<L: CandidateRunner> Explorer<'_, L> {
             return None;
         }
         let gain = match &story.variants[variant].look {
-            Some(ScreeningResult::Right { .. }) => Some(story.cost(parent)? / story.cost(variant)?),
-            Some(ScreeningResult::Slow { .. } | ScreeningResult::NotJudged(_)) => return None,
+            Some(ScreeningResult::Right { .. } | ScreeningResult::Slow { .. }) => {
+                Some(story.cost(parent)? / story.cost(variant)?)
+            }
+            Some(ScreeningResult::NotJudged(_)) => return None,
             Some(ScreeningResult::Failed(_)) | None => None,
         };
         Some((technique, self.held_back(parent).0, gain))

@@ -1,6 +1,6 @@
 //! A launched kernel of the file: its parameters with the arguments of the launches, and the names of its body.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lightbench_cuda_source::{KernelDefinition, Node, ParameterNode, kernels, template_name};
 use lightbench_project::launch::{Argument, Buffer};
@@ -69,10 +69,17 @@ impl<'a> KernelSource<'a> {
     /// The kernel is not CUDA C++, or the grammar reads no launched function to its end.
     pub fn from_kernel(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
         let subject = Self::parse(project, kernel)?;
-        if subject.functions().is_empty() {
+        let functions = subject.functions();
+        if functions.is_empty() {
             let line = subject.cuda.first_error().map_or(1, |(place, _)| place.line);
             return Err(NotApplicable::Unreadable { line });
         }
+        // It is unknown which of them a launch starts.
+        let mut names = BTreeSet::new();
+        if let Some(again) = functions.iter().find(|function| !names.insert(function.name)) {
+            return Err(NotApplicable::Several { name: again.name.to_owned() });
+        }
+        drop(functions);
         Ok(subject)
     }
 

@@ -11,6 +11,7 @@
 //! decides whether the rounding is within the tolerance. `docs/rewrite-rules.md` lists the rules.
 
 mod bounds;
+mod by_shape;
 mod canonical;
 mod condition;
 mod edit;
@@ -30,6 +31,7 @@ mod thread_index;
 use lightbench_project::{Kernel, Problem, Project};
 use lightbench_speed_of_light::playbook::{Technique, playbook};
 
+pub use by_shape::by_shape;
 pub use edit::{Edit, Rewrite};
 pub use kernel_source::KernelSource;
 pub use refusal::{Missing, NotApplicable, Refusal};

@@ -14,6 +14,11 @@ pub enum NotApplicable {
         /// Line of the error, from 1.
         line: usize,
     },
+    /// Several kernels of the file have the same name.
+    Several {
+        /// The name.
+        name: String,
+    },
     /// The file has no place for the rule.
     Nothing {
         /// The construct that the rule changes.
@@ -93,6 +98,7 @@ impl fmt::Display for NotApplicable {
             Self::Unreadable { line } => {
                 write!(out, "line {line}: syntax error")
             }
+            Self::Several { name } => write!(out, "several kernels are called `{name}`"),
             Self::Nothing { wanted } => write!(out, "there is no {wanted}"),
             Self::Places(places) => {
                 for (index, place) in places.iter().enumerate() {

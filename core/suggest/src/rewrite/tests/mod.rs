@@ -10,6 +10,7 @@ mod products;
 mod refusals;
 mod rows;
 mod samples;
+mod shapes;
 mod tiles;
 
 use std::path::{Path, PathBuf};

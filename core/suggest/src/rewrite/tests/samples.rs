@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lightbench_project::{Kernel, Language, Project};
 
 use super::{folder, sample};
-use crate::rewrite::{KernelSource, Rewrite, Rule, rewritten, rules};
+use crate::rewrite::{KernelSource, NotApplicable, Rewrite, Rule, rewritten, rules};
 
 /// Rules that, once applied to a place, have nothing more to do there.
 const ONCE: &[&str] = &[
@@ -50,7 +50,11 @@ fn projects() -> Vec<Project> {
 fn each(mut see: impl FnMut(&Project, &Kernel, &'static Rule, &Rewrite)) {
     for project in projects() {
         for kernel in project.kernels.iter().filter(|kernel| kernel.language == Language::Cuda) {
-            let subject = KernelSource::from_kernel(&project, kernel).unwrap();
+            let subject = match KernelSource::from_kernel(&project, kernel) {
+                // Its code depends on the architecture.
+                Err(NotApplicable::Several { .. }) => continue,
+                read => read.unwrap(),
+            };
             for rule in rules() {
                 for rewrite in rule.rewrites(&subject).unwrap_or_default() {
                     see(&project, kernel, rule, &rewrite);
