@@ -11,7 +11,7 @@ use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
 use super::super::kernel_source::KernelSource;
 use super::super::loops::jump;
-use super::super::pointers::{Access, Element, elements, is_unconditional};
+use super::super::pointers::{Access, Element, elements, is_unconditional, pointer};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::ScalarType;
 use super::super::syntax::{
@@ -264,17 +264,29 @@ impl<'f, 's> Work<'f, 's> {
                 "`p[i]` or `q[i] = …;` that grow by 1 with the index",
             ));
         }
-        // Pointers that are no plain names of buffers, and elements that other statements reach by them.
-        for statement in &own {
-            for node in all(*statement, &["subscript_expression", "pointer_expression"]) {
-                let known = all_elements.iter().any(|(_, element)| element.node.id() == node.id());
-                let is_local = part(node, "argument").is_some_and(|base| {
-                    let name = function.subject.of_node(base);
-                    function.local(name, node).is_some_and(|local| local.is_array)
-                });
-                if !known && !is_local {
-                    return Err(form(function, node, "accesses by names of pointers, `p[i]`"));
-                }
+        self.check_accesses(&all_elements)
+    }
+
+    /// Checks that work for one element reaches memory by `p[i]` only, so that every write is known.
+    fn check_accesses(&self, known: &[(Node<'s>, Element<'f, 's>)]) -> Result<(), Missing> {
+        let function = self.function;
+        let is_known =
+            |node: Node<'_>| known.iter().any(|(_, element)| element.node.id() == node.id());
+        let kinds = ["subscript_expression", "pointer_expression", "identifier"];
+        for node in self.own.iter().flat_map(|statement| all(*statement, &kinds)) {
+            let is_allowed = if node.kind() == "identifier" {
+                let around = node.parent().is_some_and(is_known);
+                around
+                    || pointer(function, node)
+                        .is_none_or(|pointer| pointer.parameter.is_input(function))
+            } else {
+                let base = part(node, "argument").map(|base| function.subject.of_node(base));
+                let local = base.and_then(|name| function.local(name, node));
+                is_known(node) || local.is_some_and(|local| local.is_array)
+            };
+            if !is_allowed {
+                let node = node.parent().filter(|_| node.kind() == "identifier").unwrap_or(node);
+                return Err(form(function, node, "accesses by names of pointers, `p[i]`"));
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ use super::super::kernel_source::KernelSource;
 use super::super::loops::{CountedLoop, Step, counted_loop, is_innermost, loops, statement_start};
 use super::super::pointers::{Access, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
+use super::super::scalar_type::{ScalarType, scalar_type};
 use super::super::syntax::{all, bare, contains, moved, named, part, statements};
 use super::accumulators::{as_counter, check_head};
 use super::lanes::collected::{Collected, How, collected};
@@ -270,7 +271,10 @@ fn check_value(function: &Function<'_>, maximum: &Maximum<'_>) -> Result<(), Mis
     ];
     let read = elements(function, value);
     let subscripts = all(value, &["subscript_expression"]).len();
-    let is_plain = all(value, &excluded).is_empty() && function.meeting(value).is_none();
+    // Values are kept as f32.
+    let is_wider = matches!(scalar_type(function, value), Some(kind) if kind != ScalarType::F32);
+    let is_plain =
+        all(value, &excluded).is_empty() && function.meeting(value).is_none() && !is_wider;
     if !is_plain || read.is_empty() || read.len() != subscripts {
         return Err(form(function, value, "a value of inputs, `p[i]`"));
     }

@@ -8,6 +8,7 @@ use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
 use super::super::kernel_source::KernelSource;
 use super::super::loops::{is_invariant, loops};
+use super::super::pointers::{Access, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::is_zero;
 use super::super::syntax::{all, bare, contains, enclosing, named, part};
@@ -147,13 +148,25 @@ fn leaf<'s>(
     Ok(Leaf { statement, condition, value, end: sides.1 })
 }
 
-/// Checks that nothing sets the array but the leaf and the tree, and that its sum is only added to one place.
+/// Checks that nothing sets the array but the leaf and the tree, that its sum is only added to one place, and that blocks
+/// write nothing else: there will be fewer of them.
 fn check_results(function: &Function<'_>, tree: &Tree<'_>) -> Result<(), Missing> {
     let subject = function.subject;
     let other_use = |node: Node<'_>| Missing::OtherUse {
         name: tree.array.to_owned(),
         used: subject.line_of(node),
     };
+    let is_write = |(name, _): &(&str, Node<'_>)| name.starts_with("atomic");
+    let mut atomics = function.calls(function.body).into_iter().filter(is_write).skip(1);
+    let written = elements(function, function.body).into_iter();
+    let mut written = written.filter(|element| element.access != Access::Load);
+    let also = atomics.next().map(|(_, call)| call);
+    if let Some(node) = also.or_else(|| written.next().map(|element| element.node)) {
+        return Err(Missing::Contains {
+            what: subject.line_of(node),
+            why: "what each block writes would be written less often",
+        });
+    }
     let mut leaves = 0;
     for node in function.uses(tree.array, function.body) {
         if contains(tree.node, node) {

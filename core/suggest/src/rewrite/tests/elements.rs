@@ -98,6 +98,8 @@ fn elements_that_are_not_neighbours_stay_in_threads_of_their_own() {
     check("    if (i < n) { c[i] = a[i]; c[i] = c[i] + 1; }\n", "stored as vectors");
     check("    if (i < n) { c[0 * n] += a[i]; }\n", "results that are stored as vectors");
     check("    if (i < n) { *(c + i) = a[i]; }\n", "accesses by names of pointers");
+    check("    if (i < n) { c[i] = a[i]; atomicAdd(c + i, 1.0f); }\n", "by names of pointers");
+    check("    if (i < n) { put(c, i); c[i] = a[i]; }\n", "by names of pointers");
     check("    c[i] = a[i];\n", "the guard of the index right behind it");
 }
 
@@ -152,9 +154,19 @@ fn sums_that_depend_on_the_block_are_not_merged() {
         let text = vectors(FIXED, PLAIN, &tree.replace(old, new));
         refused("vector-add", "serial-sums", &text, expected);
     };
-    check("atomicAdd(c, part[0])", "c[0] = part[0]", "`part` is also used as");
+    check("atomicAdd(c, part[0])", "c[0] = part[0]", "would be written less often");
     check("atomicAdd(c,", "atomicAdd(c + threadIdx.x,", "`part` is also used as");
     check("atomicAdd(c,", "atomicAdd(c + blockIdx.x,", "`blockIdx.x` is also used as");
+    check(
+        "if (threadIdx.x == 0)",
+        "atomicAdd(c, 1); if (threadIdx.x == 0)",
+        "would be written less often",
+    );
+    check(
+        "if (threadIdx.x == 0)",
+        "c[threadIdx.x] = 1; if (threadIdx.x == 0)",
+        "would be written less often",
+    );
     check(": 0.0f", ": 1.0f", "expected `a[threadIdx.x] = i < n ?");
     check("i < n ?", "i <= n ?", "expected `a[threadIdx.x] = i < n ?");
     check("if (threadIdx.x == 0)", "if (i == 0)", "expected `a[threadIdx.x] = i < n ?");
