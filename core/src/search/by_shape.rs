@@ -48,7 +48,7 @@ pub(super) fn actions(subject: &ParentVariant<'_>) -> Vec<Action> {
     let others = (0..variant).filter_map(|number| Some((number, screened(story, number)?)));
     let found = partners(project, &counted, own, &others.collect::<Vec<_>>());
     let action = |(partner, Pairing { cost, .. }): (usize, Pairing)| Action {
-        key: format!("rule:{NAME}#{partner}"),
+        key: action_key(NAME, partner),
         operator: RULES.to_owned(),
         expected_gain: (own_cost / cost).ln(),
         repeatable: false,
@@ -81,18 +81,43 @@ fn side(key: &str) -> Option<(usize, String)> {
 fn parts(project: &Project, story: &SearchState, variant: usize) -> Option<Parts> {
     let proposal = &story.variants.get(variant)?.proposal;
     let parent = proposal.parent?;
-    let draft = |source: String| project.draft(&story.header.kernel, source).ok();
     if let Some((side, key)) = side(&proposal.action) {
-        let mut parts = parts(project, story, parent)?;
-        let kernel = parts.kernels.get_mut(side)?;
-        *kernel = draft(changed(project, kernel, &key)?.0)?;
-        return Some(parts);
+        return Some(parts(project, story, parent)?.with_change(project, side, &key)?.0);
     }
-    let (NAME, partner) = rule_and_number(&proposal.action)? else { return None };
-    let times = screened(story, parent).zip(screened(story, partner))?;
-    let Pairing { condition, .. } = pairing(project, &story.counted(), times.0, times.1)?;
-    let kernel = |number: usize| draft(story.variants.get(number)?.proposal.source.clone());
-    Some(Parts { kernels: [kernel(parent)?, kernel(partner)?], condition })
+    match rule_and_number(&proposal.action)? {
+        (NAME, partner) => paired(project, story, (parent, partner)),
+        _ => None,
+    }
+}
+
+/// Two variants, and the condition on the axes that separates their workloads; none without such a condition.
+fn paired(
+    project: &Project,
+    story: &SearchState,
+    (variant, partner): (usize, usize),
+) -> Option<Parts> {
+    let (own, other) = (screened(story, variant)?, screened(story, partner)?);
+    let Pairing { condition, .. } = pairing(project, &story.counted(), own, other)?;
+    let kernel = |number: usize| {
+        let source = story.variants.get(number)?.proposal.source.clone();
+        project.draft(&story.header.kernel, source).ok()
+    };
+    Some(Parts { kernels: [kernel(variant)?, kernel(partner)?], condition })
+}
+
+impl Parts {
+    /// The kernels after a rule on one of them, and the change in a sentence.
+    fn with_change(mut self, project: &Project, side: usize, key: &str) -> Option<(Self, String)> {
+        let kernel = self.kernels.get_mut(side)?;
+        let (source, what) = changed(project, kernel, key)?;
+        *kernel = project.draft(&kernel.name, source).ok()?;
+        Some((self, what))
+    }
+
+    fn text(&self, project: &Project) -> Result<String, String> {
+        let [first, second] = &self.kernels;
+        by_shape(project, first, second, &self.condition).map_err(|why| why.to_string())
+    }
 }
 
 /// Actions of the rules on each kernel of a joined variant. A change of one kernel is a gain on its workloads only: half of
@@ -133,32 +158,24 @@ fn with_changed_side(
     key: &str,
 ) -> Option<(String, String)> {
     let project = subject.project;
-    let mut parts = parts(project, subject.story, subject.variant)?;
-    let kernel = parts.kernels.get_mut(side)?;
-    let (source, what) = changed(project, kernel, key)?;
-    *kernel = project.draft(&kernel.name, source).ok()?;
-    let [first, second] = &parts.kernels;
-    let text = by_shape(project, first, second, &parts.condition).ok()?;
+    let parts = parts(project, subject.story, subject.variant)?;
+    let (parts, what) = parts.with_change(project, side, key)?;
     let word = if side == 0 { "where" } else { "unless" };
-    Some((text, format!("{word} {}: {what}", parts.condition)))
+    Some((parts.text(project).ok()?, format!("{word} {}: {what}", parts.condition)))
 }
 
 /// The text of the kernel that joins a variant with another one, and the change in a sentence.
 fn joined(subject: &ParentVariant<'_>, partner: usize) -> Result<(String, String), String> {
-    let ParentVariant { project, story, variant, kernel, .. } = *subject;
+    let ParentVariant { project, story, variant, .. } = *subject;
     let is_out = |variant: &Variant| variant.turned_down.is_some();
-    let other = story.variants.get(partner).filter(|other| !is_out(other));
-    let other = other.ok_or_else(|| format!("variant {partner} was turned down"))?;
-    let times = screened(story, variant).zip(screened(story, partner));
-    let pairing = times.and_then(|(own, other)| pairing(project, &story.counted(), own, other));
-    let Pairing { condition, .. } = pairing
+    if story.variants.get(partner).is_none_or(is_out) {
+        return Err(format!("variant {partner} was turned down"));
+    }
+    let parts = paired(project, story, (variant, partner))
         .ok_or_else(|| format!("no condition on the axes separates it from variant {partner}"))?;
-    let second =
-        project.draft(&kernel.name, other.proposal.source.clone()).map_err(|problems| {
-            problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-        })?;
-    let text = by_shape(project, kernel, &second, &condition).map_err(|why| why.to_string())?;
-    Ok((text, format!("variant {variant} where {condition}, otherwise variant {partner}")))
+    let condition = &parts.condition;
+    let what = format!("variant {variant} where {condition}, otherwise variant {partner}");
+    Ok((parts.text(project)?, what))
 }
 
 /// Two configurations of a kernel, each of which is faster on some workloads, as one kernel: its text, and the change in a

@@ -390,14 +390,7 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
             drafts.truncate(1);
             let (project, story) = (&self.order.project, &self.scribe.story);
             let joined = by_shape::of_configurations(project, &kernel, story, parent);
-            drafts.extend(joined.map(|(source, what)| Draft {
-                source,
-                what,
-                technique: None,
-                origin: Origin::Tuner,
-                talk: None,
-                cost: Cost::default(),
-            }));
+            drafts.extend(joined.map(|(source, what)| Draft::of_tuner(source, what)));
             drafts.truncate(self.evaluations_left());
         }
         let before = batch.len();

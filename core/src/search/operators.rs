@@ -123,6 +123,14 @@ pub struct Draft {
     pub cost: Cost,
 }
 
+impl Draft {
+    /// A variant that the tuner made.
+    pub(super) fn of_tuner(source: String, what: String) -> Self {
+        let (origin, cost) = (Origin::Tuner, Cost::default());
+        Self { source, what, technique: None, origin, talk: None, cost }
+    }
+}
+
 /// Why an operator proposed nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoProposal {

@@ -28,9 +28,8 @@ impl Operator for Rules {
         _check: DraftCheck<'_>,
     ) -> Result<Draft, NoProposal> {
         let made = by_shape::propose(subject, &action.key).unwrap_or_else(|| {
-            let (source, what) = changed(subject.project, subject.kernel, &action.key)
-                .ok_or_else(|| format!("`{}` does not apply to this variant", action.key))?;
-            Ok((source, what))
+            changed(subject.project, subject.kernel, &action.key)
+                .ok_or_else(|| format!("`{}` does not apply to this variant", action.key))
         });
         let (source, what) =
             made.map_err(|why| NoProposal { why, cost: Cost::default(), talk: None })?;

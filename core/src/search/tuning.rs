@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::budget::Cost;
 use super::candidate_runner::{CandidateRunner, Interrupted};
 use super::cost::cost;
 use super::entry::{Entry, ScreeningResult};
@@ -11,7 +10,6 @@ use super::explore::Explorer;
 use super::operators::{Draft, MAX_TUNED_CONFIGURATIONS};
 use super::replay::tuner_result;
 use super::space::{index_of, named, preferring, space};
-use crate::history::record::Origin;
 use crate::project::Kernel;
 use crate::strategies::{Space, Tuner};
 use crate::suggest::parameter_order;
@@ -40,20 +38,13 @@ impl Tuned {
     /// A variant for each finalist that differs from the default configuration.
     pub(super) fn drafts(&self, kernel: &Kernel) -> Vec<Draft> {
         let (tried, all) = (self.tried, self.all);
-        let draft = |parameters: &BTreeMap<String, i64>| {
+        let of_values = |parameters: &BTreeMap<String, i64>| {
             let source = parameter_order::with_preferred_values(kernel, parameters)?;
             let values = parameters.iter().map(|(name, value)| format!("{name} = {value}"));
             let values = values.collect::<Vec<_>>().join(", ");
-            Some(Draft {
-                source,
-                what: format!("{values}, best of {tried} of {all}"),
-                technique: None,
-                origin: Origin::Tuner,
-                talk: None,
-                cost: Cost::default(),
-            })
+            Some(Draft::of_tuner(source, format!("{values}, best of {tried} of {all}")))
         };
-        self.finalists.iter().filter_map(draft).collect()
+        self.finalists.iter().filter_map(of_values).collect()
     }
 
     /// Why tuning proposes nothing.
@@ -86,10 +77,11 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         let seed = order.seed ^ variant as u64;
         let mut tuner = order.tuner.start(&space, seed, first);
         let mut best = Best::default();
+        let counted = self.scribe.story.counted();
         for (parameters, look) in &self.scribe.story.variants[variant].tried {
             if let Some(index) = index_of(&space, parameters) {
-                best.see(index, look, &self.scribe.story.counted());
-                tuner.tell(index, tuner_result(look, &self.scribe.story.counted()));
+                best.see(index, look, &counted);
+                tuner.tell(index, tuner_result(look, &counted));
             }
         }
         // Within a search, one evaluation is reserved for the variant of the best configuration. In a sweep, the budget counts
@@ -131,11 +123,12 @@ impl<L: CandidateRunner> Explorer<'_, L> {
             return Ok(Vec::new());
         }
         let screenings = self.laboratory.screen(&kernels, &best.abandon())?;
+        let counted = self.scribe.story.counted();
         let mut not_judged = Vec::new();
         for ((index, kernel), screening) in asked.into_iter().zip(&screenings) {
             let look = ScreeningResult::from_verdict(&screening.verdict);
-            best.see(index, &look, &self.scribe.story.counted());
-            tuner.tell(index, tuner_result(&look, &self.scribe.story.counted()));
+            best.see(index, &look, &counted);
+            tuner.tell(index, tuner_result(&look, &counted));
             if matches!(&look, ScreeningResult::NotJudged(reason) if !reason.is_not_supported()) {
                 not_judged.push((index, kernel));
             }

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use lightbench_project::launch::{LaunchStep, MAX_COMBINATIONS, Step};
 use lightbench_project::{Kernel, Launch, Project};
 
-use super::edit::{Edit, Rewrite};
+use super::edit::Edit;
 use super::kernel_source::KernelSource;
+use super::launch_block::{parameter_entry, quoted};
 use super::refusal::{Missing, NotApplicable};
+use super::syntax::squeezed;
 
 /// The text of a kernel that is `first` where `condition` holds and `second` otherwise. A parameter selects the code, and
 /// each workload permits one of its values only.
@@ -69,14 +71,11 @@ impl Joined<'_> {
                 .extend(conditions.map(|each| format!("{shape} == {other} or ({})", each.text())));
         }
         require.extend(parameters.conditions);
-        let lists = parameters.lists.iter().map(|(name, values)| {
-            let values: Vec<String> = values.iter().map(i64::to_string).collect();
-            format!("\"{name}\": [{}]", values.join(", "))
-        });
+        let lists = parameters.lists.iter().map(|(name, values)| parameter_entry(name, values));
         let mut fields = vec![
             format!("title: {}", self.written("title").unwrap_or("\"\"")),
             format!("params: {{ {} }}", lists.collect::<Vec<_>>().join(", ")),
-            format!("require: [{}]", quoted(require.iter().map(String::as_str))),
+            format!("require: [{}]", all_quoted(require.iter().map(String::as_str))),
         ];
         let constants: BTreeSet<&str> = first
             .launch
@@ -86,7 +85,7 @@ impl Joined<'_> {
             .map(String::as_str)
             .collect();
         if !constants.is_empty() {
-            fields.push(format!("constants: [{}]", quoted(constants.into_iter())));
+            fields.push(format!("constants: [{}]", all_quoted(constants.into_iter())));
         }
         for field in SHARED_FIELDS {
             fields.extend(self.written(field).map(|text| format!("{field}: {text}")));
@@ -217,24 +216,19 @@ impl Joined<'_> {
                 };
                 let each = (0..count).map(|index| self.size(&at(&own, index), &at(&other, index)));
                 let list = each.collect::<Vec<_>>();
-                let list = format!("[{}]", quoted(list.iter().map(String::as_str)));
+                let list = format!("[{}]", all_quoted(list.iter().map(String::as_str)));
                 edits.push(Edit::replace(one.at.field(field).span.clone(), list));
             }
             let shared = self.size(one.step.shared.text(), two.step.shared.text());
             if one.at.has_field("shared") {
-                let text = format!("\"{shared}\"");
-                edits.push(Edit::replace(one.at.field("shared").span.clone(), text));
+                edits.push(first.new_size(one.at.field("shared"), &shared));
             } else if shared != one.step.shared.text() {
                 let end = one.at.field("block").span.end;
-                edits.push(Edit::insert(end, format!(", shared: \"{shared}\"")));
+                edits.push(Edit::insert(end, format!(", shared: {}", quoted(&shared))));
             }
         }
         let span = first.block.field("steps").span.clone();
-        for edit in &mut edits {
-            edit.range = edit.range.start.saturating_sub(span.start)
-                ..edit.range.end.saturating_sub(span.start);
-        }
-        Ok(Rewrite::new("", 0, edits).apply(first.source.get(span).unwrap_or_default()))
+        Ok(first.with_range(span, edits))
     }
 
     /// A size of the launch for the selected file.
@@ -273,18 +267,13 @@ impl Joined<'_> {
     }
 }
 
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
-}
-
 fn written<'s>(source: &KernelSource<'s>, field: &str) -> Option<&'s str> {
     let span = source.block.field(field).span.clone();
     source.source.get(span).filter(|_| source.block.has_field(field))
 }
 
-fn quoted<'t>(texts: impl Iterator<Item = &'t str>) -> String {
-    let each = texts.map(|text| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")));
-    each.collect::<Vec<_>>().join(", ")
+fn all_quoted<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    texts.map(quoted).collect::<Vec<_>>().join(", ")
 }
 
 /// The file without its launch block.

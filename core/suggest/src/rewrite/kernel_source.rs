@@ -114,13 +114,19 @@ impl<'a> KernelSource<'a> {
 
     /// The text of a node after edits.
     pub(super) fn with(&self, node: Node<'_>, edits: Vec<Edit>) -> String {
-        let start = node.start_byte();
+        self.with_range(node.byte_range(), edits)
+    }
+
+    /// A range of the text after edits.
+    pub(super) fn with_range(&self, range: Range<usize>, edits: Vec<Edit>) -> String {
+        let start = range.start;
         let inside = edits.into_iter().map(|mut edit| {
             edit.range =
                 edit.range.start.saturating_sub(start)..edit.range.end.saturating_sub(start);
             edit
         });
-        Rewrite::new("", 0, inside.collect()).apply(self.of_node(node))
+        let text = self.source.get(range).unwrap_or_default();
+        Rewrite::new("", 0, inside.collect()).apply(text)
     }
 
     /// Where the line of a place begins.

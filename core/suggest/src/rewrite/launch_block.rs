@@ -14,6 +14,17 @@ const MAX_PARAMETERS: usize = 16;
 const ORDER: [&str; 8] =
     ["title", "note", "lineage", "params", "require", "constants", "steps", "flags"];
 
+/// A text as RON writes it.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// An entry of `params`.
+pub(super) fn parameter_entry(name: &str, values: &[i64]) -> String {
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+    format!("\"{name}\": [{}]", values.join(", "))
+}
+
 impl KernelSource<'_> {
     /// Declares a parameter.
     pub(super) fn new_parameter(&self, name: &str, values: &[i64]) -> Result<Edit, Missing> {
@@ -36,11 +47,8 @@ impl KernelSource<'_> {
                 why: "the launch block has the largest permitted number of parameters",
             });
         }
-        let entry = |(name, values): &(&str, &[i64])| {
-            let values: Vec<String> = values.iter().map(i64::to_string).collect();
-            format!("\"{name}\": [{}]", values.join(", "))
-        };
-        let entries: Vec<String> = new.iter().map(entry).collect();
+        let entries: Vec<String> =
+            new.iter().map(|(name, values)| parameter_entry(name, values)).collect();
         Ok(self.new_entry("params", '{', '}', &entries.join(", ")))
     }
 
@@ -67,8 +75,7 @@ impl KernelSource<'_> {
 
     /// Puts another expression in the place of a size of a launch.
     pub(super) fn new_size(&self, at: &Located, expression: &str) -> Edit {
-        let escaped = expression.replace('\\', "\\\\").replace('"', "\\\"");
-        Edit::replace(at.span.clone(), format!("\"{escaped}\""))
+        Edit::replace(at.span.clone(), quoted(expression))
     }
 
     /// Adds a value to a parameter's list.

@@ -5,6 +5,11 @@ pub(super) use lightbench_cuda_source::syntax::{
     named, one_line, part, statements, walk,
 };
 
+/// A text without its white space.
+pub(super) fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
 /// A text that goes over several lines, its lines behind the first moved to the right; directives stay.
 pub(super) fn moved(text: &str, by: &str) -> String {
     let mut lines = text.split('\n');

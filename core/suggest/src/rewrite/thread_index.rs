@@ -8,10 +8,18 @@ use super::canonical::{canonical, global_thread, global_thread_along};
 use super::function::{Function, Local};
 use super::kernel_source::Site;
 use super::refusal::Missing;
-use super::syntax::{all, contains};
+use super::syntax::{all, contains, squeezed};
 
 /// The one index that the place of a thread is used for.
 pub(super) fn thread_index<'s>(function: &Function<'s>) -> Result<Local<'s>, Missing> {
+    only_index(function, &["threadIdx", "blockIdx", "gridDim"])
+}
+
+/// The index of a thread in its grid, if nothing else in the kernel uses these built-in variables.
+pub(super) fn only_index<'s>(
+    function: &Function<'s>,
+    built_in: &[&str],
+) -> Result<Local<'s>, Missing> {
     let subject = function.subject;
     let wanted = global_thread(function);
     let expected = "a variable with `blockIdx.x * block + threadIdx.x`";
@@ -23,7 +31,7 @@ pub(super) fn thread_index<'s>(function: &Function<'s>) -> Result<Local<'s>, Mis
     let local = local.ok_or_else(form)?;
     for field in all(function.body, &["field_expression"]) {
         let text = subject.of_node(field);
-        let place = ["threadIdx", "blockIdx", "gridDim"].iter().any(|name| text.starts_with(name));
+        let place = built_in.iter().any(|name| text.starts_with(name));
         if place && !contains(local.declaration, field) {
             let used = field.parent().map_or_else(String::new, |node| subject.line_of(node));
             return Err(Missing::OtherUse { name: text.to_owned(), used });
@@ -81,8 +89,4 @@ pub(super) fn is_launch_size(
     !function.is_changed(text, function.body)
         && function.local(text, node).is_none()
         && squeezed(formula.text()) == squeezed(size)
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
 }

@@ -42,18 +42,22 @@ fn coarsened(function: &Function<'_>) -> Result<Rewrite, Missing> {
     let subject = function.subject;
     let Stride { mut edits, line } = strided(function)?;
     let items = subject.fresh("ITEMS");
-    for site in &function.sites {
-        if let Some(grid) = site.step.grid.first() {
-            let fewer = format!("ceil_div({}, {items})", grid.text());
-            edits.push(subject.new_size(site.size("grid", 0), &fewer));
-        }
-    }
+    edits.extend(divided_grids(function, &items));
     edits.push(subject.new_parameter(&items, &[4, 2, 8, 16])?);
     let what = format!(
         "a thread of `{}` does `{items}` elements, in a loop at line {line}",
         function.name
     );
     Ok(Rewrite::new(what, line, edits))
+}
+
+/// Grids of one block for each `items` blocks.
+pub(super) fn divided_grids(function: &Function<'_>, items: &str) -> Vec<Edit> {
+    let divided = function.sites.iter().filter_map(|site| {
+        let fewer = format!("ceil_div({}, {items})", site.step.grid.first()?.text());
+        Some(function.subject.new_size(site.size("grid", 0), &fewer))
+    });
+    divided.collect()
 }
 
 /// A loop over elements a grid apart in place of the guard.

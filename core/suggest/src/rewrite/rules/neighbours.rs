@@ -18,7 +18,7 @@ use super::super::syntax::{
     all, bare, contains, index, is_compound, moved, one_line, part, statements,
 };
 use super::super::thread_index::thread_index;
-use super::coarsen::{Guard, check_launches, check_range, check_work, guard};
+use super::coarsen::{Guard, check_launches, check_range, check_work, divided_grids, guard};
 use super::tiles::form;
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -65,6 +65,7 @@ struct Work<'f, 's> {
     slopes: BTreeMap<&'s str, Slope>,
     /// Divisors that have to be multiples of the number of elements.
     divisors: Vec<String>,
+    all: Vec<Node<'s>>,
     shared: Vec<Node<'s>>,
     own: Vec<Node<'s>>,
     vectors: Vec<Vector<'s>>,
@@ -80,12 +81,7 @@ fn widened(function: &Function<'_>) -> Result<Rewrite, Missing> {
     let work = Work::read(function, index, guard)?;
     let width = subject.fresh("VECTOR");
     let mut edits = work.edits(&width)?;
-    for site in &function.sites {
-        if let Some(grid) = site.step.grid.first() {
-            let fewer = format!("ceil_div({}, {width})", grid.text());
-            edits.push(subject.new_size(site.size("grid", 0), &fewer));
-        }
-    }
+    edits.extend(divided_grids(function, &width));
     edits.push(subject.new_parameter(&width, &[4, 8, 2])?);
     let line = function.line(work.guard.node);
     let what = format!("a thread of `{}` does `{width}` neighbouring elements", function.name);
@@ -98,7 +94,7 @@ impl<'f, 's> Work<'f, 's> {
         index: Local<'s>,
         guard: Guard<'s>,
     ) -> Result<Self, Missing> {
-        let all_statements = if guard.returns {
+        let all: Vec<Node<'s>> = if guard.returns {
             let (first, last) = (guard.work.0.start_byte(), guard.work.1.end_byte());
             let inside = |node: &Node<'_>| first <= node.start_byte() && node.end_byte() <= last;
             statements(function.body).into_iter().filter(inside).collect()
@@ -111,11 +107,12 @@ impl<'f, 's> Work<'f, 's> {
             guard,
             slopes: BTreeMap::from([(index.name, Slope::One)]),
             divisors: Vec::new(),
+            all: all.clone(),
             shared: Vec::new(),
             own: Vec::new(),
             vectors: Vec::new(),
         };
-        for statement in all_statements {
+        for statement in all {
             if let Some(jump) = jump(statement) {
                 let what = function.subject.line_of(jump);
                 return Err(Missing::Contains { what, why: "it may skip the rest of an element" });
@@ -362,8 +359,6 @@ impl<'f, 's> Work<'f, 's> {
             };
             nodes.iter().map(line).collect()
         };
-        let mut all_work = [self.shared.as_slice(), &self.own].concat();
-        all_work.sort_by_key(Node::start_byte);
         let Moves { aligned, before, after } = self.moves(&names.vector, &two);
         format!(
             "{kind} {rest} = {first};\n\
@@ -378,7 +373,7 @@ impl<'f, 's> Work<'f, 's> {
             whole = whole.collect::<Vec<_>>().join(" && "),
             shared = lines(&self.shared, None, &one),
             own = lines(&self.own, Some(lane), &three),
-            each = lines(&all_work, None, &one),
+            each = lines(&self.all, None, &one),
         )
     }
 

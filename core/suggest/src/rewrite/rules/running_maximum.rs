@@ -13,7 +13,7 @@ use super::super::loops::{CountedLoop, Step, counted_loop, is_innermost, loops, 
 use super::super::pointers::{Access, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::{ScalarType, scalar_type};
-use super::super::syntax::{all, bare, contains, moved, named, part, statements};
+use super::super::syntax::{all, bare, contains, moved, named, part, squeezed, statements};
 use super::accumulators::{as_counter, check_head};
 use super::lanes::collected::{Collected, How, collected};
 use super::tiles::form;
@@ -168,10 +168,6 @@ fn joined(
         subject.new_parameter(&chunk, &[8, 4, 16])?,
     ];
     Ok(Rewrite::new(what, line, edits))
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
 }
 
 /// Checks that both loops have the same iterations, and that the maximum is that of the same values.

@@ -3,7 +3,7 @@
 use lightbench_cuda_source::Node;
 
 use super::super::Rule;
-use super::super::canonical::{Canonical, canonical, global_thread};
+use super::super::canonical::Canonical;
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
 use super::super::kernel_source::KernelSource;
@@ -12,6 +12,7 @@ use super::super::pointers::{Access, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::scalar_type::is_zero;
 use super::super::syntax::{all, bare, contains, enclosing, named, part};
+use super::super::thread_index::only_index;
 use super::coarsen::{check_grids, check_range, taken_out};
 use super::private_counts::grid;
 use super::tiles::form;
@@ -55,7 +56,7 @@ fn summed(function: &Function<'_>, tree: &Tree<'_>) -> Result<Rewrite, Missing> 
     }
     check(function, tree)?;
     check_grids(function)?;
-    let index = index(function)?;
+    let index = only_index(function, &["blockIdx", "gridDim"])?;
     let leaf = leaf(function, tree, &index)?;
     check_range(function, &index, leaf.end)?;
     check_results(function, tree)?;
@@ -76,28 +77,6 @@ fn summed(function: &Function<'_>, tree: &Tree<'_>) -> Result<Rewrite, Missing> 
     edits.extend(grid(function)?);
     let line = function.line(leaf.statement);
     Ok(Rewrite::new(format!("a thread adds several elements in line {line}"), line, edits))
-}
-
-/// The only variable that depends on the block.
-fn index<'s>(function: &Function<'s>) -> Result<Local<'s>, Missing> {
-    let subject = function.subject;
-    let wanted = global_thread(function);
-    let is_index = |local: &Local<'_>| {
-        let value = local.value.map(|value| canonical(function, value));
-        wanted.is_some() && value == wanted && !function.is_changed(local.name, function.body)
-    };
-    let local = function.locals().iter().copied().find(is_index);
-    let expected = "a variable with `blockIdx.x * block + threadIdx.x`";
-    let local = local.ok_or_else(|| Missing::Form { found: function.name.to_owned(), expected })?;
-    for field in all(function.body, &["field_expression"]) {
-        let name = subject.of_node(field);
-        let of_grid = ["blockIdx", "gridDim"].iter().any(|each| name.starts_with(each));
-        if of_grid && !contains(local.declaration, field) {
-            let used = field.parent().map_or_else(String::new, |node| subject.line_of(node));
-            return Err(Missing::OtherUse { name: name.to_owned(), used });
-        }
-    }
-    Ok(local)
 }
 
 /// The statement, if it alone uses the index and alone sets elements of the array outside the tree.

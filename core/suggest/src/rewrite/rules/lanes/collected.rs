@@ -6,7 +6,7 @@ use super::super::super::function::{Function, is_changed_by};
 use super::super::super::loops::CountedLoop;
 use super::super::super::refusal::Missing;
 use super::super::super::scalar_type::{ScalarType, is_zero};
-use super::super::super::syntax::{bare, contains, named, part, statements};
+use super::super::super::syntax::{bare, contains, named, part, squeezed, statements};
 
 /// One variable that a loop collects in.
 pub(in super::super) struct Collected<'s> {
@@ -100,10 +100,6 @@ fn added<'s>(
     (is_plain && only_adds).then_some(Collected { name, type_name: local.type_name, how })
 }
 
-fn squeezed(function: &Function<'_>, node: Node<'_>) -> String {
-    function.subject.of_node(node).split_whitespace().collect()
-}
-
 fn assignment<'s>(function: &Function<'s>, node: Node<'s>) -> Option<(&'s str, &'s str, Node<'s>)> {
     let only = named(node).first().copied().filter(|_| node.kind() == "expression_statement")?;
     let left = part(only, "left").filter(|left| left.kind() == "identifier")?;
@@ -159,10 +155,10 @@ fn compared<'s>(function: &Function<'s>, node: Node<'s>) -> Option<(&'s str, How
     if operator != "=" || !matches!(sign, "<" | ">" | "<=" | ">=") {
         return None;
     }
-    let wanted = squeezed(function, value);
-    let how = if subject.of_node(right) == name && squeezed(function, left) == wanted {
+    let wanted = squeezed(subject.of_node(value));
+    let how = if subject.of_node(right) == name && squeezed(subject.of_node(left)) == wanted {
         format!("b {sign} a")
-    } else if subject.of_node(left) == name && squeezed(function, right) == wanted {
+    } else if subject.of_node(left) == name && squeezed(subject.of_node(right)) == wanted {
         format!("a {sign} b")
     } else {
         return None;
@@ -188,12 +184,12 @@ fn compensated<'s>(
     let (sum, is_sum, value) = assignment(function, *fourth)?;
     let minus = part(difference, "operator").map(|node| subject.of_node(node)) == Some("-");
     let takes = part(difference, "right").map(|node| subject.of_node(node)) == Some(lost);
-    let error = squeezed(function, error);
+    let error = squeezed(subject.of_node(error));
     let fits = minus
         && takes
         && is_lost == "="
         && is_sum == "="
-        && squeezed(function, added) == format!("{sum}+{term}")
+        && squeezed(subject.of_node(added)) == format!("{sum}+{term}")
         && (error == format!("({next}-{sum})-{term}") || error == format!("{next}-{sum}-{term}"))
         && subject.of_node(value) == next;
     // What is lost begins with nothing, and nobody asks for it afterwards.
