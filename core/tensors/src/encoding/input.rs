@@ -231,11 +231,13 @@ impl InputEncoding {
         base && tail && change && rank && steps
     }
 
-    /// Additional numbers that the device code looks up, besides [`InputEncoding::bytes`].
+    /// Additional numbers that the device code looks up, besides [`InputEncoding::bytes`]: 64 bits each, little-endian.
     #[must_use]
-    pub fn table(&self) -> Option<&[u64]> {
+    pub fn table(&self) -> Option<Vec<u8>> {
         match &self.base {
-            Base::Indices { offsets, .. } => Some(offsets),
+            Base::Indices { offsets, .. } => {
+                Some(offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect())
+            }
             Base::Normal { .. }
             | Base::Uniform { .. }
             | Base::Integers { .. }

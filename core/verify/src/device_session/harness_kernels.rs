@@ -184,8 +184,7 @@ fn table(
     device: &mut dyn Device,
     making: &InputEncoding,
 ) -> Result<Option<BufferId>, SessionFailure> {
-    let Some(table) = making.table() else { return Ok(None) };
-    let bytes: Vec<u8> = table.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let Some(bytes) = making.table() else { return Ok(None) };
     let length = bytes.len() as u64;
     let request =
         BufferRequest::new("table", length, Access::ReadOnly, InitialContent::Bytes(bytes));
