@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use lightbench_device::{Device, Sampling, Timed, Timekeeping, Work};
 use lightbench_measure::comparison::LEAST_ROUNDS;
 use lightbench_measure::energy::{Energy, EnergyError};
-use lightbench_measure::protocol::Progress;
+use lightbench_measure::protocol::{Progress, Protocol};
 use lightbench_measure::timing::{Clock, Mode, NoStamps, Reading, Stopped};
 use lightbench_primitives::random::Stream;
 use lightbench_units::Seconds;
@@ -26,6 +26,9 @@ const MOST_MEANS: f64 = 8.0;
 
 /// Where the random numbers of pauses begin, beside those of orders.
 const PAUSES: u64 = 1 << 63;
+
+/// Rounds of one program at least: the interval of its time is that between rounds.
+const FEWEST_ROUNDS: u64 = 3;
 
 /// Executions of a warm sample at most.
 const MOST_BATCH: f64 = 256.0;
@@ -51,8 +54,8 @@ pub(super) fn sampled(
         let alone = longest(times);
         slowest = if alone > slowest { alone } else { slowest };
         let batch = batch(order.mode, alone, &contender.work);
-        samplings
-            .push(Sampling { batch, ..Sampling::single(order.mode, order.protocol.per_round) });
+        let samples = samples(order.protocol, alone * f64::from(batch));
+        samplings.push(Sampling { batch, ..Sampling::single(order.mode, samples) });
     }
     if order.abandon_above.is_some_and(|most| slowest > most) {
         return Err(Stop::Abandoned(slowest));
@@ -79,6 +82,12 @@ fn batch(mode: Mode, alone: Seconds, work: &Work) -> u32 {
         Mode::Graph => of(GRAPH_SAMPLE),
         Mode::Cold | Mode::Server => 1,
     }
+}
+
+/// Samples of a round: as many as the sampling time has room for in the fewest rounds, because a round is never cut short.
+fn samples(protocol: Protocol, each: Seconds) -> u32 {
+    let room = protocol.longest.as_secs_f64() / (each.0 * FEWEST_ROUNDS as f64);
+    room.clamp(1.0, f64::from(protocol.per_round.max(1))) as u32
 }
 
 pub(super) fn energy(
@@ -191,9 +200,11 @@ fn without(clock: Clock) -> Option<NoStamps> {
 }
 
 /// Why no further round is needed after this one, counted from 1, if so: all contenders are precise, or one of them has
-/// used up the time. Of several, fewer rounds than a comparison needs are never enough, however long each takes.
+/// used up the time. Fewer rounds than an interval needs, or of several than a comparison needs, are never enough, however
+/// long each takes.
 fn end(stops: &[Option<Stopped>], round: u64) -> Option<Stopped> {
-    if stops.len() > 1 && round < LEAST_ROUNDS as u64 {
+    let fewest = if stops.len() > 1 { LEAST_ROUNDS as u64 } else { FEWEST_ROUNDS };
+    if round < fewest {
         return None;
     }
     if stops.contains(&Some(Stopped::Budget)) {
@@ -249,7 +260,20 @@ mod tests {
     }
 
     #[test]
-    fn two_that_are_slow_run_often_enough_to_compare_them() {
+    fn a_round_of_a_slow_program_has_fewer_samples() {
+        let check = |milliseconds: f64, expected: u32| {
+            assert_eq!(samples(Protocol::FINAL, Seconds(milliseconds / 1e3)), expected);
+        };
+        check(0.01, 5);
+        check(20.0, 5);
+        check(24.0, 4);
+        check(50.0, 2);
+        check(2000.0, 1);
+        check(0.0, 5);
+    }
+
+    #[test]
+    fn slow_programs_run_often_enough_for_an_interval_and_two_for_a_comparison() {
         use Stopped::{Budget, Precise};
         let check = |stops: &[Option<Stopped>], round: u64, expected: Option<Stopped>| {
             assert_eq!(end(stops, round), expected, "{stops:?} after {round}");
@@ -262,8 +286,8 @@ mod tests {
         check(&[Some(Precise), Some(Precise)], enough - 1, None);
         check(&[Some(Precise), Some(Precise)], enough, Some(Precise));
         check(&[Some(Precise), None], enough, None);
-        // Of one alone a few rounds are a time.
-        check(&[Some(Budget)], 1, Some(Budget));
+        check(&[Some(Budget)], FEWEST_ROUNDS - 1, None);
+        check(&[Some(Budget)], FEWEST_ROUNDS, Some(Budget));
         check(&[None], 40, None);
     }
 }
