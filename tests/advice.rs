@@ -76,11 +76,15 @@ cases! {
         "shared": first ["more-private-copies"], applies [], not ["private-counts"];
     }
     products_of_matrices: "sgemm" on "h200", r#"axes: {"m": 2048, "n": 1024, "k": 32}"#, {
-        "naive": first ["tile-in-shared-memory"], applies [], not ["register-tile", "tensor-cores", "split-the-sum", "keep-in-registers"];
+        "naive": first ["tile-in-shared-memory"], applies [], not ["register-tile", "tensor-cores", "split-the-sum", "keep-in-registers", "warp-group-tiles"];
         "shared-tile": first ["register-tile"], applies [], not ["tile-in-shared-memory", "double-buffer"];
         "register-tile": first [], applies ["double-buffer", "tensor-cores", "vector-loads"], not ["register-tile", "tile-in-shared-memory", "less-overhead"];
         "double-buffer": first [], applies ["tensor-cores"], not ["double-buffer", "register-tile", "vector-loads", "warp-group-products"];
         "tensor-three-products": first [], applies ["warp-group-products"], not ["tensor-cores", "register-tile", "tile-in-shared-memory"];
+    }
+    products_of_short_numbers: "hgemm" on "h200", r#"axes: {"m": 512, "n": 512, "k": 64}"#, {
+        "naive": first ["coalesce-loads"], applies ["warp-group-tiles"], not ["warp-group-products"];
+        "asynchronous": first [], applies [], not ["warp-group-tiles", "tensor-cores"];
     }
     products_of_small_matrices: "sgemm" on "h200", r#"axes: {"m": 256, "n": 256, "k": 128}"#, {
         "register-tile": first ["fill-the-device"], applies ["split-the-sum"], not [];

@@ -173,6 +173,8 @@ facts! {
         |s| Some(s.work.count(OperationKind::Contraction).0);
     ContractionIntensity: "the task has {} such operations for each byte",
         |s| Some((s.work.count(OperationKind::Contraction) / s.work.moved()).0);
+    OperandBytes: "the widest operands have {} bytes",
+        |s| Some(element_bytes(s));
     Capability: "compute capability {} tenths",
         |s| Some(f64::from(s.device.capability.major() * 10 + s.device.capability.minor()));
     Launches: "{} different launches",
@@ -261,6 +263,7 @@ impl Fact {
             | Self::Prefetches
             | Self::Contractions
             | Self::ContractionIntensity
+            | Self::OperandBytes
             | Self::Capability
             | Self::Launches
             | Self::BlocksPerMultiprocessor

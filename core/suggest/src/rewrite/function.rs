@@ -188,6 +188,11 @@ impl<'s> Function<'s> {
         children(self.node).into_iter().find(|child| child.kind() == "launch_bounds")
     }
 
+    /// Where `__launch_bounds__` is written: before the name.
+    pub(super) fn place_of_launch_bounds(&self) -> Option<usize> {
+        part(self.node, "declarator").map(|declarator| declarator.start_byte())
+    }
+
     /// The number of threads in `__launch_bounds__`.
     pub(super) fn bounded_threads(&self) -> Option<Node<'s>> {
         named(self.launch_bounds()?).first().copied()

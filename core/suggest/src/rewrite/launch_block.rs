@@ -1,7 +1,8 @@
 //! Edits of the launch block that keep its order, comments and white space.
 
-use lightbench_project::Located;
-use lightbench_project::launch::MAX_COMBINATIONS;
+use lightbench_project::definition::Argument;
+use lightbench_project::launch::{Architecture, MAX_COMBINATIONS};
+use lightbench_project::{Definition, Located};
 
 use super::edit::Edit;
 use super::kernel_source::{KernelSource, Site};
@@ -11,8 +12,18 @@ use super::refusal::Missing;
 const MAX_PARAMETERS: usize = 16;
 
 /// Fields in the order in which the format's page has them.
-const ORDER: [&str; 8] =
-    ["title", "note", "lineage", "params", "require", "constants", "steps", "flags"];
+const ORDER: [&str; 10] = [
+    "title",
+    "note",
+    "lineage",
+    "params",
+    "require",
+    "constants",
+    "arch",
+    "tensor_maps",
+    "steps",
+    "flags",
+];
 
 /// A text as RON writes it.
 pub(super) fn quoted(text: &str) -> String {
@@ -73,6 +84,27 @@ impl KernelSource<'_> {
         self.new_entry("flags", '[', ']', flag)
     }
 
+    /// Compiles for the features of one architecture, which others do not have.
+    pub(super) fn specific_architecture(&self) -> Option<Edit> {
+        let field = self.block.field("arch");
+        match (self.launch.architecture, self.block.has_field("arch")) {
+            (Architecture::Specific, _) => None,
+            (Architecture::Portable, true) => Some(Edit::replace(field.span.clone(), "specific")),
+            (Architecture::Portable, false) => Some(self.new_field("arch", "specific")),
+        }
+    }
+
+    /// Adds descriptors of the Tensor Memory Accelerator.
+    pub(super) fn new_tensor_maps(&self, entries: &[String]) -> Edit {
+        if self.block.has_field("tensor_maps") {
+            return self.new_entry("tensor_maps", '[', ']', &entries.join(", "));
+        }
+        let outer = self.indentation(self.block.field("title").span.start);
+        let lines: Vec<String> =
+            entries.iter().map(|entry| format!("{outer}    {entry},\n")).collect();
+        self.new_field("tensor_maps", &format!("[\n{}{outer}]", lines.concat()))
+    }
+
     /// Puts another expression in the place of a size of a launch.
     pub(super) fn new_size(&self, at: &Located, expression: &str) -> Edit {
         Edit::replace(at.span.clone(), quoted(expression))
@@ -90,16 +122,12 @@ impl KernelSource<'_> {
     /// An entry at the end of a list or map; the field is added behind the title where it is not written.
     fn new_entry(&self, field: &str, open: char, close: char, entry: &str) -> Edit {
         if !self.block.has_field(field) {
-            let before = ORDER.iter().take_while(|known| **known != field);
-            let before = before.filter(|known| self.block.has_field(known)).last();
-            let after = self.block.field(before.unwrap_or(&"title")).span.end;
-            let indentation = self.indentation(self.block.field("title").span.start);
             let spaced = if open == '{' {
                 format!("{{ {entry} }}")
             } else {
                 format!("{open}{entry}{close}")
             };
-            return Edit::insert(after, format!(",\n{indentation}{field}: {spaced}"));
+            return self.new_field(field, &spaced);
         }
         let span = self.block.field(field).span.clone();
         let inside = self.source.get(span.clone()).unwrap_or_default();
@@ -111,6 +139,15 @@ impl KernelSource<'_> {
                 Edit::insert(at, entry)
             }
         }
+    }
+
+    /// A field that is not written yet, behind those that come before it.
+    fn new_field(&self, field: &str, value: &str) -> Edit {
+        let before = ORDER.iter().take_while(|known| **known != field);
+        let before = before.filter(|known| self.block.has_field(known)).last();
+        let after = self.block.field(before.unwrap_or(&"title")).span.end;
+        let indentation = self.indentation(self.block.field("title").span.start);
+        Edit::insert(after, format!(",\n{indentation}{field}: {value}"))
     }
 
     /// Where the last entry of a list or map ends.
@@ -127,6 +164,24 @@ impl KernelSource<'_> {
 }
 
 impl Site<'_> {
+    /// Passes more arguments after the others.
+    pub(super) fn more_arguments(&self, definition: &Definition, names: &[&str]) -> Edit {
+        let new: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        let new = new.join(", ");
+        if self.at.has_field("args") {
+            let args = self.at.field("args");
+            let last = args.item(self.step.arguments.len().saturating_sub(1));
+            return Edit::insert(last.span.end, format!(", {new}"));
+        }
+        let known = definition.arguments.iter().map(|argument| match argument {
+            Argument::Tensor(index) => definition.tensors.get(*index).map_or("", |one| &one.name),
+            Argument::Value(value) => &value.name,
+        });
+        let known: Vec<String> = known.map(quoted).collect();
+        let kernel = self.at.field("kernel").span.end;
+        Edit::insert(kernel, format!(", args: [{}, {new}]", known.join(", ")))
+    }
+
     /// Where a size along a dimension is written.
     pub(super) fn size(&self, field: &str, dimension: usize) -> &Located {
         self.at.field(field).item(dimension)

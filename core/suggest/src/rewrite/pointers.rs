@@ -2,6 +2,7 @@
 
 use lightbench_cuda_source::Node;
 
+use super::canonical::{Canonical, canonical};
 use super::function::{Function, Parameter};
 use super::syntax::{all, ancestors, bare, index, part};
 
@@ -20,6 +21,24 @@ pub(super) struct Pointer<'f, 's> {
 pub(super) fn pointer<'f, 's>(
     function: &'f Function<'s>,
     name: Node<'_>,
+) -> Option<Pointer<'f, 's>> {
+    followed(function, name, &mut |_| {})
+}
+
+/// Elements from the parameter to where a name points.
+pub(super) fn offset(function: &Function<'_>, name: Node<'_>) -> Option<Canonical> {
+    let mut sum = Canonical::default();
+    followed(function, name, &mut |term| {
+        sum = std::mem::take(&mut sum).plus(canonical(function, term));
+    })?;
+    Some(sum)
+}
+
+/// Follows a name to its parameter; `add` gets each term that is added on the way.
+fn followed<'f, 's>(
+    function: &'f Function<'s>,
+    name: Node<'_>,
+    add: &mut dyn FnMut(Node<'s>),
 ) -> Option<Pointer<'f, 's>> {
     if name.kind() != "identifier" {
         return None;
@@ -42,6 +61,7 @@ pub(super) fn pointer<'f, 's>(
         let mut value = bare(local.value?);
         while value.kind() == "binary_expression" {
             let operator = part(value, "operator").map(|node| function.subject.of_node(node));
+            add(part(value, "right")?);
             value = bare(part(value, "left").filter(|_| operator == Some("+"))?);
         }
         if value.kind() != "identifier" {

@@ -75,18 +75,26 @@ pub(super) fn is_launch_size(
     node: Node<'_>,
     size: &str,
 ) -> bool {
+    launch_size(function, site, node).is_some_and(|text| squeezed(&text) == squeezed(size))
+}
+
+/// What a launch calls the value of an expression of the code: an axis, an integer, or an argument.
+pub(super) fn launch_size(
+    function: &Function<'_>,
+    site: &Site<'_>,
+    node: Node<'_>,
+) -> Option<String> {
     let text = function.subject.of_node(node);
     if let Some(axis) = text.strip_prefix("axis::").or_else(|| text.strip_prefix("AXIS_")) {
-        return axis == size;
+        return Some(axis.to_owned());
     }
     if node.kind() == "number_literal" {
-        return text == size;
+        return Some(text.to_owned());
     }
-    let index = function.parameters.iter().position(|parameter| parameter.name == text);
-    let argument = index.and_then(|index| site.step.arguments.get(index));
-    let Some(Argument::Value(value)) = argument else { return false };
-    let ValueSource::Formula(formula) = &value.source else { return false };
-    !function.is_changed(text, function.body)
-        && function.local(text, node).is_none()
-        && squeezed(formula.text()) == squeezed(size)
+    let index = function.parameters.iter().position(|parameter| parameter.name == text)?;
+    let Argument::Value(value) = site.step.arguments.get(index)? else { return None };
+    let ValueSource::Formula(formula) = &value.source else { return None };
+    let is_argument =
+        !function.is_changed(text, function.body) && function.local(text, node).is_none();
+    is_argument.then(|| formula.text().to_owned())
 }

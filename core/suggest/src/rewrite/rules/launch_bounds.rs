@@ -7,7 +7,7 @@ use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
 use super::super::kernel_source::KernelSource;
 use super::super::refusal::{Findings, Missing, NotApplicable};
-use super::super::syntax::{named, part};
+use super::super::syntax::named;
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "launch-bounds",
@@ -40,9 +40,9 @@ fn apply(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
             found.refuse(line, Missing::Already { what, has: "`__launch_bounds__`" });
             continue;
         }
-        let Some(declarator) = part(function.node, "declarator") else { continue };
+        let Some(place) = function.place_of_launch_bounds() else { continue };
         let told = threads(&function).map(|(code, _)| {
-            let edit = Edit::insert(declarator.start_byte(), format!("__launch_bounds__({code}) "));
+            let edit = Edit::insert(place, format!("__launch_bounds__({code}) "));
             let what = format!("`{}` is compiled for blocks of {code} threads", function.name);
             Rewrite::new(what, line, vec![edit])
         });

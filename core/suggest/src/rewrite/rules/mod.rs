@@ -63,6 +63,7 @@ pub(super) const ALL: &[Rule] = &[
     flags::ARITHMETIC,
     single_literals::RULE,
     tiles::REGISTERS,
+    tiles::WARPGROUPS,
     running_maximum::RULE,
     warp_reduction::RULE,
     private_counts::RULE,

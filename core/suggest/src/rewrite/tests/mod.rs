@@ -12,6 +12,7 @@ mod rows;
 mod samples;
 mod shapes;
 mod tiles;
+mod warpgroups;
 
 use std::path::{Path, PathBuf};
 

@@ -35,6 +35,7 @@ const ONCE: &[&str] = &[
     "tiled-loads",
     "shared-tiles",
     "register-tiles",
+    "warpgroup-tiles",
     "private-counts",
 ];
 

@@ -5,6 +5,7 @@ mod launch;
 mod operand;
 mod product;
 mod text;
+mod warpgroups;
 
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
@@ -17,6 +18,7 @@ pub(super) use launch::{old_parameters, renamed};
 pub(super) use operand::depends;
 use product::Product;
 pub(super) use product::{check_threads, form, is_free};
+pub(super) use warpgroups::RULE as WARPGROUPS;
 
 pub(in super::super) const SHARED: Rule = Rule {
     id: "shared-tiles",
@@ -54,6 +56,14 @@ fn registers(subject: &KernelSource<'_>) -> Result<Vec<Rewrite>, NotApplicable> 
 }
 
 fn tiled(subject: &KernelSource<'_>, share: Share) -> Result<Vec<Rewrite>, NotApplicable> {
+    products(subject, |function, product| rewritten(function, product, share))
+}
+
+/// Rewrites every product of a file.
+fn products(
+    subject: &KernelSource<'_>,
+    rewritten: impl Fn(&Function<'_>, &Product<'_>) -> Result<Rewrite, Missing>,
+) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in loops(&function).into_iter().filter(|node| is_innermost(*node)) {
@@ -61,10 +71,8 @@ fn tiled(subject: &KernelSource<'_>, share: Share) -> Result<Vec<Rewrite>, NotAp
                 .and_then(|counted| factors::factors(&function, &counted));
             let Some((sum, loads)) = factors else { continue };
             let product = product::read(&function, node, sum, loads);
-            found.add(
-                function.line(node),
-                product.and_then(|product| rewritten(&function, &product, share)),
-            );
+            let rewrite = product.and_then(|product| rewritten(&function, &product));
+            found.add(function.line(node), rewrite);
         }
     }
     found.finish(WANTED)

@@ -9,6 +9,28 @@ use super::product::{Axis, Product};
 
 /// Code before the loop, in which no thread returns and places are computed from tiles.
 pub(super) fn before(function: &Function<'_>, product: &Product<'_>, sizes: &Sizes) -> Vec<Edit> {
+    if sizes.rows.is_some() {
+        return cleared(function, product);
+    }
+    let mut edits = unguarded(function, product);
+    edits.extend(product.axes.iter().map(|axis| {
+        let own = format!("threadIdx.{}", letter(axis));
+        Edit::replace(axis.place.declaration.byte_range(), place(axis, sizes, &own))
+    }));
+    edits
+}
+
+/// Removes from the code before the loop what each of several results of a thread has anew: guards, places, what depends
+/// on them, and the sum.
+pub(super) fn cleared(function: &Function<'_>, product: &Product<'_>) -> Vec<Edit> {
+    let mut edits = unguarded(function, product);
+    let places = product.axes.iter().map(|axis| axis.place.declaration);
+    let all = places.chain(product.dependent.iter().copied()).chain([product.sum.declaration]);
+    edits.extend(all.map(|node| Edit::replace(function.subject.whole_line(node), "")));
+    edits
+}
+
+fn unguarded(function: &Function<'_>, product: &Product<'_>) -> Vec<Edit> {
     let subject = function.subject;
     let mut edits: Vec<Edit> =
         product.leaving.iter().map(|guard| Edit::replace(subject.whole_line(*guard), "")).collect();
@@ -17,26 +39,10 @@ pub(super) fn before(function: &Function<'_>, product: &Product<'_>, sizes: &Siz
         let inside = inside.map_or(guard.start_byte(), |inside| inside.start_byte());
         edits.push(Edit::replace(guard.start_byte()..inside, ""));
     }
-    let several = sizes.rows.is_some();
-    for axis in &product.axes {
-        let declaration = axis.place.declaration;
-        if several {
-            edits.push(Edit::replace(subject.whole_line(declaration), ""));
-        } else {
-            let own = format!("threadIdx.{}", letter(axis));
-            edits.push(Edit::replace(declaration.byte_range(), place(axis, sizes, &own)));
-        }
-    }
-    if several {
-        let dependent = product.dependent.iter();
-        edits.extend(dependent.map(|node| Edit::replace(subject.whole_line(*node), "")));
-        let sum = product.sum.declaration;
-        edits.push(Edit::replace(subject.whole_line(sum), ""));
-    }
     edits
 }
 
-fn letter(axis: &Axis<'_>) -> &'static str {
+pub(super) fn letter(axis: &Axis<'_>) -> &'static str {
     if axis.dimension == 0 { "x" } else { "y" }
 }
 
@@ -303,26 +309,53 @@ fn finished(
     names: &Names,
     outer: &str,
 ) -> String {
-    let subject = function.subject;
-    let from = product.counted.node.end_byte();
-    let rest = subject.source.get(from..product.last.end_byte()).unwrap_or_default();
+    let rest = rest(function, product);
     if rest.trim().is_empty() {
         return String::new();
     }
-    let [along_y, along_x] = &product.axes;
-    let bound = |axis: &Axis<'_>| format!("{} < {}", axis.place.name, subject.of_node(axis.end));
-    let condition = format!("{} && {}", bound(along_y), bound(along_x));
     if sizes.rows.is_none() {
+        let condition = condition(function, product);
         return format!("\n{outer}if ({condition}) {{{}\n{outer}}}", moved(rest, "    "));
     }
     let Names { sums, row, col, .. } = names;
-    let inner = format!("{outer}        ");
+    let [along_y, along_x] = &product.axes;
     let inside = |turn: &str, own: &str| format!("{turn} * PARAM_{} + {own}", sizes.tile);
-    let mut body = format!(
-        "{inner}{}\n{inner}{}\n{inner}if ({condition}) {{\n",
+    let places = [
         place(along_y, sizes, &inside(row, "threadIdx.y")),
-        place(along_x, sizes, &inside(col, "threadIdx.x"))
-    );
+        place(along_x, sizes, &inside(col, "threadIdx.x")),
+    ];
+    let inner = format!("{outer}        ");
+    let body = result(function, product, &places, &format!("{sums}[{row}][{col}]"), &inner);
+    let text = over_results(sizes, names, outer, &body);
+    format!("\n{}", text.trim_end_matches('\n'))
+}
+
+/// The statements after the loop.
+fn rest<'s>(function: &Function<'s>, product: &Product<'s>) -> &'s str {
+    let after = product.counted.node.end_byte()..product.last.end_byte();
+    function.subject.source.get(after).unwrap_or_default()
+}
+
+/// Whether a place of the tile is one of the result.
+fn condition(function: &Function<'_>, product: &Product<'_>) -> String {
+    let bound =
+        |axis: &Axis<'_>| format!("{} < {}", axis.place.name, function.subject.of_node(axis.end));
+    let [along_y, along_x] = &product.axes;
+    format!("{} && {}", bound(along_y), bound(along_x))
+}
+
+/// The statements after the loop for one of several results of a thread, with its places and its sum.
+pub(super) fn result(
+    function: &Function<'_>,
+    product: &Product<'_>,
+    [row, column]: &[String; 2],
+    sum: &str,
+    inner: &str,
+) -> String {
+    let subject = function.subject;
+    let from = product.counted.node.end_byte();
+    let condition = condition(function, product);
+    let mut body = format!("{inner}{row}\n{inner}{column}\n{inner}if ({condition}) {{\n");
     for node in &product.dependent {
         let used = function.declared_by(*node).any(|local| {
             let uses = function.uses(local.name, function.body);
@@ -333,14 +366,15 @@ fn finished(
             body += &format!("{inner}    {}\n", subject.of_node(*node));
         }
     }
+    let outer = subject.indentation(product.counted.node.start_byte());
+    let by = format!("{}    ", inner.strip_prefix(outer).unwrap_or_default());
     body += &format!(
-        "{inner}    {} {} = {sums}[{row}][{col}];{}\n{inner}}}\n",
+        "{inner}    {} {} = {sum};{}\n{inner}}}\n",
         product.sum.type_name,
         product.sum.name,
-        moved(rest, "            ")
+        moved(rest(function, product), &by)
     );
-    let text = over_results(sizes, names, outer, &body);
-    format!("\n{}", text.trim_end_matches('\n'))
+    body
 }
 
 /// Whether another constant that depends on a place is made of this one.
