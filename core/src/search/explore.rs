@@ -9,7 +9,9 @@ use std::sync::Arc;
 use super::budget::{Budget, Cost, Spent};
 use super::by_shape;
 use super::candidate_runner::{CandidateRunner, Interrupted};
-use super::entry::{Decision, End, Entry, Header, Proposal, SCHEMA, ScreeningResult, Verdict};
+use super::entry::{
+    Basis, Decision, End, Entry, Header, Proposal, SCHEMA, ScreeningResult, Verdict,
+};
 use super::journal::Journal;
 use super::journal_writer::{EntryListener, JournalWriter};
 use super::operators::{Draft, NoProposal, Operator, ParentVariant, RULES, TUNE, WaitControl};
@@ -23,6 +25,13 @@ use crate::strategies::archive::Attempt;
 use crate::strategies::{Archive, Choice, Strategy, StrategyKind, TunerKind};
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
+
+/// Gain over its parent from which a best variant with new parameters is tuned before anything else.
+const TUNED_AT_ONCE: f64 = 1.2;
+
+/// Longest call that screens several candidates, in seconds, and how often each is executed in it.
+const LONGEST_CALL: f64 = 5.0;
+const EXECUTIONS: f64 = 5.0;
 
 /// Version of this program, on which the proposals of a search depend.
 pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");
@@ -279,16 +288,18 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
     /// Proposes variants to evaluate together; none if no action is left. Rules cost nothing, so that several of their variants
     /// share a screening; other operators propose one variant at a time.
     fn batch(&mut self, strategy: &mut dyn Strategy) -> Result<Option<Batch>, Interrupted> {
-        let most = self.laboratory.batch().min(self.evaluations_left());
+        let mut most = self.laboratory.batch().min(self.evaluations_left());
         let (mut batch, mut chose) = (Batch::new(), false);
         while batch.len() < most {
-            let Some(choice) = strategy.choose(&self.archive) else { break };
+            let due = self.due_tuning().filter(|_| batch.is_empty());
+            let Some(choice) = due.or_else(|| strategy.choose(&self.archive)) else { break };
             let action = &self.archive.nodes()[choice.node].actions[choice.action];
             let shares = action.operator == RULES;
             if !shares && !batch.is_empty() {
                 break;
             }
             chose = true;
+            most = most.min(self.at_once(self.variants[choice.node]));
             let attempt = self.archive.mark_tried(choice.origin());
             self.carry_out(&choice, attempt, &mut batch)?;
             if !shares {
@@ -296,6 +307,36 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
             }
         }
         Ok(chose.then_some(batch))
+    }
+
+    /// The tuning of the best variant, if it has parameters that its parent has not and is much faster: their values are
+    /// guesses, and other changes should not start from guesses.
+    fn due_tuning(&self) -> Option<Choice> {
+        let story = &self.scribe.story;
+        let best = story.best?;
+        let parent = story.variants[best].proposal.parent?;
+        let [own, others] = [best, parent].map(|variant| self.kernels[variant].as_ref());
+        let others = &others?.launch.parameters;
+        let is_new = own?
+            .launch
+            .parameters
+            .iter()
+            .any(|parameter| !others.iter().any(|other| other.name == parameter.name));
+        let gain = story.speedup(best)? / story.speedup(parent)?;
+        let node = self.places.get(best).copied().flatten()?;
+        let mut open = self.archive.nodes()[node].open_actions();
+        let (action, _) = open.find(|(_, action)| action.key == TUNE)?;
+        let reason = format!("{gain:.2} times as fast as its parent, with new parameters");
+        (is_new && gain >= TUNED_AT_ONCE).then_some(Choice { node, action, reason })
+    }
+
+    /// Number of candidates made of a variant that one call screens: the results of a long call come too late for the choice
+    /// of the next variant. By the measured times of the variant, so that a resumed search has the same calls.
+    pub(super) fn at_once(&self, variant: usize) -> usize {
+        let times = self.scribe.story.times(variant).iter();
+        let measured = times.filter(|time| time.basis == Basis::Measured);
+        let each: f64 = measured.map(|time| time.seconds.0 * EXECUTIONS).sum();
+        ((LONGEST_CALL / each) as usize).clamp(1, self.laboratory.batch().max(1))
     }
 
     /// Tunes parameters only, then evaluates the best configurations.

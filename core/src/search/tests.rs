@@ -1,5 +1,6 @@
 //! Searches in a laboratory that follows a script: no compiler, no device, the same every time.
 
+mod effort;
 mod full_disk;
 mod journals;
 mod not_judged;
@@ -40,6 +41,8 @@ struct Scripted {
     unwanted: Unwanted,
     /// The names of all kernels that it looked at.
     seen: Arc<Mutex<Vec<String>>>,
+    /// Comparisons so far.
+    compared: Arc<Mutex<usize>>,
     batch: usize,
     interrupts: Interrupts,
     /// How many evaluations of each text the machine has ended.
@@ -165,6 +168,7 @@ impl CandidateRunner for Scripted {
         new: &Arc<Kernel>,
     ) -> Result<Vec<ComparedWorkload>, Interrupted> {
         self.wait()?;
+        *self.compared.lock().unwrap() += 1;
         let each = self.workloads().into_iter().map(|workload| {
             let timings = [self.time(old, &workload), self.time(new, &workload)];
             let [Some(a), Some(b)] = timings else { panic!("both passed") };
@@ -307,6 +311,7 @@ impl Setting {
             patience,
             unwanted,
             seen: Arc::default(),
+            compared: Arc::default(),
             batch: self.batch,
             interrupts: self.interrupts,
             interrupted: Arc::default(),

@@ -91,7 +91,7 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         while best.seen < most && self.may_go_on() {
             self.laboratory.rest()?;
             let left = self.evaluations_left().saturating_sub(reserved).min(most - best.seen);
-            let asked = tuner.ask(left.min(self.laboratory.batch()));
+            let asked = tuner.ask(left.min(self.at_once(variant)));
             if asked.is_empty() {
                 break;
             }

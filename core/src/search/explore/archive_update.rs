@@ -100,7 +100,7 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         match (known.is_settled(), known.look.is_some(), self.kernels[variant].clone()) {
             (true, _, _) => self.recall(variant),
             (false, true, Some(kernel)) => {
-                self.decide(variant, &kernel)?;
+                self.decide(variant, &kernel, None)?;
                 self.learn(variant);
             }
             (false, true, None) | (false, false, _) => return self.settle(&[(variant, attempt)]),

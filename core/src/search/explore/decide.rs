@@ -9,7 +9,7 @@ use crate::evaluate::compare::{ComparedWorkload, Outcome};
 use crate::measure::{Comparison, Conclusion};
 use crate::project::Kernel;
 use crate::search::candidate_runner::{CandidateRunner, Interrupted};
-use crate::search::cost::{ratios, times};
+use crate::search::cost::{cost, ratios, times};
 use crate::search::entry::{
     Basis, Decision, Entry, FailureRecord, ScreeningResult, Verdict, WorkloadTime,
 };
@@ -23,6 +23,9 @@ use crate::verify::verdict::{Passed, WorkloadTiming};
 
 /// Largest ratio of the time of a new best to that of the old one.
 const LEAST_GAIN: f64 = 0.99;
+
+/// Largest ratio of two times of different calls that shows by itself which is faster.
+const CLEARLY: f64 = 0.8;
 
 /// Largest ratio, on any workload, of the time of a new best to that of the first kernel. Against other variants of the search
 /// there is no such limit: a gain on one workload may cost time on another.
@@ -57,19 +60,68 @@ impl<L: CandidateRunner> Explorer<'_, L> {
             self.looked(*variant, screening)?;
             self.kernels[*variant] = Some(Arc::clone(kernel));
         }
+        let again = self.second_screening(&kernels)?;
         for (variant, attempt, kernel) in kernels.iter().take(screenings.len()) {
-            self.decide(*variant, kernel)?;
+            self.decide(*variant, kernel, again.get(variant).copied())?;
             self.learn(*variant);
             self.grow(*variant, *attempt);
         }
         Ok(())
     }
 
-    /// Decides about a screened variant, after an evaluation if it is promising.
+    /// Screens the variants that seem a little faster than the best once more, in one call with the best: a verdict and a
+    /// comparison take ten times as long, and most small differences between calls are those of the device's state. Returns
+    /// the ratio of each to the best.
+    fn second_screening(
+        &mut self,
+        kernels: &[(usize, Option<Attempt>, Arc<Kernel>)],
+    ) -> Result<BTreeMap<usize, f64>, Interrupted> {
+        let story = &self.scribe.story;
+        let kernel_of_best = story.best.and_then(|best| Some((best, self.kernels[best].clone()?)));
+        let Some((best, kernel_of_best)) = kernel_of_best else { return Ok(BTreeMap::new()) };
+        let is_measured = |variant: usize| {
+            let look = story.variants[variant].look.as_ref();
+            look.is_some_and(|look| look.times().iter().all(|time| time.basis == Basis::Measured))
+        };
+        let is_near = |variant: usize| {
+            let ratio = self.screened_ratio(variant, best);
+            ratio.is_some_and(|ratio| (CLEARLY..=LEAST_GAIN).contains(&ratio))
+        };
+        let near =
+            kernels.iter().filter(|(variant, ..)| is_near(*variant) && is_measured(*variant));
+        let near: Vec<(usize, Arc<Kernel>)> =
+            near.map(|(variant, _, kernel)| (*variant, Arc::clone(kernel))).collect();
+        if near.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let each = near.iter().map(|(_, kernel)| Arc::clone(kernel));
+        let each: Vec<_> = [kernel_of_best].into_iter().chain(each).collect();
+        let screenings = self.laboratory.screen(&each, &BTreeMap::new())?;
+        let counted = self.scribe.story.counted();
+        let costs = screenings.iter().map(|screening| {
+            cost(ScreeningResult::from_verdict(&screening.verdict).times(), &counted)
+        });
+        let costs: Vec<Option<f64>> = costs.collect();
+        let Some((Some(of_best), others)) = costs.split_first() else { return Ok(BTreeMap::new()) };
+        let ratios = near.iter().zip(others);
+        Ok(ratios.filter_map(|((variant, _), own)| Some((*variant, (*own)? / of_best))).collect())
+    }
+
+    /// The time of a screened variant divided by that of the best, both screened or both modelled.
+    fn screened_ratio(&self, variant: usize, best: usize) -> Option<f64> {
+        let story = &self.scribe.story;
+        let seen =
+            |number: usize| cost(story.variants[number].look.as_ref()?.times(), &story.counted());
+        Some(seen(variant)? / seen(best).or_else(|| story.cost(best))?)
+    }
+
+    /// Decides about a screened variant, after an evaluation if it is promising. `again` is its ratio to the best in a second
+    /// screening.
     pub(super) fn decide(
         &mut self,
         variant: usize,
         kernel: &Arc<Kernel>,
+        again: Option<f64>,
     ) -> Result<(), Interrupted> {
         let story = &self.scribe.story;
         let decision = match (&story.variants[variant].look, story.best) {
@@ -80,7 +132,7 @@ impl<L: CandidateRunner> Explorer<'_, L> {
                 Some(Decision::NotJudged { why: reason.sentence.clone() })
             }
             (_, None) => None,
-            (_, Some(best)) => self.not_promising(variant, best),
+            (_, Some(best)) => self.not_promising(variant, best, again),
         };
         match decision {
             Some(decision) => self.decided(variant, decision),
@@ -89,21 +141,14 @@ impl<L: CandidateRunner> Explorer<'_, L> {
     }
 
     /// The decision about a variant whose screening shows that it is not faster than the best; none if it may be.
-    fn not_promising(&self, variant: usize, best: usize) -> Option<Decision> {
-        let story = &self.scribe.story;
-        // Screened times are compared with screened ones, modelled with modelled.
-        let seen = |number: usize| {
-            let look = story.variants[number].look.as_ref()?;
-            crate::search::cost::cost(look.times(), &story.counted())
-        };
-        let (Some(own), Some(other)) = (seen(variant), seen(best).or_else(|| story.cost(best)))
-        else {
+    fn not_promising(&self, variant: usize, best: usize, again: Option<f64>) -> Option<Decision> {
+        let Some(ratio) = self.screened_ratio(variant, best) else {
             let why = "it has no time on some workload".to_owned();
             return Some(Decision::Kept { why });
         };
-        let is_promising = own <= other * LEAST_GAIN;
+        let ratio = again.map_or(ratio, |again| ratio.max(again));
+        let is_promising = ratio <= LEAST_GAIN;
         (!is_promising).then(|| {
-            let ratio = own / other;
             let why = match ratio <= 1.0 / LEAST_GAIN {
                 true => format!("about as fast as variant {best}"),
                 false => format!("takes {:.1} % of the time of variant {best}", 100.0 * ratio),
@@ -174,6 +219,10 @@ impl<L: CandidateRunner> Explorer<'_, L> {
             let story = &self.scribe.story;
             return Ok(modelled(best, new, story, &story.counted()));
         }
+        if let Some(ratio) = self.clearly_faster(best, new) {
+            let why = format!("takes {:.1} % of the time of variant {best}", 100.0 * ratio);
+            return Ok(Decision::Accepted { why });
+        }
         let Some(old) = self.kernels[best].clone() else {
             return Ok(Decision::Kept {
                 why:
@@ -184,6 +233,16 @@ impl<L: CandidateRunner> Explorer<'_, L> {
         let compared = self.laboratory.compare(&old, kernel)?;
         let counting = self.scribe.story.counted();
         Ok(measured(best, &compared, (new, self.scribe.story.times(0)), &counting))
+    }
+
+    /// The ratio of the times of two verdicts, if it is so small that no comparison in alternating launches is needed: on no
+    /// workload is the time near that of the first kernel.
+    fn clearly_faster(&self, best: usize, new: &[WorkloadTime]) -> Option<f64> {
+        let story = &self.scribe.story;
+        let counted = story.counted();
+        let ratio = cost(new, &counted)? / cost(story.times(best), &counted)?;
+        let no_loss = ratios(new, story.times(0)).all(|(_, ratio)| ratio <= CLEARLY);
+        (ratio <= CLEARLY && no_loss).then_some(ratio)
     }
 
     fn abandon(&self) -> BTreeMap<String, Seconds> {
