@@ -89,7 +89,15 @@ impl Model for Agent {
         match heard {
             Ok(stop) => {
                 let took = began.elapsed();
-                Ok(Reply { text, usage, stop, model: None, took, attempts: Vec::new() })
+                Ok(Reply {
+                    text,
+                    calls: Vec::new(),
+                    usage,
+                    stop,
+                    model: None,
+                    took,
+                    attempts: Vec::new(),
+                })
             }
             Err(trouble) => Err(ModelError { trouble, usage, attempts: Vec::new() }),
         }

@@ -150,13 +150,17 @@ impl<M: Model> Model for BudgetedModel<M> {
         self.model.most_output()
     }
 
+    fn calls_tools(&self) -> bool {
+        self.model.calls_tools()
+    }
+
     fn ask(
         &mut self,
         request: &Request<'_>,
         hear: &mut dyn FnMut(AnswerEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, ModelError> {
         let most = Usage {
-            input: Count::Estimated(request.conversation.estimated_tokens()),
+            input: Count::Estimated(request.estimated_tokens()),
             output: Count::Estimated(request.limits.tokens_within(self.model.most_output())),
         };
         let reservation = self.ledger.reserve(most, self.prices).map_err(ModelErrorKind::Budget)?;
@@ -173,7 +177,7 @@ impl<M: Model> Model for BudgetedModel<M> {
 /// which is also the reserved amount: reading stops before an answer can be longer.
 pub(crate) fn guessed(request: &Request<'_>, output_bytes: usize, most_tokens: u64) -> Usage {
     Usage {
-        input: Count::Estimated(request.conversation.estimated_tokens()),
+        input: Count::Estimated(request.estimated_tokens()),
         output: Count::Estimated(estimated_tokens(output_bytes).min(most_tokens)),
     }
 }

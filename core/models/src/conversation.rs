@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::secret::Redactor;
+use crate::tools::{ToolCall, ToolResult};
 
 /// The messages sent to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,38 @@ pub struct Conversation {
 pub struct Turn {
     pub speaker: Role,
     pub text: String,
+    /// Calls of the model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// Results of the calls of the turn before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ToolResult>,
+}
+
+impl Turn {
+    fn new(speaker: Role, text: impl Into<String>) -> Self {
+        Self { speaker, text: text.into(), calls: Vec::new(), results: Vec::new() }
+    }
+
+    fn redacted(&self, redactor: &Redactor) -> Self {
+        let result = |result: &ToolResult| ToolResult {
+            id: redactor.redact(&result.id),
+            text: redactor.redact(&result.text),
+        };
+        Self {
+            speaker: self.speaker,
+            text: redactor.redact(&self.text),
+            calls: self.calls.iter().map(|call| call.redacted(redactor)).collect(),
+            results: self.results.iter().map(result).collect(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let calls = self.calls.iter();
+        let calls = calls.map(|call| call.id.len() + call.name.len() + call.arguments.len());
+        let results = self.results.iter().map(|result| result.id.len() + result.text.len());
+        self.text.len() + calls.chain(results).map(|bytes| bytes + PER_TURN_BYTES).sum::<usize>()
+    }
 }
 
 /// The author of a message.
@@ -44,30 +77,42 @@ impl Conversation {
     /// A conversation of one question.
     #[must_use]
     pub fn new(system: impl Into<String>, question: impl Into<String>) -> Self {
-        let first = Turn { speaker: Role::User, text: question.into() };
-        Self { system: system.into(), turns: vec![first] }
+        Self { system: system.into(), turns: vec![Turn::new(Role::User, question)] }
     }
 
     /// The conversation extended by the model's reply and the next message.
     #[must_use]
     pub fn answered(mut self, reply: impl Into<String>, next: impl Into<String>) -> Self {
-        self.turns.push(Turn { speaker: Role::Assistant, text: reply.into() });
-        self.turns.push(Turn { speaker: Role::User, text: next.into() });
+        self.turns.push(Turn::new(Role::Assistant, reply));
+        self.turns.push(Turn::new(Role::User, next));
+        self
+    }
+
+    /// The conversation extended by the model's calls, the text with them, and their results.
+    #[must_use]
+    pub fn called(
+        mut self,
+        reply: impl Into<String>,
+        calls: Vec<ToolCall>,
+        results: Vec<ToolResult>,
+    ) -> Self {
+        self.turns.push(Turn { calls, ..Turn::new(Role::Assistant, reply) });
+        self.turns.push(Turn { results, ..Turn::new(Role::User, "") });
         self
     }
 
     /// The conversation without secrets, as it is sent, displayed and stored.
     #[must_use]
     pub fn redacted(&self, redactor: &Redactor) -> Self {
-        let turn = |turn: &Turn| Turn { speaker: turn.speaker, text: redactor.redact(&turn.text) };
-        Self { system: redactor.redact(&self.system), turns: self.turns.iter().map(turn).collect() }
+        let turns = self.turns.iter().map(|turn| turn.redacted(redactor)).collect();
+        Self { system: redactor.redact(&self.system), turns }
     }
 
     /// Estimated tokens, from the length: one token for three bytes exceeds the count of current vocabularies for code,
     /// so that a budget is not exceeded.
     #[must_use]
     pub fn estimated_tokens(&self) -> u64 {
-        let turns: usize = self.turns.iter().map(|turn| turn.text.len() + PER_TURN_BYTES).sum();
+        let turns: usize = self.turns.iter().map(|turn| turn.bytes() + PER_TURN_BYTES).sum();
         estimated_tokens(self.system.len() + turns)
     }
 

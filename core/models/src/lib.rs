@@ -35,6 +35,7 @@ mod settings_check;
 mod spending;
 mod stop_signal;
 mod text;
+mod tools;
 mod usage;
 
 pub use agent::{Agent, AgentLimits};
@@ -57,6 +58,7 @@ pub use settings::{
 };
 pub use spending::{Budget, BudgetRefusal, Money, Prices, Spent};
 pub use stop_signal::StopSignal;
+pub use tools::{Tool, ToolCall, ToolResult};
 pub use usage::{Count, Usage};
 
 pub use protocol::{LimitName, Protocol};

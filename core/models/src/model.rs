@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, estimated_tokens};
 use crate::error::{Attempt, ModelError, ModelErrorKind};
 use crate::stop_signal::StopSignal;
+use crate::tools::{Tool, ToolCall};
 use crate::usage::Usage;
 
 /// Something that answers: a server, a program, a file of recorded replies.
@@ -17,6 +18,11 @@ pub trait Model: Send {
 
     /// Maximum tokens of one answer, which a budget must have left.
     fn most_output(&self) -> u64;
+
+    /// Whether it may call tools; others ignore those of a request.
+    fn calls_tools(&self) -> bool {
+        false
+    }
 
     /// Sends a request and passes on the answer piece by piece; the pieces together are the reply's text.
     ///
@@ -33,10 +39,23 @@ pub trait Model: Send {
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub conversation: &'a Conversation,
+    /// Tools that it may call before it answers.
+    pub tools: &'a [Tool],
     /// Limits of the answer, where they are lower than those of the settings.
     pub limits: Limits,
     /// Checked in every wait.
     pub stop: &'a StopSignal,
+}
+
+impl Request<'_> {
+    /// Estimated tokens of the conversation and the tools, never too low for source code.
+    pub(crate) fn estimated_tokens(&self) -> u64 {
+        let tool = |tool: &Tool| {
+            tool.name.len() + tool.description.len() + tool.parameters.to_string().len()
+        };
+        let tools = estimated_tokens(self.tools.iter().map(tool).sum());
+        self.conversation.estimated_tokens().saturating_add(tools)
+    }
 }
 
 /// Limits of one answer; `None`: those of the settings.
@@ -79,6 +98,8 @@ pub enum AnswerEvent<'a> {
 pub struct Reply {
     /// The text of the answer, without secrets.
     pub text: String,
+    /// Calls whose results it waits for, without secrets; the text may then be empty.
+    pub calls: Vec<ToolCall>,
     pub usage: Usage,
     /// Why it ended.
     pub stop: Stop,

@@ -113,7 +113,15 @@ impl Model for RecordedModel {
         };
         let (said, stop) = say(&text, hear);
         let text = said.to_owned();
-        Ok(Reply { text, usage, stop, model: None, took: Duration::ZERO, attempts: Vec::new() })
+        Ok(Reply {
+            text,
+            calls: Vec::new(),
+            usage,
+            stop,
+            model: None,
+            took: Duration::ZERO,
+            attempts: Vec::new(),
+        })
     }
 }
 

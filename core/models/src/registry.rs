@@ -336,6 +336,7 @@ fn server(name: &str, entry: &ServerEntry, access: &ModelAccess) -> Result<Serve
         most_tokens: settings.max_tokens,
         limit_name: settings.limit_name,
         temperature: settings.temperature,
+        tools: settings.tools,
         time: *time,
         reply_bytes: REPLY_BYTES,
         redactor: access.redactor.clone(),

@@ -129,6 +129,10 @@ impl<M: Model> Model for RetryingModel<M> {
         self.model.most_output()
     }
 
+    fn calls_tools(&self) -> bool {
+        self.model.calls_tools()
+    }
+
     fn ask(
         &mut self,
         request: &Request<'_>,

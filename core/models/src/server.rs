@@ -20,6 +20,7 @@ use crate::secret::{RedactedStream, Redactor, Secret};
 use crate::settings::TimeLimits;
 use crate::stop_signal::StopSignal;
 use crate::text::excerpt;
+use crate::tools::Tool;
 use crate::usage::{Count, Usage};
 
 /// A configured server.
@@ -34,6 +35,7 @@ pub(crate) struct Server {
     pub(crate) most_tokens: u64,
     pub(crate) limit_name: LimitName,
     pub(crate) temperature: Option<f64>,
+    pub(crate) tools: bool,
     pub(crate) time: TimeLimits,
     pub(crate) reply_bytes: usize,
     pub(crate) redactor: Redactor,
@@ -59,6 +61,10 @@ impl Model for Server {
         self.most_tokens
     }
 
+    fn calls_tools(&self) -> bool {
+        self.tools
+    }
+
     fn ask(
         &mut self,
         request: &Request<'_>,
@@ -74,13 +80,20 @@ impl Model for Server {
         }
         let most_tokens = request.limits.tokens_within(self.most_tokens);
         let mut answer = Answer::new(self, most_tokens, hear);
+        answer.may_call = !self.offered(request).is_empty();
         let heard = answer.listen(&mut incoming);
-        let Answer { text, progress, .. } = answer;
+        let Answer { text, progress, may_call, .. } = answer;
         let guess = guessed(request, text.len() + progress.beside_bytes, most_tokens);
         let usage = usage(&progress, guess, most_tokens, &heard);
         match heard {
             Ok(stop) => Ok(Reply {
                 text,
+                calls: match may_call {
+                    true => {
+                        progress.calls.iter().map(|call| call.redacted(&self.redactor)).collect()
+                    }
+                    false => Vec::new(),
+                },
                 usage,
                 stop,
                 model: progress.model.map(|model| self.redactor.redact(&model)),
@@ -118,11 +131,17 @@ fn usage(
 }
 
 impl Server {
+    /// The tools of a request that the server is offered.
+    fn offered<'r>(&self, request: &Request<'r>) -> &'r [Tool] {
+        if self.tools { request.tools } else { &[] }
+    }
+
     fn outgoing(&self, request: &Request<'_>) -> Outgoing<'_> {
         let conversation: Conversation = request.conversation.redacted(&self.redactor);
         let body = self.protocol.body(&RequestContent {
             model: &self.model,
             conversation: &conversation,
+            tools: self.offered(request),
             most_tokens: request.limits.tokens_within(self.most_tokens),
             temperature: self.temperature,
             limit_name: self.limit_name,
@@ -258,6 +277,8 @@ struct Answer<'a> {
     progress: Progress,
     clean: RedactedStream,
     text: String,
+    /// Whether tools were offered.
+    may_call: bool,
     /// The requested token limit.
     most_tokens: u64,
     /// Maximum bytes of text, and of reasoning and tool calls.
@@ -273,7 +294,7 @@ impl<'a> Answer<'a> {
         let clean = server.redactor.stream();
         let most_bytes = server.reply_bytes.min(text_bytes(most_tokens));
         let (progress, text) = (Progress::default(), String::new());
-        Self { server, hear, progress, clean, text, most_tokens, most_bytes }
+        Self { server, hear, progress, clean, text, may_call: false, most_tokens, most_bytes }
     }
 
     fn listen(&mut self, incoming: &mut Incoming) -> Result<Stop, ModelErrorKind> {
@@ -292,7 +313,8 @@ impl<'a> Answer<'a> {
         }
         let stop = self.progress.stop.take();
         let stop = stop.ok_or(ModelErrorKind::CutShort { received: self.text.len() })?;
-        if self.text.trim().is_empty() {
+        let is_call = self.may_call && !self.progress.calls.is_empty();
+        if self.text.trim().is_empty() && !is_call {
             return Err(ModelErrorKind::NoText { instead: self.instead(&stop) });
         }
         Ok(stop)
@@ -304,10 +326,10 @@ impl<'a> Answer<'a> {
         if *stop == Stop::Declined || !refusal.is_empty() {
             return NonTextAnswer::Refusal(refusal);
         }
-        match (self.progress.calls_tool, self.progress.beside_bytes) {
-            (true, _) => NonTextAnswer::ToolCall,
-            (false, 0) => NonTextAnswer::Nothing,
-            (false, _) => NonTextAnswer::Reasoning,
+        match (self.progress.calls.is_empty(), self.progress.beside_bytes) {
+            (false, _) => NonTextAnswer::ToolCall,
+            (true, 0) => NonTextAnswer::Nothing,
+            (true, _) => NonTextAnswer::Reasoning,
         }
     }
 

@@ -40,6 +40,9 @@ pub struct ServerSettings {
     /// Sampling temperature; `None`: the server's default.
     #[serde(default)]
     pub temperature: Option<f64>,
+    /// Whether it is offered tools; some servers reject requests that have them.
+    #[serde(default = "offered")]
+    pub tools: bool,
     /// Maximum tokens of an answer.
     #[serde(default = "most_tokens")]
     pub max_tokens: u64,
@@ -73,6 +76,7 @@ impl ServerSettings {
             model,
             key: KeySource::None,
             temperature: None,
+            tools: offered(),
             max_tokens: most_tokens(),
             limit_name: LimitName::default(),
             time: WrittenTimeLimits::default(),
@@ -82,6 +86,10 @@ impl ServerSettings {
             insecure: false,
         }
     }
+}
+
+const fn offered() -> bool {
+    true
 }
 
 /// Time limits of each phase as written, in seconds.

@@ -4,14 +4,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{EventError, LimitName, Progress, RequestContent, WrittenError, reported};
+use crate::conversation::Turn;
 use crate::events::Event;
 use crate::model::Stop;
+use crate::tools::Tool;
 
 pub(super) fn body(asked: &RequestContent<'_>) -> Value {
     let system = &asked.conversation.system;
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
-    let turns = asked.conversation.turns.iter();
-    let turns = turns.map(|turn| json!({ "role": turn.speaker.role(), "content": turn.text }));
+    let turns = asked.conversation.turns.iter().flat_map(messages);
     let messages: Vec<Value> = system.into_iter().chain(turns).collect();
     let mut body = json!({
         "model": asked.model,
@@ -26,8 +27,41 @@ pub(super) fn body(asked: &RequestContent<'_>) -> Value {
     if let Some(object) = body.as_object_mut() {
         object.insert(limit.to_owned(), asked.most_tokens.into());
         object.extend(asked.temperature.map(|value| ("temperature".to_owned(), value.into())));
+        let tools: Vec<Value> = asked.tools.iter().map(offered).collect();
+        if !tools.is_empty() {
+            object.insert("tools".to_owned(), tools.into());
+        }
     }
     body
+}
+
+fn offered(tool: &Tool) -> Value {
+    let Tool { name, description, parameters } = tool;
+    let function = json!({ "name": name, "description": description, "parameters": parameters });
+    json!({ "type": "function", "function": function })
+}
+
+/// A turn: one message, or one for each result.
+fn messages(turn: &Turn) -> Vec<Value> {
+    if !turn.results.is_empty() {
+        let each = turn.results.iter().map(
+            |result| json!({ "role": "tool", "tool_call_id": result.id, "content": result.text }),
+        );
+        return each.collect();
+    }
+    let mut message = json!({ "role": turn.speaker.role(), "content": turn.text });
+    let calls: Vec<Value> = turn
+        .calls
+        .iter()
+        .map(|call| {
+            let function = json!({ "name": call.name, "arguments": call.object().to_string() });
+            json!({ "id": call.id, "type": "function", "function": function })
+        })
+        .collect();
+    if let (Some(object), false) = (message.as_object_mut(), calls.is_empty()) {
+        object.insert("tool_calls".to_owned(), calls.into());
+    }
+    vec![message]
 }
 
 #[derive(Deserialize)]
@@ -60,7 +94,22 @@ struct Said {
     reasoning_content: Option<Value>,
     /// Reasoning, in the field of OpenRouter, Ollama and newer vLLM.
     reasoning: Option<Value>,
-    tool_calls: Option<Value>,
+    tool_calls: Option<Vec<WrittenCall>>,
+}
+
+/// A call, or in a stream the next piece of it.
+#[derive(Deserialize)]
+struct WrittenCall {
+    index: Option<usize>,
+    id: Option<String>,
+    #[serde(default)]
+    function: WrittenFunction,
+}
+
+#[derive(Default, Deserialize)]
+struct WrittenFunction {
+    name: Option<String>,
+    arguments: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -109,10 +158,25 @@ fn take(chunk: Chunk, progress: &mut Progress) -> Result<String, EventError> {
         });
     }
     let Some(said) = choice.delta.or(choice.message) else { return Ok(String::new()) };
-    for beside in [&said.reasoning_content, &said.reasoning, &said.tool_calls] {
+    for beside in [&said.reasoning_content, &said.reasoning] {
         progress.beside_bytes += beside.as_ref().map_or(0, length);
     }
-    progress.calls_tool |= said.tool_calls.as_ref().is_some_and(|calls| length(calls) > 0);
+    for (place, written) in said.tool_calls.into_iter().flatten().enumerate() {
+        let WrittenFunction { name, arguments } = written.function;
+        let [id, name, arguments] = [written.id, name, arguments].map(Option::unwrap_or_default);
+        progress.beside_bytes += id.len() + name.len() + arguments.len();
+        // Servers that send a call in one piece may leave out its index.
+        if let Some(call) = progress.call(written.index.unwrap_or(place)) {
+            // Some servers repeat identifier and name in each piece.
+            if call.id.is_empty() {
+                call.id = id;
+            }
+            if call.name.is_empty() {
+                call.name = name;
+            }
+            call.arguments.push_str(&arguments);
+        }
+    }
     let refusal = said.refusal.unwrap_or_default();
     progress.beside_bytes += refusal.len();
     progress.refusal.push_str(&refusal);

@@ -10,6 +10,7 @@ use crate::conversation::Conversation;
 use crate::events::Event;
 use crate::model::Stop;
 use crate::secret::Secret;
+use crate::tools::{Tool, ToolCall};
 
 /// The protocol of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,7 @@ pub enum LimitName {
 pub(crate) struct RequestContent<'a> {
     pub(crate) model: &'a str,
     pub(crate) conversation: &'a Conversation,
+    pub(crate) tools: &'a [Tool],
     pub(crate) most_tokens: u64,
     pub(crate) temperature: Option<f64>,
     pub(crate) limit_name: LimitName,
@@ -52,13 +54,26 @@ pub(crate) struct Progress {
     pub(crate) model: Option<String>,
     /// Bytes of the answer besides its text: reasoning, tool calls.
     pub(crate) beside_bytes: usize,
-    /// A tool was called.
-    pub(crate) calls_tool: bool,
+    /// Calls of tools, as far as they have arrived.
+    pub(crate) calls: Vec<ToolCall>,
     /// Why the model declines, in its words.
     pub(crate) refusal: String,
     /// The server signalled the end of the answer.
     pub(crate) is_over: bool,
 }
+
+impl Progress {
+    /// The call with this index, counted from 0 among the calls of the answer; none far beyond the others.
+    fn call(&mut self, index: usize) -> Option<&mut ToolCall> {
+        if self.calls.len() == index && index < MOST_CALLS {
+            self.calls.push(ToolCall::default());
+        }
+        self.calls.get_mut(index)
+    }
+}
+
+/// Calls of one answer that are read.
+const MOST_CALLS: usize = 64;
 
 /// Why an event is no part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

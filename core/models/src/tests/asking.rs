@@ -1,14 +1,17 @@
 //! Questions and answers over real connections: what is sent, what is heard, what goes wrong.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::server::{Answer, Framing, Received, Step, TestServer, events};
-use super::{KEY, PROMPT, ask, ask_until, model_at, server_settings, stop_after, variables};
+use super::{
+    KEY, PROMPT, ask, ask_until, model_at, question, server_settings, stop_after, variables,
+};
 use crate::{
-    Count, Ledger, ModelErrorKind, ModelRegistry, ModelSettings, NoKeyring, Protocol, Stop,
-    StopSignal, WaitPhase,
+    Count, Ledger, Limits, ModelErrorKind, ModelRegistry, ModelSettings, NoKeyring, Protocol,
+    Request, Stop, StopSignal, Tool, WaitPhase,
 };
 
 const BOTH: [(Protocol, &str); 2] = [
@@ -95,6 +98,33 @@ fn servers_that_do_not_stream_are_understood() {
     let message = json!({ "content": [{ "type": "thinking", "thinking": "hm" },
         { "type": "text", "text": "whole" }], "stop_reason": "end_turn" });
     check_text(vec![Answer::refusal(200, &message)], BOTH[1].1, "whole", 0);
+}
+
+#[test]
+fn calls_are_a_reply_if_tools_were_offered() {
+    let call = json!({ "id": "1", "type": "function",
+        "function": { "name": "look", "arguments": format!("{{\"key\":\"{KEY}\"}}") } });
+    let answer = || {
+        let message = json!({ "content": null, "tool_calls": [call] });
+        let choice = json!({ "index": 0, "message": message, "finish_reason": "tool_calls" });
+        Answer::refusal(200, &json!({ "choices": [choice] }))
+    };
+    let tools = [Tool { name: "look", description: "Looks.", parameters: json!({}) }];
+    let check = |settings: &str, offered: &[Tool], calls: Option<usize>, sent: bool| {
+        let server = TestServer::start(vec![answer()]);
+        let mut model = model_at(&server.endpoint(), settings);
+        let (conversation, stop) = (question(), StopSignal::never());
+        let limits = Limits::default();
+        let request = Request { conversation: &conversation, tools: offered, limits, stop: &stop };
+        let reply = model.ask(&request, &mut |_| ControlFlow::Continue(()));
+        assert_eq!(reply.as_ref().ok().map(|reply| reply.calls.len()), calls, "{reply:?}");
+        // A secret that comes back is taken out of arguments, too.
+        assert!(!format!("{reply:?}").contains(KEY));
+        assert_eq!(server.received()[0].body["tools"].is_array(), sent);
+    };
+    check("", &tools, Some(1), true);
+    check("", &[], None, false);
+    check("tools: false", &tools, None, false);
 }
 
 #[test]

@@ -48,7 +48,8 @@ pub(super) fn ask(model: &mut dyn Model, stop: &StopSignal) -> Asked {
 /// Hears at most so many pieces.
 pub(super) fn ask_until(model: &mut dyn Model, stop: &StopSignal, most: usize) -> Asked {
     let conversation = question();
-    let request = Request { conversation: &conversation, limits: Limits::default(), stop };
+    let request =
+        Request { conversation: &conversation, tools: &[], limits: Limits::default(), stop };
     let (mut pieces, mut troubles) = (Vec::new(), Vec::new());
     let result = model.ask(&request, &mut |heard| {
         match heard {

@@ -53,7 +53,7 @@ fn prompts_are_sent_without_keys() {
     let conversation = Conversation::new(format!("s {KEY}"), format!("q {KEY}"));
     let stop = crate::StopSignal::never();
     let limits = crate::Limits::default();
-    let request = crate::Request { conversation: &conversation, limits, stop: &stop };
+    let request = crate::Request { conversation: &conversation, tools: &[], limits, stop: &stop };
     let mut hear = |_: crate::AnswerEvent<'_>| std::ops::ControlFlow::Continue(());
     drop(model.ask(&request, &mut hear));
     let received = server.received();
