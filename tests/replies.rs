@@ -23,13 +23,17 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
+        let text = fs::read_to_string(repository().join("tests/data/replies/vector-add.jsonl"));
+        let text = text.unwrap();
+        let replies = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        Self::with(replies.collect())
+    }
+
+    fn with(replies: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/v1", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&asked);
-        let text = fs::read_to_string(repository().join("tests/data/replies/vector-add.jsonl"));
-        let replies: Vec<Value> =
-            text.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         // It ends with the test's process.
         let serve = move || {
             for stream in listener.incoming() {
@@ -67,7 +71,8 @@ fn answer(mut stream: &TcpStream, asked: &Mutex<Vec<Value>>, replies: &[Value]) 
     let mut asked = asked.lock().unwrap();
     let reply = &replies[asked.len().min(replies.len() - 1)];
     asked.push(serde_json::from_slice(&body).unwrap());
-    let piece = json!({ "choices": [{ "index": 0, "delta": { "content": reply["reply"] } }] });
+    let delta = json!({ "content": reply["reply"], "tool_calls": reply["calls"] });
+    let piece = json!({ "choices": [{ "index": 0, "delta": delta }] });
     let end = json!({
         "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }],
         "usage": { "prompt_tokens": reply["input_tokens"], "completion_tokens": reply["output_tokens"] },
@@ -194,6 +199,51 @@ fn the_checks_decide_about_what_a_model_proposes() {
     let kept = everything_below(&bench.path().join("vector-add/.lightbench"));
     assert!(!kept.contains(KEY) && kept.contains("[redacted]"));
     assert!(!said.everything().contains(KEY) && !told.contains(KEY));
+}
+
+#[test]
+fn a_model_asks_the_compiler_before_it_answers() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let kernel =
+        fs::read_to_string(repository().join("sample-projects/vector-add/kernels/naive.cu"));
+    let kernel = kernel.unwrap();
+    let call = |id: usize, source: String| {
+        let arguments = json!({ "source": source }).to_string();
+        let function = json!({ "name": "check_kernel", "arguments": arguments });
+        json!([{ "index": 0, "id": format!("call-{id}"), "type": "function", "function": function }])
+    };
+    let wrong = kernel.replace("a[index]", "does_not_exist[index]");
+    assert_ne!(wrong, kernel);
+    let good = format!("// Checked.\n{kernel}");
+    let server = Server::with(vec![
+        json!({ "reply": null, "calls": call(1, wrong) }),
+        json!({ "reply": "It needs a change.", "calls": call(2, good) }),
+        json!({ "reply": "idea: larger blocks\n```json\n{\"BLOCK\": 512}\n```" }),
+    ]);
+    let bench = bench(&server);
+    let search = ["search", "vector-add", "--kernel", "naive", "--operators", "model:local"];
+    let more = ["--budget", "2", "--device", "virtual:h200", "--seed", "7"];
+    run(&bench, &[search, more].concat()).expect(0, &["larger blocks"]);
+    let asked = server.asked();
+    assert_eq!(asked.len(), 3, "{asked:#?}");
+    assert_eq!(asked[0]["tools"][0]["function"]["name"], "check_kernel");
+    let told = |request: usize| {
+        let messages = asked[request]["messages"].as_array().unwrap();
+        let last = messages.last().unwrap();
+        assert_eq!(
+            (&last["role"], &last["tool_call_id"]),
+            (&json!("tool"), &json!(format!("call-{request}")))
+        );
+        last["content"].as_str().unwrap().to_owned()
+    };
+    assert!(told(1).contains("identifier \"does_not_exist\" is undefined"), "{}", told(1));
+    assert!(
+        told(2).contains(" registers, ") && told(2).contains("fit a multiprocessor"),
+        "{}",
+        told(2)
+    );
 }
 
 #[test]

@@ -9,6 +9,8 @@ use super::{
     RequestRefused, ScreeningBatch, Work, WorkBatch,
 };
 use crate::compile::Build;
+use crate::compile::facts::LaunchFacts;
+use crate::compile::occupancy::Occupancy;
 use crate::evaluate::compare::{ComparedWorkload, Pair};
 use crate::evaluate::{EvaluateError, Run, Screening, compile_failure};
 use crate::measure::{Mode, Protocol};
@@ -114,6 +116,32 @@ fn unexpected() -> Interrupted {
 const JUDGED: Protocol = Protocol { longest: Duration::from_millis(100), ..Protocol::FINAL };
 const COMPARED: Protocol = Protocol { longest: Duration::from_millis(300), ..Protocol::PAIRED };
 
+/// Resources and occupancy of each launch, a line for each.
+fn in_words(launches: &[LaunchFacts], workload: &str) -> String {
+    let each = launches.iter().map(|launch| {
+        let name = &launch.planned.name_expression;
+        let resources = match &launch.kernel.resources {
+            Some(used) => format!(
+                "{} registers, {} stored and {} loaded by spills, {} of static shared memory",
+                used.registers, used.spill_stores, used.spill_loads, used.static_shared
+            ),
+            None => "resources are unknown without an assembler".to_owned(),
+        };
+        let resident = match &launch.occupancy {
+            Some(Occupancy::Resident(resident)) => {
+                format!(
+                    "; {} blocks and {} of {} warps fit a multiprocessor",
+                    resident.blocks, resident.warps, resident.max_warps
+                )
+            }
+            Some(Occupancy::CannotLaunch(_)) | None => String::new(),
+        };
+        format!("{name}: {resources}{resident}")
+    });
+    let lines: Vec<String> = each.collect();
+    format!("It compiles. For workload `{workload}`:\n{}", lines.join("\n"))
+}
+
 impl CandidateRunner for EngineRunner {
     fn screen(
         &mut self,
@@ -130,17 +158,29 @@ impl CandidateRunner for EngineRunner {
         Ok(screenings)
     }
 
-    fn compile(&mut self, kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted> {
+    fn compile(
+        &mut self,
+        kernel: &Arc<Kernel>,
+    ) -> Result<Result<String, FailureRecord>, Interrupted> {
         let project = Arc::clone(&self.project);
         // What the compiler says of a held-out workload is not to be known.
         let visible = |workload: &&Workload| workload.purpose != Purpose::HeldOut;
-        let Some(workload) = project.workloads.iter().find(visible) else { return Ok(None) };
+        let Some(workload) = project.workloads.iter().find(visible) else {
+            return Ok(Ok("no workload is visible".to_owned()));
+        };
         let (sheet, name) = (self.conditions.sheet, workload.name.clone());
         let target = CompileFor { sheet, workload: name, build: Build::Optimised };
         let request = Request::Compile(self.work(kernel), target);
         let Ending::Compiled(compiled) = self.ending(request)? else { return Err(unexpected()) };
+        let resources = match compiled.as_ref() {
+            Ok(facts) => in_words(&facts.launches, &workload.name),
+            Err(error) => error.to_string(),
+        };
         let failure = compile_failure(*compiled, workload).map(NotPassed::Failed);
-        Ok(failure.as_ref().map(FailureRecord::from_reason))
+        Ok(match failure {
+            Some(failure) => Err(FailureRecord::from_reason(&failure)),
+            None => Ok(resources),
+        })
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {

@@ -30,11 +30,14 @@ pub trait CandidateRunner {
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted>;
 
-    /// Compiles a candidate without running it; the failure, if there is one.
+    /// Compiles a candidate without running it; returns its resources in words, or the failure.
     ///
     /// # Errors
     /// As [`CandidateRunner::screen`].
-    fn compile(&mut self, kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted>;
+    fn compile(
+        &mut self,
+        kernel: &Arc<Kernel>,
+    ) -> Result<Result<String, FailureRecord>, Interrupted>;
 
     /// Evaluates a candidate with every check.
     ///

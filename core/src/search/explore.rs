@@ -389,10 +389,10 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
         let mut check = |text: &str| {
             let draft = checked(project, &kernel.name, story, text)?;
             match laboratory.compile(&Arc::new(draft)) {
-                Ok(failure) => failure.map_or(Ok(()), |failure| Err(failure.sentence)),
+                Ok(compiled) => compiled.map_err(|failure| failure.sentence),
                 Err(why) => {
                     interrupted = Some(why);
-                    Ok(())
+                    Ok(String::new())
                 }
             }
         };

@@ -48,8 +48,9 @@ pub struct ParentVariant<'a> {
     pub variant: usize,
 }
 
-/// Checks the text of a kernel file before it becomes a variant; the error is a sentence for its author.
-pub type DraftCheck<'a> = &'a mut dyn FnMut(&str) -> Result<(), String>;
+/// Checks the text of a kernel file before it becomes a variant. Returns what the compiler says of its resources; the error
+/// is a sentence for its author.
+pub type DraftCheck<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 /// Makes variants from others.
 pub trait Operator: Send {

@@ -70,7 +70,10 @@ impl CandidateRunner for NoRunner {
         Err(Interrupted::Stopped)
     }
 
-    fn compile(&mut self, _kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted> {
+    fn compile(
+        &mut self,
+        _kernel: &Arc<Kernel>,
+    ) -> Result<Result<String, FailureRecord>, Interrupted> {
         Err(Interrupted::Stopped)
     }
 

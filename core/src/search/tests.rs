@@ -132,8 +132,11 @@ impl CandidateRunner for Scripted {
         Ok(kernels.iter().map(look).collect())
     }
 
-    fn compile(&mut self, _kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted> {
-        Ok(None)
+    fn compile(
+        &mut self,
+        _kernel: &Arc<Kernel>,
+    ) -> Result<Result<String, FailureRecord>, Interrupted> {
+        Ok(Ok(String::new()))
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {

@@ -40,7 +40,7 @@ pub(super) fn run(
     let question = trial.question();
     let limits = Limits { output_tokens: Some(MOST_TOKENS), time: Some(LONGEST) };
     let stop = session.stop_sign();
-    let request = Request { conversation: &question, limits, stop: &stop };
+    let request = Request { conversation: &question, tools: &[], limits, stop: &stop };
     let shown = visible(name);
     let answer = model.ask(&request, &mut |_| ControlFlow::Continue(()));
     let reply = answer.map_err(|error| {

@@ -155,8 +155,10 @@ impl ModelQuestion<'_> {
         let subject = self.subject();
         let technique = self.technique.map(|technique| technique.id.as_str());
         let action = operator.action(&subject, technique);
-        let mut check =
-            |text: &str| checked(&self.project, &self.kernel.name, subject.story, text).map(drop);
+        let mut check = |text: &str| {
+            checked(&self.project, &self.kernel.name, subject.story, text)?;
+            Ok("The launch block is valid. The code was not compiled.".to_owned())
+        };
         match operator.propose(&subject, &action, &mut check) {
             Ok(draft) => self.shown(&draft),
             Err(nothing) => Err(unanswered(session, name, &nothing)),

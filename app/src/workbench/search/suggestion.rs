@@ -98,8 +98,9 @@ fn first(
     let knowledge = Knowledge::seed();
     let story = single_kernel_state(project, kernel, "", "");
     let subject = subject((project, kernel), &[], &knowledge, &story);
-    let made = (from..actions.len())
-        .find_map(|at| Some((at, Rules.propose(&subject, &actions[at], &mut |_| Ok(())).ok()?)));
+    let made = (from..actions.len()).find_map(|at| {
+        Some((at, Rules.propose(&subject, &actions[at], &mut |_| Ok(String::new())).ok()?))
+    });
     let (at, draft) = made?;
     let gain = actions[at].expected_gain.exp();
     let id = actions[at].key.trim_start_matches("rule:").split('#').next().unwrap_or_default();

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::ModelSetup;
+use super::tools::offered;
 use super::wait_reporter::WaitReporter;
 use crate::models::{
-    AnswerEvent, Conversation, Limits, ModelError, ModelErrorKind, Reply, Request, Stop, Usage,
+    AnswerEvent, Conversation, Limits, ModelError, ModelErrorKind, Reply, Request, Stop, Tool,
+    ToolCall, ToolResult, Usage,
 };
 use crate::search::budget::Cost;
 use crate::search::entry::ModelExchange;
@@ -15,6 +17,10 @@ use crate::search::prompt::{ModelRole, PromptError, correction};
 
 /// Most corrections of one reply.
 const MAX_CORRECTIONS: usize = 3;
+
+/// Most replies for one proposal whose calls of tools are carried out, and most calls of one of them.
+const MAX_ROUNDS: usize = 8;
+const MAX_CALLS: usize = 8;
 
 /// Why the model proposed nothing.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +73,15 @@ impl Exchange {
         self.said += text;
     }
 
+    /// Adds calls of tools, the text before them and their results.
+    fn called(&mut self, text: &str, calls: &[ToolCall], results: &[ToolResult]) {
+        self.said += &format!("\n\n# It called\n\n{}", text.trim_end());
+        for (call, result) in calls.iter().zip(results) {
+            let ToolCall { name, arguments, .. } = call;
+            self.said += &format!("\n{name} {arguments}\n\n# It was told\n\n{}\n", result.text);
+        }
+    }
+
     fn pays(&mut self, usages: impl Iterator<Item = Usage>, asked: &ModelSetup) {
         for usage in usages {
             let tokens = usage.input.tokens().saturating_add(usage.output.tokens());
@@ -83,6 +98,8 @@ pub(super) struct Dialogue<'a> {
     pub(super) exchange: &'a mut Exchange,
     /// Reports waits, in a search.
     pub(super) watch: Option<WaitReporter>,
+    /// Carries out a call of a tool.
+    pub(super) call: &'a mut dyn FnMut(&ToolCall) -> String,
 }
 
 impl Dialogue<'_> {
@@ -95,11 +112,24 @@ impl Dialogue<'_> {
     ) -> Result<T, NoAnswer> {
         let mut conversation = question.redacted(&self.asked.redactor);
         self.exchange.asks(&conversation.to_prompt());
-        let mut answers = 0;
+        let (mut answers, mut rounds) = (0, 0);
+        let calls_tools = self.asked.model.calls_tools();
+        let tools = if calls_tools { offered() } else { Vec::new() };
         loop {
-            let reply = self.answer(&conversation)?;
+            let reply = self.answer(&conversation, &tools)?;
             answers += 1;
             let text = self.asked.redactor.redact(&reply.text);
+            if !reply.calls.is_empty() && reply.stop != Stop::Listener {
+                rounds += 1;
+                if rounds > MAX_ROUNDS + 1 {
+                    let problem = "it calls tools and does not answer".to_owned();
+                    return Err(NoAnswer::Unusable { answers, problem });
+                }
+                let results = self.results(&reply.calls, rounds);
+                self.exchange.called(&text, &reply.calls, &results);
+                conversation = conversation.called(text, reply.calls, results);
+                continue;
+            }
             self.exchange.reply = Some(text.clone());
             let problem = match (&reply.stop, understand(&text)) {
                 (Stop::Listener, _) => return Err(NoAnswer::Failed(ModelErrorKind::Cancelled)),
@@ -115,13 +145,28 @@ impl Dialogue<'_> {
         }
     }
 
-    fn answer(&mut self, conversation: &Conversation) -> Result<Reply, NoAnswer> {
+    /// Carries out the calls of a reply; beyond the limits, their results say so.
+    fn results(&mut self, calls: &[ToolCall], round: usize) -> Vec<ToolResult> {
+        let each = calls.iter().enumerate().map(|(index, call)| {
+            let text = match (round > MAX_ROUNDS, index >= MAX_CALLS) {
+                (true, _) => {
+                    "Not carried out: no further calls are answered. Answer now.".to_owned()
+                }
+                (false, true) => format!("Not carried out: at most {MAX_CALLS} calls at once."),
+                (false, false) => self.asked.redactor.redact(&(self.call)(call)),
+            };
+            ToolResult { id: call.id.clone(), text }
+        });
+        each.collect()
+    }
+
+    fn answer(&mut self, conversation: &Conversation, tools: &[Tool]) -> Result<Reply, NoAnswer> {
         let received = Arc::new(AtomicUsize::new(0));
         let stop = match &self.watch {
             Some(watch) => watch.over(self.asked.stop.clone(), &received, self.exchange.cost),
             None => self.asked.stop.clone(),
         };
-        let request = Request { conversation, limits: Limits::default(), stop: &stop };
+        let request = Request { conversation, tools, limits: Limits::default(), stop: &stop };
         let hear = &mut *self.hear;
         let answer = self.asked.model.ask(&request, &mut |heard| {
             match heard {

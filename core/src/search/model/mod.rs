@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!  Action ──► Task ──► prompt ──► (judge or planner ──►) coder ──► reply::parse ──► DraftCheck ──► Draft
-//!                                        ▲      correction, at most three times       │
-//!                                        └─────────────────────────────────────────────┘
+//!                                      ▲   │  ▲      correction, at most three times    │
+//!                               results│   ▼  └─────────────────────────────────────────┘
+//!                                      tools
 //! ```
 //!
 //! A proposed kernel passes the same checks as any other candidate.
@@ -12,9 +13,11 @@ mod answer;
 mod dialogue;
 mod judgement;
 mod recorded;
+mod tools;
 mod trial;
 mod wait_reporter;
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use self::dialogue::{Exchange, NoAnswer};
@@ -24,7 +27,7 @@ use self::wait_reporter::WaitReporter;
 use super::prompt::{self, ModelRole, PromptContext, Task};
 use crate::device::DeviceSheet;
 use crate::history::record::Origin;
-use crate::models::{AnswerEvent, Model, Prices, Redactor, StopSignal};
+use crate::models::{AnswerEvent, Model, Prices, Redactor, StopSignal, ToolCall};
 use crate::search::budget::Cost;
 use crate::search::operators::{
     Draft, DraftCheck, MODEL_PREFIX, NoProposal, Operator, ParentVariant, WaitControl,
@@ -137,7 +140,11 @@ impl ModelOperator {
             operator: self.name.clone(),
             before: subject.story.spent.cost,
         });
-        let mut line = dialogue::Dialogue { asked: &mut self.asked, hear, exchange, watch };
+        // Called by tools and for the answer, never at the same time.
+        let check = RefCell::new(check);
+        let mut tool = |call: &ToolCall| tools::result(call, subject, &mut **check.borrow_mut());
+        let call = &mut tool;
+        let mut line = dialogue::Dialogue { asked: &mut self.asked, hear, exchange, watch, call };
         let plan = match line.asked.roles {
             Roles::Proposer => None,
             Roles::CoderAndJudge => {
@@ -153,7 +160,7 @@ impl ModelOperator {
         let question = prompt::conversation(&setting, task, ModelRole::Coder, plan.as_deref())?;
         let proposed = line.ask(ModelRole::Coder, &question, &mut |reply| {
             let answer = answer::source(subject.kernel, reply)?;
-            check(&answer.source)?;
+            (check.borrow_mut())(&answer.source)?;
             Ok(answer)
         })?;
         let done = proposed.idea.or(plan.map(|plan| prompt::one_line(&plan, IDEA)));

@@ -1,6 +1,7 @@
 //! A whole search by recorded replies, good, wrong, cheating and malformed, told the same way every time.
 
 mod agents;
+mod calls;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -39,6 +40,9 @@ const KEY: &str = "key-of-the-test-0123456789";
 struct Scripted {
     workloads: Vec<String>,
 }
+
+/// What is said of every kernel that compiles.
+const RESOURCES: &str = "32 registers";
 
 impl Scripted {
     fn seconds(&self, kernel: &Kernel) -> Result<Seconds, NotPassed> {
@@ -79,10 +83,13 @@ impl CandidateRunner for Scripted {
         Ok(kernels.iter().map(screening).collect())
     }
 
-    fn compile(&mut self, kernel: &Arc<Kernel>) -> Result<Option<FailureRecord>, Interrupted> {
+    fn compile(
+        &mut self,
+        kernel: &Arc<Kernel>,
+    ) -> Result<Result<String, FailureRecord>, Interrupted> {
         let fails = kernel.source.contains("does_not_exist");
         let (kind, sentence) = ("compile".to_owned(), "it does not compile: line 9".to_owned());
-        Ok(fails.then_some(FailureRecord { kind, sentence }))
+        Ok(if fails { Err(FailureRecord { kind, sentence }) } else { Ok(RESOURCES.to_owned()) })
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
@@ -340,7 +347,7 @@ fn proposed(roles: Roles, replies: &[(&str, &str)]) -> Result<Draft, NoProposal>
     let keys: Vec<&str> = actions.iter().map(|action| action.key.as_str()).collect();
     assert_eq!(keys, ["model:recorded:larger-blocks", "model:recorded:free"]);
     assert!(actions.iter().all(|action| action.repeatable && action.expected_gain > 0.0));
-    operator.propose(&subject, &actions[0], &mut |_| Ok(()))
+    operator.propose(&subject, &actions[0], &mut |_| Ok(String::new()))
 }
 
 const JUDGED: &str =

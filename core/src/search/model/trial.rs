@@ -94,7 +94,7 @@ mod tests {
 
     fn reply(text: &str, stop: Stop) -> Reply {
         let (text, usage, took) = (text.to_owned(), Usage::default(), Duration::ZERO);
-        Reply { text, usage, stop, model: None, took, attempts: Vec::new() }
+        Reply { text, calls: Vec::new(), usage, stop, model: None, took, attempts: Vec::new() }
     }
 
     #[test]

@@ -24,6 +24,7 @@ use self::situation::Situation;
 use crate::device::DeviceSheet;
 use crate::models::Conversation;
 use crate::search::operators::ParentVariant;
+use crate::search::state::SearchState;
 use crate::speed_of_light::playbook::Technique;
 
 /// Templates by name.
@@ -127,6 +128,16 @@ pub fn conversation(
     let system = templates.get_template(system)?.render(())?;
     let question = templates.get_template(question)?.render(Serde(&asked))?;
     Ok(Conversation::new(system, question))
+}
+
+/// Table of all variants of a search.
+pub(super) fn variants(story: &SearchState) -> String {
+    situation::table(story, 0)
+}
+
+/// Text, results and outcome of a variant; none if there is no such variant.
+pub(super) fn variant(story: &SearchState, number: usize) -> Option<String> {
+    situation::variant(story, number)
 }
 
 /// The message that returns an unusable reply for correction.

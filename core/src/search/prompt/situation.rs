@@ -225,10 +225,22 @@ fn is_right(variant: &Variant) -> bool {
 
 /// Table of the latest variants.
 fn history(story: &SearchState) -> Option<String> {
-    if story.variants.len() < 2 {
-        return None;
-    }
     let first = story.variants.len().saturating_sub(MOST_HISTORY);
+    (story.variants.len() > 1).then(|| table(story, first))
+}
+
+/// Text, results and outcome of a variant; none if there is no such variant.
+pub(super) fn variant(story: &SearchState, number: usize) -> Option<String> {
+    let known = story.variants.get(number)?;
+    let (done, told) = (one_line(&known.proposal.what, DONE), outcome(known));
+    let results = results(story, number).unwrap_or_default();
+    let results = fenced(&format!("{done}\n{told}\n\n{results}"), "text", RESULTS);
+    let source = fenced(&known.proposal.source, "cuda", OTHER);
+    Some(format!("{results}\n\n{source}"))
+}
+
+/// Table of the variants from one on.
+pub(super) fn table(story: &SearchState, first: usize) -> String {
     let rows = story.variants.iter().enumerate().skip(first).map(|(number, variant)| {
         let parent =
             variant.proposal.parent.map_or_else(|| "-".to_owned(), |parent| parent.to_string());
@@ -245,7 +257,7 @@ fn history(story: &SearchState) -> Option<String> {
         format!("{number} | {parent} | {speedup} | {became} | {done}")
     });
     let head = "variant | made of | times as fast as the first | became | what was done".to_owned();
-    Some(std::iter::once(head).chain(rows).collect::<Vec<_>>().join("\n"))
+    std::iter::once(head).chain(rows).collect::<Vec<_>>().join("\n")
 }
 
 /// Observed gains of techniques for this bottleneck. Techniques that the playbook lacks are omitted: the file may be edited.
