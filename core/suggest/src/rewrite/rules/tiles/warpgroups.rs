@@ -59,8 +59,11 @@ fn rewritten(function: &Function<'_>, product: &Product<'_>) -> Result<Rewrite, 
     if begins.is_none() {
         return Err(form(function, product.sum.declaration, "a sum of f32 that begins with 0"));
     }
-    if product.site.at.has_field("shared") || subject.source.contains("warpgroup_tiles") {
-        let what = function.name.to_owned();
+    let what = function.name.to_owned();
+    if subject.source.contains("warpgroup_tiles") {
+        return Err(Missing::Already { what, has: "a product by warpgroups in its file" });
+    }
+    if product.site.at.has_field("shared") {
         return Err(Missing::Contains { what, why: "it has dynamic shared memory of its own" });
     }
     let element = element(function, product)?;
