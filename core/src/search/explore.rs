@@ -314,7 +314,9 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
     fn due_tuning(&self) -> Option<Choice> {
         let story = &self.scribe.story;
         let best = story.best?;
-        let parent = story.variants[best].proposal.parent?;
+        let proposal = &story.variants[best].proposal;
+        // A choice by shape has a new parameter, and parts that were tuned.
+        let parent = proposal.parent.filter(|_| proposal.technique.is_some())?;
         let [own, others] = [best, parent].map(|variant| self.kernels[variant].as_ref());
         let others = &others?.launch.parameters;
         let is_new = own?
