@@ -94,7 +94,8 @@ fn no_kernel_of_a_sample_project_is_refused() {
         let project = Project::load(&project).unwrap();
         let workload = &project.workloads[0];
         let build = Build::Optimised;
-        let setting = Setting { project: &project, workload, chosen: &chosen, sheet, build };
+        let (project, chosen, multiprocessors) = (&project, &chosen, None);
+        let setting = Setting { project, workload, chosen, sheet, multiprocessors, build };
         for kernel in project.kernels.iter().chain(project.reference.kernel()) {
             let facts = facts(&mut compiler, kernel, &setting, &Cancellation::new()).unwrap();
             let launched = facts.launches.iter().map(|launch| launch.kernel.symbol.as_str());

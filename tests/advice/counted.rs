@@ -84,6 +84,7 @@ impl Sample {
             workload: self.project.workload(WORKLOAD).unwrap(),
             chosen: &BTreeMap::new(),
             sheet: self.sheet,
+            multiprocessors: None,
             build: Build::Optimised,
         };
         let kernel = self.project.kernel(kernel).unwrap();

@@ -82,6 +82,7 @@ impl Checked {
             workload: self.project.workloads.first().unwrap(),
             chosen: &BTreeMap::new(),
             sheet: DeviceSheet::named("h200").unwrap(),
+            multiprocessors: None,
             build: Build::Optimised,
         };
         let kernel = self.project.kernel(kernel).unwrap();

@@ -193,6 +193,7 @@ fn compiled(found: &Found, project: &Project, kernel: &Kernel, sheet: &DeviceShe
         workload: project.workloads.iter().find(measured).unwrap(),
         chosen: &std::collections::BTreeMap::new(),
         sheet,
+        multiprocessors: None,
         build: Build::Optimised,
     };
     facts(&mut compiler, kernel, &setting, &Cancellation::new()).unwrap()

@@ -35,9 +35,15 @@ impl TaskRunner {
         let (project, kernel) = self.as_it_was(project, record)?;
         let sheet = self.sheet_of(record)?;
         let prepared = |workload: &Workload| {
-            let chosen = &record.parameters;
-            let setting =
-                Setting { project: &project, workload, chosen, sheet, build: Build::Optimised };
+            let (chosen, build) = (&record.parameters, Build::Optimised);
+            let setting = Setting {
+                project: &project,
+                workload,
+                chosen,
+                sheet,
+                multiprocessors: None,
+                build,
+            };
             let facts = Prepared::new(&kernel, &setting).map_err(|error| error.to_string())?;
             Ok::<_, String>((
                 facts.job().clone(),

@@ -38,8 +38,18 @@ pub struct Setting<'a> {
     pub chosen: &'a BTreeMap<String, i64>,
     /// The device.
     pub sheet: &'a DeviceSheet,
+    /// Plans the launches for another number of multiprocessors than the device has.
+    pub multiprocessors: Option<u32>,
     /// Optimised or not.
     pub build: Build,
+}
+
+impl Setting<'_> {
+    fn device_facts(&self) -> DeviceFacts {
+        let facts = device_facts(self.sheet);
+        let sms = self.multiprocessors.map(u64::from).or(facts.sms);
+        DeviceFacts { sms, ..facts }
+    }
 }
 
 /// All compile facts of a kernel.
@@ -250,7 +260,7 @@ impl<'a> Prepared<'a> {
         let Compiled { mut artifact, origin, libraries } = compiled;
         let candidate = candidate.with_library_versions(&libraries);
         artifact.diagnostics.extend(direction_warnings(&candidate));
-        let device = device_facts(setting.sheet);
+        let device = setting.device_facts();
         let environment = setting.project.environment(setting.workload);
         let planner =
             Planner { kernel, setting: &setting, environment, device, artifact: &artifact };
@@ -274,8 +284,18 @@ fn direction_warnings(candidate: &Candidate) -> Vec<Diagnostic> {
 /// [`FactsError::Plan`]: the workload and the chosen parameters permit nothing.
 pub fn selection(kernel: &Kernel, setting: &Setting<'_>) -> Result<Selection, FactsError> {
     let environment = setting.project.environment(setting.workload);
-    let device = device_facts(setting.sheet);
-    kernel.launch.select(&environment, setting.chosen, &device).map_err(plan_error)
+    let select = |chosen: &BTreeMap<String, i64>, device: &DeviceFacts| {
+        kernel.launch.select(&environment, chosen, device).map_err(plan_error)
+    };
+    let other = setting.device_facts();
+    if setting.multiprocessors.is_some() {
+        // The same code, if its parameters are permitted there.
+        let own = select(setting.chosen, &device_facts(setting.sheet))?;
+        if let Ok(same) = select(&own.parameters.into_iter().collect(), &other) {
+            return Ok(same);
+        }
+    }
+    select(setting.chosen, &other)
 }
 
 struct Planner<'a> {

@@ -101,7 +101,7 @@ pub fn record(
 ) -> Result<Recording, AccessError> {
     let RecordingRequest { project, kernel, workload, sheet, seed, warp } = *wanted;
     let (chosen, build) = (&BTreeMap::new(), Build::Optimised);
-    let setting = Setting { project, workload, chosen, sheet, build };
+    let setting = Setting { project, workload, chosen, sheet, multiprocessors: None, build };
     let facts = facts(compiler, kernel, &setting, cancellation);
     let facts = &facts.map_err(|error| AccessError::Facts(Box::new(error)))?;
     let case = Case::new(&project.definition, workload);

@@ -337,7 +337,8 @@ fn compiled(
     };
     watcher(Step::Compile, Some(&workload.name));
     let (project, chosen) = (&*work.project, &work.chosen);
-    let setting = Setting { project, workload, chosen, sheet, build: *build };
+    let (multiprocessors, build) = (None, *build);
+    let setting = Setting { project, workload, chosen, sheet, multiprocessors, build };
     match facts(compiler, &work.kernel, &setting, cancellation) {
         Err(FactsError::Compile(CompileError::Cancelled)) => cancelled(None),
         outcome => Ending::Compiled(Box::new(outcome)),

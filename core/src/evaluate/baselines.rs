@@ -265,6 +265,7 @@ impl LibraryTiming<'_, '_> {
             harness_kernels: of.harness_kernels.clone(),
             workloads: all(&of.workloads)?,
             varied: Vec::new(),
+            on_few_multiprocessors: Vec::new(),
             not_varied: Vec::new(),
             large_indices: None,
             measured: all(&of.measured)?,

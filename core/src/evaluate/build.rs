@@ -119,6 +119,7 @@ pub(super) fn build_all(
             harness_kernels: trusted.clone(),
             workloads: Vec::new(),
             varied: Vec::new(),
+            on_few_multiprocessors: Vec::new(),
             not_varied: Vec::new(),
             large_indices: None,
             measured: Vec::new(),
@@ -296,7 +297,11 @@ impl Builder<'_, '_> {
         for (index, workload) in fit.iter().enumerate() {
             let trial = self.trial(index, workload);
             match (workload.purpose, trial) {
-                (Purpose::Verify, trial) => subject.workloads.push(trial?),
+                (Purpose::Verify, trial) => {
+                    let trial = trial?;
+                    self.on_few_multiprocessors(index, &trial, &mut subject)?;
+                    subject.workloads.push(trial);
+                }
                 (Purpose::Measure, trial) => subject.measured.push(trial?),
                 (Purpose::HeldOut, Ok(trial)) => subject.held_out.push(Some(trial)),
                 (Purpose::HeldOut, Err(Stop::NotJudged(reason))) => return Err(reason.into()),

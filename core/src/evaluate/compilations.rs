@@ -15,13 +15,20 @@ use crate::project::{Kernel, Purpose};
 use crate::verify::device_session::Side;
 use crate::worker::pool::FollowingWork;
 
+/// Numbers of multiprocessors for which launches are planned a second time. A grid of `device.sms / 2` has no block on one.
+const FEW_MULTIPROCESSORS: [u32; 3] = [1, 2, 4];
+
+/// Sides of each candidate and workload: those of kernels, then one for each of these numbers.
+const SIDES_OF_KERNELS: usize = 3;
+const SIDES: usize = SIDES_OF_KERNELS + FEW_MULTIPROCESSORS.len();
+
 static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();
 
 /// The compilations that the candidate and the reference of several workloads need, with their results.
 #[derive(Debug)]
 pub(super) struct Compilations<'a> {
-    /// For each candidate and workload: the candidate, the reference and the f32 reference; `None` once its facts are
-    /// taken.
+    /// For each candidate and workload: the candidate, the reference, the f32 reference, and the candidate planned for few
+    /// multiprocessors; `None` once its facts are taken.
     sides: Vec<Option<Result<Prepared<'a>, FactsError>>>,
     /// The index of each compilation, if there is one.
     jobs: Vec<Option<usize>>,
@@ -65,16 +72,22 @@ impl<'a> Compilations<'a> {
                 let purpose = workload.purpose;
                 // A reference in Python is not compiled.
                 let reference = evaluation.project.reference.kernel();
+                let prepare = |kernel, few| prepare(evaluation, kernel, workload, few);
                 for kernel in [Some(evaluation.kernel), reference] {
                     let on_failure =
                         if alone { afterwards(purpose) } else { FollowingWork::Continue };
-                    let prepared = kernel.map(|kernel| prepare(evaluation, kernel, workload));
-                    sides.push((on_failure, prepared));
+                    sides.push((on_failure, kernel.map(|kernel| prepare(kernel, None))));
                 }
-                // A reference without a twin is no reason to end anything.
+                // A reference without a twin is no reason to end anything, and neither is a launch that needs more
+                // multiprocessors.
                 let twin = twin.filter(|_| purpose == Purpose::Verify).or(reference);
-                let prepared = twin.map(|kernel| prepare(evaluation, kernel, workload));
-                sides.push((FollowingWork::Continue, prepared));
+                let others = [twin.map(|kernel| prepare(kernel, None))];
+                let few = FEW_MULTIPROCESSORS.map(|count| {
+                    let depends = purpose == Purpose::Verify && depends(evaluation.kernel);
+                    depends.then(|| prepare(evaluation.kernel, Some(count)))
+                });
+                let others = others.into_iter().chain(few);
+                sides.extend(others.map(|prepared| (FollowingWork::Continue, prepared)));
             }
         }
         let mut orders: Vec<BatchJob<'_>> = Vec::new();
@@ -113,15 +126,35 @@ impl<'a> Compilations<'a> {
     ) -> Result<Facts, NoFacts> {
         let pair = candidate * self.workloads + workload;
         let index = match side {
-            Side::Candidate => 3 * pair,
-            Side::Reference => 3 * pair + 1,
+            Side::Candidate => SIDES * pair,
+            Side::Reference => SIDES * pair + 1,
         };
         self.of_index(index)
     }
 
     /// The compile facts of the f32 reference.
     pub(super) fn twin(&mut self, (candidate, workload): (usize, usize)) -> Result<Facts, NoFacts> {
-        self.of_index(3 * (candidate * self.workloads + workload) + 2)
+        self.of_index(SIDES * (candidate * self.workloads + workload) + 2)
+    }
+
+    /// The compile facts of a candidate whose launches are planned for few multiprocessors, with their number: the fewest
+    /// for which there is a plan. `Ok(None)`: its launches depend on no number of multiprocessors.
+    pub(super) fn few_multiprocessors(
+        &mut self,
+        (candidate, workload): (usize, usize),
+    ) -> Result<Option<(u32, Facts)>, NoFacts> {
+        let first = SIDES * (candidate * self.workloads + workload) + SIDES_OF_KERNELS;
+        let mut last = None;
+        for (index, count) in (first..).zip(FEW_MULTIPROCESSORS) {
+            if self.sides.get(index).is_none_or(Option::is_none) {
+                return Ok(None);
+            }
+            match self.of_index(index) {
+                Ok(facts) => return Ok(Some((count, facts))),
+                Err(error) => last = Some(error),
+            }
+        }
+        last.map_or(Ok(None), Err)
     }
 
     fn of_index(&mut self, index: usize) -> Result<Facts, NoFacts> {
@@ -148,15 +181,22 @@ impl Attempt {
     }
 }
 
+/// Whether launches of a kernel may depend on the number of multiprocessors.
+fn depends(kernel: &Kernel) -> bool {
+    kernel.source.contains("device.sms")
+}
+
 fn prepare<'a>(
     evaluation: &Evaluation<'a>,
     kernel: &'a Kernel,
     workload: &'a Workload,
+    multiprocessors: Option<u32>,
 ) -> Result<Prepared<'a>, FactsError> {
     let Evaluation { project, chosen, sheet, .. } = *evaluation;
     let is_candidate = kernel.name == evaluation.kernel.name;
     let chosen = if is_candidate { chosen } else { &NOTHING_CHOSEN };
-    let setting = Setting { project, workload, chosen, sheet, build: Build::Optimised };
+    let build = Build::Optimised;
+    let setting = Setting { project, workload, chosen, sheet, multiprocessors, build };
     Prepared::new(kernel, &setting)
 }
 

@@ -209,6 +209,7 @@ fn subject(project: &Project, specimen: &Specimen) -> CompiledCandidate {
         harness_kernels: None,
         workloads: trials(&["small", "middle"]),
         varied: Vec::new(),
+        on_few_multiprocessors: Vec::new(),
         not_varied: Vec::new(),
         large_indices: None,
         measured: trials(&["large"]),

@@ -38,7 +38,9 @@ pub struct CompiledCandidate {
     pub workloads: Vec<CompiledWorkload>,
     /// Some of them with other scalars or sizes than those declared.
     pub varied: Vec<CompiledVariation>,
-    /// Scalars and sizes that the candidate cannot be launched with, and why.
+    /// Small workloads with launches as on a device with few multiprocessors, where these differ.
+    pub on_few_multiprocessors: Vec<CompiledVariation>,
+    /// Scalars, sizes and devices that the candidate cannot be launched with, and why.
     pub not_varied: Vec<String>,
     /// A workload whose indices do not fit 32 bits, where the device has the memory.
     pub large_indices: Option<CompiledVariation>,
@@ -187,8 +189,8 @@ impl CompiledCandidate {
     /// Sets how many modules of other candidates are loaded before its own, and adjusts the module indices.
     pub fn set_preceding_modules(&mut self, others: usize) {
         let trials = self.workloads.iter_mut().chain(&mut self.measured);
-        let varied =
-            self.varied.iter_mut().chain(&mut self.large_indices).map(|varied| &mut varied.trial);
+        let varied = self.varied.iter_mut().chain(&mut self.on_few_multiprocessors);
+        let varied = varied.chain(&mut self.large_indices).map(|varied| &mut varied.trial);
         for trial in trials.chain(self.held_out.iter_mut().flatten()).chain(varied) {
             trial.candidate.module = trial.candidate.module - self.preceding_modules + others;
         }

@@ -3,6 +3,7 @@
 mod checks_at_timed_size;
 mod domain;
 pub mod extrapolated_profile;
+mod few_multiprocessors;
 mod hang_location;
 mod held_out;
 mod large_indices;
@@ -95,7 +96,8 @@ impl Verification<'_> {
         // Not earlier: until here the virtual devices beside a GPU are busy with the prefetched reports.
         self.in_sequence(|this| {
             this.replays(&seen)?;
-            this.start_orders(&seen)
+            this.start_orders(&seen)?;
+            this.on_few_multiprocessors()
         })?;
         let costs =
             trials.iter().zip(&seen).map(|(trial, report)| Cost::from_report(trial, report));

@@ -180,8 +180,8 @@ impl LaunchedFile {
         let sheet = sheet(device).map_err(|error| request(&error))?;
         let workload = workload(project, arguments).map_err(|message| request(&message))?;
         let chosen: BTreeMap<String, i64> = arguments.parameters.iter().cloned().collect();
-        let setting =
-            Setting { project, workload, chosen: &chosen, sheet, build: build(arguments) };
+        let (chosen, multiprocessors, build) = (&chosen, None, build(arguments));
+        let setting = Setting { project, workload, chosen, sheet, multiprocessors, build };
         let selection = selection(kernel, &setting).map_err(|error| request(&error))?;
         Candidate::new(project, kernel, instantiating(selection, arguments)).map_err(refused)
     }

@@ -2,17 +2,20 @@
 
 use lightbench_tensors::inputs::InputMode;
 
+use super::super::Evaluation;
 use super::super::compilations::NoFacts;
 use super::super::scalar_variations::{Launchable, VariedWorkload};
 use super::super::wide_index_workload::WideIndexWorkload;
-use super::{Builder, extent, least_work, python_call};
+use super::{Builder, extent, least_work, of_program, python_call};
 use crate::compile::error::CompileError;
 use crate::compile::facts::FactsError;
 use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution, IntermediateRounding};
 use crate::project::workload::Workload;
 use crate::project::{Purpose, PythonReference, Reference};
-use crate::verify::compiled_candidate::{CompiledCandidate, CompiledVariation, Extent};
+use crate::verify::compiled_candidate::{
+    CompiledCandidate, CompiledVariation, CompiledWorkload, Extent,
+};
 use crate::verify::device_session::Admission;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
@@ -80,6 +83,50 @@ impl Builder<'_, '_> {
                 (Launchable::WherePermitted, None) | (Launchable::Always, _) => Err(stop),
             },
         }
+    }
+
+    /// A workload with launches as on a device with few multiprocessors: a persistent block then does the work of several,
+    /// which it does not in a small workload otherwise. Such devices exist, also as parts of large ones.
+    pub(super) fn on_few_multiprocessors(
+        &mut self,
+        index: usize,
+        trial: &CompiledWorkload,
+        subject: &mut CompiledCandidate,
+    ) -> Result<(), Stop> {
+        if trial.extent == Extent::Large {
+            return Ok(());
+        }
+        let (count, facts) = match self.compiles.few_multiprocessors((self.index, index)) {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(()),
+            Err(NoFacts::Because(FactsError::Compile(CompileError::Cancelled))) => {
+                return Err(NotJudged::Cancelled.into());
+            }
+            Err(NoFacts::Because(_) | NoFacts::AlreadyReported) => {
+                let line = "launches on few multiprocessors (the launch block permits none)";
+                if !subject.not_varied.iter().any(|known| known == line) {
+                    subject.not_varied.push(line.to_owned());
+                }
+                return Ok(());
+            }
+        };
+        let Evaluation { project, kernel, .. } = *self.evaluation;
+        let (module, is_new) = self.candidate.index(&facts);
+        if is_new {
+            self.look(&facts)?;
+        }
+        let candidate = Program::from_facts(module, &project.definition, kernel, &facts)
+            .map_err(|error| of_program(&error))?;
+        if candidate != trial.candidate {
+            let trial = CompiledWorkload { candidate, launches: facts.launches, ..trial.clone() };
+            let what = match count {
+                1 => "launches for a device with 1 multiprocessor".to_owned(),
+                count => format!("launches for a device with {count} multiprocessors"),
+            };
+            let draw = InputMode::Distribution(Distribution::AsDeclared);
+            subject.on_few_multiprocessors.push(CompiledVariation { trial, what, draw });
+        }
+        Ok(())
     }
 
     /// The workload whose indices do not fit 32 bits; where it cannot run, the verdict names that as not checked.

@@ -189,6 +189,7 @@ impl Scene {
             harness_kernels: None,
             workloads: vec![trial(&project, "small")],
             varied: Vec::new(),
+            on_few_multiprocessors: Vec::new(),
             not_varied: Vec::new(),
             large_indices: None,
             measured: vec![trial(&project, "large")],
