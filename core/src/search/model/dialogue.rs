@@ -117,19 +117,19 @@ impl Dialogue<'_> {
         let tools = if calls_tools { offered() } else { Vec::new() };
         loop {
             let reply = self.answer(&conversation, &tools)?;
-            answers += 1;
             let text = self.asked.redactor.redact(&reply.text);
             if !reply.calls.is_empty() && reply.stop != Stop::Listener {
                 rounds += 1;
                 if rounds > MAX_ROUNDS + 1 {
                     let problem = "it calls tools and does not answer".to_owned();
-                    return Err(NoAnswer::Unusable { answers, problem });
+                    return Err(NoAnswer::Unusable { answers: answers + rounds, problem });
                 }
                 let results = self.results(&reply.calls, rounds);
                 self.exchange.called(&text, &reply.calls, &results);
                 conversation = conversation.called(text, reply.calls, results);
                 continue;
             }
+            answers += 1;
             self.exchange.reply = Some(text.clone());
             let problem = match (&reply.stop, understand(&text)) {
                 (Stop::Listener, _) => return Err(NoAnswer::Failed(ModelErrorKind::Cancelled)),

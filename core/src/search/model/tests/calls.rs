@@ -145,6 +145,15 @@ fn calls_are_answered_before_the_kernel() {
 }
 
 #[test]
+fn calls_do_not_count_as_answers_to_correct() {
+    let call = || reply("", &[("list_variants", "{}")]);
+    let wrong = || reply("no", &[]);
+    let replies = [call(), call(), call(), call(), wrong(), wrong(), call(), wrong()];
+    let (draft, asked) = proposed(replies.into_iter().chain([reply(ANSWER, &[])]).collect(), true);
+    assert_eq!((draft.unwrap().what.as_str(), asked.len()), ("larger blocks", 9));
+}
+
+#[test]
 fn a_model_that_only_calls_tools_proposes_nothing() {
     let again = || reply("", &[("list_variants", "{}")]);
     let (draft, asked) = proposed(std::iter::repeat_with(again).take(20).collect(), true);
