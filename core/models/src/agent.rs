@@ -89,15 +89,7 @@ impl Model for Agent {
         match heard {
             Ok(stop) => {
                 let took = began.elapsed();
-                Ok(Reply {
-                    text,
-                    calls: Vec::new(),
-                    usage,
-                    stop,
-                    model: None,
-                    took,
-                    attempts: Vec::new(),
-                })
+                Ok(Reply::of_text(text, usage, stop, took))
             }
             Err(trouble) => Err(ModelError { trouble, usage, attempts: Vec::new() }),
         }

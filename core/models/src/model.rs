@@ -111,6 +111,15 @@ pub struct Reply {
     pub attempts: Vec<Attempt>,
 }
 
+impl Reply {
+    /// An answer of text alone, at the first attempt.
+    #[must_use]
+    pub fn of_text(text: String, usage: Usage, stop: Stop, took: Duration) -> Self {
+        let (calls, attempts) = (Vec::new(), Vec::new());
+        Self { text, calls, usage, stop, model: None, took, attempts }
+    }
+}
+
 /// Why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

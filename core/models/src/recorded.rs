@@ -113,15 +113,7 @@ impl Model for RecordedModel {
         };
         let (said, stop) = say(&text, hear);
         let text = said.to_owned();
-        Ok(Reply {
-            text,
-            calls: Vec::new(),
-            usage,
-            stop,
-            model: None,
-            took: Duration::ZERO,
-            attempts: Vec::new(),
-        })
+        Ok(Reply::of_text(text, usage, stop, Duration::ZERO))
     }
 }
 

@@ -291,7 +291,7 @@ impl<'a, L: CandidateRunner> Explorer<'a, L> {
         let mut most = self.laboratory.batch().min(self.evaluations_left());
         let (mut batch, mut chose) = (Batch::new(), false);
         while batch.len() < most {
-            let due = self.due_tuning().filter(|_| batch.is_empty());
+            let due = if batch.is_empty() { self.due_tuning() } else { None };
             let Some(choice) = due.or_else(|| strategy.choose(&self.archive)) else { break };
             let action = &self.archive.nodes()[choice.node].actions[choice.action];
             let shares = action.operator == RULES;

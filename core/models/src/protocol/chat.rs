@@ -27,10 +27,7 @@ pub(super) fn body(asked: &RequestContent<'_>) -> Value {
     if let Some(object) = body.as_object_mut() {
         object.insert(limit.to_owned(), asked.most_tokens.into());
         object.extend(asked.temperature.map(|value| ("temperature".to_owned(), value.into())));
-        let tools: Vec<Value> = asked.tools.iter().map(offered).collect();
-        if !tools.is_empty() {
-            object.insert("tools".to_owned(), tools.into());
-        }
+        object.extend(asked.tools_field(offered));
     }
     body
 }

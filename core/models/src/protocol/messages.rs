@@ -28,10 +28,7 @@ pub(super) fn body(asked: &RequestContent<'_>) -> Value {
             object.insert("system".to_owned(), system.as_str().into());
         }
         object.extend(asked.temperature.map(|value| ("temperature".to_owned(), value.into())));
-        let tools: Vec<Value> = asked.tools.iter().map(offered).collect();
-        if !tools.is_empty() {
-            object.insert("tools".to_owned(), tools.into());
-        }
+        object.extend(asked.tools_field(offered));
     }
     body
 }

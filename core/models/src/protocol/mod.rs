@@ -45,6 +45,14 @@ pub(crate) struct RequestContent<'a> {
     pub(crate) limit_name: LimitName,
 }
 
+impl RequestContent<'_> {
+    /// The field with the offered tools, if there are any.
+    fn tools_field(&self, offered: impl Fn(&Tool) -> Value) -> Option<(String, Value)> {
+        let tools = self.tools.iter().map(offered).collect();
+        (!self.tools.is_empty()).then_some(("tools".to_owned(), tools))
+    }
+}
+
 /// State of an answer besides its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Progress {

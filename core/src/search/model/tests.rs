@@ -41,7 +41,7 @@ struct Scripted {
     workloads: Vec<String>,
 }
 
-/// What is said of every kernel that compiles.
+/// What the compiler reports of every kernel without an error.
 const RESOURCES: &str = "32 registers";
 
 impl Scripted {

@@ -93,8 +93,7 @@ mod tests {
     use crate::models::Usage;
 
     fn reply(text: &str, stop: Stop) -> Reply {
-        let (text, usage, took) = (text.to_owned(), Usage::default(), Duration::ZERO);
-        Reply { text, calls: Vec::new(), usage, stop, model: None, took, attempts: Vec::new() }
+        Reply::of_text(text.to_owned(), Usage::default(), stop, Duration::ZERO)
     }
 
     #[test]

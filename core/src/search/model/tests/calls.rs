@@ -45,15 +45,8 @@ fn reply(text: &str, calls: &[(&str, &str)]) -> Reply {
         name: (*name).to_owned(),
         arguments: (*arguments).to_owned(),
     };
-    Reply {
-        text: text.to_owned(),
-        calls: calls.iter().map(call).collect(),
-        usage: Usage::default(),
-        stop: Stop::Finished,
-        model: None,
-        took: Duration::ZERO,
-        attempts: Vec::new(),
-    }
+    let alone = Reply::of_text(text.to_owned(), Usage::default(), Stop::Finished, Duration::ZERO);
+    Reply { calls: calls.iter().map(call).collect(), ..alone }
 }
 
 /// What a proposal by these replies comes to, and the requests.
