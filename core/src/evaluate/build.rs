@@ -99,8 +99,9 @@ pub(super) fn build_all(
         LocalDevice::Cuda(_) => Some(trusted(first, compiler, cancellation)?),
         LocalDevice::Virtual(_) => None,
     };
+    let verifies = scope == Scope::Everything;
     let mut compiles =
-        Compilations::new(evaluations, (&all, twin.as_ref()), compiler, cancellation);
+        Compilations::new(evaluations, (&all, twin.as_ref(), verifies), compiler, cancellation);
     let each = evaluations.iter().enumerate().map(|(index, evaluation)| {
         let mut builder = Builder {
             evaluation,

@@ -57,10 +57,11 @@ pub(super) enum NoFacts {
 }
 
 impl<'a> Compilations<'a> {
-    /// Compiles everything; for a single candidate, stops when the compilation of a visible workload fails.
+    /// Compiles everything; for a single candidate, stops when the compilation of a visible workload fails. Launches for few
+    /// multiprocessors are planned only where the candidates are verified.
     pub(super) fn new(
         evaluations: &[Evaluation<'a>],
-        (workloads, twin): (&[&'a Workload], Option<&'a Kernel>),
+        (workloads, twin, verifies): (&[&'a Workload], Option<&'a Kernel>, bool),
         compiler: &mut Compiler,
         cancellation: &Cancellation,
     ) -> Self {
@@ -83,8 +84,9 @@ impl<'a> Compilations<'a> {
                 let twin = twin.filter(|_| purpose == Purpose::Verify).or(reference);
                 let others = [twin.map(|kernel| prepare(kernel, None))];
                 let few = FEW_MULTIPROCESSORS.map(|count| {
-                    let depends = purpose == Purpose::Verify && depends(evaluation.kernel);
-                    depends.then(|| prepare(evaluation.kernel, Some(count)))
+                    let is_verified = verifies && purpose == Purpose::Verify;
+                    (is_verified && depends(evaluation.kernel))
+                        .then(|| prepare(evaluation.kernel, Some(count)))
                 });
                 let others = others.into_iter().chain(few);
                 sides.extend(others.map(|prepared| (FollowingWork::Continue, prepared)));
