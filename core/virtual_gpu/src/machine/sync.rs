@@ -251,7 +251,8 @@ impl Worker<'_, '_> {
             }
             // PTX does not specify the lane; a GPU elects the lowest one.
             Operation::Elect => {
-                let leader = members.trailing_zeros();
+                // A mask without the lanes that execute the instruction is a fault; then one of them is elected.
+                let leader = if members == 0 { mask } else { members }.trailing_zeros();
                 let mut lanes = self.lanes(frame, mask);
                 lanes.set_word(op.d, &[leader; LANES], 0);
                 if !op.e.is_none() {
