@@ -127,6 +127,10 @@ fn window(session: Session, open: Option<PathBuf>) -> ExitCode {
 fn show(outcome: &Outcome) -> ExitCode {
     match outcome.show() {
         Ok(()) => outcome.status.into(),
-        Err(_) => ExitCode::FAILURE,
+        Err(error) => {
+            // Standard error may be another file, with room.
+            eprint!("{}", report::error(&format!("cannot write the output: {error}")));
+            Status::Environment.into()
+        }
     }
 }

@@ -60,15 +60,11 @@ impl Outcome {
         Self { output: String::new(), errors, status }
     }
 
-    /// Writes both texts; a closed pipe is not an error.
+    /// Writes both texts.
     pub fn show(&self) -> io::Result<()> {
         // Errors come last, next to the prompt.
-        let shown = write_all(&mut anstream::stdout().lock(), &self.output)
-            .and_then(|()| write_all(&mut anstream::stderr().lock(), &self.errors));
-        match shown {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            other => other,
-        }
+        write_all(&mut anstream::stdout().lock(), &self.output)?;
+        write_all(&mut anstream::stderr().lock(), &self.errors)
     }
 }
 
@@ -93,7 +89,10 @@ fn no_document(error: &serde_json::Error) -> String {
     format!("{{\"error\": \"this result has no JSON form: {error}\"}}\n")
 }
 
-fn write_all(stream: &mut impl io::Write, text: &str) -> io::Result<()> {
-    stream.write_all(text.as_bytes())?;
-    stream.flush()
+/// Writes a text to a stream; a closed pipe is not an error.
+pub(crate) fn write_all(stream: &mut impl io::Write, text: &str) -> io::Result<()> {
+    match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::io;
 use std::path::Path;
 
 use lightbench_core::display_text::visible_lines;
+use lightbench_core::project::new_folder::FolderError;
 use lightbench_core::project::{BrokenFile, Part, Problem, Project, ProjectError};
 use lightbench_core::report::document::ErrorReport;
 use lightbench_core::report::document::error::{ErrorDetails, ErrorKind};
@@ -88,6 +90,38 @@ pub fn request(error: &impl Display, as_json: bool) -> Outcome {
 pub fn environment(message: &impl Display, as_json: bool) -> Outcome {
     let details = ErrorDetails::new(ErrorKind::Environment, message.to_string());
     failed(Status::Environment, details, as_json)
+}
+
+/// A file that could not be written.
+pub fn unwritten(path: &Path, error: &io::Error, as_json: bool) -> Outcome {
+    not_written(is_wrong_path(error), &format!("cannot write {}: {error}", path.display()), as_json)
+}
+
+/// A folder of a project that could not be written, with the message about it.
+pub fn folder_unwritten(error: &FolderError, message: &impl Display, as_json: bool) -> Outcome {
+    let is_wrong_path = match error {
+        FolderError::Io { source, .. } => is_wrong_path(source),
+        FolderError::NotEmpty { .. }
+        | FolderError::Occupied { .. }
+        | FolderError::NoParent { .. }
+        | FolderError::NoName { .. } => true,
+    };
+    not_written(is_wrong_path, message, as_json)
+}
+
+fn not_written(is_wrong_path: bool, message: &impl Display, as_json: bool) -> Outcome {
+    if is_wrong_path { request(message, as_json) } else { environment(message, as_json) }
+}
+
+/// Whether another path helps. Otherwise the machine lacks something, such as space.
+fn is_wrong_path(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
+    };
+    matches!(
+        error.kind(),
+        AlreadyExists | InvalidFilename | InvalidInput | IsADirectory | NotADirectory | NotFound
+    )
 }
 
 /// A project that cannot be used: every problem below the line it refers to.

@@ -78,6 +78,6 @@ pub mod engine;
 
 pub use lightbench_primitives::{
     cancellation, coalescing_queue, display_text, dtype, element, element_text, no_links,
-    scalar_value, tensor_map, wake_signal,
+    scalar_value, tensor_map, wake_signal, whole_file,
 };
 pub use lightbench_units as units;

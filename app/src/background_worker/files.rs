@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Cursor, Write as _};
+use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lightbench_core::figure::Figure;
 use lightbench_core::project::read::read_project_file;
 use lightbench_core::project::{MANIFEST, Problem, Project, ProjectError};
-use tempfile::NamedTempFile;
+use lightbench_core::whole_file;
 
 use super::TaskRunner;
 use crate::theme::ThemeName;
@@ -116,8 +116,7 @@ impl TaskRunner {
         let path = folder.join(&file);
         let create = || -> io::Result<()> {
             path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            let mut created = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
-            created.write_all(text.as_bytes())
+            whole_file::create(&path, text.as_bytes())
         };
         let created = create();
         self.results.send(TaskResult::Saved(
@@ -255,17 +254,8 @@ pub(crate) const LAYOUTS: &str = "layouts.ron";
 /// The file of the last session in the state folder.
 pub(crate) const SESSION: &str = "session.ron";
 
-/// Replaces a file atomically; follows links and keeps the permissions.
+/// Creates or replaces a file, and the folders that it is in.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().ok_or_else(|| io::Error::other("no folder to write into"))?;
-    fs::create_dir_all(folder)?;
-    let mut file = NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_data()?;
-    if let Ok(known) = fs::metadata(&path) {
-        file.as_file().set_permissions(known.permissions())?;
-    }
-    file.persist(&path).map_err(|failure| failure.error)?;
-    Ok(())
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    whole_file::replace(path, bytes)
 }

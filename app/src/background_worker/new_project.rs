@@ -58,7 +58,7 @@ fn from_path(
     if is_kernel && import::detect(&input).is_err() {
         let arguments =
             New { folder, from: Some(path.to_owned()), kernel, include_folders: Vec::new() };
-        let written = new::from_kernel(&arguments, path)?;
+        let written = new::from_kernel(&arguments, path).map_err(|error| error.to_string())?;
         let report = new::report(&written);
         return Ok(CreatedProject { folder: written.folder, report });
     }

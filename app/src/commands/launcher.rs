@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::Path;
 
 use lightbench_core::compile::facts::device_facts;
@@ -15,6 +13,7 @@ use lightbench_core::history::timing::{Clock, Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, Provenance, StoredRun};
 use lightbench_core::launcher::LauncherRequest;
 use lightbench_core::project::{Candidate, DeviceFacts, Kernel, Project, Workload};
+use lightbench_core::whole_file;
 
 use super::check::{target, unknown_parameter};
 use super::history::existing;
@@ -115,12 +114,8 @@ impl ChosenKernel {
 
 /// Creates a file that does not exist yet.
 pub(super) fn create(path: &Path, text: &str) -> Result<(), Outcome> {
-    let created = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
-        let shown = path.display();
-        report::request(&format!("cannot write {shown}: {error}; nothing was changed"), false)
-    })
+    let written = whole_file::create(path, text.as_bytes());
+    written.map_err(|error| report::unwritten(path, &error, false))
 }
 
 /// A kernel with the requested parameters.

@@ -6,14 +6,16 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use lightbench_core::cuda_source::host_launch::PlacedLaunch;
-use lightbench_core::display_text::{visible, visible_lines};
+use lightbench_core::display_text::visible;
 use lightbench_core::project::local_headers;
+use lightbench_core::project::new_folder::FolderError;
 use lightbench_core::project::scaffold::{
     self, HeaderText, KernelSource, OmittedItem, Plan, ScaffoldError, Written,
 };
 
 use crate::args::New;
-use crate::outcome::{Outcome, Status};
+use crate::outcome::Outcome;
+use crate::report;
 
 /// Maximum size of a kernel file in the project format.
 const MAX_BYTES: u64 = 1 << 20;
@@ -21,16 +23,49 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Writes a project and reports the next steps.
 pub fn run(arguments: &New) -> Outcome {
     let written = match &arguments.from {
-        None => scaffold::write_default(&arguments.folder).map_err(|error| error.to_string()),
+        None => scaffold::write_default(&arguments.folder).map_err(NewError::from),
         Some(source) => from_kernel(arguments, source),
     };
     match written {
         Ok(written) => Outcome::passed(report(&written)),
-        Err(message) => Outcome::failed(Status::BadRequest, visible_lines(&message)),
+        Err(NewError::Request(message)) => report::request(&message, false),
+        Err(NewError::Folder(error)) => report::folder_unwritten(&error, &error, false),
     }
 }
 
-pub(crate) fn from_kernel(arguments: &New, source: &Path) -> Result<Written, String> {
+/// Why no project was created.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NewError {
+    /// The request is wrong.
+    #[error("{0}")]
+    Request(String),
+    /// The folder cannot be written.
+    #[error(transparent)]
+    Folder(FolderError),
+}
+
+impl From<ScaffoldError> for NewError {
+    fn from(error: ScaffoldError) -> Self {
+        match error {
+            ScaffoldError::Folder(error) => Self::Folder(error),
+            ScaffoldError::Source(_)
+            | ScaffoldError::Parameter { .. }
+            | ScaffoldError::TemplateParameter { .. }
+            | ScaffoldError::NotCompiled { .. }
+            | ScaffoldError::NoOutput { .. }
+            | ScaffoldError::HasLaunchBlock { .. }
+            | ScaffoldError::OtherBlock { .. } => Self::Request(error.to_string()),
+        }
+    }
+}
+
+impl From<String> for NewError {
+    fn from(message: String) -> Self {
+        Self::Request(message)
+    }
+}
+
+pub(crate) fn from_kernel(arguments: &New, source: &Path) -> Result<Written, NewError> {
     let shown = source.display().to_string();
     let text = read(source).map_err(|error| format!("cannot read {shown}: {error}"))?;
     let name = source.file_name().map_or_else(String::new, |name| name.display().to_string());
@@ -42,7 +77,11 @@ pub(crate) fn from_kernel(arguments: &New, source: &Path) -> Result<Written, Str
         .collect();
     let kernel = arguments.kernel.as_deref();
     let described = KernelSource { display_name: &name, text: &text, kernel, headers: &headers };
-    scaffold::write_from(&arguments.folder, &described).map_err(|error| placed(&shown, &error))
+    // Errors about the source name its file and line, errors about the folder name the folder.
+    scaffold::write_from(&arguments.folder, &described).map_err(|error| match error.into() {
+        NewError::Request(message) => NewError::Request(format!("{shown}: {message}")),
+        folder @ NewError::Folder(_) => folder,
+    })
 }
 
 /// Refuses a folder of `-I` that is none.
@@ -67,20 +106,6 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other(format!("{size} bytes; the limit is {MAX_BYTES}")));
     }
     Ok(text)
-}
-
-/// Errors about the source name the line; errors about the folder name the folder.
-fn placed(source: &str, error: &ScaffoldError) -> String {
-    match error {
-        ScaffoldError::Folder(_) => error.to_string(),
-        ScaffoldError::Source(_)
-        | ScaffoldError::Parameter { .. }
-        | ScaffoldError::TemplateParameter { .. }
-        | ScaffoldError::NotCompiled { .. }
-        | ScaffoldError::NoOutput { .. }
-        | ScaffoldError::HasLaunchBlock { .. }
-        | ScaffoldError::OtherBlock { .. } => format!("{source}: {error}"),
-    }
 }
 
 pub(crate) fn report(written: &Written) -> String {

@@ -1,6 +1,11 @@
 //! `lightbench picture`: renders the window as a PNG, without a display or a GPU.
 
 use std::fmt::Display;
+use std::io::{self, Cursor};
+use std::path::Path;
+
+use image::{ImageFormat, RgbaImage};
+use lightbench_core::whole_file;
 
 use crate::args::Picture;
 use crate::outcome::Outcome;
@@ -19,21 +24,24 @@ pub fn run(session: Session, arguments: &Picture) -> Outcome {
     };
     let out = arguments.paths.last().cloned().unwrap_or_default();
     match picture(session, &subject) {
-        Ok(image) => match image.save_with_format(&out, image::ImageFormat::Png) {
+        Ok(image) => match written(&image, &out) {
             Ok(()) => {
                 let (width, height) = image.dimensions();
                 Outcome::passed(format!("{width} x {height} pixels in {}\n", out.display()))
             }
-            Err(error) => {
-                let message = format!("cannot write {}: {error}", out.display());
-                report::environment(&message, false)
-            }
+            Err(error) => report::unwritten(&out, &error, false),
         },
         Err(HeadlessError::Project(message)) => report::request(&message, false),
         Err(error @ (HeadlessError::Start(_) | HeadlessError::TooLong { .. })) => {
             report::environment(&error, false)
         }
     }
+}
+
+fn written(image: &RgbaImage, path: &Path) -> io::Result<()> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.write_to(&mut bytes, ImageFormat::Png).map_err(io::Error::other)?;
+    whole_file::replace(path, bytes.get_ref())
 }
 
 fn subject(arguments: &Picture) -> Result<Subject, String> {

@@ -2,10 +2,6 @@
 
 mod model_question;
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
-use std::path::Path;
-
 use lightbench_core::display_text::{visible, visible_lines};
 use lightbench_core::project::names::is_file_name;
 use lightbench_core::project::{Kernel, Project};
@@ -17,6 +13,7 @@ use lightbench_core::speed_of_light::playbook::{Gain, Technique, Tier};
 use lightbench_core::suggest::rewrite::{
     Edit, KernelSource, NotApplicable, Rewrite, Rule, rewritten, rule, rules,
 };
+use lightbench_core::whole_file;
 use similar::TextDiff;
 
 use super::check::target;
@@ -245,8 +242,8 @@ fn write(
         refuse(format!("the rewritten kernel is invalid in this project: {first}"))
     })?;
     let path = project.root.join(&kernel.file);
-    create(&path, &kernel.source)
-        .map_err(|error| refuse(format!("cannot write {}: {error}", path.display())))?;
+    whole_file::create(&path, kernel.source.as_bytes())
+        .map_err(|error| report::unwritten(&path, &error, arguments.json))?;
     let shown = visible(&path.display().to_string()).into_owned();
     let output = if arguments.json {
         let result = SuggestResult::Written { written: shown, what: rewrite.what.clone() };
@@ -271,9 +268,4 @@ pub(super) fn may_be_called(project: &Project, name: &str) -> Result<(), String>
         return Err(format!("the project already has a kernel `{}`", visible(name)));
     }
     Ok(())
-}
-
-/// Creates a file that does not exist yet.
-pub(super) fn create(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }

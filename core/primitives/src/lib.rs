@@ -1,5 +1,6 @@
 //! Foundations of all other crates: element types and their conversions, tensor maps, random numbers, cancellation,
-//! queues between threads, text that is safe to display, and folders that are safe to write.
+//! queues between threads, text that is safe to display, and folders that are safe to write,
+//! and files that are written whole.
 
 pub mod c_names;
 pub mod cancellation;
@@ -18,3 +19,4 @@ pub mod random;
 pub mod scalar_value;
 pub mod tensor_map;
 pub mod wake_signal;
+pub mod whole_file;

@@ -1,12 +1,11 @@
 //! The folder of calibrations: one file for each device, named by the device's UUID.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use crate::speed_of_light::calibration::Calibration;
+use crate::whole_file;
 
 /// The folder in the state folder.
 const FOLDER: &str = "calibrations";
@@ -58,13 +57,9 @@ impl Calibrations {
         let file = self.file(&calibration.device.uuid).ok_or_else(|| {
             io::Error::other(format!("`{}` identifies no device", calibration.device.uuid))
         })?;
-        let text = calibration.to_json().map_err(io::Error::other)?;
+        let text = calibration.to_json().map_err(io::Error::other)? + "\n";
         fs::create_dir_all(&self.folder)?;
-        let mut written = NamedTempFile::new_in(&self.folder)?;
-        written.write_all(text.as_bytes())?;
-        written.write_all(b"\n")?;
-        written.as_file().sync_all()?;
-        written.persist(&file).map_err(|error| error.error)?;
+        whole_file::replace(&file, text.as_bytes())?;
         Ok(file)
     }
 

@@ -9,12 +9,13 @@ use lightbench_core::display_text::visible;
 use lightbench_core::history::definition_hash::definition_hash;
 use lightbench_core::history::record::Origin;
 use lightbench_core::project::{Kernel, Project};
+use lightbench_core::whole_file;
 use serde_json::{Value, json};
 
 use self::attempts::Attempts;
 use super::check::target;
 use super::run;
-use super::suggest::{create, may_be_called};
+use super::suggest::may_be_called;
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
@@ -85,10 +86,8 @@ impl Acceptance {
         let evaluated = run::evaluated(session, &arguments, &project, Some(&name), origin)?;
         let written = match evaluated.status {
             Status::Passed => {
-                create(&path, &source).map_err(|error| {
-                    let message = format!("cannot write {}: {error}", path.display());
-                    report::environment(&message, as_json)
-                })?;
+                whole_file::create(&path, source.as_bytes())
+                    .map_err(|error| report::unwritten(&path, &error, as_json))?;
                 Some(path)
             }
             Status::KernelFailed

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lightbench_core::display_text::visible;
+use lightbench_core::whole_file;
 use serde::{Deserialize, Serialize};
 
 /// The name of a candidate begins with this, followed by digits of its hash.
@@ -48,7 +49,7 @@ pub(in crate::commands) fn keep(state: &Path, candidate: &StoredCandidate) -> io
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(file, serde_json::to_string(candidate)?)?;
+    whole_file::replace(&file, serde_json::to_string(candidate)?.as_bytes())?;
     Ok(name)
 }
 

@@ -6,7 +6,6 @@ mod json;
 pub mod page;
 mod text;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use lightbench_core::history::label::Label;
@@ -17,6 +16,7 @@ use lightbench_core::history::{
     HistoryError, IntegrityCheck, Notice, OpenedHistory, Provenance, RunNumber, Store, open,
     open_and_read, table,
 };
+use lightbench_core::whole_file;
 
 use crate::args::{self, Selection, Sort};
 use crate::outcome::{Outcome, Status, document};
@@ -180,7 +180,7 @@ fn write_or_print(
 ) -> Result<String, HistoryCommandError> {
     let Some(path) = path else { return Ok(text) };
     let shown = path.display();
-    match fs::write(path, text) {
+    match whole_file::replace(path, text.as_bytes()) {
         Ok(()) => Ok(format!("{what} in {shown}\n")),
         Err(error) => {
             Err(HistoryCommandError::Environment(format!("cannot write {shown}: {error}")))

@@ -1,10 +1,11 @@
 //! `lightbench mcp --install`: the configuration and the skill file of a coding agent, in the working directory.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use lightbench_core::display_text::visible_lines;
+use lightbench_core::whole_file;
 use serde_json::json;
 
 use crate::args::{self, AgentProgram};
@@ -103,11 +104,8 @@ fn written(folder: &Path, file: &NewFile) -> io::Result<String> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    match OpenOptions::new().write(true).create_new(true).open(&path) {
-        Ok(mut new) => {
-            new.write_all(file.text.as_bytes())?;
-            Ok(format!("wrote {}\n", file.path))
-        }
+    match whole_file::create(&path, file.text.as_bytes()) {
+        Ok(()) => Ok(format!("wrote {}\n", file.path)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Ok(format!("{} exists and stays as it is; add to it:\n\n{}\n", file.path, shown(file)))
         }

@@ -1,12 +1,11 @@
 //! `lightbench search --export`: writes a search as lines of JSON.
 
-use std::fs::OpenOptions;
-use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use lightbench_core::display_text::visible;
 use lightbench_core::search::trajectory;
 use lightbench_core::search::{Entry, Journal};
+use lightbench_core::whole_file;
 use serde_json::json;
 
 use super::journals;
@@ -33,12 +32,10 @@ pub(super) fn exported(
     let path = journals::journal(&folder, name).map_err(|error| refuse(&error))?;
     let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
     let entries: Vec<Entry> = read.entries.into_iter().map(|(_, entry)| entry).collect();
-    let unwritable =
-        |error: std::io::Error| refuse(&format!("cannot write {}: {error}", file.display()));
-    let opened = OpenOptions::new().write(true).create_new(true).open(file);
-    let mut writer = BufWriter::new(opened.map_err(unwritable)?);
-    let lines = trajectory::export(&entries, &mut writer).map_err(unwritable)?;
-    writer.flush().map_err(unwritable)?;
+    let mut text = Vec::new();
+    let lines = trajectory::export(&entries, &mut text)
+        .and_then(|lines| whole_file::create(file, &text).map(|()| lines))
+        .map_err(|error| report::unwritten(file, &error, as_json))?;
     let shown = visible(&file.display().to_string()).into_owned();
     let search = &read.story.header.id;
     Ok(Outcome::passed(match as_json {

@@ -10,6 +10,7 @@ use lightbench_core::history::machine::Machine;
 use lightbench_core::no_links::{self, Access};
 use lightbench_core::search::{Entry, Header};
 use lightbench_core::suggest::knowledge::Knowledge;
+use lightbench_core::whole_file;
 
 use crate::session::Session;
 
@@ -145,8 +146,5 @@ pub(crate) fn save_learnt(session: &Session, new: &Knowledge) -> io::Result<()> 
     }
     let mut all = before.unwrap_or_default();
     all.merge(new);
-    let mut file = tempfile::NamedTempFile::new_in(state)?;
-    io::Write::write_all(&mut file, all.text().as_bytes())?;
-    file.persist(path)?;
-    Ok(())
+    whole_file::replace(&path, all.text().as_bytes())
 }

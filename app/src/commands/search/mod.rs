@@ -9,8 +9,8 @@ mod replay;
 mod replayed_model;
 mod text;
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
+use std::sync::{Arc, OnceLock};
 
 use lightbench_core::engine::EngineRunner;
 use lightbench_core::project::{Language, Project};
@@ -19,12 +19,13 @@ use lightbench_core::search::operators::WaitControl;
 use lightbench_core::search::{
     Control, Decision, Entry, Explorer, FinishedRun, SearchListeners, SearchState,
 };
+use lightbench_core::whole_file;
 
 use self::prepared::{JournalState, PreparedSearch};
 use super::run::record::{HistoryMode, Recorder, RunScope};
 use super::{evaluation_setup, progress};
 use crate::args;
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Outcome, Status, write_all};
 use crate::report;
 use crate::session::Session;
 
@@ -77,8 +78,10 @@ fn searched(
         history: HistoryMode::Append,
     };
     let mut recorder = Recorder::new(session, &project, &chosen, asked, compiler);
+    let live = LiveOutput::default();
+    let shown = live.clone();
     let audience = SearchListeners {
-        listener: Box::new(move |entry, story| print_entry(entry, story, as_json)),
+        listener: Box::new(move |entry, story| shown.print_entry(entry, story, as_json)),
         keeper: Box::new(|FinishedRun { kernel, run, origin, parent }| {
             recorder.append_derived(&kernel, &run, (origin, parent.as_deref()));
         }),
@@ -86,14 +89,14 @@ fn searched(
     let explorer = match begun {
         JournalState::New(journal) => {
             if !as_json {
-                print(&text::heading(&order, &chosen));
+                live.print(&text::heading(&order, &chosen));
             }
             Explorer::begin(order, laboratory, Some(journal), audience)
                 .map_err(|error| report::environment(&error, as_json))?
         }
         JournalState::Resumed(journal, story) => {
             if !as_json {
-                print(&text::heading_again(&story, &chosen));
+                live.print(&text::heading_again(&story, &chosen));
             }
             Explorer::resume(order, laboratory, *story, Some(journal), audience)
         }
@@ -107,32 +110,47 @@ fn searched(
     let written = written(arguments, &project, &story);
     notices.extend(repeats);
     notices.extend(story.unanswered_models().iter().map(text::silence));
-    let status = status(&story);
+    let mut status = status(&story);
     let mut output = if as_json { String::new() } else { text::summary(&story) };
     match written {
         Ok(line) if !as_json => output.push_str(&line),
         Ok(_) => {}
         Err(error) => {
             notices.push(format!("the best kernel cannot be written: {error}"));
+            status = status.max(Status::Environment);
         }
+    }
+    if let Some(error) = live.failure.get() {
+        notices.push(format!("cannot write the output: {error}; the journal is complete"));
+        status = status.max(Status::Environment);
     }
     Ok(Outcome { output, errors: report::notices(&notices), status })
 }
 
-/// Prints an entry as it happens. A closed terminal does not stop the work.
-fn print_entry(entry: &Entry, story: &SearchState, as_json: bool) {
-    if as_json {
-        let line = serde_json::to_string(entry).unwrap_or_default();
-        print(&format!("{line}\n"));
-    } else if let Some(line) = text::line(entry, story) {
-        print(&line);
-    }
+/// Standard output while a search runs. A failed write does not stop the search.
+#[derive(Clone, Default)]
+struct LiveOutput {
+    /// The first one.
+    failure: Arc<OnceLock<io::Error>>,
 }
 
-fn print(text: &str) {
-    progress::clear();
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
+impl LiveOutput {
+    /// Prints an entry as it happens.
+    fn print_entry(&self, entry: &Entry, story: &SearchState, as_json: bool) {
+        if as_json {
+            let line = serde_json::to_string(entry).unwrap_or_default();
+            self.print(&format!("{line}\n"));
+        } else if let Some(line) = text::line(entry, story) {
+            self.print(&line);
+        }
+    }
+
+    fn print(&self, text: &str) {
+        progress::clear();
+        if let Err(error) = write_all(&mut anstream::stdout().lock(), text) {
+            self.failure.set(error).ok();
+        }
+    }
 }
 
 fn status(story: &SearchState) -> Status {
@@ -164,15 +182,9 @@ fn written(
     let Some(best) = story.best.filter(|best| *best > 0) else {
         return Ok("\nnothing better was found, so no file was written\n".to_owned());
     };
-    let is_name = !name.is_empty()
-        && name.chars().all(|each| each.is_ascii_alphanumeric() || matches!(each, '-' | '_'));
-    if !is_name {
-        return Err(io::Error::other(format!("`{name}` is not a valid kernel name")));
-    }
     let language =
         project.kernel(&story.header.kernel).map_or(Language::Cuda, |known| known.language);
     let path = project.root.join("kernels").join(format!("{name}.{}", language.extension()));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-    file.write_all(story.variants[best].proposal.source.as_bytes())?;
+    whole_file::create(&path, story.variants[best].proposal.source.as_bytes())?;
     Ok(format!("\nwritten to {}\n", path.display()))
 }

@@ -19,6 +19,7 @@ use super::{SearchArguments, evaluation_setup, journals, replayed_model};
 use crate::args;
 use crate::commands::check::target;
 use crate::commands::evaluation_setup::ChosenDevice;
+use crate::commands::suggest::may_be_called;
 use crate::outcome::Outcome;
 use crate::report;
 use crate::session::Session;
@@ -65,6 +66,9 @@ pub(super) fn prepare(
     let (project, _) = target::project(&arguments.project, lacks, as_json)?;
     if let Some(name) = &arguments.workload {
         project.workload(name).map_err(|error| refuse(&error))?;
+    }
+    if let Some(name) = &arguments.write {
+        may_be_called(&project, name).map_err(|error| refuse(&error))?;
     }
     let folder = journals::folder(session, &project.root).map_err(|error| broken(&error))?;
     let machine = journals::machine(session).map_err(|error| broken(&error))?;

@@ -20,9 +20,10 @@ use lightbench_core::search::prompt::{
 use lightbench_core::search::roles::Roles;
 use lightbench_core::speed_of_light::playbook::{Technique, playbook};
 use lightbench_core::suggest::knowledge::Knowledge;
+use lightbench_core::whole_file;
 use serde_json::json;
 
-use super::{changes, create, may_be_called};
+use super::{changes, may_be_called};
 use crate::args;
 use crate::commands::history;
 use crate::commands::search::proposers::Proposers;
@@ -208,8 +209,8 @@ impl ModelQuestion<'_> {
         })?;
         let path = self.project.root.join(&kernel.file);
         let shown = visible(&path.display().to_string()).into_owned();
-        create(&path, &kernel.source)
-            .map_err(|error| refuse(format!("cannot write {shown}: {error}")))?;
+        whole_file::create(&path, kernel.source.as_bytes())
+            .map_err(|error| report::unwritten(&path, &error, self.arguments.json))?;
         Ok(shown)
     }
 }
