@@ -22,35 +22,18 @@ const STOPPED_LIMIT: Duration = Duration::from_millis(400);
 /// Long enough for a machine on which much else is built meanwhile.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Which workers are harmed at a point.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Victims {
-    /// One, another one at each point.
-    InTurn,
-    /// Each of them.
-    Each,
-}
-
 #[test]
 fn a_worker_that_is_killed_at_any_point_costs_no_verdict() {
-    check("kill in turn");
+    check(Signal::KILL);
 }
 
 #[test]
 fn a_worker_that_is_stopped_in_any_step_costs_no_verdict() {
-    check("stop in turn");
-}
-
-/// `cargo test -p lightbench --test it -- --ignored --nocapture every_worker_that_is`
-#[test]
-#[ignore = "takes minutes"]
-fn every_worker_that_is_killed_or_stopped_at_any_point_costs_no_verdict() {
-    check("kill each");
-    check("stop each");
+    check(Signal::STOP);
 }
 
 /// In a process of its own, all of whose children are workers.
-fn check(harm: &str) {
+fn check(signal: Signal) {
     if compiler::required().is_none() {
         return;
     }
@@ -58,7 +41,7 @@ fn check(harm: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["engine::killed::process_whose_workers_are_harmed", "--exact", "--ignored"])
         .arg("--nocapture")
-        .env("LIGHTBENCH_TEST_HARM", harm)
+        .env("LIGHTBENCH_TEST_SIGNAL", signal.as_raw().to_string())
         .env("LIGHTBENCH_TEST_PROJECT", bench.project())
         .env("LIGHTBENCH_TEST_CACHE", bench.cache())
         .env("TMPDIR", bench.temporary())
@@ -74,19 +57,16 @@ fn check(harm: &str) {
 #[test]
 #[ignore = "the process of the tests above"]
 fn process_whose_workers_are_harmed() {
-    let Ok(harm) = std::env::var("LIGHTBENCH_TEST_HARM") else { return };
+    let Ok(number) = std::env::var("LIGHTBENCH_TEST_SIGNAL") else { return };
+    let signal = Signal::from_named_raw(number.parse().unwrap()).unwrap();
     let Some(found) = compiler::required() else { return };
     let folder = |name: &str| PathBuf::from(std::env::var_os(name).unwrap());
     let project = Arc::new(Project::load(&folder("LIGHTBENCH_TEST_PROJECT")).unwrap());
     let command = WorkerCommand { stopped_limit: STOPPED_LIMIT, ..command() };
     let engine = engine_with(command, &found.toolchain, &folder("LIGHTBENCH_TEST_CACHE"));
-    let (harm, points) = match harm.split_once(' ').unwrap() {
-        ("kill", victims) => ((Signal::KILL, victims), POINTS),
-        // A worker that is stopped is waited for: fewer points take as long.
-        (_, victims) => ((Signal::STOP, victims), 1),
-    };
-    let victims = if harm.1 == "each" { Victims::Each } else { Victims::InTurn };
-    let mut trial = Trial { engine, project, evaluations: 0, signal: harm.0 };
+    // A worker that is stopped is waited for: fewer points take as long.
+    let points = if signal == Signal::KILL { POINTS } else { 1 };
+    let mut trial = Trial { engine, project, evaluations: 0, signal };
     let (_, steps) = trial.evaluated(None);
     let (_, warm) = trial.evaluated(None);
     assert!(steps.len() >= 6, "{steps:?}");
@@ -94,12 +74,7 @@ fn process_whose_workers_are_harmed() {
     for (step, took) in &warm {
         for point in 0..points {
             let after = took.mul_f64((f64::from(point) + 0.5) / f64::from(points));
-            let count = children().len().max(1);
-            let all: Vec<usize> = match victims {
-                Victims::InTurn => vec![trial.evaluations % count],
-                Victims::Each => (0..count).collect(),
-            };
-            for victim in all {
+            for victim in 0..children().len().max(1) {
                 let (end, _) = trial.evaluated(Some(Harm { step: *step, after, victim }));
                 *ends.entry((format!("{step}"), end)).or_insert(0) += 1;
             }
