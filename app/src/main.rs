@@ -129,7 +129,7 @@ fn show(outcome: &Outcome) -> ExitCode {
         Ok(()) => outcome.status.into(),
         Err(error) => {
             // Standard error may be another file, with room.
-            eprint!("{}", report::error(&format!("cannot write the output: {error}")));
+            anstream::eprint!("{}", report::error(&format!("cannot write the output: {error}")));
             Status::Environment.into()
         }
     }

@@ -94,34 +94,54 @@ pub fn environment(message: &impl Display, as_json: bool) -> Outcome {
 
 /// A file that could not be written.
 pub fn unwritten(path: &Path, error: &io::Error, as_json: bool) -> Outcome {
-    not_written(is_wrong_path(error), &format!("cannot write {}: {error}", path.display()), as_json)
+    let message = format!("cannot write {}: {error}", path.display());
+    not_written(WriteFault::from(error), &message, as_json)
 }
 
-/// A folder of a project that could not be written, with the message about it.
-pub fn folder_unwritten(error: &FolderError, message: &impl Display, as_json: bool) -> Outcome {
-    let is_wrong_path = match error {
-        FolderError::Io { source, .. } => is_wrong_path(source),
+/// A folder of a project that could not be written.
+pub fn folder_unwritten(error: &FolderError, as_json: bool) -> Outcome {
+    let fault = match error {
+        FolderError::Io { source, .. } => source.into(),
         FolderError::NotEmpty { .. }
         | FolderError::Occupied { .. }
         | FolderError::NoParent { .. }
-        | FolderError::NoName { .. } => true,
+        | FolderError::NoName { .. } => WriteFault::Path,
     };
-    not_written(is_wrong_path, message, as_json)
+    not_written(fault, error, as_json)
 }
 
-fn not_written(is_wrong_path: bool, message: &impl Display, as_json: bool) -> Outcome {
-    if is_wrong_path { request(message, as_json) } else { environment(message, as_json) }
+fn not_written(fault: WriteFault, message: &impl Display, as_json: bool) -> Outcome {
+    match fault {
+        WriteFault::Path => request(message, as_json),
+        WriteFault::Machine => environment(message, as_json),
+    }
 }
 
-/// Whether another path helps. Otherwise the machine lacks something, such as space.
-fn is_wrong_path(error: &io::Error) -> bool {
-    use io::ErrorKind::{
-        AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
-    };
-    matches!(
-        error.kind(),
-        AlreadyExists | InvalidFilename | InvalidInput | IsADirectory | NotADirectory | NotFound
-    )
+/// What prevented a write.
+#[derive(Clone, Copy)]
+enum WriteFault {
+    /// Another path helps.
+    Path,
+    /// The machine lacks something, such as space.
+    Machine,
+}
+
+impl From<&io::Error> for WriteFault {
+    fn from(error: &io::Error) -> Self {
+        use io::ErrorKind::{
+            AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
+        };
+        let is_path = matches!(
+            error.kind(),
+            AlreadyExists
+                | InvalidFilename
+                | InvalidInput
+                | IsADirectory
+                | NotADirectory
+                | NotFound
+        );
+        if is_path { Self::Path } else { Self::Machine }
+    }
 }
 
 /// A project that cannot be used: every problem below the line it refers to.

@@ -25,7 +25,7 @@ pub fn run(session: &Session, arguments: &Import) -> Outcome {
     match written(arguments) {
         Ok(written) if arguments.json => Outcome::passed(as_json(&written)),
         Ok(written) => Outcome::passed(as_text(&written)),
-        Err(ImportError::Folder(error)) => report::folder_unwritten(&error, &error, arguments.json),
+        Err(ImportError::Folder(error)) => report::folder_unwritten(&error, arguments.json),
         Err(error @ (ImportError::Content(_) | ImportError::Invalid { .. })) => {
             report::request(&error, arguments.json)
         }

@@ -17,6 +17,7 @@ mod fault;
 pub mod history;
 pub mod hold_clocks;
 pub mod import;
+mod kernel_name;
 pub mod launch;
 pub mod launch_once;
 pub mod launcher;

@@ -29,7 +29,7 @@ pub fn run(arguments: &New) -> Outcome {
     match written {
         Ok(written) => Outcome::passed(report(&written)),
         Err(NewError::Request(message)) => report::request(&message, false),
-        Err(NewError::Folder(error)) => report::folder_unwritten(&error, &error, false),
+        Err(NewError::Folder(error)) => report::folder_unwritten(&error, false),
     }
 }
 

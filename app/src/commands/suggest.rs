@@ -3,7 +3,6 @@
 mod model_question;
 
 use lightbench_core::display_text::{visible, visible_lines};
-use lightbench_core::project::names::is_file_name;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::report::document::suggest::{
     RewriteEdit, RewritePlace, SuggestReport, SuggestResult, SuggestSchema, TriedRule,
@@ -17,6 +16,7 @@ use lightbench_core::whole_file;
 use similar::TextDiff;
 
 use super::check::target;
+use super::kernel_name::may_be_called;
 use crate::args;
 use crate::outcome::{Outcome, report_document};
 use crate::report;
@@ -257,15 +257,4 @@ fn write(
         )
     };
     Ok(Outcome::passed(output))
-}
-
-/// Whether a new kernel can have this name.
-pub(super) fn may_be_called(project: &Project, name: &str) -> Result<(), String> {
-    if !is_file_name(name) {
-        return Err(format!("`{}` is not a valid kernel name", visible(name)));
-    }
-    if project.kernel(name).is_ok() {
-        return Err(format!("the project already has a kernel `{}`", visible(name)));
-    }
-    Ok(())
 }

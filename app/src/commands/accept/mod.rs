@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use self::attempts::Attempts;
 use super::check::target;
+use super::kernel_name::may_be_called;
 use super::run;
-use super::suggest::may_be_called;
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;

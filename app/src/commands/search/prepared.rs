@@ -19,7 +19,7 @@ use super::{SearchArguments, evaluation_setup, journals, replayed_model};
 use crate::args;
 use crate::commands::check::target;
 use crate::commands::evaluation_setup::ChosenDevice;
-use crate::commands::suggest::may_be_called;
+use crate::commands::kernel_name::may_be_called;
 use crate::outcome::Outcome;
 use crate::report;
 use crate::session::Session;

@@ -23,9 +23,10 @@ use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::whole_file;
 use serde_json::json;
 
-use super::{changes, may_be_called};
+use super::changes;
 use crate::args;
 use crate::commands::history;
+use crate::commands::kernel_name::may_be_called;
 use crate::commands::search::proposers::Proposers;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
