@@ -156,6 +156,9 @@ pub trait Device: fmt::Debug {
 
 /// Runs parts of a grid, and reads the bytes that the part wrote.
 pub trait PartialLaunch {
+    /// Selects how much memory buffers that are allocated from now on may have.
+    fn limit_memory(&mut self, limit: MemoryLimit);
+
     /// Runs only these blocks of a launch: afterwards buffers hold a part of its result.
     ///
     /// # Errors
@@ -188,6 +191,15 @@ pub trait PartialLaunch {
     ///
     /// The buffer is another device's, or smaller.
     fn read_range(&self, buffer: BufferId, range: Range<usize>) -> Result<Vec<u8>, DeviceError>;
+}
+
+/// How much memory the buffers of a simulated device may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryLimit {
+    /// Little enough for this machine if every byte is accessed.
+    Host,
+    /// None: few bytes are accessed.
+    Unlimited,
 }
 
 /// Measurements that only devices running in real time support.

@@ -48,7 +48,8 @@ pub use described_gpu::{DescribedGpu, Disagreement};
 pub use error::{DeviceError, DriverError, OpenError};
 pub use execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image,
-    Instruments, Launch, LaunchFault, MemoryExchange, ModuleId, Outcome, PartialLaunch, Placement,
+    Instruments, Launch, LaunchFault, MemoryExchange, MemoryLimit, ModuleId, Outcome,
+    PartialLaunch, Placement,
 };
 pub use facts::{Evidence, Fact};
 pub use identity::Identity;

@@ -19,7 +19,7 @@ use lightbench_virtual_gpu::{
 use super::error::{DeviceError, OpenError};
 use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
-    LaunchFault, ModuleId, Outcome, PartialLaunch, Placement,
+    LaunchFault, MemoryLimit, ModuleId, Outcome, PartialLaunch, Placement,
 };
 use super::library::LibraryError;
 use super::modelled_launch;
@@ -27,7 +27,8 @@ use super::sheet::DeviceSheet;
 use super::tensor_map;
 use super::timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
 
-/// Buffers live in the host's memory, so a virtual device has at most this much, regardless of its sheet.
+/// Buffers live in the host's memory, so a virtual device has at most this much, regardless of its sheet, if every byte
+/// may be accessed.
 const MOST_MEMORY: u64 = 4 << 30;
 
 /// Default size of the heap for device-side `malloc` (CUDA C++ Programming Guide, "Heap Memory Allocation").
@@ -314,6 +315,13 @@ impl Device for VirtualDevice {
 }
 
 impl PartialLaunch for VirtualDevice {
+    fn limit_memory(&mut self, limit: MemoryLimit) {
+        self.machine.limit_memory(match limit {
+            MemoryLimit::Host => self.description.memory_bytes,
+            MemoryLimit::Unlimited => u64::MAX,
+        });
+    }
+
     fn launch_part(
         &mut self,
         launch: &Launch,

@@ -1,6 +1,6 @@
 //! A workload whose indices exceed 32 bits, if the definition permits one.
 //!
-//! It differs from a small workload in one axis, and runs once, on a GPU with enough memory.
+//! It differs from a small workload in one axis, and runs once: whole on a GPU, in sampled blocks on a virtual device.
 
 use crate::device::LocalDevice;
 use crate::project::workload::Workload;
@@ -34,12 +34,12 @@ impl WideIndexWorkload {
     /// The workload with the least memory, derived from one of these workloads.
     pub(super) fn find(evaluation: &Evaluation<'_>, small: &[&Workload]) -> Self {
         let definition = &evaluation.project.definition;
-        let room = match evaluation.device.local {
-            // Modules, stacks and the driver take a tenth.
-            LocalDevice::Cuda(_) => {
-                evaluation.sheet.dram.get().map_or(0, |Bytes(all)| all / 10 * 9)
-            }
-            LocalDevice::Virtual(_) => 0,
+        // Modules, stacks and the driver take a tenth.
+        let room = evaluation.sheet.dram.get().map_or(0, |Bytes(all)| all / 10 * 9);
+        let memory: fn(&Definition, &Workload) -> u64 = match evaluation.device.local {
+            LocalDevice::Cuda(_) => memory_of_both,
+            // The device stands for a GPU with the candidate alone; the host provides what sampled blocks access.
+            LocalDevice::Virtual(_) => memory_of_candidate,
         };
         let mut least = None;
         for goal in GOALS {
@@ -63,7 +63,6 @@ impl WideIndexWorkload {
         }
         match least {
             None => Self::NotPermitted,
-            Some(_) if room == 0 => Self::NoRoom("only a GPU has the memory".to_owned()),
             Some(needed) => Self::NoRoom(format!("{needed} bytes of memory; {room} can be used")),
         }
     }
@@ -104,8 +103,12 @@ fn bytes(workload: &Workload) -> u64 {
     workload.extents.iter().map(|extent| extent.bytes).max().unwrap_or(0)
 }
 
+fn memory_of_candidate(_: &Definition, workload: &Workload) -> u64 {
+    workload.extents.iter().map(|extent| extent.bytes).fold(0, u64::saturating_add)
+}
+
 /// Bytes of device memory in both processes: the reference has the inputs, too.
-fn memory(definition: &Definition, workload: &Workload) -> u64 {
+fn memory_of_both(definition: &Definition, workload: &Workload) -> u64 {
     let each = definition.tensors.iter().zip(&workload.extents).map(|(tensor, extent)| {
         let is_output = tensor.role.compare().is_some();
         let beside =

@@ -7,7 +7,7 @@
 
 use std::fs;
 
-use lightbench_device::{Device, Launch, Operation, PartialLaunch, Placement, Watch};
+use lightbench_device::{Device, Launch, MemoryLimit, Operation, PartialLaunch, Placement, Watch};
 use lightbench_project::compare::Comparator;
 use lightbench_project::manifest::Init;
 use lightbench_project::tensor::Role;
@@ -217,7 +217,10 @@ impl DeviceSession {
         }
         let (trusted, memory) = (self.harness_kernels(), BufferPlacement::Fresh(Placement::Left));
         let sides = (case, program, side);
-        let bound = match Bound::prepare(self.device(), None, sides, recipe, memory, trusted) {
+        partial(self.device())?.limit_memory(MemoryLimit::Unlimited);
+        let bound = Bound::prepare(self.device(), None, sides, recipe, memory, trusted);
+        partial(self.device())?.limit_memory(MemoryLimit::Host);
+        let bound = match bound {
             Ok(bound) => bound,
             Err(SessionFailure::Memory(reason)) => return Ok(Err(reason)),
             Err(failure) => return Err(failure),

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use lightbench_device::Placement;
+use lightbench_tensors::inputs::InputMode;
 
 use super::domain::with_change;
 use super::{Attempt, BufferPlacement, ObservedOn, Scrutiny, Stop, Verification, open};
-use crate::compiled_candidate::CompiledVariation;
+use crate::compiled_candidate::{CompiledVariation, CompiledWorkload};
 use crate::device_session::{CountsUse, GridPart};
 use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::NotJudged;
-use crate::verdict::{Step, WorkloadRun};
+use crate::verdict::{SizeCheck, Step, WorkloadRun};
 
 /// Time limit of the kernel. Some correct kernels are too slow for this much work.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -24,6 +25,9 @@ impl Verification<'_> {
         let Some(CompiledVariation { trial, what, draw }) = &self.subject.large_indices else {
             return Ok(());
         };
+        if self.workers.models_time() {
+            return self.sample_large_indices(trial, what);
+        }
         self.timed(Step::Results, Some(&trial.case.workload), |this| {
             let recipe = this.recipe(&trial.case, *draw, "far");
             let memory = BufferPlacement::Fresh(Placement::Right);
@@ -50,6 +54,30 @@ impl Verification<'_> {
             });
             Ok(())
         })
+    }
+
+    /// The same on a virtual device: sampled blocks, of which one writes the last element.
+    fn sample_large_indices(&mut self, trial: &CompiledWorkload, what: &str) -> Result<(), Stop> {
+        let check = self.check_sampled_blocks(trial).map_err(|stop| with_change(stop, what))?;
+        let workload = &trial.case.workload;
+        let workload = match check {
+            SizeCheck::NotChecked(reason) => {
+                self.checks.not_checked.push(format!("indices beyond 32 bits ({reason})"));
+                return Ok(());
+            }
+            SizeCheck::Whole => format!("{workload} with {what}"),
+            SizeCheck::Sampled { blocks, of, .. } => {
+                format!("{workload} with {what}, {blocks} of {of} blocks")
+            }
+        };
+        let seed = self.recipe(&trial.case, InputMode::Repeating, "a").seed;
+        self.checks.workloads.push(WorkloadRun {
+            workload,
+            seed,
+            runs: 1,
+            warp_instructions: None,
+        });
+        Ok(())
     }
 
     fn not_reached(&mut self, error: &DeviceWorkerError) -> Result<(), Stop> {

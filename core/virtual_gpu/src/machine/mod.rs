@@ -160,9 +160,14 @@ pub enum BufferError {
 }
 
 /// The content of a buffer after `start` bytes of padding: the initial bytes, followed by uninitialised bytes.
-fn content(start: usize, bytes: usize, initial: InitialContent) -> RegionBytes {
+fn content((start, bytes): (usize, usize), access: Access, initial: InitialContent) -> RegionBytes {
     match initial {
-        InitialContent::Repeated(part) if start == 0 && part.len().is_multiple_of(4) => {
+        InitialContent::Repeated(part)
+            if start == 0
+                && access != Access::ReadWrite
+                && part.len() >= 4
+                && part.len().is_power_of_two() =>
+        {
             RegionBytes::repeated(&part, bytes)
         }
         initial @ (InitialContent::Bytes(_) | InitialContent::Repeated(_)) => {
@@ -199,6 +204,11 @@ impl Machine {
         Self { shape, memory: Memory::default(), variables: Kept::default() }
     }
 
+    /// Changes how much memory the buffers have together. Those that exist stay.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        self.shape.memory_bytes = bytes;
+    }
+
     /// Creates a buffer whose address is a multiple of 2^40.
     ///
     /// # Errors
@@ -233,7 +243,7 @@ impl Machine {
             return Err(BufferError::NoMemory { name: name.to_owned(), bytes, left });
         }
         let (start, bytes) = (start as usize, bytes as usize);
-        let content = content(start, bytes, initial);
+        let content = content((start, bytes), access, initial);
         let mut region = Region::new(name.to_owned(), RegionKind::Buffer, access, content);
         region.start = start;
         self.memory.add(region).map(BufferId).ok_or(BufferError::TooMany(Memory::MOST_REGIONS))
@@ -242,7 +252,7 @@ impl Machine {
     /// Replaces the content of a buffer; bytes that `initial` does not give are uninitialised.
     pub fn set(&mut self, buffer: BufferId, initial: InitialContent) {
         if let Some(region) = self.memory.regions.get_mut(buffer.0) {
-            region.content = content(region.start, region.bytes(), initial);
+            region.content = content((region.start, region.bytes()), region.access, initial);
         }
     }
 
