@@ -112,6 +112,10 @@ mod skip;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod slurm;
+/// Long runs.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod soak;
 /// Devices of another host.
 #[cfg(test)]
 #[cfg(target_os = "linux")]

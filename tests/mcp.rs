@@ -1,6 +1,6 @@
 //! Coding agents: what they may do, what they see, and what they do not.
 
-mod client;
+pub(crate) mod client;
 
 use std::fs;
 use std::process::Command;

@@ -4,7 +4,7 @@
 //! They need Xvfb, xdotool and software OpenGL; where they are missing a session says so and passes, unless
 //! `LIGHTBENCH_REQUIRE_DISPLAY` is set.
 
-mod screen;
+pub(crate) mod screen;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,17 +13,17 @@ use tokio::runtime::Runtime;
 use crate::program::Bench;
 
 /// The name that the client declares.
-pub(super) const NAME: &str = "tester";
+pub(crate) const NAME: &str = "tester";
 
 /// An agent with a server of its own.
-pub(super) struct Agent {
+pub(crate) struct Agent {
     runtime: Runtime,
     service: RunningService<RoleClient, ClientConfig>,
     child: Child,
 }
 
 /// The state folder of the bench, with settings for agents.
-pub(super) fn state(bench: &Bench, agents: &str) -> PathBuf {
+pub(crate) fn state(bench: &Bench, agents: &str) -> PathBuf {
     let state = bench.path().join("state");
     fs::create_dir_all(&state).unwrap();
     fs::write(state.join("settings.ron"), format!("(agents: ({agents}))")).unwrap();
@@ -32,7 +32,7 @@ pub(super) fn state(bench: &Bench, agents: &str) -> PathBuf {
 
 impl Agent {
     /// Starts a server for the project in this folder of the bench, on a virtual device.
-    pub(super) fn start(bench: &Bench, project: &str, agents: &str) -> Self {
+    pub(crate) fn start(bench: &Bench, project: &str, agents: &str) -> Self {
         let state = state(bench, agents);
         let arguments =
             ["mcp", project, "--device", "virtual:h200", "--state", state.to_str().unwrap()];
@@ -49,25 +49,25 @@ impl Agent {
         Self { runtime, service, child }
     }
 
-    pub(super) fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.child.id().unwrap()
     }
 
     /// The names of all tools.
-    pub(super) fn tools(&self) -> Vec<String> {
+    pub(crate) fn tools(&self) -> Vec<String> {
         let tools = self.runtime.block_on(self.service.list_all_tools()).unwrap();
         tools.into_iter().map(|tool| tool.name.into_owned()).collect()
     }
 
     /// Calls a tool and returns its structured result.
-    pub(super) fn call(&self, tool: &'static str, arguments: &Value) -> Value {
+    pub(crate) fn call(&self, tool: &'static str, arguments: &Value) -> Value {
         let result = self.try_call(tool, arguments).unwrap();
         assert!(result.to_string().len() < 32 << 10, "{tool}");
         result
     }
 
     /// The same with an error of the protocol.
-    pub(super) fn try_call(
+    pub(crate) fn try_call(
         &self,
         tool: &'static str,
         arguments: &Value,
@@ -79,7 +79,7 @@ impl Agent {
     }
 
     /// Calls a tool, waits for its run, and returns the end.
-    pub(super) fn finish(&self, tool: &'static str, arguments: &Value) -> Value {
+    pub(crate) fn finish(&self, tool: &'static str, arguments: &Value) -> Value {
         let mut result = self.call(tool, arguments);
         while result["state"] == "running" {
             let run = result["run"].clone();
@@ -89,7 +89,7 @@ impl Agent {
     }
 
     /// The document of a run, put together from its pages.
-    pub(super) fn document(&self, tool: &'static str, arguments: &Value) -> Value {
+    pub(crate) fn document(&self, tool: &'static str, arguments: &Value) -> Value {
         let result = self.finish(tool, arguments);
         let Some(pages) = result["pages"].as_u64() else { return result["document"].clone() };
         let mut text = result["untrusted_part"].as_str().unwrap().to_owned();
@@ -107,14 +107,14 @@ impl Agent {
     }
 
     /// Proposes a text and returns the name of the candidate.
-    pub(super) fn propose(&self, source: &str) -> String {
+    pub(crate) fn propose(&self, source: &str) -> String {
         let result = self.call("propose", &serde_json::json!({ "source": source }));
         assert_eq!(result["state"], "finished", "{result}");
         result["document"]["kernel"].as_str().unwrap().to_owned()
     }
 
     /// Closes the connection and waits for the server's end.
-    pub(super) fn close(mut self) {
+    pub(crate) fn close(mut self) {
         self.runtime.block_on(async {
             self.service.cancel().await.unwrap();
             assert!(self.child.wait().await.unwrap().success());

@@ -81,7 +81,7 @@ impl Display {
 }
 
 /// Asks again until there is an answer.
-pub(super) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
         if let Some(answer) = ask() {
@@ -94,7 +94,7 @@ pub(super) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 }
 
 /// A session: a window in a folder of its own.
-pub(super) struct Session {
+pub(crate) struct Session {
     display: Display,
     folder: tempfile::TempDir,
     running: Running,
@@ -105,7 +105,7 @@ pub(super) struct Session {
 
 impl Session {
     /// Opens the window in a folder that `prepare` fills; `None`, with a printed reason, without a display.
-    pub(super) fn open(
+    pub(crate) fn open(
         name: &'static str,
         offset: u32,
         prepare: impl FnOnce(&Path) -> Option<PathBuf>,
@@ -149,12 +149,12 @@ impl Session {
     }
 
     /// A path below the session's folder.
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
 
     /// Presses keys one after another: `ctrl+p`, `Return`.
-    pub(super) fn keys(&self, keys: &[&str]) {
+    pub(crate) fn keys(&self, keys: &[&str]) {
         for key in keys {
             self.tool(&["key", "--clearmodifiers", key]);
             sleep(Duration::from_millis(150));
@@ -162,13 +162,13 @@ impl Session {
         sleep(SETTLING);
     }
 
-    pub(super) fn write(&self, text: &str) {
+    pub(crate) fn write(&self, text: &str) {
         self.tool(&["type", "--delay", "15", "--", text]);
         sleep(SETTLING);
     }
 
     /// Clicks at a position of the screen, for as long as a person does.
-    pub(super) fn click(&self, x: u32, y: u32) {
+    pub(crate) fn click(&self, x: u32, y: u32) {
         let (x, y) = (x.to_string(), y.to_string());
         let press = ["sleep", "0.2", "mousedown", "1", "sleep", "0.1", "mouseup", "1"];
         self.tool(&[&["mousemove", &x, &y], &press[..]].concat());
@@ -176,7 +176,7 @@ impl Session {
     }
 
     /// Turns the wheel at a position: away from the user where `steps` is positive.
-    pub(super) fn wheel(&self, (x, y): (u32, u32), steps: i32) {
+    pub(crate) fn wheel(&self, (x, y): (u32, u32), steps: i32) {
         self.tool(&["mousemove", &x.to_string(), &y.to_string()]);
         let button = if steps > 0 { "4" } else { "5" };
         self.tool(&["click", "--repeat", &steps.unsigned_abs().to_string(), button]);
@@ -188,7 +188,7 @@ impl Session {
     }
 
     /// Keeps a picture of a step in `target/pictures/sessions`. It must show something that no earlier picture showed.
-    pub(super) fn picture(&mut self, step: &str) {
+    pub(crate) fn picture(&mut self, step: &str) {
         // Away from everything that reacts to the pointer.
         self.tool(&["mousemove", "700", "799"]);
         sleep(SETTLING);
@@ -204,16 +204,8 @@ impl Session {
     }
 
     /// The verdicts of a project's runs, oldest first: the word of each, with its kernel.
-    pub(super) fn verdicts(&self, project: &str) -> Vec<(String, String)> {
-        let said = Command::new(env!("CARGO_BIN_EXE_lightbench"))
-            .args(["history", project, "--json"])
-            .current_dir(self.folder.path())
-            .env("LIGHTBENCH_STATE", self.path("state"))
-            .output()
-            .unwrap();
-        let Ok(history) = serde_json::from_slice::<serde_json::Value>(&said.stdout) else {
-            return Vec::new();
-        };
+    pub(crate) fn verdicts(&self, project: &str) -> Vec<(String, String)> {
+        let history = self.history(project, &[]);
         let run = |run: &serde_json::Value| {
             let record = &run["record"];
             let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -222,8 +214,25 @@ impl Session {
         history["runs"].as_array().into_iter().flatten().rev().map(run).collect()
     }
 
+    /// The history of a project; null while it cannot be read.
+    pub(crate) fn history(&self, project: &str, options: &[&str]) -> serde_json::Value {
+        let said = Command::new(env!("CARGO_BIN_EXE_lightbench"))
+            .args(["history", project, "--json"])
+            .args(options)
+            .current_dir(self.folder.path())
+            .env("LIGHTBENCH_STATE", self.path("state"))
+            .output()
+            .unwrap();
+        serde_json::from_slice(&said.stdout).unwrap_or_default()
+    }
+
+    /// The window's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.running.0.id()
+    }
+
     /// Waits for the next verdict, and checks kernel and word.
-    pub(super) fn expect_verdict(&self, project: &str, number: usize, expected: (&str, &str)) {
+    pub(crate) fn expect_verdict(&self, project: &str, number: usize, expected: (&str, &str)) {
         let (kernel, verdict) = until(&format!("verdict {number} of {project}"), || {
             self.verdicts(project).into_iter().nth(number - 1)
         });
@@ -232,7 +241,7 @@ impl Session {
     }
 
     /// Quits by key; nothing is left behind that runs.
-    pub(super) fn quit(mut self) {
+    pub(crate) fn quit(mut self) {
         self.keys(&["ctrl+q"]);
         until("the end of the window", || self.running.0.try_wait().unwrap());
     }
