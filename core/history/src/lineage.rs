@@ -55,9 +55,9 @@ impl Store {
         kernel: &str,
         candidate: Option<&str>,
     ) -> Result<Option<StoredRun>, HistoryError> {
-        let select =
-            "SELECT number FROM run INDEXED BY run_newest WHERE kernel = ?1 ORDER BY number DESC";
-        self.latest_other(select, params![kernel], candidate)
+        let select = "SELECT number FROM run INDEXED BY run_newest WHERE kernel = ?1 \
+                      AND candidate IS NOT NULL AND candidate IS NOT ?2 ORDER BY number DESC";
+        self.latest(select, params![kernel, candidate])
     }
 
     /// The latest run that passed before the run `before`, or of all runs without one, on the kernel and the device of
@@ -71,18 +71,17 @@ impl Store {
         before: Option<RunNumber>,
     ) -> Result<Option<StoredRun>, HistoryError> {
         let select = "SELECT number FROM run INDEXED BY run_newest WHERE kernel = ?1 AND device = ?2 \
-                      AND verdict = 'passed' AND number < ?3 ORDER BY number DESC";
+                      AND verdict = 'passed' AND number < ?3 \
+                      AND candidate IS NOT NULL AND candidate IS NOT ?4 ORDER BY number DESC";
         let before = before.map_or(i64::MAX, |before| before.0);
-        let parameters = params![now.kernel, now.device.name, before];
-        self.latest_other(select, parameters, now.candidate.as_deref())
+        self.latest(select, params![now.kernel, now.device.name, before, now.candidate])
     }
 
-    /// The first of the selected runs that is a run of this machine with another candidate.
-    fn latest_other(
+    /// The first of the selected runs that is a run of this machine.
+    fn latest(
         &self,
         select: &str,
         parameters: impl Params,
-        candidate: Option<&str>,
     ) -> Result<Option<StoredRun>, HistoryError> {
         let failed = |source| self.failed("look for the previous run", source);
         let mut statement = self.connection().prepare(select).map_err(failed)?;
@@ -91,11 +90,7 @@ impl Store {
             let number = RunNumber(row.get(0).map_err(failed)?);
             // A damaged run is reported where runs are listed.
             let run = self.readable_run(number, &mut Vec::new())?;
-            let is_meant = |run: &StoredRun| {
-                let found = run.record.candidate.as_deref();
-                run.provenance == Provenance::Own && found.is_some() && found != candidate
-            };
-            if let Some(run) = run.filter(is_meant) {
+            if let Some(run) = run.filter(|run| run.provenance == Provenance::Own) {
                 return Ok(Some(run));
             }
         }
