@@ -65,8 +65,8 @@ pub struct InputSpec {
 pub enum InputMode {
     /// Every tensor that allows this distribution has it; the others are as declared.
     Distribution(Distribution),
-    /// As declared, but large floating-point tensors repeat their beginning: for modelled time, which hardly depends on
-    /// the values. Never for a verdict.
+    /// As declared, but large tensors of independent elements repeat their beginning: for modelled times, which hardly
+    /// depend on the values, and for sampled blocks.
     Repeating,
     /// Odd integers with more bits than a lower precision has, multiplied by 0 and ±1, few of them nonzero: exact in
     /// the accuracy of the task, inexact in a lower one. If [`probe_applies`], results must be exact.
@@ -170,13 +170,9 @@ pub fn repeated(
     recipe: InputSpec,
 ) -> Result<Option<Vec<u8>>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
-    let Some(fill) = made.role.fill().filter(|_| recipe.draw == InputMode::Repeating) else {
-        return Ok(None);
-    };
+    let Some(fill) = made.role.fill() else { return Ok(None) };
     let plan = Plan::new(case, tensor, fill, recipe)?;
-    let repeats = made.dtype.family() == Family::Float
-        && !made.dtype.is_packed()
-        && made.domain != Domain::Probability
+    let repeats = plan.repeats()
         && made.elements > REPEATED as u64
         && plan.layout.is_contiguous()
         && plan.layout.bytes as u64 == made.bytes;
@@ -244,6 +240,9 @@ impl<'a> Plan<'a> {
 
     fn bytes(&self) -> Result<Vec<u8>, InputError> {
         let dtype = self.made.dtype;
+        if self.repeats() {
+            return self.repeating();
+        }
         if dtype.is_packed() {
             let random = matches!(self.fill, Fill::PackedWeights);
             return self.place(|first, bytes| {
@@ -259,7 +258,6 @@ impl<'a> Plan<'a> {
                 let mut rows = Probabilities::new(self)?;
                 self.place(|first, bytes| rows.chunk(first, bytes))
             }
-            Family::Float if self.recipe.draw == InputMode::Repeating => self.repeating(),
             Family::Float => {
                 let mut reals = Reals::new(self)?;
                 self.place(|first, bytes| reals.chunk(first, bytes))
@@ -271,13 +269,50 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Whether the beginning is repeated: integers are, if no element depends on another one or on its place.
+    fn repeats(&self) -> bool {
+        let is_independent = match self.fill {
+            Fill::Normal { .. }
+            | Fill::Uniform { .. }
+            | Fill::Integers { .. }
+            | Fill::Ones
+            | Fill::Zeros
+            | Fill::Constant(_)
+            | Fill::Mask { .. }
+            | Fill::HeavyTail { .. } => true,
+            Fill::Permutation
+            | Fill::SortedOffsets { .. }
+            | Fill::SortedIndices { .. }
+            | Fill::CausalMask
+            | Fill::Labels { .. }
+            | Fill::PackedWeights => false,
+        };
+        self.recipe.draw == InputMode::Repeating
+            && !self.made.dtype.is_packed()
+            && match self.made.dtype.family() {
+                Family::Float => self.made.domain != Domain::Probability,
+                Family::Signed | Family::Unsigned | Family::Boolean => is_independent,
+            }
+    }
+
     /// The beginning that is repeated.
     fn beginning(&self) -> Result<Vec<u8>, InputError> {
-        let mut reals = Reals::new(self)?;
         let mut beginning = vec![0; REPEATED * self.made.dtype.address_bytes() as usize];
-        let chunks = beginning.chunks_mut(place::CHUNK * self.made.dtype.address_bytes() as usize);
-        for (index, slice) in chunks.enumerate() {
-            reals.chunk((index * place::CHUNK) as u64, slice);
+        let mut fill = |chunk: &mut dyn FnMut(u64, &mut [u8])| {
+            let bytes = place::CHUNK * self.made.dtype.address_bytes() as usize;
+            for (index, slice) in beginning.chunks_mut(bytes).enumerate() {
+                chunk((index * place::CHUNK) as u64, slice);
+            }
+        };
+        match self.made.dtype.family() {
+            Family::Float => {
+                let mut reals = Reals::new(self)?;
+                fill(&mut |first, bytes| reals.chunk(first, bytes));
+            }
+            Family::Signed | Family::Unsigned | Family::Boolean => {
+                let mut wholes = Integers::new(self)?;
+                fill(&mut |first, bytes| wholes.chunk(first, bytes));
+            }
         }
         Ok(beginning)
     }

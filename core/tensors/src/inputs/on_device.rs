@@ -96,10 +96,12 @@ fn on_device(plan: &Plan<'_>, wanted: FloatStorage) -> Result<Option<InputEncodi
         let widened = wanted == FloatStorage::AsReals && dtype.is_float();
         return Ok(Some(packed(plan)).filter(|_| !widened));
     }
+    if plan.repeats() {
+        return Ok(None);
+    }
     let Some(format) = Format::from_dtype(dtype) else { return Ok(None) };
     let making = match dtype.family() {
         Family::Float if plan.made.domain == Domain::Probability => return Ok(None),
-        Family::Float if plan.recipe.draw == InputMode::Repeating => return Ok(None),
         Family::Float => of_reals(plan, format, wanted, &Reals::new(plan)?),
         Family::Signed | Family::Unsigned | Family::Boolean => match plan.fill {
             Fill::SortedOffsets { .. } => None,

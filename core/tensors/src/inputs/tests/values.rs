@@ -279,12 +279,7 @@ fn impossible_tensors_are_errors() {
 
 #[test]
 fn what_repeats_its_beginning_need_not_be_made_whole() {
-    let check = |dtype: Dtype, count: u64, expected: bool| {
-        let fill = if dtype.is_float() {
-            Fill::Normal { mean: 0.0, std: 1.0 }
-        } else {
-            Fill::Integers { low: 0, high: 100 }
-        };
+    let check = |dtype: Dtype, fill: Fill<u64>, count: u64, expected: bool| {
         let tensor = input("x", dtype, &[count], fill);
         let case = case(Accuracy::F32, vec![tensor]);
         let recipe = InputSpec { seed: 5, draw: InputMode::Repeating };
@@ -296,8 +291,13 @@ fn what_repeats_its_beginning_need_not_be_made_whole() {
             assert!(whole.iter().eq(again), "{} {count}", dtype.name());
         }
     };
-    check(Dtype::F32, 300_001, true);
-    check(Dtype::Bf16, 600_003, true);
-    check(Dtype::F32, 1000, false);
-    check(Dtype::I32, 300_001, false);
+    let normal = Fill::Normal { mean: 0.0, std: 1.0 };
+    let integers = Fill::Integers { low: 0, high: 100 };
+    check(Dtype::F32, normal.clone(), 300_001, true);
+    check(Dtype::Bf16, normal.clone(), 600_003, true);
+    check(Dtype::F32, normal, 1000, false);
+    check(Dtype::I32, integers.clone(), 300_001, true);
+    check(Dtype::U8, integers.clone(), 1_000_000, true);
+    check(Dtype::U8, integers, 1000, false);
+    check(Dtype::I32, Fill::Permutation, 300_001, false);
 }
