@@ -23,6 +23,9 @@ mod compiler;
 /// CuTe kernels, and libraries of headers.
 #[cfg(test)]
 mod cutlass;
+/// Files that commands read, damaged.
+#[cfg(test)]
+mod damaged_files;
 /// Kernels with known defects, beside their corrected twins.
 #[cfg(test)]
 mod defects;

@@ -68,17 +68,19 @@ fn window(end: Instant) -> Option<Part> {
     let runs = || session.history("scale", &["--limit", "1"])["count"].as_u64();
     let (mut series, mut operations, mut judged, mut searches) = (Series::new(), 0.0, 0, 0);
     while Instant::now() < end {
-        // A text of two in turn: the compiler's cache has both after the first rounds.
         session.keys(&["ctrl+1", "ctrl+p"]);
         session.write("naive");
         session.keys(&["Return", "ctrl+End"]);
-        session.write(" ");
-        session.keys(&["ctrl+s"]);
-        judged = until("another verdict", || runs().filter(|count| *count > judged));
-        session.keys(&["BackSpace", "ctrl+s"]);
-        judged = until("another verdict", || runs().filter(|count| *count > judged));
-        operations += 2.0;
-        if searches * 5 < operations as usize {
+        // A text of two in turn: the compiler's cache has both after the first rounds.
+        for _ in 0..4 {
+            for edit in ["space", "BackSpace"] {
+                session.keys(&[edit, "ctrl+s"]);
+                judged = until("another verdict", || runs().filter(|count| *count > judged));
+                operations += 1.0;
+            }
+            add_processes(&mut series, operations, session.process());
+        }
+        if searches * 20 < operations as usize {
             session.keys(&["F9"]);
             searches += 1;
             let folder = project.join(".lightbench/searches");
@@ -89,7 +91,6 @@ fn window(end: Instant) -> Option<Part> {
         session.keys(&["ctrl+2", "ctrl+3", "ctrl+4", "ctrl+5", "ctrl+1"]);
         session.wheel((1000, 250), 3);
         session.wheel((1000, 250), -3);
-        add_processes(&mut series, operations, session.process());
         let files = count_files(&project) + count_files(&state) - searches;
         add(&mut series, "files", operations, files as f64);
     }
@@ -118,7 +119,7 @@ fn commands(end: Instant) -> Option<Part> {
             let peak = peak_memory(&bench, arguments);
             operations += 1.0;
             journals += usize::from(arguments[0] != "run");
-            add(&mut series, &format!("peak memory of {}, MiB", arguments[0]), operations, peak);
+            add(&mut series, &format!("memory of {}, MiB", arguments[0]), operations, peak);
         }
         add(&mut series, "processes", operations, bench.processes().len() as f64);
         let files = count_files(bench.path()) - journals;
@@ -188,13 +189,14 @@ fn tree(process: u32) -> Vec<u32> {
     all
 }
 
-/// Runs a command that must pass; the most memory that its own process had, in MiB.
+/// Runs a command that must pass; the most memory that its own process had, in MiB, without pages of files, which the
+/// system keeps as long as it likes.
 fn peak_memory(bench: &Bench, arguments: &[&str]) -> f64 {
     let output = fs::File::create(bench.path().join("output")).unwrap();
     let mut child = bench.command(arguments).stdout(output).spawn().unwrap();
     let mut peak: f64 = 0.0;
     let ended = loop {
-        peak = peak.max(status(child.id(), "VmHWM:"));
+        peak = peak.max(status(child.id(), "RssAnon:"));
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
