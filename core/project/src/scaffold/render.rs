@@ -180,6 +180,7 @@ pub(super) fn kernel(
             "    // guess: nothing fills `{name}`; give it a tensor and name both in `constant_memory`."
         );
     }
+    requirements(&mut text, guess);
     line!(text, "    steps: [");
     launch(&mut text, subject, guess);
     line!(text, "    ],");
@@ -212,6 +213,29 @@ fn parameters(text: &mut String, guess: &Guess) {
         entries.push(format!("{}: [{}]", quoted(&tuned.name), tuned.value));
     }
     line!(text, "    params: {{ {} }},", entries.join(", "));
+}
+
+/// A kernel whose sizes are narrow usually computes indices in the same type.
+fn requirements(text: &mut String, guess: &Guess) {
+    let mut all: Vec<String> = Vec::new();
+    for tensor in &guess.tensors {
+        let shape = guess.shape(tensor);
+        let limit = |size: &String| guess.axes.iter().find(|axis| axis.name == *size)?.limit;
+        let limits: Option<Vec<u64>> = shape.iter().map(limit).collect();
+        let Some(limit) =
+            limits.filter(|limits| limits.len() > 1).and_then(|all| all.into_iter().max())
+        else {
+            continue;
+        };
+        let required = quoted(&format!("{} <= {limit}", guess.count(tensor)));
+        if !all.contains(&required) {
+            all.push(required);
+        }
+    }
+    if !all.is_empty() {
+        line!(text, "    // guess: indices have the type of the sizes.");
+        line!(text, "    require: [{}],", all.join(", "));
+    }
 }
 
 fn structs(text: &mut String, guess: &Guess) {
