@@ -198,8 +198,8 @@ pub trait PartialLaunch {
 pub enum MemoryLimit {
     /// Little enough for this machine if every byte is accessed.
     Host,
-    /// None: few bytes are accessed.
-    Unlimited,
+    /// More than any GPU has: sampled blocks access few bytes.
+    Sampled,
 }
 
 /// Measurements that only devices running in real time support.

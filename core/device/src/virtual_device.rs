@@ -31,6 +31,9 @@ use super::timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Wo
 /// may be accessed.
 const MOST_MEMORY: u64 = 4 << 30;
 
+/// Tables of pages take a four-thousandth of it, and each buffer must be smaller than the distance of two: 2^40 bytes.
+const MOST_SAMPLED_MEMORY: u64 = 1 << 39;
+
 /// Default size of the heap for device-side `malloc` (CUDA C++ Programming Guide, "Heap Memory Allocation").
 const HEAP_BYTES: u64 = 8 << 20;
 
@@ -318,7 +321,7 @@ impl PartialLaunch for VirtualDevice {
     fn limit_memory(&mut self, limit: MemoryLimit) {
         self.machine.limit_memory(match limit {
             MemoryLimit::Host => self.description.memory_bytes,
-            MemoryLimit::Unlimited => u64::MAX,
+            MemoryLimit::Sampled => MOST_SAMPLED_MEMORY,
         });
     }
 

@@ -34,7 +34,7 @@ const MOST_BLOCK_STEPS: u64 = 1 << 23;
 /// Warp instructions of a whole grid that is run to see every element written: about a second without further checks.
 pub(super) const MOST_GRID_STEPS: u64 = 1 << 24;
 
-/// Bytes of inputs that do not repeat: more take longer to make than the sample takes to run.
+/// Bytes of inputs that do not repeat and of zeroed scratch: more take longer to make than the sample takes to run.
 const MOST_MADE_BYTES: u64 = 64 << 20;
 
 /// The file in the folder between the two sides.
@@ -217,7 +217,7 @@ impl DeviceSession {
         }
         let (trusted, memory) = (self.harness_kernels(), BufferPlacement::Fresh(Placement::Left));
         let sides = (case, program, side);
-        partial(self.device())?.limit_memory(MemoryLimit::Unlimited);
+        partial(self.device())?.limit_memory(MemoryLimit::Sampled);
         let bound = Bound::prepare(self.device(), None, sides, recipe, memory, trusted);
         partial(self.device())?.limit_memory(MemoryLimit::Host);
         let bound = match bound {
@@ -276,7 +276,8 @@ fn unsuitable(
     if launch.cooperative || launch.cluster.is_some() {
         return Ok(Some("its blocks wait for each other".to_owned()));
     }
-    let mut made = 0;
+    let zeroed = program.scratch.iter().filter(|scratch| scratch.init != Init::Undefined);
+    let mut made: u64 = zeroed.map(|scratch| scratch.bytes).sum();
     for (index, tensor) in case.tensors.iter().enumerate() {
         let name = &tensor.name;
         match &tensor.role {
@@ -302,8 +303,9 @@ fn unsuitable(
             }
         }
     }
-    Ok((made > MOST_MADE_BYTES)
-        .then(|| format!("making {} MB of inputs takes longer than running a sample", made >> 20)))
+    Ok((made > MOST_MADE_BYTES).then(|| {
+        format!("making {} MB of inputs and zeros takes longer than running a sample", made >> 20)
+    }))
 }
 
 /// Sampled elements of one output with what the reference computed for them.

@@ -49,7 +49,7 @@ pub(super) struct RegionBytes {
     index_mask: usize,
     /// One bit per initialised byte; `None` if all bytes are initialised, no words if the region has pages.
     initialised: Option<Arc<Box<[AtomicU64]>>>,
-    pages: Arc<Box<[OnceLock<Page>]>>,
+    pages: Arc<Box<[OnceLock<Box<Page>>]>>,
     bytes: usize,
 }
 
@@ -138,7 +138,7 @@ impl RegionBytes {
     }
 
     fn page(&self, index: usize) -> &Page {
-        self.pages[index].get_or_init(Page::new)
+        self.pages[index].get_or_init(|| Box::new(Page::new()))
     }
 
     /// A copy that is not shared.
@@ -149,11 +149,12 @@ impl RegionBytes {
         let masks = |masks: &[AtomicU64]| {
             masks.iter().map(|bits| AtomicU64::new(bits.load(Relaxed))).collect()
         };
-        let page = |page: &OnceLock<Page>| match page.get() {
+        let page = |page: &OnceLock<Box<Page>>| match page.get() {
             None => OnceLock::new(),
-            Some(Page { words: own, initialised }) => {
-                OnceLock::from(Page { words: words(own), initialised: masks(initialised) })
-            }
+            Some(page) => OnceLock::from(Box::new(Page {
+                words: words(&page.words),
+                initialised: masks(&page.initialised),
+            })),
         };
         Self {
             words: Arc::new(words(&self.words)),
