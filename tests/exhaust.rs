@@ -308,9 +308,9 @@ impl Before {
 }
 
 /// Kills a command at so many points of the time that it takes undisturbed.
-fn check_kills(points: u32) {
+fn check_kills(cases: &[Case], points: u32) {
     let mut killed = 0;
-    for case in CASES {
+    for case in cases {
         let Some(bench) = scene() else { return };
         let began = Instant::now();
         bench.run(case.arguments).expect(0, &[]);
@@ -325,14 +325,14 @@ fn check_kills(points: u32) {
             child.kill().unwrap();
             killed += usize::from(!child.wait().unwrap().success());
             check_afterwards(
-                &case,
+                case,
                 &bench,
                 &before,
                 &format!("{} killed after {after:?}", case.name),
             );
         }
     }
-    let all = CASES.len() * points as usize;
+    let all = cases.len() * points as usize;
     println!("{killed} of {all} commands were killed");
     assert!(killed * 3 >= all, "most end before they are killed: {killed}");
 }
@@ -353,10 +353,10 @@ fn limited(bench: &Bench, case: &Case, (option, value): Limit) -> Said {
 }
 
 /// Runs each command under each limit: it works, or says that the machine lacks something.
-fn check_limits() {
+fn check_limits(cases: &[Case], limits: &[Limit]) {
     let (mut refused, mut tried) = (0, 0);
-    let each = |case| LIMITS.iter().map(move |limit| (case, *limit));
-    for (case, limit) in CASES.iter().flat_map(each) {
+    let each = |case| limits.iter().map(move |limit| (case, *limit));
+    for (case, limit) in cases.iter().flat_map(each) {
         let Some(bench) = scene() else { return };
         let before = Before::of(&bench);
         let said = limited(&bench, case, limit);
@@ -377,12 +377,20 @@ fn check_limits() {
 
 #[test]
 fn a_killed_command_loses_nothing_and_works_again() {
-    check_kills(6);
+    check_kills(&CASES[..7], 2);
 }
 
 #[test]
 fn a_command_without_room_memory_or_descriptors_says_so_and_works_again() {
-    check_limits();
+    check_limits(&[RUN, NEW], &[LIMITS[0], LIMITS[3]]);
+}
+
+/// `cargo soak exhaust::every_command`. Beside other tests it keeps the processors so busy that those reach their limits.
+#[test]
+#[ignore = "takes two minutes"]
+fn every_command_that_writes_is_killed_and_exhausted() {
+    check_kills(&CASES, 6);
+    check_limits(&CASES, &LIMITS);
 }
 
 #[test]
