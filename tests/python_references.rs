@@ -11,6 +11,10 @@ use crate::python::interpreter_with;
 
 const PYTHON: &str = "/usr/bin/python3";
 
+/// One of those in docs/bring-your-own.md. With 14429259570765097934 two correct kernels of layernorm exceed the tolerance
+/// by 4 % on equal values (docs/verification.md, "Limits").
+const SEED: &str = "7919";
+
 /// A sample project whose reference is this text.
 fn project(bench: &Bench, name: &str, reference: &str) {
     let folder = bench.path().join(name);
@@ -37,7 +41,7 @@ fn bench_with(name: &str, reference: &str) -> Option<Bench> {
 /// Runs kernels of a sample project whose reference is this text.
 fn run_with(name: &str, reference: &str, arguments: &[&str]) -> Option<Said> {
     let bench = bench_with(name, reference)?;
-    Some(run(&bench, &[&["run", name, "--no-times"], arguments].concat()))
+    Some(run(&bench, &[&["run", name, "--no-times", "--seed", SEED], arguments].concat()))
 }
 
 fn text(name: &str) -> String {
@@ -48,10 +52,11 @@ fn text(name: &str) -> String {
 /// Every kernel of a sample project passes, and a wrong one that only a good reference tells apart fails.
 fn check_sample(name: &str, arguments: &[&str], wrong: &str, words: &str) {
     let Some(bench) = bench_with(name, &text(name)) else { return };
-    let passed = run(&bench, &[&["run", name, "--no-times"], arguments].concat());
+    let passed = run(&bench, &[&["run", name, "--no-times", "--seed", SEED], arguments].concat());
     passed.expect(0, &["is correct"]);
     assert!(!passed.output.contains("roundings in reference.py"), "{name}: {}", passed.output);
-    run(&bench, &["run", name, "--kernel", wrong, "--no-times"]).expect(1, &[words]);
+    run(&bench, &["run", name, "--kernel", wrong, "--no-times", "--seed", SEED])
+        .expect(1, &[words]);
 }
 
 /// The sample projects; each is a test of its own, so that they run side by side.
