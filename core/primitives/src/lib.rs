@@ -1,6 +1,5 @@
 //! Foundations of all other crates: element types and their conversions, tensor maps, random numbers, cancellation,
-//! queues between threads, text that is safe to display, and folders that are safe to write,
-//! and files that are written whole.
+//! queues between threads, text that is safe to display, folders that are safe to write, and files that are written whole.
 
 pub mod c_names;
 pub mod cancellation;

@@ -25,7 +25,6 @@ impl Verification<'_> {
         let Some(CompiledVariation { trial, what, draw }) = &self.subject.large_indices else {
             return Ok(());
         };
-        let permitted = format!("{what}, which the axes permit");
         if self.workers.models_time() {
             return self.sample_large_indices(trial, what);
         }
@@ -39,13 +38,13 @@ impl Verification<'_> {
                 Err(error) => return this.not_reached(&error),
                 Ok(report) => this.accept_report(&attempt, Ok(report), ObservedOn::Device),
             };
-            let report = report.map_err(|stop| with_change(stop, &permitted))?;
+            let report = report.map_err(|stop| with_size(stop, what))?;
             let order = attempt.judge_request(GridPart::Whole);
             let judged = match this.workers.judge(order, JUDGE_LIMIT, this.cancellation) {
                 Err(error) => return this.not_reached(&error),
                 Ok(judged) => judged,
             };
-            this.accept(&attempt, judged, None).map_err(|stop| with_change(stop, &permitted))?;
+            this.accept(&attempt, judged, None).map_err(|stop| with_size(stop, what))?;
             this.checks.digests.push(report.digest);
             this.checks.workloads.push(WorkloadRun {
                 workload: format!("{} with {what}", trial.case.workload),
@@ -59,9 +58,7 @@ impl Verification<'_> {
 
     /// The same on a virtual device: sampled blocks, of which one writes the last element.
     fn sample_large_indices(&mut self, trial: &CompiledWorkload, what: &str) -> Result<(), Stop> {
-        let permitted = format!("{what}, which the axes permit");
-        let check =
-            self.check_sampled_blocks(trial).map_err(|stop| with_change(stop, &permitted))?;
+        let check = self.check_sampled_blocks(trial).map_err(|stop| with_size(stop, what))?;
         let workload = &trial.case.workload;
         let workload = match check {
             SizeCheck::NotChecked(reason) => {
@@ -90,4 +87,9 @@ impl Verification<'_> {
         self.checks.not_checked.push(format!("indices beyond 32 bits ({error})"));
         open(self.workers, self.subject, &self.subject.candidate, self.cancellation)
     }
+}
+
+/// Says at which sizes the candidate failed.
+fn with_size(stop: Stop, what: &str) -> Stop {
+    with_change(stop, &format!("{what}, which the axes permit"))
 }
