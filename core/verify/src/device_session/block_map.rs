@@ -8,51 +8,89 @@ const MOST_RANGES: usize = 1 << 14;
 /// Guesses for one element.
 const MOST_GUESSES: usize = 4;
 
-/// Where each block writes, if every block writes what the first one writes, shifted by a constant for each dimension.
+/// The blocks along a dimension of the grid, or along a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Axis {
+    blocks: u64,
+    /// Difference of the linear indices of neighbours.
+    stride: u64,
+    /// Elements between a block and its neighbour; none where neighbours write nothing of their own.
+    shift: Option<u64>,
+}
+
+/// Where each block writes, if every block writes what the first one writes, shifted by a constant for each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BlockMap {
-    grid: [u32; 3],
+    axes: Vec<Axis>,
     /// Elements that block (0, 0, 0) writes, ascending.
     base: Vec<Range<u64>>,
-    /// Elements between a block and its neighbour; none where neighbours write nothing of their own.
-    shifts: [Option<u64>; 3],
 }
 
 impl BlockMap {
     /// A map of a grid of which only the first block is known.
     pub(super) fn new(grid: [u32; 3], mut base: Vec<Range<u64>>) -> Self {
         base.truncate(MOST_RANGES);
-        Self { grid, base, shifts: [None; 3] }
+        let strides = [1, u64::from(grid[0]), u64::from(grid[0]) * u64::from(grid[1])];
+        let axes = grid.into_iter().zip(strides).filter(|(blocks, _)| *blocks > 1);
+        let axes = axes.map(|(blocks, stride)| Axis { blocks: blocks.into(), stride, shift: None });
+        Self { axes: axes.collect(), base }
     }
 
-    /// Learns what the neighbour of the first block in a dimension writes: `before` and `after` are the elements that were
+    /// Number of axes.
+    pub(super) fn axes(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// The linear index of the first block's neighbour along an axis.
+    pub(super) fn neighbour(&self, axis: usize) -> Option<u64> {
+        Some(self.axes.get(axis)?.stride)
+    }
+
+    /// Learns what the neighbour of the first block along an axis writes: `before` and `after` are the elements that were
     /// written before it ran and after it.
-    pub(super) fn learn(&mut self, dimension: usize, before: &[Range<u64>], after: &[Range<u64>]) {
+    pub(super) fn learn(&mut self, axis: usize, before: &[Range<u64>], after: &[Range<u64>]) {
+        let Some(axis) = self.axes.get_mut(axis) else { return };
         let base = self.base.first().map(|range| range.start);
         let shift =
             base.zip(first_new(before, after)).and_then(|(base, new)| new.checked_sub(base));
-        if let Some(known) = self.shifts.get_mut(dimension) {
-            *known = shift.filter(|shift| *shift > 0);
+        axis.shift = shift.filter(|shift| *shift > 0);
+    }
+
+    /// Divides the first axis if its blocks cannot all lie on one line: blocks of one dimension that run through the
+    /// tiles of a matrix continue on another line of tiles at the end of a row, or of the output. Returns the new axis.
+    pub(super) fn divide(&mut self, elements: u64) -> Option<usize> {
+        let first = self.axes.first_mut()?;
+        let shift = first.shift?;
+        let pitch = match &self.base[..] {
+            [first, second, ..] => Some(second.start - first.start),
+            _ => None,
+        };
+        let ends = pitch.filter(|pitch| *pitch > shift).into_iter().chain([elements]);
+        let length = ends.map(|end| end.div_ceil(shift)).min()?;
+        if length < 2 || length >= first.blocks {
+            return None;
         }
+        let lines = first.blocks.div_ceil(length);
+        let stride = first.stride * length;
+        first.blocks = length;
+        self.axes.push(Axis { blocks: lines, stride, shift: None });
+        Some(self.axes.len() - 1)
     }
 
     /// Linear indices of blocks that may write this element, the likeliest first.
     pub(super) fn guesses(&self, element: u64) -> Vec<u64> {
-        let mut order = [0, 1, 2];
-        order.sort_by_key(|dimension| std::cmp::Reverse(self.shifts[*dimension]));
+        let shifted = |axis: &Axis| Some((axis.shift?, axis.blocks, axis.stride));
+        let mut axes: Vec<_> = self.axes.iter().filter_map(shifted).collect();
+        axes.sort_unstable();
         let mut guesses: Vec<u64> = Vec::new();
         for range in &self.base {
             let Some(mut rest) = element.checked_sub(range.start) else { break };
-            let mut index = [0_u64; 3];
-            for dimension in order {
-                if let Some(shift) = self.shifts[dimension] {
-                    index[dimension] = (rest / shift).min(u64::from(self.grid[dimension]) - 1);
-                    rest -= index[dimension] * shift;
-                }
+            let mut block = 0;
+            for (shift, blocks, stride) in axes.iter().rev() {
+                let index = (rest / shift).min(blocks - 1);
+                rest -= index * shift;
+                block += index * stride;
             }
-            let [x, y, z] = index;
-            let [width, height, _] = self.grid.map(u64::from);
-            let block = (z * height + y) * width + x;
             if rest < range.end - range.start && !guesses.contains(&block) {
                 guesses.push(block);
                 if guesses.len() == MOST_GUESSES {
@@ -96,15 +134,24 @@ mod tests {
         element: u64,
         block: u64,
     ) {
-        let mut written = writes([0, 0, 0]);
+        let [width, height, depth] = grid.map(u64::from);
+        let writes =
+            |block| writes([block % width, block / width % height, block / width / height]);
+        let mut written = writes(0);
         let mut map = BlockMap::new(grid, written.clone());
-        for (dimension, neighbour) in [[1, 0, 0], [0, 1, 0], [0, 0, 1]].into_iter().enumerate() {
-            if grid[dimension] > 1 {
-                let before = written.clone();
-                written.extend(writes(neighbour));
-                written.sort_by_key(|range| range.start);
-                map.learn(dimension, &before, &written);
-            }
+        let mut learn = |map: &mut BlockMap, axis| {
+            let before = written.clone();
+            written.extend(writes(map.neighbour(axis).unwrap()));
+            written.sort_by_key(|range| range.start);
+            map.learn(axis, &before, &written);
+        };
+        for axis in 0..map.axes() {
+            learn(&mut map, axis);
+        }
+        let blocks = 0..width * height * depth;
+        let elements = blocks.flat_map(writes).map(|range| range.end).max().unwrap();
+        if let Some(axis) = map.divide(elements) {
+            learn(&mut map, axis);
         }
         assert!(map.guesses(element).contains(&block), "{map:?}: {:?}", map.guesses(element));
     }
@@ -131,6 +178,19 @@ mod tests {
         check([8, 8, 1], tile, 37 * 128 + 50, 2 * 8 + 3);
         // The same with rows along x.
         check([8, 8, 1], |[x, y, z]| tile([y, x, z]), 37 * 128 + 50, 3 * 8 + 2);
+        // Blocks of one dimension run through the tiles by rows, and by columns.
+        check([64, 1, 1], |[x, ..]| tile([x % 8, x / 8, 0]), 37 * 128 + 50, 2 * 8 + 3);
+        check([64, 1, 1], |[x, ..]| tile([x % 8, x / 8, 0]), 127 * 128 + 127, 63);
+        check([64, 1, 1], |[x, ..]| tile([x / 8, x % 8, 0]), 37 * 128 + 50, 3 * 8 + 2);
+        check([64, 1, 1], |[x, ..]| tile([x / 8, x % 8, 0]), 127 * 128 + 127, 63);
+        // Tiles of a matrix of 100 columns; the last of a row has four.
+        let ragged = |[x, ..]: [u64; 3]| {
+            let (row, column) = (x / 7 * 16, x % 7 * 16);
+            let rows = row..row + 16;
+            rows.map(move |row| row * 100 + column..row * 100 + (column + 16).min(100)).collect()
+        };
+        check([56, 1, 1], ragged, 37 * 100 + 98, 2 * 7 + 6);
+        check([56, 1, 1], ragged, 127 * 100 + 3, 7 * 7);
     }
 
     #[test]

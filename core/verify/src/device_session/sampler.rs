@@ -1,6 +1,6 @@
 //! Runs blocks of one launch one by one, and records which elements they wrote.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -136,30 +136,48 @@ impl<'a> Sampler<'a> {
     /// Runs the first block and its neighbours, and learns from them where blocks write.
     pub(super) fn learn(&mut self, alone: bool) -> Result<(), SessionFailure> {
         self.run(0, NonZeroU64::MIN)?;
-        let mut before = Vec::new();
+        let mut axes = Vec::new();
         for output in 0..self.outputs.len() {
-            before.push(self.written(output)?);
-            let map = BlockMap::new(self.launch.grid, before[output].to_vec());
+            let map = BlockMap::new(self.launch.grid, self.written(output)?.to_vec());
+            axes.extend((0..map.axes()).map(|axis| (output, axis)));
             self.outputs[output].map = Some(map);
         }
-        let [width, height, depth] = self.launch.grid.map(u64::from);
-        let neighbours = [(width, 1), (height, width), (depth, width * height)];
-        for (dimension, (size, linear)) in neighbours.into_iter().enumerate() {
-            if size < 2 || !self.faults.is_empty() {
-                continue;
+        self.learn_axes(&axes, alone)?;
+        let maps = self.outputs.iter_mut().enumerate();
+        let divided = maps.filter_map(|(index, output)| {
+            Some((index, output.map.as_mut()?.divide(output.elements)?))
+        });
+        let divided: Vec<_> = divided.collect();
+        self.learn_axes(&divided, alone)
+    }
+
+    /// Runs the first block's neighbours along axes of outputs' maps, and learns from them.
+    fn learn_axes(&mut self, axes: &[(usize, usize)], alone: bool) -> Result<(), SessionFailure> {
+        let mut neighbours: BTreeMap<u64, Vec<(usize, usize)>> = BTreeMap::new();
+        for (output, axis) in axes {
+            let map = self.outputs[*output].map.as_ref();
+            if let Some(block) = map.and_then(|map| map.neighbour(*axis)) {
+                neighbours.entry(block).or_default().push((*output, *axis));
             }
+        }
+        for (block, axes) in neighbours {
+            if !self.faults.is_empty() {
+                break;
+            }
+            let outputs = 0..self.outputs.len();
+            let before: Vec<_> =
+                outputs.map(|output| self.written(output)).collect::<Result<_, _>>()?;
             // Next to the first block, so that races between the two show.
             let pair = NonZeroU64::MIN.saturating_add(1);
-            match linear == 1 && !alone {
+            match block == 1 && !alone {
                 true => self.run(0, pair)?,
-                false => self.run(linear, NonZeroU64::MIN)?,
+                false => self.run(block, NonZeroU64::MIN)?,
             }
-            for (output, before) in before.iter_mut().enumerate() {
+            for (output, axis) in axes {
                 let after = self.written(output)?;
                 if let Some(map) = &mut self.outputs[output].map {
-                    map.learn(dimension, before, &after);
+                    map.learn(axis, &before[output], &after);
                 }
-                *before = after;
             }
         }
         Ok(())
