@@ -1,8 +1,11 @@
 //! A workload whose indices exceed 32 bits, if the definition permits one.
 //!
-//! It differs from a small workload in one axis, and runs once: whole on a GPU, in sampled blocks on a virtual device.
+//! It differs from a small workload in as few axes as suffice, and runs once: whole on a GPU, in sampled blocks on a virtual device.
+
+use std::cmp::Reverse;
 
 use crate::device::LocalDevice;
+use crate::project::scalar::Axis;
 use crate::project::workload::Workload;
 use crate::project::{Definition, Reference};
 use crate::units::Bytes;
@@ -31,7 +34,8 @@ pub(super) enum WideIndexWorkload {
 }
 
 impl WideIndexWorkload {
-    /// The workload with the least memory, derived from one of these workloads.
+    /// The workload that fits and has the most output elements, up to the goal, and of these the one with the least memory:
+    /// where outputs grow, more blocks run, and otherwise each of them takes longer.
     pub(super) fn find(evaluation: &Evaluation<'_>, small: &[&Workload]) -> Self {
         let definition = &evaluation.project.definition;
         // Modules, stacks and the driver take a tenth.
@@ -46,20 +50,25 @@ impl WideIndexWorkload {
             let axes = 0..definition.axes.len();
             let each = small.iter().flat_map(|base| axes.clone().map(move |axis| (*base, axis)));
             let all = each.filter_map(|(base, axis)| grown(definition, base, axis, goal));
-            let Some(workload) = all.min_by_key(|workload| memory(definition, workload)) else {
-                continue;
-            };
-            let needed = memory(definition, &workload);
-            if needed <= room {
-                if let Reference::Python(_) = evaluation.project.reference {
+            let all: Vec<(u64, Workload)> =
+                all.map(|workload| (memory(definition, &workload), workload)).collect();
+            let fitting = all.iter().filter(|(needed, _)| *needed <= room);
+            let best = fitting.min_by_key(|(needed, workload)| {
+                (Reverse(output_elements(definition, workload).min(goal.1)), *needed)
+            });
+            if let Some((_, workload)) = best {
+                let local = evaluation.device.local;
+                if let (Reference::Python(_), LocalDevice::Cuda(_)) =
+                    (&evaluation.project.reference, local)
+                {
                     return Self::NoRoom("reference.py is not computed at this size".to_owned());
                 }
                 let sizes = definition.axes.iter().zip(&workload.axes);
                 let sizes: Vec<String> =
                     sizes.map(|(axis, size)| format!("{} = {size}", axis.name)).collect();
-                return Self::Fits(Box::new(workload), sizes.join(", "));
+                return Self::Fits(Box::new(workload.clone()), sizes.join(", "));
             }
-            least = Some(least.map_or(needed, |known: u64| known.min(needed)));
+            least = all.iter().map(|(needed, _)| *needed).chain(least).min();
         }
         match least {
             None => Self::NotPermitted,
@@ -77,8 +86,26 @@ impl WideIndexWorkload {
     }
 }
 
-/// The workload with the smallest size of this axis that reaches the goal.
-fn grown(
+/// The workload with the smallest size of this axis that reaches the goal. If none does, the axis has its largest size and
+/// the next one grows.
+fn grown(definition: &Definition, base: &Workload, first: usize, goal: Goal) -> Option<Workload> {
+    let mut base = base.clone();
+    for axis in (first..definition.axes.len()).chain(0..first) {
+        if let Some(workload) = grown_along(definition, &base, axis, goal) {
+            return Some(workload);
+        }
+        let Axis { max, multiple_of, .. } = definition.axes[axis];
+        let mut axes = base.axes.clone();
+        axes[axis] = max / multiple_of * multiple_of;
+        if let Some(largest) = base.with_axes(definition, axes) {
+            base = largest;
+        }
+    }
+    None
+}
+
+/// The same with this axis alone.
+fn grown_along(
     definition: &Definition,
     base: &Workload,
     axis: usize,
@@ -101,6 +128,12 @@ fn elements(workload: &Workload) -> u64 {
 
 fn bytes(workload: &Workload) -> u64 {
     workload.extents.iter().map(|extent| extent.bytes).max().unwrap_or(0)
+}
+
+fn output_elements(definition: &Definition, workload: &Workload) -> u64 {
+    let each = definition.tensors.iter().zip(&workload.extents);
+    let outputs = each.filter(|(tensor, _)| tensor.role.compare().is_some());
+    outputs.map(|(_, extent)| extent.elements).fold(0, u64::saturating_add)
 }
 
 fn memory_of_candidate(_: &Definition, workload: &Workload) -> u64 {
