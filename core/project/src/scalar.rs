@@ -40,7 +40,7 @@ pub struct Scalar {
     pub note: String,
 }
 
-/// The values of a scalar besides those of workloads. Booleans have no others.
+/// The values of a scalar besides those of workloads. Booleans have [`Any`](Self::Any) or [`Fixed`](Self::Fixed).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScalarDomain {
     /// Every value for which the reference yields finite results.
@@ -119,7 +119,7 @@ fn check_scalar_domain(
         !matches!(written.domain, ScalarDomainWritten::Any | ScalarDomainWritten::Fixed);
     if !is_number && is_narrow {
         let found = format!("a domain of {}", written.dtype.name());
-        findings.add(at, found, "the domain of a number: booleans keep their value");
+        findings.add(at, found, "`any` or `fixed`");
     }
     match written.domain {
         ScalarDomainWritten::Any => ScalarDomain::Any,

@@ -187,8 +187,9 @@ fn varies(definition: &Definition, scalar: &Scalar) -> bool {
     scalar.domain != ScalarDomain::Fixed
         && match scalar.dtype.family() {
             Family::Float => true,
-            Family::Signed | Family::Unsigned => !definition.decides_sizes(scalar),
-            Family::Boolean => false,
+            Family::Signed | Family::Unsigned | Family::Boolean => {
+                !definition.decides_sizes(scalar)
+            }
         }
 }
 

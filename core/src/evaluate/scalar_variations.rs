@@ -7,7 +7,7 @@ use lightbench_tensors::inputs::InputMode;
 
 use crate::project::Definition;
 use crate::project::manifest::Distribution;
-use crate::project::scalar::Scalar;
+use crate::project::scalar::{Scalar, ScalarDomain};
 use crate::project::workload::Workload;
 
 /// A copy of a workload with one scalar or one size changed.
@@ -47,7 +47,7 @@ const SCALAR_CHANGES: [ScalarChange; 4] = [
 ];
 
 /// Every change of every floating-point scalar and of every integer that no size depends on, distributed over the given
-/// workloads. Booleans stay unchanged.
+/// workloads; the other value of every such boolean.
 pub(super) fn scalar_variations(
     definition: &Definition,
     workloads: &[&Workload],
@@ -57,10 +57,12 @@ pub(super) fn scalar_variations(
     for (index, scalar) in definition.scalars.iter().enumerate() {
         let launch = match scalar.dtype.family() {
             Family::Float => Launchable::Always,
-            Family::Signed | Family::Unsigned if !definition.decides_sizes(scalar) => {
+            Family::Signed | Family::Unsigned | Family::Boolean => {
+                if definition.decides_sizes(scalar) {
+                    continue;
+                }
                 Launchable::WherePermitted
             }
-            Family::Signed | Family::Unsigned | Family::Boolean => continue,
         };
         let stream = Stream::new(seed, u32::MAX - index as u32);
         for (turn, way) in SCALAR_CHANGES.into_iter().enumerate() {
@@ -98,7 +100,10 @@ fn value(
             let differs = value != declared && scalar.dtype.holds(value);
             differs.then_some(ScalarValue::Integer(value))
         }
-        ScalarValue::Boolean(_) => None,
+        ScalarValue::Boolean(declared) => {
+            let is_other = way == ScalarChange::OtherSign && scalar.domain == ScalarDomain::Any;
+            is_other.then_some(ScalarValue::Boolean(!declared))
+        }
     }
 }
 
@@ -131,16 +136,18 @@ mod tests {
     use lightbench_primitives::dtype::Dtype;
 
     use super::*;
-    use crate::project::scalar::ScalarDomain;
 
     #[test]
     fn other_values_stay_in_the_domain_and_in_the_type() {
-        let check = |dtype, domain, declared, expected: [Option<i128>; 4]| {
-            let declared = ScalarValue::Integer(declared);
+        let check_values = |dtype, domain, declared, expected: [Option<ScalarValue>; 4]| {
             let (name, note) = ("k".to_owned(), String::new());
             let scalar = Scalar { name, dtype, value: declared, domain, note };
             let found = SCALAR_CHANGES.map(|way| value(&scalar, declared, way, 0.0));
-            assert_eq!(found, expected.map(|value| value.map(ScalarValue::Integer)), "{dtype:?}");
+            assert_eq!(found, expected, "{dtype:?}");
+        };
+        let check = |dtype, domain, declared, expected: [Option<i128>; 4]| {
+            let expected = expected.map(|value| value.map(ScalarValue::Integer));
+            check_values(dtype, domain, ScalarValue::Integer(declared), expected);
         };
         let any = ScalarDomain::Any;
         check(Dtype::I32, any, 6, [Some(20), Some(3), Some(7), Some(-6)]);
@@ -151,5 +158,8 @@ mod tests {
         check(Dtype::I32, ScalarDomain::Positive, 1, [Some(5), None, Some(2), None]);
         let limits = ScalarDomain::Between(2.0, 8.0);
         check(Dtype::I32, limits, 6, [Some(8), Some(3), Some(7), Some(2)]);
+        let [yes, no] = [true, false].map(ScalarValue::Boolean);
+        check_values(Dtype::Bool, any, yes, [None, None, None, Some(no)]);
+        check_values(Dtype::Bool, ScalarDomain::Fixed, yes, [None; 4]);
     }
 }
