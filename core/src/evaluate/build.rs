@@ -221,8 +221,9 @@ fn selected<'a>(evaluation: &Evaluation<'a>, scope: Scope) -> Result<Vec<&'a Wor
 fn unfit(device: &DeviceName, workload: &Workload) -> Option<String> {
     match (device.local, workload.purpose) {
         (LocalDevice::Cuda(_), _) => None,
-        (LocalDevice::Virtual(_), Purpose::Measure) => None,
-        (LocalDevice::Virtual(_), Purpose::Verify | Purpose::HeldOut) => match extent(workload) {
+        // Blocks of them are sampled where they are too large.
+        (LocalDevice::Virtual(_), Purpose::Measure | Purpose::HeldOut) => None,
+        (LocalDevice::Virtual(_), Purpose::Verify) => match extent(workload) {
             Extent::Small => None,
             Extent::Large => Some("too large for a virtual device".to_owned()),
         },

@@ -7,11 +7,12 @@ use lightbench_project::manifest::Distribution;
 use lightbench_tensors::inputs::InputMode;
 
 use super::{Attempt, Stop, Verification};
-use crate::compiled_candidate::CompiledWorkload;
+use crate::compiled_candidate::{CompiledWorkload, Extent};
 use crate::device_session::{BufferPlacement, CountsUse, RunReport, Scrutiny};
 use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::NotJudged;
-use crate::verdict::{Failure, NotRun, Step, Wrong};
+use crate::reference_source::ReferenceSource;
+use crate::verdict::{Failure, NotRun, SizeCheck, Step, Wrong};
 
 /// Factor by which the cost of a held-out workload, relative to its least work, may exceed that of the slowest visible
 /// workload.
@@ -59,6 +60,9 @@ impl Verification<'_> {
             let Some(attempt) = attempt else {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
             };
+            if this.workers.models_time() && attempt.trial.extent == Extent::Large {
+                return this.sample_held_out(attempt.trial);
+            }
             let beside = this.accept_checker_report(attempt, beside)?;
             let mut report = this.run_and_judge(attempt, Scrutiny::Memory)?;
             let counted = beside.and_then(|beside| beside.warp_instructions);
@@ -66,13 +70,19 @@ impl Verification<'_> {
             if Cost::from_report(attempt.trial, &report).is_beyond(slowest) {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
             }
-            Ok(())
+            Ok(SizeCheck::Whole)
         });
         (self.checks.worst_error, self.checks.accepted_races) = told;
         self.checks.notes.truncate(notes);
         match found {
-            Ok(()) => {
+            Ok(SizeCheck::Whole | SizeCheck::Sampled { .. }) => {
                 self.checks.held_out += 1;
+                Ok(())
+            }
+            // The reason could describe the workload.
+            Ok(SizeCheck::NotChecked(_)) => {
+                let reason = "too large for a virtual device".to_owned();
+                self.checks.not_run.push(NotRun { workload: None, reason });
                 Ok(())
             }
             Err(Stop::NotJudged(reason)) => Err(anonymous(reason).into()),
@@ -86,6 +96,20 @@ impl Verification<'_> {
             // The message of a broken reference could describe the workload: it is withheld.
             Err(Stop::Broken(_) | Stop::Request(_)) => {
                 Err(Stop::Broken("a held-out workload could not be judged".to_owned()))
+            }
+        }
+    }
+}
+
+impl Verification<'_> {
+    /// Sampled blocks of a workload that is too large for a virtual device.
+    fn sample_held_out(&mut self, trial: &CompiledWorkload) -> Result<SizeCheck, Stop> {
+        match trial.reference {
+            ReferenceSource::Program(_) => self.check_sampled_blocks(trial),
+            ReferenceSource::Python(_) => {
+                let ran = self.run_sampled_blocks(trial)?;
+                let not_judged = || "reference.py computes whole tensors only".to_owned();
+                Ok(SizeCheck::NotChecked(ran.err().unwrap_or_else(not_judged)))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Results at a timed size on a virtual device, which is too slow to run the whole grid: sampled blocks run with every
-//! check and are judged.
+//! Results at a size at which a virtual device is too slow to run the whole grid: sampled blocks run with every check and
+//! are judged.
 
 use lightbench_device::Placement;
 use lightbench_project::launch::expectation::WrongKind;
@@ -12,8 +12,11 @@ use crate::compiled_candidate::CompiledWorkload;
 use crate::device_session::{GridPart, Sampled};
 use crate::verdict::{SizeCheck, Step};
 
+/// The blocks of a grid that ran, and all of them; or why none can be sampled.
+type Ran = Result<(u64, u64), String>;
+
 impl Verification<'_> {
-    /// Runs and judges sampled blocks of a workload whose time is modelled.
+    /// Runs and judges sampled blocks of a workload.
     ///
     /// # Errors
     /// The blocks faulted, or their outputs are wrong.
@@ -21,26 +24,11 @@ impl Verification<'_> {
         &mut self,
         trial: &CompiledWorkload,
     ) -> Result<SizeCheck, Stop> {
-        let part = GridPart::Sampled { seed: self.input_seed(&trial.case, "blocks") };
+        let (attempt, part) = self.sampled_attempt(trial);
         self.timed(Step::Results, Some(&trial.case.workload), |this| {
-            let recipe = this.recipe(&trial.case, InputMode::Repeating, "a");
-            let memory = BufferPlacement::Fresh(Placement::Left);
-            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            let order = RunRequest { part, ..attempt.run_request(Scrutiny::Full, CountsUse::Drop) };
-            let limit = this.limit(trial);
-            let report = this.workers.run(order, limit, this.cancellation);
-            let report = this.accept_report(&attempt, report, ObservedOn::Device)?;
-            let (blocks, of) = match report.sampled {
-                Some(Sampled::Ran { blocks, of }) => (blocks, of),
-                Some(Sampled::Impossible(reason)) => return Ok(SizeCheck::NotChecked(reason)),
-                Some(Sampled::Unwritten { tensor, elements, first }) => {
-                    let details = format!(
-                        "{elements} elements of `{tensor}` are never written, first at {first:?}"
-                    );
-                    let kind = WrongKind::Unwritten;
-                    return Err(this.wrong(&attempt, kind, Vec::new(), Some(details)));
-                }
-                None => return Err(Stop::Broken("no blocks were sampled".to_owned())),
+            let (blocks, of) = match this.run_part(&attempt, part)? {
+                Ok(ran) => ran,
+                Err(reason) => return Ok(SizeCheck::NotChecked(reason)),
             };
             let judged = this.judge_part(&attempt, part)?;
             let sampled = judged.sampled.clone();
@@ -51,5 +39,39 @@ impl Verification<'_> {
                 None => Err(Stop::Broken("no sampled elements were judged".to_owned())),
             }
         })
+    }
+
+    /// Runs sampled blocks of a workload that the reference does not compute.
+    ///
+    /// # Errors
+    /// The blocks faulted, or left elements unwritten.
+    pub(super) fn run_sampled_blocks(&mut self, trial: &CompiledWorkload) -> Result<Ran, Stop> {
+        let (attempt, part) = self.sampled_attempt(trial);
+        let workload = Some(trial.case.workload.as_str());
+        self.timed(Step::Results, workload, |this| this.run_part(&attempt, part))
+    }
+
+    fn sampled_attempt<'t>(&self, trial: &'t CompiledWorkload) -> (Attempt<'t>, GridPart) {
+        let recipe = self.recipe(&trial.case, InputMode::Repeating, "a");
+        let memory = BufferPlacement::Fresh(Placement::Left);
+        let part = GridPart::Sampled { seed: self.input_seed(&trial.case, "blocks") };
+        (Attempt { trial, recipe, step: Step::Results, memory }, part)
+    }
+
+    fn run_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<Ran, Stop> {
+        let order = RunRequest { part, ..attempt.run_request(Scrutiny::Full, CountsUse::Drop) };
+        let report = self.workers.run(order, self.limit(attempt.trial), self.cancellation);
+        let report = self.accept_report(attempt, report, ObservedOn::Device)?;
+        match report.sampled {
+            Some(Sampled::Ran { blocks, of }) => Ok(Ok((blocks, of))),
+            Some(Sampled::Impossible(reason)) => Ok(Err(reason)),
+            Some(Sampled::Unwritten { tensor, elements, first }) => {
+                let details = format!(
+                    "{elements} elements of `{tensor}` are never written, first at {first:?}"
+                );
+                Err(self.wrong(attempt, WrongKind::Unwritten, Vec::new(), Some(details)))
+            }
+            None => Err(Stop::Broken("no blocks were sampled".to_owned())),
+        }
     }
 }
