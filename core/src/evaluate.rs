@@ -258,5 +258,6 @@ fn verification<'a>(
     checks: Checks,
 ) -> Verification<'a> {
     let (workers, seed) = (&mut context.workers, evaluation.seed);
-    Verification { subject, workers, seed, cancellation, watcher, checks }
+    let slow_samples = None;
+    Verification { subject, workers, seed, cancellation, watcher, checks, slow_samples }
 }

@@ -236,6 +236,7 @@ impl LibraryTiming<'_, '_> {
             cancellation,
             watcher,
             checks: Checks::default(),
+            slow_samples: None,
         };
         verification.pytorch(PytorchBaseline { text, values: &values, clock, protocol })
     }
@@ -282,6 +283,7 @@ impl LibraryTiming<'_, '_> {
             cancellation,
             watcher,
             checks: Checks::default(),
+            slow_samples: None,
         };
         verification.library(self.timing)
     }

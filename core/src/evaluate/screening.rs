@@ -152,6 +152,7 @@ impl Batch {
             cancellation,
             watcher,
             checks: subject.checks(self.compiling),
+            slow_samples: None,
         };
         let looked = verification.screen(evaluation.timing_use(), glances.abandon);
         if looked.is_err() && self.sharing == Sharing::Open {

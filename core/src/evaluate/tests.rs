@@ -270,6 +270,7 @@ fn verified(
         cancellation: &Cancellation::new(),
         watcher: &mut |_, _| {},
         checks: Checks::default(),
+        slow_samples: None,
     };
     verification.run(TimingUse::Measure(protocol))
 }

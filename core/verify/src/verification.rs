@@ -80,6 +80,8 @@ pub struct Verification<'a> {
     pub watcher: &'a mut dyn FnMut(Step, Option<&str>),
     /// The checks done so far.
     pub checks: Checks,
+    /// Why no more blocks are sampled: those of one workload took too long.
+    pub slow_samples: Option<String>,
 }
 
 impl Verification<'_> {

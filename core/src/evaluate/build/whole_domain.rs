@@ -146,6 +146,8 @@ impl Builder<'_, '_> {
                         Some(CompiledVariation { trial, what: what.clone(), draw });
                     return Ok(());
                 }
+                // The reference has no launch for such sizes: a dimension of its grid is too large.
+                Err(Stop::Broken(reason)) => line(&reason),
                 Err(stop) => unlaunchable(&stop).ok_or(stop)?,
             },
         };
@@ -207,10 +209,13 @@ impl Builder<'_, '_> {
     }
 }
 
+fn line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
 /// The reason why a candidate has no launch for some sizes or scalars, as one line; `None` if it stopped for another
 /// reason.
 fn unlaunchable(stop: &Stop) -> Option<String> {
-    let line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     match stop {
         Stop::Request(reason) => Some(line(reason)),
         Stop::Failure(failure @ (Failure::Refused(_) | Failure::Compile(_))) => {

@@ -67,6 +67,7 @@ fn verdict(body: &'static str) -> Option<Result<Passed, Stop>> {
         cancellation: &Cancellation::new(),
         watcher: &mut |_, _| {},
         checks: Checks::default(),
+        slow_samples: None,
     };
     Some(verification.run(TimingUse::Measure(Protocol::QUICK)))
 }

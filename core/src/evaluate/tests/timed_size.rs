@@ -32,6 +32,7 @@ fn check(grid: Grid, body: &'static str, expected: Said) {
         cancellation: &Cancellation::new(),
         watcher: &mut |_, _| {},
         checks: Checks::default(),
+        slow_samples: None,
     };
     let said = match verification.run(TimingUse::Measure(Protocol::QUICK)) {
         Ok(passed) => match &passed.timings[0].check {

@@ -1,16 +1,22 @@
 //! Results at a size at which a virtual device is too slow to run the whole grid: sampled blocks run with every check and
 //! are judged.
 
+use std::time::Duration;
+
 use lightbench_device::Placement;
 use lightbench_project::launch::expectation::WrongKind;
 use lightbench_tensors::inputs::InputMode;
 
 use super::{
-    Attempt, BufferPlacement, CountsUse, ObservedOn, RunRequest, Scrutiny, Stop, Verification,
+    Attempt, BufferPlacement, CountsUse, ObservedOn, RunRequest, Scrutiny, Stop, Verification, open,
 };
 use crate::compiled_candidate::CompiledWorkload;
 use crate::device_session::{GridPart, Sampled};
+use crate::device_workers::DeviceWorkerError;
 use crate::verdict::{SizeCheck, Step};
+
+/// Time limit of the sampled blocks of a kernel. Those of products on tensor cores are slow on a virtual device.
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// The blocks of a grid that ran, and all of them; or why none can be sampled.
 type Ran = Result<(u64, u64), String>;
@@ -59,8 +65,18 @@ impl Verification<'_> {
     }
 
     fn run_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<Ran, Stop> {
+        if let Some(reason) = &self.slow_samples {
+            return Ok(Err(reason.clone()));
+        }
         let order = RunRequest { part, ..attempt.run_request(Scrutiny::Full, CountsUse::Drop) };
-        let report = self.workers.run(order, self.limit(attempt.trial), self.cancellation);
+        let limit = self.limit(attempt.trial).min(LIMIT);
+        let report = self.workers.run(order, limit, self.cancellation);
+        if let Err(DeviceWorkerError::TimedOut(limit)) = report {
+            let reason = format!("sampled blocks run for more than {} s", limit.as_secs());
+            self.slow_samples = Some(reason.clone());
+            open(self.workers, self.subject, &self.subject.candidate, self.cancellation)?;
+            return Ok(Err(reason));
+        }
         let report = self.accept_report(attempt, report, ObservedOn::Device)?;
         match report.sampled {
             Some(Sampled::Ran { blocks, of }) => Ok(Ok((blocks, of))),
