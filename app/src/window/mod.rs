@@ -4,6 +4,7 @@
 //! are carried out afterwards. Nothing here blocks.
 
 mod bars;
+mod deferred_events;
 pub mod headless;
 mod keys;
 mod layout;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use eframe::{CreationContext, NativeOptions, Renderer};
-use egui::{Context, Ui, ViewportBuilder};
+use egui::{Context, RawInput, Ui, ViewportBuilder};
 use lightbench_core::lesson::heading;
 
 use super::Window;
+use super::deferred_events::DeferredEvents;
 use crate::background_worker::files::{LAYOUTS, SESSION, SETTINGS};
 use crate::background_worker::{Wake, WorkerHandle};
 use crate::session::Session;
@@ -53,6 +54,7 @@ pub fn run(starting: StartOptions) -> eframe::Result {
 struct Program {
     window: Window,
     began: Instant,
+    deferred: DeferredEvents,
 }
 
 impl Program {
@@ -81,7 +83,7 @@ impl Program {
         if let Some(path) = starting.open.or(last) {
             window.carry_out(Command::Open(path), began.elapsed());
         }
-        Ok(Self { window, began })
+        Ok(Self { window, began, deferred: DeferredEvents::default() })
     }
 }
 
@@ -174,5 +176,11 @@ impl eframe::App for Program {
             self.window.carry_out(Command::Open(path), now);
         }
         self.window.frame(ui, now);
+    }
+
+    fn raw_input_hook(&mut self, context: &Context, input: &mut RawInput) {
+        if self.deferred.split(input.viewport_id, &mut input.events) {
+            context.request_repaint_of(input.viewport_id);
+        }
     }
 }
