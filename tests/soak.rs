@@ -32,12 +32,18 @@ fn nothing_grows_with_the_number_of_operations() {
     let minutes = std::env::var("LIGHTBENCH_SOAK_MINUTES").ok();
     let minutes: u64 = minutes.map_or(45, |text| text.parse().unwrap());
     let end = Instant::now() + Duration::from_secs(60 * minutes);
-    let parts: Vec<Option<Part>> = std::thread::scope(|scope| {
+    let parts = std::thread::scope(|scope| {
         let parts = [window, commands, agent].map(|part| scope.spawn(move || part(end)));
-        parts.into_iter().map(|part| part.join().unwrap()).collect()
+        parts.map(|part| part.join())
     });
     let mut growing = Vec::new();
-    for (part, series) in parts.into_iter().flatten() {
+    for part in parts {
+        // The other parts are reported, too.
+        let Ok(part) = part else {
+            growing.push("a part that failed".to_owned());
+            continue;
+        };
+        let Some((part, series)) = part else { continue };
         let operations = series.values().flatten().map(|sample| sample.0).fold(0.0, f64::max);
         println!("{part}: {operations} operations; growth per 1,000");
         for (name, samples) in &series {
