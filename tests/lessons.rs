@@ -114,6 +114,42 @@ fn a_lesson_that_is_solved_already_is_not_sound() {
 }
 
 #[test]
+fn submissions_are_graded_by_the_goals_that_they_reach() {
+    let Some(_) = compiler::required() else { return };
+    let bench = Bench::new();
+    let lesson = folder("coalescing");
+    let read = |name: &str| std::fs::read_to_string(format!("{lesson}/kernels/{name}.cu")).unwrap();
+    let submissions = bench.path().join("submissions");
+    let submit = |path: &str, text: &str| {
+        let path = submissions.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let grade = || bench.run(&["lesson", &lesson, "--grade", submissions.to_str().unwrap()]);
+    submit("notes.txt", "");
+    grade().expect(2, &["has no submissions: files or folders like kernels/start.cu"]);
+    submit("ada/kernels/start.cu", &read("vectors"));
+    submit("bob.cu", &read("start"));
+    submit("cyd/mine.cu", &read("side-by-side").replace("factor * x[i]", "x[i]"));
+    submit("dan.cu", &read("vectors").replace("per_thread = 32;", "per_thread = 64;"));
+    submit("eve/one.cu", "");
+    submit("eve/two.cu", "");
+    submit("fay.cu", &read("start").replace("block: [256]", "block: [0]"));
+    grade().expect(
+        0,
+        &[
+            "✓ ada: passed, step 3 of 3 reached",
+            "✗ bob: passed, no step reached",
+            "step 2: a load by a warp touches no more than 5 sectors of 32 bytes: 32 (counted)",
+            "✗ cyd: wrong, no step reached\n    step 2: the kernel passes verification: wrong (verified)",
+            "✗ dan: not run: its locked lines differ from those of kernels/start.cu",
+            "✗ eve: not run: neither kernels/start.cu nor exactly one .cu file",
+            "✗ fay: not run: kernels/start.cu:",
+        ],
+    );
+}
+
+#[test]
 fn accesses_are_those_that_the_lessons_are_about() {
     let check = |arguments: &[&str], expected: &str| {
         let (name, rest) = arguments.split_first().unwrap();

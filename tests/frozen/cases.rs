@@ -251,6 +251,8 @@ groups! {
     /// A lesson, and the verdicts of its kernels.
     lesson: Compiler, Fresh, {
         "lesson": "lesson samples/lessons/reduction";
+        "lesson-grade": "lesson samples/lessons/coalescing --grade samples/lessons/coalescing/kernels";
+        "lesson-grade-json": "lesson samples/lessons/coalescing --grade samples/lessons/coalescing/kernels --json";
         "lesson-json": "lesson samples/lessons/reduction --json";
         "run-reduction": "run samples/lessons/reduction --seed 1 --device virtual:h200 --no-history";
         "run-reduction-json": "run samples/lessons/reduction --seed 1 --device virtual:h200 --no-history --json";

@@ -16,6 +16,10 @@ pub struct Lesson {
     #[arg(default_value = ".", value_name = "PROJECT")]
     pub project: PathBuf,
 
+    /// Run the kernels in this folder, one file or folder for each student, and report the goals that they reach.
+    #[arg(long, value_name = "SUBMISSIONS")]
+    pub grade: Option<PathBuf>,
+
     /// `cuda`, `cuda:1`, or `virtual:` and a device sheet.
     #[arg(long, default_value = "virtual:h200", value_name = "DEVICE")]
     pub device: String,

@@ -207,12 +207,7 @@ impl Reader<'_> {
             return;
         };
         let Ok(begun) = self.project.kernel(&self.lesson.kernel) else { return };
-        let texts = |source: &str| {
-            let (locked, _) = locked::locked(source);
-            let texts = locked::texts(source, &locked);
-            texts.into_iter().map(|lines| lines.join("\n")).collect::<Vec<_>>()
-        };
-        if texts(&solution) != texts(&begun.source) {
+        if locked::locked_texts(&solution) != locked::locked_texts(&begun.source) {
             let expected = format!("the same locked lines as in `{}`", self.lesson.kernel);
             self.findings.add(at, format!("`{name}` has other locked lines"), expected);
         }

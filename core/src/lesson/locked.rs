@@ -78,6 +78,13 @@ pub fn texts<'a>(text: &'a str, locked: &[Locked]) -> Vec<Vec<&'a str>> {
     locked.iter().map(of).collect()
 }
 
+/// The locked lines of a text: those of two kernels for the same task are equal.
+#[must_use]
+pub fn locked_texts(text: &str) -> Vec<Vec<&str>> {
+    let (locked, _) = locked(text);
+    texts(text, &locked)
+}
+
 /// The text of a line after the marker.
 fn mark(line: &str) -> Option<&str> {
     line.trim().strip_prefix(MARK).map(str::trim)

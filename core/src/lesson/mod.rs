@@ -10,6 +10,7 @@
 
 pub mod author;
 pub mod goal;
+pub mod grade;
 mod load;
 pub mod locked;
 pub mod prediction;

@@ -17,6 +17,7 @@ pub mod eval;
 pub mod explanation;
 pub mod failure;
 pub mod fault;
+pub mod grades;
 pub mod kernel_facts;
 pub mod launch;
 pub mod lesson;

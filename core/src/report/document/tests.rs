@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::access::{AccessReport, AccessesReport};
 use super::explanation::{ExplanationReport, ExplanationsReport};
+use super::grades::GradesReport;
 use super::lesson::LessonReport;
 use super::number::ReportedNumber;
 use super::suggest::SuggestReport;
@@ -66,6 +67,7 @@ const DOCUMENTS: &[Document] = &[
     document::<ExplanationReport>("explain.json", "lightbench.explain/1"),
     document::<ExplanationsReport>("explanations.json", "lightbench.explanations/1"),
     document::<LessonReport>("lesson.json", "lightbench.lesson/1"),
+    document::<GradesReport>("grades.json", "lightbench.grades/1"),
     document::<EvalReport>("eval.json", "lightbench.eval/1"),
     document::<ErrorReport>("error.json", "lightbench.error/1"),
 ];

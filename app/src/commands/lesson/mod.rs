@@ -1,4 +1,6 @@
-//! `lightbench lesson`: checks whether the goals of a lesson can be reached.
+//! `lightbench lesson`: checks whether the goals of a lesson can be reached, or which of them submitted kernels reach.
+
+mod grade;
 
 use lightbench_core::engine::Request;
 use lightbench_core::evaluate::Run;
@@ -7,9 +9,9 @@ use lightbench_core::lesson::{GoalProgress, Lesson};
 use lightbench_core::project::{Project, ProjectError};
 use lightbench_core::report::document::lesson::LessonReport;
 
-use super::evaluation_setup;
-use super::run::{EvaluationInput, evaluated_run, failed};
 use crate::args;
+use crate::commands::evaluation_setup;
+use crate::commands::run::{EvaluationInput, evaluated_run, failed};
 use crate::outcome::{Outcome, Status, report_document};
 use crate::report;
 use crate::session::Session;
@@ -29,6 +31,9 @@ fn proven(session: &Session, arguments: &args::Lesson) -> Result<Outcome, Outcom
         return Err(report::request(&message, as_json));
     };
     let lesson = lesson.map_err(|problems| refused(ProjectError::Problems { problems }))?;
+    if let Some(submissions) = &arguments.grade {
+        return grade::graded(session, arguments, (&project, &lesson), submissions);
+    }
     let (mut desk, chosen) =
         evaluation_setup::engine_client(session, Some(&arguments.device), as_json)?;
     let asked = EvaluationInput::evaluate_all_workloads(&project, &chosen, arguments.seed);
