@@ -11,7 +11,6 @@ use crate::compiled_candidate::{CompiledVariation, CompiledWorkload};
 use crate::device_session::{CountsUse, GridPart};
 use crate::device_workers::DeviceWorkerError;
 use crate::not_judged::NotJudged;
-use crate::reference_source::ReferenceSource;
 use crate::verdict::{SizeCheck, Step, WorkloadRun};
 
 /// Time limit of the kernel. Some correct kernels are too slow for this much work.
@@ -57,20 +56,8 @@ impl Verification<'_> {
         })
     }
 
-    /// The same on a virtual device: sampled blocks, of which one writes the last element. A reference in Python computes
-    /// whole tensors only, so that the blocks run without being judged.
+    /// The same on a virtual device: sampled blocks, of which one writes the last element.
     fn sample_large_indices(&mut self, trial: &CompiledWorkload, what: &str) -> Result<(), Stop> {
-        if let ReferenceSource::Python(_) = trial.reference {
-            let ran = self.run_sampled_blocks(trial).map_err(|stop| with_size(stop, what))?;
-            self.checks.not_checked.push(match ran {
-                Ok(_) => {
-                    "results at indices beyond 32 bits (reference.py is not computed at this size)"
-                        .to_owned()
-                }
-                Err(reason) => format!("indices beyond 32 bits ({reason})"),
-            });
-            return Ok(());
-        }
         let check = self.check_sampled_blocks(trial).map_err(|stop| with_size(stop, what))?;
         let workload = &trial.case.workload;
         let workload = match check {
