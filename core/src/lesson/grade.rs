@@ -9,12 +9,12 @@ use super::{Lesson, Step, locked};
 use crate::evaluate::Run;
 use crate::project::{Kernel, Project};
 
-/// A kernel that somebody submits.
+/// A submitted kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission {
     /// The name of the file or folder, without the extension.
     pub name: String,
-    /// The text, or why there is none.
+    /// The text, or the reason why it cannot be read.
     pub text: Result<String, String>,
 }
 

@@ -67,9 +67,7 @@ fn one(
 ) -> Result<ReportedGrade, Outcome> {
     let kernel = match text.and_then(|text| submitted(project, begun, text)) {
         Ok(kernel) => kernel,
-        Err(reason) => {
-            return Ok(ReportedGrade::not_run(name, reason));
-        }
+        Err(reason) => return Ok(ReportedGrade::not_run(name, reason)),
     };
     let (work, conditions) = input.for_kernel(&kernel);
     let seed = conditions.seed;

@@ -40,7 +40,7 @@ pub struct ReportedGrade {
     pub verdict: Option<String>,
     /// Why the kernel was not run; null if it was.
     pub not_run: Option<String>,
-    /// The last step all of whose goals are reached, from 1; null if there is none.
+    /// The last step whose goals are all reached, from 1; null if there is none.
     pub reached_step: Option<usize>,
     /// Each goal, in the order of the steps; empty if the kernel was not run.
     pub goals: Vec<GradedGoal>,

@@ -99,9 +99,7 @@ impl Verification<'_> {
             }
         }
     }
-}
 
-impl Verification<'_> {
     /// Sampled blocks of a workload that is too large for a virtual device.
     fn sample_held_out(&mut self, trial: &CompiledWorkload) -> Result<SizeCheck, Stop> {
         match trial.reference {
