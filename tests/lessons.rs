@@ -135,7 +135,9 @@ fn submissions_are_graded_by_the_goals_that_they_reach() {
     submit("eve/one.cu", "");
     submit("eve/two.cu", "");
     submit("fay.cu", &read("start").replace("block: [256]", "block: [0]"));
-    grade().expect(
+    std::os::unix::fs::symlink(submissions.join("ada"), submissions.join("gus")).unwrap();
+    let graded = grade();
+    graded.expect(
         0,
         &[
             "✓ ada: passed, step 3 of 3 reached",
@@ -147,6 +149,7 @@ fn submissions_are_graded_by_the_goals_that_they_reach() {
             "✗ fay: not run: kernels/start.cu:",
         ],
     );
+    assert!(!graded.everything().contains("gus"), "links lead to the work of others");
 }
 
 #[test]

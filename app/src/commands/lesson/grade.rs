@@ -5,13 +5,14 @@ use std::path::Path;
 use lightbench_core::display_text::visible;
 use lightbench_core::engine::Request;
 use lightbench_core::lesson::Lesson;
-use lightbench_core::lesson::grade::{Submission, grade, last_step, submissions, submitted};
+use lightbench_core::lesson::grade::{grade, last_step, submitted};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::report::document::grades::{
     GradedGoal, GradesReport, GradesSchema, ReportedGrade,
 };
 use lightbench_core::report::document::verdict_word;
 
+use super::submissions::{Submission, submissions};
 use crate::args;
 use crate::commands::engine_client::EngineClient;
 use crate::commands::evaluation_setup;

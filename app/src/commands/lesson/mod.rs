@@ -1,6 +1,7 @@
 //! `lightbench lesson`: checks whether the goals of a lesson can be reached, or which of them submitted kernels reach.
 
 mod grade;
+mod submissions;
 
 use lightbench_core::engine::Request;
 use lightbench_core::evaluate::Run;
