@@ -176,7 +176,7 @@ impl MapElement {
 }
 
 /// The permutation of 16-byte chunks of a box in shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the driver's own")]
 pub enum Swizzle {

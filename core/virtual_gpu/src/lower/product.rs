@@ -120,7 +120,7 @@ pub(crate) struct Multiplier {
 }
 
 /// The dimension along which a matrix in shared memory is contiguous.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Major {
     /// The inner dimension.
     K,

@@ -371,6 +371,7 @@ impl Machine {
             environment,
             approximation: config.approximation,
             accumulation: super::tensor::accumulation(config.tensor, module),
+            operand_plans: HashMap::new(),
             counts: counts_of(config, program),
             caches: config.caches.filter(|_| config.counters).map(Caches::new),
             blocks,
@@ -422,9 +423,8 @@ impl Machine {
             launch.counts
         };
         let ran = (&counts[..], blocks, traced);
-        report.counters = config
-            .counters
-            .then(|| Counters { caches, ..self.traced_counters(module, program, ran) });
+        let counters = config.counters.then(|| self.traced_counters(module, program, ran));
+        report.counters = counters.map(|counters| Counters { caches, ..counters });
         (report, watched)
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use super::super::cost::{BlocksRun, Caches, Counts};
 use super::super::isa::warp::Warp as Operation;
@@ -21,6 +22,7 @@ use super::parallel::ParallelLaunch;
 use super::peers::Peers;
 use super::race::{Accepted, BlockRaces, LaunchRaces};
 use super::shared::{SharedLayout, SharedMemory};
+use super::tensor::{OperandPlan, SharedMatrix};
 use super::trace::Tracing;
 use super::turn_order::TurnOrder;
 use super::unfinished_warps::BeyondResidency;
@@ -52,6 +54,8 @@ pub(super) struct Launch<'m> {
     pub(super) approximation: Approximation,
     /// The summation model of tensor cores.
     pub(super) accumulation: Accumulation,
+    /// The places of matrices in shared memory that products of warpgroups read.
+    pub(super) operand_plans: HashMap<SharedMatrix, Arc<OperandPlan>>,
     /// Counters of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
     /// The state of the caches, if they are modelled.

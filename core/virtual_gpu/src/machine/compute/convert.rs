@@ -121,6 +121,16 @@ fn real_to_real(lanes: &mut Lanes<'_>, op: &Op, convert: Convert, wide: bool, bi
         (RealType::F32, RealType::F16) if plain && bits < 64 => {
             lanes.words_1(op, |a| u32::from(s::f32_to_f16_nearest(a)));
         }
+        (RealType::F32, RealType::Bf16) if plain && bits < 64 => {
+            let nearest = |a| s::f32_to_half(a, HalfFormat::Bf16, mode);
+            lanes.words_1(op, |a| u32::from(nearest(a)));
+        }
+        (RealType::F32, RealType::F64) if mode == s::RealMode::NEAREST => {
+            one(lanes, op, wide, bits, |a| s::f32_to_f64(a as u32));
+        }
+        (RealType::F64, RealType::F32) if mode == s::RealMode::NEAREST => {
+            one(lanes, op, wide, bits, |a| u64::from(s::f64_to_f32_nearest(a)));
+        }
         _ => {
             let (from, to) = (real(from), real(to));
             one(lanes, op, wide, bits, |a| s::real_to_real(a, from, to, mode));

@@ -4,6 +4,8 @@
 //! A load reads its source when it is issued. It writes to shared memory, and completes transactions of its barrier
 //! object, when a thread waits for the phase of that object. Stores are in `stores`.
 
+use std::slice;
+
 use super::super::super::isa::memory::Ordering;
 use super::super::super::lower::code::{AddressSlot, BulkSite, Op, StoreEffect};
 use super::super::access::{Moved, Part, Spaces};
@@ -161,9 +163,10 @@ impl Worker<'_, '_> {
             part.lanes().for_each(|lane| {
                 worker.place_shared(part, lane);
             });
-            worker.race_asynchronous_read(part);
         });
         let offset = self.launch.shared.place(copy.shared, copy.bytes)?;
+        let bytes = offset..offset + copy.bytes as usize;
+        self.race_asynchronous_read(copy.lane as u32, copy.pc, slice::from_ref(&bytes));
         let shared = &self.block.shared;
         let word = |offset| Word {
             value: shared.read(offset, 4) as u32,

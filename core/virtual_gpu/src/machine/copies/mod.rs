@@ -86,8 +86,12 @@ impl Copies {
         if self.covered.is_empty() {
             return false;
         }
-        (offset / 4..=(offset + bytes.max(1) - 1) / 4).any(|word| {
-            self.covered.get(word / 64).is_some_and(|bits| bits >> (word % 64) & 1 == 1)
+        let (first, last) = (offset / 4, (offset + bytes.max(1) - 1) / 4);
+        (first / 64..=last / 64).any(|index| {
+            let from = if index == first / 64 { first % 64 } else { 0 };
+            let to = if index == last / 64 { last % 64 } else { 63 };
+            let mask = u64::MAX << from & u64::MAX >> (63 - to);
+            self.covered.get(index).is_some_and(|bits| bits & mask != 0)
         })
     }
 

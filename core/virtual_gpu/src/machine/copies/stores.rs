@@ -5,6 +5,8 @@
 //! counts as read. It writes to global memory as late as PTX permits: at the first wait for its group without `.read`,
 //! or at the exit of its thread.
 
+use std::slice;
+
 use super::super::super::isa::bulk_copy::Awaited;
 use super::super::super::isa::memory::Ordering;
 use super::super::super::lower::code::StoreEffect;
@@ -133,8 +135,11 @@ impl Worker<'_, '_> {
     fn complete_reads(&mut self, store: &PendingStore) {
         self.launch.changes += 1;
         if let Some(issue) = &store.issue {
-            let from = store.from;
-            self.each_unit(store.copy(), from, |worker, part| worker.race_completion(part, issue));
+            let bytes = store.copy().bytes;
+            if let Some(offset) = self.launch.shared.place(store.from, bytes) {
+                let bytes = offset..offset + bytes as usize;
+                self.race_completion(store.lane, store.pc, slice::from_ref(&bytes), issue);
+            }
         }
     }
 

@@ -4,12 +4,11 @@ use super::clock::Thread;
 use super::happens_before::{HappensBefore, Reach, lanes_of};
 use super::shadow::{Entry, INCOMPLETE, Record, SETTLED, Shadow, Strength, WARPS};
 
-/// The context of a check: the block, the rules and the memory.
-pub(super) struct ConflictCheck<'a> {
-    pub(super) order: &'a HappensBefore,
-    /// Whether rules 20 and 23 apply.
+/// The rules that apply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules<'a> {
+    /// Whether rules 20 to 24 apply.
     pub(super) lenient: bool,
-    pub(super) memory: MemoryKind,
     /// Whether all readers must be recorded, because something may order blocks, or a read may be an attempt;
     /// otherwise readers of two blocks stand for all.
     pub(super) keeps_readers: bool,
@@ -17,6 +16,13 @@ pub(super) struct ConflictCheck<'a> {
     pub(super) replicates: bool,
     /// Loads through the read-only cache, in the order of the program (rule 25).
     pub(super) non_coherent: &'a [u32],
+}
+
+/// The context of a check: the block, the rules and the memory.
+pub(super) struct ConflictCheck<'a> {
+    pub(super) order: &'a HappensBefore,
+    pub(super) rules: Rules<'a>,
+    pub(super) memory: MemoryKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +88,7 @@ impl ConflictCheck<'_> {
         let mut verdict = ConflictResult::default();
         let forgetful = shadow.flags(word) & INCOMPLETE;
         let mut entries = shadow.take(word);
-        if !self.non_coherent.is_empty() {
+        if !self.rules.non_coherent.is_empty() {
             self.check_non_coherent(&entries, &new, &mut verdict);
         }
         for entry in &entries {
@@ -101,11 +107,11 @@ impl ConflictCheck<'_> {
                 let strength = entry.record.access.strength();
                 strength == Strength::Flag || strength.reach().is_none()
             };
-            if self.lenient && entry.writes && new.writes && plain(&new) && is_same() {
+            if self.rules.lenient && entry.writes && new.writes && plain(&new) && is_same() {
                 verdict.accepted.push(20);
                 continue;
             }
-            if self.replicates && plain(&new) && in_one_store(entry, &new) {
+            if self.rules.replicates && plain(&new) && in_one_store(entry, &new) {
                 verdict.accepted.push(43);
                 continue;
             }
@@ -113,7 +119,7 @@ impl ConflictCheck<'_> {
             let attempt = |read: &Entry, write: &Entry| {
                 plain(read) && !read.writes && atomic(write) && same_bytes(read, write)
             };
-            if self.lenient && (attempt(entry, &new) || attempt(&new, entry)) {
+            if self.rules.lenient && (attempt(entry, &new) || attempt(&new, entry)) {
                 // The thread's own read may be among the accesses that were dropped, so that an attempt cannot be
                 // recognised.
                 if forgetful == 0 {
@@ -123,10 +129,10 @@ impl ConflictCheck<'_> {
                 verdict.race.get_or_insert((*entry, other));
             }
         }
-        if self.lenient && new.record.access.strength().is_atomic() {
+        if self.rules.lenient && new.record.access.strength().is_atomic() {
             follow_attempts(&mut entries, &new, &mut verdict.attempts);
         }
-        let settled = !self.keeps_readers && !new.writes && self.readers_settle(&entries);
+        let settled = !self.rules.keeps_readers && !new.writes && self.readers_settle(&entries);
         let observed: Vec<bool> =
             entries.iter().map(|entry| self.was_observed(&entries, entry, me)).collect();
         // A read that is not recorded replaces no other read.
@@ -174,7 +180,7 @@ impl ConflictCheck<'_> {
     /// Rule 25.
     fn check_non_coherent(&self, entries: &[Entry], new: &Entry, verdict: &mut ConflictResult) {
         let through_cache = |read: &Entry| {
-            !read.writes && self.non_coherent.binary_search(&read.record.access.pc()).is_ok()
+            !read.writes && self.rules.non_coherent.binary_search(&read.record.access.pc()).is_ok()
         };
         let overlaps = |entry: &Entry| entry.record.access.bytes() & new.record.access.bytes() != 0;
         let mut others = entries.iter().filter(|entry| overlaps(entry));

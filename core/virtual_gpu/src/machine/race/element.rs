@@ -3,7 +3,7 @@
 use super::super::super::isa::atomic::AtomicOrder;
 use super::super::super::isa::memory::Ordering;
 use super::clock::Thread;
-use super::conflict::{ConflictCheck, ConflictResult, MemoryKind};
+use super::conflict::{ConflictCheck, ConflictResult, MemoryKind, Rules};
 use super::happens_before::{HappensBefore, Reach};
 use super::shadow::{Entry, PackedAccess, Record, Shadow, Strength};
 use super::{reach, releases};
@@ -70,20 +70,6 @@ impl InstructionAccess {
     }
 }
 
-/// The rules that apply.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rules<'a> {
-    /// Whether rules 20 to 24 apply.
-    pub(super) lenient: bool,
-    /// Whether all readers must be recorded, because something may order blocks, or a read may be an attempt;
-    /// otherwise readers of two blocks stand for all.
-    pub(super) keeps_readers: bool,
-    /// Whether lanes of one store instruction may write different values to one word (rule 43).
-    pub(super) replicates: bool,
-    /// Loads through the read-only cache, in the order of the program (rule 25).
-    pub(super) non_coherent: &'a [u32],
-}
-
 /// The result of an access.
 #[derive(Debug, Default)]
 pub(super) struct ElementResult {
@@ -124,14 +110,8 @@ pub(super) fn access(
         outcome.accepted.push(21);
     }
     let time = order.now(me.warp());
-    let judge = ConflictCheck {
-        order,
-        lenient: rules.lenient,
-        memory: if element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared },
-        keeps_readers: rules.keeps_readers,
-        replicates: rules.replicates,
-        non_coherent: rules.non_coherent,
-    };
+    let memory = if element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared };
+    let judge = ConflictCheck { order, rules, memory };
     for (word, bytes) in element.words() {
         let what = PackedAccess::new(visit.pc, bytes, visit.strength, element.wide());
         let record = Record { thread: me, time, access: what };
@@ -176,7 +156,7 @@ fn publish(
     element: &Element,
 ) {
     let Some(reach) = visit.strength.reach() else {
-        shadow.forget_locations(element.offset, element.bytes);
+        shadow.forget_locations(element.offset, element.bytes as usize);
         return;
     };
     if !order.has_lane_orders && !releases(visit.order) && shadow.locations.is_empty() {

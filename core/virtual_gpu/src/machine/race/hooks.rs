@@ -1,5 +1,7 @@
 //! The interface of the race detector to the machine: accesses of shared and global memory, fences and barriers.
 
+use std::slice;
+
 use super::super::super::isa::atomic::{Atomic, AtomicOrder};
 use super::super::super::isa::mbarrier::{MbarrierOrder, Synchronisation};
 use super::super::super::isa::memory::{Ordering, Scope};
@@ -9,8 +11,8 @@ use super::super::memory::Memory;
 use super::super::run::Worker;
 use super::block_sync::BlockSync;
 use super::clock::Thread;
-use super::conflict::MemoryKind;
-use super::element::{Element, InstructionAccess, Role, Rules, access};
+use super::conflict::{MemoryKind, Rules};
+use super::element::{Element, InstructionAccess, Role, access};
 use super::fast_words::{ExtraOrdering, WarpTime};
 use super::happens_before::{Reach, Waits, lanes_of};
 use super::report::CheckedAccess;
@@ -21,6 +23,22 @@ impl LaunchRaces {
     /// Whether an instruction loads through the read-only cache (rule 25).
     pub(super) fn reads_non_coherently(&self, pc: u32) -> bool {
         !self.non_coherent.is_empty() && self.non_coherent.binary_search(&pc).is_ok()
+    }
+
+    /// The rules for accesses to a region of global memory, or to shared memory, and its shadow.
+    pub(super) fn rules_and_shadow<'r>(
+        &'r mut self,
+        is_of_triton: bool,
+        shared: &'r mut Shadow,
+        region: Option<usize>,
+    ) -> (Rules<'r>, &'r mut Shadow) {
+        let rules = Rules {
+            lenient: self.lenient,
+            keeps_readers: self.keeps_readers,
+            replicates: self.lenient && region.is_none() && is_of_triton,
+            non_coherent: &self.non_coherent,
+        };
+        (rules, shadow_of(&mut self.global, shared, region))
     }
 
     /// The time of a warp's present access.
@@ -238,28 +256,7 @@ impl Worker<'_, '_> {
             strength,
             ..InstructionAccess::new(pc, Ordering::Weak, Role::Write, 2)
         };
-        for word in 0..bytes / 4 {
-            let is_recorded =
-                strength == Strength::Copy && self.is_fast_copy(thread, pc, offset / 4 + word);
-            if !is_recorded {
-                self.race_one(thread, visit, (None, offset + 4 * word), 4);
-            }
-        }
-    }
-
-    /// Whether the write of a word of shared memory by a copy is recorded and needs no further check.
-    fn is_fast_copy(&mut self, (warp, lane): (u32, u32), pc: u32, word: usize) -> bool {
-        let (Some(races), Some(block)) = (&self.launch.races, &mut self.block.races) else {
-            return true;
-        };
-        if races.lenient && block.order.has_lane_orders {
-            return false;
-        }
-        let times = races.times(block, warp, MemoryKind::Shared);
-        let thread = Thread::new(block.order.block, warp * 32 + lane);
-        let what = PackedAccess::new(pc, WORD, Strength::Copy, 0);
-        let record = Record { thread, time: block.order.now(warp), access: what };
-        times.update_words(&mut block.shared, word..word + 1, &record, Role::Write)
+        self.race_words(thread, visit, slice::from_ref(&(offset..offset + bytes)));
     }
 
     fn race_one(
@@ -371,15 +368,8 @@ impl Worker<'_, '_> {
         is_same: &dyn Fn(&Self) -> bool,
     ) {
         let BlockRaces { order, shared, .. } = block;
-        let rules = Rules {
-            lenient: races.lenient,
-            keeps_readers: races.keeps_readers,
-            replicates: races.lenient
-                && element.region.is_none()
-                && self.launch.shared.is_of_triton,
-            non_coherent: &races.non_coherent,
-        };
-        let shadow = shadow_of(&mut races.global, shared, element.region);
+        let is_of_triton = self.launch.shared.is_of_triton;
+        let (rules, shadow) = races.rules_and_shadow(is_of_triton, shared, element.region);
         let outcome = access(order, shadow, rules, visit, element, || is_same(self));
         races.accepted.extend(outcome.accepted.iter().map(|rule| (*rule, visit.pc)));
         if outcome.may_be_stale {

@@ -22,6 +22,7 @@ mod shadow;
 mod tests;
 mod visits;
 mod warp_accesses;
+mod word_runs;
 
 use std::collections::BTreeSet;
 

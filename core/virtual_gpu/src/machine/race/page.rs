@@ -1,8 +1,10 @@
 //! Shadow memory of neighbouring words, stored field by field, so that the words of a row are compared and replaced
 //! at once.
 
+use std::sync::Arc;
+
 use super::clock::Thread;
-use super::shadow::{Cell, EARLIER, PackedAccess, Record};
+use super::shadow::{Cell, EARLIER, Entry, PackedAccess, Record};
 
 /// Words of a page.
 pub(super) const PAGE: usize = 256;
@@ -27,7 +29,17 @@ struct Reads {
     lanes: Field<PAGE>,
 }
 
-/// The shadow of 256 words, without their lists.
+/// The recorded accesses of a word for which its cell has no room. Words may share them.
+pub(super) type List = Option<Arc<Vec<Entry>>>;
+
+/// The shadow of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WordState {
+    pub(super) cell: Cell,
+    pub(super) list: List,
+}
+
+/// The shadow of 256 words.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
     write: Accesses,
@@ -35,6 +47,8 @@ pub(super) struct Page {
     flags: Field<PAGE>,
     /// Allocated when the first word needs it.
     earlier: Option<Box<Reads>>,
+    /// Allocated when the first word needs it.
+    lists: Option<Box<[List; PAGE]>>,
 }
 
 pub(super) struct RowAccesses<'p> {
@@ -71,7 +85,7 @@ impl Default for Reads {
 impl Default for Page {
     fn default() -> Self {
         let (write, read) = (Accesses::default(), Reads::default());
-        Self { write, read, flags: [0; PAGE], earlier: None }
+        Self { write, read, flags: [0; PAGE], earlier: None, lists: None }
     }
 }
 
@@ -117,6 +131,34 @@ fn row(field: &mut Field<PAGE>, start: usize) -> Option<&mut Field<ROW>> {
 impl Page {
     /// The shadow of a word.
     #[inline(always)]
+    pub(super) fn state(&self, index: usize) -> WordState {
+        let list = self.lists.as_ref().and_then(|lists| lists[index].clone());
+        WordState { cell: self.cell(index), list }
+    }
+
+    /// Replaces the shadow of a word.
+    #[inline(always)]
+    pub(super) fn set_state(&mut self, index: usize, state: &WordState) {
+        self.set(index, &state.cell);
+        self.set_list(index, state.list.clone());
+    }
+
+    /// Takes the list of a word.
+    pub(super) fn take_list(&mut self, index: usize) -> List {
+        self.lists.as_mut()?[index].take()
+    }
+
+    #[inline(always)]
+    pub(super) fn set_list(&mut self, index: usize, list: List) {
+        if let Some(lists) = &mut self.lists {
+            lists[index] = list;
+        } else if list.is_some() {
+            self.lists.insert(Box::new([const { None }; PAGE]))[index] = list;
+        }
+    }
+
+    /// The shadow of a word without its list.
+    #[inline(always)]
     pub(super) fn cell(&self, index: usize) -> Cell {
         let flags = self.flags[index];
         let (earlier, earlier_lanes) = match &self.earlier {
@@ -129,7 +171,7 @@ impl Page {
         Cell { write, read, read_lanes: self.read.lanes[index], flags, earlier, earlier_lanes }
     }
 
-    /// Replaces the shadow of a word.
+    /// Replaces the shadow of a word, except its list.
     #[inline(always)]
     pub(super) fn set(&mut self, index: usize, cell: &Cell) {
         self.write.set(index, &cell.write);

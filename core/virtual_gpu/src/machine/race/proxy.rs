@@ -2,24 +2,25 @@
 //! last until a wait completes them (rule 30); writes follow a generic access only behind a proxy fence (rule 39).
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::super::isa::barrier::Proxy;
 use super::super::super::isa::matrix::Matrix;
 use super::super::super::isa::memory::Ordering;
 use super::super::super::lower::code::Code;
-use super::super::access::{Part, Spaces};
 use super::super::fault::FaultKind;
 use super::super::memory::RegionPlace;
 use super::super::run::Worker;
 use super::BlockRaces;
 use super::clock::{Clock, Thread};
-use super::element::Element;
+use super::element::{Element, InstructionAccess, Role};
 use super::happens_before::{HappensBefore, lanes_of};
 use super::hooks::shadow_of;
 use super::page::PAGE;
 use super::report::CheckedAccess;
-use super::shadow::{EARLIER, Entry, PackedAccess, Record, Strength, WORD};
+use super::shadow::{self, EARLIER, Entry, PackedAccess, Record, Strength, WORD};
+use super::word_runs::words_of;
 
 /// The rule of `docs/races.md` by which the idiom mode accepts an asynchronous write after a generic access.
 const OVERWRITE_RULE: u8 = 39;
@@ -80,6 +81,14 @@ impl ProxyFences {
     }
 }
 
+/// The last accesses of a word, each with whether it writes.
+type RecordedAccesses = [(Record, bool); 3];
+
+fn recorded_accesses(cell: &shadow::Cell) -> RecordedAccesses {
+    let earlier = if cell.flags & EARLIER == 0 { Record::default() } else { cell.earlier };
+    [(cell.read, false), (earlier, false), (cell.write, true)]
+}
+
 /// Everything that happens before the issue of an asynchronous operation.
 #[derive(Clone, Debug)]
 pub(in super::super) struct IssueClock(Arc<Clock>);
@@ -119,10 +128,15 @@ impl Worker<'_, '_> {
         order.advance(warp);
     }
 
-    /// Checks reads of shared memory by an asynchronous operation of these lanes.
-    pub(in super::super) fn race_asynchronous_read(&mut self, part: &Part<'_>) {
-        let spaces = Spaces { global: 0, shared: part.mask, local: 0 };
-        self.race_load(part, Ordering::Weak, &spaces);
+    /// Checks reads of these bytes of shared memory by an asynchronous operation that a lane of this warp issues.
+    pub(in super::super) fn race_asynchronous_read(
+        &mut self,
+        lane: u32,
+        pc: u32,
+        ranges: &[Range<usize>],
+    ) {
+        let read = InstructionAccess::new(pc, Ordering::Weak, Role::Read, 1);
+        self.race_words((self.warp.index, lane), read, ranges);
         let is_lenient = self.launch.races.as_ref().is_some_and(|races| races.lenient);
         let accepts_copies = is_lenient && self.launch.shared.is_of_triton;
         let ops = &self.launch.program.ops;
@@ -131,7 +145,7 @@ impl Worker<'_, '_> {
             op.is_some_and(|op| matches!(op.code, Code::CopyAsync(_)))
         };
         let accepted = Cell::new(false);
-        self.check_last_writes(part, |write, block, me| {
+        self.check_last_writes((lane, pc), ranges, |write, block, me| {
             let BlockRaces { order, proxy_fences, .. } = block;
             let is_generic = write.access.strength() != Strength::Bulk;
             let is_ordered = order.before(write, write.thread, me);
@@ -143,7 +157,7 @@ impl Worker<'_, '_> {
             (!accepts).then_some(WITHOUT_FENCE)
         });
         if accepted.get() {
-            self.launch.accept(TRITON_COPY_RULE, part.pc);
+            self.launch.accept(TRITON_COPY_RULE, pc);
         }
     }
 
@@ -156,13 +170,22 @@ impl Worker<'_, '_> {
     ) {
         self.with_races(|worker, races, block| {
             let me = Thread::new(block.order.block, warp * 32 + lane);
+            // Most words have the same accesses.
+            let mut last = None;
             for word in offset / 4..(offset + bytes).div_ceil(4) {
+                let cell = block.shared.page(word).cell(word % PAGE);
+                let accesses = recorded_accesses(&cell);
+                if last.replace(accesses) == Some(accesses) {
+                    continue;
+                }
                 if races.accepted.contains(&(OVERWRITE_RULE, pc))
                     || worker.launch.seen.contains_key(&(FaultKind::DataRace, pc))
                 {
                     return;
                 }
-                let Some(other) = worker.access_before_overwrite(block, word, me) else { continue };
+                let Some(other) = worker.access_before_overwrite(block, accesses, me) else {
+                    continue;
+                };
                 if races.lenient {
                     races.accepted.insert((OVERWRITE_RULE, pc));
                     return;
@@ -179,16 +202,13 @@ impl Worker<'_, '_> {
         });
     }
 
-    /// A generic access to a word that happens before an asynchronous write of a thread, without a proxy fence between.
+    /// A generic access that happens before an asynchronous write of a thread, without a proxy fence between.
     fn access_before_overwrite(
         &self,
-        block: &mut BlockRaces,
-        word: usize,
+        block: &BlockRaces,
+        accesses: RecordedAccesses,
         me: Thread,
     ) -> Option<Entry> {
-        let cell = block.shared.page(word).cell(word % PAGE);
-        let earlier = if cell.flags & EARLIER == 0 { Record::default() } else { cell.earlier };
-        let accesses = [(cell.read, false), (earlier, false), (cell.write, true)];
         let BlockRaces { order, proxy_fences, .. } = block;
         accesses.into_iter().find_map(|(record, writes)| {
             let is_defect = record.time != 0
@@ -224,38 +244,42 @@ impl Worker<'_, '_> {
     }
 
     /// Checks that no write followed the issue of an asynchronous read of shared memory, which is complete now.
-    pub(in super::super) fn race_completion(&mut self, part: &Part<'_>, issue: &IssueClock) {
-        let spaces = Spaces { global: 0, shared: part.mask, local: 0 };
-        self.race_load(part, Ordering::Weak, &spaces);
+    pub(in super::super) fn race_completion(
+        &mut self,
+        lane: u32,
+        pc: u32,
+        ranges: &[Range<usize>],
+        issue: &IssueClock,
+    ) {
+        let read = InstructionAccess::new(pc, Ordering::Weak, Role::Read, 1);
+        self.race_words((self.warp.index, lane), read, ranges);
         let wrote_later = |write: &Record, _: &BlockRaces, _: Thread| {
             (!issue.0.knows(write.thread, write.time)).then_some(OVERWRITTEN)
         };
-        self.check_last_writes(part, wrote_later);
+        self.check_last_writes((lane, pc), ranges, wrote_later);
     }
 
     /// Reports the words whose last write has a defect, which the function describes.
     fn check_last_writes(
         &mut self,
-        part: &Part<'_>,
+        (lane, pc): (u32, u32),
+        ranges: &[Range<usize>],
         defect: impl Fn(&Record, &BlockRaces, Thread) -> Option<&'static str>,
     ) {
         self.with_races(|worker, _, block| {
-            for lane in part.lanes() {
-                let address = part.addresses[lane];
-                let Some(offset) = worker.launch.shared.place(address, part.bytes()) else {
+            let me = Thread::new(block.order.block, worker.warp.index * 32 + lane);
+            // Most words have the same last write.
+            let mut last = Record::default();
+            for word in words_of(ranges) {
+                let write = block.shared.page(word).cell(word % PAGE).write;
+                if write.time == 0 || std::mem::replace(&mut last, write) == write {
                     continue;
-                };
-                let me = Thread::new(block.order.block, worker.warp.index * 32 + lane as u32);
-                for word in offset / 4..(offset + part.bytes() as usize) / 4 {
-                    let write = block.shared.page(word).cell(word % PAGE).write;
-                    if write.time == 0 {
-                        continue;
-                    }
-                    let Some(text) = defect(&write, block, me) else { continue };
-                    let offset = word * 4;
-                    let element = Element { thread: me, address, bytes: 4, region: None, offset };
-                    worker.report_written(block, part.pc, &element, write, text);
                 }
+                let Some(text) = defect(&write, block, me) else { continue };
+                let offset = word * 4;
+                let address = worker.launch.shared.address(offset);
+                let element = Element { thread: me, address, bytes: 4, region: None, offset };
+                worker.report_written(block, pc, &element, write, text);
             }
         });
     }

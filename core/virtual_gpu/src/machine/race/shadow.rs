@@ -1,13 +1,14 @@
 //! Shadow memory: the last write and the last read of every word of 4 bytes, and a list of accesses where these are
 //! not enough.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::clock::Thread;
 use super::conflict::MemoryKind;
 use super::happens_before::{Reach, lanes_of};
 use super::location::Location;
-use super::page::{PAGE, Page};
+use super::page::{List, PAGE, Page, WordState};
 
 /// The strength of an access in the memory model (rule 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +197,7 @@ pub(super) const EARLIER: u32 = 32;
 pub(super) const EARLIER_SEES: u32 = 64;
 
 /// One access in the list of a word.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) record: Record,
     /// Lanes of the record's warp with the same access.
@@ -228,12 +229,12 @@ const MOST_LISTED: usize = 1 << 22;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shadow {
     pages: Vec<Option<Box<Page>>>,
-    lists: HashMap<usize, Vec<Entry>>,
+    /// The number of accesses in all lists.
     listed: usize,
     /// Whether any of it was read through the read-only cache (rule 25).
     pub(super) read_non_coherently: bool,
     /// By the offset of their first byte.
-    pub(super) locations: HashMap<usize, Location>,
+    pub(super) locations: BTreeMap<usize, Location>,
 }
 
 impl Shadow {
@@ -254,14 +255,11 @@ impl Shadow {
 
     /// Takes all recorded accesses of a word, oldest first; the caller puts them back.
     pub(super) fn take(&mut self, word: usize) -> Vec<Entry> {
-        let cell = self.page(word).cell(word % PAGE);
-        let mut entries = Vec::new();
-        if cell.flags & LISTED != 0
-            && let Some(list) = self.lists.remove(&word)
-        {
-            self.listed -= list.len();
-            entries = list;
-        }
+        let page = self.page(word);
+        let cell = page.cell(word % PAGE);
+        let list = page.take_list(word % PAGE);
+        self.listed -= length(&list);
+        let mut entries = list.map(Arc::unwrap_or_clone).unwrap_or_default();
         if cell.flags & EARLIER != 0 {
             let (record, sees) = (cell.earlier, cell.flags & EARLIER_SEES != 0);
             entries.push(Entry { record, lanes: cell.earlier_lanes, writes: false, sees });
@@ -302,26 +300,42 @@ impl Shadow {
             entries.clear();
             cell.flags |= INCOMPLETE;
         }
-        if !entries.is_empty() {
-            self.listed += entries.len();
-            cell.flags |= LISTED;
-            self.lists.insert(word, entries);
+        let list = (!entries.is_empty()).then(|| Arc::new(entries));
+        self.listed += length(&list);
+        cell.flags |= if list.is_some() { LISTED } else { 0 };
+        self.page(word).set_state(word % PAGE, &WordState { cell, list });
+    }
+
+    /// The shadow of a word.
+    pub(super) fn state(&mut self, word: usize) -> WordState {
+        self.page(word).state(word % PAGE)
+    }
+
+    /// Replaces the shadow of a word if it is `before`; returns whether it was.
+    #[inline]
+    pub(super) fn replace(&mut self, word: usize, before: &WordState, after: &WordState) -> bool {
+        let listed = self.listed + length(&after.list);
+        let page = self.page(word);
+        if listed > MOST_LISTED || page.state(word % PAGE) != *before {
+            return false;
         }
-        self.page(word).set(word % PAGE, &cell);
+        page.set_state(word % PAGE, after);
+        self.listed = listed - length(&before.list);
+        true
     }
 
     /// A weak write ends the clocks that strong ones published (rule 13).
-    pub(super) fn forget_locations(&mut self, start: usize, bytes: u32) {
-        if self.locations.is_empty() {
-            return;
-        }
+    pub(super) fn forget_locations(&mut self, start: usize, bytes: usize) {
         // No location has more than 16 bytes.
-        for offset in start.saturating_sub(15)..start + bytes as usize {
-            if let Some(location) = self.locations.get_mut(&offset)
-                && offset + location.bytes as usize > start
-            {
+        for (offset, location) in self.locations.range_mut(start.saturating_sub(15)..start + bytes)
+        {
+            if offset + location.bytes as usize > start {
                 location.restart();
             }
         }
     }
+}
+
+fn length(list: &List) -> usize {
+    list.as_ref().map_or(0, |list| list.len())
 }

@@ -14,7 +14,7 @@ use super::super::swizzle::{span, swizzled};
 const ADDRESS_MASK: u32 = (1 << 18) - 1;
 
 /// A decoded descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Descriptor {
     /// The first byte, in shared memory.
     pub(super) start: u32,

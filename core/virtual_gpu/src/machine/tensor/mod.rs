@@ -6,11 +6,14 @@
 mod descriptor;
 mod fragment;
 mod in_flight;
+mod operand;
 mod product;
 mod rows;
 mod warpgroup;
 
 pub(super) use warpgroup::{IssuedProducts, PendingProducts, WARPS_OF_GROUP};
+
+pub(super) use operand::{OperandPlan, SharedMatrix};
 
 use super::super::isa::matrix::Matrix;
 use super::super::lower::code::{BaseKind, Op};

@@ -36,7 +36,7 @@ impl Worker<'_, '_> {
                 let mut sums = gather(&lanes, c, &product.c);
                 let model = (accumulation, s::Issuer::Warp);
                 each(product, &a, &b, &mut sums, |a, b, sums| {
-                    multiply_words(product, kind, model, (a, b), sums);
+                    Rows::new(product, kind, model, a).multiply(product, b, sums);
                 });
                 Sums::Words(sums)
             }
@@ -56,26 +56,41 @@ impl Worker<'_, '_> {
     }
 }
 
-/// Adds the product of two matrices, whose elements are at most 32 bits, to a third one.
-pub(super) fn multiply_words(
-    product: &Product,
-    kind: WordKind,
-    model: (s::Accumulation, s::Issuer),
-    (a, b): (&[u32], &[u32]),
-    sums: &mut [u32],
-) {
-    let shape = product.shape;
-    match kind {
-        WordKind::Float(types) => s::multiply_float(shape, types, a, b, sums, model),
-        WordKind::Integer(of_a, of_b) => {
-            let extend = |elements: &[u32], extension: Extension| -> Vec<i32> {
-                elements.iter().map(|bits| extension.extend(*bits)).collect()
-            };
-            let overflow = modes::overflow(product.multiply.overflow);
-            let sums = bytemuck::cast_slice_mut(sums);
-            s::multiply_integer(shape, &extend(a, of_a), &extend(b, of_b), sums, overflow);
+/// A of a product of elements of at most 32 bits, prepared for several matrices B.
+pub(super) enum Rows<'a> {
+    Float(s::FloatRows<'a>),
+    Integer(Vec<i32>, Extension),
+    Bits(&'a [u32], s::BitProduct),
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(
+        product: &Product,
+        kind: WordKind,
+        model: (s::Accumulation, s::Issuer),
+        a: &'a [u32],
+    ) -> Self {
+        match kind {
+            WordKind::Float(types) => {
+                Self::Float(s::FloatRows::new(product.shape, types, a, model))
+            }
+            WordKind::Integer(of_a, of_b) => Self::Integer(of_a.extend_all(a), of_b),
+            WordKind::Bits(bits) => Self::Bits(a, bits),
         }
-        WordKind::Bits(bits) => s::multiply_bits(shape, a, b, sums, bits),
+    }
+
+    /// Adds the product with B to a third matrix.
+    pub(super) fn multiply(&self, product: &Product, b: &[u32], sums: &mut [u32]) {
+        let shape = product.shape;
+        match self {
+            Self::Float(rows) => rows.multiply(b, sums),
+            Self::Integer(a, of_b) => {
+                let overflow = modes::overflow(product.multiply.overflow);
+                let sums = bytemuck::cast_slice_mut(sums);
+                s::multiply_integer(shape, a, &of_b.extend_all(b), sums, overflow);
+            }
+            Self::Bits(a, bits) => s::multiply_bits(shape, a, b, sums, *bits),
+        }
     }
 }
 
@@ -117,6 +132,10 @@ pub(super) enum Extension {
 }
 
 impl Extension {
+    fn extend_all(self, elements: &[u32]) -> Vec<i32> {
+        elements.iter().map(|bits| self.extend(*bits)).collect()
+    }
+
     fn extend(self, bits: u32) -> i32 {
         match self {
             Self::Zero => bits as i32,
@@ -302,24 +321,39 @@ pub(super) fn scatter(
     sums: &Sums,
     undefined: &[u32],
 ) {
-    let per_register = plan.per_register();
-    let registers = plan.places.chunks_exact(LANES * per_register);
-    for ((slot, places), undefined) in slots.iter().zip(registers).zip(undefined) {
-        match sums {
-            Sums::Doubles(sums) => {
+    match (sums, plan.per_register()) {
+        (Sums::Doubles(sums), _) => {
+            let registers = slots.iter().zip(plan.places.chunks_exact(LANES));
+            for ((slot, places), undefined) in registers.zip(undefined) {
                 let values = std::array::from_fn(|lane| sums[usize::from(places[lane])]);
                 lanes.set_double(*slot, &values, *undefined);
             }
-            Sums::Words(sums) => {
-                let values = std::array::from_fn(|lane| {
-                    let places = &places[lane * per_register..(lane + 1) * per_register];
-                    let pieces = places.iter().map(|place| sums[usize::from(*place)]);
-                    pieces
-                        .rev()
-                        .fold(0, |word: u32, piece| (u64::from(word) << plan.bits) as u32 | piece)
-                });
-                lanes.set_word(*slot, &values, *undefined);
+        }
+        (Sums::Words(sums), 1) => scatter_pieces::<1>(lanes, slots, plan, sums, undefined),
+        (Sums::Words(sums), 2) => scatter_pieces::<2>(lanes, slots, plan, sums, undefined),
+        (Sums::Words(sums), 4) => scatter_pieces::<4>(lanes, slots, plan, sums, undefined),
+        (Sums::Words(sums), _) => scatter_pieces::<8>(lanes, slots, plan, sums, undefined),
+    }
+}
+
+#[inline(always)]
+fn scatter_pieces<const PIECES: usize>(
+    lanes: &mut Lanes<'_>,
+    slots: &[Slot],
+    plan: &FragmentPlan,
+    sums: &[u32],
+    undefined: &[u32],
+) {
+    let bits = 32 / PIECES as u32;
+    let (places, _) = plan.places.as_chunks::<PIECES>();
+    let registers = slots.iter().zip(places.chunks_exact(LANES));
+    for ((slot, places), undefined) in registers.zip(undefined) {
+        let mut values = [0; LANES];
+        for (value, places) in values.iter_mut().zip(places) {
+            for (piece, place) in places.iter().enumerate() {
+                *value |= sums[usize::from(*place)] << (piece as u32 * bits);
             }
         }
+        lanes.set_word(*slot, &values, *undefined);
     }
 }

@@ -5,20 +5,21 @@
 //! then (`in_flight`). A product is one operation of the warpgroup: a wait ends when all warps have issued it, and the
 //! first wait completes it for all of them.
 
+use std::sync::Arc;
+
 use super::super::super::isa::matrix::{Matrix, Source, Warpgroup};
 use super::super::super::lower::code::{Op, Slot};
-use super::super::super::lower::product::{FragmentPlan, Major, Sign, WarpgroupProduct};
+use super::super::super::lower::product::{FragmentPlan, Sign, WarpgroupProduct};
 use super::super::super::semantics::matrix::Issuer;
-use super::super::access::Part;
 use super::super::fault::{FaultKind, Finding};
-use super::super::lanes::Doubles;
 use super::super::race::IssueClock;
 use super::super::run::Worker;
 use super::super::swizzle::period;
 use super::super::warp::{Frame, LANES};
-use super::descriptor::{CHUNK, Descriptor};
+use super::descriptor::Descriptor;
 use super::in_flight::RegistersInFlight;
-use super::product::{Kind, Sums, gather, kind, multiply_words, scatter, undefined, unknown};
+use super::operand::{Elements, OperandPlan, SharedMatrix};
+use super::product::{Kind, Rows, Sums, gather, kind, scatter, undefined, unknown};
 
 /// Warps of a warpgroup.
 pub(in super::super) const WARPS_OF_GROUP: usize = 4;
@@ -29,8 +30,6 @@ const ROWS: u32 = 16;
 const COLUMNS: u32 = 8;
 /// The steps that a product counts for each of its tiles.
 const STEPS_OF_TILE: u64 = 4;
-/// Bytes of a row of A or a column of B.
-const LINE: u32 = 32;
 
 /// The products of one warp that no wait has completed.
 #[derive(Clone, Debug, Default)]
@@ -48,20 +47,8 @@ pub(in super::super) struct PendingProducts {
 struct PendingOperand {
     group: u64,
     pc: u32,
-    matrix: SharedMatrix,
+    plan: Arc<OperandPlan>,
     issue: IssueClock,
-}
-
-/// A part of a matrix in shared memory.
-#[derive(Clone, Copy, Debug)]
-struct SharedMatrix {
-    descriptor: Descriptor,
-    major: Major,
-    /// The first row of A, or column of B, and their number.
-    first: u32,
-    count: u32,
-    /// The size of an element.
-    bits: u32,
 }
 
 /// The products that the warps of a warpgroup have issued: all of them issue the same ones.
@@ -90,36 +77,6 @@ impl IssuedProducts {
         let product = self.products.front()?;
         let warp = self.counts.iter().position(|count| *count <= self.first)?;
         Some((product.pc, warp))
-    }
-}
-
-/// Elements of a matrix, by rows of A or columns of B, and which of them are uninitialised, if any is.
-struct Elements {
-    values: Vec<u32>,
-    unknown: Option<Vec<bool>>,
-}
-
-impl SharedMatrix {
-    /// The chunks of 16 bytes, as their index and their line (see [`Descriptor::chunk`]).
-    fn chunks(self) -> Vec<(u32, u32)> {
-        let each = 8 * CHUNK / self.bits;
-        let (lines, indices) = match self.major {
-            Major::K => (self.first..self.first + self.count, 0..LINE / CHUNK),
-            Major::Outer => {
-                (0..8 * LINE / self.bits, self.first / each..(self.first + self.count) / each)
-            }
-        };
-        lines.flat_map(|line| indices.clone().map(move |index| (index, line))).collect()
-    }
-
-    /// The position of an element of a chunk, by rows of A or columns of B.
-    fn position(self, (index, line): (u32, u32), element: u32) -> usize {
-        let along = index * (8 * CHUNK / self.bits) + element;
-        let (outer, k) = match self.major {
-            Major::K => (line, along),
-            Major::Outer => (along, line),
-        };
-        ((outer - self.first) * (8 * LINE / self.bits) + k) as usize
     }
 }
 
@@ -174,6 +131,7 @@ impl Worker<'_, '_> {
         let Some(keeps) = self.keeps_sums(pc, op.f, frame, mask) else { return };
         let Kind::Words(kind) = kind(&tile.multiply) else { return };
         let model = (self.launch.accumulation, Issuer::Warpgroup);
+        let rows = Rows::new(tile, kind, model, &a.values);
         let length = tile.b.elements;
         let mut lanes = self.lanes(frame, mask);
         for (index, slots) in sums.chunks_exact(tile.d.registers).enumerate() {
@@ -183,7 +141,7 @@ impl Worker<'_, '_> {
             } else {
                 (vec![0; tile.c.elements], None)
             };
-            multiply_words(tile, kind, model, (&a.values, &b.values[columns.clone()]), &mut words);
+            rows.multiply(tile, &b.values[columns.clone()], &mut words);
             let missing = [
                 a.unknown.clone(),
                 b.unknown.as_ref().map(|unknown| unknown[columns].to_vec()),
@@ -241,9 +199,10 @@ impl Worker<'_, '_> {
         let group = self.products().groups;
         if let Some(issue) = self.race_issue() {
             let pending = matrices.into_iter().flatten();
-            let pending =
-                pending.map(|matrix| PendingOperand { group, pc, matrix, issue: issue.clone() });
-            self.products().operands.extend(pending);
+            for matrix in pending {
+                let (plan, issue) = (self.operand_plan(matrix), issue.clone());
+                self.products().operands.push(PendingOperand { group, pc, plan, issue });
+            }
         }
         Some([a, b])
     }
@@ -335,63 +294,6 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// The elements of a matrix in shared memory; none if a fault was reported.
-    fn shared_elements(&mut self, pc: u32, matrix: SharedMatrix) -> Option<Elements> {
-        let chunks = matrix.chunks();
-        let mut values = vec![0; chunks.len() * (8 * CHUNK / matrix.bits) as usize];
-        let mut missing = vec![false; values.len()];
-        let size = matrix.bits as usize / 8;
-        let is_valid = self.access_chunks(pc, matrix, &chunks);
-        if !is_valid {
-            return None;
-        }
-        for chunk in chunks {
-            let start = matrix.descriptor.chunk(matrix.major, chunk.0, chunk.1) as usize;
-            let known = self.block.shared.is_range_initialised(start, start + CHUNK as usize);
-            for element in 0..CHUNK as usize / size {
-                let offset = start + element * size;
-                let position = matrix.position(chunk, element as u32);
-                values[position] = self.block.shared.read(offset, size) as u32;
-                missing[position] = !known
-                    && (!self.block.shared.is_any_initialised(offset, size)
-                        || self.block.shared.uninitialised_bits(offset, size).is_some());
-            }
-        }
-        let unknown = missing.contains(&true).then_some(missing);
-        Some(Elements { values, unknown })
-    }
-
-    /// Checks bounds and races of the reads of a matrix; returns whether all of it is in shared memory.
-    fn access_chunks(&mut self, pc: u32, matrix: SharedMatrix, chunks: &[(u32, u32)]) -> bool {
-        let mut is_valid = true;
-        self.each_part(pc, matrix, chunks, |worker, part| {
-            is_valid &= part.lanes().all(|lane| worker.place_shared(part, lane).is_some());
-            if is_valid {
-                worker.race_asynchronous_read(part);
-            }
-        });
-        is_valid
-    }
-
-    /// Visits chunks as accesses of the lanes of the warp.
-    fn each_part(
-        &mut self,
-        pc: u32,
-        matrix: SharedMatrix,
-        chunks: &[(u32, u32)],
-        mut visit: impl FnMut(&mut Self, &Part<'_>),
-    ) {
-        for some in chunks.chunks(LANES) {
-            let mut addresses: Doubles = [0; LANES];
-            for (address, (index, line)) in addresses.iter_mut().zip(some) {
-                let offset = matrix.descriptor.chunk(matrix.major, *index, *line);
-                *address = self.launch.shared.address(offset as usize);
-            }
-            let mask = u32::MAX >> (LANES - some.len());
-            visit(self, &Part { pc, addresses: &addresses, mask, element: 4, count: 4 });
-        }
-    }
-
     /// Whether the instruction waits for products that another warp of the warpgroup has not committed yet, and may
     /// still commit.
     pub(in super::super) fn must_await_warpgroup(&mut self, matrix: Matrix, op: &Op) -> bool {
@@ -447,10 +349,8 @@ impl Worker<'_, '_> {
         for operand in &due {
             self.race_learn(&operand.issue);
         }
-        for PendingOperand { pc, matrix, issue, .. } in due {
-            self.each_part(pc, matrix, &matrix.chunks(), |worker, part| {
-                worker.race_completion(part, &issue);
-            });
+        for PendingOperand { pc, plan, issue, .. } in due {
+            self.race_completion(0, pc, &plan.ranges, &issue);
         }
     }
 
@@ -461,13 +361,8 @@ impl Worker<'_, '_> {
         lane: u32,
         (offset, bytes): (usize, usize),
     ) {
-        let is_overwritten = |operand: &&PendingOperand| {
-            let PendingOperand { matrix, .. } = operand;
-            matrix.chunks().into_iter().any(|(index, line)| {
-                let start = matrix.descriptor.chunk(matrix.major, index, line) as usize;
-                start < offset + bytes && offset < start + CHUNK as usize
-            })
-        };
+        let is_overwritten =
+            |operand: &&PendingOperand| operand.plan.overlaps(&(offset..offset + bytes));
         let pending = self.block.products.iter().flat_map(|of_warp| &of_warp.operands);
         let Some(pc_of_product) = pending.into_iter().find(is_overwritten).map(|of| of.pc) else {
             return;
@@ -478,14 +373,5 @@ impl Worker<'_, '_> {
              `wgmma.wait_group` before the copy"
         );
         self.report(pc, Finding::new(FaultKind::DataRace, lane, text));
-    }
-}
-
-impl Elements {
-    fn with_sign(mut self, sign: Sign, bits: u32) -> Self {
-        if sign == Sign::Minus {
-            self.values.iter_mut().for_each(|value| *value ^= 1 << (bits - 1));
-        }
-        self
     }
 }

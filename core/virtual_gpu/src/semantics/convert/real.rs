@@ -190,6 +190,10 @@ pub fn f32_to_f16_nearest(a: u32) -> u16 {
 #[inline]
 #[must_use]
 pub fn f32_to_f64(a: u32) -> u64 {
+    let number = f32::from_bits(a);
+    if !number.is_nan() {
+        return f64::from(number).to_bits();
+    }
     real_to_real(u64::from(a), FloatFormat::F32, FloatFormat::F64, RealMode::NEAREST)
 }
 
@@ -197,6 +201,10 @@ pub fn f32_to_f64(a: u32) -> u64 {
 #[inline]
 #[must_use]
 pub fn f64_to_f32_nearest(a: u64) -> u32 {
+    let number = f64::from_bits(a);
+    if !number.is_nan() {
+        return (number as f32).to_bits();
+    }
     real_to_real(a, FloatFormat::F64, FloatFormat::F32, RealMode::NEAREST) as u32
 }
 

@@ -31,6 +31,22 @@ proptest! {
     }
 
     #[test]
+    fn conversions_by_the_host_agree_with_exact_ones(a: u32, b: u64) {
+        let exact = |bits, from, to| real_to_real(bits, from, to, RealMode::NEAREST);
+        let wide = f32_to_f64(a);
+        prop_assert_eq!(wide, exact(u64::from(a), FloatFormat::F32, FloatFormat::F64));
+        // The second one lies between numbers that f32 represents.
+        for double in [b, wide ^ (b & 0x3fff_ffff)] {
+            let single = exact(double, FloatFormat::F64, FloatFormat::F32);
+            prop_assert_eq!(u64::from(f64_to_f32_nearest(double)), single);
+        }
+        for (half, format) in [(HalfFormat::F16, FloatFormat::F16), (HalfFormat::Bf16, FloatFormat::Bf16)] {
+            let nearest = f32_to_half(a, half, RealMode::NEAREST);
+            prop_assert_eq!(u64::from(nearest), exact(u64::from(a), FloatFormat::F32, format));
+        }
+    }
+
+    #[test]
     fn integers_to_floats_bracket_the_integer(a: u64, shift in 0_u32..64) {
         let a = a >> shift;
         let to = |rounding| f64::from(f32::from_bits(

@@ -118,46 +118,66 @@ impl Numbers {
     }
 }
 
-/// `sums` holds C and receives D, as bit patterns; returns false and changes nothing if a number is out of bounds.
-pub(super) fn multiply(
+/// A with bounded elements.
+pub(super) struct Rows {
     shape: Shape,
-    (a_type, b_type): (Multiplicand, Multiplicand),
-    (a, b): (&[u32], &[u32]),
-    sums: &mut [u32],
-    (c_type, summation): (Accumulator, Summation),
-) -> bool {
-    let Shape { m, n, k } = shape;
-    let fits = n.is_multiple_of(WIDTH)
-        && (a.len(), b.len(), sums.len()) == (m * k, n * k, m * n)
-        && a.len().max(b.len()).max(sums.len()) <= MOST;
-    if !fits {
-        return false;
+    b_type: Multiplicand,
+    numbers: Box<Numbers>,
+    summation: Summation,
+    /// The shift of the significands of B.
+    shift: u32,
+}
+
+impl Rows {
+    /// None if an element is out of bounds.
+    pub(super) fn new(
+        shape: Shape,
+        (a_type, b_type): (Multiplicand, Multiplicand),
+        a: &[u32],
+        summation: Summation,
+    ) -> Option<Self> {
+        let Shape { m, n, k } = shape;
+        let fits =
+            n.is_multiple_of(WIDTH) && a.len() == m * k && a.len().max(n * k).max(m * n) <= MOST;
+        // Products have the fraction of a sum. Each factor is shifted by half of that, so that both stay below 15 bits.
+        let fractions = layout(a_type).fraction + layout(b_type).fraction;
+        let shift = summation.fraction_bits as u32 - fractions;
+        let mut numbers = Box::new(Numbers::new());
+        let is_bounded = fits && numbers.take(a_type, a, shift.div_ceil(2));
+        is_bounded.then_some(Self { shape, b_type, numbers, summation, shift: shift / 2 })
     }
-    let mut blocks = [0; MOST];
-    for (column, line) in b.chunks_exact(k).enumerate() {
-        let start = column / WIDTH * k * WIDTH + column % WIDTH;
-        for (place, bits) in blocks[start..].iter_mut().step_by(WIDTH).zip(line) {
-            *place = *bits;
+
+    /// `sums` holds C and receives D, as bit patterns; returns false and changes nothing if a number is out of bounds.
+    pub(super) fn multiply(&self, b: &[u32], sums: &mut [u32], c_type: Accumulator) -> bool {
+        let Shape { m, n, k } = self.shape;
+        if (b.len(), sums.len()) != (n * k, m * n) {
+            return false;
         }
+        let mut blocks = [0; MOST];
+        for (column, line) in b.chunks_exact(k).enumerate() {
+            let start = column / WIDTH * k * WIDTH + column % WIDTH;
+            for (place, bits) in blocks[start..].iter_mut().step_by(WIDTH).zip(line) {
+                *place = *bits;
+            }
+        }
+        let mut numbers = [0.0; MOST];
+        let numbers = &mut numbers[..sums.len()];
+        for (number, bits) in numbers.iter_mut().zip(&*sums) {
+            *number = c_type.number(*bits);
+        }
+        if !within(numbers, i32::from(c_type.smallest_exponent()))
+            || !add_all(self, &blocks[..b.len()], numbers, c_type)
+        {
+            return false;
+        }
+        for (sum, number) in sums.iter_mut().zip(&*numbers) {
+            *sum = match self.summation.result {
+                SumFormat::F16 => half_bits(*number),
+                SumFormat::F32 | SumFormat::Short => number.to_bits(),
+            };
+        }
+        true
     }
-    let mut numbers = [0.0; MOST];
-    let numbers = &mut numbers[..sums.len()];
-    for (number, bits) in numbers.iter_mut().zip(&*sums) {
-        *number = c_type.number(*bits);
-    }
-    if !within(numbers, i32::from(c_type.smallest_exponent())) {
-        return false;
-    }
-    if !add_all(shape, (a_type, b_type), (a, &blocks[..b.len()]), numbers, (c_type, summation)) {
-        return false;
-    }
-    for (sum, number) in sums.iter_mut().zip(&*numbers) {
-        *sum = match summation.result {
-            SumFormat::F16 => half_bits(*number),
-            SumFormat::F32 | SumFormat::Short => number.to_bits(),
-        };
-    }
-    true
 }
 
 /// Whether the exponents of summands are bounded.
@@ -182,23 +202,11 @@ fn exponent(value: f32, smallest: i32) -> i32 {
 
 /// All rows of A times B, whose columns are in blocks of eight.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
-fn add_all(
-    shape: Shape,
-    (a_type, b_type): (Multiplicand, Multiplicand),
-    (a, b): (&[u32], &[u32]),
-    sums: &mut [f32],
-    (c_type, summation): (Accumulator, Summation),
-) -> bool {
-    let Shape { n, k, .. } = shape;
-    let mut rows = Numbers::new();
-    // Products have the fraction of a sum. Each factor is shifted by half of that, so that both stay below 15 bits.
-    let shift = summation.fraction_bits as u32 - layout(a_type).fraction - layout(b_type).fraction;
-    if !rows.take(a_type, a, shift.div_ceil(2)) {
-        return false;
-    }
+fn add_all(a: &Rows, b: &[u32], sums: &mut [f32], c_type: Accumulator) -> bool {
+    let Rows { shape: Shape { n, k, .. }, b_type, numbers: ref rows, summation, shift } = *a;
     let mut columns = [Column::default(); MOST / WIDTH];
     let mut numbers = Numbers::new();
-    if !numbers.take(b_type, b, shift / 2) {
+    if !numbers.take(b_type, b, shift) {
         return false;
     }
     for (index, column) in columns.iter_mut().take(b.len() / WIDTH).enumerate() {

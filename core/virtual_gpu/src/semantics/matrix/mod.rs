@@ -16,6 +16,6 @@ pub use accumulate::{Accumulation, Architecture, Issuer};
 pub use element::{Accumulator, Multiplicand};
 pub use layout::{Fragment, Layout, MajorOrder, Position, QuadFragment, Shape};
 pub use multiply::{
-    BitProduct, FloatTypes, multiply_bits, multiply_double, multiply_float, multiply_integer,
-    transpose_8x8,
+    BitProduct, FloatRows, FloatTypes, multiply_bits, multiply_double, multiply_float,
+    multiply_integer, transpose_8x8,
 };

@@ -1,6 +1,8 @@
 //! Matrix products.
 
-use super::super::float::{CANONICAL_NAN_F32, SingleMode, multiply_add_f32, multiply_add_f64};
+use multiversion::multiversion;
+
+use super::super::float::{CANONICAL_NAN_F32, multiply_add_f64};
 use super::super::half::{CANONICAL_NAN, HalfFormat};
 use super::super::{Overflow, Rounding};
 use super::accumulate::{Accumulation, Architecture, Columns, Issuer, Summation, WIDTH, add_group};
@@ -39,25 +41,81 @@ pub fn multiply_float(
     a: &[u32],
     b: &[u32],
     sums: &mut [u32],
-    (accumulation, issuer): (Accumulation, Issuer),
+    model: (Accumulation, Issuer),
 ) {
-    match accumulation {
-        Accumulation::Exact(architecture) => {
-            let summation = Summation::new((architecture, issuer), types.a, types.d);
-            let product = Product { shape, types, summation };
-            let by_halves = architecture == Architecture::Hopper
-                && issuer == Issuer::Warp
-                && types.a.bits() == 8
-                && types.d == Accumulator::F32;
-            if by_halves {
-                product.sum_by_halves(a, b, sums);
-            } else if !product.sum_bounded(a, b, sums) {
-                product.sum_special(a, b, sums);
+    FloatRows::new(shape, types, a, model).multiply(b, sums);
+}
+
+/// A, prepared for products with several matrices.
+pub struct FloatRows<'a> {
+    shape: Shape,
+    types: FloatTypes,
+    a: &'a [u32],
+    prepared: Prepared,
+}
+
+enum Prepared {
+    /// For the exact sum of bounded elements.
+    Bounded(Summation, bounded::Rows),
+    /// For the exact sum of any elements.
+    Special(Summation),
+    ByHalves(Summation),
+    Fused(Vec<f32>),
+}
+
+impl<'a> FloatRows<'a> {
+    /// The parameters are those of [`multiply_float`].
+    #[must_use]
+    pub fn new(
+        shape: Shape,
+        types: FloatTypes,
+        a: &'a [u32],
+        (accumulation, issuer): (Accumulation, Issuer),
+    ) -> Self {
+        let prepared = match accumulation {
+            Accumulation::Exact(architecture) => {
+                let summation = Summation::new((architecture, issuer), types.a, types.d);
+                let by_halves = architecture == Architecture::Hopper
+                    && issuer == Issuer::Warp
+                    && types.a.bits() == 8
+                    && types.d == Accumulator::F32;
+                if by_halves {
+                    Prepared::ByHalves(summation)
+                } else {
+                    match bounded::Rows::new(shape, (types.a, types.b), a, summation) {
+                        Some(rows) => Prepared::Bounded(summation, rows),
+                        None => Prepared::Special(summation),
+                    }
+                }
             }
-        }
-        Accumulation::Fma => {
-            let (a, b, c) = types.numbers(a, b, sums);
-            fused(shape, types.d, [&a, &b, &c], sums);
+            Accumulation::Fma => {
+                Prepared::Fused(a.iter().map(|bits| types.a.number(*bits)).collect())
+            }
+        };
+        Self { shape, types, a, prepared }
+    }
+
+    /// As [`multiply_float`].
+    pub fn multiply(&self, b: &[u32], sums: &mut [u32]) {
+        let Self { shape, types, a, prepared } = self;
+        let product =
+            |summation: &Summation| Product { shape: *shape, types: *types, summation: *summation };
+        match prepared {
+            Prepared::Bounded(summation, rows) => {
+                if !rows.multiply(b, sums, types.c) {
+                    product(summation).sum_special(a, b, sums);
+                }
+            }
+            Prepared::Special(summation) => product(summation).sum_special(a, b, sums),
+            Prepared::ByHalves(summation) => product(summation).sum_by_halves(a, b, sums),
+            Prepared::Fused(a) => {
+                let b: Vec<f32> = b.iter().map(|bits| types.b.number(*bits)).collect();
+                let mut totals: Vec<f32> = sums.iter().map(|bits| types.c.number(*bits)).collect();
+                add_fused(*shape, a, &b, &mut totals);
+                for (sum, total) in sums.iter_mut().zip(totals) {
+                    *sum = encode(total, types.d);
+                }
+            }
         }
     }
 }
@@ -85,8 +143,8 @@ impl Product {
     /// Returns false and changes nothing if a number is out of bounds.
     fn sum_bounded(&self, a: &[u32], b: &[u32], sums: &mut [u32]) -> bool {
         let FloatTypes { a: a_type, b: b_type, c: c_type, d: _ } = self.types;
-        let sum = (c_type, self.summation);
-        bounded::multiply(self.shape, (a_type, b_type), (a, b), sums, sum)
+        bounded::Rows::new(self.shape, (a_type, b_type), a, self.summation)
+            .is_some_and(|rows| rows.multiply(b, sums, c_type))
     }
 
     /// The sum of any numbers, including infinities and NaN.
@@ -179,23 +237,25 @@ impl Product {
     }
 }
 
-/// Eight columns at a time, so that their independent chains run in parallel.
-fn fused(shape: Shape, to: Accumulator, [a, b, c]: [&[f32]; 3], sums: &mut [u32]) {
+/// Adds A × B to sums; eight columns at a time, so that their independent chains run in parallel.
+#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
+fn add_fused(shape: Shape, a: &[f32], b: &[f32], sums: &mut [f32]) {
     let Shape { n, k, .. } = shape;
-    for (block, sums) in sums.chunks_exact_mut(WIDTH).enumerate() {
-        let (row, first) = (block * WIDTH / n, block * WIDTH % n);
-        let mut totals: [u32; WIDTH] =
-            std::array::from_fn(|lane| c[block * WIDTH + lane].to_bits());
-        for index in 0..k {
-            let a = a[row * k + index].to_bits();
-            let column: [u32; WIDTH] =
-                std::array::from_fn(|lane| b[(first + lane) * k + index].to_bits());
-            for (total, b) in totals.iter_mut().zip(column) {
-                *total = multiply_add_f32(a, b, *total, SingleMode::DEFAULT);
+    let mut columns = vec![[0.0; WIDTH]; k];
+    for first in (0..n).step_by(WIDTH) {
+        for lane in 0..WIDTH {
+            let line = &b[(first + lane) * k..][..k];
+            for (column, number) in columns.iter_mut().zip(line) {
+                column[lane] = *number;
             }
         }
-        for (sum, total) in sums.iter_mut().zip(totals) {
-            *sum = encode(f32::from_bits(total), to);
+        for (row, sums) in a.chunks_exact(k).zip(sums.chunks_exact_mut(n)) {
+            let Some(totals) = sums[first..].first_chunk_mut::<WIDTH>() else { return };
+            for (a, column) in row.iter().zip(&columns) {
+                for lane in 0..WIDTH {
+                    totals[lane] = a.mul_add(column[lane], totals[lane]);
+                }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod oracle;
 mod rows;
+mod word_runs;
 
 use proptest::prelude::*;
 
@@ -10,7 +11,8 @@ use super::super::super::isa::atomic::AtomicOrder;
 use super::super::super::isa::barrier::FenceOrder;
 use super::super::super::isa::memory::Ordering;
 use super::clock::Thread;
-use super::element::{Element, InstructionAccess, Role, Rules, access};
+use super::conflict::Rules;
+use super::element::{Element, InstructionAccess, Role, access};
 use super::fast_words::{ExtraOrdering, WarpTime};
 use super::happens_before::{HappensBefore, Reach, Waits};
 use super::shadow::{PackedAccess, Record, Shadow, Strength, WORD};

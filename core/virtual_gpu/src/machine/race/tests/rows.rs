@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::super::super::lane_offsets::{HalfWarpPattern, LaneOffsets};
 use super::super::clock::Thread;
-use super::super::element::{Element, InstructionAccess, Role, Rules, access};
+use super::super::conflict::Rules;
+use super::super::element::{Element, InstructionAccess, Role, access};
 use super::super::fast_words::{ExtraOrdering, WarpTime};
 use super::super::happens_before::{HappensBefore, Waits, lanes_of};
 use super::super::page::PAGE;
