@@ -16,7 +16,7 @@ use lightbench_virtual_gpu::cost::time::{
 use lightbench_virtual_gpu::machine::OnFault;
 use lightbench_virtual_gpu::{
     BlockSelection, Checks, FaultKind, LaunchConfig, LaunchError, Machine, Module, Races, Schedule,
-    TraceUse,
+    TensorModel, TraceUse,
 };
 
 use super::sheet::DeviceSheet;
@@ -34,10 +34,10 @@ const MANY: u64 = 48;
 /// Blocks that are recorded step by step.
 pub(super) const TRACED: u32 = 4;
 
-/// Warp instructions that the larger part should have: some tenths of a second.
+/// Steps that the larger part should have: some tenths of a second.
 const ENOUGH_STEPS: u64 = 1 << 22;
 
-/// Maximum warp instructions of a part: a second or two.
+/// Maximum steps of a part: a second or two.
 const MOST_STEPS: u64 = 1 << 24;
 
 /// Threads of a warp.
@@ -174,24 +174,29 @@ impl GridCounter<'_> {
     fn whole(&mut self) -> Result<(Counters, Option<Bytes>), CountingError> {
         let all = self.blocks();
         if all <= 2 * FEW.get() {
-            return Ok((self.count(BlockSelection::All, TRACED)?, None));
+            return Ok((self.count(BlockSelection::All, TRACED)?.0, None));
         }
-        let smaller = match self.count(BlockSelection::Sampled { most: FEW }, 0) {
+        let (smaller, steps) = match self.count(BlockSelection::Sampled { most: FEW }, 0) {
             // Blocks that may wait for each other run all or not at all.
             Err(CountingError::Refused(LaunchError::Sample(_))) => {
-                return Ok((self.count(BlockSelection::All, TRACED)?, None));
+                return Ok((self.count(BlockSelection::All, TRACED)?.0, None));
             }
             smaller => smaller?,
         };
-        let each = smaller.total.warp_instructions / smaller.blocks.run.max(1);
+        let each = steps / smaller.blocks.run.max(1);
         let most = (ENOUGH_STEPS / each.max(1)).clamp(2 * FEW.get(), MANY);
         let most = NonZeroU64::new(most).unwrap_or(FEW);
-        let larger = self.count(BlockSelection::Sampled { most }, TRACED)?;
+        let (larger, _) = self.count(BlockSelection::Sampled { most }, TRACED)?;
         let dram = extrapolated(&smaller, &larger).min(self.grid.room);
         Ok((larger, Some(dram)))
     }
 
-    fn count(&mut self, blocks: BlockSelection, traced: u32) -> Result<Counters, CountingError> {
+    /// Counters of a part of the grid, and its steps.
+    fn count(
+        &mut self,
+        blocks: BlockSelection,
+        traced: u32,
+    ) -> Result<(Counters, u64), CountingError> {
         let caches = match blocks {
             BlockSelection::All => self.sheet.cache_sizes(self.residence.shared),
             BlockSelection::Sampled { .. } | BlockSelection::Range { .. } => None,
@@ -202,6 +207,8 @@ impl GridCounter<'_> {
             on_fault: OnFault::Stop,
             counters: true,
             max_steps: MOST_STEPS,
+            // Results are not used, and rarely decide what a kernel does.
+            tensor: TensorModel::FusedMultiplyAdd,
             blocks,
             caches,
             trace: (traced > 0).then(|| self.trace(traced)),
@@ -212,7 +219,10 @@ impl GridCounter<'_> {
             self.machine.launch(module, kernel, &config).map_err(CountingError::Refused)?;
         match report.faults.first() {
             Some(fault) => Err(CountingError::Faulted(fault.kind)),
-            None => report.counters.ok_or(CountingError::Nothing),
+            None => {
+                let counters = report.counters.ok_or(CountingError::Nothing)?;
+                Ok((counters, report.steps))
+            }
         }
     }
 
