@@ -329,7 +329,6 @@ impl Worker<'_, '_> {
     /// Charges a read of memory that other threads may write: it costs more of the turn, so that they run soon.
     pub(super) fn poll(&mut self, pc: u32) {
         self.warp.last_poll = Some(pc);
-        self.warp.idle_polls = self.warp.idle_polls.saturating_add(1);
         self.polled = true;
         self.budget -= super::POLL_COST;
     }

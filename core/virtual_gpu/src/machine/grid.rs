@@ -193,7 +193,8 @@ impl Launch<'_> {
             undefined_load,
             awaited: 0,
             last_poll: None,
-            idle_polls: 0,
+            changes: 0,
+            idle_turns: 0,
             stall: Stall::default(),
         }
     }
@@ -258,11 +259,13 @@ impl Launch<'_> {
         (worker.budget, worker.withheld) = (budget, withheld);
         let turn = worker.turn();
         let polled = worker.polled && turn == Turn::Ready;
+        let (changes, warp) = (self.changes, &mut block.warps[index]);
+        let is_same = std::mem::replace(&mut warp.changes, changes) == changes;
+        warp.idle_turns = if polled && is_same { warp.idle_turns.saturating_add(1) } else { 0 };
         // Host threads do not see each other's changes, and in a random order of lanes those that would change
         // something may not have had their turn.
         if turn == Turn::Ready && self.common.is_none() && !self.order.splits_lanes() {
-            let changes = self.changes;
-            block.warps[index].observe(changes, polled);
+            warp.observe(changes, polled);
         }
         polled
     }

@@ -196,7 +196,6 @@ impl Worker<'_, '_> {
     /// Counts a write to memory that other threads may read.
     #[inline(always)]
     pub(super) fn changed(&mut self) {
-        self.warp.idle_polls = 0;
         self.launch.changes += 1;
     }
 

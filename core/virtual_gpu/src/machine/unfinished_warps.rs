@@ -16,8 +16,8 @@ use super::warp::{Split, SplitState, Warp};
 /// The number of positions that a report lists.
 const MOST_PLACES: usize = 12;
 
-/// The number of polls, without a write in between, after which a warp counts as waiting.
-const IDLE_POLLS: u32 = 8;
+/// The number of turns with polls, without a change, after which a warp counts as waiting.
+const IDLE_TURNS: u32 = 8;
 
 /// The limit of steps, in addition to four times the steps so far, of a launch that continues beyond the residency of
 /// the device.
@@ -184,14 +184,18 @@ impl Launch<'_> {
         (cluster, rank, index): (&mut ResidentCluster, usize, usize),
         resident: &VecDeque<ResidentCluster>,
     ) {
-        let all = std::iter::once(&*cluster).chain(resident).flat_map(|cluster| &cluster.blocks);
-        let standing = self.unfinished_warps(all);
+        let all = || std::iter::once(&*cluster).chain(resident).flat_map(|cluster| &cluster.blocks);
+        let standing = self.unfinished_warps(all());
+        // A warp may also wait for others that still compute.
+        let waits = all().all(|block| {
+            let mut running = block.warps.iter().filter(|warp| can_run(warp));
+            running.all(|warp| warp.idle_turns >= IDLE_TURNS && warp.changes == self.changes)
+        });
         let block = &mut cluster.blocks[rank];
         let warp = &block.warps[index];
         let ready = warp.splits.iter().find(|split| split.state == SplitState::Ready);
         let split = ready.or(warp.splits.first());
         let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
-        let waits = block.polled && warp.idle_polls >= IDLE_POLLS;
         let poll = warp.last_poll.filter(|_| waits);
         let reached = match (limit, self.deadline) {
             (LimitKind::Time, Some(deadline)) => format!("{} s", deadline.limit.as_secs_f64()),

@@ -131,8 +131,10 @@ pub(super) struct Warp {
     pub(super) awaited: u32,
     /// The last instruction that polled memory.
     pub(super) last_poll: Option<u32>,
-    /// The number of polls since the last change by this warp.
-    pub(super) idle_polls: u32,
+    /// The number of changes of the launch at the end of the last turn.
+    pub(super) changes: u64,
+    /// Turns until then in which the warp polled memory and nothing changed.
+    pub(super) idle_turns: u32,
     /// The detection of a repeated state.
     pub(super) stall: Stall,
 }

@@ -10,6 +10,11 @@ use super::super::lanes::Lanes;
 use super::super::run::Worker;
 use super::super::warp::{Frame, LANES};
 
+/// Multiply-adds of products that take as long as a step, with exact sums.
+const EXACT_PER_STEP: u64 = 64;
+/// The same with fused multiply-adds.
+const FUSED_PER_STEP: u64 = 512;
+
 impl Worker<'_, '_> {
     pub(super) fn multiply(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32) {
         let program = self.launch.program;
@@ -49,7 +54,13 @@ impl Worker<'_, '_> {
         self.count_multiply_adds(pc, product.multiply.a, multiply_adds);
     }
 
+    /// Adds to the counters and to the steps of the launch: limits of steps stand for limits of time.
     pub(super) fn count_multiply_adds(&mut self, pc: u32, ty: Multiplicand, multiply_adds: u64) {
+        self.launch.steps += multiply_adds
+            / match self.launch.accumulation {
+                s::Accumulation::Exact(_) => EXACT_PER_STEP,
+                s::Accumulation::Fma => FUSED_PER_STEP,
+            };
         if let Some(counts) = self.launch.count(pc) {
             *counter(counts, ty) += multiply_adds;
         }

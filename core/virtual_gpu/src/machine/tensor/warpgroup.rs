@@ -28,8 +28,6 @@ const WARPS: u32 = WARPS_OF_GROUP as u32;
 const ROWS: u32 = 16;
 /// Columns of a tile.
 const COLUMNS: u32 = 8;
-/// The steps that a product counts for each of its tiles.
-const STEPS_OF_TILE: u64 = 4;
 
 /// The products of one warp that no wait has completed.
 #[derive(Clone, Debug, Default)]
@@ -150,8 +148,6 @@ impl Worker<'_, '_> {
             let undefined = undefined(tile, &missing);
             scatter(&mut lanes, slots, &tile.d, &Sums::Words(words), &undefined);
         }
-        // Limits of steps stand for limits of time, and a product takes long.
-        self.launch.steps += STEPS_OF_TILE * tiles as u64;
         let multiply_adds = ROWS * u32::from(product.multiply.columns) * product.multiply.length();
         self.count_multiply_adds(pc, product.multiply.a, u64::from(multiply_adds));
     }

@@ -1,5 +1,6 @@
 //! Launches without progress end long before their limit; launches that make progress, however slowly, do not.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -198,6 +199,16 @@ fn slow_progress_is_progress() {
          st.volatile.global.u32 [%d0], 1;\nret;\n{SPIN}"
     );
     goes_on(&late, (2, 1));
+    // A limit in the meantime is no livelock.
+    let late = late.replace("eq.u32 %q1, %r1, 0", "lt.u32 %q1, %r0, 32");
+    let mut ran_last = BTreeSet::new();
+    for limit in (300_000..320_000).step_by(100) {
+        let report = launch_with(&late, 1, 64, |config| config.max_steps = limit);
+        let [fault] = &report.faults[..] else { panic!("{:?}", report.faults) };
+        assert_eq!(fault.kind.word(), "step_limit", "{fault}");
+        ran_last.insert(fault.thread);
+    }
+    assert_eq!(ran_last.len(), 2, "{ran_last:?}");
 }
 
 #[test]
