@@ -46,10 +46,9 @@ use crate::project::policy::Baseline;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
 use crate::toolchain::Libraries;
-use crate::verify::compiled_candidate::CompiledCandidate;
 use crate::verify::device_workers::DeviceWorkers;
 use crate::verify::not_judged::{NotJudged, NotPassed};
-use crate::verify::verdict::{Checks, Passed, Screened, Step, TimingUse, Verdict};
+use crate::verify::verdict::{Passed, Screened, Step, TimingUse, Verdict};
 use crate::verify::verification::{Stop, Verification};
 
 /// The input of an evaluation: the kernel, the device and the options.
@@ -241,23 +240,11 @@ fn stages(
         cancellation,
         candidate,
     )?;
-    let checks = subject.checks(started.elapsed());
-    let verification = verification(evaluation, &subject, context, cancellation, watcher, checks);
+    let (workers, seed) = (&mut context.workers, evaluation.seed);
+    let mut verification = Verification::new(&subject, workers, seed, cancellation, watcher);
+    verification.checks = subject.checks(started.elapsed());
     let mut passed = verification.run(evaluation.timing_use())?;
     baselines::add(evaluation, &subject, context, (cancellation, watcher), &mut passed)?;
     performance_analysis::analyse_performance(evaluation, &subject, &mut passed);
     Ok(passed)
-}
-
-fn verification<'a>(
-    evaluation: &Evaluation<'_>,
-    subject: &'a CompiledCandidate,
-    context: &'a mut EvaluationContext,
-    cancellation: &'a Cancellation,
-    watcher: Watcher<'a>,
-    checks: Checks,
-) -> Verification<'a> {
-    let (workers, seed) = (&mut context.workers, evaluation.seed);
-    let slow_samples = None;
-    Verification { subject, workers, seed, cancellation, watcher, checks, slow_samples }
 }

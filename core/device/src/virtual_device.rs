@@ -409,6 +409,7 @@ fn outcome(report: machine::Report, not_checked: Vec<&'static str>) -> Outcome {
     Outcome {
         faults: faults.collect(),
         counters: report.counters,
+        steps: Some(report.steps),
         printed: report.printed,
         accepted: report.accepted,
         stale_reads: report.stale_reads,

@@ -19,7 +19,7 @@ use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::reference_source::Precision;
 use crate::verify::sentence;
-use crate::verify::verdict::{Checks, Failure, Passed, Refused, TimingUse};
+use crate::verify::verdict::{Failure, Passed, Refused, TimingUse};
 use crate::verify::verification::library::LibraryTimes;
 use crate::verify::verification::pytorch::PytorchBaseline;
 use crate::verify::verification::{Stop, Verification};
@@ -229,15 +229,13 @@ impl LibraryTiming<'_, '_> {
                 python_call(&project.definition, each, Precision::Written).values
             })
         };
-        let verification = Verification {
-            subject: self.subject,
-            workers: &mut context.workers,
-            seed: self.evaluation.seed,
+        let verification = Verification::new(
+            self.subject,
+            &mut context.workers,
+            self.evaluation.seed,
             cancellation,
             watcher,
-            checks: Checks::default(),
-            slow_samples: None,
-        };
+        );
         verification.pytorch(PytorchBaseline { text, values: &values, clock, protocol })
     }
 
@@ -276,15 +274,13 @@ impl LibraryTiming<'_, '_> {
             limits: of.limits,
             block_order: of.block_order,
         };
-        let verification = Verification {
-            subject: &subject,
-            workers: &mut context.workers,
-            seed: self.evaluation.seed,
+        let verification = Verification::new(
+            &subject,
+            &mut context.workers,
+            self.evaluation.seed,
             cancellation,
             watcher,
-            checks: Checks::default(),
-            slow_samples: None,
-        };
+        );
         verification.library(self.timing)
     }
 }

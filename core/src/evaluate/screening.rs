@@ -145,15 +145,9 @@ impl Batch {
         watcher(Step::Load, None);
         self.load(subject, bench, cancellation)?;
         let evaluation = &glances.evaluations[index];
-        let verification = Verification {
-            subject,
-            workers: &mut bench.workers,
-            seed: evaluation.seed,
-            cancellation,
-            watcher,
-            checks: subject.checks(self.compiling),
-            slow_samples: None,
-        };
+        let (workers, seed) = (&mut bench.workers, evaluation.seed);
+        let mut verification = Verification::new(subject, workers, seed, cancellation, watcher);
+        verification.checks = subject.checks(self.compiling);
         let looked = verification.screen(evaluation.timing_use(), glances.abandon);
         if looked.is_err() && self.sharing == Sharing::Open {
             // Its process may have ended, and its device state must not affect other candidates.

@@ -30,7 +30,9 @@ use crate::project::launch::Buffer;
 use crate::project::launch::plan::PlannedLaunch;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::{Hertz, Seconds};
-use crate::verify::compiled_candidate::{CompiledReference, CompiledWorkload, Extent, Origins};
+use crate::verify::compiled_candidate::{
+    CompiledCandidate, CompiledReference, CompiledWorkload, Extent, Origins,
+};
 use crate::verify::device_protocol;
 use crate::verify::device_session::{DeviceSession, ModuleImage, OpenRequest, SessionFailure};
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step as ProgramStep};
@@ -263,15 +265,8 @@ fn verified(
 ) -> Result<Passed, Stop> {
     let device = DeviceName::parse("cuda:0").unwrap();
     let mut workers = DeviceWorkers::new(&command(readings), &device, checker).unwrap();
-    let verification = Verification {
-        subject,
-        workers: &mut workers,
-        seed: 1,
-        cancellation: &Cancellation::new(),
-        watcher: &mut |_, _| {},
-        checks: Checks::default(),
-        slow_samples: None,
-    };
+    let (cancellation, mut watcher) = (Cancellation::new(), |_: Step, _: Option<&str>| {});
+    let verification = Verification::new(subject, &mut workers, 1, &cancellation, &mut watcher);
     verification.run(TimingUse::Measure(protocol))
 }
 

@@ -68,20 +68,30 @@ const UNFENCED_COPY: &str = "Triton generated no `fence.proxy.async` between a `
 
 /// One verification.
 pub struct Verification<'a> {
-    /// What is verified.
-    pub subject: &'a CompiledCandidate,
-    /// Where it runs.
-    pub workers: &'a mut DeviceWorkers,
-    /// The seed from which all inputs are derived.
-    pub seed: u64,
-    /// Raised to stop.
-    pub cancellation: &'a Cancellation,
-    /// Called when a step begins, with the workload unless it is held out.
-    pub watcher: &'a mut dyn FnMut(Step, Option<&str>),
+    subject: &'a CompiledCandidate,
+    workers: &'a mut DeviceWorkers,
+    seed: u64,
+    cancellation: &'a Cancellation,
+    watcher: &'a mut dyn FnMut(Step, Option<&str>),
     /// The checks done so far.
     pub checks: Checks,
-    /// Why no more blocks are sampled: those of one workload took too long.
-    pub slow_samples: Option<String>,
+    /// The time that is left to sampled blocks, of all sizes.
+    sampling_time: Duration,
+}
+
+impl<'a> Verification<'a> {
+    /// A verification with inputs derived from the seed. `watcher` is called when a step begins, with the workload unless
+    /// it is held out.
+    pub fn new(
+        subject: &'a CompiledCandidate,
+        workers: &'a mut DeviceWorkers,
+        seed: u64,
+        cancellation: &'a Cancellation,
+        watcher: &'a mut dyn FnMut(Step, Option<&str>),
+    ) -> Self {
+        let (checks, sampling_time) = (Checks::default(), sampled_blocks::TIME);
+        Self { subject, workers, seed, cancellation, watcher, checks, sampling_time }
+    }
 }
 
 impl Verification<'_> {
@@ -111,6 +121,7 @@ impl Verification<'_> {
             })?,
             TimingUse::Skip => Vec::new(),
         };
+        self.sampling_time = self.sampling_time.max(sampled_blocks::RESERVED);
         self.in_sequence(|this| this.check_large_indices())?;
         self.all_held_out(slowest)?;
         Ok(Passed { checks: self.checks, timings })

@@ -11,7 +11,7 @@ use crate::project::definition::Summation;
 use crate::project::policy::Baseline;
 use crate::toolchain::{Cutlass, Headers, Libraries, Nvrtc, Source, Toolchain, Version};
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
-use crate::verify::verdict::Uncounted;
+use crate::verify::verdict::{Checks, Uncounted};
 
 const PRODUCT: &str = r#"(
     schema: 1, name: "product", title: "A product", summary: "c = a b.",

@@ -60,15 +60,8 @@ fn verdict(body: &'static str) -> Option<Result<Passed, Stop>> {
     let device = DeviceName::parse("cuda:0").unwrap();
     let mut workers = DeviceWorkers::new(&command, &device, None).unwrap();
     workers.set_python(&access);
-    let verification = Verification {
-        subject: &subject,
-        workers: &mut workers,
-        seed: 1,
-        cancellation: &Cancellation::new(),
-        watcher: &mut |_, _| {},
-        checks: Checks::default(),
-        slow_samples: None,
-    };
+    let (cancellation, mut watcher) = (Cancellation::new(), |_: Step, _: Option<&str>| {});
+    let verification = Verification::new(&subject, &mut workers, 1, &cancellation, &mut watcher);
     Some(verification.run(TimingUse::Measure(Protocol::QUICK)))
 }
 

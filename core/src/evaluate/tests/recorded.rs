@@ -19,7 +19,7 @@ use crate::toolchain::{HostEnvironment, discover};
 use crate::verify::device_session::{
     BufferPlacement, CountsUse, GridPart, RunReport, RunRequest, Scrutiny, Side,
 };
-use crate::verify::verdict::Uncounted;
+use crate::verify::verdict::{Checks, Uncounted};
 use crate::verify::verification::extrapolated_profile::extrapolated_profile;
 
 const TIMES: &str = include_str!("../../../../docs/times-on-h200.md");

@@ -25,15 +25,8 @@ fn check(grid: Grid, body: &'static str, expected: Said) {
     let readings = Readings::new(Seconds(1.0), Seconds(1e-6));
     let mut workers = DeviceWorkers::new(&command(readings), &device, None).unwrap();
     let subject = subject(&project, &specimen);
-    let verification = Verification {
-        subject: &subject,
-        workers: &mut workers,
-        seed: 1,
-        cancellation: &Cancellation::new(),
-        watcher: &mut |_, _| {},
-        checks: Checks::default(),
-        slow_samples: None,
-    };
+    let (cancellation, mut watcher) = (Cancellation::new(), |_: Step, _: Option<&str>| {});
+    let verification = Verification::new(&subject, &mut workers, 1, &cancellation, &mut watcher);
     let said = match verification.run(TimingUse::Measure(Protocol::QUICK)) {
         Ok(passed) => match &passed.timings[0].check {
             SizeCheck::Whole => Said::Whole,

@@ -28,10 +28,10 @@ use super::{
 use crate::program::{Program, Step};
 use crate::reference_source::ReferenceSource;
 
-/// Warp instructions of a single block, at most.
+/// Steps of a single block, at most.
 const MOST_BLOCK_STEPS: u64 = 1 << 23;
 
-/// Warp instructions of a whole grid that is run to see every element written: about a second without further checks.
+/// Steps of a whole grid that is run to see every element written: about a second without further checks.
 pub(super) const MOST_GRID_STEPS: u64 = 1 << 24;
 
 /// Bytes of inputs that do not repeat and of zeroed scratch: more take longer to make than the sample takes to run.
@@ -104,7 +104,7 @@ impl DeviceSession {
         sampler.explore(seed)?;
         let faults = std::mem::take(&mut sampler.faults);
         let report = if faults.iter().any(|fault| fault.kind() == FaultKind::StepLimit) {
-            not_sampled(format!("a block executes more than {MOST_BLOCK_STEPS} warp instructions"))
+            not_sampled(format!("a block executes more than {MOST_BLOCK_STEPS} steps"))
         } else if !faults.is_empty() {
             let faults = faults.into_iter().map(Into::into).collect();
             return Ok(RunReport { faults, ..RunReport::default() });
@@ -237,6 +237,7 @@ impl DeviceSession {
         self.device().watch(Watch {
             checks: Checks { uninitialized: true, races },
             max_steps: MOST_BLOCK_STEPS,
+            counters: false,
             ..Watch::ALL
         });
         let partial = partial(self.device())?;

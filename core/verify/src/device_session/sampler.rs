@@ -25,7 +25,7 @@ const TARGETS: u64 = 8;
 /// Neighbours of a target that are judged with it.
 const WINDOW: u64 = 64;
 
-/// Warp instructions of all sampled blocks of one side: some tenths of a second.
+/// Steps of all sampled blocks of one side: some tenths of a second.
 const ENOUGH_STEPS: u64 = 1 << 22;
 
 /// One output on one side.
@@ -98,7 +98,7 @@ impl<'a> Sampler<'a> {
         let outcome = partial(self.device)?.launch_part(&self.launch, blocks);
         let outcome = outcome.map_err(|error| failure_from_device_error(&error))?;
         self.ran.extend(first..(first + count.get()).min(self.blocks));
-        self.steps += outcome.counters.map_or(0, |counters| counters.total.warp_instructions);
+        self.steps += outcome.steps.unwrap_or_default();
         self.faults.extend(outcome.faults);
         self.forget_written();
         Ok(())

@@ -1,7 +1,7 @@
 //! Results at a size at which a virtual device is too slow to run the whole grid: sampled blocks run with every check and
 //! are judged.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lightbench_device::Placement;
 use lightbench_project::launch::expectation::WrongKind;
@@ -15,8 +15,12 @@ use crate::device_session::{GridPart, Sampled};
 use crate::device_workers::DeviceWorkerError;
 use crate::verdict::{SizeCheck, Step};
 
-/// Time limit of the sampled blocks of a kernel. Those of products on tensor cores are slow on a virtual device.
-const LIMIT: Duration = Duration::from_secs(10);
+/// Time limit of the sampled blocks of all timed sizes of a kernel. Those of products on tensor cores are slow on a
+/// virtual device.
+pub(super) const TIME: Duration = Duration::from_secs(8);
+
+/// The part of it that the other sizes have at least: large indices and held-out workloads, mostly with short blocks.
+pub(super) const RESERVED: Duration = Duration::from_secs(3);
 
 /// The blocks of a grid that ran, and all of them; or why none can be sampled.
 type Ran = Result<(u64, u64), String>;
@@ -65,17 +69,18 @@ impl Verification<'_> {
     }
 
     fn run_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<Ran, Stop> {
-        if let Some(reason) = &self.slow_samples {
-            return Ok(Err(reason.clone()));
+        let slow = || format!("sampled blocks run for more than {} s in all", TIME.as_secs());
+        if self.sampling_time.is_zero() {
+            return Ok(Err(slow()));
         }
         let order = RunRequest { part, ..attempt.run_request(Scrutiny::Full, CountsUse::Drop) };
-        let limit = self.limit(attempt.trial).min(LIMIT);
+        let limit = self.limit(attempt.trial).min(self.sampling_time);
+        let started = Instant::now();
         let report = self.workers.run(order, limit, self.cancellation);
-        if let Err(DeviceWorkerError::TimedOut(limit)) = report {
-            let reason = format!("sampled blocks run for more than {} s", limit.as_secs());
-            self.slow_samples = Some(reason.clone());
+        self.sampling_time = self.sampling_time.saturating_sub(started.elapsed());
+        if let Err(DeviceWorkerError::TimedOut(_)) = report {
             open(self.workers, self.subject, &self.subject.candidate, self.cancellation)?;
-            return Ok(Err(reason));
+            return Ok(Err(slow()));
         }
         let report = self.accept_report(attempt, report, ObservedOn::Device)?;
         match report.sampled {
