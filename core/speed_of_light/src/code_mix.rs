@@ -22,7 +22,7 @@ pub struct CodeMix {
     pub local: u64,
     /// Atomics on global memory.
     pub global_atomics: u64,
-    /// Loads, stores and atomics on shared memory.
+    /// Instructions that read or write shared memory: also copies, and products with operands there.
     pub shared: u64,
     /// Matrix multiply-adds on tensor cores.
     pub tensor: u64,
@@ -101,12 +101,18 @@ impl CodeMix {
             "wgmma" => {
                 self.tensor += u64::from(has("mma_async"));
                 self.warp_group += u64::from(has("mma_async"));
+                self.shared += u64::from(has("mma_async"));
             }
+            "ldmatrix" | "stmatrix" => self.shared += 1,
             "tcgen05" => self.tensor += u64::from(has("mma")),
             "cp" if has("bulk") => {
                 self.bulk_copies += u64::from(!has("commit_group") && !has("wait_group"));
+                self.shared += u64::from(has("shared"));
             }
-            "cp" => self.async_copies += u64::from(has("async") && has("shared")),
+            "cp" => {
+                self.async_copies += u64::from(has("async") && has("shared"));
+                self.shared += u64::from(has("async") && has("shared"));
+            }
             "shfl" | "redux" => self.shuffles += 1,
             "bar" | "barrier" => self.barriers += u64::from(!has("warp") && !has("cluster")),
             // All other PTX instructions and directives.
@@ -196,13 +202,20 @@ mod tests {
         );
         check(
             "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1}, %rd1, %rd2, 1, 1, 1, 0, 0;",
-            CodeMix { tensor: 1, warp_group: 1, ..none },
+            CodeMix { tensor: 1, warp_group: 1, shared: 1, ..none },
         );
-        check("cp.async.cg.shared.global [%r1], [%rd1], 16;", CodeMix { async_copies: 1, ..none });
+        check(
+            "cp.async.cg.shared.global [%r1], [%rd1], 16;",
+            CodeMix { async_copies: 1, shared: 1, ..none },
+        );
+        check(
+            "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];",
+            CodeMix { shared: 1, ..none },
+        );
         check("cp.async.wait_group 0;", none);
         check(
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 64, [%r2];",
-            CodeMix { bulk_copies: 1, ..none },
+            CodeMix { bulk_copies: 1, shared: 1, ..none },
         );
         check("shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;", CodeMix { shuffles: 1, ..none });
         check("bar.sync \t0;", CodeMix { barriers: 1, ..none });
