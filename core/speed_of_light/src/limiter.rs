@@ -157,7 +157,8 @@ fn limiter_from_own_counters(data: &PerformanceData<'_>) -> Limiter {
         (Some((unit, work)), Some(time)) => {
             let busy = work / time;
             if is_busy(work) {
-                let evidence = vec![format!("{unit} is busy for {work} of {time}, or {busy}")];
+                let is = unit.verb();
+                let evidence = vec![format!("{unit} {is} busy for {work} of {time}, or {busy}")];
                 return Limiter {
                     busy: Some(busy),
                     ..Limiter::new(Bottleneck::Unit(unit), evidence)

@@ -132,7 +132,9 @@ impl Busiest {
     fn limiter(&self, data: &PerformanceData<'_>) -> Limiter {
         let Self { unit, work, busy, share } = self;
         let time = data.time.unwrap_or(Seconds(0.0));
-        let mut evidence = vec![format!("{unit} is busy for {share} {work} of {time}, or {busy}")];
+        let is = unit.verb();
+        let busy_for = format!("{unit} {is} busy for {share} {work} of {time}, or {busy}");
+        let mut evidence = vec![busy_for];
         evidence
             .extend(wastes(data).filter(|waste| waste.is_in(*unit)).map(|waste| waste.evidence));
         Limiter { busy: Some(*busy), ..Limiter::new(Bottleneck::Unit(*unit), evidence) }

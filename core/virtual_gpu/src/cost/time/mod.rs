@@ -87,6 +87,26 @@ pub enum LimitingResource {
     Dram,
 }
 
+impl LimitingResource {
+    /// The verb after its name.
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Special | Self::Tensor | Self::Atomics => "are",
+            Self::Launch
+            | Self::Issue
+            | Self::Single
+            | Self::Double
+            | Self::Half
+            | Self::Integer
+            | Self::GlobalWavefronts
+            | Self::Shared
+            | Self::L2
+            | Self::Dram => "is",
+        }
+    }
+}
+
 impl fmt::Display for LimitingResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
