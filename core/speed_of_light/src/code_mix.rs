@@ -99,9 +99,10 @@ impl CodeMix {
             }
             "mma" | "wmma" => self.tensor += u64::from(!has("load") && !has("store")),
             "wgmma" => {
-                self.tensor += u64::from(has("mma_async"));
-                self.warp_group += u64::from(has("mma_async"));
-                self.shared += u64::from(has("mma_async"));
+                let products = u64::from(has("mma_async"));
+                self.tensor += products;
+                self.warp_group += products;
+                self.shared += products;
             }
             "ldmatrix" | "stmatrix" => self.shared += 1,
             "tcgen05" => self.tensor += u64::from(has("mma")),
@@ -110,8 +111,9 @@ impl CodeMix {
                 self.shared += u64::from(has("shared"));
             }
             "cp" => {
-                self.async_copies += u64::from(has("async") && has("shared"));
-                self.shared += u64::from(has("async") && has("shared"));
+                let copies = u64::from(has("async") && has("shared"));
+                self.async_copies += copies;
+                self.shared += copies;
             }
             "shfl" | "redux" => self.shuffles += 1,
             "bar" | "barrier" => self.barriers += u64::from(!has("warp") && !has("cluster")),
