@@ -22,6 +22,7 @@ use super::access::{Moved, Part, Spaces};
 use super::fault::{ConflictingAccess, FaultKind, Finding};
 use super::lanes::Doubles;
 use super::mbarrier::PhaseTest;
+use super::region_bytes::mask_words;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 use bulk::PendingLoad;
@@ -86,13 +87,8 @@ impl Copies {
         if self.covered.is_empty() {
             return false;
         }
-        let (first, last) = (offset / 4, (offset + bytes.max(1) - 1) / 4);
-        (first / 64..=last / 64).any(|index| {
-            let from = if index == first / 64 { first % 64 } else { 0 };
-            let to = if index == last / 64 { last % 64 } else { 63 };
-            let mask = u64::MAX << from & u64::MAX >> (63 - to);
-            self.covered.get(index).is_some_and(|bits| bits & mask != 0)
-        })
+        mask_words(offset / 4, (offset + bytes.max(1)).div_ceil(4))
+            .any(|(index, mask)| self.covered.get(index).is_some_and(|bits| bits & mask != 0))
     }
 
     /// Whether any of these accesses may overlap a pending copy.
