@@ -1,7 +1,7 @@
 //! Long runs of everything that lives long or is called often: memory, descriptors, processes and files do not grow with
 //! the number of operations.
 //!
-//! `cargo soak soak::`; for `LIGHTBENCH_SOAK_MINUTES` instead of 45.
+//! `cargo soak soak:: --test-threads=3` runs the parts side by side; for `LIGHTBENCH_SOAK_MINUTES` instead of 45.
 
 mod trend;
 
@@ -22,46 +22,48 @@ use crate::window::screen::{Session, until};
 /// Values by name, after so many operations.
 type Series = BTreeMap<String, Vec<(f64, f64)>>;
 
-/// What each part of the soak measured.
-type Part = (&'static str, Series);
-
-#[test]
-#[ignore = "takes 45 minutes"]
-fn nothing_grows_with_the_number_of_operations() {
+/// Runs a part until the end of the soak, and fits what it measured.
+fn check(part: &str, run: impl FnOnce(Instant) -> Option<Series>) {
     let Some(_) = compiler::required() else { return };
     let minutes = std::env::var("LIGHTBENCH_SOAK_MINUTES").ok();
     let minutes: u64 = minutes.map_or(45, |text| text.parse().unwrap());
-    let end = Instant::now() + Duration::from_secs(60 * minutes);
-    let parts = std::thread::scope(|scope| {
-        let parts = [window, commands, agent].map(|part| scope.spawn(move || part(end)));
-        parts.map(|part| part.join())
-    });
+    let Some(series) = run(Instant::now() + Duration::from_secs(60 * minutes)) else { return };
+    let operations = series.values().flatten().map(|sample| sample.0).fold(0.0, f64::max);
+    println!("{part}: {operations} operations; growth per 1,000");
     let mut growing = Vec::new();
-    for part in parts {
-        // The other parts are reported, too.
-        let Ok(part) = part else {
-            growing.push("a part that failed".to_owned());
+    for (name, samples) in &series {
+        let Some(growth) = Growth::fit(samples) else {
+            println!("  {name:<32} too few samples: {}", samples.len());
             continue;
         };
-        let Some((part, series)) = part else { continue };
-        let operations = series.values().flatten().map(|sample| sample.0).fold(0.0, f64::max);
-        println!("{part}: {operations} operations; growth per 1,000");
-        for (name, samples) in &series {
-            let Some(growth) = Growth::fit(samples) else {
-                println!("  {name:<32} too few samples: {}", samples.len());
-                continue;
-            };
-            let (slope, half_width) = (1e3 * growth.slope, 1e3 * growth.half_width);
-            let last = samples.last().unwrap().1;
-            println!("  {name:<32} {slope:>9.3} ± {half_width:<9.3} (last {last:.1})");
-            growing.extend(growth.is_growing().then(|| format!("{part}: {name}")));
-        }
+        let (slope, half_width) = (1e3 * growth.slope, 1e3 * growth.half_width);
+        let last = samples.last().unwrap().1;
+        println!("  {name:<32} {slope:>9.3} ± {half_width:<9.3} (last {last:.1})");
+        growing.extend(growth.is_growing().then_some(name));
     }
-    assert!(growing.is_empty(), "these grow: {growing:#?}");
+    assert!(growing.is_empty(), "of the {part}, these grow: {growing:#?}");
+}
+
+#[test]
+#[ignore = "takes 45 minutes"]
+fn window_does_not_grow() {
+    check("window", window);
+}
+
+#[test]
+#[ignore = "takes 45 minutes"]
+fn commands_do_not_grow() {
+    check("commands", commands);
+}
+
+#[test]
+#[ignore = "takes 45 minutes"]
+fn server_for_agents_does_not_grow() {
+    check("server for agents", agent);
 }
 
 /// A window in which a kernel is edited, saved and judged, searches run, and layouts change.
-fn window(end: Instant) -> Option<Part> {
+fn window(end: Instant) -> Option<Series> {
     let session = Session::open("soak", 3, |folder| {
         let project = folder.join("scale");
         copy_folder(&repository().join("tests/data/scale"), &project);
@@ -101,7 +103,7 @@ fn window(end: Instant) -> Option<Part> {
         add(&mut series, "files", operations, files as f64);
     }
     session.quit();
-    Some(("window", series))
+    Some(series)
 }
 
 /// Searches whose journals have an end.
@@ -113,7 +115,7 @@ fn ended(folder: &Path) -> usize {
 }
 
 /// Commands, each a process of its own.
-fn commands(end: Instant) -> Option<Part> {
+fn commands(end: Instant) -> Option<Series> {
     let bench = Bench::new();
     let on = ["--device", "virtual:h200", "--seed", "1"];
     let run = [&["run", "scale", "--kernel", "naive"], &on[..]].concat();
@@ -131,11 +133,11 @@ fn commands(end: Instant) -> Option<Part> {
         let files = count_files(bench.path()) - journals;
         add(&mut series, "files", operations, files as f64);
     }
-    Some(("commands", series))
+    Some(series)
 }
 
 /// A server for coding agents that judges proposals.
-fn agent(end: Instant) -> Option<Part> {
+fn agent(end: Instant) -> Option<Series> {
     let bench = Bench::new();
     let agent = Agent::start(&bench, "scale", "evaluations: 1000000");
     let text = fs::read_to_string(bench.project().join("kernels/naive.cu")).unwrap();
@@ -151,7 +153,7 @@ fn agent(end: Instant) -> Option<Part> {
         add(&mut series, "files", operations, count_files(bench.path()) as f64);
     }
     agent.close();
-    Some(("server for agents", series))
+    Some(series)
 }
 
 fn add(series: &mut Series, name: &str, operations: f64, value: f64) {

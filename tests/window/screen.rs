@@ -62,9 +62,14 @@ impl Display {
         said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
     }
 
+    /// The file that holds the screen while the server runs.
+    fn memory(&self) -> PathBuf {
+        self.memory.path().join("Xvfb_screen0")
+    }
+
     /// The screen: an X window dump, whose header has big-endian numbers of 32 bits.
     fn picture(&self) -> RgbImage {
-        let dump = fs::read(self.memory.path().join("Xvfb_screen0")).unwrap();
+        let dump = fs::read(self.memory()).unwrap();
         let number = |index: usize| {
             let bytes = dump[4 * index..4 * index + 4].try_into().unwrap();
             u32::from_be_bytes(bytes) as usize
@@ -193,14 +198,18 @@ impl Session {
         self.tool(&["mousemove", "700", "799"]);
         sleep(SETTLING);
         let picture = self.display.picture();
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../pictures/sessions");
-        fs::create_dir_all(&folder).unwrap();
         let number = self.pictures.len() + 1;
-        picture.save(folder.join(format!("{}-{number}-{step}.png", self.name))).unwrap();
+        self.save(&picture, &format!("{number}-{step}"));
         for (earlier, number) in self.pictures.iter().zip(1..) {
             assert!(*earlier != picture, "{step} looks like step {number} of {}", self.name);
         }
         self.pictures.push(picture);
+    }
+
+    fn save(&self, picture: &RgbImage, step: &str) {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../pictures/sessions");
+        fs::create_dir_all(&folder).unwrap();
+        picture.save(folder.join(format!("{}-{step}.png", self.name))).unwrap();
     }
 
     /// The verdicts of a project's runs, oldest first: the word of each, with its kernel.
@@ -244,5 +253,20 @@ impl Session {
     pub(crate) fn quit(mut self) {
         self.keys(&["ctrl+q"]);
         until("the end of the window", || self.running.0.try_wait().unwrap());
+    }
+}
+
+/// A failed test leaves a picture and the folder.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        if self.display.memory().exists() {
+            self.save(&self.display.picture(), "failed");
+        }
+        self.folder.disable_cleanup(true);
+        let log = fs::read_to_string(self.path("window.log")).unwrap_or_default();
+        println!("{} failed in {}; {log}", self.name, self.folder.path().display());
     }
 }

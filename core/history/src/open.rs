@@ -346,6 +346,9 @@ fn is_environment(source: &rusqlite::Error) -> bool {
     }
 }
 
+/// The pages that a connection keeps in memory, in SQLite's unit of -1 KiB. The system has the file in its own cache.
+const CACHE: i64 = -256;
+
 /// A connection that trusts nothing in the file; see <https://www.sqlite.org/security.html>.
 pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -357,6 +360,7 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_BYTES)?;
+    connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     Ok(connection)
