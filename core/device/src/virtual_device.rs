@@ -94,7 +94,7 @@ pub struct VirtualDevice {
 struct Slot {
     buffer: machine::BufferId,
     /// `None` after it was freed.
-    bytes: Bytes,
+    bytes: Option<Bytes>,
 }
 
 impl VirtualDevice {
@@ -208,7 +208,11 @@ impl VirtualDevice {
             Argument::TensorMap { buffer, map } => {
                 let Slot { buffer, bytes } = slot(buffer)?;
                 let address = self.machine.address(*buffer);
-                tensor_map::check(&self.description, (position, map), (address, bytes.0))?;
+                tensor_map::check(
+                    &self.description,
+                    (position, map),
+                    (address, bytes.unwrap_or_default().0),
+                )?;
                 machine::Argument::Bytes(encode(map, address).to_vec())
             }
         })
@@ -233,7 +237,7 @@ impl Device for VirtualDevice {
             Placement::OddMultiple => align,
         };
         let buffer = self.machine.buffer_behind(start, &name, bytes, access, initial)?;
-        self.buffers.push(Slot { buffer, bytes: Bytes(bytes) });
+        self.buffers.push(Slot { buffer, bytes: Some(Bytes(bytes)) });
         Ok(BufferId(self.buffers.len() - 1))
     }
 
@@ -245,8 +249,8 @@ impl Device for VirtualDevice {
 
     fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
         let slot = self.buffers.get_mut(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        slot.bytes.take().ok_or(DeviceError::Unknown("buffer"))?;
         self.machine.free(slot.buffer);
-        slot.bytes = Bytes(0);
         Ok(())
     }
 
@@ -286,14 +290,15 @@ impl Device for VirtualDevice {
                     let config = self.config(launch)?;
                     let module = launched_module(&self.modules, launch)?;
                     let kernel = (module, launch.kernel.as_str());
-                    let room = self.buffers.iter().map(|slot| slot.bytes).sum();
+                    let room = self.buffers.iter().filter_map(|slot| slot.bytes).sum();
                     let grid =
                         modelled_launch::Grid { config, residence: *residence, room, begins };
                     modelled_launch::launch(&mut self.machine, kernel, &grid, &self.sheet)?
                 }
                 Operation::Fill { buffer, .. } => {
                     let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-                    let modelled = modelled_launch::fill(&self.sheet, slot.bytes);
+                    let modelled =
+                        modelled_launch::fill(&self.sheet, slot.bytes.unwrap_or_default());
                     modelled_launch::ModelledLaunch { modelled, counted: None }
                 }
                 Operation::Library(_) => return Err(LibraryError::NoGpu.into()),

@@ -76,6 +76,8 @@ pub use tensor::TensorModel;
 pub use variables::VariableError;
 pub use watch::ThreadId;
 
+use std::collections::VecDeque;
+
 use memory::{Kept, Memory, Region, RegionKind};
 use region_bytes::RegionBytes;
 
@@ -195,13 +197,18 @@ pub struct Machine {
     memory: Memory,
     /// The regions of the variables of launched modules.
     variables: Kept,
+    /// The regions of freed buffers, the earliest first.
+    freed: VecDeque<usize>,
 }
+
+/// The number of freed buffers whose addresses are not used again.
+const QUARANTINE: usize = 1024;
 
 impl Machine {
     /// A device without buffers.
     #[must_use]
     pub fn new(shape: DeviceShape) -> Self {
-        Self { shape, memory: Memory::default(), variables: Kept::default() }
+        Self { shape, ..Self::default() }
     }
 
     /// Changes how much memory the buffers have together. Those that exist stay.
@@ -246,6 +253,12 @@ impl Machine {
         let content = content((start, bytes), access, initial);
         let mut region = Region::new(name.to_owned(), RegionKind::Buffer, access, content);
         region.start = start;
+        if self.freed.len() > QUARANTINE
+            && let Some(index) = self.freed.pop_front()
+        {
+            self.memory.regions[index] = region;
+            return Ok(BufferId(index));
+        }
         self.memory.add(region).map(BufferId).ok_or(BufferError::TooMany(Memory::MOST_REGIONS))
     }
 
@@ -256,11 +269,14 @@ impl Machine {
         }
     }
 
-    /// Frees a buffer. Its addresses are not used again, so that a later access is detected.
+    /// Frees a buffer. Its addresses are not used again before many others were freed, so that a later access is
+    /// detected.
     pub fn free(&mut self, buffer: BufferId) {
-        if let Some(region) = self.memory.regions.get_mut(buffer.0) {
+        let region = self.memory.regions.get_mut(buffer.0);
+        if let Some(region) = region.filter(|region| region.kind != RegionKind::Freed) {
             region.kind = RegionKind::Freed;
             (region.content, region.start) = (RegionBytes::new(&[]), 0);
+            self.freed.push_back(buffer.0);
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::super::{Access, InitialContent, Machine};
+use super::super::memory::Memory;
+use super::super::{Access, InitialContent, Machine, QUARANTINE};
 
 #[test]
 fn uninitialised_ranges_are_the_complement_of_initialised_ones() {
@@ -23,4 +24,24 @@ fn check(start: u64, bytes: u64, initial: InitialContent, expected: Option<Range
     covered.sort_unstable_by_key(|range| range.start);
     let end = covered.iter().fold(0, |end, range| if range.start == end { range.end } else { end });
     assert_eq!(end as u64, bytes, "{covered:?}");
+}
+
+#[test]
+fn buffers_that_are_freed_make_room_for_others() {
+    let mut machine = Machine::default();
+    let new = |machine: &mut Machine| {
+        machine.buffer("buffer", 8, Access::ReadWrite, InitialContent::Uninitialised).unwrap()
+    };
+    let (kept, first) = (new(&mut machine), new(&mut machine));
+    let address = machine.address(first);
+    machine.free(first);
+    // As many as a device can have at once, one after another.
+    for count in 1..=Memory::MOST_REGIONS {
+        let other = new(&mut machine);
+        let is_used_again = machine.address(other) == address;
+        assert!(!is_used_again || count > QUARANTINE, "the address is used again after {count}");
+        assert_ne!(machine.address(other), machine.address(kept));
+        machine.free(other);
+        machine.free(other);
+    }
 }
