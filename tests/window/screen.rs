@@ -63,13 +63,13 @@ impl Display {
     }
 
     /// The file that holds the screen while the server runs.
-    fn memory(&self) -> PathBuf {
+    fn screen_file(&self) -> PathBuf {
         self.memory.path().join("Xvfb_screen0")
     }
 
     /// The screen: an X window dump, whose header has big-endian numbers of 32 bits.
     fn picture(&self) -> RgbImage {
-        let dump = fs::read(self.memory()).unwrap();
+        let dump = fs::read(self.screen_file()).unwrap();
         let number = |index: usize| {
             let bytes = dump[4 * index..4 * index + 4].try_into().unwrap();
             u32::from_be_bytes(bytes) as usize
@@ -206,6 +206,7 @@ impl Session {
         self.pictures.push(picture);
     }
 
+    /// Writes a picture to `target/pictures/sessions`.
     fn save(&self, picture: &RgbImage, step: &str) {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../pictures/sessions");
         fs::create_dir_all(&folder).unwrap();
@@ -262,7 +263,7 @@ impl Drop for Session {
         if !std::thread::panicking() {
             return;
         }
-        if self.display.memory().exists() {
+        if self.display.screen_file().exists() {
             self.save(&self.display.picture(), "failed");
         }
         self.folder.disable_cleanup(true);

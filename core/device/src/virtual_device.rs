@@ -97,6 +97,12 @@ struct Slot {
     bytes: Option<Bytes>,
 }
 
+impl Slot {
+    fn size(&self) -> Bytes {
+        self.bytes.unwrap_or_default()
+    }
+}
+
 impl VirtualDevice {
     /// A device without buffers.
     ///
@@ -206,13 +212,9 @@ impl VirtualDevice {
             Argument::Bytes(bytes) => machine::Argument::Bytes(bytes.clone()),
             Argument::Buffer(buffer) => machine::Argument::Buffer(slot(buffer)?.buffer),
             Argument::TensorMap { buffer, map } => {
-                let Slot { buffer, bytes } = slot(buffer)?;
-                let address = self.machine.address(*buffer);
-                tensor_map::check(
-                    &self.description,
-                    (position, map),
-                    (address, bytes.unwrap_or_default().0),
-                )?;
+                let slot = slot(buffer)?;
+                let (address, bytes) = (self.machine.address(slot.buffer), slot.size().0);
+                tensor_map::check(&self.description, (position, map), (address, bytes))?;
                 machine::Argument::Bytes(encode(map, address).to_vec())
             }
         })
@@ -290,15 +292,14 @@ impl Device for VirtualDevice {
                     let config = self.config(launch)?;
                     let module = launched_module(&self.modules, launch)?;
                     let kernel = (module, launch.kernel.as_str());
-                    let room = self.buffers.iter().filter_map(|slot| slot.bytes).sum();
+                    let room = self.buffers.iter().map(Slot::size).sum();
                     let grid =
                         modelled_launch::Grid { config, residence: *residence, room, begins };
                     modelled_launch::launch(&mut self.machine, kernel, &grid, &self.sheet)?
                 }
                 Operation::Fill { buffer, .. } => {
                     let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-                    let modelled =
-                        modelled_launch::fill(&self.sheet, slot.bytes.unwrap_or_default());
+                    let modelled = modelled_launch::fill(&self.sheet, slot.size());
                     modelled_launch::ModelledLaunch { modelled, counted: None }
                 }
                 Operation::Library(_) => return Err(LibraryError::NoGpu.into()),

@@ -81,6 +81,10 @@ use std::collections::VecDeque;
 use memory::{Kept, Memory, Region, RegionKind};
 use region_bytes::RegionBytes;
 
+/// The number of buffers that were freed last and whose addresses are not used again, so that an access to them is a
+/// fault.
+const QUARANTINE: usize = 1024;
+
 /// The cost of a read of memory that other threads write, in steps of a warp's turn.
 const POLL_COST: i64 = 64;
 
@@ -201,9 +205,6 @@ pub struct Machine {
     freed: VecDeque<usize>,
 }
 
-/// The number of freed buffers whose addresses are not used again.
-const QUARANTINE: usize = 1024;
-
 impl Machine {
     /// A device without buffers.
     #[must_use]
@@ -269,8 +270,8 @@ impl Machine {
         }
     }
 
-    /// Frees a buffer. Its addresses are not used again before many others were freed, so that a later access is
-    /// detected.
+    /// Frees a buffer. Its addresses are not used again before many other buffers are freed, so that a later access is
+    /// detected; then its identifier names another buffer.
     pub fn free(&mut self, buffer: BufferId) {
         let region = self.memory.regions.get_mut(buffer.0);
         if let Some(region) = region.filter(|region| region.kind != RegionKind::Freed) {

@@ -1,5 +1,6 @@
 //! The initialisation of buffers as the host sees it.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::super::memory::Memory;
@@ -44,4 +45,8 @@ fn buffers_that_are_freed_make_room_for_others() {
         machine.free(other);
         machine.free(other);
     }
+    // A buffer that was freed twice makes room for one.
+    let buffers: Vec<_> = (0..2 * QUARANTINE).map(|_| new(&mut machine)).collect();
+    let addresses: HashSet<u64> = buffers.iter().map(|other| machine.address(*other)).collect();
+    assert_eq!(addresses.len(), buffers.len());
 }
