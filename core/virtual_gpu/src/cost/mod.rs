@@ -10,7 +10,7 @@ mod kind;
 mod metric;
 mod sample;
 pub mod time;
-mod trace;
+pub(crate) mod trace;
 mod work;
 
 pub(crate) use access::{Direction, Request, Touched, shared_wavefronts};
@@ -23,7 +23,7 @@ pub use kind::Kind;
 pub(crate) use kind::kind;
 pub use metric::{Metric, metric, metrics};
 pub use sample::{BlockSelection, BlocksRun};
-pub(crate) use trace::{Step, TracedAccess, TracedBlock, TracedWarp};
+pub(crate) use trace::{Step, TracedAccess, TracedBlock, TracedPhase, TracedWarp};
 pub use trace::{Trace, TraceUse};
 
 use std::collections::BTreeMap;

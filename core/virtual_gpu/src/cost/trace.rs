@@ -3,14 +3,16 @@
 //! Of a loop, some iterations are recorded and the others are left out. The launch counts how often it executed
 //! each instruction, so that the recorded steps can be scaled to all steps.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lightbench_units::Bytes;
 
 use super::super::isa::cluster::Cluster;
+use super::super::isa::matrix::{Matrix, Warpgroup};
 use super::super::isa::mbarrier::Mbarrier;
 use super::super::isa::memory::Space;
-use super::super::lower::code::Code;
+use super::super::lower::code::{Code, Op};
 use super::super::lower::{self, Program};
 use super::super::module::Module;
 use super::{BlocksRun, Counts, Kind, kind};
@@ -64,16 +66,28 @@ pub(crate) enum Role {
         place: Place,
         returns: bool,
     },
-    /// An asynchronous copy to shared memory.
+    /// An asynchronous copy. The end of one with a phase contributes to that phase.
     Copy,
     CommitCopies,
     /// Waits until at most this number of groups is pending.
     WaitCopies(u32),
+    /// A contribution to a phase of an mbarrier object, when the thread's copies so far are complete or at once.
+    Arrive {
+        after_copies: bool,
+    },
+    /// Waits for the end of a phase of an mbarrier object.
+    WaitPhase,
     /// A barrier of the block.
     Barrier,
     Branch,
-    /// A tensor product, with the counts of one.
-    Product(Box<Counts>),
+    /// A tensor product, with the counts of one. An asynchronous one only occupies the pipe.
+    Product {
+        counts: Box<Counts>,
+        is_async: bool,
+    },
+    CommitProducts,
+    /// Waits until at most this number of groups of asynchronous products is pending.
+    WaitProducts(u32),
 }
 
 /// The memory of an access.
@@ -92,6 +106,8 @@ pub(crate) struct TracedBlock {
     pub(crate) warps: Vec<TracedWarp>,
     /// Distinct sectors that the block touched, including the steps that were not recorded.
     pub(crate) distinct_sectors: u64,
+    /// For each instruction, the executions by warps that polled an incomplete phase, which are not recorded.
+    pub(crate) retried: BTreeMap<u32, u64>,
 }
 
 /// One warp: its steps in order.
@@ -129,6 +145,25 @@ pub(crate) struct TracedAccess {
     /// The largest number of lanes of an atomic at one address, and the number of lanes.
     pub(crate) most_at_one: u32,
     pub(crate) lanes: u32,
+    /// The phase to which the step contributes, or whose end it waits for.
+    pub(crate) phase: Option<TracedPhase>,
+}
+
+/// A phase of an mbarrier object of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TracedPhase {
+    /// The offset of the object in shared memory.
+    pub(crate) object: u32,
+    /// The number of phases of the object that ended before.
+    pub(crate) number: u32,
+}
+
+impl TracedWarp {
+    /// The access with a number counted from one; the default for zero.
+    pub(crate) fn access(&self, number: u32) -> TracedAccess {
+        let index = number.checked_sub(1);
+        index.and_then(|index| self.accesses.get(index as usize)).copied().unwrap_or_default()
+    }
 }
 
 /// The longest forward branch that becomes a predicate in machine code, in instructions.
@@ -148,7 +183,18 @@ impl Trace {
         blocks: BlocksRun,
         traced: Vec<TracedBlock>,
     ) -> Self {
-        Self { ops: ops(module, program, counts, blocks).into(), blocks: traced }
+        let recorded = traced.len().max(1) as f64;
+        let mut retried: BTreeMap<u32, f64> = BTreeMap::new();
+        for (pc, times) in traced.iter().flat_map(|block| &block.retried) {
+            *retried.entry(*pc).or_default() += *times as f64 / recorded;
+        }
+        let mut ops = ops(module, program, counts, blocks);
+        for (pc, times) in retried {
+            if let Some(op) = ops.get_mut(pc as usize) {
+                op.executed = (op.executed - times).max(0.0);
+            }
+        }
+        Self { ops: ops.into(), blocks: traced }
     }
 }
 
@@ -161,12 +207,12 @@ fn ops(module: &Module, program: &Program, counts: &[Counts], blocks: BlocksRun)
         next += function.body.as_ref().map_or(0, |body| body.registers.len() as u32);
     }
     let op = |pc: usize| {
-        let code = program.ops[pc].code;
+        let op = &program.ops[pc];
         let (reads, writes) = registers(module, program, &numbers, pc);
         let counts = counts.get(pc).copied().unwrap_or_default();
         TracedOp {
-            kind: kind(code),
-            role: role(code, &counts),
+            kind: kind(op.code),
+            role: role(op, &counts),
             reads,
             writes,
             begins: begins[pc],
@@ -247,12 +293,20 @@ const fn stays_in_place(code: Code) -> bool {
             | Code::WaitCopies(_)
             | Code::WaitBulk { .. }
             | Code::WaitAllCopies
+            | Code::ArriveAfterCopies { .. }
             | Code::Mbarrier { .. }
+            | Code::Matrix {
+                matrix: Matrix::Warpgroup(
+                    Warpgroup::Fence | Warpgroup::CommitGroup | Warpgroup::WaitGroup
+                ),
+                ..
+            }
             | Code::Sleep
     )
 }
 
-fn role(code: Code, counts: &Counts) -> Role {
+fn role(op: &Op, counts: &Counts) -> Role {
+    let code = op.code;
     match code {
         Code::Load { access, read_only, .. } => {
             place(access.space).map_or(Role::Plain, |place| Role::Load { place, read_only })
@@ -268,12 +322,22 @@ fn role(code: Code, counts: &Counts) -> Role {
         Code::CommitCopies | Code::CommitBulk => Role::CommitCopies,
         Code::WaitCopies(pending) | Code::WaitBulk { pending, .. } => Role::WaitCopies(pending),
         Code::WaitAllCopies => Role::WaitCopies(0),
-        // A wait for a phase ends when the thread's own copies are complete.
-        Code::Mbarrier { mbarrier: Mbarrier::Wait(..), .. } => Role::WaitCopies(0),
+        Code::ArriveAfterCopies { .. } => Role::Arrive { after_copies: true },
+        Code::Mbarrier { mbarrier: Mbarrier::Arrive(..) | Mbarrier::Transactions(..), .. } => {
+            Role::Arrive { after_copies: false }
+        }
+        Code::Mbarrier { mbarrier: Mbarrier::Wait(..), .. } => Role::WaitPhase,
         Code::Synchronise(_) | Code::Reduce(..) => Role::Barrier,
         Code::Branch { .. } | Code::BranchIndexed | Code::Call(_) | Code::Return => Role::Branch,
-        Code::Matrix { .. } if counts.tensor_multiply_adds() > 0 => {
-            Role::Product(Box::new(*counts))
+        Code::Matrix { matrix: Matrix::Warpgroup(Warpgroup::CommitGroup), .. } => {
+            Role::CommitProducts
+        }
+        Code::Matrix { matrix: Matrix::Warpgroup(Warpgroup::WaitGroup), .. } => {
+            Role::WaitProducts(u32::try_from(op.immediate).unwrap_or(u32::MAX))
+        }
+        Code::Matrix { matrix, .. } if counts.tensor_multiply_adds() > 0 => {
+            let is_async = matches!(matrix, Matrix::Warpgroup(_));
+            Role::Product { counts: Box::new(*counts), is_async }
         }
         Code::Matrix { .. } if kind(code) == Kind::Shared => {
             Role::Load { place: Place::Shared, read_only: false }
@@ -300,7 +364,6 @@ fn role(code: Code, counts: &Counts) -> Role {
         | Code::FromGeneric(_)
         | Code::IsInSpace(_)
         | Code::Matrix { .. }
-        | Code::ArriveAfterCopies { .. }
         | Code::Mbarrier { .. }
         | Code::Exit
         | Code::Trap

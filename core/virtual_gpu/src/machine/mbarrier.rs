@@ -25,7 +25,8 @@ const MOST: u32 = (1 << COUNT_BITS) - 1;
 const TRANSACTION_BITS: u32 = 21;
 /// The largest transaction count. PTX ISA, "mbarrier", "Tracking asynchronous operations".
 const MOST_TRANSACTIONS: i32 = (1 << 20) - 1;
-const PHASE_MASK: u32 = (1 << 3) - 1;
+/// The bits of the number of a phase.
+pub(super) const PHASE_MASK: u32 = (1 << 3) - 1;
 
 /// The content of a barrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,8 @@ pub(super) struct State {
     pending: u32,
     expected: u32,
     transactions: i32,
-    phase: u32,
+    /// The low bits of the number of phases that have ended.
+    pub(super) phase: u32,
 }
 
 impl State {
@@ -299,6 +301,7 @@ impl Worker<'_, '_> {
         let bytes = self.barrier_counts(part.pc, op, frame, part.mask);
         for lane in part.lanes() {
             let Some(offset) = self.place_shared(part, lane) else { continue };
+            self.trace_contribution(offset);
             let bytes = i64::from(bytes[lane]);
             let bytes = match change {
                 TransactionChange::Expect => bytes,
@@ -356,7 +359,7 @@ impl Worker<'_, '_> {
     /// The barrier object at an offset; reports a fault where no barrier is initialised.
     pub(super) fn barrier_at(&mut self, pc: u32, lane: u32, offset: usize) -> Option<State> {
         if self.block.mbarriers.contains(&offset) {
-            return Some(State::from_word(self.block.shared.read(offset, 8)));
+            return Some(self.mbarrier_state(offset));
         }
         let text = format!("no mbarrier object is initialised at offset {offset} of shared memory");
         self.report(pc, Finding::new(FaultKind::UninitializedRead, lane, text));
@@ -378,10 +381,14 @@ impl Worker<'_, '_> {
         self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
     }
 
+    /// The bits at an offset, as the content of a barrier object.
+    pub(super) fn mbarrier_state(&self, offset: usize) -> State {
+        State::from_word(self.block.shared.read(offset, 8))
+    }
+
     /// Whether a test of the barrier object at an offset passes now.
     pub(super) fn passes(&self, offset: usize, test: PhaseTest) -> bool {
-        self.block.mbarriers.contains(&offset)
-            && test.passes(State::from_word(self.block.shared.read(offset, 8)))
+        self.block.mbarriers.contains(&offset) && test.passes(self.mbarrier_state(offset))
     }
 
     fn arrive(
@@ -401,6 +408,7 @@ impl Worker<'_, '_> {
             let Some(offset) = self.place_shared(part, lane) else { continue };
             let Some(before) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
             states[lane] = before.word();
+            self.trace_contribution(offset);
             if let Some(bytes) = bytes {
                 self.transfer(part.pc, lane as u32, offset, i64::from(bytes[lane]));
             }
@@ -496,10 +504,14 @@ impl Worker<'_, '_> {
             let Some(state) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
             if test.passes(state) {
                 self.race_passing((self.warp.index, lane as u32), part.pc, offset, how);
+                self.trace_passed_wait(offset, state);
             } else {
                 complete &= !(1 << lane);
                 failed = Some(FailedTest { offset });
             }
+        }
+        if failed.is_some() {
+            self.trace_failed_wait(part.pc);
         }
         match failed {
             Some(test) => self.block.failed_tests.insert(self.warp.index, test),

@@ -327,6 +327,7 @@ impl Worker<'_, '_> {
             return Some(Stop::Choose);
         }
         if self.must_await_warpgroup(matrix, op) {
+            self.trace_failed_wait(split.pc);
             self.polled = true;
             self.budget = 0;
             return Some(Stop::Budget);

@@ -4,12 +4,13 @@
 //! otherwise. The cost of an access is recorded where it is counted. A launch without a trace pays one test of an
 //! empty option per access.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::cost::{
     BlocksRun, CacheAccess, SectorCache, Step, Touched, TraceUse, TracedAccess, TracedBlock,
-    TracedWarp,
+    TracedPhase, TracedWarp,
 };
+use super::mbarrier::{PHASE_MASK, State};
 use super::run::Worker;
 
 /// The limit of recorded steps of a warp.
@@ -27,6 +28,9 @@ const LEFT_OUT: i64 = 64;
 /// The limit of recorded steps of all warps of a block.
 const MOST_OF_BLOCK: usize = 1 << 17;
 
+/// The most instructions between a failed wait and its next attempt.
+const MOST_BETWEEN: usize = 16;
+
 /// The recording of a launch.
 #[derive(Debug)]
 pub(super) struct Tracing {
@@ -42,6 +46,9 @@ struct BlockTrace {
     l1: SectorCache,
     l2: SectorCache,
     touched: HashSet<u64>,
+    /// The number of the last known phase of each mbarrier object, by its offset in shared memory.
+    phases: HashMap<usize, u32>,
+    retried: BTreeMap<u32, u64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -56,6 +63,16 @@ struct WarpTrace {
     is_behind_gap: bool,
     /// The step, counted from one, that requested each line from L2.
     asked: HashMap<u64, u32>,
+    failed_wait: Option<FailedWait>,
+}
+
+/// A wait that found its phase incomplete, and the instructions that the warp executed from there.
+#[derive(Clone, Debug)]
+struct FailedWait {
+    /// The number of recorded steps and accesses before it.
+    steps: usize,
+    accesses: usize,
+    executed: Vec<u32>,
 }
 
 impl Tracing {
@@ -78,7 +95,7 @@ impl Tracing {
         self.blocks.get_mut(self.at?).map(|(_, block)| block)
     }
 
-    /// A warp is about to execute an instruction; returns the number of steps that it may take.
+    /// A warp is about to execute an instruction; returns the number of steps that it may take at once.
     fn step(&mut self, warp: u32, pc: u32) -> i64 {
         self.block().map_or(LEFT_OUT, |block| block.step(warp as usize, pc))
     }
@@ -87,6 +104,7 @@ impl Tracing {
         let traced = |block: BlockTrace| TracedBlock {
             warps: block.warps.into_iter().map(|warp| warp.kept).collect(),
             distinct_sectors: block.touched.len() as u64,
+            retried: block.retried,
         };
         let ran = self.blocks.into_iter().filter(|(_, block)| !block.warps.is_empty());
         ran.map(|(_, block)| traced(block)).collect()
@@ -100,6 +118,8 @@ impl BlockTrace {
             l1: SectorCache::new(wanted.l1),
             l2: SectorCache::new(wanted.l2),
             touched: HashSet::new(),
+            phases: HashMap::new(),
+            retried: BTreeMap::new(),
         }
     }
 
@@ -108,7 +128,19 @@ impl BlockTrace {
             self.warps.resize_with(warp + 1, WarpTrace::default);
         }
         let most = (MOST_OF_BLOCK / self.warps.len()).min(MOST);
-        self.warps[warp].step(pc, most)
+        let warp = &mut self.warps[warp];
+        for pc in warp.follow_failed_wait(pc) {
+            *self.retried.entry(pc).or_default() += 1;
+        }
+        let steps = warp.step(pc, most);
+        if warp.failed_wait.is_some() { 1 } else { steps }
+    }
+
+    /// The number of the present phase of an mbarrier object, of which `state` has the low bits.
+    fn phase(&mut self, offset: usize, state: State) -> TracedPhase {
+        let number = self.phases.entry(offset).or_default();
+        *number += state.phase.wrapping_sub(*number) & PHASE_MASK;
+        TracedPhase { object: offset as u32, number: *number }
     }
 
     /// Classifies each sector of a request: hit in L1, hit in the block's share of L2, or miss.
@@ -167,6 +199,36 @@ impl WarpTrace {
         1
     }
 
+    /// The warp is about to execute an instruction. If this is the next attempt of a wait that failed, the steps
+    /// since then are removed, and their instructions are returned.
+    fn follow_failed_wait(&mut self, pc: u32) -> Vec<u32> {
+        let Some(mut failed) = self.failed_wait.take() else { return Vec::new() };
+        if failed.executed.first() == Some(&pc) {
+            for step in self.kept.steps.drain(failed.steps..) {
+                self.is_behind_gap |= step.is_behind_gap;
+                self.window += 1;
+                self.seen.entry(step.pc).and_modify(|seen| *seen -= 1);
+            }
+            self.kept.accesses.truncate(failed.accesses);
+            return failed.executed;
+        }
+        if failed.executed.len() < MOST_BETWEEN {
+            failed.executed.push(pc);
+            self.failed_wait = Some(failed);
+        }
+        Vec::new()
+    }
+
+    /// The instruction that executes is a wait that failed.
+    fn fail(&mut self, pc: u32) {
+        let (mut steps, mut accesses) = (self.kept.steps.len(), self.kept.accesses.len());
+        if self.is_open {
+            steps -= 1;
+            accesses -= usize::from(self.kept.steps[steps].access != 0);
+        }
+        self.failed_wait = Some(FailedWait { steps, accesses, executed: vec![pc] });
+    }
+
     /// Adds to the cost of the last step.
     fn add(&mut self, more: TracedAccess) {
         let Some(step) = self.kept.steps.last_mut().filter(|_| self.is_open) else { return };
@@ -183,6 +245,7 @@ impl WarpTrace {
         access.filled_by = access.filled_by.max(more.filled_by);
         access.most_at_one += more.most_at_one;
         access.lanes += more.lanes;
+        access.phase = access.phase.or(more.phase);
     }
 }
 
@@ -218,6 +281,41 @@ impl Worker<'_, '_> {
     pub(super) fn trace_changes(&mut self, most_at_one: u64, lanes: u32) {
         let most_at_one = u32::try_from(most_at_one).unwrap_or(u32::MAX);
         self.trace_access(TracedAccess { most_at_one, lanes, ..TracedAccess::default() });
+    }
+
+    /// Records that the step contributes to the present phase of an mbarrier object of the block.
+    pub(super) fn trace_contribution(&mut self, offset: usize) {
+        if self.launch.trace.is_none() || self.launch.peers.owner().is_some() {
+            return;
+        }
+        let state = self.mbarrier_state(offset);
+        self.trace_phase(offset, state, 0);
+    }
+
+    /// Records that the step waited for the phase before the present one.
+    pub(super) fn trace_passed_wait(&mut self, offset: usize, state: State) {
+        self.trace_phase(offset, state, 1);
+    }
+
+    fn trace_phase(&mut self, offset: usize, state: State, before: u32) {
+        let Some(block) = self.launch.trace.as_mut().and_then(|trace| trace.block()) else {
+            return;
+        };
+        let TracedPhase { object, number } = block.phase(offset, state);
+        if let Some(number) = number.checked_sub(before) {
+            let phase = Some(TracedPhase { object, number });
+            self.trace_access(TracedAccess { phase, ..TracedAccess::default() });
+        }
+    }
+
+    /// Records that the step waits in vain: the warp executes one step at a time until the next attempt.
+    pub(super) fn trace_failed_wait(&mut self, pc: u32) {
+        let warp = self.warp.index as usize;
+        let block = self.launch.trace.as_mut().and_then(|trace| trace.block());
+        if let Some(warp) = block.and_then(|block| block.warps.get_mut(warp)) {
+            warp.fail(pc);
+            self.withheld += std::mem::take(&mut self.budget);
+        }
     }
 
     fn trace_access(&mut self, access: TracedAccess) {

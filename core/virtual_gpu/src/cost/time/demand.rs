@@ -131,7 +131,7 @@ impl Demand<'_> {
 
     /// Cycles that one product occupies the tensor core of a scheduler.
     fn product_cycles(&self, op: &TracedOp, schedulers: f64) -> f64 {
-        let Role::Product(counts) = &op.role else { return 0.0 };
+        let Role::Product { counts, .. } = &op.role else { return 0.0 };
         let flop_of = f64::from(self.rates.multiprocessors) * self.rates.clock.0;
         let mut cycles = 0.0;
         for (count, rate) in self.tensor_work(counts).into_iter().filter(|(count, _)| *count > 0) {

@@ -69,10 +69,7 @@ impl<'a> Assembler<'a> {
             let step = *step as usize;
             let (pc, access) = (warp.steps[step].pc, warp.steps[step].access);
             planned.steps.push(PlannedStep { pc, access, first: planned.before.len() as u32 });
-            let filled_by = access
-                .checked_sub(1)
-                .and_then(|index| warp.accesses.get(index as usize))
-                .and_then(|access| access.filled_by.checked_sub(1));
+            let filled_by = warp.access(access).filled_by.checked_sub(1);
             let own = &before[first[step] as usize..first[step + 1] as usize];
             let all = own.iter().copied().chain(filled_by);
             let places = all.filter_map(|other| position.get(other as usize)).copied();
@@ -156,9 +153,13 @@ impl<'a> Assembler<'a> {
                 Role::Load { read_only: true, .. }
                 | Role::Plain
                 | Role::WaitCopies(_)
+                | Role::Arrive { .. }
+                | Role::WaitPhase
                 | Role::Barrier
                 | Role::Branch
-                | Role::Product(_) => continue,
+                | Role::Product { .. }
+                | Role::CommitProducts
+                | Role::WaitProducts(_) => continue,
             };
             let key = place as u8;
             needs[step].extend(stored.get(&key));

@@ -2,25 +2,28 @@
 //!
 //! As many blocks are resident as fit. Each warp executes its steps in the order of machine code and waits until
 //! the operands of a step are available. Each scheduler issues one instruction per cycle, pipes accept instructions
-//! at their rate, and memory responds after its latency and within its bandwidth. Requests are served first come,
-//! first served. The simulation is event-driven.
+//! at their rate, and memory responds after its latency and within its bandwidth. The simulation is event-driven.
+
+mod groups;
+mod memory;
+mod phases;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
-use super::super::trace::{Place, Role, Trace, TracedAccess, TracedOp};
+use super::super::trace::{Place, Role, Trace, TracedAccess, TracedOp, TracedPhase};
 use super::order::{Assembler, Planned};
 use super::pipes::{Pipe, cost};
 use super::{Latencies, StallReason};
+use groups::Groups;
+use memory::Memory;
+use phases::{Contributions, Phases};
 
 /// Time resolution: ticks per cycle.
 const TICKS: f64 = 64.0;
 
 /// The limit of replayed steps, unless the resident blocks have more.
 const MOST_STEPS: usize = 1 << 20;
-
-/// Bytes of a sector.
-const SECTOR: f64 = 32.0;
 
 #[derive(Clone, Debug)]
 pub(super) struct Multiprocessor {
@@ -86,8 +89,9 @@ struct Running {
     /// The time at which it can issue again, and of the last issue.
     free: u64,
     issued: u64,
-    copies: u64,
-    groups: VecDeque<u64>,
+    copies: Groups,
+    /// Asynchronous products.
+    products: Groups,
 }
 
 /// A slot for a resident block.
@@ -95,7 +99,9 @@ struct Running {
 struct Slot {
     warps: Vec<usize>,
     living: usize,
+    /// The warps that wait at the barrier.
     waiting: Vec<usize>,
+    phases: Phases,
     ends: u64,
 }
 
@@ -112,6 +118,7 @@ struct Replay<'a> {
     ops: &'a [TracedOp],
     trace: &'a Trace,
     plans: Vec<Vec<Planned>>,
+    contributions: Vec<Contributions>,
     ticks: Vec<Ticks>,
     warps: Vec<Running>,
     slots: Vec<Slot>,
@@ -119,12 +126,7 @@ struct Replay<'a> {
     schedulers: Vec<u64>,
     /// The pipes of each scheduler.
     pipes: Vec<u64>,
-    memory: u64,
-    /// The channels from L2 and to L2.
-    l2: [u64; 2],
-    dram: u64,
-    /// The expected number of accesses that DRAM serves.
-    chance: f64,
+    memory: Memory,
     /// Ticks by instruction and cause.
     spent: Vec<[u64; Cause::COUNT]>,
     /// The number of replays of each instruction.
@@ -165,21 +167,24 @@ impl<'a> Replay<'a> {
                 taken: to_ticks(if cost.pipe == Pipe::None { 0.0 } else { taken }),
             }
         };
+        let contributes = |pc: u32| {
+            let role = trace.ops.get(pc as usize).map(|op| &op.role);
+            matches!(role, Some(Role::Copy | Role::Arrive { .. }))
+        };
+        let contributions = trace.blocks.iter().map(|block| Contributions::new(block, contributes));
         Self {
             on,
             ops: &trace.ops,
             trace,
             plans,
+            contributions: contributions.collect(),
             ticks: trace.ops.iter().map(ticks).collect(),
             warps: Vec::new(),
             slots: Vec::new(),
             queue: BinaryHeap::new(),
             schedulers: vec![0; on.schedulers.max(1)],
             pipes: vec![0; Pipe::COUNT * on.schedulers.max(1)],
-            memory: 0,
-            l2: [0; 2],
-            dram: 0,
-            chance: 0.0,
+            memory: Memory::default(),
             spent: vec![[0; Cause::COUNT]; trace.ops.len()],
             repeated: vec![0; trace.ops.len()],
             begun: Vec::new(),
@@ -193,13 +198,33 @@ impl<'a> Replay<'a> {
             self.slots.push(Slot::default());
             self.begin(slot, 0);
         }
-        while let Some(Reverse((_, warp))) = self.queue.pop() {
+        loop {
+            let Some(Reverse((_, warp))) = self.queue.pop() else {
+                if self.end_phase() {
+                    continue;
+                }
+                return;
+            };
             self.go_on(warp);
             let slot = self.warps[warp].slot;
             if self.slots[slot].living == 0 && (self.begun.len() as u64) < blocks {
                 self.begin(slot, self.slots[slot].ends);
             }
         }
+    }
+
+    /// Ends a phase for which warps wait, because nothing else can run; returns whether there is one.
+    fn end_phase(&mut self) -> bool {
+        let released = self.slots.iter_mut().map(|slot| slot.phases.end_first());
+        let released = released.into_iter().find(|released| !released.is_empty());
+        self.resume(released.unwrap_or_default())
+    }
+
+    /// Warps no longer wait for a phase; returns whether there are any.
+    fn resume(&mut self, warps: Vec<usize>) -> bool {
+        let is_any = !warps.is_empty();
+        self.queue.extend(warps.into_iter().map(|warp| Reverse((self.warps[warp].free, warp))));
+        is_any
     }
 
     /// Starts the next block in a slot.
@@ -220,8 +245,8 @@ impl<'a> Replay<'a> {
                 done,
                 free: now,
                 issued: now,
-                copies: 0,
-                groups: VecDeque::new(),
+                copies: Groups::default(),
+                products: Groups::default(),
             };
             let index = match old.get(warp) {
                 Some(index) => {
@@ -239,7 +264,8 @@ impl<'a> Replay<'a> {
             }
         }
         let living = taken.iter().filter(|index| !self.warps[**index].done.is_empty()).count();
-        self.slots[slot] = Slot { warps: taken, living, waiting: Vec::new(), ends: now };
+        let phases = Phases::new(&self.contributions[block]);
+        self.slots[slot] = Slot { warps: taken, living, waiting: Vec::new(), phases, ends: now };
     }
 
     /// Executes a warp until another one is earlier.
@@ -248,6 +274,10 @@ impl<'a> Replay<'a> {
             let (block, warp) = self.warps[index].of;
             let step = self.warps[index].next;
             let pc = self.plans[block][warp].steps[step].pc as usize;
+            if let Some(phase) = self.incomplete_phase(index, pc) {
+                self.slots[self.warps[index].slot].phases.wait(phase, index);
+                return;
+            }
             let (ready, cause) = self.ready(index);
             if self.queue.peek().is_some_and(|Reverse((other, _))| *other < ready) {
                 self.queue.push(Reverse((ready, index)));
@@ -283,15 +313,41 @@ impl<'a> Replay<'a> {
                 cause = Cause::Waits(self.wait(plan.steps[*earlier as usize].pc));
             }
         }
-        if let Role::WaitCopies(pending) = self.ops[plan.steps[running.next].pc as usize].role {
-            let waits = running.groups.len().saturating_sub(pending as usize);
-            let groups = running.groups.iter().take(waits).copied().max().unwrap_or(0);
-            let done = if pending == 0 { groups.max(running.copies) } else { groups };
-            if done > ready {
-                (ready, cause) = (done, Cause::Waits(StallReason::GlobalMemory));
+        let (done, reason) = match self.ops[plan.steps[running.next].pc as usize].role {
+            Role::WaitCopies(pending) => (running.copies.ready(pending), StallReason::GlobalMemory),
+            Role::WaitProducts(pending) => {
+                (running.products.ready(pending), StallReason::Arithmetic)
             }
+            Role::WaitPhase => {
+                let phases = &self.slots[running.slot].phases;
+                let end = self.access(index).phase.and_then(|phase| phases.end(phase));
+                end.unwrap_or((0, StallReason::Barriers))
+            }
+            Role::Plain
+            | Role::Load { .. }
+            | Role::Store(_)
+            | Role::Atomic { .. }
+            | Role::Copy
+            | Role::CommitCopies
+            | Role::Arrive { .. }
+            | Role::Barrier
+            | Role::Branch
+            | Role::Product { .. }
+            | Role::CommitProducts => return (ready, cause),
+        };
+        if done > ready {
+            (ready, cause) = (done, Cause::Waits(reason));
         }
         (ready, cause)
+    }
+
+    /// The phase for which the next step of a warp waits, if contributions to it are still to come.
+    fn incomplete_phase(&self, index: usize, pc: usize) -> Option<TracedPhase> {
+        if self.ops[pc].role != Role::WaitPhase {
+            return None;
+        }
+        let phases = &self.slots[self.warps[index].slot].phases;
+        self.access(index).phase.filter(|phase| phases.is_open(*phase))
     }
 
     fn wait(&self, pc: u32) -> StallReason {
@@ -301,10 +357,13 @@ impl<'a> Replay<'a> {
                 StallReason::GlobalMemory
             }
             Role::Atomic { .. } => StallReason::Atomics,
-            Role::Store(_) | Role::Plain | Role::Branch | Role::Product(_) => {
-                StallReason::Arithmetic
-            }
-            Role::Barrier => StallReason::Barriers,
+            Role::Store(_)
+            | Role::Plain
+            | Role::Branch
+            | Role::Product { .. }
+            | Role::CommitProducts
+            | Role::WaitProducts(_) => StallReason::Arithmetic,
+            Role::Barrier | Role::Arrive { .. } | Role::WaitPhase => StallReason::Barriers,
         }
     }
 
@@ -329,43 +388,53 @@ impl<'a> Replay<'a> {
         match &op.role {
             Role::Plain => {
                 if pipe == Pipe::Memory {
-                    let start = issued.max(self.memory);
-                    self.memory = start + taken;
+                    let start = issued.max(self.memory.pipe);
+                    self.memory.pipe = start + taken;
                     (issued, done) = (start, start + latency);
                     free = start + slots;
                 }
             }
-            Role::Product(_) => {
+            Role::Product { is_async, .. } => {
                 let taken = to_ticks(self.on.tensor.get(pc).copied().unwrap_or(0.0));
                 let pipe = &mut self.pipes[scheduler * Pipe::COUNT + Pipe::Tensor as usize];
-                issued = issued.max(*pipe);
-                *pipe = issued + taken;
-                done = issued + taken + to_ticks(self.on.latencies.tensor);
-                free = issued + slots;
+                let start = issued.max(*pipe);
+                *pipe = start + taken;
+                if *is_async {
+                    done = issued;
+                    self.warps[index].products.add(start + taken);
+                } else {
+                    issued = start;
+                    done = start + taken + to_ticks(self.on.latencies.tensor);
+                    free = start + slots;
+                }
             }
             Role::Branch => free = issued + to_ticks(self.on.latencies.branch),
-            Role::Barrier => {}
+            Role::Barrier | Role::WaitPhase => {}
             Role::Load { .. } | Role::Store(_) | Role::Atomic { .. } | Role::Copy => {
                 let access = self.access(index);
-                let start = issued.max(self.memory);
+                let start = issued.max(self.memory.pipe);
                 (issued, free) = (start, start + slots);
-                done = self.served(pc, access, start);
+                if access.phase.is_some() {
+                    let end = self.memory.served_in_bulk(self.on, access, start);
+                    self.contribute(index, access.phase, (end, StallReason::GlobalMemory));
+                    done = start;
+                } else {
+                    done = self.memory.served(self.on, &op.role, access, start);
+                }
                 if op.role == Role::Copy {
-                    let running = &mut self.warps[index];
-                    running.copies = running.copies.max(done);
+                    self.warps[index].copies.add(done);
                     done = start;
                 }
             }
-            Role::CommitCopies => {
-                let running = &mut self.warps[index];
-                running.groups.push_back(running.copies);
+            Role::Arrive { after_copies } => {
+                let copies = if *after_copies { self.warps[index].copies.end() } else { 0 };
+                let end = (done.max(copies), StallReason::Barriers);
+                self.contribute(index, self.access(index).phase, end);
             }
-            Role::WaitCopies(pending) => {
-                let running = &mut self.warps[index];
-                while running.groups.len() > *pending as usize {
-                    running.groups.pop_front();
-                }
-            }
+            Role::CommitCopies => self.warps[index].copies.commit(),
+            Role::WaitCopies(pending) => self.warps[index].copies.retire(*pending),
+            Role::CommitProducts => self.warps[index].products.commit(),
+            Role::WaitProducts(pending) => self.warps[index].products.retire(*pending),
         }
         let running = &mut self.warps[index];
         running.done[running.next] = done;
@@ -378,77 +447,14 @@ impl<'a> Replay<'a> {
         let running = &self.warps[index];
         let (block, warp) = running.of;
         let access = self.plans[block][warp].steps[running.next].access;
-        let accesses = &self.trace.blocks[block].warps[warp].accesses;
-        let found = access.checked_sub(1).and_then(|index| accesses.get(index as usize));
-        found.copied().unwrap_or_default()
+        self.trace.blocks[block].warps[warp].access(access)
     }
 
-    /// The time at which the data of an access is available.
-    fn served(&mut self, pc: usize, access: TracedAccess, start: u64) -> u64 {
-        let latencies = &self.on.latencies;
-        let (place, is_load) = match self.ops[pc].role {
-            Role::Load { place, .. } => (place, true),
-            Role::Store(place) => (place, false),
-            Role::Atomic { place: Place::Shared, .. } => {
-                // Lanes at one address are serialised, and the rate of lanes at different addresses is limited.
-                let taken = f64::from(access.most_at_one) / latencies.shared_changes_at_one;
-                let taken = taken.max(f64::from(access.lanes) / latencies.shared_changes);
-                self.memory = start + to_ticks(taken.max(1.0));
-                return self.memory + to_ticks(latencies.shared);
-            }
-            Role::Atomic { .. } => {
-                self.memory = start + to_ticks(f64::from(access.wavefronts.max(1)));
-                let least = start + to_ticks(latencies.atomic);
-                return self.beyond_l1(access, start, true).max(least);
-            }
-            Role::Plain
-            | Role::Copy
-            | Role::CommitCopies
-            | Role::WaitCopies(_)
-            | Role::Barrier
-            | Role::Branch
-            | Role::Product(_) => (Place::Global, true),
-        };
-        let lines = if place == Place::Global { f64::from(access.lines) } else { 0.0 };
-        let passes = f64::from(access.wavefronts.max(1)).max(lines * latencies.near_line);
-        self.memory = start + to_ticks(passes);
-        match place {
-            Place::Shared | Place::Constant => self.memory + to_ticks(latencies.shared),
-            Place::Local => self.memory + to_ticks(latencies.l1),
-            Place::Global => {
-                let sent = self.beyond_l1(access, start, is_load);
-                if is_load { sent.max(self.memory + to_ticks(latencies.l1)) } else { self.memory }
-            }
-        }
-    }
-
-    /// The time at which sectors that miss in L1 are available.
-    fn beyond_l1(&mut self, access: TracedAccess, start: u64, is_load: bool) -> u64 {
-        let latencies = &self.on.latencies;
-        let sectors = f64::from(access.l2 + access.far);
-        if sectors == 0.0 {
-            return 0;
-        }
-        // Each line takes its time, for any number of its sectors.
-        let line = if is_load { latencies.loaded_line } else { latencies.stored_line };
-        let lines = f64::from(access.lines).min(sectors).max(sectors / 4.0);
-        let taken = (sectors * SECTOR / self.on.l2).max(lines * line);
-        let way = &mut self.l2[usize::from(!is_load)];
-        *way = start.max(*way) + to_ticks(taken);
-        let near = *way + to_ticks(latencies.l2);
-        let far = f64::from(access.far);
-        let part = self.on.from_memory;
-        if far == 0.0 || part <= 0.0 {
-            return near;
-        }
-        self.dram = self.dram.max(start) + to_ticks(far * part * SECTOR / self.on.dram);
-        // One line from DRAM makes the whole access wait.
-        self.chance += 1.0 - (1.0 - part).powf((far / 4.0).ceil());
-        if self.chance < 1.0 {
-            return near;
-        }
-        self.chance -= 1.0;
-        near.max(self.dram + to_ticks(latencies.dram))
+    /// A step of a warp contributes to a phase at a time.
+    fn contribute(&mut self, index: usize, phase: Option<TracedPhase>, end: (u64, StallReason)) {
+        let slot = self.warps[index].slot;
+        let released = phase.map(|phase| self.slots[slot].phases.contribute(phase, end));
+        self.resume(released.unwrap_or_default());
     }
 
     /// A warp arrives at a barrier of its block.
@@ -488,8 +494,7 @@ impl<'a> Replay<'a> {
 
     /// The time of all blocks, and its main cause.
     fn told(&self, load: Load) -> Replayed {
-        let [from_l2, to_l2] = self.l2;
-        let end = self.last.max(self.memory).max(from_l2).max(to_l2).max(self.dram) as f64;
+        let end = self.last.max(self.memory.end()) as f64;
         let replayed = self.begun.len() as u64;
         let more = load.blocks.saturating_sub(replayed) as f64;
         // Blocks that replaced others started at the rate at which those ended.

@@ -1,13 +1,14 @@
 //! The replay of synthetic warps: which step waits for which, and how long.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::Kind;
 use super::super::trace::{
-    Place, Role, Step, Trace, TracedAccess, TracedBlock, TracedOp, TracedWarp,
+    Place, Role, Step, Trace, TracedAccess, TracedBlock, TracedOp, TracedPhase, TracedWarp,
 };
+use super::super::{Counts, Kind};
 use super::pipes::Pipe;
 use super::replay::{Load, Multiprocessor, replay};
 use super::{Latencies, StallReason};
@@ -36,6 +37,11 @@ fn far(sectors: u32) -> TracedAccess {
     TracedAccess { wavefronts: 1, lines: sectors.div_ceil(4), far: sectors, ..Default::default() }
 }
 
+/// A block of recorded warps.
+fn block(warps: Vec<TracedWarp>) -> TracedBlock {
+    TracedBlock { warps, distinct_sectors: 1, retried: BTreeMap::new() }
+}
+
 /// Warps that go through all instructions, with an access for each load.
 fn trace(ops: Vec<TracedOp>, warps: usize, access: TracedAccess) -> Trace {
     let mut warp = TracedWarp::default();
@@ -48,8 +54,7 @@ fn trace(ops: Vec<TracedOp>, warps: usize, access: TracedAccess) -> Trace {
         warp.steps.push(Step { pc: pc as u32, access, is_behind_gap: false });
     }
     let times = |op: TracedOp| TracedOp { executed: op.executed * warps as f64, ..op };
-    let block = TracedBlock { warps: vec![warp; warps], distinct_sectors: 1 };
-    Trace { ops: ops.into_iter().map(times).collect(), blocks: vec![block] }
+    Trace { ops: ops.into_iter().map(times).collect(), blocks: vec![block(vec![warp; warps])] }
 }
 
 /// A multiprocessor of four schedulers with so many bytes of memory in a cycle.
@@ -121,8 +126,7 @@ fn a_barrier_waits_for_the_slowest() {
         accesses: vec![far(4)],
     };
     let fast = TracedWarp { steps: vec![step(2, 0), step(3, 0), step(4, 0)], ..slow.clone() };
-    let block = TracedBlock { warps: vec![slow, fast], distinct_sectors: 4 };
-    let trace = Trace { ops: Arc::from(ops), blocks: vec![block] };
+    let trace = Trace { ops: Arc::from(ops), blocks: vec![block(vec![slow, fast])] };
     let (found, waits) = cycles(&trace, &on(1e6), 1, 1);
     assert!(found > Latencies::default().dram, "{found}");
     assert!(matches!(waits, StallReason::GlobalMemory | StallReason::Barriers), "{waits}");
@@ -146,11 +150,106 @@ fn many_rounds_take_as_long_as_the_first_ones_suggest() {
     check(found, 1e6 * one);
 }
 
+/// A producer that copies into a ring of slots, and two consumers that wait for each copy, work and release the slot:
+/// so many rounds.
+fn pipeline(slots: u32, rounds: u32, work: f64) -> (Trace, Multiprocessor) {
+    let ends = |op: TracedOp, warps: u32| TracedOp {
+        ends: true,
+        executed: f64::from(warps * rounds),
+        ..op
+    };
+    let once = |op| ends(op, 1);
+    let twice = |op| ends(op, 2);
+    let counts = Counts { tensor_f16_multiply_adds: 1, ..Counts::default() };
+    let product = Role::Product { counts: Box::new(counts), is_async: true };
+    let ops = [
+        once(op(Kind::Atomic, Role::WaitPhase, &[], &[])),
+        once(op(Kind::Global, Role::Copy, &[], &[])),
+        twice(op(Kind::Atomic, Role::WaitPhase, &[], &[])),
+        twice(op(Kind::Other, product, &[], &[])),
+        twice(op(Kind::Other, Role::CommitProducts, &[], &[])),
+        twice(op(Kind::Other, Role::WaitProducts(0), &[], &[])),
+        twice(op(Kind::Atomic, Role::Arrive { after_copies: false }, &[], &[])),
+    ];
+    let (mut producer, mut consumer) = (TracedWarp::default(), TracedWarp::default());
+    let step = |warp: &mut TracedWarp, pc: u32, phase: Option<(u32, u32)>| {
+        let phase = phase.map(|(object, number)| TracedPhase { object, number });
+        if phase.is_some() {
+            let far = if pc == 1 { 4 } else { 0 };
+            warp.accesses.push(TracedAccess { phase, far, ..TracedAccess::default() });
+        }
+        let access = if phase.is_some() { warp.accesses.len() as u32 } else { 0 };
+        warp.steps.push(Step { pc, access, is_behind_gap: false });
+    };
+    for round in 0..rounds {
+        let (full, empty) = (round % slots, slots + round % slots);
+        let number = round / slots;
+        step(&mut producer, 0, number.checked_sub(1).map(|before| (empty, before)));
+        step(&mut producer, 1, Some((full, number)));
+        step(&mut consumer, 2, Some((full, number)));
+        for pc in 3..6 {
+            step(&mut consumer, pc, None);
+        }
+        step(&mut consumer, 6, Some((empty, number)));
+    }
+    let tensor = (0..7).map(|pc| if pc == 3 { work } else { 0.0 }).collect();
+    let trace = Trace {
+        ops: Arc::from(ops),
+        blocks: vec![block(vec![producer, consumer.clone(), consumer])],
+    };
+    (trace, Multiprocessor { tensor, ..on(1e6) })
+}
+
+#[test]
+fn a_ring_of_slots_hides_the_latency_of_copies() {
+    let latency = Latencies::default().dram;
+    let (trace, on) = pipeline(1, 40, latency / 4.0);
+    let (one, waits) = cycles(&trace, &on, 1, 1);
+    assert!(one >= 40.0 * (latency + latency / 4.0), "{one}");
+    assert_eq!(waits, StallReason::GlobalMemory);
+    let (trace, on) = pipeline(8, 40, latency / 4.0);
+    let (eight, waits) = cycles(&trace, &on, 1, 1);
+    assert!(eight < 0.4 * one, "{eight} of {one}");
+    assert!(eight >= 40.0 * latency / 4.0, "{eight}");
+    assert_eq!(waits, StallReason::Arithmetic);
+}
+
+#[test]
+fn phases_whose_contributions_come_after_the_wait_end() {
+    let (mut trace, on) = pipeline(1, 4, 10.0);
+    let block = &mut trace.blocks[0];
+    // The producer and the consumer each wait for the other one.
+    for access in block.warps.iter_mut().flat_map(|warp| &mut warp.accesses) {
+        access.phase = access.phase.map(|phase| TracedPhase { number: 3 - phase.number, ..phase });
+    }
+    let (found, _) = cycles(&trace, &on, 2, 4);
+    assert!(found > 0.0 && found.is_finite(), "{found}");
+}
+
+#[test]
+fn asynchronous_products_take_their_pipe_and_wait_in_groups() {
+    let product = |is_async| {
+        let counts = Counts { tensor_f16_multiply_adds: 1, ..Counts::default() };
+        let role = Role::Product { counts: Box::new(counts), is_async };
+        op(Kind::Other, role, &[1], &[1])
+    };
+    let ends = |op: TracedOp| TracedOp { ends: true, ..op };
+    let wait = [Role::CommitProducts, Role::WaitProducts(0)];
+    let wait = wait.map(|role| ends(op(Kind::Other, role, &[], &[])));
+    let time = |is_async| {
+        let ops: Vec<_> = (0..10).map(|_| product(is_async)).chain(wait.clone()).collect();
+        let on = Multiprocessor { tensor: vec![100.0; ops.len()], ..on(1e6) };
+        cycles(&trace(ops, 1, far(0)), &on, 1, 1).0
+    };
+    check(time(true), 10.0 * 100.0);
+    check(time(false), 10.0 * (100.0 + Latencies::default().tensor));
+}
+
 /// Any instruction.
 fn any_op() -> impl Strategy<Value = TracedOp> {
     let place =
         prop::sample::select(vec![Place::Global, Place::Shared, Place::Local, Place::Constant]);
-    let role = (place, 0_u8..9, any::<bool>()).prop_map(|(place, which, some)| match which {
+    let role = (place, 0_u8..14, any::<bool>()).prop_map(|(place, which, some)| match which {
         0 => Role::Load { place, read_only: some },
         1 => Role::Store(place),
         2 => Role::Atomic { place, returns: some },
@@ -159,6 +258,11 @@ fn any_op() -> impl Strategy<Value = TracedOp> {
         5 => Role::WaitCopies(u32::from(some)),
         6 => Role::Barrier,
         7 => Role::Branch,
+        8 => Role::Arrive { after_copies: some },
+        9 => Role::WaitPhase,
+        10 => Role::Product { counts: Box::default(), is_async: some },
+        11 => Role::CommitProducts,
+        12 => Role::WaitProducts(u32::from(some)),
         _ => Role::Plain,
     });
     let registers = || prop::collection::vec(0_u32..8, 0..3);
@@ -179,9 +283,11 @@ fn any_op() -> impl Strategy<Value = TracedOp> {
 fn any_warp() -> impl Strategy<Value = TracedWarp> {
     let step = (0_u32..12, 0_u32..5, any::<bool>());
     let step = step.prop_map(|(pc, access, is_behind_gap)| Step { pc, access, is_behind_gap });
-    let access = (0_u32..40, 0_u32..40, 0_u32..40, 0_u32..40).prop_map(|(near, l2, far, by)| {
-        let (lines, filled_by) = (far, by);
-        TracedAccess { near, l2, far, lines, filled_by, ..TracedAccess::default() }
+    let phase = (0_u32..2, 0_u32..3).prop_map(|(object, number)| TracedPhase { object, number });
+    let sectors = (0_u32..40, 0_u32..40, 0_u32..40);
+    let access = (sectors, 0_u32..40, prop::option::of(phase)).prop_map(|(sectors, by, phase)| {
+        let ((near, l2, far), lines, filled_by) = (sectors, sectors.2, by);
+        TracedAccess { near, l2, far, lines, filled_by, phase, ..TracedAccess::default() }
     });
     let steps = prop::collection::vec(step, 0..40);
     (steps, prop::collection::vec(access, 0..5))
@@ -196,7 +302,7 @@ proptest! {
         at_once in 0_usize..4,
         blocks in 0_u64..9,
     ) {
-        let block = TracedBlock { warps, distinct_sectors: 7 };
+        let block = block(warps);
         let trace = Trace { ops: Arc::from(ops), blocks: vec![block.clone(), block] };
         let [one, two] = [0, 1].map(|_| replay(&trace, &on(20.0), Load { at_once, blocks }));
         prop_assert_eq!(&one, &two);

@@ -148,7 +148,9 @@ impl Worker<'_, '_> {
         let part = Part { pc, addresses: &barriers, mask: valid, element: 8, count: 1 };
         let lane = part.lanes().next()?;
         let offset = self.place_shared(&part, lane)?;
-        self.barrier_at(pc, lane as u32, offset).map(|_| offset)
+        self.barrier_at(pc, lane as u32, offset)?;
+        self.trace_contribution(offset);
+        Some(offset)
     }
 
     fn store_bulk(&mut self, copy: BulkCopy, effect: StoreEffect) {

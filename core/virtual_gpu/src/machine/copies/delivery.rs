@@ -266,6 +266,7 @@ impl Worker<'_, '_> {
                 worker.check_pending_operands(pc, lane as u32, range);
                 worker.check_mbarrier_overwritten(pc, lane as u32, range);
                 if worker.barrier_at(pc, lane as u32, barrier).is_some() {
+                    worker.trace_contribution(barrier);
                     let payload = payload.clone();
                     let delivery = Delivery { issuer, pc, offset, payload, barrier };
                     worker.block.copies.begin_delivery(delivery);

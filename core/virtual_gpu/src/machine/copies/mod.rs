@@ -341,6 +341,7 @@ impl Worker<'_, '_> {
             if pending == Pending::Increment && !self.expect_one_more(pc, lane as u32, barrier) {
                 continue;
             }
+            self.trace_contribution(barrier);
             let thread = (self.warp.index, lane as u32);
             let sequence = self.block.copies.next_sequence();
             self.block.copies.arrivals.push(PendingArrival { thread, pc, sequence, barrier });

@@ -6,6 +6,7 @@ use crate::cost::time::{
     Assumption, Bound, Latencies, LaunchShape, LaunchStart, LimitingResource, ModelError, Modelled,
     Rates, StallReason, TensorRates, modelled,
 };
+use crate::cost::trace::{Role, TracedPhase, TracedWarp};
 use crate::cost::{Counters, TraceUse};
 use crate::machine::LaunchConfig;
 use lightbench_units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
@@ -181,6 +182,44 @@ fn of_a_long_loop_some_rounds_stand_for_all() {
     };
     let ratio = time(40_000) / time(4_000);
     assert!((9.0..11.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn of_a_wait_only_the_attempt_that_passes_is_recorded() {
+    let body = "
+        .shared .align 8 .b64 bar;
+        mov.u32 %r5, %tid.x;
+        setp.ne.u32 %p0, %r5, 0;
+        @%p0 bra READY;
+        mbarrier.init.shared.b64 [bar], 32;
+        READY:
+        bar.sync 0;
+        setp.ge.u32 %p0, %r5, 32;
+        @%p0 bra WAIT;
+        nanosleep.u32 100;
+        nanosleep.u32 100;
+        nanosleep.u32 100;
+        mbarrier.arrive.shared.b64 %d1, [bar];
+        bra END;
+        WAIT:
+        mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;
+        @!%p1 bra WAIT;
+        END:";
+    let counters = traced(body, |launch| launch.block = [64, 1, 1]);
+    let trace = counters.trace.unwrap();
+    let wait = trace.ops.iter().position(|op| op.role == Role::WaitPhase).unwrap();
+    let branch = &trace.ops[wait + 1];
+    assert_eq!((trace.ops[wait].executed, branch.executed), (1.0, 1.0));
+    assert!(trace.blocks[0].retried[&(wait as u32)] > 0);
+    let [first, second] = &trace.blocks[0].warps[..] else { panic!() };
+    let phase = |warp: &TracedWarp, pc: usize| {
+        let steps = warp.steps.iter().filter(|step| step.pc as usize == pc);
+        steps.map(|step| warp.access(step.access).phase).collect::<Vec<_>>()
+    };
+    let end = Some(TracedPhase { object: 0, number: 0 });
+    assert_eq!(phase(second, wait), [end]);
+    let arrive = trace.ops.iter().position(|op| op.role == Role::Arrive { after_copies: false });
+    assert_eq!(phase(first, arrive.unwrap()), [end]);
 }
 
 #[test]
