@@ -160,7 +160,7 @@ mod tests {
             ..Counters::default()
         };
         counters.total.warp_instructions = 1 << 20;
-        counters.blocks = BlocksRun { run: 1 << 16, all: 1 << 16, first: None };
+        counters.blocks = BlocksRun { run: 1 << 16, all: 1 << 16 };
         Outcome { counters: Some(counters), ..Outcome::default() }
     }
 

@@ -201,7 +201,7 @@ impl KernelCounters {
     /// The counters scaled to a multiple of the work and a multiple of the bytes; maxima are not scaled.
     #[must_use]
     pub fn scaled(&self, work: f64, bytes: f64) -> Self {
-        let blocks = BlocksRun { run: UNIT, all: (work * UNIT as f64) as u64, first: None };
+        let blocks = BlocksRun { run: UNIT, all: (work * UNIT as f64) as u64 };
         let times = |count: u64| (count as f64 * work) as u64;
         let moved = |size: Bytes| Bytes((size.0 as f64 * bytes) as u64);
         Self {

@@ -147,7 +147,6 @@ impl SmallLaunch {
             blocks: BlocksRun {
                 run: (self.threads.round() as u64).max(1),
                 all: blocks.saturating_mul(threads),
-                first: None,
             },
             ..Counters::default()
         };

@@ -1,6 +1,7 @@
 //! Clusters: their size, and the position of a block in its cluster.
 
 use super::super::module::Function;
+use super::grid;
 use super::launch::{LaunchConfig, LaunchError};
 use super::peers::VARIABLE_BITS;
 use super::shared::SPACING_BITS;
@@ -69,6 +70,11 @@ impl Clusters {
         self.each(block, |block, side| block / side)
     }
 
+    /// The linear index of the cluster of a block among the clusters of the grid.
+    pub(super) fn linear(self, grid: [u32; 3], block: [u32; 3]) -> u64 {
+        grid::linear(self.count(grid), self.index(block))
+    }
+
     /// The number of clusters in each dimension of a grid.
     pub(super) fn count(self, grid: [u32; 3]) -> [u32; 3] {
         self.index(grid)
@@ -88,10 +94,9 @@ impl Clusters {
     /// The index of a block in the grid: the block with this rank in a cluster, given by its linear index among the
     /// clusters of the grid.
     pub(super) fn block(self, grid: [u32; 3], cluster: u64, rank: u32) -> [u32; 3] {
-        let ([width, height, _], [across, down, _]) = (self.size, self.count(grid).map(u64::from));
-        let of = [cluster % across, cluster / across % down, cluster / (across * down)];
-        let within = [rank % width, rank / width % height, rank / (width * height)];
-        [0, 1, 2].map(|axis: usize| of[axis] as u32 * self.size[axis] + within[axis])
+        let (of, within) =
+            (grid::at(self.count(grid), cluster), grid::at(self.size, u64::from(rank)));
+        [0, 1, 2].map(|axis: usize| of[axis] * self.size[axis] + within[axis])
     }
 
     /// The number of clusters that are resident where this number of blocks is.
@@ -132,8 +137,7 @@ mod tests {
             for rank in 0..clusters.blocks() {
                 let block = clusters.block(grid, cluster, rank);
                 assert_eq!(clusters.rank(block), rank);
-                let [x, y, z] = clusters.index(block).map(u64::from);
-                assert_eq!((z * 3 + y) * 2 + x, cluster);
+                assert_eq!(clusters.linear(grid, block), cluster);
                 blocks.push(block);
             }
         }

@@ -3,6 +3,7 @@
 use super::super::lower::Program;
 use super::super::lower::code::LoweredFunction;
 use super::DeviceShape;
+use super::grid;
 use super::launch::{LaunchConfig, LaunchError};
 use super::memory::{Access, Memory, Region, RegionKind};
 use super::region_bytes::RegionBytes;
@@ -19,7 +20,7 @@ pub(super) fn check(
     shared: u32,
     config: &LaunchConfig,
 ) -> Result<(), LaunchError> {
-    let blocks: u64 = config.grid.iter().map(|size| u64::from(*size)).product();
+    let blocks = grid::count(config.grid);
     let limit = shape.resident_blocks(program, config.block.iter().product(), shared) as u64;
     if config.cooperative && blocks > limit {
         let reason = format!(

@@ -45,6 +45,23 @@ impl Block {
     }
 }
 
+/// The number of elements of a grid.
+pub(super) fn count(grid: [u32; 3]) -> u64 {
+    grid.iter().fold(1, |count: u64, side| count.saturating_mul(u64::from(*side)))
+}
+
+/// The linear index of an element of a grid, the first dimension fastest.
+pub(super) fn linear(grid: [u32; 3], index: [u32; 3]) -> u64 {
+    let ([width, height, _], [x, y, z]) = (grid.map(u64::from), index.map(u64::from));
+    (z * height + y) * width + x
+}
+
+/// The element of a grid with a linear index.
+pub(super) fn at(grid: [u32; 3], linear: u64) -> [u32; 3] {
+    let [width, height, _] = grid.map(|side| u64::from(side.max(1)));
+    [linear % width, linear / width % height, linear / (width * height)].map(|side| side as u32)
+}
+
 pub(super) enum BlockStop {
     Ended,
     /// Its turn is over.
@@ -58,9 +75,9 @@ pub(super) enum BlockStop {
 impl Launch<'_> {
     /// Runs all blocks, or those that this host thread takes.
     pub(super) fn run(&mut self) {
-        let total = self.blocks.run / u64::from(self.scheduled.blocks().max(1));
+        let total = self.selected.count();
         let threads = self.block.iter().product();
-        let resident = |blocks| self.scheduled.resident_clusters(blocks);
+        let resident = |blocks| self.clusters.resident_clusters(blocks);
         let most = self.common.map_or_else(
             || resident(self.shape.resident_blocks(self.program, threads, self.shared.bytes)),
             |common| common.resident,
@@ -80,7 +97,7 @@ impl Launch<'_> {
             let started = if fresh || resident.is_empty() { self.start(starts) } else { None };
             let chosen = self.order.pick(0, resident.len());
             let mut cluster = match started {
-                Some(number) => self.create_cluster(self.blocks.nth(number)),
+                Some(number) => self.create_cluster(self.selected.nth(number)),
                 None => match resident.remove(chosen) {
                     Some(cluster) => cluster,
                     None if fresh => return,
@@ -138,8 +155,7 @@ impl Launch<'_> {
     }
 
     pub(super) fn create(&mut self, index: [u32; 3], cluster: u64) -> Block {
-        let ([width, height, _], [x, y, z]) = (self.grid.map(u64::from), index.map(u64::from));
-        let linear = (z * height + y) * width + x;
+        let linear = linear(self.grid, index);
         let threads: u32 = self.block.iter().product();
         let state = BlockState {
             index,

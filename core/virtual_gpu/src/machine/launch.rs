@@ -18,6 +18,7 @@ use super::cluster::Clusters;
 use super::cooperative;
 use super::copies;
 use super::fault::Fault;
+use super::grid;
 use super::lanes::Pool;
 use super::layout::{place_objects, place_parameters, pool};
 use super::limit::Deadline;
@@ -29,6 +30,7 @@ use super::recording::Recording;
 use super::run::Launch;
 pub(super) use super::schedule::Schedule;
 use super::schedule::{is_parallel, numbering, order, threads};
+use super::selection::SelectedClusters;
 use super::shared::SharedLayout;
 use super::tensor::TensorModel;
 use super::trace::Tracing;
@@ -346,10 +348,10 @@ impl Machine {
         config: &LaunchConfig,
         prepared: Prepared,
     ) -> (Report, Option<Box<Watch>>) {
-        let blocks = config.blocks.select(product(config.grid));
         let Prepared { pool, shared, clusters, environment, watch } = prepared;
+        let selected = SelectedClusters::new(config.blocks, clusters, config.grid);
+        let blocks = selected.blocks();
         let shape = self.shape;
-        let scheduled = if blocks.is_sample() { Clusters::SINGLE } else { clusters };
         let resident = shape.resident_blocks(program, config.block.iter().product(), shared.bytes);
         let new = |memory, common| Launch {
             module,
@@ -362,7 +364,6 @@ impl Machine {
             shape,
             grid: config.grid,
             clusters,
-            scheduled,
             peers: Peers::default(),
             block: config.block,
             dynamic_shared: config.dynamic_shared,
@@ -374,7 +375,7 @@ impl Machine {
             operand_plans: HashMap::new(),
             counts: counts_of(config, program),
             caches: config.caches.filter(|_| config.counters).map(Caches::new),
-            blocks,
+            selected,
             faults: Vec::new(),
             seen: BTreeMap::new(),
             steps: 0,
@@ -389,7 +390,7 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
-            races: LaunchRaces::from_config(config, program, scheduled),
+            races: LaunchRaces::from_config(config, program, clusters),
             order: order(config.schedule),
             common,
             counted_steps: 0,
@@ -400,7 +401,7 @@ impl Machine {
         let (mut caches, mut watched, mut traced) = (None, None, Vec::new());
         let counts = if let Some(threads) = threads(config.schedule, program, &mut report) {
             let common =
-                ParallelLaunch::new(scheduled.resident_clusters(resident).div_ceil(threads.get()));
+                ParallelLaunch::new(clusters.resident_clusters(resident).div_ceil(threads.get()));
             let mut memories: Vec<_> = (0..threads.get()).map(|_| self.memory.share()).collect();
             let outcome = parallel::run(new, &common, &mut memories);
             memories.iter().for_each(|memory| self.memory.add_touched(memory));
@@ -410,7 +411,7 @@ impl Machine {
         } else {
             let mut launch = new(&mut self.memory, None);
             launch.watch = watch;
-            launch.trace = tracing(config, blocks);
+            launch.trace = tracing(config, selected);
             launch.run();
             traced = launch.trace.take().map_or_else(Vec::new, |trace| trace.blocks());
             (report.accepted, report.stale_reads) = launch.finish_races();
@@ -496,9 +497,9 @@ fn counts_of(config: &LaunchConfig, program: &Program) -> Vec<Counts> {
     vec![Counts::default(); if config.counters { program.ops.len() } else { 0 }]
 }
 
-fn tracing(config: &LaunchConfig, blocks: BlocksRun) -> Option<Box<Tracing>> {
+fn tracing(config: &LaunchConfig, selected: SelectedClusters) -> Option<Box<Tracing>> {
     let wanted = config.trace.filter(|_| config.counters)?;
-    Some(Box::new(Tracing::new(wanted, blocks)))
+    Some(Box::new(Tracing::new(wanted, selected.middles(wanted.blocks))))
 }
 
 /// The state that is prepared from the arguments before the launch.
@@ -535,11 +536,6 @@ fn find_kernel<'m>(
         .ok_or_else(|| LaunchError::UnknownKernel(name.to_owned()))
 }
 
-/// The number of elements of a three-dimensional size.
-fn product(size: [u32; 3]) -> u64 {
-    size.iter().fold(1, |all, side| all.saturating_mul(u64::from(*side)))
-}
-
 fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchError> {
     let refuse = |what, size, reason: String| Err(LaunchError::Size { what, size, reason });
     let beyond = |size: [u32; 3], limit: [u32; 3]| {
@@ -552,7 +548,7 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
             format!("each side is between 1 and {LARGEST_GRID:?}"),
         );
     }
-    let threads = product(config.block);
+    let threads = grid::count(config.block);
     if beyond(config.block, LARGEST_BLOCK) || threads > MOST_THREADS {
         let reason = format!("a block has 1 to {MOST_THREADS} threads, at most {LARGEST_BLOCK:?}");
         return refuse("a block", config.block, reason);
@@ -563,7 +559,7 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
         return refuse("a block", config.block, format!("the kernel requires {required:?}"));
     }
     if let Some(most) = function.bounds.max_threads {
-        let most = product(most);
+        let most = grid::count(most);
         if threads > most {
             return refuse("a block", config.block, format!("the kernel allows {most} threads"));
         }

@@ -41,6 +41,7 @@ mod register_init_mask;
 mod resident;
 mod run;
 mod schedule;
+mod selection;
 mod session;
 mod shared;
 mod special;

@@ -176,7 +176,7 @@ pub(super) fn has_meeting_blocks(program: &Program) -> Option<&'static str> {
 }
 
 /// Whether an operation waits for other blocks of the cluster, or gives access to their shared memory.
-pub(super) const fn is_between_blocks(code: Code) -> bool {
+const fn is_between_blocks(code: Code) -> bool {
     matches!(
         code,
         Code::Cluster(Cluster::MapShared(..) | Cluster::Arrive(..) | Cluster::Wait(_))

@@ -129,7 +129,7 @@ impl BlockState {
 impl Worker<'_, '_> {
     /// Whether addresses of shared memory may name a block.
     pub(super) fn has_peers(&self) -> bool {
-        self.launch.scheduled.blocks() > 1
+        self.launch.clusters.blocks() > 1
     }
 
     /// The rank of the block that an address of the window of shared memory names; none if it names none.

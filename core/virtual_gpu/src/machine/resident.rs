@@ -28,9 +28,9 @@ pub(super) enum ClusterStop {
 impl Launch<'_> {
     /// Creates the blocks of a cluster, by its linear index among the clusters of the grid.
     pub(super) fn create_cluster(&mut self, cluster: u64) -> ResidentCluster {
-        let ranks = 0..self.scheduled.blocks();
+        let ranks = 0..self.clusters.blocks();
         let blocks =
-            ranks.map(|rank| self.create(self.scheduled.block(self.grid, cluster, rank), cluster));
+            ranks.map(|rank| self.create(self.clusters.block(self.grid, cluster, rank), cluster));
         ResidentCluster { blocks: blocks.collect() }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::super::cost::{BlocksRun, Caches, Counts};
+use super::super::cost::{Caches, Counts};
 use super::super::isa::warp::Warp as Operation;
 use super::super::lower::Program;
 use super::super::lower::code::Code;
@@ -21,6 +21,7 @@ use super::memory::Memory;
 use super::parallel::ParallelLaunch;
 use super::peers::Peers;
 use super::race::{Accepted, BlockRaces, LaunchRaces};
+use super::selection::SelectedClusters;
 use super::shared::{SharedLayout, SharedMemory};
 use super::tensor::{OperandPlan, SharedMatrix};
 use super::trace::Tracing;
@@ -41,8 +42,6 @@ pub(super) struct Launch<'m> {
     pub(super) shape: DeviceShape,
     pub(super) grid: [u32; 3],
     pub(super) clusters: Clusters,
-    /// The blocks that start and run together: clusters, or single blocks if only a sample of the grid runs.
-    pub(super) scheduled: Clusters,
     /// The other blocks of the cluster whose block has its turn.
     pub(super) peers: Peers,
     pub(super) block: [u32; 3],
@@ -60,8 +59,8 @@ pub(super) struct Launch<'m> {
     pub(super) counts: Vec<Counts>,
     /// The state of the caches, if they are modelled.
     pub(super) caches: Option<Caches>,
-    /// The blocks that run.
-    pub(super) blocks: BlocksRun,
+    /// The clusters that run.
+    pub(super) selected: SelectedClusters,
     pub(super) faults: Vec<Recorded>,
     /// The index in `faults` of the fault of each kind at each instruction.
     pub(super) seen: BTreeMap<(FaultKind, u32), usize>,

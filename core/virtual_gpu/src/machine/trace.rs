@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::cost::{
-    BlocksRun, CacheAccess, SectorCache, Step, Touched, TraceUse, TracedAccess, TracedBlock,
-    TracedPhase, TracedWarp,
+    CacheAccess, SectorCache, Step, Touched, TraceUse, TracedAccess, TracedBlock, TracedPhase,
+    TracedWarp,
 };
 use super::mbarrier::{PHASE_MASK, State};
 use super::run::Worker;
@@ -76,13 +76,10 @@ struct FailedWait {
 }
 
 impl Tracing {
-    pub(super) fn new(wanted: TraceUse, blocks: BlocksRun) -> Self {
-        let count = u64::from(wanted.blocks).min(blocks.run);
-        // The middle of each of equal parts of the grid: the first and the last block are often special.
-        let number = |n| blocks.nth((2 * n + 1) * blocks.run / (2 * count.max(1)));
-        let numbers = (0..count).map(number);
+    /// Records these blocks, by their linear index.
+    pub(super) fn new(wanted: TraceUse, blocks: impl Iterator<Item = u64>) -> Self {
         let fresh = |number| (number, BlockTrace::new(wanted));
-        Self { blocks: numbers.map(fresh).collect(), at: None }
+        Self { blocks: blocks.map(fresh).collect(), at: None }
     }
 
     /// Starts the turn of a block; returns whether it is recorded.

@@ -9,14 +9,13 @@ use super::atomic::{adds_floats, is_joined};
 use super::lane_offsets::LaneOffsets;
 use super::load::polls;
 use super::memory::Memory;
-use super::parallel::is_between_blocks;
 use super::run::Worker;
 use super::warp::LANES;
 
-/// The first load by which a block may wait for another block.
+/// The first load by which a block may wait for a block of another cluster.
 pub(super) fn first_poll(program: &Program) -> Option<u32> {
     let waits = |code: Code| {
-        let Code::Load { access, .. } = code else { return is_between_blocks(code) };
+        let Code::Load { access, .. } = code else { return false };
         matches!(access.space, Space::Global | Space::Generic) && polls(access.ordering)
     };
     program.ops.iter().position(|op| waits(op.code)).map(|pc| pc as u32)

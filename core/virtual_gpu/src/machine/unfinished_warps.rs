@@ -130,7 +130,7 @@ impl Launch<'_> {
             let recorded = self.recorded_for(block, index, poll, finding);
             self.beyond_residency = Some(BeyondResidency { recorded, faults: self.faults.len() });
             let in_memory = blocks_in_memory(self.program, self.block.iter().product());
-            let in_memory = self.scheduled.resident_clusters(in_memory);
+            let in_memory = self.clusters.resident_clusters(in_memory);
             starts.max_resident = starts.max_resident.max(in_memory);
             let steps = self.steps.saturating_mul(4).saturating_add(STEPS_BEYOND_RESIDENCY);
             self.max_steps = self.max_steps.min(steps);
@@ -151,7 +151,7 @@ impl Launch<'_> {
     }
 
     fn residency_text(&self, starts: &BlockStarts, standing: &str) -> String {
-        let each = u64::from(self.scheduled.blocks());
+        let each = u64::from(self.clusters.blocks());
         let (held, left) = (starts.max_resident as u64 * each, starts.left() * each);
         let total = starts.total * each;
         let order = match self.block_order {

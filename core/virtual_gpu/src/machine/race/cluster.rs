@@ -2,6 +2,7 @@
 
 use super::super::super::isa::cluster::ArrivalOrder;
 use super::super::cluster::Clusters;
+use super::super::grid;
 use super::super::run::Worker;
 use super::BlockRaces;
 use super::clock::{Clock, Key, Known, learn};
@@ -16,11 +17,7 @@ pub(in super::super) struct ClusterMap {
 impl ClusterMap {
     /// The linear index of the cluster of a block.
     pub(super) fn cluster(self, block: u32) -> u32 {
-        let [width, height, _] = self.grid;
-        let index = [block % width, block / width % height, block / width / height];
-        let ([x, y, z], [across, down, _]) =
-            (self.clusters.index(index), self.clusters.count(self.grid));
-        (z * down + y) * across + x
+        self.clusters.linear(self.grid, grid::at(self.grid, u64::from(block))) as u32
     }
 }
 

@@ -141,10 +141,10 @@ impl LaunchRaces {
     pub(super) fn from_config(
         config: &LaunchConfig,
         program: &Program,
-        scheduled: Clusters,
+        clusters: Clusters,
     ) -> Option<Box<Self>> {
-        let clusters = ClusterMap { clusters: scheduled, grid: config.grid };
-        let clusters = (scheduled.blocks() > 1).then_some(clusters);
+        let has_peers = clusters.blocks() > 1;
+        let clusters = has_peers.then_some(ClusterMap { clusters, grid: config.grid });
         Self::new(config.checks.races, program, clusters)
     }
 

@@ -3,10 +3,10 @@
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
 use super::harness::{self, folder, module};
-use crate::cost::BlockSelection;
+use crate::cost::{BlockSelection, BlocksRun};
 use crate::machine::{
-    Access, Argument, BlockOrder, DeviceShape, FaultKind, InitialContent, LaunchConfig,
-    LaunchError, Machine, Races, Report, Schedule,
+    Access, Argument, BlockOrder, DeviceShape, FaultKind, InitialContent, LaunchConfig, Machine,
+    Races, Report, Schedule,
 };
 
 /// Each block counts itself in the word of its cluster, and waits until all four blocks of the cluster have done so.
@@ -100,13 +100,24 @@ fn a_fault_names_the_blocks_that_it_concerns() {
 }
 
 #[test]
-fn a_kernel_that_uses_its_cluster_runs_on_no_sample_of_its_blocks() {
+fn blocks_of_a_sample_run_with_their_whole_clusters() {
     let text = std::fs::read_to_string(folder("pass").join("cluster_shared_memory.ptx")).unwrap();
-    let mut machine = Machine::new(DeviceShape::default());
-    let uninitialised = InitialContent::Uninitialised;
-    let out = machine.buffer("y", 4096, Access::ReadWrite, uninitialised).unwrap();
-    let mut config = LaunchConfig::new([8, 1, 1], [64, 1, 1], vec![Argument::Buffer(out)]);
-    config.blocks = BlockSelection::Sampled { most: NonZeroU64::MIN };
-    let refused = machine.launch(&module(&text), "k", &config);
-    assert!(matches!(refused, Err(LaunchError::Sample(_))), "{refused:?}");
+    let run = |blocks: BlockSelection| {
+        let mut machine = Machine::new(DeviceShape::default());
+        let zeros = InitialContent::Bytes(vec![0; 4096]);
+        let out = machine.buffer("y", 4096, Access::ReadWrite, zeros).unwrap();
+        let mut config = LaunchConfig::new([8, 1, 1], [64, 1, 1], vec![Argument::Buffer(out)]);
+        config.blocks = blocks;
+        let report = machine.launch(&module(&text), "k", &config).unwrap();
+        assert_eq!(report.faults, []);
+        (report.blocks, machine.read(out).to_vec())
+    };
+    let (blocks, whole) = run(BlockSelection::All);
+    assert_eq!(blocks, BlocksRun { run: 8, all: 8 });
+    // Four blocks are a cluster, and each block writes 256 bytes.
+    let (blocks, part) = run(BlockSelection::Range { first: 5, count: NonZeroU64::MIN });
+    assert_eq!(blocks, BlocksRun { run: 4, all: 8 });
+    assert_eq!((&part[..1024], &part[1024..2048]), (&[0; 1024][..], &whole[1024..2048]));
+    let (blocks, sample) = run(BlockSelection::Sampled { most: NonZeroU64::MIN });
+    assert_eq!((blocks, sample), (BlocksRun { run: 8, all: 8 }, whole));
 }
