@@ -170,13 +170,16 @@ pub trait PartialLaunch {
         blocks: BlockSelection,
     ) -> Result<Outcome, DeviceError>;
 
-    /// How the writes of a block may depend on other blocks of the same launch: atomics, fences, strong accesses.
-    /// `None` if they cannot.
+    /// The sizes of the groups of blocks whose writes do not depend on other blocks of the same launch: of its clusters.
+    /// None, with the reason, if clusters may depend on each other: by atomics, fences or strong accesses.
     ///
     /// # Errors
     ///
-    /// The module has no such kernel, or the device does not support it.
-    fn block_coupling(&self, launch: &Launch) -> Result<Option<&'static str>, DeviceError>;
+    /// The module has no such kernel, or the device does not support it or its launch.
+    fn independent_blocks(
+        &self,
+        launch: &Launch,
+    ) -> Result<Result<[u32; 3], &'static str>, DeviceError>;
 
     /// The ranges of bytes of a buffer that were written, ascending.
     ///

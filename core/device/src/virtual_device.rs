@@ -341,9 +341,12 @@ impl PartialLaunch for VirtualDevice {
         run(&mut self.machine, module, &launch.kernel, config)
     }
 
-    fn block_coupling(&self, launch: &Launch) -> Result<Option<&'static str>, DeviceError> {
+    fn independent_blocks(
+        &self,
+        launch: &Launch,
+    ) -> Result<Result<[u32; 3], &'static str>, DeviceError> {
         let module = launched_module(&self.modules, launch)?;
-        Ok(Machine::block_coupling(module, &launch.kernel)?)
+        Ok(Machine::independent_blocks(module, &launch.kernel, &self.config(launch)?)?)
     }
 
     fn written(&self, buffer: BufferId) -> Result<Vec<Range<usize>>, DeviceError> {

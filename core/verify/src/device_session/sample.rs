@@ -7,7 +7,7 @@
 
 use std::fs;
 
-use lightbench_device::{Device, Launch, MemoryLimit, Operation, PartialLaunch, Placement, Watch};
+use lightbench_device::{Device, MemoryLimit, Operation, PartialLaunch, Placement, Watch};
 use lightbench_project::compare::Comparator;
 use lightbench_project::manifest::Init;
 use lightbench_project::tensor::Role;
@@ -19,7 +19,7 @@ use lightbench_virtual_gpu::{Checks, FaultKind, Races};
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, failure_from_device_error, failure_from_input_error};
-use super::sampler::{Sampler, outputs};
+use super::sampler::{GroupedLaunch, Sampler, outputs};
 use super::session::DeviceSession;
 use super::steps::{fill_constants, flattened};
 use super::{
@@ -208,7 +208,7 @@ impl DeviceSession {
         &mut self,
         (case, program, side): (&Case, &Program, Side),
         recipe: InputSpec,
-    ) -> Result<Result<(Bound, Launch), String>, SessionFailure> {
+    ) -> Result<Result<(Bound, GroupedLaunch), String>, SessionFailure> {
         if let Some(before) = self.take_bound() {
             before.free(self.device())?;
         }
@@ -230,24 +230,26 @@ impl DeviceSession {
         let Some(Operation::Launch { launch, .. }) = flattened(walk, program)?.pop() else {
             return Err(SessionFailure::Order("a sample needs a launch".to_owned()));
         };
+        let groups = partial(self.device())?.independent_blocks(&launch);
+        let group = match groups.map_err(|error| failure_from_device_error(&error))? {
+            Ok(group) => group,
+            Err(coupling) => {
+                bound.free(self.device())?;
+                return Ok(Err(format!("its blocks depend on each other: {coupling}")));
+            }
+        };
+        let blocks = group.map(u64::from).iter().product::<u64>();
         let races = match side {
             Side::Candidate => Races::CudaIdiom,
             Side::Reference => Races::Ignored,
         };
         self.device().watch(Watch {
             checks: Checks { uninitialized: true, races },
-            max_steps: MOST_BLOCK_STEPS,
+            max_steps: MOST_BLOCK_STEPS.saturating_mul(blocks),
             counters: false,
             ..Watch::ALL
         });
-        let partial = partial(self.device())?;
-        if let Some(coupling) =
-            partial.block_coupling(&launch).map_err(|error| failure_from_device_error(&error))?
-        {
-            bound.free(self.device())?;
-            return Ok(Err(format!("its blocks depend on each other: {coupling}")));
-        }
-        Ok(Ok((bound, launch)))
+        Ok(Ok((bound, GroupedLaunch { launch, group })))
     }
 }
 
@@ -274,7 +276,7 @@ fn unsuitable(
         let reason = "it has several steps, and sampled blocks of one step do not show the next";
         return Ok(Some(reason.to_owned()));
     };
-    if launch.cooperative || launch.cluster.is_some() {
+    if launch.cooperative {
         return Ok(Some("its blocks wait for each other".to_owned()));
     }
     let zeroed = program.scratch.iter().filter(|scratch| scratch.init != Init::Undefined);

@@ -72,12 +72,38 @@ pub(super) fn outputs(
         .collect()
 }
 
-/// Runs blocks of one launch one by one, and records the elements that they wrote.
+/// A launch whose groups of blocks are independent of each other: single blocks or clusters.
+pub(super) struct GroupedLaunch {
+    pub(super) launch: Launch,
+    /// The blocks of a group in each dimension.
+    pub(super) group: [u32; 3],
+}
+
+impl GroupedLaunch {
+    /// The groups of the grid in each dimension.
+    fn groups(&self) -> [u32; 3] {
+        [0, 1, 2].map(|axis| self.launch.grid[axis] / self.group[axis])
+    }
+
+    /// The linear index in the grid of the first or the last block of a group.
+    fn block(&self, group: u64, is_last: bool) -> u64 {
+        let [across, down, _] = self.groups().map(u64::from);
+        let index = [group % across, group / across % down, group / (across * down)];
+        let block = |axis: usize| {
+            let size = u64::from(self.group[axis]);
+            index[axis] * size + if is_last { size - 1 } else { 0 }
+        };
+        let [width, height, _] = self.launch.grid.map(u64::from);
+        (block(2) * height + block(1)) * width + block(0)
+    }
+}
+
+/// Runs groups of blocks of one launch one by one, and records the elements that they wrote.
 pub(super) struct Sampler<'a> {
     device: &'a mut dyn Device,
-    launch: Launch,
+    launch: GroupedLaunch,
     outputs: Vec<Output>,
-    blocks: u64,
+    groups: u64,
     ran: BTreeSet<u64>,
     steps: u64,
     pub(super) faults: Vec<LaunchFault>,
@@ -86,18 +112,26 @@ pub(super) struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    pub(super) fn new(device: &'a mut dyn Device, launch: Launch, outputs: Vec<Output>) -> Self {
-        let blocks = launch.grid.iter().fold(1, |all, side| all * u64::from(*side));
-        let ran = BTreeSet::new();
-        Self { device, launch, outputs, blocks, ran, steps: 0, faults: Vec::new(), missing: false }
+    pub(super) fn new(
+        device: &'a mut dyn Device,
+        launch: GroupedLaunch,
+        outputs: Vec<Output>,
+    ) -> Self {
+        let groups = launch.groups().iter().fold(1, |all, side| all * u64::from(*side));
+        let (ran, faults) = (BTreeSet::new(), Vec::new());
+        Self { device, launch, outputs, groups, ran, steps: 0, faults, missing: false }
     }
 
-    /// Runs a range of blocks.
+    /// Runs a range of groups; a range of clusters may run others too, whose blocks lie between theirs.
     fn run(&mut self, first: u64, count: NonZeroU64) -> Result<(), SessionFailure> {
-        let blocks = BlockSelection::Range { first, count };
-        let outcome = partial(self.device)?.launch_part(&self.launch, blocks);
+        let groups = first..(first + count.get()).min(self.groups);
+        let start = self.launch.block(first, false);
+        let end = self.launch.block(groups.end - 1, true);
+        let count = NonZeroU64::MIN.saturating_add(end - start);
+        let blocks = BlockSelection::Range { first: start, count };
+        let outcome = partial(self.device)?.launch_part(&self.launch.launch, blocks);
         let outcome = outcome.map_err(|error| failure_from_device_error(&error))?;
-        self.ran.extend(first..(first + count.get()).min(self.blocks));
+        self.ran.extend(groups);
         self.steps += outcome.steps.unwrap_or_default();
         self.faults.extend(outcome.faults);
         self.forget_written();
@@ -133,12 +167,12 @@ impl<'a> Sampler<'a> {
         Ok(whole)
     }
 
-    /// Runs the first block and its neighbours, and learns from them where blocks write.
+    /// Runs the first group and its neighbours, and learns from them where blocks write.
     pub(super) fn learn(&mut self, alone: bool) -> Result<(), SessionFailure> {
         self.run(0, NonZeroU64::MIN)?;
         let mut axes = Vec::new();
         for output in 0..self.outputs.len() {
-            let map = BlockMap::new(self.launch.grid, self.written(output)?.to_vec());
+            let map = BlockMap::new(self.launch.groups(), self.written(output)?.to_vec());
             axes.extend((0..map.axes()).map(|axis| (output, axis)));
             self.outputs[output].map = Some(map);
         }
@@ -200,8 +234,8 @@ impl<'a> Sampler<'a> {
     /// Runs the first and the last blocks, and the blocks that write the last element and random elements of every output.
     pub(super) fn explore(&mut self, seed: u64) -> Result<(), SessionFailure> {
         self.learn(false)?;
-        if self.blocks > 2 && self.faults.is_empty() {
-            self.run(self.blocks - 2, NonZeroU64::MIN.saturating_add(1))?;
+        if self.groups > 2 && self.faults.is_empty() {
+            self.run(self.groups - 2, NonZeroU64::MIN.saturating_add(1))?;
         }
         for output in 0..self.outputs.len() {
             let elements = self.outputs[output].elements;
@@ -224,9 +258,12 @@ impl<'a> Sampler<'a> {
 
     /// Whether the sample represents the whole grid: every searched element is written, or the whole grid ran.
     pub(super) fn settle(&mut self, case: &Case) -> Result<Sampled, SessionFailure> {
-        let ran = Sampled::Ran { blocks: self.ran.len() as u64, of: self.blocks };
+        let blocks =
+            |groups: u64| groups * self.launch.group.map(u64::from).iter().product::<u64>();
+        let of = blocks(self.groups);
+        let ran = Sampled::Ran { blocks: blocks(self.ran.len() as u64), of };
         let each = self.steps / (self.ran.len() as u64).max(1);
-        if !self.missing && each.saturating_mul(self.blocks) > MOST_GRID_STEPS / 4 {
+        if !self.missing && each.saturating_mul(self.groups) > MOST_GRID_STEPS / 4 {
             return Ok(ran);
         }
         self.device.watch(Watch {
@@ -236,8 +273,10 @@ impl<'a> Sampler<'a> {
             counters: false,
             ..Watch::ALL
         });
-        let outcome =
-            self.device.launch(&self.launch).map_err(|error| failure_from_device_error(&error))?;
+        let outcome = self
+            .device
+            .launch(&self.launch.launch)
+            .map_err(|error| failure_from_device_error(&error))?;
         self.forget_written();
         if !outcome.faults.is_empty() {
             let reason = "no block was found that writes some of its elements, and the whole grid is too large to run";
@@ -259,7 +298,7 @@ impl<'a> Sampler<'a> {
             }
             self.outputs[output].found.push(elements - 1);
         }
-        Ok(Sampled::Ran { blocks: self.blocks, of: self.blocks })
+        Ok(Sampled::Ran { blocks: of, of })
     }
 
     /// Writes the elements around the chosen ones to the folder from which the reference's device reads them.

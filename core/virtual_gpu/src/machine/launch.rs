@@ -267,19 +267,23 @@ impl Machine {
         self.watched_launch(module, kernel, config, None).map(|done| done.report)
     }
 
-    /// The operation through which the result of a block may depend on other blocks of the same launch: an atomic, a
-    /// fence, a strong access or a clock. None if it cannot, apart from races of plain accesses.
+    /// The sizes of the groups of blocks that run independently of each other: of the clusters of a launch. None, with
+    /// the operation by which clusters depend on each other: an atomic, a fence, a strong access or a clock. Races of
+    /// plain accesses do not count.
     ///
     /// # Errors
     ///
-    /// The module has no such kernel, or the kernel has unsupported instructions.
-    pub fn block_coupling(
+    /// The module has no such kernel, the launch has an invalid cluster size, or the kernel has unsupported
+    /// instructions.
+    pub fn independent_blocks(
         module: &Module,
         kernel: &str,
-    ) -> Result<Option<&'static str>, LaunchError> {
-        let (id, _) = find_kernel(module, kernel)?;
+        config: &LaunchConfig,
+    ) -> Result<Result<[u32; 3], &'static str>, LaunchError> {
+        let (id, function) = find_kernel(module, kernel)?;
         let program = lower::program(module, id).map_err(LaunchError::Unsupported)?;
-        Ok(parallel::has_meeting_blocks(&program))
+        let clusters = Clusters::from_launch(function, config)?;
+        Ok(parallel::has_meeting_clusters(&program).map_or(Ok(clusters.size), Err))
     }
 
     /// Runs a kernel until it ends or pauses.

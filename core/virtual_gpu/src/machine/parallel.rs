@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::cost::Counts;
-use super::super::isa::cluster::Cluster;
 use super::super::isa::memory::{Ordering, Scope, Space};
 use super::super::isa::special_register::{Single, SpecialRegister};
 use super::super::lower::Program;
@@ -169,25 +168,13 @@ pub(super) fn needs_one_thread(program: &Program) -> Option<&'static str> {
     })
 }
 
-/// The reason why blocks of a program can observe each other during the launch, if there is one. Plain accesses of
+/// The reason why clusters of a program can observe each other during the launch, if there is one. Plain accesses of
 /// several blocks to one address are a race, which other code checks.
-pub(super) fn has_meeting_blocks(program: &Program) -> Option<&'static str> {
+pub(super) fn has_meeting_clusters(program: &Program) -> Option<&'static str> {
     program.ops.iter().find_map(|op| meeting(&op.code))
 }
 
-/// Whether an operation waits for other blocks of the cluster, or gives access to their shared memory.
-const fn is_between_blocks(code: Code) -> bool {
-    matches!(
-        code,
-        Code::Cluster(Cluster::MapShared(..) | Cluster::Arrive(..) | Cluster::Wait(_))
-            | Code::WriteToCluster(_)
-    )
-}
-
 fn meeting(code: &Code) -> Option<&'static str> {
-    if is_between_blocks(*code) {
-        return Some("the blocks of a cluster synchronise or access each other's shared memory");
-    }
     if let Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } = code {
         let is_own = atomic.space.is_shared();
         return (!is_own).then_some("blocks execute atomics, in a deterministic order");
@@ -198,7 +185,7 @@ fn meeting(code: &Code) -> Option<&'static str> {
         return (!is_own && !is_plain).then_some("blocks read memory that other blocks write");
     }
     if let Code::Fence(_, scope) = code {
-        let is_own = *scope == Scope::Cta;
+        let is_own = matches!(scope, Scope::Cta | Scope::Cluster);
         return (!is_own).then_some("blocks synchronise with each other");
     }
     let asks = matches!(

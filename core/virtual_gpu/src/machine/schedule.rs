@@ -25,7 +25,7 @@ pub enum Schedule {
         /// The number of host threads.
         threads: std::num::NonZeroUsize,
     },
-    /// As `Parallel` if no block can observe another one, so that no result depends on their order; otherwise
+    /// As `Parallel` if no cluster can observe another one, so that no result depends on their order; otherwise
     /// deterministic.
     Independent {
         /// The number of host threads.
@@ -74,7 +74,7 @@ pub(super) fn threads(
         Schedule::Parallel { threads } => (threads, parallel::needs_one_thread(program)),
         Schedule::Independent { threads } => {
             let note = parallel::needs_one_thread(program);
-            (threads, note.or_else(|| parallel::has_meeting_blocks(program)))
+            (threads, note.or_else(|| parallel::has_meeting_clusters(program)))
         }
     };
     report.schedule_note = note;
