@@ -336,6 +336,11 @@ impl Worker<'_, '_> {
     /// Ends the turn of a warp that sleeps.
     pub(super) fn sleep(&mut self, pc: u32) {
         self.poll(pc);
+        self.end_turn();
+    }
+
+    /// Ends the turn of the warp after this instruction.
+    pub(super) fn end_turn(&mut self) {
         self.budget -= super::grid::WARP_TURN;
     }
 }

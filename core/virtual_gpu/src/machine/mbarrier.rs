@@ -512,6 +512,8 @@ impl Worker<'_, '_> {
         }
         if failed.is_some() {
             self.trace_failed_wait(part.pc);
+            // Other warps must run before another attempt can pass.
+            self.end_turn();
         }
         match failed {
             Some(test) => self.block.failed_tests.insert(self.warp.index, test),
