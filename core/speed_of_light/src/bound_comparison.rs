@@ -120,9 +120,9 @@ pub fn compare_with_bounds(
     for Bounds { physical, method } in bounds {
         let bound = physical.bound();
         match bound.basis {
-            Basis::Sheet if held.least < bound.time => {
+            Basis::Sheet if held.is_below(bound.time) => {
                 let is_proof =
-                    |part: &&Part| part.confirmation.is_confirmed() && held.least < part.time;
+                    |part: &&Part| part.confirmation.is_confirmed() && held.is_below(part.time);
                 if let Some(part) = bound.parts.iter().find(is_proof) {
                     let below = BelowBound::new(held.least, part, bound);
                     return Err(NoBoundComparison::BelowBound(below));

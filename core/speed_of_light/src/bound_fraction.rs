@@ -21,7 +21,13 @@ pub struct ComparableTime {
     pub interval: (Seconds, Seconds),
     /// The least time that the source claims: for a model its own bound, which is below the modelled range.
     pub least: Seconds,
+    /// The relative error of the least time.
+    pub error: f64,
 }
+
+/// The error of counts of a sample that are scaled to the grid: blocks of a persistent kernel that execute 15 or 16 tiles
+/// differ by a fifteenth.
+const SAMPLING_ERROR: f64 = 0.05;
 
 impl BoundFraction {
     /// The fraction for a time with this interval.
@@ -45,6 +51,12 @@ impl ComparableTime {
         BoundFraction::new(bound, self.time, self.interval)
     }
 
+    /// Whether the least time is below a bound by more than its error.
+    #[must_use]
+    pub fn is_below(&self, bound: Seconds) -> bool {
+        self.least.0 * (1.0 + self.error) < bound.0
+    }
+
     /// The earliest expected time: a measured time, or the low end of the modelled range.
     #[must_use]
     pub fn earliest(&self) -> Seconds {
@@ -55,17 +67,17 @@ impl ComparableTime {
 impl From<&Timing> for ComparableTime {
     fn from(timing: &Timing) -> Self {
         let (time, interval) = (timing.summary.median, timing.summary.interval);
-        let least = match &timing.basis {
-            Basis::Samples { .. } => time,
-            Basis::Model { bound, .. } => *bound,
+        let (least, error) = match &timing.basis {
+            Basis::Samples { .. } => (time, 0.0),
+            Basis::Model { bound, .. } => (*bound, SAMPLING_ERROR),
         };
-        Self { time, interval, least }
+        Self { time, interval, least, error }
     }
 }
 
 /// A time without an interval.
 impl From<Seconds> for ComparableTime {
     fn from(time: Seconds) -> Self {
-        Self { time, interval: (time, time), least: time }
+        Self { time, interval: (time, time), least: time, error: 0.0 }
     }
 }
