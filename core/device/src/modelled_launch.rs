@@ -11,7 +11,7 @@ use lightbench_virtual_gpu::cost::Counters;
 use lightbench_virtual_gpu::cost::expansion::Expansion;
 use lightbench_virtual_gpu::cost::time::{
     Assumption, BAND, Bound, LaunchShape, LaunchStart, LimitingResource, ModelError, Modelled,
-    modelled,
+    Rates, modelled,
 };
 use lightbench_virtual_gpu::machine::OnFault;
 use lightbench_virtual_gpu::{
@@ -99,9 +99,25 @@ pub(super) fn launch(
         // would be wrong.
         Modelled::Withheld(ModelError::Nothing("its blocks wait for each other"))
     } else {
-        modelled(&counters, &shape, &rates, expansion)
+        modelled_from(&counters, &shape, &rates, expansion)
     };
     Ok(ModelledLaunch { modelled, counted: Some((counters, shape)) })
+}
+
+/// The modelled time from counters of a launch that does not compute products.
+fn modelled_from(
+    counters: &Counters,
+    shape: &LaunchShape,
+    rates: &Rates,
+    expansion: Option<&Expansion>,
+) -> Modelled {
+    let mut modelled = modelled(counters, shape, rates, expansion);
+    if let Modelled::Bound(bound) = &mut modelled
+        && counters.total.tensor_multiply_adds() > 0
+    {
+        bound.assumptions.push(Assumption::ProductsNotComputed);
+    }
+    modelled
 }
 
 /// A modelled launch and its counters.
@@ -124,7 +140,7 @@ impl ModelledLaunch {
         let shape = LaunchShape { dram, begins: LaunchStart::AfterOthers, ..*shape };
         let capability = sheet.capability.compute_capability;
         let expansion = Expansion::from_compute_capability((capability.0, capability.1));
-        Some(modelled(counters, &shape, &sheet.rates()?, expansion))
+        Some(modelled_from(counters, &shape, &sheet.rates()?, expansion))
     }
 }
 
@@ -208,7 +224,7 @@ impl GridCounter<'_> {
             counters: true,
             max_steps: MOST_STEPS,
             // Results are not used, and rarely decide what a kernel does.
-            tensor: TensorModel::FusedMultiplyAdd,
+            tensor: TensorModel::NotComputed,
             blocks,
             caches,
             trace: (traced > 0).then(|| self.trace(traced)),

@@ -124,7 +124,8 @@ impl Counters {
 
 impl Counts {
     /// Multiply-adds of tensor cores, of all types.
-    pub(crate) const fn tensor_multiply_adds(&self) -> u64 {
+    #[must_use]
+    pub const fn tensor_multiply_adds(&self) -> u64 {
         self.tensor_f16_multiply_adds
             + self.tensor_bf16_multiply_adds
             + self.tensor_tf32_multiply_adds

@@ -375,7 +375,7 @@ impl Machine {
             on_fault: config.on_fault,
             environment,
             approximation: config.approximation,
-            accumulation: super::tensor::accumulation(config.tensor, module),
+            tensor_cores: super::tensor::cores(config.tensor, module),
             operand_plans: HashMap::new(),
             counts: counts_of(config, program),
             caches: config.caches.filter(|_| config.counters).map(Caches::new),

@@ -11,7 +11,7 @@ use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::super::module::Module;
 use super::super::semantics::approximate::Approximation;
-use super::super::semantics::matrix::Accumulation;
+use super::super::semantics::matrix::Architecture;
 use super::block_order::BlockOrder;
 use super::cluster::Clusters;
 use super::fault::{Fault, FaultKind, Finding};
@@ -51,8 +51,8 @@ pub(super) struct Launch<'m> {
     pub(super) environment: [u32; 32],
     /// The position of approximate results in their interval.
     pub(super) approximation: Approximation,
-    /// The summation model of tensor cores.
-    pub(super) accumulation: Accumulation,
+    /// The architecture of the tensor cores; none if their products are not computed.
+    pub(super) tensor_cores: Option<Architecture>,
     /// The places of matrices in shared memory that products of warpgroups read.
     pub(super) operand_plans: HashMap<SharedMatrix, Arc<OperandPlan>>,
     /// Counters of every operation; empty if nothing is counted.

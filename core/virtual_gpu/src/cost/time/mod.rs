@@ -250,6 +250,9 @@ pub enum Assumption {
     /// With a trace.
     #[error("all blocks stall like the recorded ones, which are replayed on one multiprocessor")]
     Replayed,
+    /// With products of tensor cores that a launch for counters does not compute.
+    #[error("results of tensor cores do not change which instructions run: they were not computed")]
+    ProductsNotComputed,
     /// Without one.
     #[error("no block was recorded, and stalls are not modelled")]
     NotReplayed,

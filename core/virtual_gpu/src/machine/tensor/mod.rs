@@ -18,7 +18,7 @@ pub(super) use operand::{OperandPlan, SharedMatrix};
 use super::super::isa::matrix::Matrix;
 use super::super::lower::code::{BaseKind, Op};
 use super::super::module::Module;
-use super::super::semantics::matrix::{Accumulation, Architecture, transpose_8x8};
+use super::super::semantics::matrix::{Architecture, transpose_8x8};
 use super::fault::{FaultKind, Finding};
 use super::run::Worker;
 use super::warp::{Frame, Split, SplitState};
@@ -30,21 +30,22 @@ pub enum TensorModel {
     OfTarget,
     /// Bitwise as the tensor cores of an architecture.
     Exact(Architecture),
-    /// Fused multiply-adds in f32, one after the other: faster, and close to the exact model.
-    FusedMultiplyAdd,
+    /// None: products leave their destination unchanged. Counters are those of a kernel whose control flow and
+    /// addresses do not depend on them.
+    NotComputed,
 }
 
-/// The summation of a model, for the target of the module.
-pub(super) fn accumulation(model: TensorModel, module: &Module) -> Accumulation {
+/// The architecture whose sums a model computes, for the target of the module; none if products are not computed.
+pub(super) fn cores(model: TensorModel, module: &Module) -> Option<Architecture> {
     match model {
-        TensorModel::FusedMultiplyAdd => Accumulation::Fma,
-        TensorModel::Exact(architecture) => Accumulation::Exact(architecture),
+        TensorModel::NotComputed => None,
+        TensorModel::Exact(architecture) => Some(architecture),
         TensorModel::OfTarget => {
             let number = |target: &String| -> Option<u32> {
                 let digits = target.strip_prefix("sm_")?;
                 digits.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()
             };
-            Accumulation::Exact(match module.targets.iter().find_map(number) {
+            Some(match module.targets.iter().find_map(number) {
                 Some(..80) => Architecture::Turing,
                 Some(80..89) => Architecture::Ampere,
                 Some(89) => Architecture::Ada,

@@ -10,16 +10,17 @@ use super::super::lanes::Lanes;
 use super::super::run::Worker;
 use super::super::warp::{Frame, LANES};
 
-/// Multiply-adds of products that take as long as a step, with exact sums.
-const EXACT_PER_STEP: u64 = 64;
-/// The same with fused multiply-adds.
-const FUSED_PER_STEP: u64 = 512;
+/// Multiply-adds that take as long as a step.
+const PER_STEP: u64 = 64;
 
 impl Worker<'_, '_> {
     pub(super) fn multiply(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32) {
         let program = self.launch.program;
         let Some(product) = program.products.get(op.immediate as usize) else { return };
-        let accumulation = self.launch.accumulation;
+        let (rows, columns, length) = product.multiply.shape.extents();
+        let multiply_adds = product.products as u64 * u64::from(rows * columns * length);
+        self.count_multiply_adds(pc, product.multiply.a, multiply_adds);
+        let Some(architecture) = self.launch.tensor_cores else { return };
         let slots = &program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
         let (d, rest) = slots.split_at(product.d.registers);
         let (a, rest) = rest.split_at(product.a.registers);
@@ -39,7 +40,7 @@ impl Worker<'_, '_> {
             Kind::Words(kind) => {
                 let (a, b) = (gather(&lanes, a, &product.a), gather(&lanes, b, &product.b));
                 let mut sums = gather(&lanes, c, &product.c);
-                let model = (accumulation, s::Issuer::Warp);
+                let model = (architecture, s::Issuer::Warp);
                 each(product, &a, &b, &mut sums, |a, b, sums| {
                     Rows::new(product, kind, model, a).multiply(product, b, sums);
                 });
@@ -49,18 +50,13 @@ impl Worker<'_, '_> {
         let unknown = [(a, &product.a), (b, &product.b), (c, &product.c)]
             .map(|(slots, plan)| unknown(&lanes, slots, plan, mask));
         scatter(&mut lanes, d, &product.d, &result, &undefined(product, &unknown));
-        let (rows, columns, length) = product.multiply.shape.extents();
-        let multiply_adds = product.products as u64 * u64::from(rows * columns * length);
-        self.count_multiply_adds(pc, product.multiply.a, multiply_adds);
     }
 
     /// Adds to the counters and to the steps of the launch: limits of steps stand for limits of time.
     pub(super) fn count_multiply_adds(&mut self, pc: u32, ty: Multiplicand, multiply_adds: u64) {
-        self.launch.steps += multiply_adds
-            / match self.launch.accumulation {
-                s::Accumulation::Exact(_) => EXACT_PER_STEP,
-                s::Accumulation::Fma => FUSED_PER_STEP,
-            };
+        if self.launch.tensor_cores.is_some() {
+            self.launch.steps += multiply_adds / PER_STEP;
+        }
         if let Some(counts) = self.launch.count(pc) {
             *counter(counts, ty) += multiply_adds;
         }
@@ -78,7 +74,7 @@ impl<'a> Rows<'a> {
     pub(super) fn new(
         product: &Product,
         kind: WordKind,
-        model: (s::Accumulation, s::Issuer),
+        model: (s::Architecture, s::Issuer),
         a: &'a [u32],
     ) -> Self {
         match kind {

@@ -122,13 +122,15 @@ impl Worker<'_, '_> {
         let tiles = usize::from(product.multiply.columns) / COLUMNS as usize;
         let slots = &program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
         let (sums, registers_of_a) = slots.split_at(tiles * tile.d.registers);
-        let Some(operands) = self.operands(pc, op, product, registers_of_a, (frame, mask)) else {
-            return;
-        };
-        let [a, b] = operands;
+        let Some(matrices) = self.issue(pc, op, product, (frame, mask)) else { return };
+        let multiply_adds = ROWS * u32::from(product.multiply.columns) * product.multiply.length();
+        self.count_multiply_adds(pc, product.multiply.a, u64::from(multiply_adds));
+        let Some(architecture) = self.launch.tensor_cores else { return };
+        let operands = self.operands(pc, product, (registers_of_a, matrices), (frame, mask));
+        let Some([a, b]) = operands else { return };
         let Some(keeps) = self.keeps_sums(pc, op.f, frame, mask) else { return };
         let Kind::Words(kind) = kind(&tile.multiply) else { return };
-        let model = (self.launch.accumulation, Issuer::Warpgroup);
+        let model = (architecture, Issuer::Warpgroup);
         let rows = Rows::new(tile, kind, model, &a.values);
         let length = tile.b.elements;
         let mut lanes = self.lanes(frame, mask);
@@ -148,19 +150,16 @@ impl Worker<'_, '_> {
             let undefined = undefined(tile, &missing);
             scatter(&mut lanes, slots, &tile.d, &Sums::Words(words), &undefined);
         }
-        let multiply_adds = ROWS * u32::from(product.multiply.columns) * product.multiply.length();
-        self.count_multiply_adds(pc, product.multiply.a, u64::from(multiply_adds));
     }
 
-    /// A and B; none if a fault was reported.
-    fn operands(
+    /// Issues a product; returns A and B as far as they lie in shared memory, or none if a fault was reported.
+    fn issue(
         &mut self,
         pc: u32,
         op: &Op,
         product: &WarpgroupProduct,
-        registers_of_a: &[Slot],
         (frame, mask): (Frame, u32),
-    ) -> Option<[Elements; 2]> {
+    ) -> Option<[Option<SharedMatrix>; 2]> {
         let tile = &product.tile;
         let (mut descriptors, mut matrices) = ([0; 2], [None; 2]);
         let first = self.warp.index % WARPS * ROWS;
@@ -179,6 +178,18 @@ impl Worker<'_, '_> {
                 Some(SharedMatrix { descriptor, major, first, count, bits: bits_of_element });
         }
         self.issue_with_warpgroup(pc, descriptors);
+        Some(matrices)
+    }
+
+    /// A and B; none if a fault was reported.
+    fn operands(
+        &mut self,
+        pc: u32,
+        product: &WarpgroupProduct,
+        (registers_of_a, matrices): (&[Slot], [Option<SharedMatrix>; 2]),
+        (frame, mask): (Frame, u32),
+    ) -> Option<[Elements; 2]> {
+        let tile = &product.tile;
         let operand = |worker: &mut Self, which: usize, plan: &FragmentPlan, sign: Sign| {
             let elements = match matrices[which] {
                 Some(matrix) => worker.shared_elements(pc, matrix)?,

@@ -2,8 +2,8 @@
 
 use super::digest;
 use crate::semantics::matrix::{
-    self, Accumulation, Accumulator, Architecture, BitProduct, FloatTypes, Fragment, Layout,
-    MajorOrder, Multiplicand, QuadFragment, Shape,
+    self, Accumulator, Architecture, BitProduct, FloatTypes, Fragment, Layout, MajorOrder,
+    Multiplicand, QuadFragment, Shape,
 };
 use crate::semantics::{Overflow, Rounding};
 
@@ -176,7 +176,7 @@ fn product(name: &str, [a, b, c]: [&Registers; 3]) -> Vec<u64> {
             let sum = if words[3] == "f16" { Accumulator::F16 } else { Accumulator::F32 };
             let types = FloatTypes { a: x, b: y, c: sum, d: sum };
             let mut result = short(&sums);
-            let model = Accumulation::Exact(Architecture::Hopper);
+            let model = Architecture::Hopper;
             matrix::multiply_float(
                 shape,
                 types,

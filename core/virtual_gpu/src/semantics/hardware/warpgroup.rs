@@ -3,8 +3,7 @@
 
 use super::matrix::take;
 use crate::semantics::matrix::{
-    Accumulation, Accumulator, Architecture, FloatTypes, Issuer, Multiplicand, Shape,
-    multiply_float,
+    Accumulator, Architecture, FloatTypes, Issuer, Multiplicand, Shape, multiply_float,
 };
 
 /// For each type and stratum: the length of the name, the name, the stratum, then A (40 rows), B (8 columns), C and D
@@ -57,7 +56,7 @@ fn warpgroup_products_are_bitwise_those_of_an_h200() {
         let b = elements(take(&mut rest, COLUMNS * LINE), size);
         let mut sums = elements(take(&mut rest, ROWS * COLUMNS * sum), sum);
         let expected = elements(take(&mut rest, ROWS * COLUMNS * sum), sum);
-        let model = (Accumulation::Exact(Architecture::Hopper), Issuer::Warpgroup);
+        let model = (Architecture::Hopper, Issuer::Warpgroup);
         let shape = Shape { m: ROWS_AT_ONCE, n: COLUMNS, k };
         let rows = a.chunks(ROWS_AT_ONCE * k).zip(sums.chunks_mut(ROWS_AT_ONCE * COLUMNS));
         for (a, sums) in rows {

@@ -8,15 +8,6 @@
 use super::super::half::HalfFormat;
 use super::element::{Accumulator, Multiplicand, Parts, ZERO_EXPONENT};
 
-/// The summation model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Accumulation {
-    /// By fused multiply-adds in f32, in the order of k.
-    Fma,
-    /// As the tensor cores of an architecture, bit for bit.
-    Exact(Architecture),
-}
-
 /// Generations of tensor cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Architecture {

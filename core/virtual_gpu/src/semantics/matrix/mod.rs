@@ -12,7 +12,7 @@ mod multiply;
 #[cfg(test)]
 mod tests;
 
-pub use accumulate::{Accumulation, Architecture, Issuer};
+pub use accumulate::{Architecture, Issuer};
 pub use element::{Accumulator, Multiplicand};
 pub use layout::{Fragment, Layout, MajorOrder, Position, QuadFragment, Shape};
 pub use multiply::{

@@ -1,11 +1,9 @@
 //! Matrix products.
 
-use multiversion::multiversion;
-
 use super::super::float::{CANONICAL_NAN_F32, multiply_add_f64};
 use super::super::half::{CANONICAL_NAN, HalfFormat};
 use super::super::{Overflow, Rounding};
-use super::accumulate::{Accumulation, Architecture, Columns, Issuer, Summation, WIDTH, add_group};
+use super::accumulate::{Architecture, Columns, Issuer, Summation, WIDTH, add_group};
 use super::bounded;
 use super::element::{Accumulator, Multiplicand, Parts};
 use super::layout::Shape;
@@ -41,7 +39,7 @@ pub fn multiply_float(
     a: &[u32],
     b: &[u32],
     sums: &mut [u32],
-    model: (Accumulation, Issuer),
+    model: (Architecture, Issuer),
 ) {
     FloatRows::new(shape, types, a, model).multiply(b, sums);
 }
@@ -60,7 +58,6 @@ enum Prepared {
     /// For the exact sum of any elements.
     Special(Summation),
     ByHalves(Summation),
-    Fused(Vec<f32>),
 }
 
 impl<'a> FloatRows<'a> {
@@ -70,26 +67,19 @@ impl<'a> FloatRows<'a> {
         shape: Shape,
         types: FloatTypes,
         a: &'a [u32],
-        (accumulation, issuer): (Accumulation, Issuer),
+        (architecture, issuer): (Architecture, Issuer),
     ) -> Self {
-        let prepared = match accumulation {
-            Accumulation::Exact(architecture) => {
-                let summation = Summation::new((architecture, issuer), types.a, types.d);
-                let by_halves = architecture == Architecture::Hopper
-                    && issuer == Issuer::Warp
-                    && types.a.bits() == 8
-                    && types.d == Accumulator::F32;
-                if by_halves {
-                    Prepared::ByHalves(summation)
-                } else {
-                    match bounded::Rows::new(shape, (types.a, types.b), a, summation) {
-                        Some(rows) => Prepared::Bounded(summation, rows),
-                        None => Prepared::Special(summation),
-                    }
-                }
-            }
-            Accumulation::Fma => {
-                Prepared::Fused(a.iter().map(|bits| types.a.number(*bits)).collect())
+        let summation = Summation::new((architecture, issuer), types.a, types.d);
+        let by_halves = architecture == Architecture::Hopper
+            && issuer == Issuer::Warp
+            && types.a.bits() == 8
+            && types.d == Accumulator::F32;
+        let prepared = if by_halves {
+            Prepared::ByHalves(summation)
+        } else {
+            match bounded::Rows::new(shape, (types.a, types.b), a, summation) {
+                Some(rows) => Prepared::Bounded(summation, rows),
+                None => Prepared::Special(summation),
             }
         };
         Self { shape, types, a, prepared }
@@ -108,14 +98,6 @@ impl<'a> FloatRows<'a> {
             }
             Prepared::Special(summation) => product(summation).sum_special(a, b, sums),
             Prepared::ByHalves(summation) => product(summation).sum_by_halves(a, b, sums),
-            Prepared::Fused(a) => {
-                let b: Vec<f32> = b.iter().map(|bits| types.b.number(*bits)).collect();
-                let mut totals: Vec<f32> = sums.iter().map(|bits| types.c.number(*bits)).collect();
-                add_fused(*shape, a, &b, &mut totals);
-                for (sum, total) in sums.iter_mut().zip(totals) {
-                    *sum = encode(total, types.d);
-                }
-            }
         }
     }
 }
@@ -232,29 +214,6 @@ impl Product {
                 .fold(if c[index].is_finite() { 0.0 } else { f64::from(c[index]) }, |x, y| x + y);
             if !special.is_finite() {
                 *sum = encode(special as f32, self.types.d);
-            }
-        }
-    }
-}
-
-/// Adds A × B to sums; eight columns at a time, so that their independent chains run in parallel.
-#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
-fn add_fused(shape: Shape, a: &[f32], b: &[f32], sums: &mut [f32]) {
-    let Shape { n, k, .. } = shape;
-    let mut columns = vec![[0.0; WIDTH]; k];
-    for first in (0..n).step_by(WIDTH) {
-        for lane in 0..WIDTH {
-            let line = &b[(first + lane) * k..][..k];
-            for (column, number) in columns.iter_mut().zip(line) {
-                column[lane] = *number;
-            }
-        }
-        for (row, sums) in a.chunks_exact(k).zip(sums.chunks_exact_mut(n)) {
-            let Some(totals) = sums[first..].first_chunk_mut::<WIDTH>() else { return };
-            for (a, column) in row.iter().zip(&columns) {
-                for lane in 0..WIDTH {
-                    totals[lane] = a.mul_add(column[lane], totals[lane]);
-                }
             }
         }
     }
