@@ -29,7 +29,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("lightbench_virtual_gpu", "error lower module"),
     (
         "lightbench_virtual_gpu::machine",
-        "access atomic barrier cluster cluster_barrier cooperative copies grid launch layout limit load mbarrier parallel peers race recording resident run schedule special step tensor trace traffic unfinished_warps watch",
+        "access atomic barrier cluster_barrier cooperative copies grid launch layout limit load mbarrier parallel peers race recording resident run schedule special step tensor trace traffic unfinished_warps watch",
     ),
     (
         "lightbench_project",

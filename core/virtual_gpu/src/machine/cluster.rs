@@ -1,17 +1,6 @@
 //! Clusters: their size, and the position of a block in its cluster.
 
-use super::super::module::Function;
-use super::grid;
-use super::launch::{LaunchConfig, LaunchError};
-use super::peers::VARIABLE_BITS;
-use super::shared::SPACING_BITS;
-
-/// The largest number of blocks in a cluster: every device since compute capability 9.0 accepts it for kernels that
-/// opt in to more than 8 (CUDA C++ Programming Guide, "Thread Block Clusters").
-const MOST_BLOCKS: u64 = 16;
-
-/// The largest number of shared variables of a kernel that runs in clusters of several blocks.
-const MOST_VARIABLES: usize = (1 << (VARIABLE_BITS - SPACING_BITS)) - 1;
+use super::grid_index;
 
 /// The clusters of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,45 +15,6 @@ impl Clusters {
     /// Clusters of one block, which the launch does not specify.
     pub(super) const SINGLE: Self = Self { size: [1; 3], is_explicit: false };
 
-    /// The cluster size of the launch configuration, or else of the kernel.
-    pub(super) fn from_launch(
-        function: &Function,
-        config: &LaunchConfig,
-    ) -> Result<Self, LaunchError> {
-        let Some(size) = config.cluster.or(function.bounds.cluster) else {
-            return Ok(Self::SINGLE);
-        };
-        let refuse = |reason: String| Err(LaunchError::Size { what: "a cluster", size, reason });
-        if let Some(required) = function.bounds.cluster
-            && required != size
-        {
-            return refuse(format!("the kernel requires {required:?}"));
-        }
-        let blocks: u64 = size.iter().map(|side| u64::from(*side)).product();
-        if blocks == 0 || blocks > MOST_BLOCKS {
-            return refuse(format!("a cluster has 1 to {MOST_BLOCKS} blocks"));
-        }
-        if let Some(most) = function.bounds.max_cluster_rank
-            && blocks > u64::from(most)
-        {
-            return refuse(format!("the kernel allows {most} blocks"));
-        }
-        if config.grid.iter().zip(size).any(|(grid, side)| grid % side != 0) {
-            return refuse(format!("the size does not divide the grid of {:?}", config.grid));
-        }
-        Ok(Self { size, is_explicit: true })
-    }
-
-    /// Checks that the addresses of shared variables leave room for the rank of a block.
-    pub(super) fn check_variables(self, variables: usize) -> Result<(), LaunchError> {
-        if self.blocks() > 1 && variables > MOST_VARIABLES {
-            let what =
-                "a cluster of several blocks for a kernel with more than 127 shared variables";
-            return Err(LaunchError::Unavailable(what));
-        }
-        Ok(())
-    }
-
     /// The cluster index of a block.
     pub(super) fn index(self, block: [u32; 3]) -> [u32; 3] {
         self.each(block, |block, side| block / side)
@@ -72,7 +22,7 @@ impl Clusters {
 
     /// The linear index of the cluster of a block among the clusters of the grid.
     pub(super) fn linear(self, grid: [u32; 3], block: [u32; 3]) -> u64 {
-        grid::linear(self.count(grid), self.index(block))
+        grid_index::linear(self.count(grid), self.index(block))
     }
 
     /// The number of clusters in each dimension of a grid.
@@ -95,7 +45,7 @@ impl Clusters {
     /// clusters of the grid.
     pub(super) fn block(self, grid: [u32; 3], cluster: u64, rank: u32) -> [u32; 3] {
         let (of, within) =
-            (grid::at(self.count(grid), cluster), grid::at(self.size, u64::from(rank)));
+            (grid_index::at(self.count(grid), cluster), grid_index::at(self.size, u64::from(rank)));
         [0, 1, 2].map(|axis: usize| of[axis] * self.size[axis] + within[axis])
     }
 

@@ -1,17 +1,29 @@
-//! Cooperative launches: all blocks must be resident at once; they synchronise through a workspace.
+//! Launches whose blocks may wait for each other: cooperative ones, whose blocks must all be resident at once and
+//! synchronise through a workspace, and clusters.
 
 use super::super::lower::Program;
 use super::super::lower::code::LoweredFunction;
+use super::super::module::Function;
 use super::DeviceShape;
-use super::grid;
+use super::cluster::Clusters;
+use super::grid_index;
 use super::launch::{LaunchConfig, LaunchError};
 use super::memory::{Access, Memory, Region, RegionKind};
+use super::peers::VARIABLE_BITS;
 use super::region_bytes::RegionBytes;
+use super::shared::SPACING_BITS;
 use super::warp::LANES;
 
 /// The largest size of the registers and the local memory of all resident threads, in bytes. It limits the number of
 /// resident blocks.
 const MOST_RESIDENT_BYTES: u64 = 1 << 30;
+
+/// The largest number of blocks in a cluster: every device since compute capability 9.0 accepts it for kernels that
+/// opt in to more than 8 (CUDA C++ Programming Guide, "Thread Block Clusters").
+const MOST_BLOCKS: u64 = 16;
+
+/// The largest number of shared variables of a kernel that runs in clusters of several blocks.
+const MOST_VARIABLES: usize = (1 << (VARIABLE_BITS - SPACING_BITS)) - 1;
 
 /// Checks that all blocks of a cooperative launch can be resident at once.
 pub(super) fn check(
@@ -20,7 +32,7 @@ pub(super) fn check(
     shared: u32,
     config: &LaunchConfig,
 ) -> Result<(), LaunchError> {
-    let blocks = grid::count(config.grid);
+    let blocks = grid_index::count(config.grid);
     let limit = shape.resident_blocks(program, config.block.iter().product(), shared) as u64;
     if config.cooperative && blocks > limit {
         let reason = format!(
@@ -46,6 +58,47 @@ pub(super) fn environment(memory: &mut Memory, config: &LaunchConfig) -> [u32; 3
         }
     }
     environment
+}
+
+impl Clusters {
+    /// The cluster size of the launch configuration, or else of the kernel.
+    pub(super) fn from_launch(
+        function: &Function,
+        config: &LaunchConfig,
+    ) -> Result<Self, LaunchError> {
+        let Some(size) = config.cluster.or(function.bounds.cluster) else {
+            return Ok(Self::SINGLE);
+        };
+        let refuse = |reason: String| Err(LaunchError::Size { what: "a cluster", size, reason });
+        if let Some(required) = function.bounds.cluster
+            && required != size
+        {
+            return refuse(format!("the kernel requires {required:?}"));
+        }
+        let blocks: u64 = size.iter().map(|side| u64::from(*side)).product();
+        if blocks == 0 || blocks > MOST_BLOCKS {
+            return refuse(format!("a cluster has 1 to {MOST_BLOCKS} blocks"));
+        }
+        if let Some(most) = function.bounds.max_cluster_rank
+            && blocks > u64::from(most)
+        {
+            return refuse(format!("the kernel allows {most} blocks"));
+        }
+        if config.grid.iter().zip(size).any(|(grid, side)| grid % side != 0) {
+            return refuse(format!("the size does not divide the grid of {:?}", config.grid));
+        }
+        Ok(Self { size, is_explicit: true })
+    }
+
+    /// Checks that the addresses of shared variables leave room for the rank of a block.
+    pub(super) fn check_variables(self, variables: usize) -> Result<(), LaunchError> {
+        if self.blocks() > 1 && variables > MOST_VARIABLES {
+            let what =
+                "a cluster of several blocks for a kernel with more than 127 shared variables";
+            return Err(LaunchError::Unavailable(what));
+        }
+        Ok(())
+    }
 }
 
 impl DeviceShape {

@@ -8,6 +8,7 @@ use super::block_order::BlockStarts;
 use super::cluster_barrier::ClusterArrivals;
 use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
+use super::grid_index;
 use super::launch::Races;
 use super::limit::LimitKind;
 use super::local::LocalMemory;
@@ -43,23 +44,6 @@ impl Block {
         let mut splits = self.warps.iter().flat_map(|warp| &warp.splits);
         splits.any(|split| split.state == SplitState::ClusterBarrier)
     }
-}
-
-/// The number of elements of a grid.
-pub(super) fn count(grid: [u32; 3]) -> u64 {
-    grid.iter().fold(1, |count: u64, side| count.saturating_mul(u64::from(*side)))
-}
-
-/// The linear index of an element of a grid, the first dimension fastest.
-pub(super) fn linear(grid: [u32; 3], index: [u32; 3]) -> u64 {
-    let ([width, height, _], [x, y, z]) = (grid.map(u64::from), index.map(u64::from));
-    (z * height + y) * width + x
-}
-
-/// The element of a grid with a linear index.
-pub(super) fn at(grid: [u32; 3], linear: u64) -> [u32; 3] {
-    let [width, height, _] = grid.map(|side| u64::from(side.max(1)));
-    [linear % width, linear / width % height, linear / (width * height)].map(|side| side as u32)
 }
 
 pub(super) enum BlockStop {
@@ -155,7 +139,7 @@ impl Launch<'_> {
     }
 
     pub(super) fn create(&mut self, index: [u32; 3], cluster: u64) -> Block {
-        let linear = linear(self.grid, index);
+        let linear = grid_index::linear(self.grid, index);
         let threads: u32 = self.block.iter().product();
         let state = BlockState {
             index,

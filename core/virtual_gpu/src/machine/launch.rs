@@ -18,7 +18,7 @@ use super::cluster::Clusters;
 use super::cooperative;
 use super::copies;
 use super::fault::Fault;
-use super::grid;
+use super::grid_index;
 use super::lanes::Pool;
 use super::layout::{place_objects, place_parameters, pool};
 use super::limit::Deadline;
@@ -552,7 +552,7 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
             format!("each side is between 1 and {LARGEST_GRID:?}"),
         );
     }
-    let threads = grid::count(config.block);
+    let threads = grid_index::count(config.block);
     if beyond(config.block, LARGEST_BLOCK) || threads > MOST_THREADS {
         let reason = format!("a block has 1 to {MOST_THREADS} threads, at most {LARGEST_BLOCK:?}");
         return refuse("a block", config.block, reason);
@@ -563,7 +563,7 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
         return refuse("a block", config.block, format!("the kernel requires {required:?}"));
     }
     if let Some(most) = function.bounds.max_threads {
-        let most = grid::count(most);
+        let most = grid_index::count(most);
         if threads > most {
             return refuse("a block", config.block, format!("the kernel allows {most} threads"));
         }

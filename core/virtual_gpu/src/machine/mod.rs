@@ -21,6 +21,7 @@ mod fast_memory_8_16;
 mod fast_registers;
 mod fault;
 mod grid;
+mod grid_index;
 mod lane_offsets;
 mod lanes;
 mod launch;

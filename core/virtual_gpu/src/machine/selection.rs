@@ -3,7 +3,7 @@
 
 use super::super::cost::{BlockSelection, BlocksRun};
 use super::cluster::Clusters;
-use super::grid;
+use super::grid_index;
 
 /// The clusters of a launch that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) struct SelectedClusters {
 
 impl SelectedClusters {
     pub(super) fn new(selection: BlockSelection, clusters: Clusters, sides: [u32; 3]) -> Self {
-        let all = grid::count(clusters.count(sides));
+        let all = grid_index::count(clusters.count(sides));
         let (run, first) = match selection {
             BlockSelection::All => (all, None),
             BlockSelection::Sampled { most } => {
@@ -28,8 +28,8 @@ impl SelectedClusters {
                 (most.max(2).min(all), None)
             }
             BlockSelection::Range { first, count } => {
-                let end = first.saturating_add(count.get()).min(grid::count(sides));
-                let cluster = |block| clusters.linear(sides, grid::at(sides, block));
+                let end = first.saturating_add(count.get()).min(grid_index::count(sides));
+                let cluster = |block| clusters.linear(sides, grid_index::at(sides, block));
                 // Clusters of several rows of blocks are not in the order of their blocks.
                 let least = (first..end).map(cluster).min().unwrap_or(0);
                 let most = (first..end).map(cluster).max();
@@ -66,9 +66,9 @@ impl SelectedClusters {
     pub(super) fn middles(self, most: u32) -> impl Iterator<Item = u64> {
         let parts = u64::from(most).min(self.run);
         let middle = move |part| self.nth((2 * part + 1) * self.run / (2 * parts));
-        (0..parts)
-            .map(middle)
-            .map(move |cluster| grid::linear(self.grid, self.clusters.block(self.grid, cluster, 0)))
+        (0..parts).map(middle).map(move |cluster| {
+            grid_index::linear(self.grid, self.clusters.block(self.grid, cluster, 0))
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::super::isa::cluster::ArrivalOrder;
 use super::super::cluster::Clusters;
-use super::super::grid;
+use super::super::grid_index;
 use super::super::run::Worker;
 use super::BlockRaces;
 use super::clock::{Clock, Key, Known, learn};
@@ -17,7 +17,7 @@ pub(in super::super) struct ClusterMap {
 impl ClusterMap {
     /// The linear index of the cluster of a block.
     pub(super) fn cluster(self, block: u32) -> u32 {
-        self.clusters.linear(self.grid, grid::at(self.grid, u64::from(block))) as u32
+        self.clusters.linear(self.grid, grid_index::at(self.grid, u64::from(block))) as u32
     }
 }
 
