@@ -1,5 +1,6 @@
 //! A device simulated on the host: the virtual GPU with the numbers of a device sheet.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Duration;
@@ -86,21 +87,16 @@ pub struct VirtualDevice {
     watch: Watch,
     machine: Machine,
     modules: Vec<Module>,
-    buffers: Vec<Slot>,
+    /// By number, which no later buffer gets.
+    buffers: BTreeMap<usize, Buffer>,
+    next_buffer: usize,
 }
 
-/// A buffer and its size.
+/// A buffer that is not freed.
 #[derive(Debug)]
-struct Slot {
+struct Buffer {
     buffer: machine::BufferId,
-    /// `None` after it was freed.
-    bytes: Option<Bytes>,
-}
-
-impl Slot {
-    fn size(&self) -> Bytes {
-        self.bytes.unwrap_or_default()
-    }
+    bytes: Bytes,
 }
 
 impl VirtualDevice {
@@ -119,8 +115,8 @@ impl VirtualDevice {
             kind: DeviceKind::Virtual,
         };
         let (machine, sheet) = (Machine::new(shape), sheet.clone());
-        let (modules, buffers) = (Vec::new(), Vec::new());
-        Ok(Self { description, sheet, watch, machine, modules, buffers })
+        let (modules, buffers) = (Vec::new(), BTreeMap::new());
+        Ok(Self { description, sheet, watch, machine, modules, buffers, next_buffer: 0 })
     }
 
     /// Runs a kernel to its end and records the accesses of one of its warps, up to the first `most`.
@@ -155,9 +151,12 @@ impl VirtualDevice {
         vec![first, ModelledOperation { executions, modelled: again, counters }]
     }
 
+    fn known(&self, buffer: BufferId) -> Result<&Buffer, DeviceError> {
+        self.buffers.get(&buffer.0).ok_or(DeviceError::Unknown("buffer"))
+    }
+
     fn buffer(&self, buffer: BufferId) -> Result<machine::BufferId, DeviceError> {
-        let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-        Ok(slot.buffer)
+        Ok(self.known(buffer)?.buffer)
     }
 
     fn config(&self, launch: &Launch) -> Result<LaunchConfig, DeviceError> {
@@ -205,15 +204,15 @@ impl VirtualDevice {
         position: usize,
         argument: &Argument,
     ) -> Result<machine::Argument, DeviceError> {
-        let slot = |buffer: &BufferId| {
-            self.buffers.get(buffer.0).ok_or(LaunchError::UnknownBuffer(position))
+        let known = |buffer: &BufferId| {
+            self.buffers.get(&buffer.0).ok_or(LaunchError::UnknownBuffer(position))
         };
         Ok(match argument {
             Argument::Bytes(bytes) => machine::Argument::Bytes(bytes.clone()),
-            Argument::Buffer(buffer) => machine::Argument::Buffer(slot(buffer)?.buffer),
+            Argument::Buffer(buffer) => machine::Argument::Buffer(known(buffer)?.buffer),
             Argument::TensorMap { buffer, map } => {
-                let slot = slot(buffer)?;
-                let (address, bytes) = (self.machine.address(slot.buffer), slot.size().0);
+                let Buffer { buffer, bytes } = known(buffer)?;
+                let (address, bytes) = (self.machine.address(*buffer), bytes.0);
                 tensor_map::check(&self.description, (position, map), (address, bytes))?;
                 machine::Argument::Bytes(encode(map, address).to_vec())
             }
@@ -239,8 +238,10 @@ impl Device for VirtualDevice {
             Placement::OddMultiple => align,
         };
         let buffer = self.machine.buffer_behind(start, &name, bytes, access, initial)?;
-        self.buffers.push(Slot { buffer, bytes: Some(Bytes(bytes)) });
-        Ok(BufferId(self.buffers.len() - 1))
+        let number = self.next_buffer;
+        self.next_buffer += 1;
+        self.buffers.insert(number, Buffer { buffer, bytes: Bytes(bytes) });
+        Ok(BufferId(number))
     }
 
     fn set(&mut self, buffer: BufferId, initial: InitialContent) -> Result<(), DeviceError> {
@@ -250,9 +251,8 @@ impl Device for VirtualDevice {
     }
 
     fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
-        let slot = self.buffers.get_mut(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-        slot.bytes.take().ok_or(DeviceError::Unknown("buffer"))?;
-        self.machine.free(slot.buffer);
+        let freed = self.buffers.remove(&buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        self.machine.free(freed.buffer);
         Ok(())
     }
 
@@ -292,14 +292,13 @@ impl Device for VirtualDevice {
                     let config = self.config(launch)?;
                     let module = launched_module(&self.modules, launch)?;
                     let kernel = (module, launch.kernel.as_str());
-                    let room = self.buffers.iter().map(Slot::size).sum();
+                    let room = self.buffers.values().map(|buffer| buffer.bytes).sum();
                     let grid =
                         modelled_launch::Grid { config, residence: *residence, room, begins };
                     modelled_launch::launch(&mut self.machine, kernel, &grid, &self.sheet)?
                 }
                 Operation::Fill { buffer, .. } => {
-                    let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-                    let modelled = modelled_launch::fill(&self.sheet, slot.size());
+                    let modelled = modelled_launch::fill(&self.sheet, self.known(*buffer)?.bytes);
                     modelled_launch::ModelledLaunch { modelled, counted: None }
                 }
                 Operation::Library(_) => return Err(LibraryError::NoGpu.into()),
