@@ -208,7 +208,7 @@ fn peak_memory(bench: &Bench, arguments: &[&str]) -> f64 {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        sleep(Duration::from_millis(5));
+        sleep(Duration::from_millis(1));
     };
     assert!(ended.success(), "{arguments:?}: {ended}");
     peak / 1024.0
