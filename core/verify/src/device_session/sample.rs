@@ -238,18 +238,18 @@ impl DeviceSession {
                 return Ok(Err(format!("its blocks depend on each other: {coupling}")));
             }
         };
-        let blocks = group.map(u64::from).iter().product::<u64>();
+        let launch = GroupedLaunch { launch, group };
         let races = match side {
             Side::Candidate => Races::CudaIdiom,
             Side::Reference => Races::Ignored,
         };
         self.device().watch(Watch {
             checks: Checks { uninitialized: true, races },
-            max_steps: MOST_BLOCK_STEPS.saturating_mul(blocks),
+            max_steps: MOST_BLOCK_STEPS.saturating_mul(launch.blocks_of_group()),
             counters: false,
             ..Watch::ALL
         });
-        Ok(Ok((bound, GroupedLaunch { launch, group })))
+        Ok(Ok((bound, launch)))
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn outputs(
 /// A launch whose groups of blocks are independent of each other: single blocks or clusters.
 pub(super) struct GroupedLaunch {
     pub(super) launch: Launch,
-    /// The blocks of a group in each dimension.
+    /// The blocks of a group in each dimension: the size of a cluster, as ranges of a launch count them.
     pub(super) group: [u32; 3],
 }
 
@@ -85,16 +85,9 @@ impl GroupedLaunch {
         [0, 1, 2].map(|axis| self.launch.grid[axis] / self.group[axis])
     }
 
-    /// The linear index in the grid of the first or the last block of a group.
-    fn block(&self, group: u64, is_last: bool) -> u64 {
-        let [across, down, _] = self.groups().map(u64::from);
-        let index = [group % across, group / across % down, group / (across * down)];
-        let block = |axis: usize| {
-            let size = u64::from(self.group[axis]);
-            index[axis] * size + if is_last { size - 1 } else { 0 }
-        };
-        let [width, height, _] = self.launch.grid.map(u64::from);
-        (block(2) * height + block(1)) * width + block(0)
+    /// The number of blocks of a group.
+    pub(super) fn blocks_of_group(&self) -> u64 {
+        self.group.iter().map(|side| u64::from(*side)).product()
     }
 }
 
@@ -122,16 +115,12 @@ impl<'a> Sampler<'a> {
         Self { device, launch, outputs, groups, ran, steps: 0, faults, missing: false }
     }
 
-    /// Runs a range of groups; a range of clusters may run others too, whose blocks lie between theirs.
+    /// Runs a range of groups.
     fn run(&mut self, first: u64, count: NonZeroU64) -> Result<(), SessionFailure> {
-        let groups = first..(first + count.get()).min(self.groups);
-        let start = self.launch.block(first, false);
-        let end = self.launch.block(groups.end - 1, true);
-        let count = NonZeroU64::MIN.saturating_add(end - start);
-        let blocks = BlockSelection::Range { first: start, count };
+        let blocks = BlockSelection::Range { first, count };
         let outcome = partial(self.device)?.launch_part(&self.launch.launch, blocks);
         let outcome = outcome.map_err(|error| failure_from_device_error(&error))?;
-        self.ran.extend(groups);
+        self.ran.extend(first..(first + count.get()).min(self.groups));
         self.steps += outcome.steps.unwrap_or_default();
         self.faults.extend(outcome.faults);
         self.forget_written();
@@ -258,12 +247,11 @@ impl<'a> Sampler<'a> {
 
     /// Whether the sample represents the whole grid: every searched element is written, or the whole grid ran.
     pub(super) fn settle(&mut self, case: &Case) -> Result<Sampled, SessionFailure> {
-        let blocks =
-            |groups: u64| groups * self.launch.group.map(u64::from).iter().product::<u64>();
-        let of = blocks(self.groups);
-        let ran = Sampled::Ran { blocks: blocks(self.ran.len() as u64), of };
-        let each = self.steps / (self.ran.len() as u64).max(1);
-        if !self.missing && each.saturating_mul(self.groups) > MOST_GRID_STEPS / 4 {
+        let each = self.launch.blocks_of_group();
+        let of = self.groups * each;
+        let ran = Sampled::Ran { blocks: self.ran.len() as u64 * each, of };
+        let steps = self.steps / (self.ran.len() as u64).max(1);
+        if !self.missing && steps.saturating_mul(self.groups) > MOST_GRID_STEPS / 4 {
             return Ok(ran);
         }
         self.device.watch(Watch {

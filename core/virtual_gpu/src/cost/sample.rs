@@ -16,12 +16,12 @@ pub enum BlockSelection {
         /// The largest number of blocks.
         most: NonZeroU64,
     },
-    /// A contiguous range of blocks, and all other blocks of their clusters; the others do not run. Rejected for kernels
-    /// in which clusters may wait for each other.
+    /// A contiguous range of clusters, which are single blocks in a launch without clusters; the others do not run.
+    /// Rejected for kernels in which clusters may wait for each other.
     Range {
-        /// The linear index of the first block.
+        /// The linear index of the first cluster.
         first: u64,
-        /// The number of blocks, truncated at the end of the grid.
+        /// The number of clusters, truncated at the end of the grid.
         count: NonZeroU64,
     },
 }

@@ -19,8 +19,8 @@ pub(super) struct SelectedClusters {
 }
 
 impl SelectedClusters {
-    pub(super) fn new(selection: BlockSelection, clusters: Clusters, sides: [u32; 3]) -> Self {
-        let all = grid_index::count(clusters.count(sides));
+    pub(super) fn new(selection: BlockSelection, clusters: Clusters, grid: [u32; 3]) -> Self {
+        let all = grid_index::count(clusters.count(grid));
         let (run, first) = match selection {
             BlockSelection::All => (all, None),
             BlockSelection::Sampled { most } => {
@@ -28,15 +28,10 @@ impl SelectedClusters {
                 (most.max(2).min(all), None)
             }
             BlockSelection::Range { first, count } => {
-                let end = first.saturating_add(count.get()).min(grid_index::count(sides));
-                let cluster = |block| clusters.linear(sides, grid_index::at(sides, block));
-                // Clusters of several rows of blocks are not in the order of their blocks.
-                let least = (first..end).map(cluster).min().unwrap_or(0);
-                let most = (first..end).map(cluster).max();
-                (most.map_or(0, |most| most + 1 - least), Some(least))
+                (count.get().min(all.saturating_sub(first)), Some(first))
             }
         };
-        Self { clusters, grid: sides, run, all, first }
+        Self { clusters, grid, run, all, first }
     }
 
     /// The number of clusters that run.
@@ -109,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn a_range_consists_of_the_clusters_that_contain_it() {
+    fn a_range_ends_with_the_grid() {
         check(range(3, 2), [1; 3], [10, 1, 1], &[3, 4]);
         check(range(8, 5), [1; 3], [10, 1, 1], &[8, 9]);
         check(range(12, 5), [1; 3], [10, 1, 1], &[]);
-        check(range(3, 2), [2, 1, 1], [10, 1, 1], &[1, 2]);
-        // Blocks (3, 0) and (0, 1) of four by four.
-        check(range(3, 2), [2, 2, 1], [4, 4, 1], &[0, 1]);
-        check(range(8, 1), [2, 2, 1], [4, 4, 1], &[2]);
+        check(range(1, 2), [2, 1, 1], [10, 1, 1], &[1, 2]);
+        check(range(0, 2), [2, 2, 1], [4, 4, 1], &[0, 1]);
+        check(range(2, 1), [2, 2, 1], [4, 4, 1], &[2]);
+        check(range(4, 3), [2, 1, 1], [10, 1, 1], &[4]);
     }
 
     #[test]

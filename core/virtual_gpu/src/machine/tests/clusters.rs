@@ -115,7 +115,7 @@ fn blocks_of_a_sample_run_with_their_whole_clusters() {
     let (blocks, whole) = run(BlockSelection::All);
     assert_eq!(blocks, BlocksRun { run: 8, all: 8 });
     // Four blocks are a cluster, and each block writes 256 bytes.
-    let (blocks, part) = run(BlockSelection::Range { first: 5, count: NonZeroU64::MIN });
+    let (blocks, part) = run(BlockSelection::Range { first: 1, count: NonZeroU64::MIN });
     assert_eq!(blocks, BlocksRun { run: 4, all: 8 });
     assert_eq!((&part[..1024], &part[1024..2048]), (&[0; 1024][..], &whole[1024..2048]));
     let (blocks, sample) = run(BlockSelection::Sampled { most: NonZeroU64::MIN });
