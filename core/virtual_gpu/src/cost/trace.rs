@@ -184,14 +184,10 @@ impl Trace {
         traced: Vec<TracedBlock>,
     ) -> Self {
         let recorded = traced.len().max(1) as f64;
-        let mut retried: BTreeMap<u32, f64> = BTreeMap::new();
-        for (pc, times) in traced.iter().flat_map(|block| &block.retried) {
-            *retried.entry(*pc).or_default() += *times as f64 / recorded;
-        }
         let mut ops = ops(module, program, counts, blocks);
-        for (pc, times) in retried {
-            if let Some(op) = ops.get_mut(pc as usize) {
-                op.executed = (op.executed - times).max(0.0);
+        for (pc, times) in traced.iter().flat_map(|block| &block.retried) {
+            if let Some(op) = ops.get_mut(*pc as usize) {
+                op.executed = (op.executed - *times as f64 / recorded).max(0.0);
             }
         }
         Self { ops: ops.into(), blocks: traced }

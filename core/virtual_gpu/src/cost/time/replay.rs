@@ -16,7 +16,7 @@ use super::order::{Assembler, Planned};
 use super::pipes::{Pipe, cost};
 use super::{Latencies, StallReason};
 use groups::Groups;
-use memory::Memory;
+use memory::{Memory, Request};
 use phases::{Contributions, Phases};
 
 /// Time resolution: ticks per cycle.
@@ -215,8 +215,8 @@ impl<'a> Replay<'a> {
 
     /// Ends a phase for which warps wait, because nothing else can run; returns whether there is one.
     fn end_phase(&mut self) -> bool {
-        let released = self.slots.iter_mut().map(|slot| slot.phases.end_first());
-        let released = released.into_iter().find(|released| !released.is_empty());
+        let mut released = self.slots.iter_mut().map(|slot| slot.phases.end_first());
+        let released = released.find(|warps| !warps.is_empty());
         self.resume(released.unwrap_or_default())
     }
 
@@ -410,21 +410,22 @@ impl<'a> Replay<'a> {
             }
             Role::Branch => free = issued + to_ticks(self.on.latencies.branch),
             Role::Barrier | Role::WaitPhase => {}
-            Role::Load { .. } | Role::Store(_) | Role::Atomic { .. } | Role::Copy => {
-                let access = self.access(index);
-                let start = issued.max(self.memory.pipe);
-                (issued, free) = (start, start + slots);
-                if access.phase.is_some() {
-                    let end = self.memory.served_in_bulk(self.on, access, start);
-                    self.contribute(index, access.phase, (end, StallReason::GlobalMemory));
-                    done = start;
-                } else {
-                    done = self.memory.served(self.on, &op.role, access, start);
-                }
-                if op.role == Role::Copy {
-                    self.warps[index].copies.add(done);
-                    done = start;
-                }
+            Role::Load { place, .. } => {
+                (issued, done) = self.request(index, issued, Request::Load(*place));
+                free = issued + slots;
+            }
+            Role::Store(place) => {
+                (issued, done) = self.request(index, issued, Request::Store(*place));
+                free = issued + slots;
+            }
+            Role::Atomic { place, .. } => {
+                (issued, done) = self.request(index, issued, Request::Atomic(*place));
+                free = issued + slots;
+            }
+            Role::Copy => {
+                issued = issued.max(self.memory.pipe);
+                (free, done) = (issued + slots, issued);
+                self.copy(index, issued);
             }
             Role::Arrive { after_copies } => {
                 let copies = if *after_copies { self.warps[index].copies.end() } else { 0 };
@@ -441,6 +442,24 @@ impl<'a> Replay<'a> {
         running.free = free;
         self.last = self.last.max(done);
         issued
+    }
+
+    /// Executes the access of a step not before a time; returns the issue time and the time of its result.
+    fn request(&mut self, index: usize, time: u64, request: Request) -> (u64, u64) {
+        let start = time.max(self.memory.pipe);
+        (start, self.memory.served(self.on, request, self.access(index), start))
+    }
+
+    /// Executes an asynchronous copy at a time.
+    fn copy(&mut self, index: usize, start: u64) {
+        let access = self.access(index);
+        if access.phase.is_some() {
+            let end = self.memory.served_in_bulk(self.on, access, start);
+            self.contribute(index, access.phase, (end, StallReason::GlobalMemory));
+        } else {
+            let end = self.memory.served(self.on, Request::Load(Place::Global), access, start);
+            self.warps[index].copies.add(end);
+        }
     }
 
     fn access(&self, index: usize) -> TracedAccess {

@@ -1,12 +1,20 @@
 //! The memory of a multiprocessor: the load/store pipe, the channels to L2, and DRAM. Requests are served first come,
 //! first served.
 
-use super::super::super::trace::{Place, Role, TracedAccess};
+use super::super::super::trace::{Place, TracedAccess};
 use super::super::Latencies;
 use super::{Multiprocessor, to_ticks};
 
 /// Bytes of a sector.
 const SECTOR: f64 = 32.0;
+
+/// What an access does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Request {
+    Load(Place),
+    Store(Place),
+    Atomic(Place),
+}
 
 /// The times until which the units of memory are busy.
 #[derive(Debug, Default)]
@@ -42,37 +50,26 @@ impl Memory {
     pub(super) fn served(
         &mut self,
         on: &Multiprocessor,
-        role: &Role,
+        request: Request,
         access: TracedAccess,
         start: u64,
     ) -> u64 {
         let latencies = &on.latencies;
-        let (place, is_load) = match *role {
-            Role::Load { place, .. } => (place, true),
-            Role::Store(place) => (place, false),
-            Role::Atomic { place: Place::Shared, .. } => {
+        let (place, is_load) = match request {
+            Request::Load(place) => (place, true),
+            Request::Store(place) => (place, false),
+            Request::Atomic(Place::Shared) => {
                 // Lanes at one address are serialised, and the rate of lanes at different addresses is limited.
                 let taken = f64::from(access.most_at_one) / latencies.shared_changes_at_one;
                 let taken = taken.max(f64::from(access.lanes) / latencies.shared_changes);
                 self.pipe = start + to_ticks(taken.max(1.0));
                 return self.pipe + to_ticks(latencies.shared);
             }
-            Role::Atomic { .. } => {
+            Request::Atomic(_) => {
                 self.pipe = start + to_ticks(f64::from(access.wavefronts.max(1)));
                 let least = start + to_ticks(latencies.atomic);
                 return self.beyond_l1(on, access, start, true).max(least);
             }
-            Role::Plain
-            | Role::Copy
-            | Role::CommitCopies
-            | Role::WaitCopies(_)
-            | Role::Arrive { .. }
-            | Role::WaitPhase
-            | Role::Barrier
-            | Role::Branch
-            | Role::Product { .. }
-            | Role::CommitProducts
-            | Role::WaitProducts(_) => (Place::Global, true),
         };
         let lines = if place == Place::Global { f64::from(access.lines) } else { 0.0 };
         let passes = f64::from(access.wavefronts.max(1)).max(lines * latencies.near_line);
