@@ -92,14 +92,12 @@ pub(super) fn launch(
         dram,
         begins: grid.begins,
     };
-    let capability = sheet.capability.compute_capability;
-    let expansion = Expansion::from_compute_capability((capability.0, capability.1));
     let modelled = if grid.config.cooperative {
         // The number of polls of a waiting block depends on the simulated order, which no GPU has, so even the bound
         // would be wrong.
         Modelled::Withheld(ModelError::Nothing("its blocks wait for each other"))
     } else {
-        modelled_from(&counters, &shape, &rates, expansion)
+        modelled_from(&counters, &shape, &rates, sheet)
     };
     Ok(ModelledLaunch { modelled, counted: Some((counters, shape)) })
 }
@@ -109,8 +107,10 @@ fn modelled_from(
     counters: &Counters,
     shape: &LaunchShape,
     rates: &Rates,
-    expansion: Option<&Expansion>,
+    sheet: &DeviceSheet,
 ) -> Modelled {
+    let capability = sheet.capability.compute_capability;
+    let expansion = Expansion::from_compute_capability((capability.0, capability.1));
     let mut modelled = modelled(counters, shape, rates, expansion);
     if let Modelled::Bound(bound) = &mut modelled
         && counters.total.tensor_multiply_adds() > 0
@@ -138,9 +138,7 @@ impl ModelledLaunch {
         let stays = sheet.l2.get().is_some_and(|l2| shape.dram.unwrap_or(least) <= l2);
         let dram = if stays { Some(Bytes(0)) } else { shape.dram };
         let shape = LaunchShape { dram, begins: LaunchStart::AfterOthers, ..*shape };
-        let capability = sheet.capability.compute_capability;
-        let expansion = Expansion::from_compute_capability((capability.0, capability.1));
-        Some(modelled_from(counters, &shape, &sheet.rates()?, expansion))
+        Some(modelled_from(counters, &shape, &sheet.rates()?, sheet))
     }
 }
 
