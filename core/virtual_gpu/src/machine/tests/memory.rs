@@ -4,7 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::super::memory::Memory;
-use super::super::{Access, InitialContent, Machine, QUARANTINE};
+use super::super::{
+    Access, Argument, FaultKind, InitialContent, LaunchConfig, Machine, QUARANTINE,
+};
+use super::harness::module;
 
 #[test]
 fn uninitialised_ranges_are_the_complement_of_initialised_ones() {
@@ -49,4 +52,27 @@ fn buffers_that_are_freed_make_room_for_others() {
     let buffers: Vec<_> = (0..2 * QUARANTINE).map(|_| new(&mut machine)).collect();
     let addresses: HashSet<u64> = buffers.iter().map(|other| machine.address(*other)).collect();
     assert_eq!(addresses.len(), buffers.len());
+}
+
+#[test]
+fn an_access_to_a_freed_buffer_is_out_of_bounds() {
+    let text = ".version 8.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 p) {
+.reg .b64 %d<1>;
+.reg .b32 %r<1>;
+ld.param.u64 %d0, [p];
+ld.global.u32 %r0, [%d0];
+ret;
+}
+";
+    let mut machine = Machine::default();
+    let content = InitialContent::Bytes(vec![0; 8]);
+    let buffer = machine.buffer("buffer", 8, Access::ReadWrite, content).unwrap();
+    let config = LaunchConfig::new([1; 3], [1; 3], vec![Argument::Buffer(buffer)]);
+    assert_eq!(machine.launch(&module(text), "k", &config).unwrap().faults, []);
+    machine.free(buffer);
+    let report = machine.launch(&module(text), "k", &config).unwrap();
+    assert_eq!(report.faults[0].kind, FaultKind::OutOfBounds);
 }
