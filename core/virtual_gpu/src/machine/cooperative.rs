@@ -75,7 +75,7 @@ impl Clusters {
         {
             return refuse(format!("the kernel requires {required:?}"));
         }
-        let blocks: u64 = size.iter().map(|side| u64::from(*side)).product();
+        let blocks = grid_index::count(size);
         if blocks == 0 || blocks > MOST_BLOCKS {
             return refuse(format!("a cluster has 1 to {MOST_BLOCKS} blocks"));
         }
