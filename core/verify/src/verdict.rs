@@ -226,7 +226,7 @@ pub struct Checks {
     pub worst_error: f64,
     /// A hash of the outputs of each run, in order: candidates with equal hashes computed the same outputs.
     pub digests: Vec<String>,
-    /// How long each step took.
+    /// How long each step took, in all processes.
     pub costs: Vec<(Step, Duration)>,
 }
 
@@ -257,6 +257,29 @@ impl Checks {
             Some((_, sum)) => *sum += took,
             None => self.costs.push((step, took)),
         }
+    }
+
+    /// Adds the checks of a part of the verification.
+    pub(super) fn add(&mut self, part: Self) {
+        for run in part.workloads {
+            let known = self.workloads.iter_mut().find(|known| known.workload == run.workload);
+            if let Some(known) = known {
+                known.runs += run.runs;
+            }
+        }
+        self.held_out += part.held_out;
+        self.not_run.extend(part.not_run);
+        part.not_checked.iter().for_each(|what| self.add_not_checked(what));
+        part.notes.iter().for_each(|note| self.add_note(note));
+        self.evidence.extend(part.evidence);
+        self.deterministic &= part.deterministic;
+        self.accepted_races = self.accepted_races.max(part.accepted_races);
+        self.precision_probed += part.precision_probed;
+        self.domain_inputs.passed += part.domain_inputs.passed;
+        self.domain_inputs.inadmissible += part.domain_inputs.inadmissible;
+        self.worst_error = self.worst_error.max(part.worst_error);
+        self.digests.extend(part.digests);
+        part.costs.into_iter().for_each(|(step, took)| self.add_cost(step, took));
     }
 
     /// Names a check that was not done, once.

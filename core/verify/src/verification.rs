@@ -1,6 +1,7 @@
 //! The steps of verification in their order. The first failed check ends the verification.
 
 mod checks_at_timed_size;
+mod concurrent;
 mod domain;
 pub mod extrapolated_profile;
 mod few_multiprocessors;
@@ -23,8 +24,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use self::checks_at_timed_size::MOST_CHANGED_BYTES;
+use self::concurrent::{Task, Tasks};
 use self::held_out::Cost;
 use self::measuring::ScreeningLimits;
+use self::sampled_blocks::SamplingTime;
 pub use self::stop::{Stop, WorkerLoss};
 use lightbench_device::Placement;
 use lightbench_primitives::cancellation::Cancellation;
@@ -44,7 +47,7 @@ use super::device_workers::{DeviceWorkerError, DeviceWorkers};
 use super::fault_report::FaultReport;
 use super::not_judged::NotJudged;
 use super::verdict::{
-    Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, Wrong,
+    Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, WorkloadTiming, Wrong,
 };
 
 /// Time limit of a request besides its launches, plus one second for each of these bytes: generating inputs, copying.
@@ -75,8 +78,7 @@ pub struct Verification<'a> {
     watcher: &'a mut dyn FnMut(Step, Option<&str>),
     /// The checks done so far.
     pub checks: Checks,
-    /// The time that is left to sampled blocks, of all sizes.
-    sampling_time: Duration,
+    sampling: SamplingTime,
 }
 
 impl<'a> Verification<'a> {
@@ -89,8 +91,8 @@ impl<'a> Verification<'a> {
         cancellation: &'a Cancellation,
         watcher: &'a mut dyn FnMut(Step, Option<&str>),
     ) -> Self {
-        let (checks, sampling_time) = (Checks::default(), sampled_blocks::TIME);
-        Self { subject, workers, seed, cancellation, watcher, checks, sampling_time }
+        let (checks, sampling) = (Checks::default(), SamplingTime::default());
+        Self { subject, workers, seed, cancellation, watcher, checks, sampling }
     }
 }
 
@@ -101,9 +103,30 @@ impl Verification<'_> {
     /// The first failure, or why the candidate cannot be judged.
     pub fn run(mut self, timing: TimingUse) -> Result<Passed, Stop> {
         self.load()?;
+        let sizes = match timing {
+            TimingUse::Measure(protocol) => {
+                let sizes = 0..self.subject.measured.len();
+                Some(sizes.map(move |index| Task::Size(index, protocol)))
+            }
+            TimingUse::Skip => None,
+        };
+        let tasks = std::iter::once(Task::Domain).chain(sizes.into_iter().flatten());
+        let timings = self.with_tasks(tasks, |this, tasks| this.run_beside(tasks, timing))?;
+        Ok(Passed { checks: self.checks, timings })
+    }
+
+    /// Runs the steps that follow each other, and uses the results of the others.
+    fn run_beside(
+        &mut self,
+        tasks: &Tasks,
+        timing: TimingUse,
+    ) -> Result<Vec<WorkloadTiming>, Stop> {
         let trials = &self.subject.workloads;
         let seen = self.all_results(CountsUse::Report, |this, seen| {
-            this.in_sequence(|this| this.other_inputs(seen))
+            this.in_sequence(|this| {
+                this.other_inputs(seen)?;
+                this.finish(Task::Domain, tasks).map(drop)
+            })
         })?;
         // Not earlier: until here the virtual devices beside a GPU are busy with the prefetched reports.
         self.in_sequence(|this| {
@@ -116,15 +139,22 @@ impl Verification<'_> {
         let slowest = costs.fold(Cost::default(), Cost::worse);
         let timings = match timing {
             TimingUse::Measure(protocol) => self.in_sequence(|this| {
-                let trials = this.subject.measured.iter();
-                trials.map(|trial| this.measured(trial, protocol, &seen)).collect()
+                let trials = this.subject.measured.iter().enumerate();
+                let each = trials.map(|(index, trial)| {
+                    if !this.workers.models_time() {
+                        return this.measured(trial, protocol, &seen);
+                    }
+                    let timing = this.finish(Task::Size(index, protocol), tasks)?;
+                    timing.ok_or_else(|| Stop::Broken("a size was not modelled".to_owned()))
+                });
+                each.collect()
             })?,
             TimingUse::Skip => Vec::new(),
         };
-        self.sampling_time = self.sampling_time.max(sampled_blocks::RESERVED);
+        self.sampling.reserve();
         self.in_sequence(|this| this.check_large_indices())?;
         self.all_held_out(slowest)?;
-        Ok(Passed { checks: self.checks, timings })
+        Ok(timings)
     }
 
     /// Screens a candidate: one input set of each workload, and a short timing. Its modules must be loaded. A first

@@ -39,17 +39,23 @@ impl ScreeningLimits {
 }
 
 impl Verification<'_> {
-    /// The times of one workload. On a real device the outputs at this size are judged too.
+    /// Sampled blocks and the modelled time of one workload.
+    pub(super) fn sampled_and_modelled(
+        &mut self,
+        trial: &CompiledWorkload,
+        protocol: Protocol,
+    ) -> Result<WorkloadTiming, Stop> {
+        let check = self.check_sampled_blocks(trial)?;
+        self.modelled(trial, protocol, check)
+    }
+
+    /// The times of one workload on a real device; the outputs at this size are judged too.
     pub(super) fn measured(
         &mut self,
         trial: &CompiledWorkload,
         protocol: Protocol,
         seen: &[RunReport],
     ) -> Result<WorkloadTiming, Stop> {
-        if self.workers.models_time() {
-            let check = self.check_sampled_blocks(trial)?;
-            return self.modelled(trial, protocol, check);
-        }
         if let Some(unjudged) = self.judge_timed_size(trial, Extras::Probes)? {
             return Ok(WorkloadTiming::not_judged(&trial.case.workload, &unjudged));
         }

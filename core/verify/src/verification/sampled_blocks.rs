@@ -1,6 +1,8 @@
 //! Results at a size at which a virtual device is too slow to run the whole grid: sampled blocks run with every check and
 //! are judged.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use lightbench_device::Placement;
@@ -17,10 +19,41 @@ use crate::verdict::{SizeCheck, Step};
 
 /// Time limit of the sampled blocks of all timed sizes of a kernel. Those of products on tensor cores are slow on a
 /// virtual device.
-pub(super) const TIME: Duration = Duration::from_secs(8);
+const TIME: Duration = Duration::from_secs(8);
 
 /// The part of it that the other sizes have at least: large indices and held-out workloads, mostly with short blocks.
-pub(super) const RESERVED: Duration = Duration::from_secs(3);
+const RESERVED: Duration = Duration::from_secs(3);
+
+/// The time that is left to sampled blocks, in nanoseconds. All processes of a verification share it.
+#[derive(Clone, Debug)]
+pub(super) struct SamplingTime(Arc<AtomicU64>);
+
+impl Default for SamplingTime {
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(nanoseconds(TIME))))
+    }
+}
+
+impl SamplingTime {
+    fn left(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+
+    fn spend(&self, time: Duration) {
+        let spent = |left: u64| Some(left.saturating_sub(nanoseconds(time)));
+        // The function always returns a value.
+        let _before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent);
+    }
+
+    /// Leaves at least [`RESERVED`].
+    pub(super) fn reserve(&self) {
+        self.0.fetch_max(nanoseconds(RESERVED), Ordering::Relaxed);
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// The blocks of a grid that ran, and all of them; or why none can be sampled.
 type Ran = Result<(u64, u64), String>;
@@ -70,14 +103,14 @@ impl Verification<'_> {
 
     fn run_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<Ran, Stop> {
         let slow = || format!("sampled blocks run for more than {} s in all", TIME.as_secs());
-        if self.sampling_time.is_zero() {
+        if self.sampling.left().is_zero() {
             return Ok(Err(slow()));
         }
         let order = RunRequest { part, ..attempt.run_request(Scrutiny::Full, CountsUse::Drop) };
-        let limit = self.limit(attempt.trial).min(self.sampling_time);
+        let limit = self.limit(attempt.trial).min(self.sampling.left());
         let started = Instant::now();
         let report = self.workers.run(order, limit, self.cancellation);
-        self.sampling_time = self.sampling_time.saturating_sub(started.elapsed());
+        self.sampling.spend(started.elapsed());
         if let Err(DeviceWorkerError::TimedOut(_)) = report {
             open(self.workers, self.subject, &self.subject.candidate, self.cancellation)?;
             return Ok(Err(slow()));

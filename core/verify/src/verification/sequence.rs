@@ -19,7 +19,7 @@ impl Verification<'_> {
                 cancellation: self.cancellation,
                 watcher: &mut |_, _| (),
                 checks: self.checks.clone(),
-                sampling_time: self.sampling_time,
+                sampling: self.sampling.clone(),
             };
             // It ends early where the next request depends on a report.
             let _as_far_as_known = part(&mut rehearsal);

@@ -19,7 +19,7 @@ use super::shared::SharedMemory;
 use super::warp::{Frame, LANES};
 
 /// The words of a memory. The caller has checked the indices.
-trait Words32 {
+pub(super) trait Words32 {
     fn get(&self, index: usize) -> u32;
     fn get_row(&self, start: usize) -> [u32; HALF];
     fn set(&mut self, index: usize, value: u32);

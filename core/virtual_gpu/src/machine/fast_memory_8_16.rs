@@ -5,15 +5,14 @@ use super::super::cost::Direction;
 use super::super::isa::memory::{Access, Ordering, Space};
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{BaseKind, Op};
-use super::access::Part;
-use super::fast_memory_32::is_global;
-use super::lane_offsets::LaneOffsets;
+use super::Races;
+use super::fast_memory_32::{Words32, is_global};
+use super::lane_offsets::{HALF, HalfWarpPattern, LaneOffsets};
 use super::lanes::{Lanes, Words};
 use super::load::{is_signed, polls};
 use super::memory::Access as Rights;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
-use super::{Memory, Races};
 
 /// The instruction of an access and the size of its elements.
 struct NarrowAccess<'o> {
@@ -72,16 +71,19 @@ impl Worker<'_, '_> {
         let signed = is_signed(access.element);
         for index in 0..usize::from(op.list.1) {
             let slot = self.launch.program.lists[op.list.0 as usize + index];
-            let mut values: Words = [0; LANES];
-            for (value, offset) in values.iter_mut().zip(places.offsets) {
-                let start = offset as usize + index * narrow.element;
-                let bits = match region {
-                    None => self.block.shared.read(start, narrow.element),
-                    Some(region) => {
-                        self.launch.memory.regions[region].content.read(start, narrow.element)
-                    }
-                } as u32;
-                *value = if signed { ((bits << shift) as i32 >> shift) as u32 } else { bits } & cut;
+            let ahead = index * narrow.element;
+            let mut values: Words = match region {
+                None => gather(&self.block.shared, &places, ahead, shift),
+                Some(region) => {
+                    let content = &self.launch.memory.regions[region].content;
+                    gather(&content, &places, ahead, shift)
+                }
+            };
+            if signed {
+                values = values.map(|bits| ((bits << shift) as i32 >> shift) as u32);
+            }
+            if register_bits < 32 {
+                values = values.map(|bits| bits & cut);
             }
             let registers = &mut self.warp.registers;
             let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
@@ -179,14 +181,35 @@ impl Worker<'_, '_> {
         if self.launch.counts.is_empty() {
             return;
         }
-        let start = region.map_or(0, Memory::address);
-        let addresses = places.offsets.map(|offset| start + u64::from(offset));
-        let count = usize::from(narrow.op.list.1);
-        let element = narrow.element as u32;
-        let part = Part { pc: narrow.pc, addresses: &addresses, mask, element, count };
+        let is_load = direction == Direction::Load;
         match region {
-            None => self.count_shared(&part),
-            Some(_) => self.count_global(&part, direction == Direction::Load),
+            None => self.count_shared_words(narrow.pc, places, mask, narrow.bytes),
+            Some(region) => {
+                self.count_global_words(narrow.pc, region, places, (mask, narrow.bytes), is_load);
+            }
         }
     }
+}
+
+/// Reads the element of every lane, `ahead` bytes after its offset, without its sign; it has 32 - `shift` bits.
+#[inline(always)]
+fn gather(memory: &impl Words32, places: &LaneOffsets, ahead: usize, shift: u32) -> Words {
+    let element = |offset: u32| {
+        let start = offset as usize + ahead;
+        memory.get(start / 4) >> (8 * (start % 4)) & u32::MAX >> shift
+    };
+    let mut values = [0; LANES];
+    for (half, pattern) in places.halves.iter().enumerate() {
+        let offsets = &places.offsets[half * HALF..(half + 1) * HALF];
+        let values = &mut values[half * HALF..(half + 1) * HALF];
+        match pattern {
+            HalfWarpPattern::Uniform => values.fill(element(offsets[0])),
+            HalfWarpPattern::Contiguous | HalfWarpPattern::Scattered => {
+                for (value, offset) in values.iter_mut().zip(offsets) {
+                    *value = element(*offset);
+                }
+            }
+        }
+    }
+    values
 }

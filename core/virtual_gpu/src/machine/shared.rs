@@ -144,6 +144,13 @@ impl SharedLayout {
     }
 }
 
+/// A word that a copy transfers, and whether it is uninitialised.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Word {
+    pub(super) value: u32,
+    pub(super) is_undefined: bool,
+}
+
 /// The shared memory of one block, with one initialisation bit per byte.
 ///
 /// Accesses of 1, 2, 4 or 8 bytes are aligned to their size and end within the bytes: the caller has checked.
@@ -200,6 +207,19 @@ impl SharedMemory {
             self.mark_uninitialised(offset, 4);
         } else {
             self.mark_initialised(offset, 4);
+        }
+    }
+
+    /// Writes consecutive words as initialised or uninitialised.
+    pub(super) fn write_words(&mut self, offset: usize, words: &[Word]) {
+        if words.iter().any(|word| word.is_undefined) {
+            for (index, word) in words.iter().enumerate() {
+                self.write_word(offset + 4 * index, word.value, word.is_undefined);
+            }
+        } else if !words.is_empty() {
+            let own = &mut self.words[offset / 4..offset / 4 + words.len()];
+            own.iter_mut().zip(words).for_each(|(own, word)| *own = word.value);
+            self.mark_range_initialised(offset, offset + 4 * words.len());
         }
     }
 

@@ -8,11 +8,13 @@ use std::slice;
 
 use super::super::super::isa::memory::Ordering;
 use super::super::super::lower::code::{AddressSlot, BulkSite, Op, StoreEffect};
-use super::super::access::{Moved, Part, Spaces};
+use super::super::Races;
+use super::super::access::{Part, Spaces};
 use super::super::fault::{FaultKind, Finding};
 use super::super::mbarrier::PhaseTest;
 use super::super::race::{IssueClock, Source};
 use super::super::run::Worker;
+use super::super::shared::Word;
 use super::super::warp::{Frame, LANES};
 use super::Thread;
 
@@ -20,13 +22,6 @@ use super::Thread;
 pub(super) const UNIT: u32 = 16;
 /// Words of a unit.
 pub(super) const WORDS: usize = 4;
-
-/// A word that a copy transfers, and whether it is uninitialised.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Word {
-    pub(super) value: u32,
-    pub(super) is_undefined: bool,
-}
 
 /// A load that no test of its barrier object has completed.
 #[derive(Clone, Debug)]
@@ -215,25 +210,31 @@ impl Worker<'_, '_> {
         false
     }
 
-    /// The words of a source in global memory. The counters see accesses of a whole warp, the race check those of the
-    /// lane.
+    /// The words of a source in global memory, whose bounds and alignment were checked. The counters see accesses of a
+    /// whole warp, the race check those of the lane.
     pub(super) fn read_global_words(&mut self, copy: BulkCopy) -> Vec<Word> {
-        let mut words = Vec::with_capacity(copy.bytes as usize / 4);
-        self.each_row(copy, copy.global, |worker, part| {
-            let mut moved = Moved::nothing();
-            worker.load_global(part, &mut moved);
-            for lane in part.lanes() {
-                words.extend((0..WORDS).map(|word| Word {
-                    value: moved.values[word][lane] as u32,
-                    is_undefined: moved.undefined[word] >> lane & 1 == 1,
-                }));
-            }
-        });
-        self.each_unit(copy, copy.global, |worker, part| {
-            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
-            worker.race_load(part, Ordering::Weak, &spaces);
-        });
-        words
+        let place = self.launch.memory.place(copy.global, u64::from(copy.bytes));
+        let Some(place) = place.filter(|_| copy.bytes > 0) else { return Vec::new() };
+        if !self.launch.counts.is_empty() {
+            self.each_row(copy, copy.global, |worker, part| worker.count_global(part, true));
+        }
+        if self.launch.checks.races != Races::Ignored && self.is_shared_by_writers(place.region) {
+            self.each_unit(copy, copy.global, |worker, part| {
+                let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
+                worker.race_load(part, Ordering::Weak, &spaces);
+            });
+        }
+        let content = &self.launch.memory.regions[place.region].content;
+        let bytes = place.offset..place.offset + copy.bytes as usize;
+        let is_defined = content.is_range_initialised(bytes.start, bytes.end);
+        let unit = |offset: usize| {
+            let values = content.load_row::<WORDS>(offset / 4);
+            values.into_iter().enumerate().map(move |(index, value)| Word {
+                value,
+                is_undefined: !is_defined && !content.is_any_initialised(offset + 4 * index, 4),
+            })
+        };
+        bytes.step_by(UNIT as usize).flat_map(unit).collect()
     }
 
     /// Visits 16 bytes at a time, as accesses of the lane.
@@ -288,10 +289,7 @@ impl Worker<'_, '_> {
                 }
             }
             self.race_bulk_load(load.thread, load.pc, (load.offset, load.bytes()));
-            for (index, word) in load.words.iter().enumerate() {
-                let offset = load.offset + 4 * index;
-                self.block.shared.write_word(offset, word.value, word.is_undefined);
-            }
+            self.block.shared.write_words(load.offset, &load.words);
             self.race_arrival(load.thread, load.pc, barrier);
             self.complete_transactions(load.pc, load.thread.1, barrier, load.bytes() as u32);
             done.push((load.offset, load.bytes()));

@@ -12,9 +12,10 @@ use super::super::atomic::bytes as bytes_of_update;
 use super::super::fault::{FaultKind, Finding};
 use super::super::mbarrier::PhaseTest;
 use super::super::run::Worker;
+use super::super::shared::Word;
 use super::super::warp::{Frame, LANES};
 use super::Copies;
-use super::bulk::{BulkCopy, Word};
+use super::bulk::BulkCopy;
 
 /// A thread of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,8 +15,9 @@ use super::super::access::Part;
 use super::super::atomic::bytes;
 use super::super::race::WriteOutcome;
 use super::super::run::Worker;
+use super::super::shared::Word;
 use super::super::warp::LANES;
-use super::bulk::{BulkCopy, Word};
+use super::bulk::BulkCopy;
 
 /// The update of each element of a tensor; none if the reduction is not defined for the type.
 pub(super) fn tensor_update(reduction: Reduction, element: MapElement) -> Option<Update> {

@@ -14,8 +14,9 @@ use super::super::access::{Moved, Part, Spaces};
 use super::super::fault::{FaultKind, Finding};
 use super::super::race::IssueClock;
 use super::super::run::Worker;
+use super::super::shared::Word;
 use super::super::warp::LANES;
-use super::bulk::{BulkCopy, UNIT, WORDS, Word};
+use super::bulk::{BulkCopy, UNIT, WORDS};
 
 /// A store that has not written.
 #[derive(Clone, Debug)]

@@ -23,10 +23,10 @@ use super::super::fault::{FaultKind, Finding};
 use super::super::lanes::Doubles;
 use super::super::launch::LaunchError;
 use super::super::run::Worker;
-use super::super::shared::LARGEST;
+use super::super::shared::{LARGEST, Word};
 use super::super::swizzle::{CHUNK, swizzled};
 use super::super::warp::{Frame, LANES};
-use super::bulk::{BulkCopy, PendingLoad, Word};
+use super::bulk::{BulkCopy, PendingLoad};
 use super::delivery::{Payload, Target};
 use super::reduction::tensor_update;
 use super::tensor_box::{BoxRow, TensorBox};
@@ -317,19 +317,30 @@ impl Worker<'_, '_> {
 
     /// The contiguous ranges of shared memory that a box fills: the address and the words of each.
     fn box_runs(&mut self, copy: &TensorCopy, tensor: &TensorBox) -> Vec<(u32, Vec<Word>)> {
-        let mut chunks: Vec<(u32, [Word; WORDS])> = Vec::new();
+        let start = copy.shared as u32;
+        // A swizzle exchanges the chunks of a row.
+        let mut words = vec![Word::default(); tensor.shared_bytes() as usize / 4];
+        let mut chunks = Vec::new();
+        let has_gaps = tensor.row_bytes() < tensor.pitch();
         for row in tensor.rows() {
-            let words = self.row_words(copy, tensor, &row);
-            let start = copy.shared as u32 + row.shared;
-            let addresses = (start..).step_by(CHUNK as usize);
-            for (address, words) in addresses.zip(words.as_chunks::<WORDS>().0) {
-                chunks.push((swizzled(tensor.map.swizzle, address, 0), *words));
+            let addresses = (start + row.shared..).step_by(CHUNK as usize);
+            let found = self.row_words(copy, tensor, &row);
+            for (address, found) in addresses.zip(found.as_chunks::<WORDS>().0) {
+                let offset = swizzled(tensor.map.swizzle, address, 0) - start;
+                words[offset as usize / 4..][..WORDS].copy_from_slice(found);
+                if has_gaps {
+                    chunks.push(offset);
+                }
             }
         }
-        chunks.sort_unstable_by_key(|(address, _)| *address);
-        let runs = chunks.chunk_by(|(address, _), (next, _)| address + CHUNK == *next);
-        let of_run = |run: &[(u32, [Word; WORDS])]| {
-            (run[0].0, run.iter().flat_map(|(_, words)| *words).collect())
+        if !has_gaps {
+            return vec![(start, words)];
+        }
+        chunks.sort_unstable();
+        let runs = chunks.chunk_by(|offset, next| offset + CHUNK == *next);
+        let of_run = |run: &[u32]| {
+            let count = WORDS * run.len();
+            (start + run[0], words[run[0] as usize / 4..][..count].to_vec())
         };
         runs.map(of_run).collect()
     }
