@@ -15,6 +15,7 @@ use lightbench_tensors::case::{Case, TensorCase};
 use lightbench_tensors::compare::{Comparison, Expected, Found, Mismatch, Strictness, compare};
 use lightbench_tensors::inputs::{InputSpec, repeated};
 use lightbench_tensors::layout::Layout;
+use lightbench_virtual_gpu::cost::Counts;
 use lightbench_virtual_gpu::{Checks, FaultKind, Races};
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +105,7 @@ impl DeviceSession {
         sampler.explore(seed)?;
         let faults = std::mem::take(&mut sampler.faults);
         let report = if faults.iter().any(|fault| fault.kind() == FaultKind::StepLimit) {
-            not_sampled(format!("a block executes more than {MOST_BLOCK_STEPS} steps"))
+            not_sampled(too_many_steps())
         } else if !faults.is_empty() {
             let faults = faults.into_iter().map(Into::into).collect();
             return Ok(RunReport { faults, ..RunReport::default() });
@@ -251,6 +252,17 @@ impl DeviceSession {
         });
         Ok(Ok((bound, launch)))
     }
+}
+
+/// Why a sample of a launch would be cut off, if its counters show that each block executes too many steps.
+pub(crate) fn reason_against_sample(program: &Program, counts: &Counts) -> Option<String> {
+    let [Step::Launch(launch)] = &program.steps[..] else { return None };
+    let blocks = launch.grid.iter().fold(1, |all, side| all * u64::from(*side));
+    (counts.steps() / blocks.max(1) > MOST_BLOCK_STEPS).then(too_many_steps)
+}
+
+fn too_many_steps() -> String {
+    format!("a block executes more than {MOST_BLOCK_STEPS} steps")
 }
 
 fn not_sampled(reason: String) -> RunReport {

@@ -150,7 +150,9 @@ impl<'a> Verification<'a> {
                 (self.watcher)(Step::Measure, Some(name));
             }
         }
-        let (checks, done) = finished.recv().map_err(|_| NotJudged::Cancelled)?;
+        let Ok((checks, done)) = finished.recv() else {
+            return Err(NotJudged::Cancelled.into());
+        };
         self.checks.add(checks);
         done
     }

@@ -8,6 +8,7 @@ use lightbench_measure::energy::{Energy, EnergyError};
 use lightbench_measure::protocol::{EnergyUse, Protocol};
 use lightbench_measure::timing::{Mode, Timing};
 use lightbench_project::launch::expectation::WrongKind;
+use lightbench_speed_of_light::performance_data::Profile;
 use lightbench_tensors::inputs::InputSpec;
 use lightbench_units::{Hertz, Seconds};
 
@@ -16,7 +17,7 @@ use super::stop::stop_from_worker_error;
 use super::{Attempt, BufferPlacement, LONGEST, RunReport, Stop, Verification};
 use crate::compiled_candidate::CompiledWorkload;
 use crate::device_session::{
-    MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
+    self, MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
 };
 use crate::reference_source::ReferenceTooLarge;
 use crate::verdict::{ScreenedTiming, ScreeningTiming, SizeCheck, Step, WorkloadTiming};
@@ -45,8 +46,13 @@ impl Verification<'_> {
         trial: &CompiledWorkload,
         protocol: Protocol,
     ) -> Result<WorkloadTiming, Stop> {
-        let check = self.check_sampled_blocks(trial)?;
-        self.modelled(trial, protocol, check)
+        self.modelled(trial, protocol, |this, profile| match device_session::reason_against_sample(
+            &trial.candidate,
+            &profile.counted.total,
+        ) {
+            Some(reason) => Ok(SizeCheck::NotChecked(reason)),
+            None => this.check_sampled_blocks(trial),
+        })
     }
 
     /// The times of one workload on a real device; the outputs at this size are judged too.
@@ -144,8 +150,9 @@ impl Verification<'_> {
     ) -> Result<ScreenedTiming, Stop> {
         let workload = trial.case.workload.clone();
         if self.workers.models_time() {
-            let check = SizeCheck::NotChecked("a screening models its time only".to_owned());
-            let modelled = self.modelled(trial, hurry.protocol, check)?;
+            let reason = "a screening models its time only".to_owned();
+            let unchecked = |_: &mut Self, _: &Profile| Ok(SizeCheck::NotChecked(reason));
+            let modelled = self.modelled(trial, hurry.protocol, unchecked)?;
             let between = modelled.profile.ok().and_then(|profile| profile.between);
             let glance = match (modelled.timings.into_iter().next(), modelled.withheld) {
                 (Some(time), _) => ScreeningTiming::Taken(time),
@@ -172,40 +179,20 @@ impl Verification<'_> {
         Ok(ScreenedTiming { workload, timing: glance })
     }
 
+    /// The modelled time of a workload, and how `check` checked it, which gets the counters of the model.
     fn modelled(
         &mut self,
         trial: &CompiledWorkload,
         protocol: Protocol,
-        check: SizeCheck,
+        check: impl FnOnce(&mut Self, &Profile) -> Result<SizeCheck, Stop>,
     ) -> Result<WorkloadTiming, Stop> {
         let name = trial.case.workload.as_str();
-        self.timed(Step::Measure, Some(name), |this| {
+        let ModelledProgram { time, profile } = self.timed(Step::Measure, Some(name), |this| {
             let (report, _) = this.sampled(trial, Mode::Cold, ScreeningLimits::none(protocol))?;
-            let workload = name.to_owned();
             match report {
                 MeasureReport::Modelled(programs) => {
-                    let program = programs.into_iter().next();
                     let nothing = || Stop::Broken("nothing was modelled".to_owned());
-                    let ModelledProgram { time, profile } = program.ok_or_else(nothing)?;
-                    let (timings, withheld) = match time {
-                        Ok(ModelledTime { bound, band, limit, assumptions }) => {
-                            (vec![Timing::modelled(bound, band, limit, assumptions)], None)
-                        }
-                        Err(reason) => (Vec::new(), Some(reason)),
-                    };
-                    Ok(WorkloadTiming {
-                        workload,
-                        timings,
-                        withheld,
-                        check,
-                        profile: Ok(profile),
-                        energy: match protocol.energy {
-                            EnergyUse::Skip => None,
-                            EnergyUse::Measure => Some(Err(EnergyError::Virtual)),
-                        },
-                        standing: None,
-                        baselines: Vec::new(),
-                    })
+                    programs.into_iter().next().ok_or_else(nothing)
                 }
                 MeasureReport::Samples(_)
                 | MeasureReport::Energy(_)
@@ -214,6 +201,27 @@ impl Verification<'_> {
                     Err(Stop::Broken("a virtual device measured time".to_owned()))
                 }
             }
+        })?;
+        let check = check(self, &profile)?;
+        let (timings, withheld) = match time {
+            Ok(ModelledTime { bound, band, limit, assumptions }) => {
+                (vec![Timing::modelled(bound, band, limit, assumptions)], None)
+            }
+            Err(reason) => (Vec::new(), Some(reason)),
+        };
+        let energy = match protocol.energy {
+            EnergyUse::Skip => None,
+            EnergyUse::Measure => Some(Err(EnergyError::Virtual)),
+        };
+        Ok(WorkloadTiming {
+            workload: name.to_owned(),
+            timings,
+            withheld,
+            check,
+            profile: Ok(profile),
+            energy,
+            standing: None,
+            baselines: Vec::new(),
         })
     }
 

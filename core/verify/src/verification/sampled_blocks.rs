@@ -24,6 +24,9 @@ const TIME: Duration = Duration::from_secs(8);
 /// The part of it that the other sizes have at least: large indices and held-out workloads, mostly with short blocks.
 const RESERVED: Duration = Duration::from_secs(3);
 
+/// Less time is not enough for any sample.
+const SHORTEST: Duration = Duration::from_millis(50);
+
 /// The time that is left to sampled blocks, in nanoseconds. All processes of a verification share it.
 #[derive(Clone, Debug)]
 pub(super) struct SamplingTime(Arc<AtomicU64>);
@@ -35,8 +38,9 @@ impl Default for SamplingTime {
 }
 
 impl SamplingTime {
-    fn left(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    /// The time that one sample may take: another one may run at the same time.
+    fn of_one(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed)) / 2
     }
 
     fn spend(&self, time: Duration) {
@@ -103,11 +107,12 @@ impl Verification<'_> {
 
     fn run_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<Ran, Stop> {
         let slow = || format!("sampled blocks run for more than {} s in all", TIME.as_secs());
-        if self.sampling.left().is_zero() {
+        let most = self.sampling.of_one();
+        if most < SHORTEST {
             return Ok(Err(slow()));
         }
         let order = RunRequest { part, ..attempt.run_request(Scrutiny::Full, CountsUse::Drop) };
-        let limit = self.limit(attempt.trial).min(self.sampling.left());
+        let limit = self.limit(attempt.trial).min(most);
         let started = Instant::now();
         let report = self.workers.run(order, limit, self.cancellation);
         self.sampling.spend(started.elapsed());

@@ -122,7 +122,17 @@ impl Counters {
     }
 }
 
+/// Multiply-adds of tensor cores that the virtual GPU computes in the time of a step.
+pub(crate) const MULTIPLY_ADDS_PER_STEP: u64 = 64;
+
 impl Counts {
+    /// Steps of a launch that computes the products of tensor cores: warp instructions, and one for each
+    /// [`MULTIPLY_ADDS_PER_STEP`].
+    #[must_use]
+    pub const fn steps(&self) -> u64 {
+        self.warp_instructions + self.tensor_multiply_adds() / MULTIPLY_ADDS_PER_STEP
+    }
+
     /// Multiply-adds of tensor cores, of all types.
     #[must_use]
     pub const fn tensor_multiply_adds(&self) -> u64 {

@@ -4,7 +4,7 @@
 //! otherwise. The cost of an access is recorded where it is counted. A launch without a trace pays one test of an
 //! empty option per access.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::super::cost::{
     CacheAccess, SectorCache, Step, Touched, TraceUse, TracedAccess, TracedBlock, TracedPhase,
@@ -45,7 +45,8 @@ struct BlockTrace {
     warps: Vec<WarpTrace>,
     l1: SectorCache,
     l2: SectorCache,
-    touched: HashSet<u64>,
+    /// Touched sectors: of each 64 neighbours one bit.
+    touched: HashMap<u64, u64>,
     /// The number of the last known phase of each mbarrier object, by its offset in shared memory.
     phases: HashMap<usize, u32>,
     retried: BTreeMap<u32, u64>,
@@ -100,7 +101,7 @@ impl Tracing {
     pub(super) fn blocks(self) -> Vec<TracedBlock> {
         let traced = |block: BlockTrace| TracedBlock {
             warps: block.warps.into_iter().map(|warp| warp.kept).collect(),
-            distinct_sectors: block.touched.len() as u64,
+            distinct_sectors: block.touched.values().map(|bits| u64::from(bits.count_ones())).sum(),
             retried: block.retried,
         };
         let ran = self.blocks.into_iter().filter(|(_, block)| !block.warps.is_empty());
@@ -114,7 +115,7 @@ impl BlockTrace {
             warps: Vec::new(),
             l1: SectorCache::new(wanted.l1),
             l2: SectorCache::new(wanted.l2),
-            touched: HashSet::new(),
+            touched: HashMap::new(),
             phases: HashMap::new(),
             retried: BTreeMap::new(),
         }
@@ -144,9 +145,12 @@ impl BlockTrace {
     fn access(&mut self, warp: usize, sectors: &[u64], cached: CacheAccess) {
         let Some(warp) = self.warps.get_mut(warp) else { return };
         let mut told = TracedAccess::default();
+        for neighbours in sectors.chunk_by(|one, next| one / 64 == next / 64) {
+            let bits = neighbours.iter().fold(0, |bits, sector| bits | 1 << (sector % 64));
+            *self.touched.entry(neighbours[0] / 64).or_default() |= bits;
+        }
         for sector in sectors {
             let (line, bit) = (sector >> 2, 1 << (sector & 3));
-            self.touched.insert(*sector);
             let place = mixed(line);
             if cached == CacheAccess::Load && self.l1.take(place, bit) {
                 told.near += 1;

@@ -1,5 +1,7 @@
 //! Counters of memory accesses: requests, sectors, lines, wavefronts, traffic of the caches.
 
+use std::ops::Range;
+
 use super::super::cost::{CacheAccess, Direction, Request, Touched, shared_wavefronts};
 use super::super::isa::memory::{Access, CacheOperator, Space};
 use super::super::lower::Program;
@@ -96,6 +98,33 @@ impl Worker<'_, '_> {
             self.count_global(&part, is_load);
             return;
         };
+        self.count_global_ranges(pc, region, ranges, u64::from(bytes) * LANES as u64, is_load);
+    }
+
+    /// Counts a load of the lanes of a warp from a range of bytes of a region, each of its own part.
+    pub(super) fn count_global_range(&mut self, pc: u32, region: usize, range: Range<usize>) {
+        if self.launch.caches.is_none() {
+            let (start, end) = (range.start as u64, range.end as u64);
+            let bytes = end - start;
+            self.count_global_ranges(pc, region, [(start, end); 2], bytes, true);
+            return;
+        }
+        let start = Memory::address(region) + range.start as u64;
+        let size = range.len() / 16;
+        let addresses = std::array::from_fn(|lane| start + 16 * lane.min(size - 1) as u64);
+        let mask = u32::MAX >> (LANES - size);
+        self.count_global(&Part { pc, addresses: &addresses, mask, element: 4, count: 4 }, true);
+    }
+
+    /// Counts an access to the bytes of two ranges of a region without modelled caches.
+    fn count_global_ranges(
+        &mut self,
+        pc: u32,
+        region: usize,
+        ranges: [(u64, u64); 2],
+        bytes: u64,
+        is_load: bool,
+    ) {
         let region_index = region;
         let region = &mut self.launch.memory.regions[region];
         let words = region.content.len().div_ceil(32 * 64);
@@ -115,7 +144,7 @@ impl Worker<'_, '_> {
             sectors: units(ranges, 5),
             lines: units(ranges, 7),
             distinct_bytes: units(ranges, 0),
-            bytes: u64::from(bytes) * LANES as u64,
+            bytes,
         };
         self.add_global(pc, touched, is_load);
     }

@@ -104,7 +104,8 @@ impl Worker<'_, '_> {
             return;
         }
         let Some(offset) = self.launch.shared.place(shared, bytes) else { return };
-        let words = self.read_global_words(copy);
+        let mut words = vec![Word::default(); bytes as usize / 4];
+        self.read_global_words(copy, &mut words);
         let thread = (self.warp.index, lane as u32);
         self.race_asynchronous_write(thread, pc, (offset, bytes as usize));
         self.check_pending_operands(pc, lane as u32, (offset, bytes as usize));
@@ -210,13 +211,17 @@ impl Worker<'_, '_> {
         false
     }
 
-    /// The words of a source in global memory, whose bounds and alignment were checked. The counters see accesses of a
-    /// whole warp, the race check those of the lane.
-    pub(super) fn read_global_words(&mut self, copy: BulkCopy) -> Vec<Word> {
+    /// Reads a source in global memory, whose bounds and alignment were checked. The counters see accesses of a whole
+    /// warp, the race check those of the lane.
+    pub(super) fn read_global_words(&mut self, copy: BulkCopy, words: &mut [Word]) {
         let place = self.launch.memory.place(copy.global, u64::from(copy.bytes));
-        let Some(place) = place.filter(|_| copy.bytes > 0) else { return Vec::new() };
+        let Some(place) = place.filter(|_| copy.bytes > 0) else { return };
+        let bytes = place.offset..place.offset + copy.bytes as usize;
         if !self.launch.counts.is_empty() {
-            self.each_row(copy, copy.global, |worker, part| worker.count_global(part, true));
+            for start in bytes.clone().step_by(UNIT as usize * LANES) {
+                let end = bytes.end.min(start + UNIT as usize * LANES);
+                self.count_global_range(copy.pc, place.region, start..end);
+            }
         }
         if self.launch.checks.races != Races::Ignored && self.is_shared_by_writers(place.region) {
             self.each_unit(copy, copy.global, |worker, part| {
@@ -225,16 +230,16 @@ impl Worker<'_, '_> {
             });
         }
         let content = &self.launch.memory.regions[place.region].content;
-        let bytes = place.offset..place.offset + copy.bytes as usize;
         let is_defined = content.is_range_initialised(bytes.start, bytes.end);
-        let unit = |offset: usize| {
+        for (offset, unit) in bytes.step_by(UNIT as usize).zip(words.as_chunks_mut::<WORDS>().0) {
             let values = content.load_row::<WORDS>(offset / 4);
-            values.into_iter().enumerate().map(move |(index, value)| Word {
-                value,
-                is_undefined: !is_defined && !content.is_any_initialised(offset + 4 * index, 4),
-            })
-        };
-        bytes.step_by(UNIT as usize).flat_map(unit).collect()
+            *unit = values.map(|value| Word { value, is_undefined: false });
+            if !is_defined {
+                for (index, word) in unit.iter_mut().enumerate() {
+                    word.is_undefined = !content.is_any_initialised(offset + 4 * index, 4);
+                }
+            }
+        }
     }
 
     /// Visits 16 bytes at a time, as accesses of the lane.
@@ -273,15 +278,12 @@ impl Worker<'_, '_> {
 
     /// Completes loads, the oldest first, until a test of their barrier object passes.
     pub(super) fn settle_loads(&mut self, barrier: usize, test: PhaseTest) {
-        if self.block.copies.loads.is_empty() {
-            return;
-        }
-        let mut done = Vec::new();
-        for load in std::mem::take(&mut self.block.copies.loads) {
-            if load.barrier != barrier || self.passes(barrier, test) {
-                self.block.copies.loads.push(load);
-                continue;
-            }
+        while !self.passes(barrier, test) {
+            let loads = &mut self.block.copies.loads;
+            let Some(oldest) = loads.iter().position(|load| load.barrier == barrier) else {
+                return;
+            };
+            let load = loads.remove(oldest);
             self.launch.changes += 1;
             if let Some((sources, issue)) = &load.sources {
                 for source in sources {
@@ -292,10 +294,7 @@ impl Worker<'_, '_> {
             self.block.shared.write_words(load.offset, &load.words);
             self.race_arrival(load.thread, load.pc, barrier);
             self.complete_transactions(load.pc, load.thread.1, barrier, load.bytes() as u32);
-            done.push((load.offset, load.bytes()));
-        }
-        for (offset, bytes) in done {
-            self.block.copies.uncover(offset, bytes);
+            self.block.copies.uncover(load.offset, load.bytes());
         }
     }
 }

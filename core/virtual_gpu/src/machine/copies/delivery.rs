@@ -152,7 +152,8 @@ impl Worker<'_, '_> {
                 if !self.is_valid_bulk(copy) {
                     return;
                 }
-                let words = self.read_global_words(copy);
+                let mut words = vec![Word::default(); bytes as usize / 4];
+                self.read_global_words(copy, &mut words);
                 self.deliver(Target { bytes, ranks, ..target }, &Payload::Copied(words));
             }
             ClusterSource::Shared { from, bytes } => {
@@ -287,15 +288,11 @@ impl Worker<'_, '_> {
 
     /// Completes deliveries, the oldest first, until a test of their barrier object passes.
     pub(super) fn settle_deliveries(&mut self, barrier: usize, test: PhaseTest) {
-        if self.block.copies.deliveries.is_empty() {
-            return;
-        }
-        let mut done = Vec::new();
-        for delivery in std::mem::take(&mut self.block.copies.deliveries) {
-            if delivery.barrier != barrier || self.passes(barrier, test) {
-                self.block.copies.deliveries.push(delivery);
-                continue;
-            }
+        while !self.passes(barrier, test) {
+            let deliveries = &mut self.block.copies.deliveries;
+            let of_barrier = |delivery: &Delivery| delivery.barrier == barrier;
+            let Some(oldest) = deliveries.iter().position(of_barrier) else { return };
+            let delivery = deliveries.remove(oldest);
             self.launch.changes += 1;
             let Delivery { issuer, pc, offset, payload, .. } = &delivery;
             let bytes = delivery.bytes();
@@ -309,10 +306,7 @@ impl Worker<'_, '_> {
             });
             match payload {
                 Payload::Stored(words) | Payload::Copied(words) => {
-                    for (index, word) in words.iter().enumerate() {
-                        let offset = offset + 4 * index;
-                        self.block.shared.write_word(offset, word.value, word.is_undefined);
-                    }
+                    self.block.shared.write_words(*offset, words);
                 }
                 Payload::Update(atomic, value) => {
                     let (_, known) = self.swap(&Spot::Shared(*offset), *atomic, *value, 0, bytes);
@@ -325,10 +319,7 @@ impl Worker<'_, '_> {
             }
             self.as_block(issuer.rank, |worker| worker.race_arrival(thread, *pc, barrier));
             self.complete_transactions(*pc, issuer.lane, barrier, bytes as u32);
-            done.push((*offset, bytes));
-        }
-        for (offset, bytes) in done {
-            self.block.copies.uncover(offset, bytes);
+            self.block.copies.uncover(*offset, bytes);
         }
     }
 }

@@ -126,18 +126,18 @@ impl Copies {
     }
 
     fn cover(&mut self, offset: usize, size: usize) {
-        for word in offset / 4..(offset + size).div_ceil(4) {
-            if self.covered.len() <= word / 64 {
-                self.covered.resize(word / 64 + 1, 0);
+        for (index, mask) in mask_words(offset / 4, (offset + size).div_ceil(4)) {
+            if self.covered.len() <= index {
+                self.covered.resize(index + 1, 0);
             }
-            self.covered[word / 64] |= 1 << (word % 64);
+            self.covered[index] |= mask;
         }
     }
 
     fn uncover(&mut self, offset: usize, size: usize) {
-        for word in offset / 4..(offset + size).div_ceil(4) {
-            if let Some(bits) = self.covered.get_mut(word / 64) {
-                *bits &= !(1 << (word % 64));
+        for (index, mask) in mask_words(offset / 4, (offset + size).div_ceil(4)) {
+            if let Some(bits) = self.covered.get_mut(index) {
+                *bits &= !mask;
             }
         }
         if self.pending.is_empty() && self.loads.is_empty() && self.deliveries.is_empty() {

@@ -322,9 +322,10 @@ impl Worker<'_, '_> {
         let mut words = vec![Word::default(); tensor.shared_bytes() as usize / 4];
         let mut chunks = Vec::new();
         let has_gaps = tensor.row_bytes() < tensor.pitch();
+        let mut found = vec![Word::default(); tensor.row_bytes() as usize / 4];
         for row in tensor.rows() {
             let addresses = (start + row.shared..).step_by(CHUNK as usize);
-            let found = self.row_words(copy, tensor, &row);
+            self.read_row(copy, tensor, &row, &mut found);
             for (address, found) in addresses.zip(found.as_chunks::<WORDS>().0) {
                 let offset = swizzled(tensor.map.swizzle, address, 0) - start;
                 words[offset as usize / 4..][..WORDS].copy_from_slice(found);
@@ -345,37 +346,44 @@ impl Worker<'_, '_> {
         runs.map(of_run).collect()
     }
 
-    /// The words of a row, of which those outside of the tensor have the fill value.
-    fn row_words(&mut self, copy: &TensorCopy, tensor: &TensorBox, row: &BoxRow) -> Vec<Word> {
+    /// Reads a row, of which the words outside of the tensor have the fill value.
+    fn read_row(
+        &mut self,
+        copy: &TensorCopy,
+        tensor: &TensorBox,
+        row: &BoxRow,
+        words: &mut [Word],
+    ) {
         let fill = match tensor.map.fill {
             OutOfBoundsFill::Zeros => 0,
             OutOfBoundsFill::Nan => NAN_FILL,
         };
-        let filled = Word { value: fill, is_undefined: false };
-        let mut words = vec![filled; tensor.row_bytes() as usize / 4];
         let bytes = row.inside.len() as u32;
+        if bytes < tensor.row_bytes() {
+            words.fill(Word { value: fill, is_undefined: false });
+        }
         if bytes == 0 {
-            return words;
+            return;
         }
         let start = row.global + u64::from(row.inside.start);
         if self.launch.memory.place(start, u64::from(bytes)).is_none() {
             self.report_outside(copy, start, bytes);
-            return words;
+            return;
         }
         let whole = bytes / CHUNK * CHUNK;
         let read = copy.bulk(start, copy.shared, whole);
         let first = row.inside.start as usize / 4;
-        for (word, found) in words[first..].iter_mut().zip(self.read_global_words(read)) {
-            *word = Word { value: loaded(tensor.map.element, found.value), ..found };
+        let (read_words, rest) = words[first..].split_at_mut(whole as usize / 4);
+        self.read_global_words(read, read_words);
+        for word in read_words {
+            word.value = loaded(tensor.map.element, word.value);
         }
-        let rest = &mut words[first + whole as usize / 4..];
         self.read_tail(
             copy,
             tensor.map.element,
             start + u64::from(whole)..start + u64::from(bytes),
             rest,
         );
-        words
     }
 
     /// Reads the elements of a row after its last whole chunk.

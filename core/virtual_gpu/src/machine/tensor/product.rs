@@ -1,6 +1,6 @@
 //! Tensor products: registers to matrices, `semantics`, and back to registers.
 
-use super::super::super::cost::Counts;
+use super::super::super::cost::{Counts, MULTIPLY_ADDS_PER_STEP};
 use super::super::super::isa::matrix::{Accumulator, BitProduct, Multiplicand, MultiplyAccumulate};
 use super::super::super::lower::code::{Op, Slot};
 use super::super::super::lower::product::{FragmentPlan, Product};
@@ -9,9 +9,6 @@ use super::super::compute::modes;
 use super::super::lanes::Lanes;
 use super::super::run::Worker;
 use super::super::warp::{Frame, LANES};
-
-/// Multiply-adds that take as long as a step.
-const PER_STEP: u64 = 64;
 
 impl Worker<'_, '_> {
     pub(super) fn multiply(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32) {
@@ -55,7 +52,7 @@ impl Worker<'_, '_> {
     /// Adds to the counters and to the steps of the launch: limits of steps stand for limits of time.
     pub(super) fn count_multiply_adds(&mut self, pc: u32, ty: Multiplicand, multiply_adds: u64) {
         if self.launch.tensor_cores.is_some() {
-            self.launch.steps += multiply_adds / PER_STEP;
+            self.launch.steps += multiply_adds / MULTIPLY_ADDS_PER_STEP;
         }
         if let Some(counts) = self.launch.count(pc) {
             *counter(counts, ty) += multiply_adds;
