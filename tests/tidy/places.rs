@@ -55,6 +55,7 @@ pub(super) const RESTRICTIONS: &[Restriction] = &[
             "core/remote/src/",
             "core/src/engine/",
             "core/verify/src/checkers.rs",
+            "core/verify/src/verification/concurrent.rs",
             "core/worker/src/",
             "core/virtual_gpu/src/",
         ],

@@ -398,6 +398,8 @@ pub struct Outcome {
     pub counters: Option<Counters>,
     /// Steps of the virtual GPU: warp instructions, of which products weigh more.
     pub steps: Option<u64>,
+    /// Warp instructions, where the device counts them.
+    pub warp_instructions: Option<u64>,
     /// Output of `printf`, if the device captures it; a GPU's driver writes it to standard output.
     pub printed: String,
     /// Accesses that CUDA idioms rely on and the memory model does not permit, by the rules of `docs/races.md`.

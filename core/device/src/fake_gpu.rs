@@ -131,7 +131,7 @@ impl Device for FakeGpu {
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         let outcome = self.device.launch(launch)?;
-        Ok(Outcome { counters: None, steps: None, ..outcome })
+        Ok(Outcome { counters: None, steps: None, warp_instructions: None, ..outcome })
     }
 
     /// A row-major f32 product. The name of the file selects the kind of library: missing, narrowing factors to bf16,

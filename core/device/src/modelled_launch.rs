@@ -28,6 +28,9 @@ const FEW: NonZeroU64 = match NonZeroU64::new(4) {
     None => NonZeroU64::MIN,
 };
 
+/// Minimum blocks of the larger part: those of kernels in which each block computes many tiles take most of the time.
+const FEWEST_OF_LARGER: u64 = 6;
+
 /// Maximum blocks of the larger part.
 const MANY: u64 = 48;
 
@@ -198,7 +201,7 @@ impl GridCounter<'_> {
             smaller => smaller?,
         };
         let each = steps / smaller.blocks.run.max(1);
-        let most = (ENOUGH_STEPS / each.max(1)).clamp(2 * FEW.get(), MANY);
+        let most = (ENOUGH_STEPS / each.max(1)).clamp(FEWEST_OF_LARGER, MANY);
         let most = NonZeroU64::new(most).unwrap_or(FEW);
         let (larger, _) = self.count(BlockSelection::Sampled { most }, TRACED)?;
         let dram = extrapolated(&smaller, &larger).min(self.grid.room);

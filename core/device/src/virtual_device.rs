@@ -418,6 +418,7 @@ fn outcome(report: machine::Report, not_checked: Vec<&'static str>) -> Outcome {
         faults: faults.collect(),
         counters: report.counters,
         steps: Some(report.steps),
+        warp_instructions: Some(report.warp_instructions),
         printed: report.printed,
         accepted: report.accepted,
         stale_reads: report.stale_reads,

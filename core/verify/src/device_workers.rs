@@ -3,10 +3,8 @@
 //! If the candidate runs on a GPU, further processes run it on virtual devices, whose checks a GPU does not have.
 
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use lightbench_device::{Description, DeviceName, DeviceSheet, LocalDevice};
@@ -42,6 +40,7 @@ mod python_calls;
 mod pytorch;
 mod reference_as_written;
 mod sequence;
+mod siblings;
 
 pub use error::DeviceWorkerError;
 pub(super) use error::replied;
@@ -69,9 +68,6 @@ const CUDA_WRITES: [&str; 7] = [
 
 /// Where workers pass outputs to each other. Python on a GPU does not write there.
 const SHARED_MEMORY: &str = "/dev/shm";
-
-/// Processes that run the candidate at a time, at most. Each holds a copy of a workload.
-const MOST_AT_A_TIME: usize = 8;
 
 /// GPUs that a machine has at most.
 const MOST_GPUS: usize = 32;
@@ -222,22 +218,6 @@ impl DeviceWorkers {
     /// Sets the paths to try for the CUPTI library, or its name for the system's loader.
     pub fn set_cupti_paths(&mut self, places: &[PathBuf]) {
         self.cupti = places.to_vec();
-    }
-
-    /// Whether further processes can run the candidate beside these: not on a GPU, whose times they would change, and not
-    /// on another host.
-    pub(super) fn has_siblings(&self) -> bool {
-        self.models_time() && self.connection.is_none()
-    }
-
-    /// Further processes for the same device: with these, at most as many as the machine has processors.
-    ///
-    /// # Errors
-    /// There is no place for the folders between them.
-    pub(super) fn siblings(&self, most: usize) -> io::Result<Vec<Self>> {
-        let processors = available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
-        let siblings = (1..processors.min(MOST_AT_A_TIME)).take(most);
-        siblings.map(|_| Self::new(&self.command, &self.name, None)).collect()
     }
 
     /// Whether the connection to the device's host has ended. These processes give no more reports.

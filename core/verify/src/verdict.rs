@@ -521,3 +521,50 @@ impl Refused {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_of_a_part_are_added() {
+        let run = |workload: &str, runs| WorkloadRun {
+            workload: workload.to_owned(),
+            seed: 7,
+            runs,
+            warp_instructions: Some(10),
+        };
+        let seconds = Duration::from_secs;
+        let mut all = Checks {
+            workloads: vec![run("small", 3), run("odd", 1)],
+            not_checked: vec!["races".to_owned()],
+            worst_error: 0.5,
+            digests: vec!["a".to_owned()],
+            costs: vec![(Step::Results, seconds(2))],
+            ..Checks::default()
+        };
+        all.add(Checks {
+            workloads: vec![run("odd", 4), run("small", 0)],
+            not_checked: vec!["races".to_owned(), "zeros".to_owned()],
+            deterministic: false,
+            precision_probed: 1,
+            domain_inputs: DomainInputs { passed: 5, inadmissible: 2 },
+            worst_error: 0.25,
+            digests: vec!["b".to_owned()],
+            costs: vec![(Step::Distributions, seconds(1)), (Step::Results, seconds(3))],
+            ..Checks::default()
+        });
+        let expected = Checks {
+            workloads: vec![run("small", 3), run("odd", 5)],
+            not_checked: vec!["races".to_owned(), "zeros".to_owned()],
+            deterministic: false,
+            precision_probed: 1,
+            domain_inputs: DomainInputs { passed: 5, inadmissible: 2 },
+            worst_error: 0.5,
+            digests: vec!["a".to_owned(), "b".to_owned()],
+            costs: vec![(Step::Results, seconds(5)), (Step::Distributions, seconds(1))],
+            ..Checks::default()
+        };
+        assert_eq!(all, expected);
+    }
+}

@@ -38,7 +38,7 @@ pub use measure::{
     MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
 };
 pub(crate) use outputs::write as write_outputs;
-pub(crate) use sample::reason_against_sample;
+pub(crate) use sample::sample_time;
 pub use sample::{GridPart, Sampled};
 pub use session::DeviceSession;
 

@@ -6,6 +6,7 @@
 //! where it is small enough, and otherwise the size counts as not checked.
 
 use std::fs;
+use std::time::Duration;
 
 use lightbench_device::{Device, MemoryLimit, Operation, PartialLaunch, Placement, Watch};
 use lightbench_project::compare::Comparator;
@@ -254,11 +255,25 @@ impl DeviceSession {
     }
 }
 
-/// Why a sample of a launch would be cut off, if its counters show that each block executes too many steps.
-pub(crate) fn reason_against_sample(program: &Program, counts: &Counts) -> Option<String> {
-    let [Step::Launch(launch)] = &program.steps[..] else { return None };
-    let blocks = launch.grid.iter().fold(1, |all, side| all * u64::from(*side));
-    (counts.steps() / blocks.max(1) > MOST_BLOCK_STEPS).then(too_many_steps)
+/// The groups of blocks that a sample has at least: the first one, its neighbours along two dimensions, the last two.
+const FEWEST_GROUPS: u64 = 5;
+
+/// Nanoseconds of a warp instruction and of the products of a step, with every check, on a processor of 2024.
+const NANOSECONDS_PER_INSTRUCTION: u64 = 100;
+const NANOSECONDS_PER_PRODUCT_STEP: u64 = 250;
+
+/// The estimated time of a sample of a program, of whose launches these are the counters; or why it would be cut off.
+pub(crate) fn sample_time(program: &Program, counts: &Counts) -> Result<Duration, String> {
+    let [Step::Launch(launch)] = &program.steps[..] else { return Ok(Duration::ZERO) };
+    let count = |sides: [u32; 3]| sides.iter().fold(1, |all, side| all * u64::from(*side));
+    let blocks = count(launch.grid).max(1);
+    if counts.steps() / blocks > MOST_BLOCK_STEPS {
+        return Err(too_many_steps());
+    }
+    let groups = FEWEST_GROUPS * launch.cluster.map_or(1, count);
+    let instructions = counts.warp_instructions / blocks * NANOSECONDS_PER_INSTRUCTION;
+    let products = counts.product_steps() / blocks * NANOSECONDS_PER_PRODUCT_STEP;
+    Ok(Duration::from_nanos(groups.saturating_mul(instructions + products)))
 }
 
 fn too_many_steps() -> String {
@@ -391,4 +406,50 @@ pub(super) fn index_of(dims: &[u64], element: u64) -> Vec<u64> {
         .collect();
     index.reverse();
     index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::LaunchStep;
+
+    #[track_caller]
+    fn check(
+        cluster: Option<[u32; 3]>,
+        (instructions, multiply_adds): (u64, u64),
+        expected: Result<u64, String>,
+    ) {
+        let launch = LaunchStep {
+            kernel: "k".to_owned(),
+            grid: [10, 10, 1],
+            block: [128, 1, 1],
+            dynamic_shared: 0,
+            cooperative: false,
+            cluster,
+            residence: None,
+            arguments: Vec::new(),
+        };
+        let program = Program {
+            module: 0,
+            scratch: Vec::new(),
+            constants: Vec::new(),
+            steps: vec![Step::Launch(launch)],
+        };
+        let counts = Counts {
+            warp_instructions: 100 * instructions,
+            tensor_bf16_multiply_adds: 100 * multiply_adds,
+            ..Counts::default()
+        };
+        assert_eq!(sample_time(&program, &counts), expected.map(Duration::from_micros));
+    }
+
+    #[test]
+    fn the_time_of_a_sample_is_that_of_its_groups() {
+        check(None, (0, 0), Ok(0));
+        check(None, (1000, 0), Ok(5 * 100));
+        check(None, (1000, 64_000), Ok(5 * (100 + 250)));
+        check(Some([2, 1, 1]), (1000, 0), Ok(2 * 5 * 100));
+        check(None, (MOST_BLOCK_STEPS, 0), Ok(5 * MOST_BLOCK_STEPS / 10));
+        check(None, (MOST_BLOCK_STEPS, 64), Err(too_many_steps()));
+    }
 }

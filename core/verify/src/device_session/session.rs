@@ -112,7 +112,8 @@ impl DeviceSession {
             order.memory,
             self.harness_kernels,
         )?;
-        self.device.watch(self.watch(order.scrutiny));
+        let counters = order.counts == CountsUse::Report;
+        self.device.watch(Watch { counters, ..self.watch(order.scrutiny) });
         let sides = (&order.program, &order.case, Side::Candidate);
         let trace = self.steps(&bound, sides, order.counts)?;
         let faulty = !trace.faults.is_empty();

@@ -287,8 +287,7 @@ impl Trace {
                 self.not_checked.push(unchecked);
             }
         }
-        let counted = outcome.counters.map(|counters| counters.total.warp_instructions);
-        self.warp_instructions = match (self.warp_instructions, counted) {
+        self.warp_instructions = match (self.warp_instructions, outcome.warp_instructions) {
             (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
             (known, more) => known.or(more),
         };

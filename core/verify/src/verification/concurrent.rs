@@ -157,3 +157,27 @@ impl<'a> Verification<'a> {
         done
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_carried_out_once() {
+        let protocol = Protocol::FINAL;
+        let tasks = Tasks::new([Task::Domain, Task::Size(0, protocol)].into_iter());
+        let (first, sender) = tasks.next().unwrap();
+        assert_eq!(first, Task::Domain);
+        sender.send((Checks::default(), Ok(None))).unwrap();
+        assert!(matches!(tasks.finished[0].1.recv(), Ok((_, Ok(None)))));
+        assert_eq!(tasks.next().map(|(task, _)| task), Some(Task::Size(0, protocol)));
+        assert!(tasks.next().is_none());
+    }
+
+    #[test]
+    fn a_thread_that_ends_without_a_result_ends_the_wait() {
+        let tasks = Tasks::new(std::iter::once(Task::Domain));
+        drop(tasks.next());
+        assert!(tasks.finished[0].1.recv().is_err());
+    }
+}

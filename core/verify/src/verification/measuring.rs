@@ -17,7 +17,7 @@ use super::stop::stop_from_worker_error;
 use super::{Attempt, BufferPlacement, LONGEST, RunReport, Stop, Verification};
 use crate::compiled_candidate::CompiledWorkload;
 use crate::device_session::{
-    self, MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
+    MeasureReport, MeasureRequest, ModelledProgram, ModelledTime, Quantity, Samples,
 };
 use crate::reference_source::ReferenceTooLarge;
 use crate::verdict::{ScreenedTiming, ScreeningTiming, SizeCheck, Step, WorkloadTiming};
@@ -46,12 +46,8 @@ impl Verification<'_> {
         trial: &CompiledWorkload,
         protocol: Protocol,
     ) -> Result<WorkloadTiming, Stop> {
-        self.modelled(trial, protocol, |this, profile| match device_session::reason_against_sample(
-            &trial.candidate,
-            &profile.counted.total,
-        ) {
-            Some(reason) => Ok(SizeCheck::NotChecked(reason)),
-            None => this.check_sampled_blocks(trial),
+        self.modelled(trial, protocol, |this, profile| {
+            this.check_counted_sample(trial, &profile.counted.total)
         })
     }
 

@@ -8,18 +8,19 @@ use std::time::{Duration, Instant};
 use lightbench_device::Placement;
 use lightbench_project::launch::expectation::WrongKind;
 use lightbench_tensors::inputs::InputMode;
+use lightbench_virtual_gpu::cost::Counts;
 
 use super::{
     Attempt, BufferPlacement, CountsUse, ObservedOn, RunRequest, Scrutiny, Stop, Verification, open,
 };
 use crate::compiled_candidate::CompiledWorkload;
-use crate::device_session::{GridPart, Sampled};
+use crate::device_session::{GridPart, Sampled, sample_time};
 use crate::device_workers::DeviceWorkerError;
 use crate::verdict::{SizeCheck, Step};
 
 /// Time limit of the sampled blocks of all timed sizes of a kernel. Those of products on tensor cores are slow on a
 /// virtual device.
-const TIME: Duration = Duration::from_secs(8);
+const TIME: Duration = Duration::from_secs(6);
 
 /// The part of it that the other sizes have at least: large indices and held-out workloads, mostly with short blocks.
 const RESERVED: Duration = Duration::from_secs(3);
@@ -63,6 +64,19 @@ fn nanoseconds(time: Duration) -> u64 {
 type Ran = Result<(u64, u64), String>;
 
 impl Verification<'_> {
+    /// As [`Self::check_sampled_blocks`], unless these counters of the launch show that the sample would be cut off.
+    pub(super) fn check_counted_sample(
+        &mut self,
+        trial: &CompiledWorkload,
+        counts: &Counts,
+    ) -> Result<SizeCheck, Stop> {
+        match sample_time(&trial.candidate, counts) {
+            Err(reason) => Ok(SizeCheck::NotChecked(reason)),
+            Ok(time) if time > self.sampling.of_one() => Ok(SizeCheck::NotChecked(slow())),
+            Ok(_) => self.check_sampled_blocks(trial),
+        }
+    }
+
     /// Runs and judges sampled blocks of a workload.
     ///
     /// # Errors
@@ -106,7 +120,6 @@ impl Verification<'_> {
     }
 
     fn run_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<Ran, Stop> {
-        let slow = || format!("sampled blocks run for more than {} s in all", TIME.as_secs());
         let most = self.sampling.of_one();
         if most < SHORTEST {
             return Ok(Err(slow()));
@@ -133,4 +146,8 @@ impl Verification<'_> {
             None => Err(Stop::Broken("no blocks were sampled".to_owned())),
         }
     }
+}
+
+fn slow() -> String {
+    format!("sampled blocks run for more than {} s in all", TIME.as_secs())
 }

@@ -126,11 +126,16 @@ impl Counters {
 pub(crate) const MULTIPLY_ADDS_PER_STEP: u64 = 64;
 
 impl Counts {
-    /// Steps of a launch that computes the products of tensor cores: warp instructions, and one for each
-    /// [`MULTIPLY_ADDS_PER_STEP`].
+    /// Steps of a launch that computes the products of tensor cores: warp instructions, and the steps of products.
     #[must_use]
     pub const fn steps(&self) -> u64 {
-        self.warp_instructions + self.tensor_multiply_adds() / MULTIPLY_ADDS_PER_STEP
+        self.warp_instructions + self.product_steps()
+    }
+
+    /// The steps that stand for the products of tensor cores.
+    #[must_use]
+    pub const fn product_steps(&self) -> u64 {
+        self.tensor_multiply_adds() / MULTIPLY_ADDS_PER_STEP
     }
 
     /// Multiply-adds of tensor cores, of all types.

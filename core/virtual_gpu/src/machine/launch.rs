@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::cost::{
-    BlockSelection, BlocksRun, CacheSizes, Caches, Counters, Counts, Trace, TraceUse, TracedBlock,
+    BlockSelection, BlocksRun, CacheSizes, CacheTraffic, Caches, Counters, Counts, Trace, TraceUse,
+    TracedBlock,
 };
 use super::super::error::PtxLocation;
 use super::super::lower::Unsupported;
@@ -18,8 +19,8 @@ use super::cluster::Clusters;
 use super::cooperative;
 use super::copies;
 use super::fault::Fault;
-use super::grid_index;
 use super::lanes::Pool;
+use super::launch_size::{self, InvalidSize};
 use super::layout::{place_objects, place_parameters, pool};
 use super::limit::Deadline;
 use super::memory::Addresses;
@@ -169,8 +170,10 @@ pub struct Report {
     pub counters: Option<Counters>,
     /// The output of `printf` in the kernel.
     pub printed: String,
-    /// Executed warp instructions.
+    /// Executed warp instructions, of which products weigh more.
     pub steps: u64,
+    /// Executed warp instructions.
+    pub warp_instructions: u64,
     /// The number of blocks that ran; with a sample, buffers hold a part of the result.
     pub blocks: BlocksRun,
     /// Whether a fault ended the launch early.
@@ -245,12 +248,6 @@ pub enum LaunchError {
     },
 }
 
-/// Limits of all devices since compute capability 3.0 (CUDA C++ Programming Guide, "Technical Specifications per
-/// Compute Capability").
-const MOST_THREADS: u64 = 1024;
-const LARGEST_BLOCK: [u32; 3] = [1024, 1024, 64];
-const LARGEST_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
-
 impl Machine {
     /// Runs a kernel.
     ///
@@ -297,7 +294,9 @@ impl Machine {
         watch: Option<Watch>,
     ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
-        check_sizes(function, config)?;
+        launch_size::check(function, config.grid, config.block).map_err(
+            |InvalidSize { what, size, reason }| LaunchError::Size { what, size, reason },
+        )?;
         let program = lower::program(module, id).map_err(LaunchError::Unsupported)?;
         check_counting(module, &program, config)?;
         race::refuse(config, &program)?;
@@ -350,9 +349,8 @@ impl Machine {
         program: &Program,
         kernel: &str,
         config: &LaunchConfig,
-        prepared: Prepared,
+        Prepared { pool, shared, clusters, environment, watch }: Prepared,
     ) -> (Report, Option<Box<Watch>>) {
-        let Prepared { pool, shared, clusters, environment, watch } = prepared;
         let selected = SelectedClusters::new(config.blocks, clusters, config.grid);
         let blocks = selected.blocks();
         let shape = self.shape;
@@ -383,6 +381,7 @@ impl Machine {
             faults: Vec::new(),
             seen: BTreeMap::new(),
             steps: 0,
+            product_steps: 0,
             max_steps: config.max_steps,
             deadline: config.time_limit.map(Deadline::new),
             block_order: config.block_order,
@@ -403,15 +402,15 @@ impl Machine {
         };
         let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
         let (mut caches, mut watched, mut traced) = (None, None, Vec::new());
-        let counts = if let Some(threads) = threads(config.schedule, program, &mut report) {
+        let threads = threads(config.schedule, program, &mut report);
+        let (counts, faults, product_steps) = if let Some(threads) = threads {
             let common =
                 ParallelLaunch::new(clusters.resident_clusters(resident).div_ceil(threads.get()));
             let mut memories: Vec<_> = (0..threads.get()).map(|_| self.memory.share()).collect();
             let outcome = parallel::run(new, &common, &mut memories);
             memories.iter().for_each(|memory| self.memory.add_touched(memory));
             (report.steps, report.stopped) = (outcome.steps, outcome.stopped);
-            report.faults = outcome.faults.into_iter().map(|recorded| recorded.fault).collect();
-            outcome.counts
+            (outcome.counts, outcome.faults, outcome.product_steps)
         } else {
             let mut launch = new(&mut self.memory, None);
             launch.watch = watch;
@@ -423,13 +422,14 @@ impl Machine {
             watched = launch.watch.take();
             caches = launch.caches.take().map(|caches| caches.traffic());
             (report.steps, report.stopped) = (launch.steps, launch.stopped);
-            report.faults = launch.faults.into_iter().map(|recorded| recorded.fault).collect();
             report.printed = launch.printed;
-            launch.counts
+            (launch.counts, launch.faults, launch.product_steps)
         };
+        report.warp_instructions = report.steps - product_steps;
+        report.faults = faults.into_iter().map(|recorded| recorded.fault).collect();
         let ran = (&counts[..], blocks, traced);
-        let counters = config.counters.then(|| self.traced_counters(module, program, ran));
-        report.counters = counters.map(|counters| Counters { caches, ..counters });
+        report.counters =
+            config.counters.then(|| self.traced_counters(module, program, ran, caches));
         (report, watched)
     }
 
@@ -438,11 +438,12 @@ impl Machine {
         module: &Module,
         program: &Program,
         (counts, blocks, traced): (&[Counts], BlocksRun, Vec<TracedBlock>),
+        caches: Option<CacheTraffic>,
     ) -> Counters {
         let counters = self.counters(module, program, counts);
         let trace = (!traced.is_empty())
             .then(|| Arc::new(Trace::new((module, program), counts, blocks, traced)));
-        Counters { blocks, trace, ..counters }
+        Counters { blocks, trace, caches, ..counters }
     }
 
     fn counters(&self, module: &Module, program: &Program, counts: &[Counts]) -> Counters {
@@ -538,37 +539,6 @@ fn find_kernel<'m>(
         .find(|(_, function)| function.name == name)
         .map(|(index, function)| (FunctionId(index as u32), function))
         .ok_or_else(|| LaunchError::UnknownKernel(name.to_owned()))
-}
-
-fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchError> {
-    let refuse = |what, size, reason: String| Err(LaunchError::Size { what, size, reason });
-    let beyond = |size: [u32; 3], limit: [u32; 3]| {
-        size.iter().zip(limit).any(|(size, limit)| *size == 0 || *size > limit)
-    };
-    if beyond(config.grid, LARGEST_GRID) {
-        return refuse(
-            "a grid",
-            config.grid,
-            format!("each side is between 1 and {LARGEST_GRID:?}"),
-        );
-    }
-    let threads = grid_index::count(config.block);
-    if beyond(config.block, LARGEST_BLOCK) || threads > MOST_THREADS {
-        let reason = format!("a block has 1 to {MOST_THREADS} threads, at most {LARGEST_BLOCK:?}");
-        return refuse("a block", config.block, reason);
-    }
-    if let Some(required) = function.bounds.required_threads
-        && required != config.block
-    {
-        return refuse("a block", config.block, format!("the kernel requires {required:?}"));
-    }
-    if let Some(most) = function.bounds.max_threads {
-        let most = grid_index::count(most);
-        if threads > most {
-            return refuse("a block", config.block, format!("the kernel allows {most} threads"));
-        }
-    }
-    Ok(())
 }
 
 /// Checks the options of counting: a block that waits for a block outside the sample would wait for ever, and caches

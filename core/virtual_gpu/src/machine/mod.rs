@@ -25,6 +25,7 @@ mod grid_index;
 mod lane_offsets;
 mod lanes;
 mod launch;
+mod launch_size;
 mod layout;
 mod limit;
 mod load;

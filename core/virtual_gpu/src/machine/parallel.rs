@@ -101,6 +101,7 @@ struct Part {
     faults: Vec<Recorded>,
     counts: Vec<Counts>,
     steps: u64,
+    product_steps: u64,
 }
 
 /// Runs all blocks on several host threads; each begins with a launch from `launch`, on shared memory.
@@ -115,7 +116,8 @@ pub(super) fn run<'m>(
             scope.spawn(move || {
                 let mut launch = launch(memory, Some(common));
                 launch.run();
-                Part { faults: launch.faults, counts: launch.counts, steps: launch.steps }
+                let Launch { faults, counts, steps, product_steps, .. } = launch;
+                Part { faults, counts, steps, product_steps }
             })
         };
         let threads: Vec<_> = memories.iter_mut().map(start).collect();
@@ -132,14 +134,17 @@ pub(super) struct Outcome {
     pub(super) faults: Vec<Recorded>,
     pub(super) counts: Vec<Counts>,
     pub(super) steps: u64,
+    pub(super) product_steps: u64,
     pub(super) stopped: bool,
 }
 
 fn merge(parts: Vec<Part>, common: &ParallelLaunch) -> Outcome {
     let stopped = common.is_ending();
-    let mut outcome = Outcome { faults: Vec::new(), counts: Vec::new(), steps: 0, stopped };
+    let (faults, counts) = (Vec::new(), Vec::new());
+    let mut outcome = Outcome { faults, counts, steps: 0, product_steps: 0, stopped };
     for part in parts {
         outcome.steps += part.steps;
+        outcome.product_steps += part.product_steps;
         outcome.faults.extend(part.faults);
         if outcome.counts.is_empty() {
             outcome.counts = part.counts;

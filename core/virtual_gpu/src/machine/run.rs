@@ -66,6 +66,8 @@ pub(super) struct Launch<'m> {
     pub(super) seen: BTreeMap<(FaultKind, u32), usize>,
     /// Warp instructions so far; they are also the clock.
     pub(super) steps: u64,
+    /// The part of them that stands for products of tensor cores.
+    pub(super) product_steps: u64,
     pub(super) max_steps: u64,
     /// The time limit, if there is one.
     pub(super) deadline: Option<Deadline>,

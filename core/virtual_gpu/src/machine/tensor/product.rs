@@ -52,7 +52,9 @@ impl Worker<'_, '_> {
     /// Adds to the counters and to the steps of the launch: limits of steps stand for limits of time.
     pub(super) fn count_multiply_adds(&mut self, pc: u32, ty: Multiplicand, multiply_adds: u64) {
         if self.launch.tensor_cores.is_some() {
-            self.launch.steps += multiply_adds / MULTIPLY_ADDS_PER_STEP;
+            let steps = multiply_adds / MULTIPLY_ADDS_PER_STEP;
+            self.launch.steps += steps;
+            self.launch.product_steps += steps;
         }
         if let Some(counts) = self.launch.count(pc) {
             *counter(counts, ty) += multiply_adds;
