@@ -39,9 +39,8 @@ impl Default for SamplingTime {
 }
 
 impl SamplingTime {
-    /// The time that one sample may take: another one may run at the same time.
-    fn of_one(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Ordering::Relaxed)) / 2
+    fn left(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed))
     }
 
     fn spend(&self, time: Duration) {
@@ -72,7 +71,7 @@ impl Verification<'_> {
     ) -> Result<SizeCheck, Stop> {
         match sample_time(&trial.candidate, counts) {
             Err(reason) => Ok(SizeCheck::NotChecked(reason)),
-            Ok(time) if time > self.sampling.of_one() => Ok(SizeCheck::NotChecked(slow())),
+            Ok(time) if time > self.sample_limit() => Ok(SizeCheck::NotChecked(slow())),
             Ok(_) => self.check_sampled_blocks(trial),
         }
     }
@@ -112,6 +111,16 @@ impl Verification<'_> {
         self.timed(Step::Results, workload, |this| this.run_part(&attempt, part))
     }
 
+    /// The time that one sample may take: half of what is left if another one may run at the same time.
+    fn sample_limit(&self) -> Duration {
+        let left = self.sampling.left();
+        match self.workers.has_siblings() {
+            true if left < 2 * SHORTEST => Duration::ZERO,
+            true => left / 2,
+            false => left,
+        }
+    }
+
     fn sampled_attempt<'t>(&self, trial: &'t CompiledWorkload) -> (Attempt<'t>, GridPart) {
         let recipe = self.recipe(&trial.case, InputMode::Repeating, "a");
         let memory = BufferPlacement::Fresh(Placement::Left);
@@ -120,8 +129,8 @@ impl Verification<'_> {
     }
 
     fn run_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<Ran, Stop> {
-        let most = self.sampling.of_one();
-        if most < SHORTEST {
+        let most = self.sample_limit();
+        if most.is_zero() {
             return Ok(Err(slow()));
         }
         let order = RunRequest { part, ..attempt.run_request(Scrutiny::Full, CountsUse::Drop) };
