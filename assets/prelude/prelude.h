@@ -57,3 +57,13 @@ using uintptr_t = uint64_t;
 #define M_2_PI 0.63661977236758134308
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
+
+#if __CUDA_ARCH__ >= 900
+// As in `cuda_device_runtime_api.h`, which nvcc includes.
+__device__ inline void cudaTriggerProgrammaticLaunchCompletion() {
+    asm volatile("griddepcontrol.launch_dependents;");
+}
+__device__ inline void cudaGridDependencySynchronize() {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#endif
