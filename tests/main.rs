@@ -22,6 +22,7 @@ mod check;
 mod compiler;
 /// CuTe kernels, and libraries of headers.
 #[cfg(test)]
+mod cub;
 mod cutlass;
 /// Files that commands read, damaged.
 #[cfg(test)]

@@ -26,7 +26,7 @@ use super::{Found, Origin};
 /// Toolkit functions that wait for other threads, and read a clock or sleep meanwhile: the end of their header's path
 /// and a part of their mangled name (none: whatever the header has). What these call, such as a poll with a time limit,
 /// is not listed: called by the candidate it is a timer. (CUDA 13.5; from `sm_90` on, a block's barrier has no clock.)
-const WAITING: [(&str, &str); 7] = [
+const WAITING: [(&str, &str); 8] = [
     ("/cuda/std/__atomic/wait/polling.h", ""),
     ("/cuda/std/__atomic/functions/cuda_local.h", "_if_local"),
     ("/cuda/std/__barrier/barrier.h", ""),
@@ -34,6 +34,7 @@ const WAITING: [(&str, &str); 7] = [
     ("/cuda/std/__semaphore/atomic_semaphore.h", ""),
     ("/cuda/pipeline", ""),
     ("/cub/agent/single_pass_scan_operators.cuh", "WaitForValid"),
+    ("/cub/agent/single_pass_scan_operators.cuh", "TilePrefixCallbackOp"),
 ];
 
 /// How the mangled names of functions end that wait for so long and no longer (`try_acquire_for<…>`): an identifier is
