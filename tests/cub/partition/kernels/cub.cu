@@ -28,7 +28,7 @@ struct Context {
     __device__ void update_num_selected(Iterator to, int count) const { *to = count; }
 };
 
-using Policy = cub::detail::agent_select_if_policy<128, 8, cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::LOAD_DEFAULT, cub::BLOCK_SCAN_WARP_SCANS>;
+using Policy = cub::AgentSelectIfPolicy<128, 8, cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::LOAD_DEFAULT, cub::BLOCK_SCAN_WARP_SCANS>;
 using Agent = cub::detail::select::AgentSelectIf<Policy, const unsigned*, cub::NullType*, unsigned*, IsEven, cub::NullType, int, Context,
                                                  cub::SelectImpl::Partition>;
 using State = cub::ScanTileState<int>;

@@ -21,9 +21,9 @@
 #include <cub/agent/agent_radix_sort_onesweep.cuh>
 #include <cub/block/block_scan.cuh>
 
-using HistogramPolicy = cub::detail::agent_radix_sort_histogram_policy<128, 4, 1, unsigned, 8>;
+using HistogramPolicy = cub::AgentRadixSortHistogramPolicy<128, 4, 1, unsigned, 8>;
 using Histogram = cub::detail::radix_sort::AgentRadixSortHistogram<HistogramPolicy, false, unsigned, unsigned>;
-using Policy = cub::detail::agent_radix_sort_onesweep_policy<128, 4, unsigned, 1, cub::RADIX_RANK_MATCH_EARLY_COUNTS_ANY,
+using Policy = cub::AgentRadixSortOnesweepPolicy<128, 4, unsigned, 1, cub::RADIX_RANK_MATCH_EARLY_COUNTS_ANY,
                                                              cub::BLOCK_SCAN_WARP_SCANS, cub::RADIX_SORT_STORE_DIRECT, 8>;
 using Onesweep = cub::detail::radix_sort::AgentRadixSortOnesweep<Policy, false, unsigned, cub::NullType, unsigned, int>;
 

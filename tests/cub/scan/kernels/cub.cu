@@ -10,7 +10,7 @@
 #include <cub/agent/agent_scan.cuh>
 #include <cuda/std/functional>
 
-using Policy = cub::detail::agent_scan_policy<128, 8, unsigned, cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::LOAD_DEFAULT,
+using Policy = cub::AgentScanPolicy<128, 8, unsigned, cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::LOAD_DEFAULT,
                                               cub::BLOCK_STORE_WARP_TRANSPOSE, cub::BLOCK_SCAN_WARP_SCANS>;
 using Agent = cub::detail::scan::AgentScan<Policy, const unsigned*, unsigned*, cuda::std::plus<>, cub::NullType, int, unsigned>;
 using State = cub::ScanTileState<unsigned>;
