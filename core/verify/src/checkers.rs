@@ -18,6 +18,11 @@ use super::device_workers::{DeviceWorkerError, OPEN_LIMIT, replied};
 /// Each holds a copy of a workload.
 const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 
+/// Processes of a virtual device that run a candidate at a time: as many as the machine has processors.
+pub(super) fn processes_at_a_time() -> usize {
+    available_parallelism().unwrap_or(NonZeroUsize::MIN).min(MOST).get()
+}
+
 /// Processes that start when they are needed.
 #[derive(Debug, Default)]
 pub(super) struct Checkers {
@@ -35,11 +40,11 @@ struct CheckerProcess {
 }
 
 impl Checkers {
-    /// As many as the machine has processors.
+    /// As many as run at a time.
     pub(super) fn new(handle: impl Fn() -> DeviceWorker) -> Self {
-        let most = available_parallelism().unwrap_or(NonZeroUsize::MIN).min(MOST).get();
-        let seats =
-            (0..most).map(|_| CheckerProcess { handle: handle(), is_fresh: false }).collect();
+        let seats = (0..processes_at_a_time())
+            .map(|_| CheckerProcess { handle: handle(), is_fresh: false })
+            .collect();
         Self { seats, opening: None }
     }
 

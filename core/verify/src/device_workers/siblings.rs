@@ -1,13 +1,9 @@
 //! Further processes of the same virtual device.
 
 use std::io;
-use std::num::NonZeroUsize;
-use std::thread::available_parallelism;
 
 use super::DeviceWorkers;
-
-/// Processes that run the candidate at a time, at most. Each holds a copy of a workload.
-const MOST_AT_A_TIME: usize = 8;
+use crate::checkers::processes_at_a_time;
 
 impl DeviceWorkers {
     /// Whether further processes can run the candidate beside these: not on a GPU, whose times they would change, and not
@@ -16,13 +12,12 @@ impl DeviceWorkers {
         self.models_time() && self.connection.is_none()
     }
 
-    /// Further processes for the same device: with these, at most as many as the machine has processors.
+    /// Further processes for the same device: with these, at most as many as run at a time.
     ///
     /// # Errors
     /// There is no place for the folders between them.
     pub(crate) fn siblings(&self, most: usize) -> io::Result<Vec<Self>> {
-        let processors = available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
-        let siblings = (1..processors.min(MOST_AT_A_TIME)).take(most);
+        let siblings = (1..processes_at_a_time()).take(most);
         siblings.map(|_| Self::new(&self.command, &self.name, None)).collect()
     }
 }
