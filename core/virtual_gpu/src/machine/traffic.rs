@@ -101,19 +101,11 @@ impl Worker<'_, '_> {
         self.count_global_ranges(pc, region, ranges, u64::from(bytes) * LANES as u64, is_load);
     }
 
-    /// Counts a load of the lanes of a warp from a range of bytes of a region, each of its own part.
+    /// Counts a load of the lanes of a warp from a range of bytes of a region, each of its own part, without modelled
+    /// caches.
     pub(super) fn count_global_range(&mut self, pc: u32, region: usize, range: Range<usize>) {
-        if self.launch.caches.is_none() {
-            let (start, end) = (range.start as u64, range.end as u64);
-            let bytes = end - start;
-            self.count_global_ranges(pc, region, [(start, end); 2], bytes, true);
-            return;
-        }
-        let start = Memory::address(region) + range.start as u64;
-        let size = range.len() / 16;
-        let addresses = std::array::from_fn(|lane| start + 16 * lane.min(size - 1) as u64);
-        let mask = u32::MAX >> (LANES - size);
-        self.count_global(&Part { pc, addresses: &addresses, mask, element: 4, count: 4 }, true);
+        let (start, end) = (range.start as u64, range.end as u64);
+        self.count_global_ranges(pc, region, [(start, end); 2], end - start, true);
     }
 
     /// Counts an access to the bytes of two ranges of a region without modelled caches.

@@ -217,7 +217,9 @@ impl Worker<'_, '_> {
         let place = self.launch.memory.place(copy.global, u64::from(copy.bytes));
         let Some(place) = place.filter(|_| copy.bytes > 0) else { return };
         let bytes = place.offset..place.offset + copy.bytes as usize;
-        if !self.launch.counts.is_empty() {
+        if self.launch.caches.is_some() {
+            self.each_row(copy, copy.global, |worker, part| worker.count_global(part, true));
+        } else if !self.launch.counts.is_empty() {
             for start in bytes.clone().step_by(UNIT as usize * LANES) {
                 let end = bytes.end.min(start + UNIT as usize * LANES);
                 self.count_global_range(copy.pc, place.region, start..end);
