@@ -20,9 +20,11 @@ mod check;
 /// The compiler to test with.
 #[cfg(test)]
 mod compiler;
-/// CuTe kernels, and libraries of headers.
+/// Kernels that call CUB's algorithms for a whole device.
 #[cfg(test)]
 mod cub;
+/// CuTe kernels, and libraries of headers.
+#[cfg(test)]
 mod cutlass;
 /// Files that commands read, damaged.
 #[cfg(test)]

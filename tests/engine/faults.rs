@@ -9,7 +9,7 @@ use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::verdict::{Failure, Step};
 use rustix::process::Signal;
 
-use super::meddler::{Chance, Held, children, entries, signal};
+use super::meddler::{Chance, Held, children, end_on_panic, entries, signal, workers};
 use super::*;
 
 /// An act in so many of a thousand moments, of which there are about sixty in a second.
@@ -62,6 +62,7 @@ fn check(count: usize) {
 fn process_that_is_meddled_with() {
     let Ok(count) = std::env::var("LIGHTBENCH_TEST_FAULTS") else { return };
     let Some(found) = compiler::required() else { return };
+    end_on_panic();
     let folder = |name: &str| PathBuf::from(std::env::var_os(name).unwrap());
     let project = Arc::new(Project::load(&folder("LIGHTBENCH_TEST_PROJECT")).unwrap());
     let (temporary, before) = (std::env::temp_dir(), Held::now());
@@ -232,7 +233,7 @@ impl Trial {
         if !self.chance.in_a_thousand(ACTS) {
             return;
         }
-        let processes = children();
+        let processes = workers();
         match self.chance.below(8) {
             0..4 => {
                 if let Some(process) = self.chance.one_of(&processes) {
@@ -288,7 +289,7 @@ impl Trial {
         for _ in 0..HANGS_TIMED {
             let hung = self.ask_for_known(DEVICES[0]);
             self.until_results(hung);
-            children().into_iter().for_each(|process| signal(process, Signal::STOP));
+            workers().into_iter().for_each(|process| signal(process, Signal::STOP));
             // It has heard of nothing, and waits.
             std::thread::sleep(Duration::from_millis(50));
             let given_up = Instant::now();

@@ -9,7 +9,7 @@ use lightbench_core::measure::{Mode, Protocol};
 use lightbench_core::verify::verdict::Step;
 use rustix::process::Signal;
 
-use super::meddler::{children, signal};
+use super::meddler::{children, end_on_panic, signal, workers};
 use super::*;
 use crate::worker::{is_gone_or_zombie, wait_until};
 
@@ -60,6 +60,7 @@ fn process_whose_workers_are_harmed() {
     let Ok(number) = std::env::var("LIGHTBENCH_TEST_SIGNAL") else { return };
     let signal = Signal::from_named_raw(number.parse().unwrap()).unwrap();
     let Some(found) = compiler::required() else { return };
+    end_on_panic();
     let folder = |name: &str| PathBuf::from(std::env::var_os(name).unwrap());
     let project = Arc::new(Project::load(&folder("LIGHTBENCH_TEST_PROJECT")).unwrap());
     let command = WorkerCommand { stopped_limit: STOPPED_LIMIT, ..command() };
@@ -74,7 +75,7 @@ fn process_whose_workers_are_harmed() {
     for (step, took) in &warm {
         for point in 0..points {
             let after = took.mul_f64((f64::from(point) + 0.5) / f64::from(points));
-            for victim in 0..children().len().max(1) {
+            for victim in 0..workers().len().max(1) {
                 let (end, _) = trial.evaluated(Some(Harm { step: *step, after, victim }));
                 *ends.entry((format!("{step}"), end)).or_insert(0) += 1;
             }
@@ -112,7 +113,7 @@ impl Trial {
     /// Harms a worker after so long.
     fn harm(&self, after: Duration, victim: usize) {
         std::thread::sleep(after);
-        let mut processes = children();
+        let mut processes = workers();
         processes.sort_unstable();
         if let Some(process) = processes.get(victim % processes.len().max(1)) {
             signal(*process, self.signal);

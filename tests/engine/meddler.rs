@@ -46,6 +46,28 @@ pub(super) fn children() -> Vec<i32> {
     processes.filter(|process| parent(process).as_ref() == Some(&own)).collect()
 }
 
+/// The children that execute a program of their own. One that does not yet holds the thread that starts it, which waits
+/// for as long as the child is stopped.
+pub(super) fn workers() -> Vec<i32> {
+    let command = |process: &str| fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let own = command("self");
+    let mut children = children();
+    children.retain(|child| {
+        let command = command(&child.to_string());
+        !command.is_empty() && command != own
+    });
+    children
+}
+
+/// Ends this process when a thread panics. Otherwise the engine would be dropped first, which waits for what hangs.
+pub(super) fn end_on_panic() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        hook(info);
+        std::process::exit(101);
+    }));
+}
+
 /// Sends a signal; a process that has ended meanwhile is not missed.
 pub(super) fn signal(process: i32, signal: Signal) {
     if let Some(process) = Pid::from_raw(process) {
