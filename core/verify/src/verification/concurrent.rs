@@ -82,7 +82,11 @@ impl<'a> Verification<'a> {
                 checks,
                 sampling,
             };
-            beside.carry_out_next(&tasks, &token);
+            while let Some(next) = tasks.next()
+                && !token.is_cancelled()
+            {
+                beside.carry_out_alone(next);
+            }
         };
         scope(|scope| {
             for workers in &mut siblings {
@@ -95,20 +99,8 @@ impl<'a> Verification<'a> {
         })
     }
 
-    /// Carries out tasks until none waits.
-    fn carry_out_next(&mut self, tasks: &Tasks, cancellation: &Cancellation) {
-        while let Some((task, sender)) = tasks.next() {
-            if cancellation.is_cancelled() {
-                return;
-            }
-            let finished = self.carry_out_alone(task);
-            // Fails if nothing waits for it any more.
-            let _unread = sender.send(finished);
-        }
-    }
-
-    /// Carries out a task in a module that has not run, with checks of its own.
-    fn carry_out_alone(&mut self, task: Task) -> Finished {
+    /// Carries out a task in a module that has not run, with checks of its own, and sends the result.
+    fn carry_out_alone(&mut self, (task, sender): (Task, Sender<Finished>)) {
         let runs = self.subject.workloads.iter().map(|trial| WorkloadRun {
             workload: trial.case.workload.clone(),
             seed: 0,
@@ -120,7 +112,9 @@ impl<'a> Verification<'a> {
         let (subject, cancellation) = (self.subject, self.cancellation);
         let opened = open(self.workers, subject, &subject.candidate, cancellation);
         let done = opened.and_then(|()| self.carry_out(task));
-        (std::mem::replace(&mut self.checks, own), done)
+        let checks = std::mem::replace(&mut self.checks, own);
+        // Fails if nothing waits for it any more.
+        let _unread = sender.send((checks, done));
     }
 
     fn carry_out(&mut self, task: Task) -> Result<Option<WorkloadTiming>, Stop> {
@@ -133,7 +127,8 @@ impl<'a> Verification<'a> {
         }
     }
 
-    /// The result of a task; it is carried out now where nothing else does.
+    /// The result of a task; it is carried out now where nothing else does. Until it is there, this thread carries out
+    /// waiting tasks.
     pub(super) fn finish(
         &mut self,
         task: Task,
@@ -142,7 +137,11 @@ impl<'a> Verification<'a> {
         let Some((_, finished)) = tasks.finished.iter().find(|(known, _)| *known == task) else {
             return self.carry_out(task);
         };
-        self.carry_out_next(tasks, self.cancellation);
+        while finished.is_empty()
+            && let Some(next) = tasks.next()
+        {
+            self.carry_out_alone(next);
+        }
         match task {
             Task::Domain => (self.watcher)(Step::Distributions, None),
             Task::Size(index, _) => {
